@@ -48,6 +48,14 @@ static void note(struct search *s, const char *function, const char *why, bool u
         s->c->more++;
 }
 
+/* A lazy slot that the loader could not fill when it was called: it ends the process with 127. */
+static bool was_called_in_vain(const struct wc_stack *s, const char *function) {
+    const struct wc_outcome_record *o = &s->outcome;
+
+    return s->has_outcome && o->ending == WC_ending_EXITED && o->exit_status == 127 &&
+           wc_str_same(o->during, function);
+}
+
 static void in_binding(struct search *s, const struct wc_binding_record *b) {
     /* A lazy slot may lead into a framework's own stubs. */
     bool leads_there = (b->target == WC_NULL && !b->target_path) ||
@@ -57,6 +65,8 @@ static void in_binding(struct search *s, const struct wc_binding_record *b) {
         const char *why = *name ? lacking(s, *name) : NULL;
         if (b->how == WC_binding_how_UNDEFINED)
             note(s, *name, why ? why : "no library in the process has it", true);
+        else if (leads_there && was_called_in_vain(s->c->d->s, *name))
+            note(s, *name, why ? why : "its call ended in the loader", true);
         else if (b->how == WC_binding_how_LAZY && why && leads_there)
             note(s, *name, why, false);
     }
@@ -200,6 +210,14 @@ static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc
                : NULL;
 }
 
+/* Under cuDNN's name, and not all of cuDNN: the table knows the function for that release. */
+static bool is_not_all_of_it(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_unmet u;
+
+    return wc_ended_badly(s) && wc_function_find(f->r.function) != WC_NO_FUNCTION &&
+           wc_text_unmet(f->r.text, &u) && wc_name_kind_of(u.file) == WC_NAME_FACADE;
+}
+
 /* False: neither the table nor the loader says why. The host may not be known by an object: a
  * language's own way of loading looks up for it. */
 static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
@@ -212,6 +230,8 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     if (library && !elsewhere) {
         s.own = wc_own_range(library);
         why = lacking(&s, f->r.function);
+        if (!why && is_not_all_of_it(d->s, f))
+            why = "not in this file";
     }
     if (!why && !elsewhere)
         return false;

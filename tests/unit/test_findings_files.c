@@ -792,6 +792,26 @@ static void a_host_of_two_majors_must_be_built_again(void **state) {
     }
 }
 
+/* A front that sends calls elsewhere has cuDNN's name and number, and not each of its functions. */
+static void a_function_that_its_release_has_may_not_be_in_the_file(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_record r = begin(WC_KIND_failure);
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_facade(s, "/opt/front", version_of(9, draw(1, 9), draw(0, 9)), host);
+    r.u.failure.request = 77;
+    r.u.failure.operation = WC_operation_DLSYM;
+    r.u.failure.function = "cudnnConvolutionForward";
+    r.u.failure.caller_object = host;
+    r.u.failure.text = "/opt/front/libcudnn.so.9: undefined symbol: cudnnConvolutionForward";
+    apply(s, &r);
+    add_outcome(s, 0, NULL);
+    assert_finds(s, "");
+    add_outcome(s, 0, "SIGABRT");
+    assert_finds(s, "missing-symbols");
+    assert_true(has_fact(&s->found.p[0], "cudnnConvolutionForward", "not in this file"));
+}
+
 /* What a host looks up may be there or not; the last one before a bad end was a need. */
 static void the_last_lookup_in_vain_before_a_bad_end_is_told(void **state) {
     (void)state;
@@ -831,6 +851,7 @@ static void the_last_lookup_in_vain_before_a_bad_end_is_told(void **state) {
 int main(void) {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_function_that_its_release_has_may_not_be_in_the_file),
         cmocka_unit_test(the_last_lookup_in_vain_before_a_bad_end_is_told),
         cmocka_unit_test(a_refused_file_is_told_alone_with_what_it_is),
         cmocka_unit_test(each_file_is_told_once),
