@@ -42,6 +42,16 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
     }
 }
 
+/* Where somebody in the parent asked for the driver, the parent may have begun to use it. A child's
+ * log begins with its two heads, and with what it inherited. */
+static const char *driver_of_parent(const struct wc_stack *s) {
+    const struct wc_object *libcuda = s->process.forked ? wc_driver_library(s) : NULL;
+
+    return libcuda && libcuda->r.request != WC_NULL && libcuda->seq == libcuda - s->objects.p + 3
+               ? libcuda->r.path
+               : NULL;
+}
+
 /* The same function of the same library with the same status is told once. */
 static bool is_like(const struct wc_call_record *a, const struct wc_call_record *b) {
     return b->phase == a->phase && b->status == a->status && b->target == a->target &&
@@ -52,15 +62,19 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     const struct wc_object *target = wc_object_of(d->s, r->target, r->target_path);
     const char *name =
         r->status_name ? r->status_name : wc_status_name(r->status, major_of(d->s, r));
+    const char *libcuda = NULL;
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.title = wc_format(c, "%s, called by %s, returned %s",
+    c->r.explained_by = cause_of(d, r);
+    if (!c->r.explained_by && wc_sort_of_call(d->s, r) == WC_STATUS_NOT_INITIALIZED)
+        libcuda = driver_of_parent(d->s);
+    c->r.title = wc_format(c, "%s, called by %s, returned %s%s",
                            r->function ? wc_format_name(c, r->function) : "a call",
                            r->host_path ? wc_format_name(c, r->host_path) : "the host",
-                           name ? name : wc_format(c, "%jd", r->status));
+                           name ? name : wc_format(c, "%jd", r->status),
+                           libcuda ? ", in a child forked after the driver was loaded" : "");
     c->r.host = r->host;
     c->r.object = r->target;
-    c->r.explained_by = cause_of(d, r);
     if (c->r.explained_by && !wc_found_before(d, WC_NULL, c->r.explained_by, NULL))
         c->r.severity = WC_severity_WARNING; /* as its cause */
     wc_case_fact(c, "call", r->function, "watched call");
@@ -69,6 +83,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     wc_case_fact(c, "host", r->host_path, "watched call");
     if (target)
         wc_case_library(c, "library", target);
+    wc_case_fact(c, "before the fork", libcuda, "what its log begins with");
     wc_case_fact(c, "driver", d->s->machine.driver, "/proc/driver/nvidia/version");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     wc_case_end(c);

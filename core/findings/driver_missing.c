@@ -2,10 +2,10 @@
 /*
  * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had, or it can reach no GPU.
  * Told by the loader; by cudnnCreate, or by a program that ends badly with libcuda in it, where the
- * computer shows why: no module in the kernel, a device file that is missing or closed, a variable
- * that hides all GPUs. Then the failed cudnnCreate is no finding of its own: it is a fact of this
- * one. A toolkit brings a libcuda to link with, which does nothing: loaded in the driver's place it
- * is none.
+ * computer shows why: no module in the kernel, a device file that is missing or closed, a daemon
+ * that does not run, a variable that hides all GPUs. Then the failed cudnnCreate is no finding of
+ * its own: it is a fact of this one. A toolkit brings a libcuda to link with, which does nothing:
+ * loaded in the driver's place it is none.
  */
 #include "finding.h"
 
@@ -20,6 +20,7 @@ struct signs {
     const char *unreached;            /* why no GPU can be reached here; NULL: not known */
     bool by_host, by_cudnn;           /* who asked for it */
     bool gpu_wanted;                  /* a call was made that needs a GPU */
+    bool gpu_had;                     /* one did well */
 };
 
 /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
@@ -59,7 +60,9 @@ static struct signs signs_of(const struct wc_stack *s) {
         }
     }
     WC_EACH(call, s->calls) {
-        signs.gpu_wanted = signs.gpu_wanted || wc_wants_gpu(call->r.function);
+        bool wants = wc_wants_gpu(call->r.function);
+        signs.gpu_wanted = signs.gpu_wanted || wants;
+        signs.gpu_had = signs.gpu_had || (wants && call->r.status == 0);
         if (!signs.call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
             signs.call = call;
     }
@@ -83,7 +86,7 @@ static void facts(struct wc_case *c, const struct signs *signs) {
                      "/proc/driver/nvidia/version");
         if (m->gpu_devices != WC_NULL)
             wc_case_fact(c, "GPU devices", wc_format(c, "%jd", m->gpu_devices), "/dev/nvidia*");
-        wc_case_fact(c, "device file", m->device_fault, "/dev, as `whichcudnn run` may open it");
+        wc_case_fact(c, "driver's state", m->device_fault, "as `whichcudnn run` sees it");
         wc_case_fact(c, "container", m->container, "marks of a container");
     }
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
@@ -148,7 +151,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool asked = signs.stub || signs.request || signs.victim;
     bool is_alone = signs.unreached && !wc_has_error(d);
     bool by_call = signs.call && (is_alone || is_bare(d->s));
-    bool by_end = signs.libcuda && is_alone && wc_ended_badly(d->s);
+    bool by_end = signs.libcuda && is_alone && !signs.gpu_had && wc_ended_badly(d->s);
 
     if (!asked && !by_call && !by_end)
         return;

@@ -222,6 +222,10 @@ static void a_driver_that_reaches_no_gpu(void **state) {
     } rows[] = {
         {NULL, NULL, NULL, "kernel module is not loaded", 0},
         {"550.54.14", "/dev/nvidia-uvm is not there", NULL, "/dev/nvidia-uvm is not there", 1},
+        {"550.54.14", "no fabric manager is seen to run for /dev/nvidia-nvswitch0", NULL,
+         "no fabric manager is seen to run for /dev/nvidia-nvswitch0", 1},
+        {"550.54.14", "no MPS daemon has its pipe /tmp/mps/control",
+         "CUDA_MPS_PIPE_DIRECTORY=/tmp/mps", "no MPS daemon has its pipe /tmp/mps/control", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES hides all", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=-1", "CUDA_VISIBLE_DEVICES hides all", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=0", NULL, 1},
@@ -253,6 +257,77 @@ static void a_driver_that_reaches_no_gpu(void **state) {
                                  by_call ? WC_severity_ERROR : WC_severity_WARNING);
             }
         }
+    }
+}
+
+/* Nothing is said beside a program that had its GPU and failed for something else. */
+static void what_keeps_a_driver_from_the_gpus(void **state) {
+    enum { FAILED, HAD, IN_THE_CALL, CASES };
+    static const struct {
+        const char *fault, *action, *says;
+    } rows[] = {
+        {"/dev/nvidia-uvm is not there", "driver", "nvidia-modprobe"},
+        {"no fabric manager is seen to run for /dev/nvidia-nvswitch0", "driver",
+         "systemctl start nvidia-fabricmanager"},
+        {"no MPS daemon has its pipe /tmp/mps/control, where CUDA_MPS_PIPE_DIRECTORY leads",
+         "set-variable", "take CUDA_MPS_PIPE_DIRECTORY away"},
+    };
+
+    (void)state;
+    WC_EACH_ROW(row, rows) {
+        for (int which = 0; which < CASES; which++) {
+            struct scene *s = computer("550.54.14", "x86_64");
+            s->stack.machine.device_fault = row->fault;
+            int64_t host = add_host(s, "/opt/app/libhost.so");
+            int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
+            add_libcuda(s, library(s, "550.54.14"));
+            if (which == IN_THE_CALL)
+                add_call_before(s, "cudnnCreate", host, facade);
+            else
+                add_call(s, "cudnnCreate", host, facade, which == HAD ? 0 : 1001, WC_NULL);
+            add_outcome(s, 1, NULL);
+            assert_finds(s, which == HAD ? "" : "driver-missing");
+            if (which == HAD)
+                continue;
+            assert_true(has_fact(&s->found.p[0], "driver's state", row->fault));
+            assert_advised(s, &s->found.p[0], row->action, row->says);
+        }
+    }
+}
+
+/* What a child inherited stands first in its log, behind what is said of it and of the computer. */
+static void a_driver_does_not_live_on_in_a_forked_child(void **state) {
+    enum { HERE, NOT_FORKED, NOT_ASKED_FOR, AFTER_THE_FORK, OTHER_STATUS, CASES };
+
+    (void)state;
+    for (int which = 0; which < CASES; which++) {
+        struct scene *s = new_scene();
+        struct wc_record process = begin(WC_KIND_process), machine = begin(WC_KIND_machine);
+        struct file f = {.role = WC_role_CUDA_DEPENDENCY,
+                         .path = "/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.14",
+                         .soname = "libcuda.so.1",
+                         .asked_by = NOBODY,
+                         .how = which == NOT_ASKED_FOR ? WC_operation_NEEDED : WC_operation_DLOPEN};
+        process.u.process.forked = which != NOT_FORKED;
+        apply(s, &process);
+        machine.u.machine.driver = "550.54.14";
+        machine.u.machine.gpu_devices = 1;
+        apply(s, &machine);
+        if (which != AFTER_THE_FORK)
+            add_file(s, &f);
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
+        add_call_before(s, "cudnnCreate", host, facade);
+        if (which == AFTER_THE_FORK)
+            add_file(s, &f);
+        add_call(s, "cudnnCreate", host, facade, which == OTHER_STATUS ? 4000 : 1001, WC_NULL);
+        assert_finds(s, "init-failed");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_int_equal(has_fact(r, "before the fork", "libcuda.so.550.54.14"), which == HERE);
+        assert_int_equal(strstr(r->title, ", in a child forked after the driver was loaded") !=
+                             NULL,
+                         which == HERE);
+        assert_advised(s, r, "check", which == HERE ? "set_start_method('spawn')" : "nvidia-smi");
     }
 }
 
@@ -352,6 +427,8 @@ int main(void) {
         cmocka_unit_test(cudnn_itself_tells_its_cuda),
         cmocka_unit_test(a_library_for_linking_is_no_driver),
         cmocka_unit_test(a_driver_that_reaches_no_gpu),
+        cmocka_unit_test(what_keeps_a_driver_from_the_gpus),
+        cmocka_unit_test(a_driver_does_not_live_on_in_a_forked_child),
         cmocka_unit_test(a_driver_of_linux_in_wsl),
         cmocka_unit_test(a_release_with_a_defect),
     };

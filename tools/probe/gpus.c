@@ -117,26 +117,11 @@ static void split(struct gpus *g, size_t n) {
     }
 }
 
-/* A computer whose kernel has the module: what libcuda opens first. */
-static void look_at_devices(struct gpus *g) {
-    static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia-uvm"};
-
-    g->fault[0] = '\0';
-    if (access("/proc/driver/nvidia/version", F_OK) != 0)
-        return;
-    WC_EACH_ROW(device, devices)
-        if (!g->fault[0] && access(*device, R_OK | W_OK) != 0 &&
-            (errno == ENOENT || errno == EACCES || errno == EPERM))
-            snprintf(g->fault, sizeof(g->fault), "%s %s", *device,
-                     errno == ENOENT ? "is not there" : "may not be opened");
-}
-
 void gpus_ask(struct gpus *out) {
     int ends[2];
     pid_t child;
 
     out->n = 0;
-    look_at_devices(out);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;
     child = fork();

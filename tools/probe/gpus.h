@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The computer's GPUs, as NVML tells, and the driver's device files. NVML is asked in a process of
- * its own that is given a few seconds: a driver in trouble may hang whoever talks to it.
+ * The computer's GPUs, as NVML tells. It is asked in a process of its own that is given a few
+ * seconds: a driver in trouble may hang whoever talks to it.
  */
 #pragma once
 
@@ -13,7 +13,6 @@ struct gpus {
     const char *name[GPUS_MOST]; /* "NVIDIA A100-SXM4-40GB, 8.0": name, compute capability */
     size_t n;                    /* 0: none, or NVML is not there */
     char text[GPUS_MOST * 80];
-    char fault[64]; /* which device file is not there, or closed to us; empty: none */
 };
 
 void gpus_ask(struct gpus *out);

@@ -281,11 +281,23 @@ static bool is_container(const struct asked *a) {
 }
 
 static bool has_device_fault(const struct asked *a) {
-    return fact(a, "device file") != NULL;
+    return fact(a, "driver's state") != NULL;
+}
+
+static bool lacks_fabric_manager(const struct asked *a) {
+    return fact_has(a, "driver's state", "fabric manager");
+}
+
+static bool lacks_mps(const struct asked *a) {
+    return fact_has(a, "driver's state", "MPS");
 }
 
 static bool hides_gpus(const struct asked *a) {
-    return wc_hides_gpus(a->s) && !has_device_fault(a);
+    return wc_hides_gpus(a->s) && !a->s->machine.device_fault;
+}
+
+static bool is_forked(const struct asked *a) {
+    return fact(a, "before the fork") != NULL;
 }
 
 static bool has_libcuda(const struct asked *a) {

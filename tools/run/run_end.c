@@ -18,6 +18,7 @@
 #include "tools/loader/last_request.h"
 #include "tools/loader/startup_source.h"
 #include "tools/log/process_state.h"
+#include "tools/probe/driver_fault.h"
 #include "tools/probe/gpus.h"
 #include "tools/repair/plan.h"
 #include "tools/report/ends.h"
@@ -70,18 +71,21 @@ static void add_gpus(const struct child_logs *logs) {
     for (size_t i = 0; i < logs->n; i++) {
         struct source *log = logs->found[i];
         struct wc_record r;
+        char *fault;
         bool has_cudnn = WC_ANY(o, log->stack.objects, o->r.role == WC_role_FACADE);
         if (!log->stack.has_machine || !has_cudnn || (log != logs->own && !log->stack.has_summary))
             continue;
         if (!asked)
             gpus_ask(&gpus);
         asked = true;
+        fault = driver_fault(&log->stack);
         wc_record_begin(&r, WC_KIND_machine);
         r.u.machine = log->stack.machine;
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
-        r.u.machine.device_fault = gpus.fault[0] ? gpus.fault : NULL;
-        if ((gpus.n || gpus.fault[0]) && !outcome_append(log, &r))
+        r.u.machine.device_fault = fault;
+        if ((gpus.n || fault) && !outcome_append(log, &r))
             complain("%s: %s", log->path, strerror(errno));
+        free(fault);
     }
 }
 
