@@ -138,7 +138,7 @@ static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
 static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
     const struct wc_object *by = wc_caller_of(s, f);
 
-    if (f->r.operation == WC_operation_NEEDED && wc_ended_badly(s) && !s->calls.n && !s->bindings.n)
+    if (f->r.operation == WC_operation_NEEDED && wc_ended_badly(s) && !s->calls.n)
         return true;             /* it ended in the loader: that of another CUDA does not serve */
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */

@@ -278,6 +278,7 @@ static void what_is_needed_for_the_start_is_missing_beside_another_cuda(void **s
         struct wc_record r = begin(WC_KIND_failure);
         add_cuda_dependency(s, "cudart", m.cuda, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
                             host);
+        add_binding(s, host, facade, WC_binding_how_SLOT, NULL, 0); /* so files say */
         if (ran)
             add_call(s, "cudnnCreate", host, facade, 0, WC_NULL);
         r.u.failure.request = ++s->requests;
