@@ -521,6 +521,29 @@ make_stopped() {
     cp "$CMD" whichcudnn
     run -0 setpriv --reuid=65534 --regid=65534 --clear-groups ./whichcudnn run -- ./suid
     [[ $output == *"/suid runs with another user's or group's rights"* ]]
+    [[ $output != *LD_LIBRARY_PATH* ]]
+}
+
+@test "why nothing was observed: a set-user-ID or set-group-ID program whose cuDNN LD_LIBRARY_PATH alone leads to" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to make one"
+    local as=(setpriv --reuid=65534 --regid=65534 --clear-groups env "LD_LIBRARY_PATH=$PWD/lib" ./whichcudnn run --)
+    chmod 755 . "$BATS_RUN_TMPDIR" "$(dirname "$BATS_RUN_TMPDIR")" "$(dirname "$PWD")"
+    mkdir lib
+    echo 'int cudnnCreate(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.5 -o lib/libcudnn.so.5 -x c -
+    echo 'int cudnnCreate(void); int main(void) { return cudnnCreate(); }' >host.c
+    "${CC:-gcc}" host.c -o host lib/libcudnn.so.5
+    "${CC:-gcc}" host.c -o whole lib/libcudnn.so.5 -Wl,-rpath,"$PWD/lib"
+    echo 'int main(void) { return 127; }' | "${CC:-gcc}" -x c - -o fails
+    cp "$CMD" whichcudnn
+    for rights in 4755 2755; do
+        chmod "$rights" host whole fails
+        run -127 "${as[@]}" ./host
+        [[ $output == *"heeds no LD_LIBRARY_PATH for it; it ended in the loader: libcudnn.so.5, which "*"/host needs, was not found"* ]]
+        run -0 "${as[@]}" ./whole
+        [[ $output == *"preloads nothing into it" ]]
+        run -127 "${as[@]}" ./fails
+        [[ $output == *"preloads nothing into it" ]]
+    done
 }
 
 @test "why nothing was observed is left where a log was named" {

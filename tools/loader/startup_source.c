@@ -124,7 +124,7 @@ struct source *startup_source(const struct startup *start, char **reason) {
         if (!is_relevant(&loading, start->end) &&
             (start->end == STARTUP_ANY || start->end == STARTUP_REFUSED))
             try_objects(&loading);
-        if (is_relevant(&loading, start->end))
+        if (!start->only_reason && is_relevant(&loading, start->end))
             source = make(&loading, start);
         else if (start->end == STARTUP_REFUSED)
             print_missing(&loading, reason);

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "tools/log/source.h"
 
 enum startup_end {                     /* what its end says of the reason */
@@ -20,6 +22,7 @@ struct startup {
     int64_t child;            /* its pid, or its script's */
     const char *path;         /* where the records are written, too, in a new file; NULL: nowhere */
     enum startup_end end;
+    bool only_reason; /* no source is wanted */
 };
 
 /* NULL: cuDNN has no part in it; then *reason (the caller frees) says which library is missing, if

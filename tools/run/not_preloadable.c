@@ -95,7 +95,7 @@ static char *elf_reason(const char *path, const struct head *head) {
 }
 
 /* The loader ignores LD_PRELOAD with a path where the kernel says AT_SECURE. */
-static char *privilege_reason(const char *path) {
+char *unobserved_rights(const char *path) {
     struct stat facts;
 
     if (getuid() == 0 || stat(path, &facts) != 0)
@@ -134,7 +134,7 @@ static char *file_reason(const char *path, char **next) {
             *next = script_interpreter(head);
     }
     free(head);
-    return reason || *next ? reason : privilege_reason(path);
+    return reason || *next ? reason : unobserved_rights(path);
 }
 
 char *unobserved_reason(const char *command, char **program) {

@@ -7,3 +7,5 @@
 /* command: as given to exec. NULL: nothing in the file speaks against it. *program: the file that
  * is run, for a script its interpreter; NULL: there is none. The caller frees both. */
 char *unobserved_reason(const char *command, char **program);
+/* The part of that which is for rights that the program itself has. The caller frees. */
+char *unobserved_rights(const char *path);

@@ -417,6 +417,35 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
         leave_verdict(run, text);
 }
 
+/* Where the loader preloads nothing for the rights of the program, it takes LD_LIBRARY_PATH out of
+ * the environment, too (ld.so(8), secure-execution mode): says what it then did not find. */
+static void add_what_is_missing(const struct run *run, const struct wc_record *r,
+                                const char *program, char **reason) {
+    const struct wc_outcome_record *o = &r->u.outcome;
+    OWNED char *rights = unobserved_rights(program), *missing = NULL;
+    char **environment, **to;
+    struct startup start = {.program = program, .child = o->child, .only_reason = true};
+
+    if (!rights || o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS)
+        return;
+    environment = environment_of_command(run);
+    to = environment + 1;
+    for (char **v = environment + 1; *v; v++)
+        if (strncmp(*v, "LD_LIBRARY_PATH=", 16) != 0)
+            *to++ = *v;
+    *to = NULL;
+    start.environment = environment + 1; /* without LD_PRELOAD */
+    start.end = STARTUP_REFUSED;
+    startup_source(&start, &missing);
+    free(environment[0]);
+    free(environment);
+    if (missing) {
+        char *both = must_format("%s, and heeds no LD_LIBRARY_PATH for it; %s", *reason, missing);
+        free(*reason);
+        *reason = both;
+    }
+}
+
 /* No log was left. */
 static struct gate conclude_unobserved(struct run *run, struct wc_record *outcome,
                                        const char *unseen) {
@@ -424,6 +453,8 @@ static struct gate conclude_unobserved(struct run *run, struct wc_record *outcom
     struct source *started = reason ? NULL : look_at_start(run, outcome, false, &reason);
     struct gate answer;
 
+    if (reason && program)
+        add_what_is_missing(run, outcome, program, &reason);
     if (!started && !reason && unseen && !is_disabled())
         reason = must_copy(unseen);
     if (started) {
