@@ -336,7 +336,7 @@ static bool read_end(const struct wc_outcome_record *o, const struct shell_progr
         *end = STARTUP_ANY;
     if (program->passed_over && status == 0 && o->ending == WC_ending_EXITED)
         *end = STARTUP_PASSED_OVER;
-    return *end == STARTUP_PASSED_OVER || *end != STARTUP_DAMAGED || is_of_damage(o);
+    return *end != STARTUP_DAMAGED || is_of_damage(o);
 }
 
 /* By the last name that the kernel had for the command: what it has become by exec is what ended.
