@@ -948,6 +948,15 @@ static void find_bare_names(struct finding_of *f) {
     }
 }
 
+/* Of "DT_RUNPATH /x/lib/" the directory, and its length without a slash at the end; 0: none. */
+static size_t searched_directory(const char *looked, const char **directory) {
+    const char *at = strstr(looked, " /");
+    const size_t n = at ? strlen(at + 1) : 0;
+
+    *directory = at ? at + 1 : NULL;
+    return n > 1 ? n - (at[n] == '/') : 0;
+}
+
 /* Where the loader looked, the very library may stand under another name. */
 static void find_links(struct finding_of *f) {
     find_bare_names(f);
@@ -966,10 +975,10 @@ static void find_links(struct finding_of *f) {
         }
         if (search)
             WC_EACH(looked, search->r.searched) {
-                const char *at = strstr(*looked, " /");
-                size_t n = at ? strlen(at + 1) : 0;
-                if (n > 1)
-                    find_links_in(f, format(f, "%.*s", (int)(n - (at[n] == '/')), at + 1), name);
+                const char *at;
+                const size_t n = searched_directory(*looked, &at);
+                if (n)
+                    find_links_in(f, format(f, "%.*s", (int)n, at), name);
             }
         WC_EACH(p, f->s->packages)
             if (p->r.installation_path)
@@ -1010,10 +1019,10 @@ static void find_neighbours(struct finding_of *f) {
             continue;
         if (search)
             WC_EACH(looked, search->r.searched) {
-                const char *at = strstr(*looked, " /");
-                size_t n = at ? strlen(at + 1) : 0;
-                if (n > 1)
-                    add_neighbours(f, at + 1, n - (at[n] == '/'), name);
+                const char *at;
+                const size_t n = searched_directory(*looked, &at);
+                if (n)
+                    add_neighbours(f, at, n, name);
             }
         WC_EACH(o, f->s->objects)
             if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && o->r.path)

@@ -377,10 +377,22 @@ static bool put_library(struct overlay *o, const char *package, const char *path
     return put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));
 }
 
-static bool is_sound(struct overlay *o, const char *path) {
+/* Nothing that the loader refuses, and of no other release than that. */
+static bool is_sound(struct overlay *o, const char *path, struct wc_version release) {
     const struct library *l = library_cache_get(o->library_cache, path, NULL);
+    struct elf_file *file =
+        l && l->is_elf && !l->damaged ? library_cache_elf_file(o->library_cache, l) : NULL;
+    struct wc_library about;
+    struct wc_version own;
 
-    return l && l->is_elf && !l->damaged;
+    if (!file)
+        return false;
+    about = l->about;
+    elf_file_identify(file, &about);
+    own = about.identity->version;
+    library_cache_elf_file_end(l, file);
+    own.build = release.build = -1;
+    return !wc_version_known(own) || wc_version_compare(own, release) == 0;
 }
 
 /* As the package has it: what is there in its size already. What is not cuDNN's or CUDA's may have
@@ -391,7 +403,7 @@ static bool put_back(struct overlay *o, const char *package, const char *path,
     struct wc_file_stat facts;
     const bool there = disk_of(o)->facts(disk_of(o)->ctx, path, &facts);
 
-    if (ours && !(there && size && facts.size == size && is_sound(o, path)))
+    if (ours && !(there && size && facts.size == size && is_sound(o, path, release)))
         return put_library(o, package, path, release, size);
     return ours || (there && (!size || facts.size == size)) || fail(o, unknown_content);
 }
@@ -1024,7 +1036,7 @@ static bool is_whole(struct overlay *o, const char *directory, struct wc_version
     WC_EACH(file, files) {
         const char *path = real_path(o, format(o, "%s/%s", directory, wc_base_name(file->file)));
         if (!path || wc_version_compare(wc_name_read(path).version, release) != 0 ||
-            !is_sound(o, path))
+            !is_sound(o, path, release))
             return false;
     }
     return true;
