@@ -126,9 +126,14 @@ static void moments_start(const char *moment) {
         steps_fail("no thread", moment);
 }
 
+/* Bound when the program starts: the loader's trace of a lazy slot would tear what it writes for
+ * another thread. */
+static int (*volatile moments_wait_for)(pthread_t, void **) = pthread_join;
+static int (*volatile moments_sleep)(useconds_t) = usleep;
+
 static void moments_join(void) {
     for (int i = 0; i < moments_thread_count; i++)
-        if (pthread_join(moments_started[i], NULL) != 0)
+        if (moments_wait_for(moments_started[i], NULL) != 0)
             steps_fail("not joined", NAME);
     moments_thread_count = 0;
 }
@@ -137,7 +142,7 @@ static void moments_await(const char *number) {
     for (int i = 0; !moments_flags[atoi(number)]; i++) {
         if (i == 30000)
             steps_fail("waited too long for", number);
-        usleep(1000);
+        moments_sleep(1000);
     }
 }
 
