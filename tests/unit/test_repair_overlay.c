@@ -101,6 +101,8 @@ static void a_release_is_put_into_a_directory(void **state) {
     const struct edit nowhere = {
         .kind = EDIT_PLACE, .name = "cudnn", .value = ">=9.8", .path = "/none"};
     const struct edit nvrtc = {.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/opt/lib"};
+    const struct edit of_nobody = {
+        .kind = EDIT_PLACE, .name = "cudnn", .value = ">=90,<91", .path = "/opt/lib"};
     struct overlaid x;
 
     put_library(e, "/opt/lib/libcudnn.so.9", "9.1.0");
@@ -109,6 +111,8 @@ static void a_release_is_put_into_a_directory(void **state) {
     begin(&x, &no_variables);
     assert_false(overlay_apply(&x.overlay, &nowhere));
     assert_string_equal(x.overlay.why, "that directory is not there");
+    x.overlay.why = NULL;
+    assert_false(overlay_apply(&x.overlay, &of_nobody));
     x.overlay.why = NULL;
     assert_true(overlay_apply(&x.overlay, &place_9_8));
     assert_version(&x, "/opt/lib/libcudnn.so.9", "9.8.0");
@@ -147,6 +151,7 @@ static void reinstall_puts_back_what_the_list_has(void **state) {
     struct environment *e = *state;
     char *graph = in(e, "%s/nvidia/cudnn/lib/libcudnn_graph.so.9", e->site);
     const struct edit again = edit(EDIT_REINSTALL, "nvidia-cudnn-cu12", "9.1.0.70", e->site);
+    const struct edit other = edit(EDIT_REINSTALL, "nvidia-cudnn-cu12", "9.2.0.82", e->site);
     struct overlaid x;
 
     put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn_graph.so.9");
@@ -157,6 +162,10 @@ static void reinstall_puts_back_what_the_list_has(void **state) {
     /* It is not on the list. */
     assert_false(is_there(&x, in(e, "%s/nvidia/cudnn/lib/libcudnn.so", e->site)));
     assert_true(x.overlay.changes);
+    end(&x);
+    /* Of two that count as installed it is not the other one. */
+    begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &other));
     end(&x);
     /* Where all is there, nothing is another way than it was. */
     put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);

@@ -892,6 +892,8 @@ static bool reinstall_wheel(struct overlay *o, const char *site, const struct ed
         return e->value && wc_version_known(wc_version_of(e->value))
                    ? install_wheel(o, site, e->name, wc_version_of(e->value))
                    : fail(o, "it is not installed there");
+    if (e->value && !wc_str_same(e->value, d.version))
+        return fail(o, "another release of it counts as installed there");
     wc_version_parse_start(d.version, strlen(d.version), &release);
     record = read_all(o, format(o, "%s/%s/RECORD", site, d.info));
     if (!record)
@@ -1060,8 +1062,9 @@ static bool place(struct overlay *o, const struct edit *e) {
     release = wc_spec_read(spec, &set) ? release_filled(wc_spec_floor(&set)) : WC_VERSION_NONE;
     if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
         return fail(o, "all of it is there");
-    return wc_version_known(release) ? place_cudnn(o, directory, package, release)
-                                     : fail(o, "no release of it is known");
+    return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major
+               ? place_cudnn(o, directory, package, release)
+               : fail(o, "no release of it is known");
 }
 
 /* All libraries of cuDNN, of which no more than the major need be known. */
