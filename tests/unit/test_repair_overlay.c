@@ -15,7 +15,7 @@
 
 struct overlaid {
     struct library_cache cache;
-    struct overlay_made *made;
+    struct overlay_kept kept;
     struct overlay overlay;
 };
 
@@ -23,12 +23,12 @@ static void begin(struct overlaid *x, const struct wc_strings *variables) {
     memset(x, 0, sizeof(*x));
     library_cache_begin(&x->cache, place);
     library_cache_remember(&x->cache);
-    overlay_begin(&x->overlay, &x->cache, &x->made, variables);
+    overlay_begin(&x->overlay, &x->cache, &x->kept, variables);
 }
 
 static void end(struct overlaid *x) {
     overlay_end(&x->overlay);
-    overlay_made_end(x->made);
+    overlay_kept_end(&x->kept);
     library_cache_end(&x->cache);
 }
 
@@ -77,7 +77,7 @@ static void install_replaces_the_old_release_until_the_end(void **state) {
     overlay_end(&x.overlay);
     assert_version(&x, facade, "9.1.0");
     assert_false(is_there(&x, in(e, "%s/nvidia/cublas/lib/libcublasLt.so.12", e->site)));
-    overlay_begin(&x.overlay, &x.cache, &x.made, &no_variables);
+    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
     end(&x);
 }
 
@@ -272,7 +272,7 @@ static void conda_does_nothing_where_it_is_satisfied(void **state) {
     assert_non_null(x.overlay.why);
     assert_version(&x, facade, "9.1.0");
     overlay_end(&x.overlay);
-    overlay_begin(&x.overlay, &x.cache, &x.made, &no_variables);
+    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
     assert_true(overlay_apply(&x.overlay, &back));
     assert_version(&x, facade, "9.8.0");
     assert_true(x.cache.disk.files.real_path(&x.cache.disk, link, room, sizeof(room)));

@@ -175,14 +175,14 @@ static char *list(struct library_cache *cache, const char *site) {
 
 static char *list_after(const char *before, const struct step *step) {
     const struct wc_strings none = {NULL, 0};
-    struct overlay_made *made = NULL;
+    struct overlay_kept kept = {.made = NULL};
     struct library_cache cache;
     struct overlay overlay;
     bool good = true;
     char *all;
 
     library_cache_begin(&cache, "");
-    overlay_begin(&overlay, &cache, &made, &none);
+    overlay_begin(&overlay, &cache, &kept, &none);
     for (size_t i = 0; good && i < 2 && step->edits[i].name; i++) {
         struct edit edit = step->edits[i];
         edit.environment = before;
@@ -190,7 +190,7 @@ static char *list_after(const char *before, const struct step *step) {
     }
     all = list(&cache, before);
     overlay_end(&overlay);
-    overlay_made_end(made);
+    overlay_kept_end(&kept);
     library_cache_end(&cache);
     return all;
 }

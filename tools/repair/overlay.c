@@ -4,13 +4,11 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/findings/finding.h"
 #include "core/packages/distribution.h"
-#include "core/packages/identify.h"
 #include "image.h"
 #include "tools/util/memory.h"
 #include "wheels.h"
@@ -125,29 +123,17 @@ static bool is_there(const struct overlay *o, const char *path) {
     return disk_of(o)->facts(disk_of(o)->ctx, path, &facts);
 }
 
-/* Libraries that are mount points themselves, as a container's runtime mounts them. */
-static void read_mounts(struct overlay *o) {
-    FILE *from = fopen("/proc/self/mountinfo", "re");
-    char *line = NULL, point[PATH_MAX];
-    struct wc_mount_line read;
-    size_t room = 0;
-
-    while (from && getline(&line, &room, from) > 0)
-        if (wc_mount_read(line, point, sizeof(point), &read) && strstr(wc_base_name(point), ".so"))
-            add_text(&o->mounted, format(o, "%s", point));
-    free(line);
-    if (from)
-        fclose(from);
-    o->mounts_read = true;
+/* As a container's runtime mounts libraries. */
+static bool is_library_point(const char *point, const struct wc_mount_line *line) {
+    (void)line;
+    return strstr(wc_base_name(point), ".so") != NULL;
 }
 
-static bool is_mount(struct overlay *o, const char *path) {
-    if (!o->mounts_read && !o->library_cache->disk.root[0])
-        read_mounts(o);
-    for (size_t i = 0; i < o->mounted.n; i++)
-        if (strcmp(o->mounted.p[i], path) == 0)
-            return true;
-    return false;
+static bool is_mount(const struct overlay *o, const char *path) {
+    if (!o->kept->mounts_read && !o->library_cache->disk.root[0])
+        mount_points_read(&o->kept->mounts, is_library_point);
+    o->kept->mounts_read = true;
+    return mount_points_have(&o->kept->mounts, path);
 }
 
 static bool is_directory(struct overlay *o, const char *path) {
@@ -353,13 +339,13 @@ static struct overlay_made *made_before(struct overlay *o, const char *package, 
                        (uintmax_t)size);
     struct overlay_made *m;
 
-    m = hash_find_text(*o->made, key);
+    m = hash_find_text(o->kept->made, key);
     if (m)
         return m;
     m = must_allocate(sizeof(*m));
     m->key = must_copy(key);
     m->fd = -1;
-    hash_add(o->made, m, m->key, strlen(m->key));
+    hash_add(&o->kept->made, m, m->key, strlen(m->key));
     return m;
 }
 
@@ -408,12 +394,13 @@ static bool put_back(struct overlay *o, const char *package, const char *path,
     return ours || (there && (!size || facts.size == size)) || fail(o, unknown_content);
 }
 
-void overlay_made_end(struct overlay_made *made) {
+void overlay_kept_end(struct overlay_kept *kept) {
     struct overlay_made *next;
 
-    for (struct overlay_made *m = made; m; m = next) {
+    mount_points_end(&kept->mounts);
+    for (struct overlay_made *m = kept->made; m; m = next) {
         next = m->hh.next;
-        hash_remove(&made, m);
+        hash_remove(&kept->made, m);
         if (m->fd >= 0)
             close(m->fd);
         free(m->key);
@@ -1222,9 +1209,9 @@ static const char *without_own(struct overlay *o, const char *variable) {
 }
 
 void overlay_begin(struct overlay *o, struct library_cache *library_cache,
-                   struct overlay_made **made, const struct wc_strings *environment) {
+                   struct overlay_kept *kept, const struct wc_strings *environment) {
     memset(o, 0, sizeof(*o));
-    o->made = made;
+    o->kept = kept;
     heap_arena_begin(&o->memory);
     o->library_cache = library_cache;
     o->layer = (struct disk_layer){o, at, is_in, list};
@@ -1251,6 +1238,5 @@ void overlay_end(struct overlay *o) {
     free(o->environments.p);
     free(o->first.p);
     free(o->first_asked.p);
-    free(o->mounted.p);
     heap_arena_end(&o->memory);
 }

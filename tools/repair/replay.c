@@ -764,7 +764,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
 
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
-    overlay_begin(&p.overlay, &r->library_cache, &r->made, &process->environment);
+    overlay_begin(&p.overlay, &r->library_cache, &r->kept, &process->environment);
     for (size_t i = 0; i < edits->n && !out->why; i++)
         if (!overlay_apply(&p.overlay, &edits->p[i]))
             out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
@@ -816,7 +816,7 @@ const char *replay_begin(struct replay *r, const struct source *source) {
 }
 
 void replay_end(struct replay *r) {
-    overlay_made_end(r->made);
+    overlay_kept_end(&r->kept);
     library_cache_end(&r->library_cache);
     heap_arena_end(&r->memory);
     free(r->requests);

@@ -28,7 +28,7 @@ struct replay {
     const struct source *source;
     struct heap_arena memory;
     struct library_cache library_cache;
-    struct overlay_made *made;
+    struct overlay_kept kept;
     struct replay_request *requests;
     size_t n;
     const struct wc_demand **stated; /* of the source, and of no file */

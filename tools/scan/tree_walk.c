@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/packages/identify.h"
 #include "tools/util/memory.h"
+#include "tools/util/mount_points.h"
 
 /* Which file systems hold no files of this computer's. From the kernel's documentation of them. */
 static const char *const elsewhere[] = {
@@ -31,7 +31,7 @@ struct paths {
 struct walking {
     struct tree_walk *w;
     struct paths waiting; /* to be read: the newest first, so that few wait at a time */
-    struct paths mounts;
+    struct mount_points mounts;
     size_t done;
 };
 
@@ -50,29 +50,12 @@ static bool is_library_name(const char *name) {
 
 /* ---- mounts ---- */
 
-static bool is_elsewhere(const char *type) {
+static bool is_elsewhere(const char *point, const struct wc_mount_line *line) {
+    (void)point;
     WC_EACH_ROW(one, elsewhere)
-        if (strncmp(type, *one, strlen(*one)) == 0 && type[strlen(*one)] == ' ')
+        if (strncmp(line->type, *one, strlen(*one)) == 0 && line->type[strlen(*one)] == ' ')
             return true;
     return false;
-}
-
-static void read_mounts(struct paths *mounts) {
-    FILE *from = fopen("/proc/self/mountinfo", "re");
-    char *line = NULL, point[PATH_MAX];
-    struct wc_mount_line read;
-    size_t room = 0;
-
-    while (from && getline(&line, &room, from) > 0)
-        if (wc_mount_read(line, point, sizeof(point), &read) && is_elsewhere(read.type))
-            add(mounts, must_copy(point));
-    free(line);
-    if (from)
-        fclose(from);
-}
-
-static bool is_mount(const struct paths *mounts, const char *path) {
-    return WC_ANY(mount, *mounts, strcmp(*mount, path) == 0);
 }
 
 /* ---- directories ---- */
@@ -86,7 +69,7 @@ static void add_directory(struct walking *g, const char *directory, const char *
 
     if (strlen(path) + strlen(g->w->disk->root) + NAME_MAX + 2 >= PATH_MAX)
         g->w->trouble(g->w->ctx, path, "its path is too long");
-    else if (!is_mount(&g->mounts, path))
+    else if (!mount_points_have(&g->mounts, path))
         add(&g->waiting, must_copy(path));
     free(path);
 }
@@ -151,7 +134,7 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
     bool good = true;
 
     if (!w->disk->root[0])
-        read_mounts(&g.mounts);
+        mount_points_read(&g.mounts, is_elsewhere);
     add(&g.waiting, must_copy(directory));
     while (g.waiting.n > 0) {
         char *path = g.waiting.p[--g.waiting.n];
@@ -165,9 +148,7 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
         if (w->progress)
             w->progress(w->ctx, g.done, g.done + g.waiting.n);
     }
-    for (size_t i = 0; i < g.mounts.n; i++)
-        free(g.mounts.p[i]);
-    free(g.mounts.p);
+    mount_points_end(&g.mounts);
     free(g.waiting.p);
     return good;
 }
