@@ -135,7 +135,7 @@ static void say_it(struct scene *s, const struct wc_findings *found) {
         static const char *const names[] = {"got", "real path", "version", NULL};
         struct wc_finding_record f = found->p[i];
         struct wc_fact facts[4];
-        assert_non_null(advice_for(&s->stack, &f, &more.arena).text);
+        assert_non_null(advice_for(&s->stack, &f, false, &more.arena).text);
         assert_non_null(wc_finding_text(&page, &f, &view));
         for (int k = 0; k < 4; k++)
             facts[k] = (struct wc_fact){names[draw(0, 3)], any_text(s), any_text(s)};

@@ -528,7 +528,7 @@ static const struct {
 /* ---- in words ---- */
 
 static char *render(struct scene *s, const struct wc_finding_record *r, char *to, size_t cap) {
-    struct advice advice = advice_for(&s->stack, r, &s->printed.arena);
+    struct advice advice = advice_for(&s->stack, r, false, &s->printed.arena);
     FILE *out = fmemopen(to, cap, "w");
     fprintf(out, "%s: %s%s\n", wc_enum_word(WC_ENUM_severity, r->severity), r->title,
             r->predicted ? " (predicted)" : "");
@@ -690,7 +690,7 @@ static void each_finding_fits_a_screen(void **state) {
         examples[i].make(s);
         diagnose(s);
         const struct wc_finding_record *f = finding(s, examples[i].id);
-        struct advice advice = advice_for(&s->stack, f, &s->printed.arena);
+        struct advice advice = advice_for(&s->stack, f, false, &s->printed.arena);
         struct repair repair = {.text = advice.text};
         view.fixes = &(struct plan_of_finding){&repair, 1};
         const char *text = wc_finding_text(&made, f, &view);

@@ -11,7 +11,7 @@ static struct advice advised(const struct wc_stack *s, const struct wc_finding_r
     static char memory[16 << 10];
     static struct wc_buffer_arena arena;
     wc_buffer_arena_begin(&arena, memory, sizeof memory);
-    return advice_for(s, f, &arena.arena);
+    return advice_for(s, f, false, &arena.arena);
 }
 
 static void every_finding_has_a_sentence_of_its_own(void **state) {

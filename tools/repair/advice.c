@@ -378,8 +378,8 @@ static const char *filled(const struct asked *a, const char *sentence) {
     return text;
 }
 
-static struct advice advise(const struct wc_stack *s, const struct wc_finding_record *f,
-                            bool played, struct wc_arena *memory) {
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f, bool played,
+                         struct wc_arena *memory) {
     const struct asked a = {.s = s,
                             .played = played,
                             .f = f,
@@ -395,14 +395,4 @@ static struct advice advise(const struct wc_stack *s, const struct wc_finding_re
     }
     return (struct advice){WC_ACTION_CHECK,
                            "whichcudnn explain says what lies behind such findings"};
-}
-
-struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
-                         struct wc_arena *memory) {
-    return advise(s, f, false, memory);
-}
-
-struct advice advice_after_play(const struct wc_stack *s, const struct wc_finding_record *f,
-                                struct wc_arena *memory) {
-    return advise(s, f, true, memory);
 }

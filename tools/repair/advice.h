@@ -10,9 +10,7 @@ struct advice {
     const char *text; /* one sentence, in the arena or a literal */
 };
 
-/* The finding is one of that stack's. */
-struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
+/* The finding is one of that stack's. played: so were the copies that are known, and none cures it.
+ */
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f, bool played,
                          struct wc_arena *memory);
-/* Where the copies that are known were played, and none cures it. */
-struct advice advice_after_play(const struct wc_stack *s, const struct wc_finding_record *f,
-                                struct wc_arena *memory);

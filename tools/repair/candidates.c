@@ -948,13 +948,19 @@ static void find_bare_names(struct finding_of *f) {
     }
 }
 
-/* Of "DT_RUNPATH /x/lib/" the directory, and its length without a slash at the end; 0: none. */
-static size_t searched_directory(const char *looked, const char **directory) {
-    const char *at = strstr(looked, " /");
-    const size_t n = at ? strlen(at + 1) : 0;
+/* Each directory in which the loader looked for it, as in "DT_RUNPATH /x/lib/". */
+static void
+find_in_searched(struct finding_of *f, const struct wc_failure *failure, const char *name,
+                 void (*find)(struct finding_of *f, const char *directory, const char *name)) {
+    const struct wc_searched *search = wc_search_in_vain(f->s, failure);
 
-    *directory = at ? at + 1 : NULL;
-    return n > 1 ? n - (at[n] == '/') : 0;
+    if (search)
+        WC_EACH(looked, search->r.searched) {
+            const char *at = strstr(*looked, " /");
+            const size_t n = at ? strlen(at + 1) : 0;
+            if (n > 1)
+                find(f, format(f, "%.*s", (int)(n - (at[n] == '/')), at + 1), name);
+        }
 }
 
 /* Where the loader looked, the very library may stand under another name. */
@@ -965,7 +971,6 @@ static void find_links(struct finding_of *f) {
         const char *name = wc_failed_dependency(failure, dependency, sizeof(dependency))
                                ? format(f, "%s", dependency)
                                : failure->r.name;
-        const struct wc_searched *search = wc_search_in_vain(f->s, failure);
         if (!name || wc_name_kind_of(name) == WC_NAME_OTHER || wc_name_is_one_of_many(name) ||
             strchr(name, ' '))
             continue;
@@ -973,13 +978,7 @@ static void find_links(struct finding_of *f) {
             find_links_in(f, directory_of(f, name), wc_base_name(name));
             continue;
         }
-        if (search)
-            WC_EACH(looked, search->r.searched) {
-                const char *at;
-                const size_t n = searched_directory(*looked, &at);
-                if (n)
-                    find_links_in(f, format(f, "%.*s", (int)n, at), name);
-            }
+        find_in_searched(f, failure, name, find_links_in);
         WC_EACH(p, f->s->packages)
             if (p->r.installation_path)
                 find_links_in(f, format(f, "%s/lib", p->r.installation_path), name);
@@ -998,12 +997,11 @@ static void add_neighbour(struct finding_of *f, const char *directory, const cha
         add_one(f, with_directory(f, directory));
 }
 
-static void add_neighbours(struct finding_of *f, const char *directory, size_t n,
-                           const char *name) {
-    const size_t above = wc_dir_above(directory, n);
+static void add_neighbours(struct finding_of *f, const char *directory, const char *name) {
+    const size_t above = wc_dir_above(directory, strlen(directory));
 
-    add_neighbour(f, format(f, "%.*s/lib64", (int)n, directory), name);
-    add_neighbour(f, format(f, "%.*s/lib", (int)n, directory), name);
+    add_neighbour(f, format(f, "%s/lib64", directory), name);
+    add_neighbour(f, format(f, "%s/lib", directory), name);
     if (above > 1) {
         add_neighbour(f, format(f, "%.*s/lib64", (int)above, directory), name);
         add_neighbour(f, format(f, "%.*s/lib", (int)above, directory), name);
@@ -1014,19 +1012,12 @@ static void add_neighbours(struct finding_of *f, const char *directory, size_t n
 static void find_neighbours(struct finding_of *f) {
     WC_EACH(failure, f->s->failures) {
         const char *name = failure->r.name;
-        const struct wc_searched *search = wc_search_in_vain(f->s, failure);
         if (!name || strchr(name, '/') || !wc_kind_is_cudnn(wc_name_kind_of(name)))
             continue;
-        if (search)
-            WC_EACH(looked, search->r.searched) {
-                const char *at;
-                const size_t n = searched_directory(*looked, &at);
-                if (n)
-                    add_neighbours(f, at, n, name);
-            }
+        find_in_searched(f, failure, name, add_neighbours);
         WC_EACH(o, f->s->objects)
             if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && o->r.path)
-                add_neighbours(f, o->r.path, wc_dir_length(o->r.path), name);
+                add_neighbours(f, directory_of(f, o->r.path), name);
     }
 }
 

@@ -205,21 +205,29 @@ static bool has_element(const char *list, const char *element, size_t n) {
     return false;
 }
 
-/* A directory that has more than CUDA's libraries may serve what was not seen. */
-static bool loses_others(const struct planning *p, const struct candidate *c) {
+/* Each entry of the directories of LD_LIBRARY_PATH that are not among those of `left`, until
+ * *found. */
+static void list_lost(const struct planning *p, const char *left,
+                      bool (*each)(void *ctx, const char *name), void *ctx, const bool *found) {
     const struct wc_files *files = &p->replay.library_cache.disk.files;
     const char *list = wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH");
+
+    for (; list && *list && !*found; list += strcspn(list, ":"), list += *list == ':') {
+        const size_t n = strcspn(list, ":");
+        OWNED char *directory = must_format("%.*s", (int)n, list);
+        if (!has_element(left, list, n))
+            files->list(files->ctx, directory, each, ctx);
+    }
+}
+
+/* A directory that has more than CUDA's libraries may serve what was not seen. */
+static bool loses_others(const struct planning *p, const struct candidate *c) {
     bool others = false;
 
     if (c->n != 1 || (c->edit[0].kind != EDIT_SET && c->edit[0].kind != EDIT_UNSET) ||
         !wc_str_same(c->edit[0].name, "LD_LIBRARY_PATH"))
         return false;
-    for (; list && *list && !others; list += strcspn(list, ":"), list += *list == ':') {
-        const size_t n = strcspn(list, ":");
-        OWNED char *directory = must_format("%.*s", (int)n, list);
-        if (!has_element(c->edit[0].value, list, n))
-            files->list(files->ctx, directory, is_other_library, &others);
-    }
+    list_lost(p, c->edit[0].value, is_other_library, &others, &others);
     return others;
 }
 
@@ -242,20 +250,13 @@ static bool is_lost(void *lost, const char *name) {
  * lies in a directory that the path loses, and does not come in from elsewhere, it may be about to
  * ask for. */
 static bool loses_cuda(const struct planning *p, const struct played *x) {
-    const struct wc_files *files = &p->replay.library_cache.disk.files;
     const struct wc_stack *s = &p->source->stack;
-    const char *list = wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH");
     struct lost lost = {&x->outcome.source->stack, -1, false};
 
     if (p->source->type == SOURCE_SCAN || WC_ANY(call, s->calls, wc_wants_gpu(call->r.function)))
         return false;
     lost.cuda = wc_cuda_of_dependencies(lost.s);
-    for (; list && *list && !lost.found; list += strcspn(list, ":"), list += *list == ':') {
-        const size_t n = strcspn(list, ":");
-        OWNED char *directory = must_format("%.*s", (int)n, list);
-        if (!has_element(wc_variable(lost.s, "LD_LIBRARY_PATH"), list, n))
-            files->list(files->ctx, directory, is_lost, &lost);
-    }
+    list_lost(p, wc_variable(lost.s, "LD_LIBRARY_PATH"), is_lost, &lost, &lost.found);
     return lost.found;
 }
 
@@ -823,8 +824,7 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
 /* What usually repairs such a finding, without a command: nobody has played it. */
 static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
                    const struct wc_finding_record *f, const char *why, bool played) {
-    struct advice advice = played ? advice_after_play(s, f, &plan->memory.arena)
-                                  : advice_for(s, f, &plan->memory.arena);
+    struct advice advice = advice_for(s, f, played, &plan->memory.arena);
     struct candidate said = {.n = 1};
     bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
 
