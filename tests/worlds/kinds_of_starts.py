@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of fault that are kept from those who write the rules: by them it is seen whether the rules know the field, or
-only the kinds that they were shown. Each names the thread where it happened. As in kinds.py, both twins share what
-stands before `if not s.w.faulty: return None`."""
+"""Kinds of fault of how and from where a program is started, of what packages leave out or put in, of libraries that
+stand in for others, and of the computer's state. Each names the thread where it happened. As in kinds.py, both twins
+share what stands before `if not s.w.faulty: return None`."""
 import hashlib
 import os
 import subprocess
@@ -254,7 +254,7 @@ def server_refuses_what_is_pinned(s):
 def frontend_of_a_remote_gpu(s):
     """GVirtuS#1, #9: a frontend sends calls to a GPU elsewhere; its libcudnn has the name, no versions of symbols and
     not each function."""
-    directory = s.w.rng.choice(("/root/GVirtuS/lib/frontend", "/opt/gvirtus/lib/frontend"))
+    directory = s.w.rng.choice(("/opt/GVirtuS/lib/frontend", "/opt/gvirtus/lib/frontend"))
     function = "cudnnConvolutionForward"
     for name, source in World.cudnn_files(s.version, s.cuda, "--node", "none", "--without-function", function).items():
         s.w.put(source, f"{directory}/{name}")
