@@ -11,6 +11,10 @@
 #include "core/findings/finding.h"
 #include "tools/util/memory.h"
 
+static bool has_driver(void) {
+    return access("/proc/driver/nvidia/version", F_OK) == 0;
+}
+
 /* What libcuda opens first. */
 static char *fault_of_devices(void) {
     static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia-uvm"};
@@ -60,14 +64,23 @@ static char *fault_of_switches(void) {
     return must_format("no fabric manager is seen to run for %s", device);
 }
 
+char *driver_fault(void) {
+    char *fault;
+
+    if (!has_driver())
+        return NULL;
+    fault = fault_of_devices();
+    return fault ? fault : fault_of_switches();
+}
+
 /* Where no variable names it, a directory without a pipe was left by a daemon that has ended, and
  * libcuda does without. */
-static char *fault_of_mps(const struct wc_stack *s) {
+char *driver_fault_of_mps(const struct wc_stack *s) {
     const char *directory = wc_variable(s, "CUDA_MPS_PIPE_DIRECTORY");
     bool named = directory && *directory;
     OWNED char *pipe = must_format("%s/control", named ? directory : "/tmp/nvidia-mps");
 
-    if (access(pipe, R_OK | W_OK) == 0)
+    if (!has_driver() || access(pipe, R_OK | W_OK) == 0)
         return NULL;
     if (errno == EACCES || errno == EPERM)
         return must_format("%s of the MPS daemon may not be opened", pipe);
@@ -75,15 +88,4 @@ static char *fault_of_mps(const struct wc_stack *s) {
                ? must_format("no MPS daemon has its pipe %s, where CUDA_MPS_PIPE_DIRECTORY leads",
                              pipe)
                : NULL;
-}
-
-char *driver_fault(const struct wc_stack *s) {
-    char *fault;
-
-    if (access("/proc/driver/nvidia/version", F_OK) != 0)
-        return NULL;
-    fault = fault_of_devices();
-    if (!fault)
-        fault = fault_of_switches();
-    return fault ? fault : fault_of_mps(s);
 }

@@ -7,5 +7,7 @@
 
 #include "core/model/stack.h"
 
-/* In words, for a process of this computer; the caller frees. NULL: nothing is seen. */
-char *driver_fault(const struct wc_stack *s);
+/* In words, which the caller frees. NULL: nothing is seen. */
+char *driver_fault(void);
+/* What keeps a process of this computer from the MPS daemon. */
+char *driver_fault_of_mps(const struct wc_stack *s);

@@ -66,6 +66,7 @@ static void leave_outcome(const struct log_place *place, struct wc_record *r, co
  * that still runs numbers its records itself. */
 static void add_gpus(const struct child_logs *logs) {
     struct gpus gpus = {.n = 0};
+    OWNED char *of_computer = NULL;
     bool asked = false;
 
     for (size_t i = 0; i < logs->n; i++) {
@@ -75,10 +76,12 @@ static void add_gpus(const struct child_logs *logs) {
         bool has_cudnn = WC_ANY(o, log->stack.objects, o->r.role == WC_role_FACADE);
         if (!log->stack.has_machine || !has_cudnn || (log != logs->own && !log->stack.has_summary))
             continue;
-        if (!asked)
+        if (!asked) {
             gpus_ask(&gpus);
+            of_computer = driver_fault();
+        }
         asked = true;
-        fault = driver_fault(&log->stack);
+        fault = of_computer ? must_copy(of_computer) : driver_fault_of_mps(&log->stack);
         wc_record_begin(&r, WC_KIND_machine);
         r.u.machine = log->stack.machine;
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
@@ -307,17 +310,18 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     return answer;
 }
 
-/* Our own environment with the command's LD_PRELOAD. The caller frees the list and its first
- * element. */
-static char **environment_of_command(const struct run *run) {
-    static const char preload_name[] = "LD_PRELOAD=";
+/* Our own environment with that for LD_PRELOAD. NULL: as the loader has it in secure-execution mode
+ * (ld.so(8)). The caller frees the list, not what is in it. */
+static char **environment_with(char *preload) {
     size_t n = 0;
     char **list = NULL;
 
-    *MUST_ADD(list, n) = must_format("%s%s", preload_name, run->preload);
     for (char **v = environ; *v; v++)
-        if (strncmp(*v, preload_name, sizeof(preload_name) - 1) != 0)
+        if (!wc_str_starts(*v, "LD_PRELOAD=") &&
+            (preload || !wc_str_starts(*v, "LD_LIBRARY_PATH=")))
             *MUST_ADD(list, n) = *v;
+    if (preload)
+        *MUST_ADD(list, n) = preload;
     *MUST_ADD(list, n) = NULL;
     return list;
 }
@@ -389,7 +393,8 @@ static struct source *look_at_program(const struct run *run, const struct shell_
 static struct source *look_at_start(const struct run *run, struct wc_record *r, bool logged,
                                     char **reason) {
     const char *last_name = run->live.family.last_name;
-    char **environment = environment_of_command(run);
+    OWNED char *preload = must_format("LD_PRELOAD=%s", run->preload);
+    char **environment = environment_with(preload);
     struct source *started = NULL;
     struct shell_programs programs;
     bool is_known;
@@ -400,7 +405,6 @@ static struct source *look_at_start(const struct run *run, struct wc_record *r, 
         if (!is_known || is_called(programs.p[i].path, last_name))
             started = look_at_program(run, &programs.p[i], r, logged, reason);
     shell_programs_end(&programs);
-    free(environment[0]);
     free(environment);
     return started;
 }
@@ -418,26 +422,18 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
 }
 
 /* Where the loader preloads nothing for the rights of the program, it takes LD_LIBRARY_PATH out of
- * the environment, too (ld.so(8), secure-execution mode): says what it then did not find. */
-static void add_what_is_missing(const struct run *run, const struct wc_record *r,
-                                const char *program, char **reason) {
+ * the environment, too: says what it then did not find. */
+static void add_what_is_missing(const struct wc_record *r, const char *program, char **reason) {
     const struct wc_outcome_record *o = &r->u.outcome;
     OWNED char *rights = unobserved_rights(program), *missing = NULL;
-    char **environment, **to;
-    struct startup start = {.program = program, .child = o->child, .only_reason = true};
+    char **environment;
+    struct startup start = {
+        .program = program, .child = o->child, .end = STARTUP_REFUSED, .only_reason = true};
 
     if (!rights || o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS)
         return;
-    environment = environment_of_command(run);
-    to = environment + 1;
-    for (char **v = environment + 1; *v; v++)
-        if (strncmp(*v, "LD_LIBRARY_PATH=", 16) != 0)
-            *to++ = *v;
-    *to = NULL;
-    start.environment = environment + 1; /* without LD_PRELOAD */
-    start.end = STARTUP_REFUSED;
+    start.environment = environment = environment_with(NULL);
     startup_source(&start, &missing);
-    free(environment[0]);
     free(environment);
     if (missing) {
         char *both = must_format("%s, and heeds no LD_LIBRARY_PATH for it; %s", *reason, missing);
@@ -454,7 +450,7 @@ static struct gate conclude_unobserved(struct run *run, struct wc_record *outcom
     struct gate answer;
 
     if (reason && program)
-        add_what_is_missing(run, outcome, program, &reason);
+        add_what_is_missing(outcome, program, &reason);
     if (!started && !reason && unseen && !is_disabled())
         reason = must_copy(unseen);
     if (started) {
@@ -479,15 +475,15 @@ static struct gate conclude_observed(struct run *run, const struct child_logs *l
     struct child_logs both = *logs;
     struct gate answer;
 
+    free(reason);
+    if (!started)
+        return conclude_logs(run, logs, outcome);
     both.found = must_allocate((logs->n + 1) * sizeof(*both.found));
     memcpy(both.found, logs->found, logs->n * sizeof(*both.found));
-    if (started)
-        both.found[both.n++] = started;
+    both.found[both.n++] = started;
     answer = conclude_logs(run, &both, outcome);
     free(both.found);
-    if (started)
-        source_free(started);
-    free(reason);
+    source_free(started);
     return answer;
 }
 
