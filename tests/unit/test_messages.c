@@ -210,6 +210,7 @@ static void the_more_special_row_has_it(void **state) {
 
 static void nothing_is_found_in_nothing(void **state) {
     static const char nulls[] = "\0\0\x1b[\0libcudnn\0.so: cannot open shared object file";
+    static const char of_cuda[] = "wants cuDNN >= 8.9, but CUDA 11.8 is installed";
     struct messages m;
     char *longest = malloc(300000);
 
@@ -218,6 +219,9 @@ static void nothing_is_found_in_nothing(void **state) {
     assert_int_equal(m.n, 0);
     messages_end(&m);
     messages_find(nulls, sizeof(nulls) - 1, &m);
+    assert_int_equal(m.n, 0);
+    messages_end(&m);
+    messages_find(of_cuda, sizeof(of_cuda) - 1, &m);
     assert_int_equal(m.n, 0);
     messages_end(&m);
     memset(longest, 'l', 300000);

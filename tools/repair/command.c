@@ -259,13 +259,13 @@ static bool may_change(const char *path) {
     return geteuid() == 0 || stat(path, &facts) != 0 || facts.st_uid == geteuid();
 }
 
-/* Then the name is taken, by a link that leads nowhere, or to itself. */
 static bool is_directory(const struct user *user, const char *path) {
     struct wc_file_stat facts;
 
     return user->files && user->files->facts(user->files->ctx, path, &facts) && facts.directory;
 }
 
+/* Then the name is taken, by a link that leads nowhere, or to itself. */
 static bool is_link(const char *path) {
     struct stat facts;
 

@@ -363,7 +363,7 @@ static const char *spec_for(struct finding_places *f, const char *spec, const ch
         if (column > 0 && column < 3 && row->has[column] && !wc_version_known(first))
             first = wc_version_of(row->release);
     if (column == 0 && wc_spec_read(spec, &set) && wc_spec_floor(&set).major < 8)
-        first = wc_version_of("8.0.1");
+        first = wc_version_of("8.0.1"); /* no cuDNN before 8 came out for CUDA 11 */
     first.build = -1;
     if (!wc_version_known(first) || !wc_spec_read(spec, &set) ||
         wc_version_compare(wc_spec_floor(&set), first) >= 0)
@@ -372,7 +372,7 @@ static const char *spec_for(struct finding_places *f, const char *spec, const ch
     return wc_spec_read(spec, &set) && wc_spec_accepts(&set, first) == WC_YES ? spec : NULL;
 }
 
-/* Of cuDNN before the wheels. */
+/* Of cuDNN before the wheels (NVIDIA's cuDNN archive). */
 static const char *const last_releases[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
 
 /* Where the name alone says what is wanted, which release of its major it was built with is not
