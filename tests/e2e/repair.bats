@@ -489,3 +489,77 @@ packaged() { # NAME VERSION FILE: that file is of that package
     is "$(finding cuda-dependency-differs '.fix[0] | [.text, .edits[0].edit, .checked]')" \
         '["import engine before imagekit","import-first","replayed"]'
 }
+
+@test "a directory whose name has a colon: a link that has none" {
+    make_standin 8.9.2 run-12:30/lib
+    echo 'import ctypes; print(ctypes.CDLL("libcudnn.so.8").cudnnGetVersion())' >main.py
+    run -1 env LD_LIBRARY_PATH="$PWD/run-12:30/lib" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    run -0 jq -r '.findings[0] | .id, .fix[0].checked, .fix[0].command' report.json
+    is "$output" "library-not-found
+replayed
+ln -s run-12:30 $PWD/run-12-30 && export LD_LIBRARY_PATH=$PWD/run-12-30/lib"
+    eval "${lines[2]}"
+    rm logs/*
+    run -0 "$CMD" run --quiet --log logs -- python3 main.py
+    is "$output" 8902
+    is "$("$CMD" report --json logs | jq '.findings | length')" 0
+}
+
+# needing LIBRARY...: a module that needs them, the first of cuDNN, and searches its wheels alone.
+needing() {
+    local library linked=(-L built)
+    for library; do
+        [ "$library" = libcudnn.so.8 ] || make_standin --empty "$library" built
+        linked+=(-l:"$library")
+    done
+    make_standin 8.9.2 built
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -Wl,--no-as-needed "${linked[@]}" \
+            -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib:\$ORIGIN/../engine.libs"
+    rm -r built
+    packaged engine 1.0 engine/_engine.so
+    printf 'Requires-Dist: nvidia-cudnn-cu12>=8.9,<9\n' >>"$site/engine-1.0.dist-info/METADATA"
+    echo "import ctypes; ctypes.CDLL('$site/engine/_engine.so')" >main.py
+}
+
+@test "a wheel that lets the loader come to the next library that is missing repairs nothing" {
+    needing libcudnn.so.8
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(edits library-not-found | head -1)" install
+    rm logs/*
+    needing libcudnn.so.8 libcudart.so.12 libnvrtc.so.12
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    never library-not-found install
+}
+
+@test "a wheel whose own cuDNN was not copied with it is put back" {
+    local name=libcudnn-a2b758a6.so.8.9.2
+    make_standin 8.9.2 "$site/engine.libs" --soname "$name" --node libcudnn.so.8
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -L "$site/engine.libs" -l:"$name" \
+            -Wl,-rpath,"\$ORIGIN/../engine.libs"
+    packaged engine 1.0 engine/_engine.so
+    (cd "$site" && printf '%s,,\n' engine.libs/*) >>"$site/engine-1.0.dist-info/RECORD"
+    rm -r "$site/engine.libs"
+    echo "import ctypes; ctypes.CDLL('$site/engine/_engine.so')" >main.py
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '.fix[0] | [.edits[0].edit, .edits[0].name, .checked]')" \
+        '["reinstall","engine","replayed"]'
+}
+
+@test "what is bound at once and refused for a function has the repair of the function that is missing" {
+    make_standin 9.8.0 built
+    make_standin 9.1.0 lib
+    echo 'int cudnnBackendPopulateCudaGraph(void); int main(int n, char **a) { (void)a; return n > 8 ? cudnnBackendPopulateCudaGraph() : 0; }' |
+        "${CC:-gcc}" -x c - -o program -L built -l:libcudnn.so.9 -Wl,-rpath,"$PWD/lib" -Wl,-z,lazy
+    rm -r built
+    LD_BIND_NOW=1 run -127 "$CMD" run --quiet --log logs -- ./program
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0].id' report.json)" symbol-version-not-found
+    edits symbol-version-not-found | grep -qx place
+    played
+}

@@ -188,6 +188,49 @@ static void find_variables(struct finding_of *f) {
             add_one(f, set_path(f, search->r.later_path));
 }
 
+/* The directory in a path whose name has a colon, and it alone; its length. 0: none, or several. */
+static size_t colon_length(const char *path) {
+    const char *colon = strchr(path, ':');
+    const size_t n = colon ? (size_t)(colon - path) + strcspn(colon, "/") : 0;
+
+    return strchr(path + n, ':') ? 0 : n;
+}
+
+/* A directory that the loader's list cannot name, by a link to it that it can. */
+static void add_without_colon(struct finding_of *f, const char *before, const char *path,
+                              const char *behind) {
+    const size_t n = colon_length(path);
+    char *link = n ? format(f, "%.*s", (int)n, path) : NULL;
+    struct wc_file_stat facts;
+    const char *value;
+
+    if (!link || !f->files->facts(f->files->ctx, path, &facts) || !facts.directory)
+        return;
+    for (char *at = link; (at = strchr(at, ':'));)
+        *at = '-';
+    if (f->files->facts(f->files->ctx, link, &facts))
+        return;
+    value = format(f, "%s%s%s%s%s", before, link, path + n, *behind ? ":" : "", behind);
+    add_two(f,
+            (struct edit){.kind = EDIT_LINK,
+                          .path = link,
+                          .target = wc_base_name(format(f, "%.*s", (int)n, path))},
+            set_path(f, value));
+}
+
+/* Elements that are one directory, which a colon in its name has split. */
+static void find_split(struct finding_of *f) {
+    for (const char *from = f->path ? f->path : ""; *from;) {
+        const size_t n = strcspn(from, ":");
+        for (size_t k = n; from[0] == '/' && from[k];) {
+            k += 1 + strcspn(from + k + 1, ":");
+            add_without_colon(f, format(f, "%.*s", (int)(from - f->path), f->path),
+                              format(f, "%.*s", (int)k, from), from + k + (from[k] != '\0'));
+        }
+        from += n + (from[n] != '\0');
+    }
+}
+
 /* An expectation that is no version: nothing can meet it. */
 static void find_expectations(struct finding_of *f) {
     static const char variable[] = "WHICHCUDNN_EXPECT";
@@ -652,6 +695,39 @@ static void add_again(struct finding_of *f, const char *site, const char *packag
                    .kind = EDIT_REINSTALL, .name = package, .value = version, .environment = site});
 }
 
+static char *read_list(struct finding_of *f, const char *path) {
+    enum { LIST_MOST = 8 << 20 };
+    struct wc_file_stat facts;
+    char *text;
+    size_t n;
+
+    if (!f->files->facts(f->files->ctx, path, &facts) || facts.size > LIST_MOST ||
+        !(text = wc_arena_take(f->out->memory, (size_t)facts.size + 1)) ||
+        !f->files->read(f->files->ctx, path, 0, text, (size_t)facts.size, &n))
+        return NULL;
+    text[n] = '\0';
+    return text;
+}
+
+/* The wheel that a file is of, where it has brought the missing library, too. */
+static void add_owner(struct finding_of *f, const char *file, const char *name) {
+    struct wc_distribution d;
+    struct wc_reading reading;
+    void *scratch = wc_arena_take(f->out->memory, SCRATCH);
+    const char *list = NULL;
+
+    if (!file || file[0] != '/' || !scratch)
+        return;
+    wc_reading_begin(&reading, f->files, scratch, SCRATCH);
+    if (wc_distribution_of(&reading, file, &d))
+        list = read_list(f, format(f, "%s/%s/RECORD", d.site, d.info));
+    if (list && strstr(list, format(f, "/%s,", name)))
+        add_one(f, (struct edit){.kind = EDIT_REINSTALL,
+                                 .name = format(f, "%s", d.name),
+                                 .value = format(f, "%s", d.version),
+                                 .environment = real_path(f, format(f, "%s", d.site))});
+}
+
 /* A part, or the facade, of another major than the one that is there, or of none. */
 static void add_major(struct finding_of *f, const char *environment, const struct wc_object *host,
                       int32_t major) {
@@ -743,6 +819,9 @@ static void find_missing(struct finding_of *f) {
         struct environments all;
         if (!name || wc_name_kind_of(name) == WC_NAME_OTHER)
             continue;
+        add_owner(
+            f, wc_is_asked_for(failure, wc_base_name(name)) ? failure->r.caller : failure->r.name,
+            wc_base_name(name));
         all = environments_of(f, failure);
         for (size_t i = 0; i < all.n; i++)
             add_missing(f, failure, wc_base_name(name), all.p[i], &together);
@@ -1089,6 +1168,7 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         f.s = f.stacks[i];
         f.path = wc_variable(f.stacks[0], "LD_LIBRARY_PATH");
         find_variables(&f);
+        find_split(&f);
         find_expectations(&f);
         find_copies(&f);
         find_packages(&f);

@@ -27,7 +27,8 @@ struct played {
     bool harmless;         /* what worked still works, with both */
     struct left {          /* of what is found, by the files alone */
         size_t errors, warnings;
-        size_t pins; /* of packages, that what comes in is none of */
+        size_t pins;     /* of packages, that what comes in is none of */
+        size_t suspects; /* notes of what a variable has: the next run would advise again */
     } left;
 };
 
@@ -59,13 +60,25 @@ static const char *file_of(const struct wc_stack *s, int64_t object) {
     return o ? wc_real_path_of(o) : NULL;
 }
 
+/* A function, and not all of a version: of the finding's own facts. */
+static bool lacks_function(const struct wc_finding_record *f) {
+    return has_rule(f->id, LACK) &&
+           (WC_ANY(fact, f->facts, wc_str_same(fact->name, "wanted function")) ||
+            !WC_ANY(fact, f->facts, wc_str_same(fact->name, "wanted symbol version")));
+}
+
+static bool is_same_id(const struct wc_finding_record *a, const struct wc_finding_record *b) {
+    return wc_str_same(a->id, b->id) || (has_rule(a->id, MIXTURE) && has_rule(b->id, MIXTURE)) ||
+           (lacks_function(a) && lacks_function(b));
+}
+
 /* About the same host, or, where none is known, the same library; what the hosts of both are told
  * apart by. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
     const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
 
-    if (!wc_str_same(a->id, b->id) && !(has_rule(a->id, MIXTURE) && has_rule(b->id, MIXTURE)))
+    if (!is_same_id(a, b))
         return false;
     if (x && y)
         return strcmp(x, y) == 0;
@@ -561,8 +574,12 @@ static size_t count_pins(const struct wc_stack *s) {
 }
 
 static struct left left_by(const struct outcome *o) {
-    return (struct left){count(&o->findings, WC_severity_ERROR),
-                         count(&o->findings, WC_severity_WARNING), count_pins(&o->source->stack)};
+    struct left left = {count(&o->findings, WC_severity_ERROR),
+                        count(&o->findings, WC_severity_WARNING), count_pins(&o->source->stack), 0};
+
+    WC_EACH(f, o->findings)
+        left.suspects += f->severity == WC_severity_NOTE && has_rule(f->id, VARIABLES_ALONE);
+    return left;
 }
 
 /* What comes in is known to have code for the GPUs. */
@@ -605,7 +622,9 @@ static int compare_left(const struct played *a, const struct played *b) {
         return WC_ORDER(a->left.errors, b->left.errors);
     if (a->left.warnings != b->left.warnings)
         return WC_ORDER(a->left.warnings, b->left.warnings);
-    return WC_ORDER(a->left.pins, b->left.pins);
+    if (a->left.pins != b->left.pins)
+        return WC_ORDER(a->left.pins, b->left.pins);
+    return WC_ORDER(a->left.suspects, b->left.suspects);
 }
 
 /* ---- what is played ---- */

@@ -501,6 +501,21 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
     return NULL;
 }
 
+/* A request that failed in the process, and fails for another library now: the loader would name
+ * the first that is missing, in the words by which findings know it. NULL: that is not this one. */
+static const struct replay_request *refused_for(struct play *p, const struct wc_failure_record *f) {
+    for (size_t i = 0; i < p->part_count; i++) {
+        const struct part *part = &p->parts[i];
+        const struct replay_request *q = &p->r->requests[part->request];
+        const struct loader_sim_missing *m = &p->sim.missing[part->from];
+        if (part->from < part->to && q->failure && !p->out->got[part->request].files && !f->text &&
+            f->operation == WC_operation_NEEDED && strcmp(m->name, f->name) == 0 && m->by &&
+            wc_str_same(m->by->about.path, f->caller))
+            return q;
+    }
+    return NULL;
+}
+
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
     WC_EACH(file, p->r->source->stack.files) {
         struct wc_record record = {.kind = WC_KIND_file};
@@ -535,13 +550,21 @@ static void take(void *play, struct wc_record *r) {
     struct play *p = play;
     const struct replay_request *q =
         r->kind == WC_KIND_failure ? request_of(p, &r->u.failure) : NULL;
-    int64_t request = q ? r->u.failure.request : WC_NULL;
+    const struct replay_request *other =
+        !q && r->kind == WC_KIND_failure ? refused_for(p, &r->u.failure) : NULL;
+    int64_t request = r->kind == WC_KIND_failure ? r->u.failure.request : WC_NULL;
+    OWNED char *words = other ? must_format("%s: cannot open shared object file: No such file or "
+                                            "directory",
+                                            r->u.failure.name)
+                              : NULL;
 
-    if (q) {
-        r->u.failure = q->failure->r;
+    if (q || other) {
+        r->u.failure = (q ? q : other)->failure->r;
         r->u.failure.request = request;
         r->u.failure.caller_object = number_of(p, r->u.failure.caller);
     }
+    if (other)
+        r->u.failure.text = words;
     if (r->kind == WC_KIND_search)
         take_later(p, &r->u.search);
     p->sink.add(p->sink.ctx, r);

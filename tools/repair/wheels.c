@@ -100,6 +100,16 @@ struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
                                     : release_filled((struct wc_version){major, -1, -1, -1});
 }
 
+/* "libcudnn-a2b758a6.so.9.19.0", "libcudnn_graph-3fc2d8ff.so.9": of a wheel that brings cuDNN under
+ * a name of its own, which is its SONAME, too. */
+static bool is_renamed(const struct wc_name *name, const char *own) {
+    size_t n = strlen("libcudnn");
+
+    if (name->kind == WC_NAME_PART)
+        n += 1 + strlen(name->part);
+    return strncmp(own + n, ".so", 3) != 0;
+}
+
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out) {
     struct wc_name name = wc_name_read(file);
@@ -107,12 +117,15 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
     struct wheel_list files;
     char version[WC_VERSION_TEXT];
     const char *own = wc_base_name(file);
-    const bool known = *package != '\0';
+    const bool known = wc_kind_is_cudnn(name.kind) ? is_cudnn(package) : *package != '\0';
 
     *out = (struct image){.soname = own, .version = WC_VERSION_NONE};
     if (name.kind == WC_NAME_DRIVER || !strstr(own, ".so"))
         return false;
     if (wc_kind_is_cudnn(name.kind)) {
+        const char *renamed = is_renamed(&name, own) ? own : NULL;
+        if (wc_version_known(name.version) && (renamed || (*package && !is_cudnn(package))))
+            release = name.version; /* not that of the package */
         if (release.major < 0)
             return false;
         if (release.minor >= 0)
@@ -122,6 +135,7 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
             name.kind == WC_NAME_FACADE
                 ? wc_arena_format(memory, "libcudnn.so.%d", release.major)
                 : wc_arena_format(memory, "libcudnn_%s.so.%d", name.part, release.major);
+        out->soname = renamed ? renamed : own;
         out->version_symbol = wc_arena_format(memory, "cudnn_%s_version",
                                               name.kind == WC_NAME_FACADE ? "facade" : name.part);
         out->runpath = "$ORIGIN";
