@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* two-copies-loaded: more than one facade in the process, and who uses which. */
+/* two-copies-loaded: more than one facade in the process, and who uses which; or a host that found
+ * its facade, and gets functions of another library, which has them inside and was there before. */
 #include "finding.h"
 
 enum { FACADES_MOST = 8 };
@@ -20,16 +21,45 @@ static void add(struct facades *f, const struct wc_object *o) {
         f->p[f->n++] = o;
 }
 
-void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
+/* What asks for no library leaves it to another, a framework's own stubs, to find one. */
+static bool is_linked(const struct wc_stack *s, const struct wc_object *host) {
+    return WC_ANY(demand, s->demands,
+                  demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
+}
+
+static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
+    WC_EACH(b, d->s->bindings) {
+        const struct wc_object *by = wc_object_of(d->s, b->r.target, b->r.target_path);
+        struct wc_case *c;
+
+        if (b->r.how != WC_binding_how_SLOT || !wc_is_binding_of(b, use->host) || !by ||
+            by == use->host || by->r.role != WC_role_HOST || b->r.functions.n == 0)
+            continue;
+        c = wc_case_begin(d);
+        c->r.severity = wc_ended_badly(d->s) ? WC_severity_WARNING : WC_severity_NOTE;
+        c->r.title = wc_format(c, "%s gets %s of %s, not of %s", wc_format_who(c, use->host),
+                               b->r.functions.p[0], wc_format_who(c, by),
+                               wc_format_name(c, wc_name_of(use->library)));
+        c->r.host = use->host->r.object;
+        c->r.object = by->r.object;
+        wc_case_fact(c, "answers", wc_path_of(by), "bindings");
+        wc_case_library(c, "passed over", use->library);
+        wc_case_end(c);
+    }
+}
+
+static void find_facades(struct wc_diagnosis *d) {
     struct facades f = {.n = 0};
+    struct wc_case *c;
+    const char *versions;
 
     WC_EACH(o, d->s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped)
             add(&f, o);
     if (f.n < 2)
         return;
-    struct wc_case *c = wc_case_begin(d);
-    const char *versions = wc_format_own(c, f.p[0]);
+    c = wc_case_begin(d);
+    versions = wc_format_own(c, f.p[0]);
     c->r.severity = f.differ ? WC_severity_WARNING : wc_severity_of_copies(d);
     for (size_t i = 1; i < f.n; i++)
         versions = wc_format(c, "%s%s%s", versions, i + 1 < f.n ? ", " : " and ",
@@ -45,4 +75,11 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
     wc_case_fact(c, "mind", "what asks for parts by name alone may get those of the other copy",
                  NULL);
     wc_case_end(c);
+}
+
+void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
+    find_facades(d);
+    WC_EACH(use, d->uses)
+        if (is_linked(d->s, use->host))
+            find_answered_by(d, use);
 }

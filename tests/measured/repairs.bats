@@ -85,7 +85,7 @@ tried_and_set() {
 
 @test "TensorFlow behind a wrong LD_LIBRARY_PATH" {
     local venv
-    venv=$("$WC_ROOT/tests/setup/frameworks")
+    venv=$(env -u PIP_NO_INDEX "$WC_ROOT/tests/setup/frameworks")
     # Its own way to cuDNN, which it takes where there is a GPU.
     cat >train.py <<'END'
 import ctypes, os, tensorflow
@@ -117,7 +117,7 @@ END
 @test "ONNX Runtime for GPUs, with cudart and the rest of CUDA in wheels that nothing leads to" {
     unshare -Urm true || skip "no namespaces of users here"
     local venv
-    venv=$("$WC_ROOT/tests/setup/frameworks")
+    venv=$(env -u PIP_NO_INDEX "$WC_ROOT/tests/setup/frameworks")
     cp -al "$venv" venv 2>/dev/null || cp -a "$venv" venv
     PIP_NO_INDEX='' venv/bin/python -m pip install -q --no-deps onnxruntime-gpu==1.23.2 nvidia-curand-cu12
     # A driver without a GPU: what it says is the same before and after.

@@ -563,6 +563,27 @@ static void two_copies_of_one_release_are_worth_a_note(void **state) {
     assert_non_null(strstr(s->found.p[0].title, "3 cuDNN facades"));
 }
 
+static void functions_of_a_library_that_is_no_cudnn(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t one = add_host(s, "/opt/one/libone.so"), two = add_host(s, "/opt/two/libtwo.so");
+    int64_t facade = add_facade(s, "/opt/a", draw_release(9), two);
+    add_binding(s, two, facade, WC_binding_how_SLOT, (const char *[]){"cudnnGetVersion"}, 1);
+    add_binding(s, one, one, WC_binding_how_SLOT, (const char *[]){"cudnnCreate"}, 1);
+    assert_finds(s, "");
+    add_binding(s, two, one, WC_binding_how_SLOT, (const char *[]){"cudnnCreate"}, 1);
+    assert_finds(s, ""); /* it may be the way to a facade of its own */
+    add_demand(s, &(struct want){.host = two, .kind = WC_demand_kind_NEEDED, .spec = "==9.*"});
+    assert_finds(s, "two-copies-loaded");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    assert_true(has_fact(&s->found.p[0], "answers", "/opt/one/libone.so"));
+    assert_string_equal(s->found.p[0].title,
+                        "libtwo.so gets cudnnCreate of libone.so, not of libcudnn.so.9");
+    add_outcome(s, 1, NULL);
+    assert_finds(s, "two-copies-loaded");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+}
+
 /* Some installers make files of links. */
 static void the_same_bytes_under_two_names_are_one_copy(void **state) {
     (void)state;
@@ -656,6 +677,7 @@ int main(void) {
         cmocka_unit_test(a_claim_counts_only_across_installations),
         cmocka_unit_test(a_variable_that_brings_foreign_parts_is_named),
         cmocka_unit_test(two_copies_of_one_release_are_worth_a_note),
+        cmocka_unit_test(functions_of_a_library_that_is_no_cudnn),
         cmocka_unit_test(the_same_bytes_under_two_names_are_one_copy),
         cmocka_unit_test(one_file_mapped_twice_is_one_copy),
         cmocka_unit_test(a_copy_that_is_gone_is_none),

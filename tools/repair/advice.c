@@ -153,6 +153,10 @@ static bool is_own_search(const struct asked *a) {
     return fact(a, "its own search finds") != NULL;
 }
 
+static bool is_answered_elsewhere(const struct asked *a) {
+    return fact(a, "answers") != NULL;
+}
+
 static bool is_shared(const struct asked *a) {
     return fact(a, "shared with") != NULL;
 }
