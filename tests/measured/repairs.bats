@@ -94,6 +94,7 @@ END
     LD_LIBRARY_PATH=$(fetch_cudnn 9.1.0 --print lib) run -0 --separate-stderr \
         "$WHICHCUDNN" fix --try -- "$venv/bin/python" train.py
     [ "$output" = $'90100\n92800' ]
+    echo "$stderr"
     [ "${stderr_lines[-1]}" = \
         "whichcudnn: tried: status 0, cuDNN 9.28.0, no finding. To keep it: unset LD_LIBRARY_PATH" ]
 }
