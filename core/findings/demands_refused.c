@@ -96,8 +96,8 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
         wc_case_fact(
             c, "predicted",
             wc_format(c,
-                      "cudnnGetVersion will say what the %s part is, which is not loaded yet; "
-                      "this is the facade's own version",
+                      "this is the facade's own version; cudnnGetVersion will say that of the %s "
+                      "part, once it is loaded",
                       part),
             NULL);
     wc_case_fact(c, "host", wc_path_of(j->host), "link map");
@@ -169,10 +169,11 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
         c->r.explained_by = wc_found_before(d, c->r.object, "wrong-name", NULL);
     got(c, j);
     if (j->by_pin_alone)
-        wc_case_fact(c, "mind",
-                     "NVIDIA promises that a host works with any newer release of its major; this "
-                     "one names a single release, and its process gave up",
-                     NULL);
+        wc_case_fact(
+            c, "mind",
+            "this host names a single release, and its process gave up; by NVIDIA's promise "
+            "a newer one would do",
+            NULL);
     common_fact(c, j);
     wc_case_end(c);
 }

@@ -35,11 +35,10 @@ static const char *reason(enum wc_system_refusal what, const struct wc_bad_file 
 static const char *mind(enum wc_system_refusal what) {
     switch (what) {
     case WC_SYSTEM_STATIC_TLS:
-        return "of what comes in after the start the loader has room for little thread-local data; "
-               "what is there at the start gets all that it wants";
+        return "the loader has little room for thread-local data of what is opened; what is there "
+               "at the start gets all that it wants";
     case WC_SYSTEM_EXECUTABLE_STACK:
-        return "from glibc 2.41 on no stack is made executable for a library that is opened; most "
-               "such libraries ask for it by accident";
+        return "since glibc 2.41 no library that is opened gets it; most ask for it by accident";
     case WC_SYSTEM_RIGHTS:
         return "each directory on the way has to let this user through, too";
     default:

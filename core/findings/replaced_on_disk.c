@@ -45,9 +45,7 @@ static void report_name(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_about(c, wc_caller_of(d->s, f));
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    wc_case_fact(c, "mind",
-                 "that is how the memory map of the process names a file that is no longer there; "
-                 "there is none of that name",
+    wc_case_fact(c, "mind", "so the process's memory map names a file that is no longer there",
                  NULL);
     wc_case_end(c);
 }

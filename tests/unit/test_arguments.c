@@ -123,11 +123,8 @@ static void java_and_others(void **state) {
          {"java|--module-path|m|--module=train/org.Train|SECRET|", "java|train/org.Train|"},
          {"java|-p|m|-m|train/org.Train|", "java|train/org.Train|"},
          {"java|-of-tomorrow|SECRET|", "java|"}, {"lua5.4|-l|mod|-e|SECRET|", "lua5.4|-e|"},
-         {"luajit|train.lua|SECRET|", "luajit|train.lua|"},
-         {"php|-d|x=SECRET|-f|train.php|SECRET|", "php|train.php|"},
-         {"php8.2|-r|SECRET|", "php8.2|-r|"}, {"octave-cli|--eval|SECRET|", "octave-cli|"},
-         {"octave|-q|--path|p|train.m|", "octave|train.m|"}, {"train|SECRET|-m|SECRET|", "train|"},
-         {"env|python|-c|SECRET|", "env|"});
+         {"luajit|train.lua|SECRET|", "luajit|train.lua|"}, {"php|-f|SECRET|", "php|"},
+         {"train|SECRET|-m|SECRET|", "train|"}, {"env|python|-c|SECRET|", "env|"});
 }
 
 static void what_a_process_calls_itself(void **state) {
