@@ -314,7 +314,7 @@ static void it_is_predicted_before_that_part_is_loaded(void **state) {
         assert_finds(s, "runtime-too-old");
         assert_int_equal(s->found.p[0].predicted, major > 7);
         if (major > 7) {
-            const char *printed = print(s, "what the %s part is", answering(major));
+            const char *printed = print(s, "that of the %s part", answering(major));
             assert_true(has_fact(&s->found.p[0], "predicted", printed));
             add_part(s, "/opt/cudnn", answering(major), old, facade);
             assert_finds(s, "runtime-too-old");
@@ -710,7 +710,7 @@ static void an_expectation_is_a_prefix_a_range_or_a_number(void **state) {
         assert_expected(NULL, built, v, "");
         assert_expected(NULL, built, other_minor(v, 1), "");
         assert_expected(NULL, built, other_minor(v, -1), "expectation-not-met");
-        assert_true(has_fact(&the_scene.found.p[0], "check", "from 7 on it may be higher"));
+        assert_true(has_fact(&the_scene.found.p[0], "check", "a higher one from 7 on"));
         assert_expected(NULL, built, draw_release(8), "expectation-not-met");
     }
     struct scene *s = new_scene();
