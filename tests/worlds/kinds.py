@@ -56,7 +56,7 @@ LABELS = {
     "function-done-without": {"missing-symbols"},
 }
 
-KEPT = ()  # they are in kept.py
+KEPT = ("never-installed", "unlisted", "releases", "sets", "beside-it")  # they are in kept.py
 
 
 @dataclass
@@ -77,15 +77,16 @@ class Kind:
     root: bool = False      # only root can make it
     printed: bool = False   # what is wrong stands in what the program prints, and nowhere else
     changes: bool = False   # its program changes its world: each play needs one of its own
+    weight: int = 1         # how often it is drawn, beside others
 
 
 KINDS = {}
 
 
-def kind(group, masks=None, printed=False, root=False, changes=False, **want):
+def kind(group, masks=None, printed=False, root=False, changes=False, weight=1, **want):
     def register(function):
         KINDS[function.__name__] = k = Kind(function.__name__, group, want, function, root=root, printed=printed,
-                                            changes=changes or group == "change")
+                                            changes=changes or group == "change", weight=weight)
         if masks is not None:
             k.masks = masks
         return function
@@ -1287,5 +1288,6 @@ import kinds_by_hand  # noqa: E402,F401
 import kinds_of_machines  # noqa: E402,F401
 import kinds_of_routes  # noqa: E402,F401
 import kinds_of_starts  # noqa: E402,F401
+import kept  # noqa: E402,F401
 
 GROUPS = list(dict.fromkeys(k.group for k in KINDS.values()))

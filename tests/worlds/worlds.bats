@@ -24,7 +24,7 @@ load ../setup/helper
 }
 
 @test "each kind that is kept can be made, and its fault shows: how it is told is not looked at" {
-    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 13 --worlds 20 --kinds kept --bare
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 13 --worlds 60 --kinds kept --bare
     echo "$output"
     [ "$status" -eq 0 ]
 }
