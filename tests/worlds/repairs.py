@@ -43,6 +43,18 @@ def archive(files, version):
     return {path.lstrip("/"): source for path, source in laid.items()}
 
 
+def searching(version):
+    return (stock.SEARCHING,) if "8.5" <= version < "9" else ()
+
+
+def released(version, cuda, files=None):
+    """Of 8.5 and newer the parts have the search path of NVIDIA's (core/packages/wheel_files.def): those that lie in a
+    world lost it, or are of whoever repacked them. files: as a world has them; what is the stock's is replaced."""
+    plain = World.cudnn_files(version, cuda) if files is None or version in stock.RELEASES else {}
+    whole = World.cudnn_files(version, cuda, *searching(version)) if plain else {}
+    return {name: whole[name] if source == plain.get(name, 0) else source for name, source in (files or plain).items()}
+
+
 def newest():
     """(version, cuda) of the newest releases that the tables know: what a fix may ask for."""
     found = {}
@@ -54,8 +66,9 @@ def newest():
 
 def add_release(to, version, cuda, files):
     """As packages of conda and apt, and as an archive."""
-    to["conda"].setdefault("cudnn", {})[f"{stock.wheel_version(version)} cuda{cuda}_0"] = {
-        "files": packed({f"lib/{n}": p for n, p in files.items()})}
+    laid = {"files": packed({f"lib/{n}": p for n, p in files.items()})}
+    for name in ("cudnn", "libcudnn"):  # as conda-forge and others have it
+        to["conda"].setdefault(name, {})[f"{stock.wheel_version(version)} cuda{cuda}_0"] = laid
     to["archive"].setdefault("cudnn", {})[f"{version} {cuda}"] = {"files": packed(archive(files, version))}
     for name, apt_version, laid in deb_packages(version, cuda, files):
         to["apt"].setdefault(name, {})[apt_version] = {"files": packed(laid)}
@@ -68,13 +81,13 @@ def index():
     for version, (_, cudas) in stock.RELEASES.items():
         major = version.split(".")[0]
         for cuda in cudas:
-            files = World.cudnn_files(version, cuda)
+            files = released(version, cuda)
             if major > "7":
-                name, full, wheel, requires = World.cudnn_wheel(version, cuda)
+                name, full, wheel, requires = World.cudnn_wheel(version, cuda, *searching(version))
                 found["pip"].setdefault(name, {})[full] = {"files": packed(wheel), "requires": requires}
             add_release(found, version, cuda, files)
     for version, cuda in newest():
-        files = World.cudnn_files(version, cuda)
+        files = released(version, cuda)
         found["archive"]["cudnn"].setdefault(f"{version} {cuda}", {"files": packed(archive(files, version))})
     for cuda in stock.TOOLKITS:
         for name, version, files, _ in World.cuda_wheels(cuda):
@@ -99,7 +112,7 @@ def stand_ins(w):
     for name, versions in w.index.items():
         own["pip"][name] = {v: {"files": packed(f), "requires": list(r)} for v, (f, r) in versions.items()}
     for (version, cuda), files in w.releases.items():
-        add_release(own, version, cuda, files)
+        add_release(own, version, cuda, released(version, cuda, files))
     w.write("/usr/local/lib/world/world.json", json.dumps(own))
     call = "#!/bin/bash\n{}exec /usr/bin/python3 -I -S /usr/local/lib/world/installers.py {} \"$@\"\n"
     for command, does in (("pip", "pip"), ("pip3", "pip"), ("conda", "conda"), ("mamba", "conda"), ("apt-get", "apt"),

@@ -90,6 +90,9 @@ def _compile(source, out, *flags):
                     str(HERE / "hosts" / source), "-ldl"], check=True)
 
 
+SEARCHING = "parts with a search path"  # an option of cudnn()
+
+
 @lru_cache(None)
 def cudnn(version, cuda, *options):
     """Directory with libcudnn.so.N and its parts, as a sound release for that CUDA has them."""
@@ -98,13 +101,14 @@ def cudnn(version, cuda, *options):
     if era > 7:
         usual += ["--asks", f"libcublasLt.so.{cuda}:cublasLtCreate", "--compiles", f"libnvrtc.so.{nvrtc_number(cuda)}"]
     if era == 8:
-        usual += ["--parts-no-path"]
+        usual += ["--parts-no-path"] if SEARCHING not in options else []
         for part in ("ops_infer", "cnn_infer"):
             usual += ["--needs", f"{part}=libcublas.so.{cuda}"]
     key = hashlib.sha256(repr(options).encode()).hexdigest()[:8] if options else "plain"
 
     def make(into):
-        subprocess.run([str(ROOT / "tests/fixtures/standin/make-standin"), *usual, *options, version, str(into)],
+        own = [o for o in options if o != SEARCHING]
+        subprocess.run([str(ROOT / "tests/fixtures/standin/make-standin"), *usual, *own, version, str(into)],
                        check=True, env={**os.environ, "CC": CC, "WC_BUILD": str(BUILD)})
         for file in into.iterdir():  # those of two releases are never of one size
             with open(file, "ab") as out:

@@ -250,6 +250,19 @@ static bool is_of_another_major(const struct asked *a) {
     return fact_has(a, "mind", " is a part of cuDNN ");
 }
 
+/* What was built for one major, where another is in the process, or where it looks and nothing that
+ * was played is a way out; and no copy of its own is known. */
+static bool is_of_other_build(const struct asked *a) {
+    const int32_t wants = wc_name_read(fact(a, "which needs")).version.major;
+
+    if (wants < 0 || fact(a, "a copy is in"))
+        return false;
+    return (a->played && fact(a, "another major is there")) ||
+           WC_ANY(o, a->s->objects,
+                  o->r.role == WC_role_FACADE && o->r.mapped && wc_major_of(o) >= 0 &&
+                      wc_major_of(o) != wants);
+}
+
 static bool has_no_number(const struct asked *a) {
     return fact_has(a, "mind", "a name without a number");
 }

@@ -65,8 +65,13 @@ static const char *site_of(struct wc_arena *memory, const struct wc_object *host
 static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
                              const struct wc_finding_record *f) {
     const struct wc_object *host = object_of(s, f->host);
+    const char *file = fact(f, "which needs") ? fact(f, "asked for") : NULL;
     struct edit e = {.kind = EDIT_HOST, .value = ""};
 
+    if (file) { /* it did not come in, and the host opened it */
+        e.name = wc_arena_format(memory, "%s", wc_base_name(file));
+        return e;
+    }
     if (!host)
         host = object_of(s, f->object);
     if (!host || wc_is_cudnn(host))

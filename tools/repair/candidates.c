@@ -277,12 +277,30 @@ static struct edit reinstall(const struct wc_package_record *p, const char *pref
                          .environment = prefix};
 }
 
+static struct edit install(const char *package, const char *spec, const char *environment) {
+    return (struct edit){
+        .kind = EDIT_INSTALL, .name = package, .value = spec, .environment = environment};
+}
+
+/* "libcudnn8-dev", "libcudnn9-dev-cuda-12" need the libraries of the same release, which may have
+ * been removed by themselves. */
+static void add_libraries_of(struct finding_of *f, const struct wc_package_record *r) {
+    static const char dev[] = "-dev";
+    const char *at = strstr(r->package, dev);
+
+    if (at && r->installation_kind == WC_installation_kind_DEBIAN && r->package_version)
+        add_one(f,
+                install(format(f, "%.*s%s", (int)(at - r->package), r->package, at + strlen(dev)),
+                        format(f, "==%s", r->package_version), "/"));
+}
+
 static void find_packages(struct finding_of *f) {
     WC_EACH(p, f->s->packages) {
         const struct wc_package_record *r = &p->r;
         const char *prefix = prefix_of(f, r);
         if (!r->package || !prefix)
             continue;
+        add_libraries_of(f, r);
         add_one(f, reinstall(r, prefix));
         WC_EACH(other, r->shared_with)
             add_two(f,
@@ -309,11 +327,6 @@ static const char *spec_of(struct finding_of *f, const char *spec) {
         if (*spec != ' ')
             made = format(f, "%s%c", made, *spec);
     return made;
-}
-
-static struct edit install(const char *package, const char *spec, const char *environment) {
-    return (struct edit){
-        .kind = EDIT_INSTALL, .name = package, .value = spec, .environment = environment};
 }
 
 /* Where that wheel puts its libraries. */
@@ -728,11 +741,25 @@ static void add_owner(struct finding_of *f, const char *file, const char *name) 
                                  .environment = real_path(f, format(f, "%s", d.site))});
 }
 
-/* A part, or the facade, of another major than the one that is there, or of none. */
-static void add_major(struct finding_of *f, const char *environment, const struct wc_object *host,
-                      int32_t major) {
-    const char *package = package_for(f, environment, host);
+/* What needs another major lies elsewhere: the one that is installed is there for others, whether
+ * or not they have come to ask for it. */
+static bool is_of_others(struct finding_of *f, const struct wc_failure *failure,
+                         const char *environment, const char *package, int32_t major) {
+    const char *there =
+        package && !is_conda(environment) ? installed_version(f, environment, package) : NULL;
 
+    return there && major > 0 && wc_version_of(there).major != major && failure->r.name[0] == '/' &&
+           !wc_kind_is_ours(wc_name_kind_of(failure->r.name)) &&
+           !wc_is_below(real_path(f, failure->r.name), environment, strlen(environment));
+}
+
+/* A part, or the facade, of another major than the one that is there, or of none. */
+static void add_major(struct finding_of *f, const struct wc_failure *failure,
+                      const char *environment, int32_t major) {
+    const char *package = package_for(f, environment, wc_caller_of(f->s, failure));
+
+    if (failure->r.name && is_of_others(f, failure, environment, package, major))
+        return;
     if (!is_conda(environment))
         add_again(f, environment, package);
     if (major > 0)
@@ -781,12 +808,11 @@ static void add_wheel(struct finding_of *f, const char *site, const char *name, 
 static void add_missing(struct finding_of *f, const struct wc_failure *failure, const char *name,
                         const char *environment, const char **together) {
     const enum wc_name_kind kind = wc_name_kind_of(name);
-    const struct wc_object *caller = wc_caller_of(f->s, failure);
     const int32_t cuda = wc_name_cuda(name), of_process = cuda_of_process(f, NULL);
     const char *there;
 
     if (wc_kind_is_cudnn(kind))
-        add_major(f, environment, caller, wc_name_read(name).version.major);
+        add_major(f, failure, environment, wc_name_read(name).version.major);
     if (is_conda(environment)) {
         add_conda_owner(f, environment, name);
         return;

@@ -779,6 +779,32 @@ static bool reinstall_debian(struct overlay *o, const struct edit *e) {
     return !o->why;
 }
 
+static bool place_cudnn(struct overlay *o, const char *directory, const char *package,
+                        struct wc_version release);
+
+/* To where the package for developers, which has links alone, counts on it. */
+static bool install_debian(struct overlay *o, const struct edit *e) {
+    const char *at = strpbrk(e->name, "0123456789");
+    const size_t n = at ? strspn(at, "0123456789") : 0;
+    const struct listed_files links =
+        at ? debian_files(o,
+                          debian_list(o, format(o, "%.*s-dev%s", (int)(at - e->name + (ptrdiff_t)n),
+                                                e->name, at + n)))
+           : (struct listed_files){.n = 0};
+    struct wc_version release = WC_VERSION_NONE;
+    const char *link = links.n ? links.p[0].path : NULL, *text = e->value ? e->value : "";
+
+    text += wc_str_starts(text, "==") ? strlen("==") : 0;
+    wc_version_parse_start(text, strlen(text), &release);
+    if (!link || !wc_version_known(release))
+        return fail(o, unknown_content);
+    if (is_there(o, debian_list(o, e->name)))
+        return fail(o, satisfied);
+    note_directory(o, link);
+    return place_cudnn(o, format(o, "%.*s", (int)wc_dir_length(link), link),
+                       conda_wheel(o, debian_cuda(e)), release);
+}
+
 static bool remove_debian(struct overlay *o, const struct edit *e) {
     const char *list = debian_list(o, e->name);
     struct listed_files files = debian_files(o, list);
@@ -834,10 +860,12 @@ static bool is_satisfied(struct overlay *o, const char *site, const struct edit 
 }
 
 static bool install(struct overlay *o, const struct edit *e) {
-    const char *environment = environment_of(o, e);
+    const char *environment = is_debian(e) ? NULL : environment_of(o, e);
     struct wc_version release = wheel_release(e->name, e->value ? e->value : "");
     struct distribution there;
 
+    if (is_debian(e))
+        return install_debian(o, e);
     if (!environment)
         return false;
     if (is_conda(o, environment))

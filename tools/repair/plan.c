@@ -110,15 +110,18 @@ static bool is_harmless(const struct planning *p, const struct outcome *o) {
     return true;
 }
 
-/* What the system refuses it refuses to new files of the same kind, too, which none of them shows.
- */
-static bool is_beyond_files(const struct candidate *c, const struct wc_finding_record *f) {
+/* What the system refuses it refuses to new files of the same kind, too, which none of them shows,
+ * whichever finding it is that is told with it. */
+static bool is_beyond_files(const struct planning *p, const struct candidate *c,
+                            const struct wc_finding_record *f) {
     bool files = false;
 
     for (size_t i = 0; i < c->n; i++)
         files = files || c->edit[i].kind == EDIT_INSTALL || c->edit[i].kind == EDIT_REINSTALL ||
                 c->edit[i].kind == EDIT_PLACE || c->edit[i].kind == EDIT_RESTORE;
-    return files && has_rule(f->id, NO_FILES);
+    return files && (has_rule(f->id, NO_FILES) ||
+                     WC_ANY(known, p->base.findings,
+                            has_rule(known->id, NO_FILES) && known->severity >= f->severity));
 }
 
 /* The directory that an edit writes to; NULL: to none, or that is not known. */
@@ -539,6 +542,21 @@ static bool suits_note(const struct planning *p, const struct played *x,
     return !changes_nothing(p, x);
 }
 
+/* Of two packages that have put their files at one path the one whose release comes in is that with
+ * which the process failed. */
+static bool keeps_failed(const struct planning *p, const struct played *x,
+                         const struct wc_finding_record *f) {
+    const struct wc_object *had =
+        WC_FIRST(o, p->base.source->stack.objects, o->r.role == WC_role_FACADE);
+    const struct wc_object *gets =
+        WC_FIRST(o, x->outcome.source->stack.objects, o->r.role == WC_role_FACADE);
+
+    return has_rule(f->id, OTHER_OF_TWO) && x->edits.n > 1 &&
+           x->edits.edit[0].kind == EDIT_REMOVE && has_failed(p) && had && gets &&
+           wc_version_known(wc_own_range(had).low) &&
+           wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
+}
+
 /* ---- all that is asked of one ---- */
 
 static size_t count(const struct wc_findings *findings, enum wc_severity severity) {
@@ -608,10 +626,10 @@ static bool cures(const struct planning *p, const struct played *x,
         return false;
     if (has_rule(f->id, VARIABLES_ALONE) && !is_variables_alone(&x->edits))
         return false;
-    return !is_beyond_files(&x->edits, f) && !wants_unknown(&x->edits, f) &&
+    return !is_beyond_files(p, &x->edits, f) && !wants_unknown(&x->edits, f) &&
            !needs_the_same(&x->edits, f) && !removes_unused(p, &x->edits, f) &&
            !leaves_installation(p, &x->edits, f) && !keeps_cuda(p, x, f) && !loses_cuda(p, x) &&
-           !takes_older(p, x, f) && !removes_wanted(p, x) &&
+           !takes_older(p, x, f) && !removes_wanted(p, x) && !keeps_failed(p, x, f) &&
            is_cured(p, x, &x->outcome, of_end, f) &&
            (!x->newest.source || is_cured(p, x, &x->newest, of_end, f));
 }
