@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds that those who write the rules have not seen: a sample of what people ask about. Fifty searches were typed as
+"""Kinds that are a sample of what people ask about. Fifty searches were typed as
 somebody with a problem would type them, the first eight answers of each were taken as they came, and each cause that
 was known and can be played here is a kind. Its weight is how many of those threads it stands for. As in kinds.py, both
 twins share what stands before `if not s.w.faulty: return None`."""
