@@ -142,7 +142,8 @@ def part_opened_before_what_it_needs(s):
 
 # ---- packing: how packages are laid out, and what of them is taken along ---------------------------------------
 
-@kind("packing", HIDES_ABSENCE, place=("venv",), host=("package",), framework=("torch", "visionkit"), linked=True)
+@kind("packing", [m for m in HIDES_ABSENCE if m != "two"], place=("venv",), host=("package",),
+      framework=("torch", "visionkit"), linked=True)
 def each_wheel_in_a_place_of_its_own(s):
     """rules_python#2125, pytorch#92096, #117350: Bazel unpacks each package into a directory of its own, and names them
     all in PYTHONPATH; the framework's search path knows one site-packages."""

@@ -263,6 +263,23 @@ static bool is_of_other_build(const struct asked *a) {
                       wc_major_of(o) != wants);
 }
 
+/* What is there, by what is in the process, else by the packages near it. */
+static int32_t cuda_there(const struct wc_stack *s) {
+    const int32_t cuda = wc_cuda_of_dependencies(s);
+    const struct wc_package *p =
+        WC_FIRST(one, s->packages, one->r.package && wc_cuda_in_package(one->r.package) > 0);
+
+    return cuda < 0 && p ? wc_cuda_in_package(p->r.package) : cuda;
+}
+
+/* Something beside cuDNN was built for another CUDA. */
+static bool is_of_other_cuda(const struct asked *a) {
+    const int32_t wants = wc_name_cuda(fact(a, "missing")), there = cuda_there(a->s);
+
+    return a->played && wants > 0 && there > 0 && wants != there &&
+           wc_name_kind_of(fact(a, "asked for")) == WC_NAME_OTHER;
+}
+
 static bool has_no_number(const struct asked *a) {
     return fact_has(a, "mind", "a name without a number");
 }

@@ -65,7 +65,7 @@ static const char *site_of(struct wc_arena *memory, const struct wc_object *host
 static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
                              const struct wc_finding_record *f) {
     const struct wc_object *host = object_of(s, f->host);
-    const char *file = fact(f, "which needs") ? fact(f, "asked for") : NULL;
+    const char *file = fact(f, "which needs") || fact(f, "missing") ? fact(f, "asked for") : NULL;
     struct edit e = {.kind = EDIT_HOST, .value = ""};
 
     if (file) { /* it did not come in, and the host opened it */

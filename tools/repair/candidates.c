@@ -1042,10 +1042,46 @@ static void find_links_in(struct finding_of *f, const char *directory, const cha
         f->files->list(f->files->ctx, directory, is_beside, &b);
 }
 
+struct turned {
+    struct finding_of *f;
+    const struct wc_object *o;
+    const char *directory, *link;
+};
+
+static bool is_other_number(void *arg, const char *entry) {
+    struct turned *t = arg;
+    const struct wc_name name = wc_name_read(entry);
+    const char *path = format(t->f, "%s/%s", t->directory, entry);
+
+    if (name.kind == WC_NAME_FACADE && name.version.major >= 0 && name.version.minor < 0 &&
+        name.version.major != wc_name_read(t->o->r.real_path).version.major)
+        add_one(t->f, (struct edit){.kind = EDIT_LINK,
+                                    .name = wc_base_name(t->o->r.path),
+                                    .path = t->link,
+                                    .target = path});
+    return true;
+}
+
+/* The name without a number leads to one of several majors that lie there: Debian's alternatives.
+ */
+static void add_turned(struct finding_of *f, const struct wc_object *o) {
+    char target[PATH_MAX];
+    const ssize_t n = o->r.path ? readlink(o->r.path, target, sizeof(target)) : -1;
+    struct turned t = {.f = f, .o = o, .directory = directory_of(f, o->r.path)};
+
+    if (n <= 0 || n == (ssize_t)sizeof(target) || !o->r.real_path || !t.directory)
+        return;
+    t.link = format(f, "%.*s", (int)n, target);
+    if (wc_str_starts(t.link, "/etc/alternatives/"))
+        f->files->list(f->files->ctx, t.directory, is_other_number, &t);
+}
+
 /* A wheel has no name without a number, which is what was asked for. */
 static void find_bare_names(struct finding_of *f) {
     WC_EACH(o, f->s->objects) {
         const char *name = wc_is_cudnn(o) && o->r.asked_name ? wc_base_name(o->r.asked_name) : NULL;
+        if (name && wc_str_ends(name, ".so"))
+            add_turned(f, o);
         if (name && wc_str_ends(name, ".so"))
             WC_EACH(p, f->s->packages)
                 if (p->r.installation_path)

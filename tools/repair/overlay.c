@@ -363,11 +363,12 @@ static bool put_library(struct overlay *o, const char *package, const char *path
     return put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));
 }
 
-/* Nothing that the loader refuses, and of no other release than that. */
+/* Nothing that the loader refuses, or is for other computers, and of no other release than that. */
 static bool is_sound(struct overlay *o, const char *path, struct wc_version release) {
     const struct library *l = library_cache_get(o->library_cache, path, NULL);
-    struct elf_file *file =
-        l && l->is_elf && !l->damaged ? library_cache_elf_file(o->library_cache, l) : NULL;
+    struct elf_file *file = l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE
+                                ? library_cache_elf_file(o->library_cache, l)
+                                : NULL;
     struct wc_library about;
     struct wc_version own;
 
@@ -941,6 +942,8 @@ static bool delete_file(struct overlay *o, const struct edit *e) {
 }
 
 static bool make_link(struct overlay *o, const struct edit *e) {
+    if (e->name)
+        note_name(o, e->name);
     put(o, placed(o, e->path), (struct disk_entry){.kind = DISK_LINK, .target = e->target});
     return true;
 }
