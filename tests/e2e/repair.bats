@@ -506,6 +506,26 @@ ln -s run-12:30 $PWD/run-12-30 && export LD_LIBRARY_PATH=$PWD/run-12-30/lib"
     is "$("$CMD" report --json logs | jq '.findings | length')" 0
 }
 
+@test "what a shell or an editor has left in a path variable goes, and the directories stay" {
+    local value
+    make_standin 8.9.2 lib
+    mkdir other
+    echo 'import ctypes; print(ctypes.CDLL("libcudnn.so.8").cudnnGetVersion())' >main.py
+    for value in "$PWD/lib"$'\r:'"$PWD/other"$'\r' "\"$PWD/lib\":\"$PWD/other\"" "$PWD/lib, $PWD/other" \
+        "$PWD/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"; do
+        rm -f logs/*
+        run -1 env LD_LIBRARY_PATH="$value" "$CMD" run --quiet --log logs -- python3 main.py
+        "$CMD" report --json logs >report.json || true
+        run -0 jq -r '.findings[0] | .id, .fix[0].checked, .fix[0].command' report.json
+        [[ $output == "library-not-found
+replayed
+export LD_LIBRARY_PATH=$PWD/lib"* ]]
+        eval "${lines[2]}"
+        run -0 python3 main.py
+        unset LD_LIBRARY_PATH
+    done
+}
+
 # needing LIBRARY...: a module that needs them, the first of cuDNN, and searches its wheels alone.
 needing() {
     local library linked=(-L built)

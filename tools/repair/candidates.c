@@ -169,6 +169,42 @@ static size_t elements_of(const char *list, const char *separators) {
     return n;
 }
 
+/* What a file with another system's ends of lines, or a line of it with quotes, has left behind at
+ * either end of an element. */
+static bool is_left_behind(char c) {
+    return (unsigned char)c <= ' ' || c == '"' || c == '\'';
+}
+
+/* ":", and ", " as people write lists. */
+static size_t element_length(const char *list) {
+    size_t n = 0;
+
+    while (list[n] && list[n] != ':' && strncmp(list + n, ", ", 2) != 0)
+        n++;
+    return n;
+}
+
+/* Each element that is a whole path, without what a shell would have taken away. */
+static void find_cleaned(struct finding_of *f) {
+    static const char unexpanded[] = "${LD_LIBRARY_PATH";
+    const char *value = "";
+
+    for (const char *rest = f->path ? f->path : ""; *rest;) {
+        const size_t whole = element_length(rest);
+        const char *at = memmem(rest, whole, unexpanded, sizeof(unexpanded) - 1);
+        size_t from = 0, n = at ? (size_t)(at - rest) : whole;
+        while (from < n && is_left_behind(rest[from]))
+            from++;
+        while (n > from && is_left_behind(rest[n - 1]))
+            n--;
+        if (rest[from] == '/' && n > from)
+            value = format(f, "%s%s%.*s", value, *value ? ":" : "", (int)(n - from), rest + from);
+        rest += whole + (rest[whole] != '\0');
+    }
+    if (*value)
+        add_one(f, set_path(f, value));
+}
+
 static void find_variables(struct finding_of *f) {
     const char *preload = wc_variable(f->stacks[0], "LD_PRELOAD"); /* without our own library */
 
@@ -1230,6 +1266,7 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         f.s = f.stacks[i];
         f.path = wc_variable(f.stacks[0], "LD_LIBRARY_PATH");
         find_variables(&f);
+        find_cleaned(&f);
         find_split(&f);
         find_expectations(&f);
         find_copies(&f);
