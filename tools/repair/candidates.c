@@ -1044,6 +1044,18 @@ static bool is_empty_directory(struct finding_of *f, const char *path) {
     return !found;
 }
 
+/* A file that the loader refuses, and no package has put there: a link that was copied as its text.
+ */
+static bool is_nobodys(struct finding_of *f, const char *path) {
+    for (size_t i = 0; i < 2; i++)
+        if (WC_ANY(file, f->stacks[i]->files,
+                   file->r.fault != WC_file_fault_UNKNOWN && !file->r.installation &&
+                       wc_str_same(file->r.path, path) &&
+                       (!file->r.real_path || wc_str_same(file->r.real_path, path))))
+            return true;
+    return false;
+}
+
 /* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
  * about. */
 static bool is_beside(void *arg, const char *entry) {
@@ -1060,7 +1072,7 @@ static bool is_beside(void *arg, const char *entry) {
     if (is_of_other_major(b->name, real_path(b->f, format(b->f, "%s/%s", b->directory, entry))))
         return true;
     add_one(b->f, e);
-    if (is_empty_directory(b->f, e.path))
+    if (is_empty_directory(b->f, e.path) || is_nobodys(b->f, e.path))
         add_two(b->f, (struct edit){.kind = EDIT_DELETE, .path = e.path}, e);
     add_two(b->f, e, with_directory(b->f, b->directory));
     if (!wc_str_ends(b->name, ".so")) { /* there may be more of them */

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/findings/finding.h"
@@ -941,7 +942,24 @@ static bool delete_file(struct overlay *o, const struct edit *e) {
     return true;
 }
 
+/* As the disk has it, behind no link; 0: nothing. */
+static mode_t mode_of(const struct overlay *o, const char *path) {
+    OWNED char *disk = must_format("%s%s", o->library_cache->disk.root, path);
+    struct stat facts;
+
+    return lstat(disk, &facts) == 0 ? facts.st_mode : 0;
+}
+
+/* What `ln -s` does not replace: a file that is none itself. */
+static bool is_plain(const struct overlay *o, const char *path) {
+    const struct overlay_file *made = hash_find_text(o->files, path);
+
+    return made ? made->entry.kind == DISK_FILE : S_ISREG(mode_of(o, path));
+}
+
 static bool make_link(struct overlay *o, const struct edit *e) {
+    if (is_plain(o, placed(o, e->path)))
+        return fail(o, "a file stands in the place of the link");
     if (e->name)
         note_name(o, e->name);
     put(o, placed(o, e->path), (struct disk_entry){.kind = DISK_LINK, .target = e->target});
@@ -969,6 +987,12 @@ static bool is_of_soname(void *arg, const char *entry) {
     return true;
 }
 
+/* "libcudnn.so", a link for who builds: ldconfig makes no other name of it. */
+static bool is_for_builds(const struct linking *l, const char *entry, const char *soname) {
+    return wc_str_ends(entry, ".so") && soname && wc_str_starts(soname, entry) &&
+           S_ISLNK(mode_of(l->o, format(l->o, "%s/%s", l->directory, entry)));
+}
+
 /* As ldconfig makes them: each SONAME, where nothing stands, leads to the newest file that has it.
  */
 static bool make_link_of(void *arg, const char *entry) {
@@ -978,7 +1002,7 @@ static bool make_link_of(void *arg, const char *entry) {
                              : NULL;
     struct linking same = {l->o, l->directory, soname, NULL};
 
-    if (!soname || strchr(soname, '/') ||
+    if (!soname || strchr(soname, '/') || is_for_builds(l, entry, soname) ||
         is_there(l->o, format(l->o, "%s/%s", l->directory, soname)))
         return true;
     disk_of(l->o)->list(disk_of(l->o)->ctx, l->directory, is_of_soname, &same);
