@@ -12,7 +12,8 @@ struct copies { /* every library that is there twice, each one's copies one afte
     size_t n;
 };
 
-/* As far as its name tells: libcudart.so.12 of two installations is one library, 11 another. */
+/* As far as its name tells: libcudart.so.12 of two installations is one library, 11 another; a name
+ * without a number may be any. */
 static struct wc_name name_of(const struct wc_object *o) {
     struct wc_name n = wc_name_read(o->r.soname);
 
@@ -28,8 +29,8 @@ static bool is_copy_of(const struct wc_object *a, const struct wc_object *b) {
     x = name_of(a);
     y = name_of(b);
     return x.kind == WC_NAME_CUDA_DEPENDENCY && y.kind == x.kind &&
-           x.version.major == y.version.major && !wc_same_file(a, b) &&
-           !wc_str_same(wc_path_of(a), wc_path_of(b));
+           (x.version.major == y.version.major || x.version.major < 0 || y.version.major < 0) &&
+           !wc_same_file(a, b) && !wc_str_same(wc_path_of(a), wc_path_of(b));
 }
 
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o) {

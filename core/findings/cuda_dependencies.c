@@ -117,14 +117,6 @@ static bool has_come_after(const struct wc_stack *s, const char *part, const str
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
 }
 
-/* The call that it was asked for within, by all that is known. */
-static bool failed_next(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_call *next =
-        WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
-
-    return next && wc_call_failed(s, &next->r);
-}
-
 /* Who ends well, and asked for what cuDNN works with, may go on without; not with a cuDNN. Of a
  * framework gpu-stack-not-reached tells it. */
 static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
@@ -144,7 +136,7 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
                                     on the first for its own failure, and aborted (C18) */
         return !has_come(s, part) ||
                (is_optional(part) &&
-                (wc_ended_by(s, "SIGABRT") || (failed_next(s, f) && !has_come_after(s, part, f))));
+                (wc_ended_by(s, "SIGABRT") || (wc_was_fatal(s, f) && !has_come_after(s, part, f))));
     if (has_come(s, part))
         return false;
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY

@@ -139,6 +139,9 @@ bool wc_has_ended(const struct wc_stack *s);
 bool wc_turned_away(const struct wc_stack *s, bool by_version);
 /* Did nothing of cuDNN or CUDA come in, and was nothing done with it, behind f? */
 bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f);
+/* Did the call that f was asked for within fail, by all that is known, or was f the last of a
+ * process that ended badly? */
+bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
 /* Did a call of cuDNN, or any, fail, and not for want of a driver or a GPU? */
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
 bool wc_a_call_failed(const struct wc_stack *s);

@@ -95,18 +95,28 @@ void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
 
 /* ---- cpu-only-build ---- */
 
+/* ONNX Runtime's wheel for the CPU puts its files over those of onnxruntime-gpu, whose library for
+ * GPUs stays beside them and is never asked for. */
+static bool is_put_over(const struct wc_stack *s, const struct wc_object *o) {
+    return o->r.installation_kind == WC_installation_kind_WHEEL &&
+           wc_str_same(o->r.installation, "onnxruntime") &&
+           !WC_ANY(f, s->failures, stopped(s, f, o)) && !wc_mapped_as(s, o->r.gpu_library);
+}
+
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const char *beside;
 
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
-    if (o->r.gpu_library || !wc_framework_gpu_library(o->r.framework, 0))
+    if ((o->r.gpu_library && !is_put_over(d->s, o)) || !wc_framework_gpu_library(o->r.framework, 0))
         return;
     struct wc_case *c = wc_case_begin(d);
     c->r.title =
         wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
     c->r.object = o->r.object;
     framework_facts(c, o);
-    for (size_t i = 0; (beside = wc_framework_gpu_library(o->r.framework, i)); i++)
+    wc_case_fact(c, "of another package", o->r.gpu_library, "files beside it");
+    for (size_t i = 0; !o->r.gpu_library && (beside = wc_framework_gpu_library(o->r.framework, i));
+         i++)
         wc_case_fact(c, "is not there", *beside ? beside : "cuDNN's functions",
                      *beside ? "files beside it" : "function table");
     wc_case_fact(c, "required by", o->r.required_by, "METADATA");

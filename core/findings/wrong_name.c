@@ -123,8 +123,10 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
     const char *asked = missing_name(f, missing, sizeof missing);
     const struct wc_file_record *best = NULL;
 
-    /* With libcuda in the process nobody is without it: who asks once more tries its names. */
-    if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s)))
+    /* With libcuda in the process nobody is without it: who asks once more tries its names. But
+     * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
+    if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s) &&
+                   !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
         return NULL;
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;

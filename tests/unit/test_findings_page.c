@@ -272,7 +272,7 @@ void example_runtime_too_new(struct scene *s) {
     struct want w = {host,
                      WC_demand_kind_BUILT,
                      .built = "7.6.0",
-                     .rule = "mxnet",
+                     .rule = "exact",
                      .framework = "mxnet",
                      .framework_version = "1.6.0",
                      .source = "build string"};

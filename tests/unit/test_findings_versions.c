@@ -308,7 +308,7 @@ static void it_is_predicted_before_that_part_is_loaded(void **state) {
         struct scene *s = new_scene();
         struct wc_version wanted = draw_release(major), old = other_minor(wanted, -1);
         int64_t host = add_host(s, "/opt/app/libhost.so");
-        struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, wanted), .rule = "mxnet"};
+        struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, wanted), .rule = "exact"};
         add_demand(s, &w);
         int64_t facade = add_facade(s, "/opt/cudnn", old, host);
         assert_finds(s, "runtime-too-old");

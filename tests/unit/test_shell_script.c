@@ -107,6 +107,8 @@ static void with_what_is_set_before_it(void **state) {
            "export LD_LIBRARY_PATH; ./app",
            "app -, app -, app /d");
     expect("env LD_LIBRARY_PATH=${NONE:-/e} ./app", "app /e");
+    expect("env - A=b ./app; /usr/bin/env -i LD_LIBRARY_PATH=/f ./app", "app -, app /f");
+    expect("env -u LD_LIBRARY_PATH ./app; env -u HOME ./app; env -S './app'", "app -, app /was");
     expect("source ./sets.sh\n./app", "app /from/file");
     expect("./sets.sh\n./app", "app /was");
 }

@@ -89,6 +89,8 @@ def kind(group, masks=None, printed=False, root=False, changes=False, weight=1, 
                                             changes=changes or group == "change", weight=weight)
         if masks is not None:
             k.masks = masks
+        if printed:  # other words in their place would leave nothing
+            k.masks = tuple(m for m in k.masks if m != "blame")
         return function
     return register
 

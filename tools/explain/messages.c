@@ -140,6 +140,11 @@ static void judge(struct message_match *m) {
         m->rule = rule;
         m->fit = fit;
     }
+    /* It ended for these two: by another rule, of which no more is sure. */
+    if (m->fit == WC_FITS && message->effect == EFFECT_FATAL) {
+        m->rule = WC_RULE_EXACT;
+        m->fit = wc_rule_check(m->rule, m->wanted_version, m->found_version);
+    }
 }
 
 static const char *findings_of_versions(const struct message_match *m) {

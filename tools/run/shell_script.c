@@ -494,6 +494,43 @@ static void start_behind(const struct shell *s, const struct word *w, size_t n) 
     }
 }
 
+static void unset_all(struct shell *s, const struct word *w, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        struct variable *v = find_variable(s, w[i].text, strlen(w[i].text));
+        if (!v)
+            continue;
+        set_value(s, v, "", false);
+        v->exported = v->exported && v->unknown;
+    }
+}
+
+/* env(1), as far as it is used for that: "env - A=b program". */
+static void start_env(const struct shell *from, const struct word *w, size_t n) {
+    static const char *const clearing[] = {"-", "-i", "--ignore-environment", NULL};
+    struct shell s;
+
+    shell_begin(&s, from);
+    s.level = from->level;
+    for (size_t i = 1; i < n && !w[i].unknown; i++) {
+        if (is_one_of(w[i].text, clearing)) {
+            for (size_t k = 0; k < s.n; k++)
+                s.variables[k].exported = false;
+        } else if (strcmp(w[i].text, "-u") == 0 && i + 1 < n) {
+            unset_all(&s, w + i, 2);
+            i++;
+        } else if (is_assignment(&w[i])) {
+            struct variable *v = assign(&s, &w[i]);
+            if (v)
+                v->exported = true;
+        } else {
+            if (w[i].text[0] != '-')
+                start(&s, w + i, n - i);
+            break;
+        }
+    }
+    shell_end(&s);
+}
+
 static bool is_elf(const char *text) {
     return strncmp(text, "\177ELF", 4) == 0;
 }
@@ -510,8 +547,11 @@ static void add_named(const struct shell *s, const struct word *w, size_t n) {
 }
 
 static void start(const struct shell *s, const struct word *w, size_t n) {
-    OWNED char *path = find_program(s, w[0].text), *text = read_text(path);
+    bool is_env = strcmp(wc_base_name(w[0].text), "env") == 0;
+    OWNED char *path = is_env ? NULL : find_program(s, w[0].text), *text = read_text(path);
 
+    if (is_env)
+        start_env(s, w, n);
     if (!text)
         return;
     if (is_shell(path)) {
@@ -559,16 +599,6 @@ static void export_all(struct shell *s, const struct word *w, size_t n) {
         struct variable *v = assign(s, &w[i]);
         if (v)
             v->exported = true;
-    }
-}
-
-static void unset_all(struct shell *s, const struct word *w, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        struct variable *v = find_variable(s, w[i].text, strlen(w[i].text));
-        if (!v)
-            continue;
-        set_value(s, v, "", false);
-        v->exported = v->exported && v->unknown;
     }
 }
 
@@ -630,8 +660,8 @@ static bool take_keyword(struct shell *s, const char *word, bool *is_keyword) {
     static const char *const begin[] = {"if", "while", "until", NULL};
     static const char *const lists[] = {"for", "case", "select", NULL};
     static const char *const end[] = {"fi", "done", "esac", NULL};
-    static const char *const others[] = {"then", "else",    "elif", "do",      "!",   "{",
-                                         "}",    "command", "time", "builtin", "env", NULL};
+    static const char *const others[] = {"then", "else",    "elif", "do",      "!", "{",
+                                         "}",    "command", "time", "builtin", NULL};
 
     s->blocks += is_one_of(word, begin) || is_one_of(word, lists);
     s->blocks -= is_one_of(word, end) && s->blocks > 0;

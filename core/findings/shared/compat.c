@@ -142,7 +142,7 @@ enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_
         return not_older_in(built, runtime, 2);
     case WC_RULE_PADDLE:
         return not_older_in(built, runtime, 3);
-    case WC_RULE_MXNET:
+    case WC_RULE_EXACT:
     case WC_RULE_MXNET_WARNING:
     case WC_RULE_OPENCV_EXACT:
         return equal_in(built, runtime, 3);

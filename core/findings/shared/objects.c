@@ -224,6 +224,18 @@ bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
            !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
 }
 
+bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_call *next =
+        WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
+
+    if (next)
+        return wc_call_failed(s, &next->r);
+    /* who is sent a signal by others has not failed */
+    return wc_was_the_last(s, f) && wc_ended_badly(s) &&
+           (wc_crashed(s) ||
+            !(s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED : s->command_signal));
+}
+
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r) {
     enum wc_status_sort sort = wc_sort_of_call(s, r);
 
