@@ -125,11 +125,15 @@ static void emit(struct search *s) {
 
 /* ---- hosts that did not come in ---- */
 
+/* By its name: one that came after this build, too. */
+static bool is_of_cudnn(const char *function) {
+    return function && wc_str_starts(function, "cudnn");
+}
+
 /* Its words name one function, the first that was missed; with a symbol version
  * symbol-version-not-found tells it. */
 static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
-    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->version[0] ||
-        wc_function_find(u->symbol) == WC_NO_FUNCTION)
+    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->version[0] || !is_of_cudnn(u->symbol))
         return false;
     return !wc_kind_is_cudnn(wc_name_kind_of(u->file)) && !wc_came_in_later(s, f, u->file);
 }
@@ -151,7 +155,9 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
     const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object found = wc_file_as_object(file, NULL);
-    struct wc_version since = wc_function_first(wc_function_find(u->symbol));
+    int function = wc_function_find(u->symbol);
+    struct wc_version since =
+        function == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(function);
     const struct wc_object *library = file ? &found : only_facade(d->s);
     struct wc_case *c = wc_case_begin(d);
     /* Linked with a library of one major, compiled with the header of a newer one: it looks for the
@@ -165,7 +171,9 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     c->r.object = library && !file ? library->r.object : WC_NULL;
     wc_case_fact(c, "host", wc_format(c, "%s", u->file), "dlerror");
     wc_case_fact(c, wc_format(c, "%s", u->symbol),
-                 wc_format(c, "came with %s", wc_format_version(c, since)), "function table");
+                 wc_version_known(since) ? wc_format(c, "came with %s", wc_format_version(c, since))
+                                         : "not known to this build",
+                 "function table");
     if (file)
         wc_case_file(c, "library", file, "replay of the search");
     else if (library)
@@ -203,8 +211,7 @@ static const struct wc_object *library_of_lookup(const struct wc_stack *s,
  * bring one for all. NULL: in a cuDNN, or the loader does not say. */
 static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc_failure *f,
                                        struct wc_unmet *u) {
-    return wc_ended_badly(s) && wc_text_unmet(f->r.text, u) &&
-                   wc_function_find(f->r.function) != WC_NO_FUNCTION &&
+    return wc_ended_badly(s) && wc_text_unmet(f->r.text, u) && is_of_cudnn(f->r.function) &&
                    wc_name_kind_of(u->file) == WC_NAME_OTHER
                ? u->file
                : NULL;
@@ -214,8 +221,8 @@ static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc
 static bool is_not_all_of_it(const struct wc_stack *s, const struct wc_failure *f) {
     struct wc_unmet u;
 
-    return wc_ended_badly(s) && wc_function_find(f->r.function) != WC_NO_FUNCTION &&
-           wc_text_unmet(f->r.text, &u) && wc_name_kind_of(u.file) == WC_NAME_FACADE;
+    return wc_ended_badly(s) && is_of_cudnn(f->r.function) && wc_text_unmet(f->r.text, &u) &&
+           wc_name_kind_of(u.file) == WC_NAME_FACADE;
 }
 
 /* False: neither the table nor the loader says why. The host may not be known by an object: a

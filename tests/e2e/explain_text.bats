@@ -104,8 +104,12 @@ END
     is "$(jq -r '.verdict' <<<"$output")" unexplained
     run -1 text printed logs
     [[ $output == *"text and log say: runtime-too-old"*"got cuDNN 9.1.0, it was built with"* ]]
-    # Its twin: the same failure with two versions that go together explains nothing.
-    sed -i 's/9\.3\.0/9.0.0/' printed
+    # It ended for a version that its rule takes: another rule refused it.
+    sed 's/9\.3\.0/9.0.0/' printed >newer
+    run -1 text newer logs
+    [[ $output == *"text and log say: runtime-too-new"*"refused: Only the version it was built with"* ]]
+    # Its twin: the same failure with one version explains nothing.
+    sed -i 's/9\.3\.0/9.1.0/' printed
     run -4 text printed logs
     [[ $output == *"The log has none of the findings"*"unexplained: "* ]]
 }

@@ -65,19 +65,19 @@ static void python(void **state) {
 
 static void shells(void **state) {
     (void)state;
-    KEEP(
-        {"bash|train.sh|SECRET|", "bash|train.sh|"}, {"/bin/sh|-c|SECRET|SECRET|", "/bin/sh|-c|"},
-        {"bash|-lc|SECRET|", "bash|-c|"}, {"bash|-xeuo|pipefail|-c|SECRET|", "bash|-c|"},
-        {"bash|-ceuo|pipefail|SECRET|", "bash|-c|"},
-        {"bash|-euo|pipefail|train.sh|", "bash|train.sh|"},
-        {"bash|-O|extglob|+O|nullglob|train.sh|", "bash|train.sh|"},
-        {"bash|+x|+e|train.sh|", "bash|train.sh|"},
-        {"bash|-oO|pipefail|extglob|train.sh|", "bash|train.sh|"},
-        {"bash|--login|-c|SECRET|", "bash|-c|"}, {"bash|--rcfile|mine|train.sh|", "bash|train.sh|"},
-        {"bash|--norc|--noprofile|-c|SECRET|", "bash|-c|"}, {"bash|-s|SECRET|", "bash|"},
-        {"bash|-o|-c|SECRET|", "bash|"}, {"bash-5.2|train.sh|", "bash-5.2|train.sh|"},
-        {"-bash|-c|SECRET|", "-bash|"}, {"dash|-|SECRET|", "dash|"}, {"zsh|-fc|SECRET|", "zsh|-c|"},
-        {"fish|-C|SECRET|-c|SECRET|", "fish|"}, {"fish|-Nc|SECRET|", "fish|-c|"});
+    KEEP({"bash|train.sh|SECRET|", "bash|train.sh|"}, {"/bin/sh|-c|SECRET|SECRET|", "/bin/sh|-c|"},
+         {"bash|-lc|SECRET|", "bash|-c|"}, {"bash|-xeuo|pipefail|-c|SECRET|", "bash|-c|"},
+         {"bash|-ceuo|pipefail|SECRET|", "bash|-c|"},
+         {"bash|-euo|pipefail|train.sh|", "bash|train.sh|"},
+         {"bash|-O|extglob|+O|nullglob|train.sh|", "bash|train.sh|"},
+         {"bash|+x|+e|train.sh|", "bash|train.sh|"},
+         {"bash|-oO|pipefail|extglob|train.sh|", "bash|train.sh|"},
+         {"bash|--login|-c|SECRET|", "bash|-c|"},
+         {"bash|--rcfile|mine|train.sh|", "bash|train.sh|"},
+         {"bash|--norc|--noprofile|-c|SECRET|", "bash|-c|"}, {"bash|-s|SECRET|", "bash|"},
+         {"bash|-o|-c|SECRET|", "bash|"}, {"bash-5.2|train.sh|", "bash-5.2|train.sh|"},
+         {"-bash|-c|SECRET|", "-bash|"}, {"dash|-|SECRET|", "dash|"},
+         {"zsh|-fc|SECRET|", "zsh|-c|"}, {"fish|-Nc|SECRET|", "fish|"});
 }
 
 static void perl_and_ruby(void **state) {

@@ -502,6 +502,25 @@ static void the_driver_has_another_name(void **state) {
     }
 }
 
+/* cuDNN 8 took the loader's words on the first name that a part asks for as its own failure. */
+static void a_name_of_the_driver_that_cudnn_died_for(void **state) {
+    (void)state;
+    static const struct {
+        const char *signal, *found;
+    } rows[] = {{NULL, ""}, {"SIGINT", ""}, {"SIGABRT", "wrong-name"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        int64_t facade = add_facade(s, "/opt/cudnn", draw_release(8), host);
+        struct looked_at l = {.path = "/wsl/libcuda.so.1", .soname = "libcuda.so.1"};
+        struct file f = {.role = WC_role_CUDA_DEPENDENCY, .path = l.path, .asked_by = facade};
+        add_file(s, &f);
+        fail_for(s, facade, "libcuda.so", NULL, l);
+        add_outcome(s, 0, rows[i].signal);
+        assert_finds(s, rows[i].found);
+    }
+}
+
 /* Who is no host may go on without a GPU; what needs the library cannot. What a part asks for is
  * told once it has tried all names. */
 static void who_misses_the_driver_for_its_name(void **state) {
@@ -876,6 +895,7 @@ int main(void) {
         cmocka_unit_test(what_a_library_needs_has_another_name),
         cmocka_unit_test(a_link_that_the_cache_must_know_of),
         cmocka_unit_test(the_driver_has_another_name),
+        cmocka_unit_test(a_name_of_the_driver_that_cudnn_died_for),
         cmocka_unit_test(who_misses_the_driver_for_its_name),
         cmocka_unit_test(who_misses_a_cuda_library_for_its_name),
         cmocka_unit_test(a_copy_that_the_cache_does_not_know),

@@ -13,6 +13,7 @@ static int64_t add_framework(struct scene *s, const char *path, const char *pack
     r.u.object.path = r.u.object.real_path = path;
     r.u.object.framework = wc_framework_of(path) ? wc_framework_of(path) : package;
     r.u.object.gpu_library = gpu_library;
+    r.u.object.installation_kind = WC_installation_kind_WHEEL;
     r.u.object.installation = package;
     r.u.object.installation_version = version;
     apply(s, &r);
@@ -75,6 +76,24 @@ static void a_build_without_cuda(void **state) {
     add_framework(s, "/v/onnxruntime/capi/libonnxruntime.so.1.20.1", "onnxruntime", "1.20.1", NULL);
     assert_finds(s, "cpu-only-build"); /* once */
     assert_advised(s, &s->found.p[0], "install", "a build of onnxruntime with CUDA");
+}
+
+/* The wheel for the CPU puts its files over those of the other, whose library for GPUs stays. */
+static void one_wheel_over_another(void **state) {
+    (void)state;
+    static const char main[] = "/v/onnxruntime/capi/onnxruntime_pybind11_state.so";
+    static const char cuda[] = "/v/onnxruntime/capi/libonnxruntime_providers_cuda.so";
+    struct scene *s = new_scene();
+    add_framework(s, main, "onnxruntime-gpu", "1.20.1", cuda);
+    assert_finds(s, "");
+    s = new_scene();
+    add_framework(s, main, "onnxruntime", "1.20.1", cuda);
+    assert_finds(s, "cpu-only-build");
+    assert_true(has_fact(&s->found.p[0], "of another package", cuda));
+    s = new_scene(); /* it was asked for */
+    int64_t framework = add_framework(s, main, "onnxruntime", "1.20.1", cuda);
+    add_failure(s, framework, NULL, cuda, not_found(s, "libcudnn.so.9"));
+    assert_null(finding(s, "cpu-only-build"));
 }
 
 /* faster-whisper requires onnxruntime: without it pip calls the environment broken. */
@@ -159,6 +178,7 @@ int main(void) {
         cmocka_unit_test(a_build_for_cuda_that_asked_for_nothing),
         cmocka_unit_test(what_stopped_it),
         cmocka_unit_test(what_an_error_tells),
+        cmocka_unit_test(one_wheel_over_another),
         cmocka_unit_test(what_a_missing_driver_tells),
     };
     seed_from_environment();
