@@ -265,6 +265,17 @@ static bool is_idle(const struct wc_stack *s) {
            !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
 }
 
+/* A program that opens a part by itself, which fails, before its facade has opened any: what that
+ * would open later does not help. */
+static bool is_before_parts(const struct replay *r) {
+    bool asked = false;
+
+    for (size_t i = 0; i < r->n; i++)
+        asked = asked || (r->requests[i].failure && !r->requests[i].by_cudnn &&
+                          wc_name_kind_of(r->requests[i].name) == WC_NAME_PART);
+    return asked && is_idle(&r->source->stack);
+}
+
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
  * always the one that answers for its version. */
 static bool opens_part(void *play, const struct loaded *by, const char *name) {
@@ -273,6 +284,8 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
     const char *answering = wc_answering_part(own.version.major);
 
+    if (is_before_parts(p->r))
+        return false;
     if (wc_str_same(part.part, answering))
         return true;
     if (!is_idle(s) &&
