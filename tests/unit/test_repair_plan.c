@@ -359,6 +359,46 @@ static void no_second_cudnn_is_put_beside_the_first(void **state) {
     heap_arena_end(&memory);
 }
 
+/* No replay runs ldconfig, and the loader's cache is what led to the toolkit. */
+static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
+    static const char toolkit[] = "/usr/local/cuda-12.4/lib64";
+    struct environment *e = *state;
+    struct heap_arena memory;
+    struct candidates c = {.memory = &memory.arena};
+    struct wc_record record;
+    struct outcome base;
+    struct replay r;
+    size_t found = 0;
+
+    heap_arena_begin(&memory);
+    write_bytes("/usr/local/cuda-12.4/lib64/libcudart.so.12", "", 0);
+    put_host(e, "/opt/lib", NULL);
+    observe(e, NULL, NULL);
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &(struct edits){NULL, 0}, &base);
+    wc_record_begin(&record, WC_KIND_object);
+    record.u.object.object = 99;
+    record.u.object.role = WC_role_CUDA_DEPENDENCY;
+    record.u.object.mapped = true;
+    record.u.object.path = "/usr/local/cuda-12.4/lib64/libcudart.so.12";
+    record.u.object.soname = "libcudart.so.12";
+    source_add(base.source, &record);
+    places_find(&c, &base.source->stack, &r.library_cache.disk.files, NULL, false);
+    for (size_t i = 0; i < c.n; i++)
+        if (c.p[i].n == 2 && c.p[i].edit[0].kind == EDIT_PLACE) {
+            assert_string_equal(c.p[i].edit[0].path, toolkit);
+            assert_string_equal(c.p[i].edit[0].target, "12");
+            assert_int_equal(c.p[i].edit[1].kind, EDIT_SET);
+            assert_string_equal(c.p[i].edit[1].value, toolkit);
+            found++;
+        }
+    assert_true(found > 0);
+    candidates_end(&c);
+    outcome_end(&base);
+    replay_end(&r);
+    heap_arena_end(&memory);
+}
+
 /* $ORIGIN is where the link is: the parts belong there, of the release that it leads to. */
 static void beside_a_link_belongs_the_release_that_it_leads_to(void **state) {
     struct environment *e = *state;
@@ -447,6 +487,7 @@ int main(void) {
         IN_ENVIRONMENT(a_toolkit_says_its_cuda),
         IN_ENVIRONMENT(where_only_the_major_is_known_it_is_the_newest_for_the_cuda_that_lies_there),
         IN_ENVIRONMENT(no_second_cudnn_is_put_beside_the_first),
+        IN_ENVIRONMENT(to_a_toolkit_that_gets_a_cudnn_leads_the_variable),
         IN_ENVIRONMENT(beside_a_link_belongs_the_release_that_it_leads_to),
         IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),
         cmocka_unit_test(what_is_known_of_a_repair_in_a_line),

@@ -516,6 +516,35 @@ static void add_releases(struct finding_places *f, const char *directory) {
     }
 }
 
+/* A toolkit without a cuDNN, which the loader's cache leads to. What is put there gets into the
+ * cache by ldconfig, which no replay runs: the variable leads there, too. */
+static void add_beside_cuda(struct finding_places *f) {
+    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH"), *directory;
+    const struct wc_object *o =
+        WC_FIRST(one, f->s->objects,
+                 one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
+                     wc_cuda_of(one) > 0 && wc_path_of(one) && wc_path_of(one)[0] == '/' &&
+                     !is_of_system(wc_path_of(one)));
+
+    if (!o || WC_ANY(one, f->s->objects, wc_is_cudnn(one)))
+        return;
+    directory = format(f, "%.*s", (int)wc_dir_length(wc_path_of(o)), wc_path_of(o));
+    if (has_file(f, directory, is_of_cudnn))
+        return;
+    for (size_t k = 0; k < f->specs; k++) {
+        const char *cuda = format(f, "%d", (int)wc_cuda_of(o));
+        const char *spec = spec_for(f, newest_of(f, f->spec[k], cuda), cuda);
+        const struct edit place = {
+            .kind = EDIT_PLACE, .name = "cudnn", .value = spec, .path = directory, .target = cuda};
+        const struct edit set = {.kind = EDIT_SET,
+                                 .name = "LD_LIBRARY_PATH",
+                                 .value = path && *path ? format(f, "%s:%s", directory, path)
+                                                        : directory};
+        if (spec)
+            candidates_add(f->out, &(struct candidate){{place, set}, 2});
+    }
+}
+
 /* What a cuDNN for another CUDA asks for does not make it the right one. */
 static bool is_for_other_cuda(struct finding_places *f, const struct wc_failure *failure,
                               const char *name) {
@@ -600,5 +629,6 @@ void places_find(struct candidates *c, const struct wc_stack *s, const struct wc
             add_releases(&f, f.directory[i]);
         add_missing(&f, f.directory[i]);
     }
+    add_beside_cuda(&f);
     find_preloads(&f, preload);
 }

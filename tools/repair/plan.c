@@ -656,15 +656,16 @@ static bool is_set(const struct candidate *c) {
 
 /* Whoever does it by hand takes any release of the set. */
 static void play_newest(struct planning *p, struct played *x) {
-    struct edit e = x->edits.edit[0];
-    const char *cuda = e.target ? e.target : "12";
+    struct candidate newest = x->edits;
+    struct edit *e = &newest.edit[0];
+    const char *cuda = e->target ? e->target : "12";
     const char *package = wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", cuda);
-    const char *release = is_set(&x->edits) ? wheel_newest(package, e.value) : NULL;
+    const char *release = is_set(&x->edits) ? wheel_newest(package, e->value) : NULL;
 
     if (!release)
         return;
-    e.value = wc_arena_format(p->candidates.memory, "==%s", release);
-    replay_play(&p->replay, &(struct edits){&e, 1}, &x->newest);
+    e->value = wc_arena_format(p->candidates.memory, "==%s", release);
+    replay_play(&p->replay, &(struct edits){newest.edit, newest.n}, &x->newest);
     if (!x->newest.why)
         x->harmless = x->harmless && is_harmless(p, &x->newest);
 }
