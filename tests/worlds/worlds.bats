@@ -10,7 +10,7 @@ load ../setup/helper
 }
 
 @test "no broken world is told to be ok, no healthy one to be broken; each kind can be made" {
-    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 11 --worlds 120 --kinds trained --quiet --floor
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 11 --worlds 80 --kinds trained --quiet --floor
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *" worlds judged, "* ]]
@@ -24,7 +24,7 @@ load ../setup/helper
 }
 
 @test "each kind that is kept can be made, and its fault shows: how it is told is not looked at" {
-    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 13 --worlds 60 --kinds kept --bare
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 13 --worlds 40 --kinds kept --bare
     echo "$output"
     [ "$status" -eq 0 ]
 }
