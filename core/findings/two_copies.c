@@ -29,11 +29,14 @@ static bool is_linked(const struct wc_stack *s, const struct wc_object *host) {
 
 static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
     WC_EACH(b, d->s->bindings) {
-        const struct wc_object *by = wc_object_of(d->s, b->r.target, b->r.target_path);
+        const struct wc_object *by;
         struct wc_case *c;
 
-        if (b->r.how != WC_binding_how_SLOT || !wc_is_binding_of(b, use->host) || !by ||
-            by == use->host || by->r.role != WC_role_HOST || b->r.functions.n == 0)
+        if (b->r.how != WC_binding_how_SLOT || b->r.functions.n == 0 ||
+            !wc_is_binding_of(b, use->host))
+            continue;
+        by = wc_object_of(d->s, b->r.target, b->r.target_path);
+        if (!by || by == use->host || by->r.role != WC_role_HOST || !is_linked(d->s, use->host))
             continue;
         c = wc_case_begin(d);
         c->r.severity = wc_ended_badly(d->s) ? WC_severity_WARNING : WC_severity_NOTE;
@@ -80,6 +83,5 @@ static void find_facades(struct wc_diagnosis *d) {
 void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
     find_facades(d);
     WC_EACH(use, d->uses)
-        if (is_linked(d->s, use->host))
-            find_answered_by(d, use);
+        find_answered_by(d, use);
 }
