@@ -29,3 +29,9 @@ struct wc_files {
     bool (*find)(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
                  uint64_t *at);
 };
+
+static inline bool wc_is_directory(const struct wc_files *files, const char *path) {
+    struct wc_file_stat facts;
+
+    return files->facts(files->ctx, path, &facts) && facts.directory;
+}

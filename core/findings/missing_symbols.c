@@ -155,9 +155,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
     const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object found = wc_file_as_object(file, NULL);
-    int function = wc_function_find(u->symbol);
-    struct wc_version since =
-        function == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(function);
+    struct wc_version since = wc_function_first(wc_function_find(u->symbol));
     const struct wc_object *library = file ? &found : only_facade(d->s);
     struct wc_case *c = wc_case_begin(d);
     /* Linked with a library of one major, compiled with the header of a newer one: it looks for the

@@ -65,6 +65,10 @@ struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *l
     return NULL;
 }
 
+char *loader_sim_not_found(const char *name) {
+    return must_format("%s: cannot open shared object file: No such file or directory", name);
+}
+
 static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
                          enum wc_operation how, bool damaged) {
     for (size_t i = g->missing_from; i < g->missing_count; i++)

@@ -82,6 +82,8 @@ void loader_sim_show(struct loader_sim *g, const struct loaded *o);
 /* A function of cuDNN's that the object imports and finds nowhere: neither in what was there at the
  * start, nor in what all see, nor in what it needs. NULL: there is none. */
 const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o);
+/* What the loader says of a library that it did not find; the caller frees. */
+char *loader_sim_not_found(const char *name);
 /* How many objects come in before anything of the program runs. */
 size_t loader_sim_startup(const struct loader_sim *g);
 /* The system refuses that one of them: the loader ends there. */

@@ -32,11 +32,7 @@ static bool is_need_of_cudnn(const struct wc_record *r) {
 /* The first record begins the file. */
 static void add(void *ctx, struct wc_record *r) {
     struct writing *w = ctx;
-    OWNED char *words = is_need_of_cudnn(r)
-                            ? must_format("%s: cannot open shared object file: No such file or "
-                                          "directory",
-                                          r->u.failure.name)
-                            : NULL;
+    OWNED char *words = is_need_of_cudnn(r) ? loader_sim_not_found(r->u.failure.name) : NULL;
 
     if (words) {
         r->u.failure.name = r->u.failure.caller;

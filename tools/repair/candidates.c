@@ -113,17 +113,20 @@ static struct edit set_path(struct finding_of *f, const char *value) {
                   : (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
 }
 
-/* That directory in front of the others, once; where the process stands decides on none. */
-static struct edit with_directory(struct finding_of *f, const char *directory) {
-    const char *value = directory, *rest = f->path ? f->path : "";
+const char *candidates_path_with(struct wc_arena *memory, const char *path, const char *directory) {
+    const char *value = directory;
 
-    while (*rest) {
+    for (const char *rest = path ? path : ""; *rest;) {
         size_t n = strcspn(rest, ":");
         if (rest[0] == '/' && (n != strlen(directory) || strncmp(rest, directory, n) != 0))
-            value = format(f, "%s:%.*s", value, (int)n, rest);
+            value = wc_arena_format(memory, "%s:%.*s", value, (int)n, rest);
         rest += n + (rest[n] != '\0');
     }
-    return set_path(f, value);
+    return value;
+}
+
+static struct edit with_directory(struct finding_of *f, const char *directory) {
+    return set_path(f, candidates_path_with(f->out->memory, f->path, directory));
 }
 
 /* Such directories in front of the others. */
@@ -240,7 +243,7 @@ static void add_without_colon(struct finding_of *f, const char *before, const ch
     struct wc_file_stat facts;
     const char *value;
 
-    if (!link || !f->files->facts(f->files->ctx, path, &facts) || !facts.directory)
+    if (!link || !wc_is_directory(f->files, path))
         return;
     for (char *at = link; (at = strchr(at, ':'));)
         *at = '-';
@@ -744,33 +747,18 @@ static void add_again(struct finding_of *f, const char *site, const char *packag
                    .kind = EDIT_REINSTALL, .name = package, .value = version, .environment = site});
 }
 
-static char *read_list(struct finding_of *f, const char *path) {
-    enum { LIST_MOST = 8 << 20 };
-    struct wc_file_stat facts;
-    char *text;
-    size_t n;
-
-    if (!f->files->facts(f->files->ctx, path, &facts) || facts.size > LIST_MOST ||
-        !(text = wc_arena_take(f->out->memory, (size_t)facts.size + 1)) ||
-        !f->files->read(f->files->ctx, path, 0, text, (size_t)facts.size, &n))
-        return NULL;
-    text[n] = '\0';
-    return text;
-}
-
 /* The wheel that a file is of, where it has brought the missing library, too. */
 static void add_owner(struct finding_of *f, const char *file, const char *name) {
     struct wc_distribution d;
     struct wc_reading reading;
     void *scratch = wc_arena_take(f->out->memory, SCRATCH);
-    const char *list = NULL;
 
     if (!file || file[0] != '/' || !scratch)
         return;
     wc_reading_begin(&reading, f->files, scratch, SCRATCH);
-    if (wc_distribution_of(&reading, file, &d))
-        list = read_list(f, format(f, "%s/%s/RECORD", d.site, d.info));
-    if (list && strstr(list, format(f, "/%s,", name)))
+    if (wc_distribution_of(&reading, file, &d) &&
+        wc_reading_find(&reading, format(f, "%s/%s/RECORD", d.site, d.info), 0,
+                        format(f, "/%s,", name), false) != WC_NOWHERE)
         add_one(f, (struct edit){.kind = EDIT_REINSTALL,
                                  .name = format(f, "%s", d.name),
                                  .value = format(f, "%s", d.version),
@@ -897,9 +885,7 @@ static void find_missing(struct finding_of *f) {
 /* The release that a function came with, and those after it. */
 static void add_function(struct finding_of *f, const struct wc_failure *failure,
                          const char *function) {
-    const int number = wc_function_find(function);
-    const struct wc_version first =
-        number == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(number);
+    const struct wc_version first = wc_function_first(wc_function_find(function));
     struct environments all;
 
     if (!wc_version_known(first))
@@ -1035,10 +1021,9 @@ static bool is_any(void *found, const char *entry) {
 
 /* As `docker run -v FILE:FILE` makes one where the computer has no such file. */
 static bool is_empty_directory(struct finding_of *f, const char *path) {
-    struct wc_file_stat facts;
     bool found = false;
 
-    if (!f->files->facts(f->files->ctx, path, &facts) || !facts.directory)
+    if (!wc_is_directory(f->files, path))
         return false;
     f->files->list(f->files->ctx, path, is_any, &found);
     return !found;
@@ -1128,12 +1113,12 @@ static void add_turned(struct finding_of *f, const struct wc_object *o) {
 static void find_bare_names(struct finding_of *f) {
     WC_EACH(o, f->s->objects) {
         const char *name = wc_is_cudnn(o) && o->r.asked_name ? wc_base_name(o->r.asked_name) : NULL;
-        if (name && wc_str_ends(name, ".so"))
-            add_turned(f, o);
-        if (name && wc_str_ends(name, ".so"))
-            WC_EACH(p, f->s->packages)
-                if (p->r.installation_path)
-                    find_links_in(f, format(f, "%s/lib", p->r.installation_path), name);
+        if (!name || !wc_str_ends(name, ".so"))
+            continue;
+        add_turned(f, o);
+        WC_EACH(p, f->s->packages)
+            if (p->r.installation_path)
+                find_links_in(f, format(f, "%s/lib", p->r.installation_path), name);
     }
 }
 

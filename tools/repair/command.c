@@ -260,9 +260,7 @@ static bool may_change(const char *path) {
 }
 
 static bool is_directory(const struct user *user, const char *path) {
-    struct wc_file_stat facts;
-
-    return user->files && user->files->facts(user->files->ctx, path, &facts) && facts.directory;
+    return user->files && wc_is_directory(user->files, path);
 }
 
 /* Then the name is taken, by a link that leads nowhere, or to itself. */

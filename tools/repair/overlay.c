@@ -138,9 +138,7 @@ static bool is_mount(const struct overlay *o, const char *path) {
 }
 
 static bool is_directory(struct overlay *o, const char *path) {
-    struct wc_file_stat facts;
-
-    return disk_of(o)->facts(disk_of(o)->ctx, path, &facts) && facts.directory;
+    return wc_is_directory(disk_of(o), path);
 }
 
 static void put(struct overlay *o, const char *path, struct disk_entry entry);

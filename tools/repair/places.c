@@ -538,8 +538,7 @@ static void add_beside_cuda(struct finding_places *f) {
             .kind = EDIT_PLACE, .name = "cudnn", .value = spec, .path = directory, .target = cuda};
         const struct edit set = {.kind = EDIT_SET,
                                  .name = "LD_LIBRARY_PATH",
-                                 .value = path && *path ? format(f, "%s:%s", directory, path)
-                                                        : directory};
+                                 .value = candidates_path_with(f->out->memory, path, directory)};
         if (spec)
             candidates_add(f->out, &(struct candidate){{place, set}, 2});
     }

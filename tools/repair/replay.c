@@ -268,12 +268,11 @@ static bool is_idle(const struct wc_stack *s) {
 /* A program that opens a part by itself, which fails, before its facade has opened any: what that
  * would open later does not help. */
 static bool is_before_parts(const struct replay *r) {
-    bool asked = false;
-
     for (size_t i = 0; i < r->n; i++)
-        asked = asked || (r->requests[i].failure && !r->requests[i].by_cudnn &&
-                          wc_name_kind_of(r->requests[i].name) == WC_NAME_PART);
-    return asked && is_idle(&r->source->stack);
+        if (r->requests[i].failure && !r->requests[i].by_cudnn &&
+            wc_name_kind_of(r->requests[i].name) == WC_NAME_PART)
+            return is_idle(&r->source->stack);
+    return false;
 }
 
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
@@ -566,10 +565,7 @@ static void take(void *play, struct wc_record *r) {
     const struct replay_request *other =
         !q && r->kind == WC_KIND_failure ? refused_for(p, &r->u.failure) : NULL;
     int64_t request = r->kind == WC_KIND_failure ? r->u.failure.request : WC_NULL;
-    OWNED char *words = other ? must_format("%s: cannot open shared object file: No such file or "
-                                            "directory",
-                                            r->u.failure.name)
-                              : NULL;
+    OWNED char *words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
 
     if (q || other) {
         r->u.failure = (q ? q : other)->failure->r;

@@ -110,6 +110,13 @@ static struct variable *assign(struct shell *s, const struct word *w) {
     return v;
 }
 
+static void assign_exported(struct shell *s, const struct word *w) {
+    struct variable *v = assign(s, w);
+
+    if (v)
+        v->exported = true;
+}
+
 static void shell_begin(struct shell *s, const struct shell *from) {
     *s = (struct shell){.out = from->out,
                         .directory = must_copy(from->directory),
@@ -519,9 +526,7 @@ static void start_env(const struct shell *from, const struct word *w, size_t n) 
             unset_all(&s, w + i, 2);
             i++;
         } else if (is_assignment(&w[i])) {
-            struct variable *v = assign(&s, &w[i]);
-            if (v)
-                v->exported = true;
+            assign_exported(&s, &w[i]);
         } else {
             if (w[i].text[0] != '-')
                 start(&s, w + i, n - i);
@@ -546,12 +551,9 @@ static void add_named(const struct shell *s, const struct word *w, size_t n) {
     }
 }
 
-static void start(const struct shell *s, const struct word *w, size_t n) {
-    bool is_env = strcmp(wc_base_name(w[0].text), "env") == 0;
-    OWNED char *path = is_env ? NULL : find_program(s, w[0].text), *text = read_text(path);
+static void start_file(const struct shell *s, const struct word *w, size_t n) {
+    OWNED char *path = find_program(s, w[0].text), *text = read_text(path);
 
-    if (is_env)
-        start_env(s, w, n);
     if (!text)
         return;
     if (is_shell(path)) {
@@ -567,6 +569,13 @@ static void start(const struct shell *s, const struct word *w, size_t n) {
     }
 }
 
+static void start(const struct shell *s, const struct word *w, size_t n) {
+    if (strcmp(wc_base_name(w[0].text), "env") == 0)
+        start_env(s, w, n);
+    else
+        start_file(s, w, n);
+}
+
 /* With variables of its own: "A=b program". */
 static void start_with(const struct shell *from, const struct word *assignments, size_t n,
                        const struct word *w, size_t words) {
@@ -574,11 +583,8 @@ static void start_with(const struct shell *from, const struct word *assignments,
 
     shell_begin(&s, from);
     s.level = from->level;
-    for (size_t i = 0; i < n; i++) {
-        struct variable *v = assign(&s, &assignments[i]);
-        if (v)
-            v->exported = true;
-    }
+    for (size_t i = 0; i < n; i++)
+        assign_exported(&s, &assignments[i]);
     start(&s, w, words);
     shell_end(&s);
 }
@@ -595,11 +601,8 @@ static void change_directory(struct shell *s, const struct word *w, size_t n) {
 }
 
 static void export_all(struct shell *s, const struct word *w, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        struct variable *v = assign(s, &w[i]);
-        if (v)
-            v->exported = true;
-    }
+    for (size_t i = 1; i < n; i++)
+        assign_exported(s, &w[i]);
 }
 
 static void read_file(struct shell *s, const struct word *w, size_t n) {
