@@ -57,7 +57,8 @@ LABELS = {
 }
 
 KEPT = ("framework-finds", "framework-wants", "framework-beneath",  # kept_frameworks.py
-        "solvers", "generations", "desks", "lower-floors")  # kept_surroundings.py
+        "solvers", "generations", "desks", "lower-floors",  # kept_surroundings.py
+        "own-facade", "asked-in-vain", "another-number", "another-stack")  # kept_messages.py
 
 
 @dataclass
@@ -1293,6 +1294,7 @@ import kinds_of_routes  # noqa: E402,F401
 import kinds_of_starts  # noqa: E402,F401
 import kinds_of_threads  # noqa: E402,F401
 import kept_frameworks  # noqa: E402,F401
+import kept_messages  # noqa: E402,F401
 import kept_surroundings  # noqa: E402,F401
 
 GROUPS = list(dict.fromkeys(k.group for k in KINDS.values()))
