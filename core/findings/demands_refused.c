@@ -234,6 +234,43 @@ static void emit_unmet_pins(struct wc_diagnosis *d, enum wc_fit fit) {
             }
 }
 
+/* ---- an older file than the header beside it ---- */
+
+static bool says_what_it_wants(const struct wc_demand *demand, const struct wc_object *host) {
+    return wc_is_demand_by(demand, host) && (demand->r.demand_kind == WC_demand_kind_BUILT ||
+                                             demand->r.demand_kind == WC_demand_kind_REQUIRED);
+}
+
+static bool is_older_than_header(const struct wc_object *library, struct wc_range is) {
+    return library->r.header_version && wc_version_known(is.high) &&
+           wc_version_compare(is.high, wc_version_of(library->r.header_version)) < 0;
+}
+
+/* A newer one was laid over an older, and the name still leads to that: what was compiled there is
+ * refused, or refuses, and nothing else says so. */
+static void emit_older_than_header(struct wc_diagnosis *d) {
+    if (!wc_ended_badly(d->s) || !gave_up(d->s) || wc_has_error(d))
+        return;
+    WC_EACH(use, d->uses) {
+        struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
+        if (!is_older_than_header(use->library, runtime.range) ||
+            WC_ANY(demand, d->s->demands, says_what_it_wants(demand, use->host)))
+            continue;
+        struct wc_case *c = wc_case_begin(d);
+        c->r.severity = WC_severity_WARNING;
+        c->r.title = wc_format(c, "%s got cuDNN %s, the header beside that is of %s",
+                               wc_format_who(c, use->host), wc_format_range(c, runtime.range),
+                               use->library->r.header_version);
+        c->r.host = use->host->r.object;
+        c->r.object = use->library->r.object;
+        wc_case_library(c, "got", use->library);
+        wc_case_fact(c, "host", wc_path_of(use->host), "link map");
+        wc_case_fact(c, "mind", "what was compiled with that header wants no older one", NULL);
+        wc_case_end(c);
+        return; /* of the others it is the same */
+    }
+}
+
 void wc_find_major_differs(struct wc_diagnosis *d) {
     emit_all(d, WC_OTHER_MAJOR);
 }
@@ -241,6 +278,7 @@ void wc_find_major_differs(struct wc_diagnosis *d) {
 void wc_find_runtime_too_old(struct wc_diagnosis *d) {
     emit_all(d, WC_TOO_OLD);
     emit_unmet_pins(d, WC_TOO_OLD);
+    emit_older_than_header(d);
 }
 
 void wc_find_runtime_too_new(struct wc_diagnosis *d) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu-stack-not-reached, cpu-only-build: a framework is in the process and no cuDNN is. Either it
+ * gpu-stack-not-reached, cpu-only-build: a framework is in the process and has no cuDNN. Either it
  * is a build without CUDA, or something that it asked for was not there and it goes on without.
  */
 #include "core/model/frameworks.h"
@@ -8,11 +8,13 @@
 
 enum { MISSING_NAME = 128 };
 
-/* Calls look() for the first library of each framework, where there is no cuDNN. */
+static bool has_cudnn(const struct wc_stack *s) {
+    return WC_ANY(o, s->objects, wc_is_cudnn(o));
+}
+
+/* Calls look() for the first library of each framework. */
 static void each_framework(struct wc_diagnosis *d,
                            void (*look)(struct wc_diagnosis *d, const struct wc_object *main)) {
-    if (WC_ANY(o, d->s->objects, wc_is_cudnn(o)))
-        return;
     WC_EACH(main, d->s->objects)
         if (main->r.framework && main->r.mapped &&
             WC_FIRST(o, d->s->objects,
@@ -90,7 +92,8 @@ static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object
 }
 
 void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
-    each_framework(d, look_for_what_stopped);
+    if (!has_cudnn(d->s))
+        each_framework(d, look_for_what_stopped);
 }
 
 /* ---- cpu-only-build ---- */
@@ -105,11 +108,17 @@ static bool is_put_over(const struct wc_stack *s, const struct wc_object *o) {
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const char *beside;
+    /* Where others have the GPU it may be meant so: surely where a package wants this build. */
+    bool may_be_meant = !o->r.gpu_library && has_cudnn(d->s);
 
+    if (may_be_meant && o->r.required_by)
+        return;
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
     if ((o->r.gpu_library && !is_put_over(d->s, o)) || !wc_framework_gpu_library(o->r.framework, 0))
         return;
     struct wc_case *c = wc_case_begin(d);
+    if (may_be_meant)
+        c->r.severity = WC_severity_NOTE;
     c->r.title =
         wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
     c->r.object = o->r.object;

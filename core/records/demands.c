@@ -16,15 +16,22 @@ static void begin(struct wc_record *r, const struct wc_library *host, enum wc_de
     r->u.demand.source_path = host->path;
 }
 
+/* 0: it names none. libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
+static int major_named(const char *name) {
+    struct wc_name read = wc_name_read(name);
+    return read.kind == WC_NAME_FACADE && read.version.major > 0 && read.version.minor < 0
+               ? (int)read.version.major
+               : 0;
+}
+
 static void emit_major(const struct wc_sink *to, const struct wc_library *host,
                        enum wc_demand_kind kind, const char *source, const char *name) {
     char spec[32];
-    struct wc_name read = wc_name_read(name);
+    int major = major_named(name);
     struct wc_record r;
-    /* libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
-    if (read.kind != WC_NAME_FACADE || read.version.major <= 0 || read.version.minor >= 0)
+    if (!major)
         return;
-    wc_str_format(spec, sizeof spec, "==%d.*", (int)read.version.major);
+    wc_str_format(spec, sizeof spec, "==%d.*", major);
     begin(&r, host, kind, source);
     r.u.demand.spec = spec;
     to->add(to->ctx, &r);
@@ -129,6 +136,20 @@ static bool version_of(const char *path, const struct wc_reader *reader,
     return reader->close(reader->ctx) && known && wc_version_text(identity->version, version);
 }
 
+/* What our table says of a release is of the file that its makers built: one that is linked with
+ * another major is not that file. */
+static bool is_of_another_build(const struct wc_metadata_demand *d, const struct wc_library *host) {
+    const char *needed;
+    if (d->kind != WC_demand_kind_BUILT || d->source_path[0] || !host->image)
+        return false;
+    for (size_t i = 0; (needed = wc_elf_needed(host->image, i)); i++) {
+        int major = major_named(needed);
+        if (major && major != wc_version_of(d->built).major)
+            return true;
+    }
+    return false;
+}
+
 static void emit_of_package(const struct wc_sink *to, const struct wc_library *host,
                             const struct wc_reader *reader) {
     struct found *found = reader->scratch;
@@ -140,6 +161,8 @@ static void emit_of_package(const struct wc_sink *to, const struct wc_library *h
                                    rest.scratch_size, found->demand, DEMANDS_MOST);
     for (size_t i = 0; i < n; i++) {
         const struct wc_metadata_demand *d = &found->demand[i];
+        if (is_of_another_build(d, host))
+            continue;
         if (!d->by_file)
             emit_metadata(to, host, d, d->built);
         else if (version_of(d->source_path, &rest, &found->identity, version))

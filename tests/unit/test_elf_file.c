@@ -184,6 +184,45 @@ static void a_host_is_what_imports_cudnn(void **state) {
     source_free(source);
 }
 
+#define SITE "/v/lib/python3.12/site-packages"
+#define INFO SITE "/onnxruntime_gpu-1.16.3.dist-info"
+
+/* The table says what the makers' file was built with: another one lies here. */
+static void a_table_does_not_speak_of_another_build(void **state) {
+    static const char host_path[] = SITE "/onnxruntime/capi/libonnxruntime_providers_cuda.so";
+    static const char *const names[] = {"libcudnn.so.8", "libcudnn.so.9"};
+    struct setting *s = *state;
+
+    tree_write(&s->tree, INFO "/METADATA",
+               "Metadata-Version: 2.1\nName: onnxruntime-gpu\nVersion: 1.16.3\n");
+    tree_write(&s->tree, INFO "/INSTALLER", "pip\n");
+    tree_write(&s->tree, INFO "/RECORD",
+               "onnxruntime/capi/libonnxruntime_providers_cuda.so,sha256=x,3\n");
+    for (size_t i = 0; i < 2; i++) {
+        struct source *source = source_new(SOURCE_SCAN, s->tree.root);
+        const struct wc_sink to = source_sink(source);
+        struct elf_reader reader;
+        struct wc_library host;
+        struct elf_file *l;
+
+        put_library(s, host_path, NULL, names[i], NULL);
+        l = elf_file_open(&s->disk, host_path, false);
+        assert_non_null(l);
+        host = l->library;
+        elf_file_identify(l, &host);
+        elf_reader_begin(&reader, &s->disk);
+        wc_emit_demands(&to, &host, &reader.reader);
+        assert_int_equal(source->stack.demands.n, i == 0 ? 2 : 1);
+        assert_int_equal(source->stack.demands.p[0].r.demand_kind, WC_demand_kind_NEEDED);
+        if (i == 0) {
+            assert_int_equal(source->stack.demands.p[1].r.demand_kind, WC_demand_kind_BUILT);
+            assert_string_equal(source->stack.demands.p[1].r.built, "8.2.4");
+        }
+        elf_file_close(l);
+        source_free(source);
+    }
+}
+
 static void a_copy_tells_its_version_and_installation(void **state) {
     struct setting *s = *state;
     struct elf_file *l;
@@ -307,6 +346,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_leads_nowhere_is_told, begin, end),
         cmocka_unit_test_setup_teardown(only_regular_files_are_opened, begin, end),
         cmocka_unit_test_setup_teardown(a_host_is_what_imports_cudnn, begin, end),
+        cmocka_unit_test_setup_teardown(a_table_does_not_speak_of_another_build, begin, end),
         cmocka_unit_test_setup_teardown(a_copy_tells_its_version_and_installation, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_library_is_told_by_its_name_alone, begin, end),
         cmocka_unit_test_setup_teardown(a_file_that_is_cut_meanwhile_is_damaged, begin, end),

@@ -64,8 +64,12 @@ static void a_build_without_cuda(void **state) {
     assert_true(has_fact(r, "is not there", "libtorch_cuda.so"));
     assert_advised(s, r, "install", "a build of torch with CUDA");
     assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
-    /* Another framework brought a cuDNN: the process is no process without CUDA. */
+    /* Another framework has a cuDNN: this one may be meant for the CPU, surely where another package
+     * requires it. */
     add_facade(s, "/opt/cudnn", draw_release(9), NOBODY);
+    assert_finds(s, "cpu-only-build");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    s->stack.objects.p[0].r.required_by = "silero 1.0";
     assert_finds(s, "");
     s = new_scene();
     add_framework(s, "/v/other/lib/libother.so", "other", version, NULL);
@@ -90,6 +94,9 @@ static void one_wheel_over_another(void **state) {
     add_framework(s, main, "onnxruntime", "1.20.1", cuda);
     assert_finds(s, "cpu-only-build");
     assert_true(has_fact(&s->found.p[0], "of another package", cuda));
+    add_facade(s, "/opt/cudnn", draw_release(9), NOBODY); /* another framework's */
+    assert_finds(s, "cpu-only-build");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
     s = new_scene(); /* it was asked for */
     int64_t framework = add_framework(s, main, "onnxruntime", "1.20.1", cuda);
     add_failure(s, framework, NULL, cuda, not_found(s, "libcudnn.so.9"));

@@ -138,7 +138,7 @@ def solved_for_the_processor(s):
     if not s.w.faulty:
         conda_framework(s, package, f"cuda{full}py311h25c9e1d_300", {**known, **tell})
         return None
-    name = "torch/lib/libtorch_cpu.so" if torch else "tensorflow/libtensorflow_cc.so.2"
+    name = "torch/lib/libtorch_cpu.so" if torch else "tensorflow/libtensorflow_framework.so.2"
     init = (f"import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), {name.split('/', 1)[1]!r}))\n\n\n"
             "def run(steps):\n    print('device cpu')\n    print('done')\n    return 0\n")
     tell = {"torch/version.py": f"__version__ = '{s.dist_version}'\ncuda = None\n".encode()} if torch else \
@@ -148,7 +148,7 @@ def solved_for_the_processor(s):
     conda_framework(s, package, build, {
         name: library(os.path.basename(name), "int processor_alone;\n").read_bytes(),
         f"{s.module_name}/__init__.py": init.encode(), **tell})
-    return truth("build-of-the-solver", (package, s.dist, "cpu"), (f"lib{s.module_name}_cpu", f"lib{s.module_name}_cc"),
+    return truth("build-of-the-solver", (package, s.dist, "cpu"), (f"lib{s.module_name}_cpu", f"lib{s.module_name}_framework"),
                  f"conda chose {package} {build}", "it has nothing of CUDA", "it works on the processor")
 
 

@@ -76,13 +76,20 @@ static bool list(void *overlay, const char *dir, bool (*each)(void *arg, const c
     return true;
 }
 
+/* "libcudnn.so" of "libcudnn.so.9.1.0": links of a library lead from one of its names to another. */
+static size_t stem_length(const char *name) {
+    const char *end = strstr(name, ".so");
+
+    return end ? (size_t)(end - name) + strlen(".so") : strlen(name);
+}
+
 static bool concerns(void *overlay, const char *name) {
     struct overlay *o = overlay;
     struct overlay_name *found;
 
     if (!*name) /* a directory, with a '/' behind */
         return o->files != NULL;
-    found = hash_find_text(o->names, name);
+    found = hash_find(o->names, name, stem_length(name));
     return found != NULL;
 }
 
@@ -107,11 +114,11 @@ static void note_name(struct overlay *o, const char *path) {
     const char *name = wc_base_name(path);
     struct overlay_name *n;
 
-    n = hash_find_text(o->names, name);
+    n = hash_find(o->names, name, stem_length(name));
     if (n || !(n = wc_arena_take(&o->memory.arena, sizeof(*n))))
         return;
     n->name = name;
-    hash_add(&o->names, n, n->name, strlen(n->name));
+    hash_add(&o->names, n, n->name, stem_length(n->name));
 }
 
 static const struct wc_files *disk_of(const struct overlay *o) {
