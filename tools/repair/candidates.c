@@ -1041,6 +1041,22 @@ static bool is_nobodys(struct finding_of *f, const char *path) {
     return false;
 }
 
+/* By a shorter name, which the next release has, too. */
+static bool is_offered(struct beside *b, const char *link, const char *entry, const char *file) {
+    const struct candidates *c = b->f->out;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct edit *e = &c->p[i].edit[0];
+        if (e->kind != EDIT_LINK || !wc_str_same(e->path, link) ||
+            !wc_str_same(real_path(b->f, format(b->f, "%s/%s", b->directory, e->target)), file))
+            continue;
+        if (strlen(entry) >= strlen(e->target))
+            return true;
+        e->target = entry;
+    }
+    return false;
+}
+
 /* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
  * about. */
 static bool is_beside(void *arg, const char *entry) {
@@ -1048,13 +1064,15 @@ static bool is_beside(void *arg, const char *entry) {
     const char *stem = strstr(b->name, ".so");
     size_t n = stem ? (size_t)(stem - b->name) + 3 : 0;
     struct edit e = {.kind = EDIT_LINK};
+    const char *file;
 
     if (!n || strncmp(entry, b->name, n) != 0 || (entry[n] && entry[n] != '.') ||
         strcmp(entry, b->name) == 0)
         return true;
     e.path = format(b->f, "%s/%s", b->directory, b->name);
     e.target = format(b->f, "%s", entry);
-    if (is_of_other_major(b->name, real_path(b->f, format(b->f, "%s/%s", b->directory, entry))))
+    file = real_path(b->f, format(b->f, "%s/%s", b->directory, entry));
+    if (is_of_other_major(b->name, file) || is_offered(b, e.path, e.target, file))
         return true;
     add_one(b->f, e);
     if (is_empty_directory(b->f, e.path) || is_nobodys(b->f, e.path))
@@ -1137,6 +1155,31 @@ find_in_searched(struct finding_of *f, const struct wc_failure *failure, const c
         }
 }
 
+static bool find_links_of_wheel(void *arg, const char *entry) {
+    struct beside *b = arg;
+
+    find_links_in(b->f, format(b->f, "%s/nvidia/%s/lib", b->directory, entry), b->name);
+    return true;
+}
+
+/* A CUDA library is asked for without a number: beside cuDNN, and where others of CUDA come from, it
+ * may stand with one. */
+static void find_plain_names(struct finding_of *f, const struct wc_failure *failure,
+                             const char *name) {
+    struct environments all;
+
+    if (wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || !wc_str_ends(name, ".so"))
+        return;
+    WC_EACH(o, f->s->objects)
+        if (o->r.mapped && (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY))
+            find_links_in(f, real_path(f, directory_of(f, wc_path_of(o))), name);
+    all = environments_of(f, failure);
+    for (size_t i = 0; i < all.n; i++) {
+        struct beside b = {f, all.p[i], name};
+        f->files->list(f->files->ctx, format(f, "%s/nvidia", all.p[i]), find_links_of_wheel, &b);
+    }
+}
+
 /* Where the loader looked, the very library may stand under another name. */
 static void find_links(struct finding_of *f) {
     find_bare_names(f);
@@ -1153,6 +1196,7 @@ static void find_links(struct finding_of *f) {
             continue;
         }
         find_in_searched(f, failure, name, find_links_in);
+        find_plain_names(f, failure, name);
         WC_EACH(p, f->s->packages)
             if (p->r.installation_path)
                 find_links_in(f, format(f, "%s/lib", p->r.installation_path), name);
