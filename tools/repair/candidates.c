@@ -747,22 +747,27 @@ static void add_again(struct finding_of *f, const char *site, const char *packag
                    .kind = EDIT_REINSTALL, .name = package, .value = version, .environment = site});
 }
 
-/* The wheel that a file is of, where it has brought the missing library, too. */
+/* The wheel that a file is of: put back where it has brought the missing library, too; installed once
+ * more for what it requires, as nobody may have looked after that. */
 static void add_owner(struct finding_of *f, const char *file, const char *name) {
     struct wc_distribution d;
     struct wc_reading reading;
+    struct edit e;
     void *scratch = wc_arena_take(f->out->memory, SCRATCH);
 
     if (!file || file[0] != '/' || !scratch)
         return;
     wc_reading_begin(&reading, f->files, scratch, SCRATCH);
-    if (wc_distribution_of(&reading, file, &d) &&
-        wc_reading_find(&reading, format(f, "%s/%s/RECORD", d.site, d.info), 0,
+    if (!wc_distribution_of(&reading, file, &d))
+        return;
+    e = (struct edit){.kind = EDIT_REINSTALL,
+                      .name = format(f, "%s", d.name),
+                      .value = format(f, "%s", d.version),
+                      .environment = real_path(f, format(f, "%s", d.site))};
+    if (wc_reading_find(&reading, format(f, "%s/%s/RECORD", d.site, d.info), 0,
                         format(f, "/%s,", name), false) != WC_NOWHERE)
-        add_one(f, (struct edit){.kind = EDIT_REINSTALL,
-                                 .name = format(f, "%s", d.name),
-                                 .value = format(f, "%s", d.version),
-                                 .environment = real_path(f, format(f, "%s", d.site))});
+        add_one(f, e);
+    add_one(f, install(e.name, format(f, "==%s", e.value), e.environment));
 }
 
 /* What needs another major lies elsewhere: the one that is installed is there for others, whether

@@ -497,20 +497,27 @@ static bool breaks_another(struct overlay *o, const char *site, const char *pack
     return r.found;
 }
 
-/* What it requires comes along, where it is not there. */
+static bool may_have_libraries(const char *package) {
+    return wc_str_starts(package, "nvidia-") || wc_str_starts(package, "cuda-");
+}
+
+/* What it requires comes along, where it is not there. What others are made of is not known. */
 static bool install_required(struct overlay *o, const char *site, const struct distribution *d) {
     char *metadata = read_all(o, format(o, "%s/%s/METADATA", site, d->info)), *line;
     bool installed = true;
 
     while (installed && metadata && (line = strsep(&metadata, "\n"))) {
         static const char key[] = "Requires-Dist: ";
-        const char *name = line + strlen(key);
+        const char *name = line + strlen(key), *spec;
         struct distribution there;
         if (!wc_str_starts(line, key) || strstr(line, "extra =="))
             continue;
-        name = format(o, "%.*s", (int)strcspn(name, " (<>=!~;["), name);
-        installed = find_distribution(o, site, name, &there) ||
-                    install_wheel(o, site, name, wheel_release(name, ""));
+        spec = name + strcspn(name, " (<>=!~;[");
+        name = format(o, "%.*s", (int)(spec - name), name);
+        spec += strspn(spec, " (");
+        spec = format(o, "%.*s", (int)strcspn(spec, " );["), spec);
+        installed = find_distribution(o, site, name, &there) || !may_have_libraries(name) ||
+                    install_wheel(o, site, name, wheel_release(name, spec));
     }
     return installed;
 }
