@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "places.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -516,29 +517,73 @@ static void add_releases(struct finding_places *f, const char *directory) {
     }
 }
 
-/* A toolkit without a cuDNN, which the loader's cache leads to. What is put there gets into the
- * cache by ldconfig, which no replay runs: the variable leads there, too. */
-static void add_beside_cuda(struct finding_places *f) {
-    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH"), *directory;
+/* A directory of CUDA's libraries, and of which CUDA. */
+struct toolkit {
+    const char *directory;
+    int32_t cuda;
+};
+
+static struct toolkit toolkit_in(struct finding_places *f, const char *directory) {
+    char real[PATH_MAX];
+    struct toolkit t = {.cuda = CUDA_NONE};
+
+    if (!directory || !f->files->real_path(f->files->ctx, directory, real, sizeof(real)))
+        return t;
+    t.directory = format(f, "%s", real);
+    f->files->list(f->files->ctx, t.directory, read_cuda, &t.cuda);
+    if (t.cuda == CUDA_SEVERAL)
+        t.cuda = wc_cuda_in_package(t.directory);
+    return t;
+}
+
+static bool is_toolkit(const struct toolkit *t) {
+    return t->cuda > 0 && !is_of_system(t->directory);
+}
+
+/* What the process has of CUDA, else what its variables name, else the one where NVIDIA's packages
+ * put it. */
+static struct toolkit toolkit_of(struct finding_places *f) {
+    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
     const struct wc_object *o =
         WC_FIRST(one, f->s->objects,
                  one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
                      wc_cuda_of(one) > 0 && wc_path_of(one) && wc_path_of(one)[0] == '/' &&
                      !is_of_system(wc_path_of(one)));
+    struct toolkit t = {.cuda = CUDA_NONE};
 
-    if (!o || WC_ANY(one, f->s->objects, wc_is_cudnn(one)))
-        return;
-    directory = format(f, "%.*s", (int)wc_dir_length(wc_path_of(o)), wc_path_of(o));
-    if (has_file(f, directory, is_of_cudnn))
+    if (o)
+        return (struct toolkit){
+            format(f, "%.*s", (int)wc_dir_length(wc_path_of(o)), wc_path_of(o)), wc_cuda_of(o)};
+    if (WC_ANY(one, f->s->objects, one->r.role == WC_role_CUDA_DEPENDENCY))
+        return t; /* a wheel's, conda's: what goes with it is theirs, too */
+    WC_EACH_ROW(name, variables) {
+        const char *home = wc_variable(f->s, *name);
+        if (home && home[0] == '/' && !is_toolkit(&t))
+            t = toolkit_in(f, format(f, "%s/lib64", home));
+    }
+    return is_toolkit(&t) ? t : toolkit_in(f, "/usr/local/cuda/lib64");
+}
+
+/* A toolkit without a cuDNN, which the loader's cache leads to. What is put there gets into the
+ * cache by ldconfig, which no replay runs: the variable leads there, too. */
+static void add_beside_cuda(struct finding_places *f) {
+    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH");
+    const struct toolkit t = toolkit_of(f);
+
+    if (!is_toolkit(&t) || WC_ANY(one, f->s->objects, wc_is_cudnn(one)) ||
+        has_file(f, t.directory, is_of_cudnn))
         return;
     for (size_t k = 0; k < f->specs; k++) {
-        const char *cuda = format(f, "%d", (int)wc_cuda_of(o));
+        const char *cuda = format(f, "%d", (int)t.cuda);
         const char *spec = spec_for(f, newest_of(f, f->spec[k], cuda), cuda);
-        const struct edit place = {
-            .kind = EDIT_PLACE, .name = "cudnn", .value = spec, .path = directory, .target = cuda};
+        const struct edit place = {.kind = EDIT_PLACE,
+                                   .name = "cudnn",
+                                   .value = spec,
+                                   .path = t.directory,
+                                   .target = cuda};
         const struct edit set = {.kind = EDIT_SET,
                                  .name = "LD_LIBRARY_PATH",
-                                 .value = candidates_path_with(f->out->memory, path, directory)};
+                                 .value = candidates_path_with(f->out->memory, path, t.directory)};
         if (spec)
             candidates_add(f->out, &(struct candidate){{place, set}, 2});
     }
