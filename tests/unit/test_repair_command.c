@@ -407,7 +407,7 @@ static void sentences(void **state) {
          "make the links in /x by which its libraries are asked for"},
         {{.kind = EDIT_DELETE, .path = "/x"}, "remove /x, which no package has put there"},
         {{.kind = EDIT_PLACE, .name = "cudnn", .value = ">=8,<9", .path = "/x", .target = "12"},
-         "put cuDNN >=8,<9 for CUDA 12 into /x, in place of what is there"},
+         "put cuDNN >=8,<9 for CUDA 12 into /x, in place of another of its major"},
         {{.kind = EDIT_RESTORE, .name = "cudnn", .value = "==9.1.0", .path = "/x"},
          "put cuDNN 9.1.0 whole into /x"},
         {{.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/x"},

@@ -127,11 +127,14 @@ def stand_ins(w):
 
 
 def typed(fix):
-    """What is done for it, as a command: its own, or that of a person who puts an archive into a directory."""
-    if fix.get("command") or not fix.get("edits") or any(e["edit"] not in ("place", "restore") for e in fix["edits"]):
+    """What is done for it, as a command: its own, or that of a person who puts an archive into a directory, and may
+    let a variable lead there."""
+    ways = {"place": lambda e: ("place", e["name"], e["value"] or "", e["path"], *filter(None, (e["target"],))),
+            "set": lambda e: ("export", f"{e['name']}={e['value']}")}
+    ways["restore"] = ways["place"]
+    if fix.get("command") or not fix.get("edits") or any(e["edit"] not in ways for e in fix["edits"]):
         return fix.get("command")
-    return " && ".join(shlex.join(("place", e["name"], e["value"] or "", e["path"], *filter(None, (e["target"],))))
-                       for e in fix["edits"])
+    return " && ".join(shlex.join(ways[e["edit"]](e)) for e in fix["edits"])
 
 
 def commands(telling):

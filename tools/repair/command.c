@@ -338,7 +338,7 @@ static const char *package(struct wc_arena *memory, const struct edit *e) {
                   wc_is_digit(*value) ? " " : "", value);
 }
 
-/* "put cuDNN >=9.8,<10 for CUDA 12 into /opt/cudnn, in place of what is there" */
+/* "put cuDNN >=9.8,<10 for CUDA 12 into /opt/cudnn, in place of another of its major" */
 static const char *placed(struct wc_arena *memory, const struct edit *e) {
     const bool cudnn = wc_str_same(e->name, "cudnn"), restores = e->kind == EDIT_RESTORE;
     const char *value = e->value ? e->value : "";
@@ -348,7 +348,7 @@ static const char *placed(struct wc_arena *memory, const struct edit *e) {
     return format(memory, "put %s%s%s%s%s %s %s%s", cudnn ? "cuDNN" : e->name, *value ? " " : "",
                   value, e->target ? " for CUDA " : "", e->target ? e->target : "",
                   restores ? "whole into" : "into", e->path ? e->path : "?",
-                  cudnn && !restores ? ", in place of what is there" : "");
+                  cudnn && !restores ? ", in place of another of its major" : "");
 }
 
 static const char *sentence(struct wc_arena *memory, const struct edit *e) {

@@ -564,14 +564,35 @@ static struct toolkit toolkit_of(struct finding_places *f) {
     return is_toolkit(&t) ? t : toolkit_in(f, "/usr/local/cuda/lib64");
 }
 
-/* A toolkit without a cuDNN, which the loader's cache leads to. What is put there gets into the
+struct having {
+    int32_t major;
+    bool found;
+};
+
+static bool is_of_major(void *having, const char *entry) {
+    struct having *h = having;
+    const struct wc_name name = wc_name_read(entry);
+
+    h->found = wc_kind_is_cudnn(name.kind) && name.version.major == h->major;
+    return !h->found;
+}
+
+/* Those of several majors lie beside one another. */
+static bool has_major_of(struct finding_places *f, const char *directory, const char *spec) {
+    struct wc_spec set;
+    struct having h = {.major = wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : -1};
+
+    f->files->list(f->files->ctx, directory, is_of_major, &h);
+    return h.found;
+}
+
+/* A toolkit without such a cuDNN, which the loader's cache leads to. What is put there gets into the
  * cache by ldconfig, which no replay runs: the variable leads there, too. */
 static void add_beside_cuda(struct finding_places *f) {
     const char *path = wc_variable(f->s, "LD_LIBRARY_PATH");
     const struct toolkit t = toolkit_of(f);
 
-    if (!is_toolkit(&t) || WC_ANY(one, f->s->objects, wc_is_cudnn(one)) ||
-        has_file(f, t.directory, is_of_cudnn))
+    if (!is_toolkit(&t) || WC_ANY(one, f->s->objects, wc_is_cudnn(one)))
         return;
     for (size_t k = 0; k < f->specs; k++) {
         const char *cuda = format(f, "%d", (int)t.cuda);
@@ -584,7 +605,7 @@ static void add_beside_cuda(struct finding_places *f) {
         const struct edit set = {.kind = EDIT_SET,
                                  .name = "LD_LIBRARY_PATH",
                                  .value = candidates_path_with(f->out->memory, path, t.directory)};
-        if (spec)
+        if (spec && !has_major_of(f, t.directory, spec))
             candidates_add(f->out, &(struct candidate){{place, set}, 2});
     }
 }

@@ -145,7 +145,7 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
             package = "nvidia-cudnn-cu12";
     }
     files = wheel_list(memory, package, wc_version_format(release, version));
-    if (wc_kind_is_cudnn(name.kind))
+    if (wc_kind_is_cudnn(name.kind) && release.major >= 8) /* before there was one library */
         out->constants = parts_of(memory, &files, release);
     found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
     if (found) {
