@@ -132,9 +132,11 @@ def typed(fix):
     ways = {"place": lambda e: ("place", e["name"], e["value"] or "", e["path"], *filter(None, (e["target"],))),
             "set": lambda e: ("export", f"{e['name']}={e['value']}")}
     ways["restore"] = ways["place"]
-    if fix.get("command") or not fix.get("edits") or any(e["edit"] not in ways for e in fix["edits"]):
+    edits = fix.get("edits") or []
+    by_hand = any(e["edit"] in ("place", "restore") for e in edits)
+    if fix.get("command") or not by_hand or any(e["edit"] not in ways or e.get("by") for e in edits):
         return fix.get("command")
-    return " && ".join(shlex.join(ways[e["edit"]](e)) for e in fix["edits"])
+    return " && ".join(shlex.join(ways[e["edit"]](e)) for e in edits)
 
 
 def commands(telling):

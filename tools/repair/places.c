@@ -352,6 +352,18 @@ static const struct {
 #include "core/packages/wheel_files.def"
 };
 
+/* Of one CUDA no more come out when there is a newer one: 9.10.2 was the last for 11. */
+static bool is_past_last(const struct wc_spec *set, long column) {
+    struct wc_version last = WC_VERSION_NONE, newest = WC_VERSION_NONE;
+
+    WC_EACH_ROW(row, releases) {
+        newest = wc_version_of(row->release);
+        last = column >= 0 && column < 3 && row->has[column] ? newest : last;
+    }
+    return wc_version_known(last) && wc_version_compare(last, newest) < 0 &&
+           wc_version_compare(wc_spec_floor(set), last) > 0;
+}
+
 /* Without the releases that were not made for that CUDA yet. */
 static const char *spec_for(struct finding_places *f, const char *spec, const char *cuda) {
     struct wc_version first = WC_VERSION_NONE;
@@ -366,6 +378,8 @@ static const char *spec_for(struct finding_places *f, const char *spec, const ch
     if (column == 0 && wc_spec_read(spec, &set) && wc_spec_floor(&set).major < 8)
         first = wc_version_of("8.0.1"); /* no cuDNN before 8 came out for CUDA 11 */
     first.build = -1;
+    if (wc_spec_read(spec, &set) && is_past_last(&set, column))
+        return NULL;
     if (!wc_version_known(first) || !wc_spec_read(spec, &set) ||
         wc_version_compare(wc_spec_floor(&set), first) >= 0)
         return spec;
@@ -577,12 +591,15 @@ static bool is_of_major(void *having, const char *entry) {
     return !h->found;
 }
 
-/* Those of several majors lie beside one another. */
+/* Those of several majors may lie beside one another; of one major the one that is there is put in
+ * order. */
 static bool has_major_of(struct finding_places *f, const char *directory, const char *spec) {
     struct wc_spec set;
     struct having h = {.major = wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : -1};
 
     f->files->list(f->files->ctx, directory, is_of_major, &h);
+    for (size_t i = 0; i < f->directories && !h.found; i++)
+        f->files->list(f->files->ctx, f->directory[i], is_of_major, &h);
     return h.found;
 }
 

@@ -27,6 +27,7 @@ struct played {
     bool harmless;         /* what worked still works, with both */
     struct left {          /* of what is found, by the files alone */
         size_t errors, warnings;
+        size_t of_end;   /* errors that only a bad end makes errors */
         size_t pins;     /* of packages, that what comes in is none of */
         size_t suspects; /* notes of what a variable has: the next run would advise again */
     } left;
@@ -421,6 +422,13 @@ static bool removes_wanted(const struct planning *p, const struct played *x) {
            !WC_ANY(o, x->outcome.source->stack.objects, o->r.mapped && wc_answers_to(o, name));
 }
 
+static bool was_as_bad(const struct planning *p, const struct outcome *o, bool of_end,
+                       const struct wc_finding_record *f) {
+    const struct wc_finding_record *was = find_in(&p->base, of_end, f, &o->source->stack);
+
+    return was && was->severity >= f->severity;
+}
+
 /* Nothing that is as bad may be there that was not there before. That now the other one of two
  * copies stands in front is no more than a note. */
 static bool brings(const struct planning *p, const struct played *x, const struct outcome *o,
@@ -430,7 +438,7 @@ static bool brings(const struct planning *p, const struct played *x, const struc
     return WC_ANY(f, *found_in(o, of_end),
                   f->severity >= severity && !(order && has_rule(f->id, ANY_ORDER)) &&
                       !(has_rule(f->id, OTHER_COPY) && f->severity == WC_severity_NOTE) &&
-                      !find_in(&p->base, of_end, f, &o->source->stack));
+                      !was_as_bad(p, o, of_end, f));
 }
 
 /* What is told of a program that fails alone counts, too: it may go on to fail. */
@@ -592,8 +600,10 @@ static size_t count_pins(const struct wc_stack *s) {
 }
 
 static struct left left_by(const struct outcome *o) {
-    struct left left = {count(&o->findings, WC_severity_ERROR),
-                        count(&o->findings, WC_severity_WARNING), count_pins(&o->source->stack), 0};
+    struct left left = {.errors = count(&o->findings, WC_severity_ERROR),
+                        .warnings = count(&o->findings, WC_severity_WARNING),
+                        .of_end = count(&o->of_end, WC_severity_ERROR),
+                        .pins = count_pins(&o->source->stack)};
 
     WC_EACH(f, o->findings)
         left.suspects += f->severity == WC_severity_NOTE && has_rule(f->id, VARIABLES_ALONE);
@@ -638,6 +648,8 @@ static bool cures(const struct planning *p, const struct played *x,
 static int compare_left(const struct played *a, const struct played *b) {
     if (a->left.errors != b->left.errors)
         return WC_ORDER(a->left.errors, b->left.errors);
+    if (a->left.of_end != b->left.of_end)
+        return WC_ORDER(a->left.of_end, b->left.of_end);
     if (a->left.warnings != b->left.warnings)
         return WC_ORDER(a->left.warnings, b->left.warnings);
     if (a->left.pins != b->left.pins)
