@@ -1011,11 +1011,8 @@ struct beside {
 };
 
 /* Under such a name it would be taken for what it is not. */
-static bool is_of_other_major(const char *name, const char *file) {
-    const int32_t asked = wc_name_read(name).version.major;
-    const int32_t is = wc_name_read(wc_base_name(file)).version.major;
-
-    return asked >= 0 && is >= 0 && asked != is;
+static bool is_of_other_release(const char *name, const char *file) {
+    return !wc_version_agree(wc_name_read(name).version, wc_name_read(wc_base_name(file)).version);
 }
 
 static bool is_any(void *found, const char *entry) {
@@ -1077,7 +1074,7 @@ static bool is_beside(void *arg, const char *entry) {
     e.path = format(b->f, "%s/%s", b->directory, b->name);
     e.target = format(b->f, "%s", entry);
     file = real_path(b->f, format(b->f, "%s/%s", b->directory, entry));
-    if (is_of_other_major(b->name, file) || is_offered(b, e.path, e.target, file))
+    if (is_of_other_release(b->name, file) || is_offered(b, e.path, e.target, file))
         return true;
     add_one(b->f, e);
     if (is_empty_directory(b->f, e.path) || is_nobodys(b->f, e.path))

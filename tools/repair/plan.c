@@ -27,7 +27,7 @@ struct played {
     bool harmless;         /* what worked still works, with both */
     struct left {          /* of what is found, by the files alone */
         size_t errors, warnings;
-        size_t of_end;   /* errors that only a bad end makes errors */
+        size_t of_end;   /* errors, were it to end as it did */
         size_t pins;     /* of packages, that what comes in is none of */
         size_t suspects; /* notes of what a variable has: the next run would advise again */
     } left;
@@ -602,9 +602,10 @@ static size_t count_pins(const struct wc_stack *s) {
 static struct left left_by(const struct outcome *o) {
     struct left left = {.errors = count(&o->findings, WC_severity_ERROR),
                         .warnings = count(&o->findings, WC_severity_WARNING),
-                        .of_end = count(&o->of_end, WC_severity_ERROR),
                         .pins = count_pins(&o->source->stack)};
 
+    WC_EACH(f, o->of_end)
+        left.of_end += f->severity == WC_severity_ERROR && !has_rule(f->id, OF_CALLS);
     WC_EACH(f, o->findings)
         left.suspects += f->severity == WC_severity_NOTE && has_rule(f->id, VARIABLES_ALONE);
     return left;
@@ -619,15 +620,24 @@ static bool has_gpu_code(const struct outcome *o) {
                        !candidates_has_gpu_code(s, wc_runtime_of(s, facade).range.low));
 }
 
+/* What explains it is repaired, too. */
+static bool leaves_cause(const struct planning *p, const struct outcome *o, bool of_end,
+                         const struct wc_finding_record *f) {
+    return WC_ANY(cause, *p->findings,
+                  f->explained_by && wc_str_same(cause->id, f->explained_by) &&
+                      find_in(o, of_end, cause, &p->source->stack));
+}
+
 static bool is_cured(const struct planning *p, const struct played *x, const struct outcome *o,
                      bool of_end, const struct wc_finding_record *f) {
-    return is_gone(p, o, of_end, f) && !brings(p, x, o, of_end, f->severity) &&
+    return is_gone(p, o, of_end, f) && !leaves_cause(p, o, of_end, f) &&
+           !brings(p, x, o, of_end, f->severity) &&
            !brings_never(p, o) && (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
 }
 
 static bool cures(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end) {
-    if (!x->harmless || (f->severity < WC_severity_ERROR && x->left.errors > 0))
+    if (!x->harmless || (f->severity < WC_severity_ERROR && x->left.errors + x->left.of_end > 0))
         return false;
     if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) && !takes_back(&x->edits)
                                            : !suits_note(p, x, f))
@@ -738,8 +748,10 @@ static const char *setter_of(const struct source *source, const char *variable) 
     const struct wc_stack *s = &source->stack;
     const struct wc_process_record *process = &s->process;
 
-    if (process->run_pid == WC_NULL || !wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD"))
+    if (process->run_pid == WC_NULL)
         return NULL;
+    if (!wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD"))
+        return "the command"; /* which empties the environment: `env -` */
     WC_EACH_ROW(row, known)
         if (wc_str_same(row->name, variable) &&
             !wc_str_same(wc_variable(s, row->given), wc_variable(s, variable)))
