@@ -235,7 +235,9 @@ def conda(words):
         spec = "=".join(parts)
         known = [v for v in versions if fits(v.split(" ")[0], spec)]
         known = [v for v in known if wanted_build in (None, v.split(" ")[1])]
-        known = [v for v in known if v.split(" ")[1] in builds] or known  # the solver keeps the CUDA that is there
+        # The solver keeps the CUDA that is there, of the package itself or of the others.
+        cudas = {f"cuda{n[:-5].rsplit('-', 2)[1].split('.')[0]}_0" for n in os.listdir(meta) if n.startswith("cuda-")}
+        known = [v for v in known if v.split(" ")[1] in (builds or cudas)] or known
         if command in ("install", "update") and not known:
             fail(f"PackagesNotFoundError: {word}")
         if command in ("install",) and old and "--force-reinstall" not in words:

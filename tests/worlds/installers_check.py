@@ -90,6 +90,13 @@ class Installers(unittest.TestCase):
         self.assertEqual(os.path.getsize(w.at(f"{s.lib}/libcudnn.so.9")),
                          os.path.getsize(stock.cudnn("9.13.0", "12") / "libcudnn.so.9"))
 
+    def test_conda_keeps_the_cuda_of_other_packages(self):
+        w, s = self.world("conda")
+        self.run_in(w, "conda remove -y cudnn")
+        self.run_in(w, "conda install -y 'cudnn>=9,<10'")
+        builds = [n for n in w.names(f"{s.prefix}/conda-meta") if n.startswith("cudnn-")]
+        self.assertEqual([n.rsplit("-", 1)[1] for n in builds], ["cuda12_0.json"])
+
     def test_an_archive_replaces_its_major_alone(self):
         w, s = self.world("system")
         w.copy_of_cudnn("/opt/lib", "9.1.0", "12")

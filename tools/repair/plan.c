@@ -607,7 +607,8 @@ static struct left left_by(const struct outcome *o) {
     WC_EACH(f, o->of_end)
         left.of_end += f->severity == WC_severity_ERROR && !has_rule(f->id, OF_CALLS);
     WC_EACH(f, o->findings)
-        left.suspects += f->severity == WC_severity_NOTE && has_rule(f->id, VARIABLES_ALONE);
+        left.suspects += f->severity == WC_severity_NOTE &&
+                         (has_rule(f->id, VARIABLES_ALONE) || has_rule(f->id, OWN_COPY));
     return left;
 }
 
