@@ -497,6 +497,15 @@ static bool breaks_another(struct overlay *o, const char *site, const char *pack
     return r.found;
 }
 
+/* Where lib64 is no link, NVIDIA's wheels go to lib all the same: they count as pure. */
+static const char *site_for(struct overlay *o, const char *site, const char *package) {
+    const char *at = wc_str_starts(package, "nvidia-") ? strstr(site, "/lib64/python") : NULL;
+    const char *pure =
+        at ? format(o, "%.*s/lib%s", (int)(at - site), site, at + strlen("/lib64")) : NULL;
+
+    return pure && is_there(o, pure) ? pure : site;
+}
+
 static bool may_have_libraries(const char *package) {
     return wc_str_starts(package, "nvidia-") || wc_str_starts(package, "cuda-");
 }
@@ -508,7 +517,7 @@ static bool install_required(struct overlay *o, const char *site, const struct d
 
     while (installed && metadata && (line = strsep(&metadata, "\n"))) {
         static const char key[] = "Requires-Dist: ";
-        const char *name = line + strlen(key), *spec;
+        const char *name = line + strlen(key), *spec, *to;
         struct distribution there;
         if (!wc_str_starts(line, key) || strstr(line, "extra =="))
             continue;
@@ -516,8 +525,9 @@ static bool install_required(struct overlay *o, const char *site, const struct d
         name = format(o, "%.*s", (int)(spec - name), name);
         spec += strspn(spec, " (");
         spec = format(o, "%.*s", (int)strcspn(spec, " );["), spec);
-        installed = find_distribution(o, site, name, &there) || !may_have_libraries(name) ||
-                    install_wheel(o, site, name, wheel_release(name, spec));
+        to = site_for(o, site, name);
+        installed = find_distribution(o, to, name, &there) || !may_have_libraries(name) ||
+                    install_wheel(o, to, name, wheel_release(name, spec));
     }
     return installed;
 }
@@ -839,19 +849,10 @@ static bool is_debian(const struct edit *e) {
 
 /* ---- edits of packages ---- */
 
-/* Where lib64 is no link, NVIDIA's wheels go to lib all the same: they count as pure. */
-static const char *own_site(struct overlay *o, const struct edit *e) {
-    const char *real = e->environment ? real_path(o, e->environment) : NULL;
-    const char *at =
-        real && wc_str_starts(e->name, "nvidia-") ? strstr(real, "/lib64/python") : NULL;
-    const char *pure =
-        at ? format(o, "%.*s/lib%s", (int)(at - real), real, at + strlen("/lib64")) : NULL;
-
-    return pure && is_there(o, pure) ? pure : real;
-}
-
 static const char *environment_of(struct overlay *o, const struct edit *e) {
-    const char *real = own_site(o, e);
+    const char *real = e->environment ? real_path(o, e->environment) : NULL;
+
+    real = real ? site_for(o, real, e->name) : NULL;
 
     if (!real)
         fail(o, "into which environment it goes is not known");
