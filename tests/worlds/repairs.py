@@ -206,15 +206,18 @@ def play_one(make, finding, fix, truths, good, now):
         if not broken and not same(bare, now, False):
             return "harmful", f"{judge.outcome(now)} became {judge.outcome(bare)}", round_
         if same(bare, good, exact):
-            again = repairs_of(judge.tell(w))
+            told = judge.tell(w)
+            again = repairs_of(told)
             if not again:
                 return ("cured" if broken else "harmless"), "", round_
+            if len(truths) > 1 and judge.judge(told, truths) == "right" and cause(told) != (finding["id"], finding["title"]):
+                return "next cause", told.first[1], round_  # of a world with two
             return "tells on", f"{again[0][0]['id']}: {again[0][2]['command']}", round_
         next_ = judge.tell(w)
         more = [f for f in repairs_of(next_) if f[0]["severity"] == "error"
                 or not next_.first or next_.first[0] != "error"]
         if len(truths) > 1 and judge.judge(next_, truths) == "right" and cause(next_) != (finding["id"], finding["title"]):
-            return "next cause", f"{next_.first[1]}", round_  # of a world with two
+            return "next cause", next_.first[1], round_
         if not more:
             return "no cure", f"{judge.outcome(bare)[0]}, told {cause(next_)}", round_
         if more[0][2]["command"] in done:

@@ -164,7 +164,8 @@ static bool is_read_only(struct planning *p, const struct candidate *c) {
 }
 
 /* What was built for a newer system than this one is so in its package, too; which other release is
- * not, nobody knows. A part alone may be somebody else's. */
+ * not, nobody knows. A part alone may be somebody else's. Nor is it known what a single library of
+ * CUDA wants of those beside which it is put. */
 static bool wants_unknown(const struct candidate *c, const struct wc_finding_record *f) {
     const struct wc_fact *refused = WC_FIRST(one, f->facts, wc_str_same(one->name, "refused"));
     const struct wc_fact *library = WC_FIRST(one, f->facts, wc_str_same(one->name, "library"));
@@ -172,6 +173,9 @@ static bool wants_unknown(const struct candidate *c, const struct wc_finding_rec
     const char *file = library ? library->value : NULL;
     bool again = false;
 
+    if (has_rule(f->id, OTHER_RELEASE) && c->edit[0].kind == EDIT_PLACE &&
+        wc_name_kind_of(c->edit[0].name) == WC_NAME_CUDA_DEPENDENCY)
+        return true;
     for (size_t i = 0; i < c->n; i++)
         again = again || c->edit[i].kind == EDIT_REINSTALL || c->edit[i].kind == EDIT_INSTALL ||
                 (c->edit[i].kind == EDIT_RESTORE && refused &&
