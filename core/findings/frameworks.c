@@ -106,12 +106,16 @@ static bool is_put_over(const struct wc_stack *s, const struct wc_object *o) {
            !WC_ANY(f, s->failures, stopped(s, f, o)) && !wc_mapped_as(s, o->r.gpu_library);
 }
 
+static bool has_host_of(const struct wc_stack *s, const char *framework) {
+    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && wc_str_same(o->r.framework, framework));
+}
+
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const char *beside;
     /* Where others have the GPU it may be meant so: surely where a package wants this build. */
     bool may_be_meant = !o->r.gpu_library && has_cudnn(d->s);
 
-    if (may_be_meant && o->r.required_by)
+    if (may_be_meant && (o->r.required_by || has_host_of(d->s, o->r.framework)))
         return;
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
     if ((o->r.gpu_library && !is_put_over(d->s, o)) || !wc_framework_gpu_library(o->r.framework, 0))
