@@ -188,6 +188,16 @@ played() { # each fix was, or says why not, and has no command then
     is "$(jq '[.findings[] | select(.severity == "error")] | length' report.json)" 0
 }
 
+@test "no link says another release than it leads to" {
+    make_standin 8.9.2 lib
+    engine '>=8.8,<9' "$PWD/lib"
+    mv lib/libcudnn.so.8 lib/libcudnn.so.8.9.2
+    ln -s libcudnn.so.8.9.2 lib/libcudnn.so.8
+    run "$CMD" run --quiet --log logs -- python3 -c "import ctypes; ctypes.CDLL('$PWD/lib/libcudnn.so.8.9.7')"
+    "$CMD" report --json logs >report.json || true
+    never library-not-found link
+}
+
 @test "a mere note takes nothing away that a working program needs" {
     wheel 8.9.2 26
     make_standin 8.5.0 module
@@ -536,7 +546,7 @@ needing() {
     make_standin 8.9.2 built
     echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
         "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -Wl,--no-as-needed "${linked[@]}" \
-            -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib:\$ORIGIN/../engine.libs"
+            -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib:\$ORIGIN/../nvidia/cuda_runtime/lib:\$ORIGIN/../engine.libs"
     rm -r built
     packaged engine 1.0 engine/_engine.so
     printf 'Requires-Dist: nvidia-cudnn-cu12>=8.9,<9\n' >>"$site/engine-1.0.dist-info/METADATA"
@@ -553,6 +563,15 @@ needing() {
     run -1 "$CMD" run --quiet --log logs -- python3 main.py
     "$CMD" report --json logs >report.json || true
     never library-not-found install
+}
+
+@test "what a package requires and nobody has installed comes with that package, installed once more" {
+    needing libcudnn.so.8 libcudart.so.12
+    printf 'Requires-Dist: %s\n' nvidia-cuda-runtime-cu12==12.4.127 filelock >>"$site/engine-1.0.dist-info/METADATA"
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '.fix[0] | [.edits[0].edit, .edits[0].name, .edits[0].value, .checked]')" \
+        '["install","engine","==1.0","replayed"]'
 }
 
 @test "a wheel whose own cuDNN was not copied with it is put back" {

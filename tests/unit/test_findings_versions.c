@@ -263,6 +263,35 @@ static void a_single_release_that_was_not_met_counts_where_a_process_gave_up(voi
     }
 }
 
+/* A newer release was laid over an older one, to which the name still leads. */
+static void an_older_file_than_the_header_counts_where_a_process_gave_up(void **state) {
+    (void)state;
+    enum { GAVE_UP, CRASHED, FINE, KILLED, SAME, OLDER_HEADER, SAID, EXPLAINED, HOWS };
+    for (int how = 0; how < HOWS; how++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(8);
+        int64_t host = add_host(s, "/home/ada/build/engine");
+        int64_t facade = add_facade(s, "/usr/local/cuda/lib64", v, host);
+        struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, v)};
+        s->stack.objects.p[facade - 1].r.header_version =
+            text_of(s, how == SAME ? v : other_minor(v, how == OLDER_HEADER ? -1 : 1));
+        if (how == SAID)
+            add_demand(s, &w);
+        add_outcome(s, how != FINE, how == KILLED ? "SIGKILL" : how == CRASHED ? "SIGSEGV" : NULL);
+        if (how == EXPLAINED)
+            add_call(s, "cudnnCreate", host, facade, 4003, WC_NULL);
+        assert_finds(s, how <= CRASHED     ? "runtime-too-old"
+                        : how == EXPLAINED ? "init-failed runtime-too-old"
+                                           : "");
+        if (how > CRASHED)
+            continue;
+        assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+        assert_int_equal(s->found.p[0].host, host);
+        assert_non_null(
+            strstr(s->found.p[0].title, s->stack.objects.p[facade - 1].r.header_version));
+    }
+}
+
 static void bounds_decide_only_where_both_ends_agree(void **state) {
     (void)state;
     struct scene *s = bounded("9.1.0", "9.6", ">=9.7,<10");
@@ -826,6 +855,7 @@ int main(void) {
         cmocka_unit_test(another_major_counts_before_an_older_minor),
         cmocka_unit_test(a_bare_soname_tells_the_major),
         cmocka_unit_test(a_single_release_that_was_not_met_counts_where_a_process_gave_up),
+        cmocka_unit_test(an_older_file_than_the_header_counts_where_a_process_gave_up),
         cmocka_unit_test(bounds_decide_only_where_both_ends_agree),
         cmocka_unit_test(a_part_has_the_runtime_number_of_eight_and_nine),
         cmocka_unit_test(it_is_predicted_before_that_part_is_loaded),

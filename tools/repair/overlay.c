@@ -870,7 +870,7 @@ static bool is_satisfied(struct overlay *o, const char *site, const struct edit 
     if (!find_distribution(o, site, e->name, there))
         return false;
     wc_version_parse_start(there->version, strlen(there->version), &v);
-    return !e->value || !*e->value ||
+    return !e->value || !*e->value || wc_str_same(e->value, format(o, "==%s", there->version)) ||
            (wc_spec_read(e->value, &spec) && wc_spec_accepts(&spec, v) == WC_YES);
 }
 
