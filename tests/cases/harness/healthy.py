@@ -36,7 +36,7 @@ def more_around(w, release, lib):
     """What does no harm: a copy that nobody sees, one behind the right one, a dead directory."""
     low, high = SERIES[release.major]
     extra = w.rng.choice(["nothing", "unused", "behind", "dead"])
-    if extra == "unused":
+    if extra == "unused" and not lib.is_relative_to(w.root / "usr/local"):  # no second one in the same place
         w.toolkit(w.release(low, high))
     elif extra == "behind":
         w.environment["LD_LIBRARY_PATH"] = f"{lib}:{w.directory(w.release(low, high))}"
