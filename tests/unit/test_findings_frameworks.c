@@ -64,8 +64,8 @@ static void a_build_without_cuda(void **state) {
     assert_true(has_fact(r, "is not there", "libtorch_cuda.so"));
     assert_advised(s, r, "install", "a build of torch with CUDA");
     assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
-    /* Another framework has a cuDNN: this one may be meant for the CPU, surely where another package
-     * requires it. */
+    /* Another framework has a cuDNN: this one may be meant for the CPU, surely where another
+     * package requires it. */
     add_facade(s, "/opt/cudnn", draw_release(9), NOBODY);
     assert_finds(s, "cpu-only-build");
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);

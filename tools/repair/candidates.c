@@ -747,8 +747,8 @@ static void add_again(struct finding_of *f, const char *site, const char *packag
                    .kind = EDIT_REINSTALL, .name = package, .value = version, .environment = site});
 }
 
-/* The wheel that a file is of: put back where it has brought the missing library, too; installed once
- * more for what it requires, as nobody may have looked after that. */
+/* The wheel that a file is of: put back where it has brought the missing library, too; installed
+ * once more for what it requires, as nobody may have looked after that. */
 static void add_owner(struct finding_of *f, const char *file, const char *name) {
     struct wc_distribution d;
     struct wc_reading reading;
@@ -1164,8 +1164,8 @@ static bool find_links_of_wheel(void *arg, const char *entry) {
     return true;
 }
 
-/* A CUDA library is asked for without a number: beside cuDNN, and where others of CUDA come from, it
- * may stand with one. */
+/* A CUDA library is asked for without a number: beside cuDNN, and where others of CUDA come from,
+ * it may stand with one. */
 static void find_plain_names(struct finding_of *f, const struct wc_failure *failure,
                              const char *name) {
     struct environments all;

@@ -76,7 +76,8 @@ static bool list(void *overlay, const char *dir, bool (*each)(void *arg, const c
     return true;
 }
 
-/* "libcudnn.so" of "libcudnn.so.9.1.0": links of a library lead from one of its names to another. */
+/* "libcudnn.so" of "libcudnn.so.9.1.0": links of a library lead from one of its names to another.
+ */
 static size_t stem_length(const char *name) {
     const char *end = strstr(name, ".so");
 

@@ -566,8 +566,8 @@ static struct toolkit toolkit_of(struct finding_places *f) {
     struct toolkit t = {.cuda = CUDA_NONE};
 
     if (o)
-        return (struct toolkit){
-            format(f, "%.*s", (int)wc_dir_length(wc_path_of(o)), wc_path_of(o)), wc_cuda_of(o)};
+        return (struct toolkit){format(f, "%.*s", (int)wc_dir_length(wc_path_of(o)), wc_path_of(o)),
+                                wc_cuda_of(o)};
     if (WC_ANY(one, f->s->objects, one->r.role == WC_role_CUDA_DEPENDENCY))
         return t; /* a wheel's, conda's: what goes with it is theirs, too */
     WC_EACH_ROW(name, variables) {
@@ -603,8 +603,8 @@ static bool has_major_of(struct finding_places *f, const char *directory, const 
     return h.found;
 }
 
-/* A toolkit without such a cuDNN, which the loader's cache leads to. What is put there gets into the
- * cache by ldconfig, which no replay runs: the variable leads there, too. */
+/* A toolkit without such a cuDNN, which the loader's cache leads to. What is put there gets into
+ * the cache by ldconfig, which no replay runs: the variable leads there, too. */
 static void add_beside_cuda(struct finding_places *f) {
     const char *path = wc_variable(f->s, "LD_LIBRARY_PATH");
     const struct toolkit t = toolkit_of(f);

@@ -636,8 +636,8 @@ static bool leaves_cause(const struct planning *p, const struct outcome *o, bool
 static bool is_cured(const struct planning *p, const struct played *x, const struct outcome *o,
                      bool of_end, const struct wc_finding_record *f) {
     return is_gone(p, o, of_end, f) && !leaves_cause(p, o, of_end, f) &&
-           !brings(p, x, o, of_end, f->severity) &&
-           !brings_never(p, o) && (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
+           !brings(p, x, o, of_end, f->severity) && !brings_never(p, o) &&
+           (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
 }
 
 static bool cures(const struct planning *p, const struct played *x,
