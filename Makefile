@@ -266,7 +266,7 @@ prepare = +$(Q)tests/setup/install build $(1) && \
 JOBS ?= $(shell nproc)
 test:
 	$(Q)rm -rf $(tap)
-	$(call prepare,test neutral faults fuzz)
+	$(call prepare,test neutral faults fuzz dist)
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
 	$(Q)$(MAKE) --no-print-directory -k -j$(JOBS) -Otarget PART=small \
 	    run-cases run-agreement run-neutral run-faults run-fuzz run-real run-e2e run-unit; \

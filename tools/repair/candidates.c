@@ -1010,9 +1010,14 @@ struct beside {
     const char *directory, *name;
 };
 
-/* Under such a name it would be taken for what it is not. */
+/* Under such a name it would be taken for what it is not. What CUDA's libraries have behind the
+ * major is no release: libcudart.so.11.0 is of 11.8. */
 static bool is_of_other_release(const char *name, const char *file) {
-    return !wc_version_agree(wc_name_read(name).version, wc_name_read(wc_base_name(file)).version);
+    struct wc_version asked = wc_name_read(name).version;
+
+    if (!wc_kind_is_cudnn(wc_name_kind_of(name)))
+        asked.minor = asked.patch = asked.build = -1;
+    return !wc_version_agree(asked, wc_name_read(wc_base_name(file)).version);
 }
 
 static bool is_any(void *found, const char *entry) {
