@@ -590,6 +590,23 @@ needing() {
         '["reinstall","engine","replayed"]'
 }
 
+@test "a facade that a package has brought alone: the parts of its very release, and the variable leads there" {
+    local name=libcudnn-a2b758a6.so.8.9.2
+    make_standin 8.9.2 "$site/engine.libs" --only facade --soname "$name" --node libcudnn.so.8
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -L "$site/engine.libs" -l:"$name" \
+            -Wl,-rpath,"\$ORIGIN/../engine.libs"
+    packaged engine 1.0 engine/_engine.so
+    packaged nvidia-cublas-cu12 12.4.5.8 nvidia/cublas/lib/libcublas.so.12
+    make_standin --empty libcublas.so.12 "$site/nvidia/cublas/lib"
+    make_standin --empty libcublasLt.so.12 "$site/nvidia/cublas/lib"
+    echo "import ctypes; h = ctypes.c_void_p(); ctypes.CDLL('$site/engine/_engine.so').start(ctypes.byref(h))" >main.py
+    run ! "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding part-missing '.fix[0] | [.edits[0].name, .edits[0].value, .edits[1].value, .checked]')" \
+        "$(jq -cn '$ARGS.positional' --args nvidia-cudnn-cu12 ==8.9.2.26 "$site/nvidia/cudnn/lib" replayed)"
+}
+
 @test "what is bound at once and refused for a function has the repair of the function that is missing" {
     make_standin 9.8.0 built
     make_standin 9.1.0 lib

@@ -804,6 +804,28 @@ static int32_t cuda_for(struct finding_of *f, const struct wc_failure *failure, 
                                                         : cuda;
 }
 
+/* The parts of a facade that a package has brought alone: of its very release, where the variable
+ * leads to them. */
+static void add_parts(struct finding_of *f, const struct wc_failure *failure,
+                      const char *environment) {
+    const struct wc_object *facade = wc_caller_of(f->s, failure);
+    const char *package, *release;
+    struct wc_version version;
+    char text[WC_VERSION_TEXT];
+
+    if (!facade || facade->r.role != WC_role_FACADE || facade->version.patch < 0 ||
+        is_conda(environment))
+        return;
+    version = facade->version;
+    version.build = -1;
+    package = package_for(f, environment, facade);
+    release = package ? wheel_newest(package, format(f, "==%s.*", wc_version_format(version, text)))
+                      : NULL;
+    if (release)
+        add_two(f, install(package, format(f, "==%s", release), environment),
+                with_directory(f, format(f, "%s/nvidia/cudnn/lib", environment)));
+}
+
 /* The wheel has the library under a name with a number alone: "libnvrtc.so.11.2" for "libnvrtc.so".
  */
 static void add_install_linked(struct finding_of *f, struct edit e, const char *name) {
@@ -842,6 +864,8 @@ static void add_missing(struct finding_of *f, const struct wc_failure *failure, 
 
     if (wc_kind_is_cudnn(kind))
         add_major(f, failure, environment, wc_name_read(name).version.major);
+    if (kind == WC_NAME_PART)
+        add_parts(f, failure, environment);
     if (is_conda(environment)) {
         add_conda_owner(f, environment, name);
         return;
