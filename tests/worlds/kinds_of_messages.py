@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kept kinds: a sample of what people paste who see what a framework prints. Twenty-four searches by the words of
-frameworks, the first eight answers of each; a kind's weight is how many of those threads it stands for."""
+"""Kinds that are a sample of what people paste who see what a framework prints. Twenty-four searches by the words of
+frameworks, the first eight answers of each; a kind's weight is how many of those threads it stands for. As in kinds.py,
+both twins share what stands before `if not s.w.faulty: return None`."""
 import os
 
 import stock
