@@ -128,6 +128,13 @@ static bool is_felt(const struct signs *signs) {
            (signs->by_cudnn && signs->gpu_wanted);
 }
 
+/* A GPU is there, in reach of this process, which goes on without: not so of a computer that has
+ * none, nor of a plain name, by which some only look whether it is there. */
+static bool is_passed_by(const struct wc_stack *s, const struct signs *signs) {
+    return signs->request && !wc_str_ends(signs->request->r.name, ".so") && s->has_machine &&
+           s->machine.driver && s->machine.gpu_devices > 0;
+}
+
 /* A job that goes on without the driver is none that fails for it, whichever framework asked. As
  * long as its end is not known, what has failed already decides. A question in passing is blamed
  * for a bad end only where nothing else is. */
@@ -143,7 +150,7 @@ static enum wc_severity severity_of(const struct wc_diagnosis *d, const struct s
 
     if (failed && blamed)
         return WC_severity_ERROR;
-    return is_felt(signs) ? WC_severity_WARNING : WC_severity_NOTE;
+    return is_felt(signs) || is_passed_by(d->s, signs) ? WC_severity_WARNING : WC_severity_NOTE;
 }
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {

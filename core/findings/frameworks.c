@@ -102,12 +102,18 @@ void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
  * GPUs stays beside them and is never asked for. */
 static bool is_put_over(const struct wc_stack *s, const struct wc_object *o) {
     return o->r.installation_kind == WC_installation_kind_WHEEL &&
-           wc_str_same(o->r.installation, "onnxruntime") &&
-           !WC_ANY(f, s->failures, stopped(s, f, o)) && !wc_mapped_as(s, o->r.gpu_library);
+           wc_str_same(o->r.installation, "onnxruntime") && !wc_mapped_as(s, o->r.gpu_library);
 }
 
 static bool has_host_of(const struct wc_stack *s, const char *framework) {
     return WC_ANY(o, s->objects, wc_wants_cudnn(o) && wc_str_same(o->r.framework, framework));
+}
+
+/* What asks for CUDA or the driver is built with it. */
+static bool asked_for_cuda(const struct wc_stack *s, const struct wc_object *main) {
+    return WC_ANY(f, s->failures,
+                  stopped(s, f, main) && wc_caller_of(s, f) &&
+                      wc_str_same(wc_caller_of(s, f)->r.framework, main->r.framework));
 }
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
@@ -118,7 +124,8 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     if (may_be_meant && (o->r.required_by || has_host_of(d->s, o->r.framework)))
         return;
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
-    if ((o->r.gpu_library && !is_put_over(d->s, o)) || !wc_framework_gpu_library(o->r.framework, 0))
+    if ((o->r.gpu_library && !is_put_over(d->s, o)) ||
+        !wc_framework_gpu_library(o->r.framework, 0) || asked_for_cuda(d->s, o))
         return;
     struct wc_case *c = wc_case_begin(d);
     if (may_be_meant)

@@ -125,6 +125,25 @@ static void a_request_for_libcuda_that_failed(void **state) {
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     assert_finds(p.s, "driver-missing");
     assert_int_equal(p.s->found.p[0].severity, WC_severity_ERROR);
+    /* A GPU is there, and in reach. */
+    static const struct {
+        const char *driver;
+        int64_t gpus;
+        const char *name;
+        enum wc_severity severity;
+    } rows[] = {{"535.104.05", 1, "libcuda.so.1", WC_severity_WARNING},
+                {"535.104.05", 8, "libcuda.so.1", WC_severity_WARNING},
+                {"535.104.05", 1, "libcuda.so", WC_severity_NOTE},
+                {"535.104.05", 0, "libcuda.so.1", WC_severity_NOTE},
+                {"535.104.05", WC_NULL, "libcuda.so.1", WC_severity_NOTE},
+                {NULL, 1, "libcuda.so.1", WC_severity_NOTE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        add_machine(s, rows[i].driver, rows[i].gpus);
+        add_failure(s, NOBODY, "/opt/bin/train", rows[i].name, not_found(s, rows[i].name));
+        assert_finds(s, "driver-missing");
+        assert_int_equal(s->found.p[0].severity, rows[i].severity);
+    }
     /* One name did not work, another one did. */
     p = sound(9, "535.104.05", 1);
     add_failure(p.s, p.host, NULL, "libcuda.so", not_found(p.s, "libcuda.so"));

@@ -100,7 +100,27 @@ static void one_wheel_over_another(void **state) {
     s = new_scene(); /* it was asked for */
     int64_t framework = add_framework(s, main, "onnxruntime", "1.20.1", cuda);
     add_failure(s, framework, NULL, cuda, not_found(s, "libcudnn.so.9"));
+    diagnose(s);
     assert_null(finding(s, "cpu-only-build"));
+}
+
+/* A build for the processor asks for no driver; what others of the process ask for says nothing. */
+static void what_asks_for_the_driver(void **state) {
+    (void)state;
+    static const char main[] = "/v/tensorflow/libtensorflow_framework.so.2";
+    static const char *const wanted[] = {"libcuda.so.1", "libcudart.so.12"};
+    struct scene *s = new_scene();
+    add_framework(s, main, "tensorflow", "2.18.0", NULL);
+    add_failure(s, NOBODY, "/v/triton/libtriton.so", wanted[0], not_found(s, wanted[0]));
+    diagnose(s);
+    assert_non_null(finding(s, "cpu-only-build"));
+    for (size_t i = 0; i < 2; i++) {
+        s = new_scene();
+        int64_t framework = add_framework(s, main, "tensorflow", "2.18.0", NULL);
+        add_failure(s, framework, NULL, wanted[i], not_found(s, wanted[i]));
+        diagnose(s);
+        assert_null(finding(s, "cpu-only-build"));
+    }
 }
 
 /* faster-whisper requires onnxruntime: without it pip calls the environment broken. */
@@ -186,6 +206,7 @@ int main(void) {
         cmocka_unit_test(what_stopped_it),
         cmocka_unit_test(what_an_error_tells),
         cmocka_unit_test(one_wheel_over_another),
+        cmocka_unit_test(what_asks_for_the_driver),
         cmocka_unit_test(what_a_missing_driver_tells),
     };
     seed_from_environment();

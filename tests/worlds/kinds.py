@@ -56,7 +56,8 @@ LABELS = {
     "function-done-without": {"missing-symbols"},
 }
 
-KEPT = ()
+KEPT = ("built-with-releases", "built-with-majors", "built-with-paths", "built-with-cuda", "apps-speech", "apps-pictures",
+        "apps-pages", "apps-servers", "upgraded-framework", "upgraded-cudnn", "changed-image", "changed-machine")
 
 
 @dataclass
@@ -1294,5 +1295,8 @@ import kinds_of_routes  # noqa: E402,F401
 import kinds_of_starts  # noqa: E402,F401
 import kinds_of_surroundings  # noqa: E402,F401
 import kinds_of_threads  # noqa: E402,F401
+import kept_applications  # noqa: E402,F401
+import kept_builders  # noqa: E402,F401
+import kept_upgrades  # noqa: E402,F401
 
 GROUPS = list(dict.fromkeys(k.group for k in KINDS.values()))
