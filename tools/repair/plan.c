@@ -8,12 +8,12 @@
 
 #include "advice.h"
 #include "beyond.h"
-#include "candidates.h"
+#include "candidates/candidates.h"
+#include "candidates/places.h"
 #include "command.h"
 #include "core/base/shown.h"
 #include "core/findings/finding.h"
 #include "core/findings/finding_text.h"
-#include "places.h"
 #include "rules.h"
 #include "wheel_table.h"
 
