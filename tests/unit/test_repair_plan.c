@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is tried, and which of it is printed: tools/repair/candidates/, plan.c. */
+/* What is tried, and which of it is printed: tools/repair/candidates/, plan.c, cures/. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
