@@ -409,7 +409,7 @@ circles: $(shim_objects) $(command_objects)
 	$(Q)tests/setup/circles $(shim_objects); shim=$$?; \
 	    tests/setup/circles $(command_objects) && [ $$shim -eq 0 ]
 run-tidy: $(tidied)
-$(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/* core/*/*.h tools/*/*.h) | $(generated) $(pages) nvidia-headers
+$(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/* core/*/*.h tools/*/*.h tools/*/*/*.h) | $(generated) $(pages) nvidia-headers
 	$(say) TIDY $<
 	$(Q)mkdir -p $(@D) && clang-tidy --quiet $(tidy_options) $< -- $(base_flags) \
 	    $(if $(filter tools/%,$<),$(command_flags),$(shim_includes)) 2>$@.log || \

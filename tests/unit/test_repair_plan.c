@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is tried, and which of it is printed: tools/repair/candidates.c, plan.c. */
+/* What is tried, and which of it is printed: tools/repair/candidates/, plan.c, cures/. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "support_environment.h"
-#include "tools/repair/candidates.h"
-#include "tools/repair/places.h"
+#include "tools/repair/candidates/candidates.h"
+#include "tools/repair/candidates/places.h"
 #include "tools/repair/plan.h"
 #include "tools/repair/wheel_table.h"
 

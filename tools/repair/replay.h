@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "overlay.h"
+#include "overlay/overlay.h"
 #include "tools/log/source.h"
 
 struct replay_got {   /* by its request */

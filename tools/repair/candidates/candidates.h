@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/findings/finding.h"
-#include "replay.h"
+#include "tools/repair/replay.h"
 
 #define CANDIDATE_EDITS 2
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "edit.h"
 #include "tools/loader/library_cache.h"
+#include "tools/repair/edit.h"
 #include "tools/util/mount_points.h"
 
 struct overlay_names { /* NULL at the end of p; p NULL: none */

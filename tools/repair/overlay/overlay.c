@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "overlay_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool set_variable(struct overlay *o, const char *name, const char *value) {
+    size_t n = strlen(name), kept = 0;
+
+    for (size_t i = 0; i < o->environment.n; i++)
+        if (strncmp(o->environment.p[i], name, n) != 0 || o->environment.p[i][n] != '=')
+            o->environment.p[kept++] = o->environment.p[i];
+    o->environment.n = kept;
+    o->environment.p[kept] = NULL;
+    if (value)
+        overlay_add_text(&o->environment, overlay_format(o, "%s=%s", name, value));
+    o->changes = true;
+    return true;
+}
+
+static const struct {
+    const char *module, *file;
+} preloaded[] = {
+#define PRELOADED(module, cuda, file) {module, file},
+#include "tools/repair/preloaders.def"
+};
+
+/* Of whatever CUDA it is a build for: the others' files are not there. */
+static bool preload(struct overlay *o, const struct edit *e) {
+    WC_EACH_ROW(row, preloaded) {
+        char *path = strcmp(row->module, e->name) == 0 && e->environment
+                         ? overlay_format(o, "%s/%s", e->environment, row->file)
+                         : NULL;
+        if (path && overlay_is_there(o, path))
+            overlay_add_text(&o->first, path);
+    }
+    o->changes = o->changes || o->first.n > 0;
+    return o->first.n > 0 || overlay_fail(o, "it finds nothing to load");
+}
+
+static bool apply(struct overlay *o, const struct edit *e) {
+    switch (e->kind) {
+    case EDIT_SET:
+        return set_variable(o, e->name, e->value);
+    case EDIT_UNSET:
+        return set_variable(o, e->name, NULL);
+    case EDIT_IMPORT_FIRST:
+        overlay_add_text(&o->first_asked, e->name);
+        o->changes = true;
+        return true;
+    case EDIT_PRELOADER:
+        return preload(o, e);
+    case EDIT_REINSTALL:
+        return overlay_reinstall(o, e);
+    case EDIT_INSTALL:
+        return overlay_install(o, e);
+    case EDIT_REMOVE:
+        return overlay_remove_package(o, e);
+    case EDIT_MODE:
+        return overlay_allow_reading(o, e);
+    case EDIT_LINK:
+        return overlay_make_link(o, e);
+    case EDIT_LINKS:
+        return overlay_make_links(o, e);
+    case EDIT_DELETE:
+        return overlay_delete_file(o, e);
+    case EDIT_RESTORE:
+    case EDIT_PLACE:
+        return overlay_place(o, e);
+    default:
+        return overlay_fail(o, "it cannot be played over files");
+    }
+}
+
+bool overlay_apply(struct overlay *o, const struct edit *e) {
+    bool good = apply(o, e) && !o->why;
+
+    library_cache_forget(o->library_cache, overlay_concerns, o, o->environments.p);
+    return good;
+}
+
+static bool is_own_preload(const char *element, size_t n) {
+    const size_t own = strlen(WC_OWN_NAME);
+
+    return n >= own && strncmp(element + n - own, WC_OWN_NAME, own) == 0;
+}
+
+/* LD_PRELOAD without our own library. */
+static const char *without_own(struct overlay *o, const char *variable) {
+    static const char name[] = "LD_PRELOAD=";
+    const char *rest = variable + sizeof(name) - 1;
+    char *list = overlay_format(o, "%s", name);
+
+    if (strncmp(variable, name, sizeof(name) - 1) != 0)
+        return variable;
+    while (*rest) {
+        size_t n = strcspn(rest, " :");
+        if (n && !is_own_preload(rest, n))
+            list = overlay_format(o, "%s%s%.*s", list, list[sizeof(name) - 1] ? ":" : "", (int)n,
+                                  rest);
+        rest += n + (rest[n] != '\0');
+    }
+    return list[sizeof(name) - 1] ? list : NULL;
+}
+
+void overlay_begin(struct overlay *o, struct library_cache *library_cache,
+                   struct overlay_kept *kept, const struct wc_strings *environment) {
+    memset(o, 0, sizeof(*o));
+    o->kept = kept;
+    heap_arena_begin(&o->memory);
+    o->library_cache = library_cache;
+    o->layer = (struct disk_layer){o, overlay_at, overlay_is_in, overlay_list};
+    library_cache->disk.layer = &o->layer;
+    library_cache->disk.changed++;
+    o->environment.p = must_allocate(sizeof(*o->environment.p));
+    WC_EACH(variable, *environment) {
+        const char *kept = *variable ? without_own(o, *variable) : NULL;
+        if (kept)
+            overlay_add_text(&o->environment, kept);
+    }
+}
+
+void overlay_end(struct overlay *o) {
+    library_cache_forget(o->library_cache, overlay_concerns, o, o->environments.p);
+    o->library_cache->disk.layer = NULL;
+    o->library_cache->disk.changed++;
+    for (struct overlay_file *f = o->files; f; f = f->hh.next)
+        if (f->entry.kind == DISK_FILE)
+            close(f->entry.fd);
+    hash_clear(&o->files);
+    hash_clear(&o->names);
+    free(o->environment.p);
+    free(o->environments.p);
+    free(o->first.p);
+    free(o->first_asked.p);
+    heap_arena_end(&o->memory);
+}
