@@ -10,7 +10,6 @@
 #include "wheel_table.h"
 
 #define REPAIRS_MOST 3
-#define PAIRS_MOST 24
 
 /* Whoever does it by hand takes any release of the set. */
 static void play_newest(struct planning *p, struct played *x) {
@@ -28,19 +27,18 @@ static void play_newest(struct planning *p, struct played *x) {
         x->harmless = x->harmless && cures_is_harmless(p, &x->newest);
 }
 
-static const struct played *play(struct planning *p, const struct candidate *edits) {
+static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
 
     *x = (struct played){.edits = *edits};
     replay_play(&p->replay, &list, &x->outcome);
     if (x->outcome.why)
-        return x;
+        return;
     x->harmless = cures_is_harmless(p, &x->outcome);
     if (x->harmless)
         play_newest(p, x);
     x->left = cures_left_by(&x->outcome);
-    return x;
 }
 
 static void play_all(struct planning *p, size_t edits) {
@@ -85,6 +83,28 @@ static bool is_same_way(const struct candidate *taken, const struct candidate *c
     return true;
 }
 
+/* The directory of the facade that it brings; NULL: of none. */
+static const char *brings_from(const struct planning *p, const struct wc_finding_record *f,
+                               const struct played *x) {
+    const struct wc_object *facade =
+        cures_facade_of(&x->outcome.source->stack, cures_path_of(&p->source->stack, f->host));
+    const char *path = facade ? wc_real_path_of(facade) : NULL;
+
+    return path ? wc_arena_string_n(p->candidates.memory, path, wc_dir_length(path)) : NULL;
+}
+
+/* Where a package manager puts its files nobody puts others by hand. */
+static bool is_in_managed(const struct planning *p, const struct wc_finding_record *f,
+                          const struct played *taken, const struct played *x) {
+    const enum edit_kind kind = taken->edits.edit[0].kind;
+    const char *there =
+        cures_is_by_hand(&x->edits) && (kind == EDIT_INSTALL || kind == EDIT_REINSTALL)
+            ? brings_from(p, f, taken)
+            : NULL;
+
+    return there && wc_str_same(there, brings_from(p, f, x));
+}
+
 /* Of those that leave the least the cheapest that is not taken yet. */
 static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
                                       bool of_end, const struct played *const *taken, size_t n) {
@@ -95,7 +115,8 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
         bool again =
             x->outcome.why != NULL || (n > 0 && taken[0] && cures_compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
-            again = again || (taken[k] && is_same_way(&taken[k]->edits, &x->edits));
+            again = again || (taken[k] && (is_same_way(&taken[k]->edits, &x->edits) ||
+                                           is_in_managed(p, f, taken[k], x)));
         if (!again && is_better(x, best) && cures_finding(p, x, f, of_end))
             best = x;
     }

@@ -13,7 +13,6 @@ static bool is_found(const struct outcome *o, const char *id) {
 
 void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base) {
     struct finding_of f = {.out = c,
-                           .r = r,
                            .files = &r->library_cache.disk.files,
                            .stacks = {&base->source->stack, &r->source->stack},
                            .for_gpu = is_found(base, "gpu-unsupported"),
@@ -25,6 +24,7 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         find_variables(&f);
         find_cleaned(&f);
         find_split(&f);
+        find_drivers(&f);
         find_expectations(&f);
         find_copies(&f);
         find_packages(&f);

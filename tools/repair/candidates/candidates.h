@@ -26,6 +26,8 @@ void candidates_add(struct candidates *c, const struct candidate *one);
 /* That directory in front of the others of LD_LIBRARY_PATH (NULL: not set), once; where the process
  * stands decides on none. */
 const char *candidates_path_with(struct wc_arena *memory, const char *path, const char *directory);
+/* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
+bool candidates_path_has(const char *path, const char *element, size_t n);
 /* The releases that all these hosts accept, as a set; NULL: there are none, or they are not known.
  */
 const char *candidates_common(struct candidates *c, const struct wc_stack *s,

@@ -75,8 +75,8 @@ static void add_opening(struct finding_of *f, const struct wc_file_record *r) {
     for (size_t i = 0; i < 2; i++)
         WC_EACH(file, f->stacks[i]->files)
             if (file->r.fault == WC_file_fault_CLOSED && !strchr(file->r.path, ':') &&
-                !strstr(paths, file->r.path) && (way = closed_on_way(f, file->r.path)) &&
-                strcmp(way, directory) == 0)
+                !candidates_path_has(paths, file->r.path, strlen(file->r.path)) &&
+                (way = closed_on_way(f, file->r.path)) && strcmp(way, directory) == 0)
                 paths = find_format(f, "%s%s%s", paths, *paths ? ":" : "", file->r.path);
     e = allow(f, r, directory);
     e.target = paths;

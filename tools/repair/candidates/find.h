@@ -9,7 +9,6 @@
 
 struct finding_of {
     struct candidates *out;
-    const struct replay *r;
     const struct wc_files *files;
     const struct wc_stack *stacks[2]; /* the process's own, and the replay's */
     const struct wc_stack *s;         /* of these: the one that is looked through */
@@ -57,7 +56,7 @@ struct environments find_environments_of(struct finding_of *f, const struct wc_f
 /* ---- LD_LIBRARY_PATH (tools/repair/candidates/search_path.c) ---- */
 
 /* LD_LIBRARY_PATH as that value; empty: it is unset. */
-struct edit find_set_path(struct finding_of *f, const char *value);
+struct edit find_set_path(const char *value);
 /* LD_LIBRARY_PATH with that directory in front. */
 struct edit find_with_directory(struct finding_of *f, const char *directory);
 /* LD_LIBRARY_PATH with such directories, a list, in front of the others. */
@@ -83,6 +82,11 @@ void find_neighbours(struct finding_of *f);
 void find_variables(struct finding_of *f);
 /* An expectation that is no version: nothing can meet it. */
 void find_expectations(struct finding_of *f);
+
+/* ---- the driver (tools/repair/candidates/drivers.c) ---- */
+
+/* Where systems and containers put it, and no loader looks by itself. */
+void find_drivers(struct finding_of *f);
 
 /* ---- packages (tools/repair/candidates/packages.c) ---- */
 

@@ -232,7 +232,7 @@ static void add_missing(struct finding_of *f, const struct wc_failure *failure, 
         find_add_directory(f, there);
         if (!*together)
             *together = directory;
-        else if (!strstr(*together, directory))
+        else if (!candidates_path_has(*together, directory, strlen(directory)))
             *together = find_format(f, "%s:%s", *together, directory);
     }
     /* What a cuDNN for another CUDA than the process's asks for does not make it the right one. */

@@ -99,17 +99,6 @@ static bool read_cuda(void *cuda, const char *entry) {
     return *all != CUDA_SEVERAL;
 }
 
-const char *places_cuda_for(struct finding_places *f, size_t i, const char *directory) {
-    int32_t cuda = f->cuda[i] ? CUDA_NONE : wc_cuda_in_package(directory);
-
-    if (f->cuda[i] == NULL && cuda <= 0) {
-        cuda = CUDA_NONE;
-        for (size_t k = 0; k < f->directories; k++)
-            f->files->list(f->files->ctx, f->directory[k], read_cuda, &cuda);
-    }
-    return cuda > 0 ? places_format(f, "%d", cuda) : f->cuda[i];
-}
-
 static struct toolkit toolkit_in(struct finding_places *f, const char *directory) {
     char real[PATH_MAX];
     struct toolkit t = {.cuda = CUDA_NONE};
@@ -148,4 +137,17 @@ struct toolkit places_toolkit_of(struct finding_places *f) {
             t = toolkit_in(f, places_format(f, "%s/lib64", home));
     }
     return places_is_toolkit(&t) ? t : toolkit_in(f, "/usr/local/cuda/lib64");
+}
+
+const char *places_cuda_for(struct finding_places *f, size_t i, const char *directory) {
+    int32_t cuda = f->cuda[i] ? CUDA_NONE : wc_cuda_in_package(directory);
+
+    if (f->cuda[i] == NULL && cuda <= 0) {
+        cuda = CUDA_NONE;
+        for (size_t k = 0; k < f->directories; k++)
+            f->files->list(f->files->ctx, f->directory[k], read_cuda, &cuda);
+        if (cuda == CUDA_NONE)
+            cuda = places_toolkit_of(f).cuda;
+    }
+    return cuda > 0 ? places_format(f, "%d", cuda) : f->cuda[i];
 }

@@ -6,8 +6,7 @@
 
 #include "core/findings/finding.h"
 
-struct edit find_set_path(struct finding_of *f, const char *value) {
-    (void)f;
+struct edit find_set_path(const char *value) {
     return *value ? (struct edit){.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = value}
                   : (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
 }
@@ -24,8 +23,15 @@ const char *candidates_path_with(struct wc_arena *memory, const char *path, cons
     return value;
 }
 
+bool candidates_path_has(const char *path, const char *element, size_t n) {
+    for (; path && *path; path += strcspn(path, ":"), path += *path == ':')
+        if (strcspn(path, ":") == n && strncmp(path, element, n) == 0)
+            return true;
+    return false;
+}
+
 struct edit find_with_directory(struct finding_of *f, const char *directory) {
-    return find_set_path(f, candidates_path_with(f->out->memory, f->path, directory));
+    return find_set_path(candidates_path_with(f->out->memory, f->path, directory));
 }
 
 struct edit find_in_front(struct finding_of *f, const char *directories) {
@@ -37,7 +43,7 @@ struct edit find_in_front(struct finding_of *f, const char *directories) {
             value = find_format(f, "%s:%.*s", value, (int)n, rest);
         rest += n + (rest[n] != '\0');
     }
-    return find_set_path(f, value);
+    return find_set_path(value);
 }
 
 void find_add_directory(struct finding_of *f, const char *file) {
@@ -80,7 +86,7 @@ void find_cleaned(struct finding_of *f) {
         rest += whole + (rest[whole] != '\0');
     }
     if (*value)
-        find_add(f, find_set_path(f, value));
+        find_add(f, find_set_path(value));
 }
 
 /* The directory in a path whose name has a colon, and it alone; its length. 0: none, or several. */
@@ -110,7 +116,7 @@ static void add_without_colon(struct finding_of *f, const char *before, const ch
                  (struct edit){.kind = EDIT_LINK,
                                .path = link,
                                .target = wc_base_name(find_format(f, "%.*s", (int)n, path))},
-                 find_set_path(f, value));
+                 find_set_path(value));
 }
 
 void find_split(struct finding_of *f) {

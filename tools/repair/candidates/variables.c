@@ -34,7 +34,7 @@ void find_variables(struct finding_of *f) {
     if (f->path) {
         size_t n = elements_of(f->path, ":");
         for (size_t i = 0; n > 1 && i < n; i++)
-            find_add(f, find_set_path(f, without(f, f->path, ":", i)));
+            find_add(f, find_set_path(without(f, f->path, ":", i)));
         find_add(f, (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"});
     }
     for (size_t i = 0; preload && *preload && i < elements_of(preload, " :"); i++) {
@@ -44,7 +44,7 @@ void find_variables(struct finding_of *f) {
     }
     WC_EACH(search, f->s->searches)
         if (search->r.later_path && !wc_str_same(search->r.later_path, f->path ? f->path : ""))
-            find_add(f, find_set_path(f, search->r.later_path));
+            find_add(f, find_set_path(search->r.later_path));
 }
 
 void find_expectations(struct finding_of *f) {

@@ -95,7 +95,8 @@ bool cures_needs_the_same(const struct candidate *c, const struct wc_finding_rec
                           (e->kind == EDIT_PLACE && wc_str_same(e->name, "cudnn"));
         if ((anew || e->kind == EDIT_INSTALL) && !wheel_cudnn_needs(name))
             return true;
-        if (anew && wc_name_cuda(name) > 0 && wc_name_cuda(name) == cuda_anew(e))
+        if (anew && wc_name_cuda(name) > 0 &&
+            (cuda_anew(e) <= 0 || wc_name_cuda(name) == cuda_anew(e)))
             return true;
     }
     return false;

@@ -10,13 +10,6 @@ static bool is_other_library(void *found, const char *name) {
     return !*(bool *)found;
 }
 
-static bool has_element(const char *list, const char *element, size_t n) {
-    for (; list && *list; list += strcspn(list, ":"), list += *list == ':')
-        if (strcspn(list, ":") == n && strncmp(list, element, n) == 0)
-            return true;
-    return false;
-}
-
 /* Each entry of the directories of LD_LIBRARY_PATH that are not among those of `left`, until
  * *found. */
 static void list_lost(const struct planning *p, const char *left,
@@ -27,7 +20,7 @@ static void list_lost(const struct planning *p, const char *left,
     for (; list && *list && !*found; list += strcspn(list, ":"), list += *list == ':') {
         const size_t n = strcspn(list, ":");
         OWNED char *directory = must_format("%.*s", (int)n, list);
-        if (!has_element(left, list, n))
+        if (!candidates_path_has(left, list, n))
             files->list(files->ctx, directory, each, ctx);
     }
 }
@@ -71,7 +64,7 @@ bool cures_loses_cuda(const struct planning *p, const struct played *x) {
 /* Of a list of paths: an element that the other list has not. */
 static bool has_more(const char *list, const char *other) {
     for (; list && *list; list += strcspn(list, ":"), list += *list == ':')
-        if (!has_element(other, list, strcspn(list, ":")))
+        if (!candidates_path_has(other, list, strcspn(list, ":")))
             return true;
     return false;
 }
