@@ -56,8 +56,7 @@ LABELS = {
     "function-done-without": {"missing-symbols"},
 }
 
-KEPT = ("built-with-releases", "built-with-majors", "built-with-paths", "built-with-cuda", "apps-speech", "apps-pictures",
-        "apps-pages", "apps-servers", "upgraded-framework", "upgraded-cudnn", "changed-image", "changed-machine")
+KEPT = ()
 
 
 @dataclass
@@ -1288,6 +1287,8 @@ def older_first_in_the_search_path(s):
 
 
 import kinds_by_hand  # noqa: E402,F401
+import kinds_of_applications  # noqa: E402,F401
+import kinds_of_builders  # noqa: E402,F401
 import kinds_of_frameworks  # noqa: E402,F401
 import kinds_of_machines  # noqa: E402,F401
 import kinds_of_messages  # noqa: E402,F401
@@ -1295,8 +1296,6 @@ import kinds_of_routes  # noqa: E402,F401
 import kinds_of_starts  # noqa: E402,F401
 import kinds_of_surroundings  # noqa: E402,F401
 import kinds_of_threads  # noqa: E402,F401
-import kept_applications  # noqa: E402,F401
-import kept_builders  # noqa: E402,F401
-import kept_upgrades  # noqa: E402,F401
+import kinds_of_upgrades  # noqa: E402,F401
 
 GROUPS = list(dict.fromkeys(k.group for k in KINDS.values()))

@@ -189,8 +189,8 @@ def repairs_of(telling):
     return [f for f in commands(telling) if not LOOKS.match(f[2]["command"])]
 
 
-def play_one(make, finding, fix, truths, good, now):
-    """What became of one fix, in a world of its own."""
+def play_one(make, finding, fix, truths, good, now, of_twin):
+    """What became of one fix, in a world of its own. of_twin: the findings that the healthy twin is told to repair."""
     w = make()
     stand_ins(w)
     broken = judge.outcome(good) != judge.outcome(now)
@@ -210,6 +210,8 @@ def play_one(make, finding, fix, truths, good, now):
             again = repairs_of(told)
             if not again:
                 return ("cured" if broken else "harmless"), "", round_
+            if broken and {f["id"] for f, _, _ in again} <= of_twin:
+                return "next cause", again[0][0]["id"], round_  # it is as its twin, which has that, too
             if len(truths) > 1 and judge.judge(told, truths) == "right" and cause(told) != (finding["id"], finding["title"]):
                 return "next cause", told.first[1], round_  # of a world with two
             return "tells on", f"{again[0][0]['id']}: {again[0][2]['command']}", round_
@@ -228,10 +230,12 @@ def play_one(make, finding, fix, truths, good, now):
     return "no cure", "no end of fixes", ROUNDS
 
 
-def play_all(make, telling, truths, good, now):
-    """Each fix that this run printed with a command. good: the healthy twin, now: this world, bare."""
+def play_all(make, telling, sound, truths, good, now):
+    """Each fix that this run printed with a command. sound: what the healthy twin was told; good: that, now: this
+    world, bare."""
     results = []
     broken = judge.outcome(good) != judge.outcome(now)
+    of_twin = {f["id"] for f, _, _ in repairs_of(sound)}
     findings = telling.findings()
     if broken and findings:
         fixes = findings[0].get("fixes") or findings[0].get("fix") or []
@@ -244,7 +248,7 @@ def play_all(make, telling, truths, good, now):
         if LOOKS.match(fix["command"]):
             entry.update(result="looks", why="", rounds=0)
         else:
-            result, why, rounds = play_one(make, finding, fix, truths, good, now)
+            result, why, rounds = play_one(make, finding, fix, truths, good, now, of_twin)
             entry.update(result=result, why=why, rounds=rounds)
         results.append(entry)
     return results

@@ -82,7 +82,7 @@ class Judge(unittest.TestCase):
 class Fixes(unittest.TestCase):
     """Of a world in which a part was not copied."""
 
-    def play(self, command, faulty=True, severity="error"):
+    def play(self, command, faulty=True, severity="error", of_twin=frozenset()):
         base = stock.BUILD / "worlds"
         base.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=base) as directory:
@@ -101,7 +101,8 @@ class Fixes(unittest.TestCase):
             self.assertEqual(good[0], 0)
             told = next(iter(judge.tell(make()).findings()), {"id": "part-missing", "title": "x"})
             finding = {**told, "severity": severity}
-            return repairs.play_one(make, finding, {"command": command.replace("{lib}", self.lib)}, [TRUTH], good, now)[0]
+            return repairs.play_one(make, finding, {"command": command.replace("{lib}", self.lib)}, [TRUTH], good, now,
+                                    of_twin)[0]
 
     def test_what_cures(self):
         self.assertEqual(self.play("cp /opt/whole/libcudnn_graph.so.9 {lib}/"), "cured")

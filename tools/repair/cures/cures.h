@@ -106,7 +106,7 @@ bool cures_changes_nothing(const struct planning *p, const struct played *x);
 bool cures_leaves_installation(const struct planning *p, const struct candidate *c,
                                const struct wc_finding_record *f);
 /* Who was built with the facade that is there refuses an older one: of a mixed set it is the parts
- * that a variable has to bring. */
+ * that a variable has to bring. Where a demand is known it says who refuses it. */
 bool cures_takes_older(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f);
 /* The very same cuDNN is made for the same CUDA then, and so is the same release for that CUDA, put

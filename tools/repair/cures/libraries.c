@@ -50,6 +50,14 @@ bool cures_leaves_installation(const struct planning *p, const struct candidate 
            (has_rule(f->id, NO_VARIABLE) || (has_rule(f->id, TORN) && lacks_own_file(p, f)));
 }
 
+/* What is demanded of it by a package, or by what a host was built with: then who refuses it is
+ * known. */
+static bool is_demanded(const struct wc_stack *s) {
+    return WC_ANY(d, s->demands,
+                  d->r.demand_kind == WC_demand_kind_REQUIRED ||
+                      d->r.demand_kind == WC_demand_kind_BUILT);
+}
+
 bool cures_takes_older(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f) {
     const struct wc_object *had =
@@ -58,7 +66,8 @@ bool cures_takes_older(const struct planning *p, const struct played *x,
         WC_FIRST(o, x->outcome.source->stack.objects, o->r.role == WC_role_FACADE);
 
     return has_rule(f->id, TORN) && cures_is_variables_alone(&x->edits) && had && gets &&
-           wc_version_known(wc_own_range(had).low) && wc_version_known(wc_own_range(gets).high) &&
+           !is_demanded(&p->source->stack) && wc_version_known(wc_own_range(had).low) &&
+           wc_version_known(wc_own_range(gets).high) &&
            wc_version_compare(wc_own_range(gets).high, wc_own_range(had).low) < 0;
 }
 

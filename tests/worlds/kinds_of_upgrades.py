@@ -109,6 +109,8 @@ def pinned_to_a_release_of_last_year(s):
     directory = from_the_image(s, s.version, s.cuda)
     often_the_processor(s)
     if s.era == 8:
+        s.driver(gpu="7.0 Tesla V100-SXM2-16GB")  # cuDNN 7 has code for it, and no such function
+        s.steps.remove("finalize")
         w.copy_of_cuda("/usr/local/cuda-10.1/lib64", "10")
         w.write("/etc/ld.so.conf.d/987_cuda-10.conf", "/usr/local/cuda-10.1/lib64\n")
     built = "2.15.1" if (s.era, s.cuda) == (8, "12") else s.dist_version
@@ -116,8 +118,8 @@ def pinned_to_a_release_of_last_year(s):
     if not w.faulty:
         return None
     cudart = stock.companion_names(cuda)["cudart"]
-    at = next(i for i, p in enumerate(s.steps) if p.startswith("name="))
-    s.steps = [f"open:{cudart}", f"name={last}", *s.steps[at + 1:]]
+    calls = s.steps[s.steps.index("version"):]  # without the check, which is of the next major
+    s.steps = [f"open:{cudart}", f"name={last}", *calls]
     return truth("asks-for-the-major-before", (last, s.version), "libcudnn", f"tensorflow {release} asks for {last}",
                  f"{directory} has cuDNN {s.version}", "it is not found")
 
