@@ -482,8 +482,8 @@ on_terminal() {
     is "$stderr" "whichcudnn: no-such-log: No such file or directory"
     if unshare -rm true; then # this computer's /tmp may hold some
         # shellcheck disable=SC2016
-        run -3 --separate-stderr unshare -rm sh -c 'mount -t tmpfs none tmp && mount --bind tmp /tmp && exec "$@"' \
-            sh "$CMD" fix
+        run -3 --separate-stderr unshare -rm sh -c 'mount -t tmpfs none tmp && cp "$1" tmp/command &&
+            mount --bind tmp /tmp && exec /tmp/command fix' sh "$CMD" # which may lie in /tmp itself
         [[ $stderr == "whichcudnn: not observed: no log of yours in "* ]]
     fi
     run -3 --separate-stderr fix --try -- true
