@@ -136,11 +136,11 @@ static bool version_of(const char *path, const struct wc_reader *reader,
     return reader->close(reader->ctx) && known && wc_version_text(identity->version, version);
 }
 
-/* What our table says of a release is of the file that its makers built: one that is linked with
- * another major is not that file. */
+/* What a table or a package's name says of a release is of the file that its makers built: one that
+ * is linked with another major is not that file. */
 static bool is_of_another_build(const struct wc_metadata_demand *d, const struct wc_library *host) {
     const char *needed;
-    if (d->kind != WC_demand_kind_BUILT || d->source_path[0] || !host->image)
+    if (d->kind != WC_demand_kind_BUILT || d->by_file || !host->image)
         return false;
     for (size_t i = 0; (needed = wc_elf_needed(host->image, i)); i++) {
         int major = major_named(needed);

@@ -1293,6 +1293,7 @@ import kinds_of_frameworks  # noqa: E402,F401
 import kinds_of_machines  # noqa: E402,F401
 import kinds_of_messages  # noqa: E402,F401
 import kinds_of_routes  # noqa: E402,F401
+import kinds_of_science  # noqa: E402,F401
 import kinds_of_starts  # noqa: E402,F401
 import kinds_of_surroundings  # noqa: E402,F401
 import kinds_of_threads  # noqa: E402,F401
