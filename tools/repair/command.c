@@ -316,14 +316,34 @@ static const char *one(struct making *m, const struct user *user) {
     }
 }
 
+static bool is_installed_with(const struct edit *before, const struct edit *e) {
+    return before && before->kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
+           wc_str_same(before->environment, e->environment);
+}
+
+/* The package alone, behind one that the same command of the same manager installs, each of which
+ * ends with what is wanted; NULL: it takes a command of its own. */
+static const char *one_more(struct making *m, const struct user *user, const struct edit *before) {
+    const enum manager_kind kind = m->manager.kind;
+
+    if (!is_installed_with(before, m->edit))
+        return NULL;
+    manager_of(m->memory, user, m->edit->environment, m->edit->name, &m->manager);
+    return m->manager.kind == kind ? wanted(m) : NULL;
+}
+
 const char *command_of(struct wc_arena *memory, const struct edits *edits,
                        const struct user *user) {
     struct making m = {.memory = memory, .yes = user->yes};
-    const char *command = "";
+    const char *command = "", *more;
+    const struct edit *before = NULL;
 
     WC_EACH(e, *edits) {
         m.edit = e;
-        command = format(memory, "%s%s%s", command, *command ? " && " : "", one(&m, user));
+        more = one_more(&m, user, before);
+        command = format(memory, "%s%s%s", command, more ? " " : *command ? " && " : "",
+                         more ? more : one(&m, user));
+        before = e;
     }
     return m.failed || !*command || strlen(command) > COMMAND_MOST ? NULL : command;
 }
@@ -404,8 +424,13 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
 
 const char *text_of(struct wc_arena *memory, const struct edits *edits) {
     const char *text = "";
+    const struct edit *before = NULL;
 
-    WC_EACH(e, *edits)
-        text = format(memory, "%s%s%s", text, *text ? ", then " : "", sentence(memory, e));
+    WC_EACH(e, *edits) {
+        bool more = is_installed_with(before, e);
+        text = format(memory, "%s%s%s", text, more ? ", " : *text ? ", then " : "",
+                      more ? package(memory, e) : sentence(memory, e));
+        before = e;
+    }
     return text;
 }

@@ -41,9 +41,10 @@ static void play(struct planning *p, const struct candidate *edits) {
     x->left = cures_left_by(&x->outcome);
 }
 
-static void play_all(struct planning *p, size_t edits) {
+/* Those of one edit, or those of more. */
+static void play_all(struct planning *p, bool more) {
     for (size_t i = 0; i < p->candidates.n; i++)
-        if (p->candidates.p[i].n == edits && !cures_is_read_only(p, &p->candidates.p[i]))
+        if ((p->candidates.p[i].n > 1) == more && !cures_is_read_only(p, &p->candidates.p[i]))
             play(p, &p->candidates.p[i]);
 }
 
@@ -179,9 +180,9 @@ static void make(struct planning *p) {
     places_find(&p->candidates, &p->source->stack, &p->replay.library_cache.disk.files,
                 wc_variable(&p->base.source->stack, "LD_PRELOAD"),
                 WC_ANY(f, *p->findings, has_rule(f->id, KNOWN_FOR_GPU)));
-    play_all(p, 1);
+    play_all(p, false);
     if (!all_cured(p))
-        play_all(p, 2);
+        play_all(p, true);
 }
 
 void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings) {

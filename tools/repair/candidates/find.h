@@ -127,6 +127,13 @@ void find_functions(struct finding_of *f);
 /* Libraries that were asked for in vain: where they lie, which package has them. */
 void find_missing(struct finding_of *f);
 
+/* ---- CUDA (tools/repair/candidates/cuda.c) ---- */
+
+/* All of it that frameworks ask for one library after another, where neither the process nor the
+ * site has any of that CUDA. wheel: the one that has the first of them. False: it has some, or the
+ * wheel is none of these. */
+bool find_whole_cuda(struct finding_of *f, const char *site, const char *wheel, int32_t cuda);
+
 /* ---- files (tools/repair/candidates/files.c) ---- */
 
 /* Files that cannot be read, or that the loader refuses. */

@@ -204,6 +204,8 @@ static void add_wheel(struct finding_of *f, const char *site, const char *name, 
 
     if (wheel) {
         add_again(f, site, wheel);
+        if (find_whole_cuda(f, site, wheel, cuda < 0 ? wc_name_cuda(name) : cuda))
+            return;
         find_add_install(f, wheel, spec, site);
         add_install_linked(f, find_install(wheel, spec, site), name);
     }

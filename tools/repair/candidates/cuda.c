@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "core/findings/finding.h"
+#include "find.h"
+#include "tools/repair/wheel_table.h"
+
+/* The wheels without which no framework gets to cuDNN, and the folders of theirs before CUDA 13. */
+static const struct {
+    const char *package, *folder;
+} always[] = {
+    {"cuda-runtime", "cuda_runtime"}, {"cublas", "cublas"}, {"cuda-nvrtc", "cuda_nvrtc"}};
+
+struct looking {
+    struct finding_of *f;
+    const char *directory; /* below which there are more */
+    int32_t cuda;
+    bool found;
+};
+
+static bool is_of_cuda(const char *name, int32_t cuda) {
+    return wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) == cuda;
+}
+
+static bool is_library(void *looking, const char *name) {
+    struct looking *l = looking;
+
+    l->found = l->found || is_of_cuda(name, l->cuda);
+    return !l->found;
+}
+
+static bool is_wheel(void *looking, const char *folder) {
+    struct looking *l = looking;
+    const char *directory = find_format(l->f, "%s/%s/lib", l->directory, folder);
+
+    l->f->files->list(l->f->files->ctx, directory, is_library, l);
+    return !l->found;
+}
+
+/* In the process, in the wheels of that site, or in the conda prefix that it is of. */
+static bool has_any(struct finding_of *f, const char *site, int32_t cuda) {
+    struct looking l = {.f = f, .cuda = cuda};
+    size_t n = wc_dir_length(site);
+
+    l.found = WC_ANY(o, f->s->objects, o->r.mapped && is_of_cuda(wc_base_name(wc_path_of(o)), cuda));
+    l.directory = find_format(f, "%s/nvidia", site);
+    f->files->list(f->files->ctx, l.directory, is_wheel, &l);
+    n = n ? wc_dir_above(site, n) : 0;
+    if (n)
+        f->files->list(f->files->ctx, find_format(f, "%.*s", (int)n, site), is_library, &l);
+    return l.found;
+}
+
+bool find_whole_cuda(struct finding_of *f, const char *site, const char *wheel, int32_t cuda) {
+    struct candidate all = {.n = 0};
+    const char *directories = NULL;
+    bool among = false;
+
+    WC_EACH_ROW(row, always)
+        among = among || (wc_str_starts(wheel, "nvidia-") &&
+                          wc_str_starts(wheel + strlen("nvidia-"), row->package));
+    if (!among || cuda < 11 || has_any(f, site, cuda))
+        return false;
+    WC_EACH_ROW(row, always) {
+        all.edit[all.n++] =
+            cuda < 13 ? find_install(find_format(f, "nvidia-%s-cu%d", row->package, cuda), "", site)
+                      : find_install(find_format(f, "nvidia-%s", row->package),
+                                     find_format(f, "==%d.*", cuda), site);
+        if (cuda < 13)
+            directories = find_format(f, "%s%s%s/nvidia/%s/lib", directories ? directories : "",
+                                      directories ? ":" : "", site, row->folder);
+    }
+    candidates_add(f->out, &all);
+    if (cuda >= 13)
+        directories = find_format(f, "%s/nvidia/cu%d/lib", site, cuda);
+    all.edit[all.n++] = find_in_front(f, directories);
+    candidates_add(f->out, &all);
+    return true;
+}
