@@ -102,7 +102,7 @@ def cuda_torch(s):
             "torch/version.py": f"__version__ = '{s.dist_version}'\ncuda = '{stock.TOOLKITS[s.cuda]}'\n".encode()}
 
 
-CUDA_BUILD = {"11": "py3.10_cuda11.8_cudnn8.7.0_0", "12": "py3.10_cuda12.4_cudnn9.1.0_0"}
+CUDA_BUILD = {"11": "py3.10_cuda11.8", "12": "py3.10_cuda12.4"}
 
 # ---- lab-environments: what a program's own recipe for conda has brought ------------------------------------------
 
@@ -179,7 +179,7 @@ def recipe_solved_for_the_processor(s):
     w = s.w
     w.conda_package(s.prefix, "pytorch-cuda", stock.TOOLKITS[s.cuda], "h778d358_5", {})
     if not w.faulty:
-        conda_framework(s, "pytorch", CUDA_BUILD[s.cuda], cuda_torch(s))
+        conda_framework(s, "pytorch", f"{CUDA_BUILD[s.cuda]}_cudnn{s.version}_0", cuda_torch(s))
         return None
     build = w.rng.choice(("py3.10_cpu_0", "cpu_py310hab5cca8_0"))
     conda_framework(s, "pytorch", build, processor_torch(s))
@@ -201,7 +201,7 @@ def plugin_beside_a_processor_build(s):
     w.conda_package(s.prefix, "openmm-torch", "1.4", f"cuda{s.cuda}0py310h5728c26_4", {})
     w.write(s.script, "import sys\nimport openmmtorch\nimport torch\n\nsys.exit(torch.run(sys.argv[1:]))\n")
     if not w.faulty:
-        conda_framework(s, "pytorch", CUDA_BUILD[s.cuda], cuda_torch(s))
+        conda_framework(s, "pytorch", f"{CUDA_BUILD[s.cuda]}_cudnn{s.version}_0", cuda_torch(s))
         return None
     conda_framework(s, "pytorch", "cpu_generic_py310h4e3b5e4_2", processor_torch(s))
     return truth("extension-beside-a-processor-build", ("libtorch_cuda", "pytorch", "torch"), "libtorch_cuda",
