@@ -195,7 +195,7 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 /* ---- dependency-missing ---- */
 
 /* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do
- * with cuDNN has none. */
+ * with cuDNN has none, but of a program that could not be started: that is its own caller. */
 static bool dependency_not_found(const struct wc_stack *s, const struct wc_failure *f, char *out) {
     enum wc_name_kind missing, asked;
 
@@ -205,7 +205,8 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     asked = wc_name_kind_of(f->r.name);
     if (missing == WC_NAME_DRIVER || (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;
-    if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f))
+    if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f) &&
+        !wc_str_same(f->r.name, f->r.caller))
         return false;
     return !got_later(s, f, f->r.name) && !got_later(s, f, out);
 }

@@ -328,6 +328,17 @@ make_stopped() {
     run -127 run_it --log other/ -- stopped/app
     [[ $output == *"not observed: it ended in the loader: libhost.so, which $PWD/stopped/app needs, was not found"* ]]
     is "$(field outcome observed "$(the_log other)")" false
+    # What works with cuDNN itself is our affair, whatever it lacks.
+    cp kept.so conda/lib/libcudnn.so.8
+    echo 'int other(void) { return 0; }' |
+        "${CC:-gcc}" -shared -fPIC -Wl,-soname,libother.so -x c - -o stopped/libother.so
+    echo 'int other(void); int main(void) { return other(); }' |
+        "${CC:-gcc}" -x c - -x none -Wl,--no-as-needed conda/lib/libcudnn.so.8 stopped/libother.so \
+            -o stopped/own -Wl,--allow-shlib-undefined
+    rm stopped/libother.so
+    LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log own/ -- stopped/own
+    [[ $output == *"error[dependency-missing]: own could not be loaded: it needs libother.so,"* ]]
+    [[ $output == *"  fix       install the package that has libother.so where the loader finds it"* ]]
     WHICHCUDNN_DISABLE=1 run -127 run_it -- stopped/app
     [[ $output == *"WHICHCUDNN_DISABLE is set"* ]]
     # It is the loader's status, but not the loader's doing.

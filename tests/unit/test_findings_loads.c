@@ -226,6 +226,18 @@ static void a_need_outside_of_cudnn(void **state) {
     assert_finds(s, "");
 }
 
+/* A library of nobody's: none of our business, but where it is the program itself that lacks it. */
+static void a_program_that_lacks_its_own_need(void **state) {
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        struct scene *s = new_scene();
+        const char *program = "/opt/vision/engine";
+        add_failure(s, NOBODY, program, own ? program : "/opt/vision/plugin.so",
+                    not_found(s, "libnvdla_compiler.so"));
+        assert_finds(s, own ? "dependency-missing" : "");
+    }
+}
+
 static void a_facade_that_lacks_its_own_need(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -662,6 +674,7 @@ int main(void) {
         cmocka_unit_test(another_major_tells_which_cuda_is_meant),
         cmocka_unit_test(what_has_nothing_to_do_with_cudnn_is_no_finding),
         cmocka_unit_test(a_need_outside_of_cudnn),
+        cmocka_unit_test(a_program_that_lacks_its_own_need),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),
         cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),
         cmocka_unit_test(a_part_is_missing_when_its_last_name_failed),

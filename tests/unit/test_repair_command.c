@@ -297,6 +297,17 @@ static void several_are_made_in_their_order(void **state) {
     assert_string_equal(command(edits, 3),
                         "pip uninstall -y nvidia-cudnn-cu13 && pip install --force-reinstall "
                         "--no-deps nvidia-cudnn-cu12==9.1.0.70 && unset LD_LIBRARY_PATH");
+    const struct edit installs[] = {install("nvidia-cublas-cu11", "", NULL),
+                                    install("nvidia-cuda-runtime-cu11", ">=11.8", NULL), edits[2],
+                                    install(NAME, "", NULL)};
+    assert_string_equal(command(installs, 4),
+                        "pip install nvidia-cublas-cu11 'nvidia-cuda-runtime-cu11>=11.8' && unset "
+                        "LD_LIBRARY_PATH && pip install nvidia-cudnn-cu12");
+    assert_string_equal(text_of(&memory.arena, &(struct edits){installs, 3}),
+                        "install nvidia-cublas-cu11, nvidia-cuda-runtime-cu11>=11.8, then take "
+                        "LD_LIBRARY_PATH out of the environment");
+    const struct edit elsewhere[] = {installs[0], install(NAME, "", "/other/site-packages")};
+    assert_non_null(strstr(command(elsewhere, 2), " && "));
     const struct edit mixed[] = {edits[2], {.kind = EDIT_IMPORT_FIRST, .name = "a", .value = "b"}};
     assert_null(command(mixed, 2)); /* half of it is no cure */
     assert_null(command(edits, 0));

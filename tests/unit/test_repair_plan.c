@@ -68,6 +68,105 @@ static void candidates_of_a_path_and_of_packages(void **state) {
     heap_arena_end(&memory);
 }
 
+/* The candidates where the host has asked for that. The caller ends all three. */
+static void find_for(struct environment *e, const char *name, struct heap_arena *memory,
+                     struct candidates *c) {
+    struct wc_sink to = source_sink(e->log);
+    struct wc_record request;
+    struct outcome base;
+    struct replay r;
+
+    heap_arena_begin(memory);
+    *c = (struct candidates){.memory = &memory->arena};
+    wc_record_begin(&request, WC_KIND_request);
+    request.u.request.request = 2;
+    request.u.request.operation = WC_operation_DLOPEN;
+    request.u.request.name = name;
+    request.u.request.caller = e->host;
+    to.add(to.ctx, &request);
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &(struct edits){NULL, 0}, &base);
+    candidates_find(c, &r, &base);
+    outcome_end(&base);
+    replay_end(&r);
+}
+
+/* One library after another would be asked for. */
+static void where_nothing_of_cuda_is_all_of_it_comes_at_once(void **state) {
+    static const struct {
+        const char *asked, *there, *package[3];
+        size_t folders; /* that the variable has to name */
+    } cases[] = {
+        {"libcudart.so.11.0",
+         NULL,
+         {"nvidia-cuda-runtime-cu11", "nvidia-cublas-cu11", "nvidia-cuda-nvrtc-cu11"},
+         3},
+        {"libcublas.so.12",
+         "nvidia/cuda_runtime/lib/libcudart.so.11.0", /* another CUDA's */
+         {"nvidia-cuda-runtime-cu12", "nvidia-cublas-cu12", "nvidia-cuda-nvrtc-cu12"},
+         3},
+        {"libcudart.so.13", NULL, {"nvidia-cuda-runtime", "nvidia-cublas", "nvidia-cuda-nvrtc"}, 1},
+        {"libcublas.so.12", "nvidia/cuda_runtime/lib/libcudart.so.12", {"nvidia-cublas-cu12"}, 0},
+        {"libcublas.so.12", "../../libcudart.so.12", {"nvidia-cublas-cu12"}, 0}, /* of conda */
+        {"libnvJitLink.so.12", NULL, {"nvidia-nvjitlink-cu12"}, 0},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct environment *e;
+        struct heap_arena memory;
+        struct candidates c;
+        assert_int_equal(end_environment(state), 0);
+        assert_int_equal(begin_environment(state), 0);
+        e = *state;
+        if (cases[i].there)
+            write_bytes(in(e, "%s/%s", e->site, cases[i].there), "", 0);
+        put_host(e, NULL, NULL);
+        observe(e, NULL, NULL);
+        find_for(e, cases[i].asked, &memory, &c);
+        bool whole = false, single = false;
+        for (size_t k = 0; k < c.n; k++) {
+            const struct candidate *x = &c.p[k];
+            size_t folders = 0;
+            single = single || (x->edit[0].kind == EDIT_INSTALL && x->n == 1 &&
+                                wc_str_same(x->edit[0].name, cases[i].package[0]));
+            if (x->n != 4)
+                continue;
+            whole = true;
+            for (size_t m = 0; m < 3; m++)
+                assert_string_equal(x->edit[m].name, cases[i].package[m]);
+            for (const char *at = x->edit[3].value; (at = strstr(at, "/nvidia/")); at++)
+                folders++;
+            assert_int_equal(folders, cases[i].folders);
+        }
+        assert_int_equal(whole, cases[i].folders > 0);
+        assert_int_equal(single, cases[i].folders == 0);
+        candidates_end(&c);
+        heap_arena_end(&memory);
+    }
+}
+
+static void a_driver_that_nobody_looks_for_is_led_to(void **state) {
+    const struct edit led = {
+        .kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/run/opengl-driver/lib:/a"};
+
+    for (int there = 0; there < 2; there++) {
+        struct environment *e;
+        struct heap_arena memory;
+        struct candidates c;
+        assert_int_equal(end_environment(state), 0);
+        assert_int_equal(begin_environment(state), 0);
+        e = *state;
+        if (there)
+            write_bytes("/run/opengl-driver/lib/libcuda.so.1", "", 0);
+        put_host(e, NULL, NULL);
+        observe(e, NULL, "LD_LIBRARY_PATH=/a");
+        find_for(e, "libcuda.so.1", &memory, &c);
+        assert_int_equal(has(&c, &led, 1), there);
+        candidates_end(&c);
+        heap_arena_end(&memory);
+    }
+}
+
 static void a_missing_name_is_linked_to_what_lies_beside_it(void **state) {
     struct environment *e = *state;
     struct heap_arena memory;
@@ -477,6 +576,8 @@ static void what_is_known_of_a_repair_in_a_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_ENVIRONMENT(candidates_of_a_path_and_of_packages),
+        IN_ENVIRONMENT(where_nothing_of_cuda_is_all_of_it_comes_at_once),
+        IN_ENVIRONMENT(a_driver_that_nobody_looks_for_is_led_to),
         IN_ENVIRONMENT(a_missing_name_is_linked_to_what_lies_beside_it),
         IN_ENVIRONMENT(the_pin_of_the_host_is_installed),
         IN_ENVIRONMENT(the_cheapest_comes_first),

@@ -20,19 +20,18 @@ struct writing {
     bool written; /* the file is there, and has all so far */
 };
 
-/* A library of cuDNN's needs what is nobody's: the program was told so in words that name both. */
-static bool is_need_of_cudnn(const struct wc_record *r) {
+/* What works with cuDNN needs what is nobody's: the program was told so in words that name both. */
+static bool is_need_of_nobody(const struct wc_record *r) {
     const struct wc_failure_record *f = &r->u.failure;
 
     return r->kind == WC_KIND_failure && f->operation == WC_operation_NEEDED && !f->text &&
-           wc_name_kind_of(f->name) == WC_NAME_OTHER &&
-           wc_kind_is_cudnn(wc_name_kind_of(f->caller));
+           wc_name_kind_of(f->name) == WC_NAME_OTHER;
 }
 
 /* The first record begins the file. */
 static void add(void *ctx, struct wc_record *r) {
     struct writing *w = ctx;
-    OWNED char *words = is_need_of_cudnn(r) ? loader_sim_not_found(r->u.failure.name) : NULL;
+    OWNED char *words = is_need_of_nobody(r) ? loader_sim_not_found(r->u.failure.name) : NULL;
 
     if (words) {
         r->u.failure.name = r->u.failure.caller;
@@ -62,8 +61,7 @@ static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
                     (m->version && !m->function
                          ? end == STARTUP_VERSION
                          : end == STARTUP_REFUSED || (m->damaged && end == STARTUP_DAMAGED));
-        bool of_ours = m->by && wc_kind_is_cudnn(wc_name_kind_of(m->by->about.path));
-        if ((wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version || of_ours) &&
+        if ((wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version || works_with_cudnn) &&
             m->how != WC_operation_DLOPEN && fits)
             return true;
     }

@@ -284,6 +284,11 @@ static bool has_no_number(const struct asked *a) {
     return fact_has(a, "mind", "a name without a number");
 }
 
+/* Neither of cuDNN nor of CUDA. */
+static bool misses_nobodys(const struct asked *a) {
+    return wc_name_kind_of(fact(a, "missing")) == WC_NAME_OTHER;
+}
+
 /* A part that wants another CUDA than its package is made for did not come with that package. */
 static bool is_of_other_package(const struct asked *a) {
     int32_t wants = wc_name_cuda(fact(a, "missing"));
