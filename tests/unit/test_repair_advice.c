@@ -6,6 +6,7 @@
 #include "support_stack.h"
 #include "tools/repair/beyond.h"
 #include "tools/repair/rules.h"
+#include "tools/util/memory.h"
 
 static struct advice advised(const struct wc_stack *s, const struct wc_finding_record *f) {
     static char memory[16 << 10];
@@ -117,6 +118,43 @@ static void a_part_of_another_cuda_is_put_back(void **state) {
     }
 }
 
+static void a_build_for_gpus_is_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *package, *named, *sentence;
+        enum wc_installation_kind kind;
+    } cases[] = {
+        {"onnxruntime", "onnxruntime-gpu", "install onnxruntime-gpu in place of onnxruntime;",
+         WC_installation_kind_WHEEL},
+        {"tensorflow", "tensorflow-gpu", "install tensorflow-gpu in place of tensorflow;",
+         WC_installation_kind_CONDA},
+        {"torch", "torch", "install a build of torch with CUDA;", WC_installation_kind_WHEEL},
+        {"onnxruntime", NULL, "install a build of torch with CUDA;", WC_installation_kind_DEBIAN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/v/lib/python3.12/site-packages/x/libx.so");
+        struct wc_object_record *o = &s->stack.objects.p[0].r;
+        const struct wc_finding_record f = {.id = "cpu-only-build", .object = host, .host = WC_NULL};
+        struct heap_arena arena;
+        struct edit e;
+        heap_arena_begin(&arena);
+        o->framework = "torch";
+        o->installation = cases[i].package;
+        o->installation_kind = cases[i].kind;
+        assert_ptr_equal(strstr(advised(&s->stack, &f).text, cases[i].sentence),
+                         advised(&s->stack, &f).text);
+        assert_int_equal(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e),
+                         cases[i].named != NULL);
+        if (cases[i].named) {
+            assert_int_equal(e.kind, EDIT_HOST);
+            assert_string_equal(e.name, cases[i].named);
+            assert_string_equal(e.environment, "/v/lib/python3.12/site-packages");
+        }
+        heap_arena_end(&arena);
+    }
+}
+
 /* In whose image is libcuda, and is there a driver at all? */
 static void a_driver_is_to_be_had_in_several_ways(void **state) {
     (void)state;
@@ -176,6 +214,7 @@ int main(void) {
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),
         cmocka_unit_test(an_older_release_is_said_alone),
         cmocka_unit_test(a_driver_is_to_be_had_in_several_ways),
+        cmocka_unit_test(a_build_for_gpus_is_named),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);

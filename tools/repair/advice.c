@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beyond.h"
 #include "core/findings/finding.h"
 
 struct asked {
@@ -284,6 +285,12 @@ static bool has_no_number(const struct asked *a) {
     return fact_has(a, "mind", "a name without a number");
 }
 
+static bool has_other_name_for_gpu(const struct asked *a) {
+    const char *name = beyond_gpu_build(a->object);
+
+    return name && !wc_str_same(name, a->object->r.installation);
+}
+
 /* Neither of cuDNN nor of CUDA. */
 static bool misses_nobodys(const struct asked *a) {
     return wc_name_kind_of(fact(a, "missing")) == WC_NAME_OTHER;
@@ -389,6 +396,8 @@ static const char *value_of(const struct asked *a, const char *word) {
         return opener_of(a);
     if (strcmp(word, "cause") == 0)
         return a->f->explained_by;
+    if (strcmp(word, "gpu build") == 0)
+        return beyond_gpu_build(a->object);
     if (strcmp(word, "machine") == 0)
         return a->s->machine.architecture;
     if (strncmp(word, "path of ", 8) == 0)

@@ -113,6 +113,37 @@ static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
     return true;
 }
 
+static const struct {
+    enum wc_installation_kind kind;
+    const char *package, *of_gpu;
+} gpu_builds[] = {
+#define GPU_BUILD(kind, package, of_gpu, source) {WC_installation_kind_##kind, package, of_gpu},
+#include "gpu_builds.def"
+};
+
+const char *beyond_gpu_build(const struct wc_object *o) {
+    if (!o || !is_package(o))
+        return NULL;
+    WC_EACH_ROW(row, gpu_builds)
+        if (row->kind == o->r.installation_kind && wc_str_same(row->package, o->r.installation))
+            return row->of_gpu;
+    return o->r.installation;
+}
+
+/* Which release of it nobody says: that is the framework's affair. */
+static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
+                           const struct wc_finding_record *f, struct edit *out) {
+    const struct wc_object *o = object_of(s, f->object);
+
+    if (!wc_str_same(f->id, "cpu-only-build") || !beyond_gpu_build(o))
+        return false;
+    *out = (struct edit){.kind = EDIT_HOST,
+                         .name = beyond_gpu_build(o),
+                         .value = "",
+                         .environment = site_of(memory, o)};
+    return true;
+}
+
 bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
                  const struct wc_finding_record *f, enum wc_action action, const char *text,
                  struct edit *out) {
@@ -130,7 +161,7 @@ bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
         *out = (struct edit){.kind = EDIT_SYSTEM, .value = text};
         return true;
     case WC_ACTION_INSTALL:
-        return older_edit(memory, s, f, out);
+        return gpu_build_edit(memory, s, f, out) || older_edit(memory, s, f, out);
     case WC_ACTION_RESTART:
         *out = (struct edit){.kind = EDIT_RESTART};
         return true;
