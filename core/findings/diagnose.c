@@ -4,7 +4,7 @@
 #include "finding.h"
 
 static const struct wc_finding_kind kinds[] = {
-#define FINDING(name, id, severity, title) {id, WC_severity_##severity, title, wc_find_##name},
+#define FINDING(name, id, severity, title) {id, WC_severity_##severity, wc_find_##name},
 #include "findings.def"
 };
 

@@ -26,7 +26,6 @@ struct wc_diagnosis;
 struct wc_finding_kind {
     const char *id;
     enum wc_severity severity; /* the usual one; a finding may carry a lesser one */
-    const char *title;         /* general sentence */
     void (*find)(struct wc_diagnosis *d);
 };
 const struct wc_finding_kind *wc_finding_kinds(size_t *n);

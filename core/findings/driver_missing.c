@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had, or it can reach no GPU.
- * Told by the loader; by cudnnCreate, or by a program that ends badly with libcuda in it, where the
+ * Told by the loader; by cudnnCreate, or by a program with libcuda in it that ends badly, or goes on
+ * with the processor where nobody has hidden the GPU, where the
  * computer shows why: no module in the kernel, a device file that is missing or closed, a daemon
  * that does not run, a variable that hides all GPUs. Then the failed cudnnCreate is no finding of
  * its own: it is a fact of this one. A toolkit brings a libcuda to link with, which does nothing:
@@ -158,7 +159,8 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool asked = signs.stub || signs.request || signs.victim;
     bool is_alone = signs.unreached && !wc_has_error(d);
     bool by_call = signs.call && (is_alone || is_bare(d->s));
-    bool by_end = signs.libcuda && is_alone && !signs.gpu_had && wc_ended_badly(d->s);
+    bool by_end = signs.libcuda && is_alone && !signs.gpu_had &&
+                  (wc_ended_badly(d->s) || (d->s->machine.driver && d->s->machine.device_fault));
 
     if (!asked && !by_call && !by_end)
         return;

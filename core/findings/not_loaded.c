@@ -18,6 +18,18 @@ static bool got_later(const struct wc_stack *s, const struct wc_failure *f, cons
                       (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)));
 }
 
+/* A file that lacked a facade was made up for by another of its name, or that lies beside it: who
+ * opens for everybody, as Python's ctypes does, got the others' facades for others. */
+static bool made_up_later(const struct wc_stack *s, const struct wc_failure *f) {
+    const size_t n = wc_dir_length(f->r.name);
+
+    return WC_ANY(o, s->objects,
+                  o->r.role == WC_role_FACADE && wc_came_after(o, f) &&
+                      wc_brought_by(s, o, f->r.caller_object, f->r.caller) &&
+                      (!n || wc_is_below(o->r.asked_by, f->r.name, n) ||
+                       wc_str_same(wc_base_name(o->r.asked_by), wc_base_name(f->r.name))));
+}
+
 /* A facade that somebody else had loaded is found without a new object: the caller's binding to it
  * tells. */
 static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
@@ -49,7 +61,7 @@ static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *
         return false;
     if (wc_failed_dependency(f, out, MISSING_NAME))
         return wc_name_kind_of(out) == WC_NAME_FACADE && !got_later(s, f, f->r.name) &&
-               !got_later(s, f, NULL);
+               !made_up_later(s, f);
     if (!wc_kind_is_cudnn(wc_name_kind_of(f->r.name)))
         return false;
     wc_str_copy(out, MISSING_NAME, wc_base_name(f->r.name));

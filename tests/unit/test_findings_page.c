@@ -588,7 +588,7 @@ static void each_finding_has_its_section(void **state) {
                      kind[i].id);
         before = at;
         snprintf(line, sizeof line, "\n**%s**: %s.\n",
-                 wc_enum_word(WC_ENUM_severity, kind[i].severity), kind[i].title);
+                 wc_enum_word(WC_ENUM_severity, kind[i].severity), title_of(kind[i].id));
         if (!in_section(kind[i].id, line))
             fail_msg("docs/findings.md, %s: the section should begin with%s", kind[i].id, line);
         has_its_parts(kind[i].id);

@@ -1296,6 +1296,7 @@ import kinds_of_routes  # noqa: E402,F401
 import kinds_of_science  # noqa: E402,F401
 import kinds_of_starts  # noqa: E402,F401
 import kinds_of_surroundings  # noqa: E402,F401
+import kinds_of_symptoms  # noqa: E402,F401
 import kinds_of_threads  # noqa: E402,F401
 import kinds_of_upgrades  # noqa: E402,F401
 

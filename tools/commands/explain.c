@@ -64,7 +64,7 @@ static enum exit_code unknown(const char *given) {
 /* ---- what is printed ---- */
 
 static json_t *finding_json(const struct wc_finding_kind *kind) {
-    return json_make("ssso", "id", kind->id, "severity", word_of(kind), "title", kind->title,
+    return json_make("ssso", "id", kind->id, "severity", word_of(kind), "title", title_of(kind->id),
                      "page", text_to_json(page_of(kind->id)));
 }
 
@@ -79,7 +79,7 @@ static enum exit_code list(void) {
         else
             printf("%s%-7s%s  %s\n           %s\n",
                    paint_begin(options.colour, paint_of_severity(kind[i].severity)),
-                   word_of(&kind[i]), paint_end(options.colour), kind[i].id, kind[i].title);
+                   word_of(&kind[i]), paint_end(options.colour), kind[i].id, title_of(kind[i].id));
     }
     if (array)
         json_print(stdout, array);

@@ -8,6 +8,7 @@
 
 #include "core/findings/diagnose.h"
 #include "messages.h"
+#include "page.h"
 #include "text_into_log.h"
 #include "tools/commands/input.h"
 #include "tools/log/record_json.h"
@@ -152,7 +153,7 @@ static void print_text_of(const struct messages *m, bool colour) {
     }
     for (size_t i = 0; i < n; i++)
         if (fits(m, kind[i].id)) {
-            printf("%s  %s: %s\n", title, kind[i].id, kind[i].title);
+            printf("%s  %s: %s\n", title, kind[i].id, title_of(kind[i].id));
             title = "";
         }
     if (!*title)

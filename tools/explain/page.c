@@ -15,6 +15,20 @@ static const struct page {
 };
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
+static const struct {
+    const char *id, *title;
+} titles[] = {
+#define FINDING(name, id, severity, title) {id, title},
+#include "core/findings/findings.def"
+};
+
+const char *title_of(const char *id) {
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+        if (strcmp(titles[i].id, id) == 0)
+            return titles[i].title;
+    return NULL;
+}
+
 const char *page_id(size_t i) {
     return i < PAGES ? pages[i].id : NULL;
 }

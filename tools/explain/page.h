@@ -10,6 +10,8 @@
 
 /* The section below the heading of an id, as it stands there, in Markdown. NULL: there is none. */
 const char *page_of(const char *id);
+/* What such findings say, in general; NULL: there is no such finding. */
+const char *title_of(const char *id);
 /* i-th id that has a page, in the order of docs/findings.md; NULL past the last. */
 const char *page_id(size_t i);
 
