@@ -86,7 +86,7 @@ def index():
                 name, full, wheel, requires = World.cudnn_wheel(version, cuda, *searching(version))
                 found["pip"].setdefault(name, {})[full] = {"files": packed(wheel), "requires": requires}
             add_release(found, version, cuda, files)
-    for version, cuda in newest():
+    for version, cuda in (*newest(), ("8.1.1", "11")):  # that is what MXNet 1.9.1 was built with
         files = released(version, cuda)
         found["archive"]["cudnn"].setdefault(f"{version} {cuda}", {"files": packed(archive(files, version))})
     for cuda in stock.TOOLKITS:

@@ -29,6 +29,9 @@ void find_installs(struct finding_of *f) {
         const char *environment = find_environment_of(f, host ? wc_path_of(host) : d->r.host_path);
         if (d->r.demand_kind == WC_demand_kind_REQUIRED && d->r.package)
             find_add_install(f, d->r.package, spec_of(f, d->r.spec), environment);
+        if (!host && environment)
+            find_add_install(f, find_package_for(f, environment, NULL),
+                             candidates_accepted(f->out, &d->r), environment);
     }
     WC_EACH(host, all) {
         const char *environment = find_environment_of(f, wc_path_of(*host));

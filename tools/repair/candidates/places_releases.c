@@ -162,7 +162,7 @@ void places_find_specs(struct finding_places *f) {
         if (d->r.demand_kind == WC_demand_kind_EXPECTATION ||
             d->r.demand_kind == WC_demand_kind_REQUIRED ||
             !wc_object_of(f->s, d->r.host, d->r.host_path))
-            add_spec(f, &all, d->r.spec);
+            add_spec(f, &all, d->r.spec ? d->r.spec : candidates_accepted(f->out, &d->r));
     WC_EACH(d, f->s->demands)
         if (d->r.demand_kind == WC_demand_kind_EXPECTATION && !d->r.spec)
             add_major(f, &all, wc_version_of(d->r.built));

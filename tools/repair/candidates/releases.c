@@ -29,6 +29,20 @@ const char *candidates_common(struct candidates *c, const struct wc_stack *s,
                            find_short_version(c, high));
 }
 
+const char *candidates_accepted(struct candidates *c, const struct wc_demand_record *demand) {
+    const struct wc_version built = wc_version_of(demand->built);
+    struct wc_version end = {built.major, built.minor, built.patch + 1, -1};
+
+    if (demand->spec || built.patch < 0 || wc_demand_refuses(demand, built))
+        return NULL;
+    if (!wc_demand_refuses(demand, end))
+        end = (struct wc_version){built.major, built.minor + 1, 0, -1};
+    if (!wc_demand_refuses(demand, end))
+        end = (struct wc_version){built.major + 1, 0, 0, -1};
+    return wc_arena_format(c->memory, ">=%s,<%s", find_short_version(c, built),
+                           find_short_version(c, end));
+}
+
 /* Releases that NVIDIA's own words are about: in place of a bad one, or for another GPU. */
 static const struct {
     const char *bad, *instead;
