@@ -40,8 +40,8 @@ struct planning {
 
 /* NULL: of no object (WC_NULL), or of one that has none. */
 const char *cures_path_of(const struct wc_stack *s, int64_t object);
-/* Nothing that is as bad may be there that was not there before. That now the other one of two
- * copies stands in front is no more than a note. */
+/* Is something there that is as bad and was not there before? That now the other one of two copies
+ * stands in front is no more than a note. */
 bool cures_brings(const struct planning *p, const struct played *x, const struct outcome *o,
                   bool of_end, enum wc_severity severity);
 /* What is told of a program that fails alone counts, too: it may go on to fail. */
@@ -53,7 +53,7 @@ bool cures_is_gone(const struct planning *p, const struct outcome *o, bool of_en
                    const struct wc_finding_record *f);
 /* Does the replay show it, if only with the process's own end? */
 bool cures_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
-/* What explains it is repaired, too. */
+/* Does what explains it stay as it is? */
 bool cures_leaves_cause(const struct planning *p, const struct outcome *o, bool of_end,
                         const struct wc_finding_record *f);
 
@@ -113,7 +113,7 @@ bool cures_takes_older(const struct planning *p, const struct played *x,
  * there anew. */
 bool cures_keeps_cuda(const struct planning *p, const struct played *x,
                       const struct wc_finding_record *f);
-/* To take a file away that was asked for is of use where another one comes in for it. */
+/* Does it take a file away that was asked for, and no other one comes in for it? */
 bool cures_removes_wanted(const struct planning *p, const struct played *x);
 
 /* ---- what a mere note may change (tools/repair/cures/notes.c) ---- */

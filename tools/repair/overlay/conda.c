@@ -93,10 +93,10 @@ bool overlay_remove_conda(struct overlay *o, const char *prefix, const char *pac
 }
 
 static struct wc_version conda_version(const struct conda_record *r) {
+    const char *version = r->name ? r->name + strlen(r->package) + 1 : "";
     struct wc_version v = WC_VERSION_NONE;
 
-    if (r->name)
-        wc_version_parse_start(r->name + strlen(r->package) + 1, strlen(r->name), &v);
+    wc_version_parse_start(version, strlen(version), &v);
     return v;
 }
 
