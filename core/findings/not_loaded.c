@@ -18,15 +18,17 @@ static bool got_later(const struct wc_stack *s, const struct wc_failure *f, cons
                       (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)));
 }
 
-/* A file that lacked a facade was made up for by another of its name, or that lies beside it: who
- * opens for everybody, as Python's ctypes does, got the others' facades for others. */
+/* A file that lacked a facade was made up for by one that its caller opened itself, or by another
+ * file of its name, or that lies beside it: who opens for everybody, as Python's ctypes does, got
+ * the others' facades for others. */
 static bool made_up_later(const struct wc_stack *s, const struct wc_failure *f) {
     const size_t n = wc_dir_length(f->r.name);
 
     return WC_ANY(o, s->objects,
                   o->r.role == WC_role_FACADE && wc_came_after(o, f) &&
                       wc_brought_by(s, o, f->r.caller_object, f->r.caller) &&
-                      (!n || wc_is_below(o->r.asked_by, f->r.name, n) ||
+                      (!n || wc_str_same(o->r.asked_by, f->r.caller) ||
+                       wc_is_below(o->r.asked_by, f->r.name, n) ||
                        wc_str_same(wc_base_name(o->r.asked_by), wc_base_name(f->r.name))));
 }
 

@@ -217,6 +217,10 @@ static void conda_has_its_own_list(void **state) {
     put_library(e, facade, "8.5.0");
     write_bytes(in(e, "%s/conda-meta/cudnn-8.5.0-0.json", prefix), list, strlen(list));
     begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &newer)); /* for which CUDA? */
+    end(&x);
+    write_bytes(in(e, "%s/conda-meta/libcublas-12.4.5-0.json", prefix), "{}", 2);
+    begin(&x, &no_variables);
     assert_true(overlay_apply(&x.overlay, &newer));
     assert_version(&x, facade, "8.9.7");
     assert_false(is_there(&x, in(e, "%s/conda-meta/cudnn-8.5.0-0.json", prefix)));

@@ -100,10 +100,10 @@ static struct wc_version conda_version(const struct conda_record *r) {
     return v;
 }
 
-/* Which CUDA a build is for: by its name ("cuda12_0"), else by the package that says it for the
+/* Which CUDA a build is for: by its name ("cuda12_0"), else by the packages that say it for the
  * whole environment. A solver keeps to that. -1: nothing says it. */
 static int32_t conda_cuda(struct overlay *o, const char *prefix, const struct conda_record *r) {
-    static const char *const stating[] = {"cuda-version", "cudatoolkit"};
+    static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart", "libcublas"};
     const char *build = r->name ? strstr(r->name, "-cuda") : NULL;
 
     if (build && wc_is_digit(build[strlen("-cuda")]))
@@ -164,6 +164,8 @@ bool overlay_install_conda(struct overlay *o, const char *prefix, const struct e
         return overlay_fail(o, overlay_satisfied);
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
+    if (cuda < 0)
+        return overlay_fail(o, "nothing there says for which CUDA conda would take it");
     overlay_remove_conda(o, prefix, e->name);
     return put_conda(o, prefix, e->name, wheel, release);
 }
