@@ -105,6 +105,22 @@ static const char *before(struct scene *s, const char *driver) {
     return text_of(s, v);
 }
 
+/* An image has a libcuda of its own: that it is old is not what is wrong. */
+static void where_there_is_no_driver_none_is_too_old(void **state) {
+    (void)state;
+    for (int64_t devices = 0; devices < 2; devices++) {
+        struct scene *s = computer(NULL, "x86_64");
+        s->stack.machine.gpu_devices = devices;
+        add_libcuda(s, library(s, "418.87.00"));
+        add_cuda(s, "libcudart.so.13");
+        assert_finds(s, devices ? "driver-too-old" : "");
+        if (devices)
+            continue;
+        add_outcome(s, 0, NULL);
+        assert_finds(s, "driver-missing");
+    }
+}
+
 static void the_least_driver_of_each_cuda(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -431,6 +447,7 @@ int main(void) {
         cmocka_unit_test(one_release_of_the_driver),
         cmocka_unit_test(what_tells_no_release),
         cmocka_unit_test(a_newer_libcuda_made_for_that),
+        cmocka_unit_test(where_there_is_no_driver_none_is_too_old),
         cmocka_unit_test(the_least_driver_of_each_cuda),
         cmocka_unit_test(minor_versions_share_one),
         cmocka_unit_test(cudnn_itself_tells_its_cuda),
