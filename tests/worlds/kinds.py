@@ -56,7 +56,7 @@ LABELS = {
     "function-done-without": {"missing-symbols"},
 }
 
-KEPT = ()
+KEPT = ("site-images", "site-notebooks", "site-drivers", "site-stores", "site-clusters")
 
 
 @dataclass
@@ -85,6 +85,7 @@ KINDS = {}
 
 def kind(group, masks=None, printed=False, root=False, changes=False, weight=1, **want):
     def register(function):
+        assert function.__name__ not in KINDS, f"two kinds are called {function.__name__}"
         KINDS[function.__name__] = k = Kind(function.__name__, group, want, function, root=root, printed=printed,
                                             changes=changes or group == "change", weight=weight)
         if masks is not None:
@@ -1286,9 +1287,11 @@ def older_first_in_the_search_path(s):
                  "it is searched first", "the host refuses it")
 
 
+import kept_sites  # noqa: E402,F401
 import kinds_by_hand  # noqa: E402,F401
 import kinds_of_applications  # noqa: E402,F401
 import kinds_of_builders  # noqa: E402,F401
+import kinds_of_forums  # noqa: E402,F401
 import kinds_of_frameworks  # noqa: E402,F401
 import kinds_of_machines  # noqa: E402,F401
 import kinds_of_messages  # noqa: E402,F401

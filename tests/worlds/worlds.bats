@@ -24,7 +24,6 @@ load ../setup/helper
 }
 
 @test "each kind that is kept can be made, and its fault shows: how it is told is not looked at" {
-    ! grep -q '^KEPT = ()' "$WC_ROOT/tests/worlds/kinds.py" || skip "all were looked at: new ones have to be written"
     run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 13 --worlds 40 --kinds kept --bare
     echo "$output"
     [ "$status" -eq 0 ]
