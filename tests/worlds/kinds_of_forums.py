@@ -365,7 +365,7 @@ def driver_insufficient_for_the_runtime(s):
 
 @kind("forum-machines", ("harmless", "late", "workers", "wrapper"), weight=4, place=("container",), era=(8, 9),
       host=("package", "linked"), framework=("torch", "tensorflow", "visionkit"))
-def container_of_plain_docker(s):
+def plain_docker_and_the_images_driver(s):
     """pwwt/135740, stackoverflow/55962311, syntaxfix/8110, abhik.ai (GPU containers): nvidia-smi works on the computer;
     the container was started without --gpus: nothing is mounted, and a driver that the image installs finds no
     device."""
