@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had, or it can reach no GPU.
- * Told by the loader; by cudnnCreate, or by a program with libcuda in it, where the
- * computer shows why: no module in the kernel, a device file that is missing or closed, a daemon
- * that does not run, a variable that hides all GPUs. Then the failed cudnnCreate is no finding of
- * its own: it is a fact of this one. A toolkit brings a libcuda to link with, which does nothing:
- * loaded in the driver's place it is none.
+ * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had, or it can reach no
+ * GPU. Told by the loader; by cudnnCreate, or by a program with libcuda in it, where the computer
+ * shows why: no module in the kernel, a device file that is missing or closed, a daemon that does
+ * not run, a variable that hides all GPUs. Then the failed cudnnCreate is no finding of its own:
+ * it is a fact of this one. A toolkit brings a libcuda to link with, which does nothing: loaded
+ * in the driver's place it is none.
  */
 #include "finding.h"
 
@@ -160,8 +160,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool by_call = signs.call && (is_alone || is_bare(d->s));
     bool in_reach = d->s->machine.driver && d->s->machine.device_fault;
     bool by_end = signs.libcuda && is_alone && !signs.gpu_had &&
-                  (wc_ended_badly(d->s) ||
-                   (d->s->has_outcome && (in_reach || is_bare(d->s))));
+                  (wc_ended_badly(d->s) || (d->s->has_outcome && (in_reach || is_bare(d->s))));
 
     if (!asked && !by_call && !by_end)
         return;
@@ -169,7 +168,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
         return; /* a part asks when it is loaded, long before anybody needs the driver */
     struct wc_case *c = wc_case_begin(d);
     c->r.title = title(c, &signs);
-    c->r.severity = asked || by_call                       ? severity_of(d, &signs)
+    c->r.severity = asked || by_call                   ? severity_of(d, &signs)
                     : wc_ended_badly(d->s) || in_reach ? WC_severity_WARNING
                                                        : WC_severity_NOTE;
     if (signs.call)

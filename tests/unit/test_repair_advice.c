@@ -135,7 +135,8 @@ static void a_build_for_gpus_is_named(void **state) {
         struct scene *s = new_scene();
         int64_t host = add_host(s, "/v/lib/python3.12/site-packages/x/libx.so");
         struct wc_object_record *o = &s->stack.objects.p[0].r;
-        const struct wc_finding_record f = {.id = "cpu-only-build", .object = host, .host = WC_NULL};
+        const struct wc_finding_record f = {
+            .id = "cpu-only-build", .object = host, .host = WC_NULL};
         struct heap_arena arena;
         struct edit e;
         heap_arena_begin(&arena);

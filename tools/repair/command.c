@@ -341,7 +341,10 @@ const char *command_of(struct wc_arena *memory, const struct edits *edits,
     WC_EACH(e, *edits) {
         m.edit = e;
         more = one_more(&m, user, before);
-        command = format(memory, "%s%s%s", command, more ? " " : *command ? " && " : "",
+        command = format(memory, "%s%s%s", command,
+                         more       ? " "
+                         : *command ? " && "
+                                    : "",
                          more ? more : one(&m, user));
         before = e;
     }
@@ -428,7 +431,10 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
 
     WC_EACH(e, *edits) {
         bool more = is_installed_with(before, e);
-        text = format(memory, "%s%s%s", text, more ? ", " : *text ? ", then " : "",
+        text = format(memory, "%s%s%s", text,
+                      more    ? ", "
+                      : *text ? ", then "
+                              : "",
                       more ? package(memory, e) : sentence(memory, e));
         before = e;
     }

@@ -32,8 +32,8 @@ bool candidates_path_has(const char *path, const char *element, size_t n);
  */
 const char *candidates_common(struct candidates *c, const struct wc_stack *s,
                               const struct wc_hosts *hosts);
-/* The releases that one demand, of a host that need not be there, accepts by what it was built with;
- * NULL: it says nothing of that. */
+/* The releases that one demand, of a host that need not be there, accepts by what it was built
+ * with; NULL: it says nothing of that. */
 const char *candidates_accepted(struct candidates *c, const struct wc_demand_record *demand);
 /* The i-th set of releases of which it is known that they have code for all GPUs: from first on,
  * before end (NONE: without an end). False: there is none any more. */

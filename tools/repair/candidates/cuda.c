@@ -8,8 +8,7 @@
 /* The wheels without which no framework gets to cuDNN, and the folders of theirs before CUDA 13. */
 static const struct {
     const char *package, *folder;
-} always[] = {
-    {"cuda-runtime", "cuda_runtime"}, {"cublas", "cublas"}, {"cuda-nvrtc", "cuda_nvrtc"}};
+} always[] = {{"cuda-runtime", "cuda_runtime"}, {"cublas", "cublas"}, {"cuda-nvrtc", "cuda_nvrtc"}};
 
 struct looking {
     struct finding_of *f;
@@ -42,7 +41,8 @@ static bool has_any(struct finding_of *f, const char *site, int32_t cuda) {
     struct looking l = {.f = f, .cuda = cuda};
     size_t n = wc_dir_length(site);
 
-    l.found = WC_ANY(o, f->s->objects, o->r.mapped && is_of_cuda(wc_base_name(wc_path_of(o)), cuda));
+    l.found =
+        WC_ANY(o, f->s->objects, o->r.mapped && is_of_cuda(wc_base_name(wc_path_of(o)), cuda));
     l.directory = find_format(f, "%s/nvidia", site);
     f->files->list(f->files->ctx, l.directory, is_wheel, &l);
     n = n ? wc_dir_above(site, n) : 0;

@@ -242,8 +242,7 @@ static void add_missing(struct finding_of *f, const struct wc_failure *failure, 
     /* What a cuDNN for another CUDA than the process's asks for does not make it the right one. */
     if (kind == WC_NAME_CUDA_DEPENDENCY &&
         !(wc_asked_by_cudnn(f->s, failure) && cuda > 0 && of_process > 0 && cuda != of_process))
-        add_wheel(f, environment, name, cuda_for(f, failure, name),
-                  wc_is_asked_for(failure, name));
+        add_wheel(f, environment, name, cuda_for(f, failure, name), wc_is_asked_for(failure, name));
 }
 
 void find_missing(struct finding_of *f) {

@@ -103,7 +103,8 @@ static struct wc_version conda_version(const struct conda_record *r) {
 /* Which CUDA a build is for: by its name ("cuda12_0"), else by the packages that say it for the
  * whole environment. A solver keeps to that. -1: nothing says it. */
 static int32_t conda_cuda(struct overlay *o, const char *prefix, const struct conda_record *r) {
-    static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart", "libcublas"};
+    static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart",
+                                          "libcublas"};
     const char *build = r->name ? strstr(r->name, "-cuda") : NULL;
 
     if (build && wc_is_digit(build[strlen("-cuda")]))
