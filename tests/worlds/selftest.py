@@ -65,6 +65,17 @@ class Judge(unittest.TestCase):
         said = telling("whichcudnn: error[bad-file]: x\n", [("error", "bad-file", "x")], 0)
         self.assertEqual(judge.judge_healthy(said, (0, "", "")), "error on healthy")
 
+    def test_the_next_cause_is_planted_and_was_not_named(self):
+        truth = kinds.truth("not-found-nor-cuda", ("libcudnn.so.9", "libcudart.so.12"), "libcudnn", "cause")
+        first = {"id": "library-not-found", "title": "h needs libcudnn.so.9, which was not found"}
+        for title, planted, another in (("h asked for libcudart.so.12, which was not found", truth, True),
+                                        ("h asked for libcufft.so.11, which was not found", truth, False),
+                                        (first["title"], truth, False),
+                                        ("h asked for libcudart.so.12, which was not found", TRUTH, False)):
+            said = telling(f"whichcudnn: error[cuda-dependency-differs]: {title}\n",
+                           [("error", "cuda-dependency-differs", title)])
+            self.assertIs(repairs.is_another(first, said, [planted]), another, title)
+
     def test_each_label_names_findings_that_are_explained(self):
         import json
         import subprocess

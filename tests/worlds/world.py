@@ -164,12 +164,13 @@ class World:
         return {p.name: p for p in sorted(d.iterdir())}
 
     @staticmethod
-    def cudnn_wheel(version, cuda, *options):
+    def cudnn_wheel(version, cuda, *options, build=None):
         files = {f"nvidia/cudnn/lib/{n}": p for n, p in World.cudnn_files(version, cuda, *options).items()}
         major, minor, patch = stock.numbers(version)
         files["nvidia/cudnn/include/cudnn_version.h"] = (
             f"#define CUDNN_MAJOR {major}\n#define CUDNN_MINOR {minor}\n#define CUDNN_PATCHLEVEL {patch}\n").encode()
-        return f"nvidia-cudnn-cu{cuda}", stock.wheel_version(version), files, cuda_requires(cuda, "cublas")
+        full = f"{version}.{build}" if build else stock.wheel_version(version)
+        return f"nvidia-cudnn-cu{cuda}", full, files, cuda_requires(cuda, "cublas")
 
     @staticmethod
     def cuda_wheels(cuda):

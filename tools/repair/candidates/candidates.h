@@ -8,7 +8,7 @@
 #include "core/findings/finding.h"
 #include "tools/repair/replay.h"
 
-#define CANDIDATE_EDITS 4
+#define CANDIDATE_EDITS 5
 
 struct candidate {
     struct edit edit[CANDIDATE_EDITS];

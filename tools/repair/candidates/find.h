@@ -130,9 +130,10 @@ void find_missing(struct finding_of *f);
 /* ---- CUDA (tools/repair/candidates/cuda.c) ---- */
 
 /* All of it that frameworks ask for one library after another, where neither the process nor the
- * site has any of that CUDA. wheel: the one that has the first of them. False: it has some, or the
- * wheel is none of these. */
-bool find_whole_cuda(struct finding_of *f, const char *site, const char *wheel, int32_t cuda);
+ * site has any of that CUDA, with a cuDNN that the host (NULL: not known) accepts. wheel: the one
+ * that has the first of them. False: it has some, or the wheel is none of these. */
+bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_object *host,
+                     const char *wheel, int32_t cuda);
 
 /* ---- files (tools/repair/candidates/files.c) ---- */
 

@@ -200,13 +200,13 @@ static void add_install_linked(struct finding_of *f, struct edit e, const char *
 
 /* What NVIDIA's wheels have. by_name: who asks for one library after another does not tell of the
  * next; what a file needs is all known. */
-static void add_wheel(struct finding_of *f, const char *site, const char *name, int32_t cuda,
-                      bool by_name) {
+static void add_wheel(struct finding_of *f, const char *site, const struct wc_object *host,
+                      const char *name, int32_t cuda, bool by_name) {
     const char *spec, *wheel = wheel_with(f->out->memory, name, cuda, &spec);
 
     if (wheel) {
         add_again(f, site, wheel);
-        if (find_whole_cuda(f, site, wheel, cuda < 0 ? wc_name_cuda(name) : cuda) && by_name)
+        if (find_whole_cuda(f, site, host, wheel, cuda < 0 ? wc_name_cuda(name) : cuda) && by_name)
             return;
         find_add_install(f, wheel, spec, site);
         add_install_linked(f, find_install(wheel, spec, site), name);
@@ -242,7 +242,8 @@ static void add_missing(struct finding_of *f, const struct wc_failure *failure, 
     /* What a cuDNN for another CUDA than the process's asks for does not make it the right one. */
     if (kind == WC_NAME_CUDA_DEPENDENCY &&
         !(wc_asked_by_cudnn(f->s, failure) && cuda > 0 && of_process > 0 && cuda != of_process))
-        add_wheel(f, environment, name, cuda_for(f, failure, name), wc_is_asked_for(failure, name));
+        add_wheel(f, environment, wc_caller_of(f->s, failure), name, cuda_for(f, failure, name),
+                  wc_is_asked_for(failure, name));
 }
 
 void find_missing(struct finding_of *f) {
