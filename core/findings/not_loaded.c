@@ -18,6 +18,14 @@ static bool got_later(const struct wc_stack *s, const struct wc_failure *f, cons
                       (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)));
 }
 
+/* libnvinfer.so.8 and libnvinfer.so.10 */
+static bool is_named_alike(const char *a, const char *b) {
+    const char *x = wc_base_name(a), *y = wc_base_name(b), *end = wc_str_find(x, ".so");
+    const size_t n = end ? (size_t)(end - x) + 3 : 0;
+
+    return n > 0 && wc_str_length(y) >= n && wc_mem_compare(x, y, n) == 0;
+}
+
 /* A file that lacked a facade was made up for by one that its caller opened itself, or by another
  * file of its name, or that lies beside it: who opens for everybody, as Python's ctypes does, got
  * the others' facades for others. */
@@ -27,9 +35,9 @@ static bool made_up_later(const struct wc_stack *s, const struct wc_failure *f) 
     return WC_ANY(o, s->objects,
                   o->r.role == WC_role_FACADE && wc_came_after(o, f) &&
                       wc_brought_by(s, o, f->r.caller_object, f->r.caller) &&
-                      (!n || wc_str_same(o->r.asked_by, f->r.caller) ||
+                      (!n || !o->r.asked_by || wc_str_same(o->r.asked_by, f->r.caller) ||
                        wc_is_below(o->r.asked_by, f->r.name, n) ||
-                       wc_str_same(wc_base_name(o->r.asked_by), wc_base_name(f->r.name))));
+                       is_named_alike(o->r.asked_by, f->r.name)));
 }
 
 /* A facade that somebody else had loaded is found without a new object: the caller's binding to it

@@ -76,6 +76,42 @@ static void a_need_that_is_met_by_path_is_no_finding(void **state) {
     assert_finds(s, "");
 }
 
+/* Who opens for everybody makes nothing up for others. */
+static void what_another_got_later_is_no_amends(void **state) {
+    (void)state;
+    static const struct {
+        const char *failed, *later;
+        bool amends;
+    } cases[] = {
+        {"/v/onnxruntime/capi/libonnxruntime_providers_cuda.so", "/v/torch/lib/libtorch_cuda.so",
+         false},
+        {"/opt/trt8/lib/libnvinfer.so.8", "/opt/trt10/lib/libnvinfer.so.10", true},
+        {"/opt/plugins/a.so", "/opt/plugins/b.so", true},
+        {"/opt/a/x.so", NULL, true}, /* by whom is not known */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = new_scene();
+        add_failure(s, NOBODY, ctypes, cases[i].failed, not_found(s, "libcudnn.so.8"));
+        struct file host = {.role = WC_role_HOST,
+                            .path = cases[i].later ? cases[i].later : "/opt/b/y.so",
+                            .version = WC_VERSION_NONE,
+                            .asked_by = NOBODY,
+                            .asked_path = ctypes,
+                            .how = WC_operation_DLOPEN};
+        int64_t by = add_file(s, &host);
+        struct file facade = {.role = WC_role_FACADE,
+                              .path = "/opt/cudnn/libcudnn.so.9",
+                              .version = draw_release(9),
+                              .asked_by = by,
+                              .asked_path = cases[i].later,
+                              .how = WC_operation_NEEDED};
+        add_file(s, &facade);
+        if (!cases[i].later)
+            s->stack.objects.p[s->stack.objects.n - 1].r.asked_by = NULL;
+        assert_finds(s, cases[i].amends ? "" : "library-not-found");
+    }
+}
+
 /* Transformer Engine's start: a name that the loader does not know, then the wheel's files by their
  * paths. */
 static void what_the_copy_found_next_lacks_is_the_cause(void **state) {
@@ -666,6 +702,7 @@ int main(void) {
         cmocka_unit_test(what_the_copy_found_next_lacks_is_the_cause),
         cmocka_unit_test(what_another_host_got_does_not_help),
         cmocka_unit_test(a_need_that_is_met_by_path_is_no_finding),
+        cmocka_unit_test(what_another_got_later_is_no_amends),
         cmocka_unit_test(a_file_that_the_loader_refused_is_not_called_missing),
         cmocka_unit_test(each_caller_has_its_own),
         cmocka_unit_test(what_came_in_later_is_known_by_any_name),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "support_user.h"
+#include "tools/fix/steps.h"
 #include "tools/repair/command.h"
 
 #define NAME "nvidia-cudnn-cu12"
@@ -306,6 +307,13 @@ static void several_are_made_in_their_order(void **state) {
     assert_string_equal(text_of(&memory.arena, &(struct edits){installs, 3}),
                         "install nvidia-cublas-cu11, nvidia-cuda-runtime-cu11>=11.8, then take "
                         "LD_LIBRARY_PATH out of the environment");
+    struct steps steps;
+    steps_make(&steps, &memory.arena, &(struct edits){installs, 4}, &user);
+    assert_int_equal(steps.n, 3);
+    assert_string_equal(steps.p[0].text,
+                        "pip install nvidia-cublas-cu11 'nvidia-cuda-runtime-cu11>=11.8'");
+    assert_int_equal(steps.p[1].kind, STEP_VARIABLE);
+    assert_string_equal(steps.p[2].text, "pip install nvidia-cudnn-cu12");
     const struct edit elsewhere[] = {installs[0], install(NAME, "", "/other/site-packages")};
     assert_non_null(strstr(command(elsewhere, 2), " && "));
     const struct edit mixed[] = {edits[2], {.kind = EDIT_IMPORT_FIRST, .name = "a", .value = "b"}};

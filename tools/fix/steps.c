@@ -148,8 +148,19 @@ static void add(struct making *m, const struct edit *e, enum step_kind kind, con
     m->out->p[m->out->n++] = (struct step){kind, e, text};
 }
 
-static void add_edit(struct making *m, const struct edit *e) {
-    const struct edits one = {e, 1};
+/* How many of them one command installs: one after the other some ways to install take away what
+ * the one before has brought. */
+static size_t installed_together(const struct edit *e, size_t n) {
+    size_t k = 1;
+
+    while (k < n && e[k].kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
+           wc_str_same(e[k].environment, e->environment))
+        k++;
+    return k;
+}
+
+static void add_edit(struct making *m, const struct edit *e, size_t n) {
+    const struct edits one = {e, n};
     const char *command = command_of(m->memory, &one, m->user);
     enum step_kind kind = kind_of(e);
 
@@ -185,8 +196,10 @@ void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *ed
     *s = (struct steps){.p = wc_arena_take(memory, (edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)
         s->why = "it is no change that could be made by a command";
-    for (size_t i = 0; s->p && i < edits->n; i++)
-        add_edit(&m, &edits->p[i]);
+    for (size_t i = 0, n; s->p && i < edits->n; i += n) {
+        n = installed_together(&edits->p[i], edits->n - i);
+        add_edit(&m, &edits->p[i], n);
+    }
 }
 
 json_t *steps_json(const struct steps *s, struct wc_arena *memory) {

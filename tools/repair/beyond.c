@@ -134,13 +134,13 @@ const char *beyond_gpu_build(const struct wc_object *o) {
 static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
                            const struct wc_finding_record *f, struct edit *out) {
     const struct wc_object *o = object_of(s, f->object);
+    const char *name = beyond_gpu_build(o);
 
-    if (!wc_str_same(f->id, "cpu-only-build") || !beyond_gpu_build(o))
+    if (!wc_str_same(f->id, "cpu-only-build") || !name)
         return false;
-    *out = (struct edit){.kind = EDIT_HOST,
-                         .name = beyond_gpu_build(o),
-                         .value = "",
-                         .environment = site_of(memory, o)};
+    *out = (struct edit){.kind = EDIT_HOST, .name = name, .value = ""};
+    if (!wc_str_same(name, o->r.installation)) /* of the same name it counts as installed */
+        out->environment = site_of(memory, o);
     return true;
 }
 
