@@ -111,7 +111,7 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
     if (signs->victim)
         return wc_format(c, "%s could not be loaded: no NVIDIA driver, libcuda.so.1 was not found",
                          wc_format_name(c, signs->victim->r.name));
-    if (!signs->request && (signs->libcuda || !is_bare(c->d->s)))
+    if (!signs->request && (signs->libcuda || !r || !is_bare(c->d->s)))
         return wc_format(c, "no GPU can be reached: %s", signs->unreached);
     if (r)
         return wc_format(c, "no NVIDIA driver here: %s, called by %s, failed",
