@@ -137,9 +137,10 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
     struct release driver = libcuda ? library : module;
     struct use use;
 
-    if (!driver.text || is_wsl(d->s) || /* driver-mixed tells that one */
-        (!module.text && d->s->has_machine && d->s->machine.gpu_devices == 0)) /* there is none */
+    if (!driver.text || is_wsl(d->s)) /* driver-mixed tells that one */
         return;
+    if (!module.text && d->s->has_machine && d->s->machine.gpu_devices == 0 && d->s->has_outcome)
+        return; /* there is none, which driver-missing tells at the end */
     use = newest_use(d->s);
     if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)
         return;

@@ -113,11 +113,9 @@ static void where_there_is_no_driver_none_is_too_old(void **state) {
         s->stack.machine.gpu_devices = devices;
         add_libcuda(s, library(s, "418.87.00"));
         add_cuda(s, "libcudart.so.13");
-        assert_finds(s, devices ? "driver-too-old" : "");
-        if (devices)
-            continue;
+        assert_finds(s, "driver-too-old");
         add_outcome(s, 0, NULL);
-        assert_finds(s, "driver-missing");
+        assert_finds(s, devices ? "driver-too-old" : "driver-missing");
     }
 }
 
