@@ -158,10 +158,11 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool asked = signs.stub || signs.request || signs.victim;
     bool is_alone = signs.unreached && !wc_has_error(d);
     bool by_call = signs.call && (is_alone || is_bare(d->s));
-    bool in_reach = d->s->machine.driver && d->s->machine.device_fault;
-    /* Who hides the GPUs means it; where the driver has named them they can be reached. */
-    bool passed_by = d->s->has_outcome && !wc_hides_gpus(d->s) && d->s->machine.gpus.n == 0 &&
-                     (in_reach || is_bare(d->s));
+    /* A device file that cannot be had is sure; what daemons do is not seen from everywhere. */
+    bool in_reach = d->s->machine.driver && d->s->machine.device_fault &&
+                    wc_str_starts(d->s->machine.device_fault, "/dev/");
+    bool passed_by =
+        d->s->has_outcome && !wc_hides_gpus(d->s) && (in_reach || is_bare(d->s)); /* not meant */
     bool by_end =
         signs.libcuda && is_alone && !signs.gpu_had && (wc_ended_badly(d->s) || passed_by);
 

@@ -458,7 +458,7 @@ getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])(0, None)' "$site/jax_cuda12_plugi
             >"$site/$wheel.dist-info/METADATA"
     done
     # What another wheel holds is not known: it is said, and nothing is to be pasted.
-    local said='install no null install a build of onnxruntime with CUDA; where the CPU is to do the work there is nothing to repair'
+    local said='install no null install onnxruntime-gpu in place of onnxruntime; where the CPU is to do the work there is nothing to repair'
     fix() { jq -r '.reports[0].findings[0].fix[0] | "\(.action) \(.checked) \(.command) \(.text)"' scan.json; }
     scan --json env >scan.json || true
     is "$(findings)" "warning cpu-only-build"
