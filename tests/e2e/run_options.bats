@@ -259,6 +259,6 @@ END
     run -0 run_it -- ./titled
     is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     mkdir logs
-    run -0 run_it --quiet --log logs -- env -i sleep 0.6
+    run -0 run_it --quiet --log logs -- env -i sleep 2
     [[ $(jq -r .reason logs/*-outcome.jsonl) == *"took LD_PRELOAD out"* ]]
 }
