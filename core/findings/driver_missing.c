@@ -23,13 +23,8 @@ struct signs {
     bool gpu_had;                     /* one did well */
 };
 
-/* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
-static bool is_bare(const struct wc_stack *s) {
-    return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
-}
-
 static const char *unreached(const struct wc_stack *s) {
-    if (is_bare(s))
+    if (wc_lacks_driver(s))
         return "the kernel module is not loaded";
     if (s->machine.device_fault)
         return s->machine.device_fault;
@@ -111,7 +106,7 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
     if (signs->victim)
         return wc_format(c, "%s could not be loaded: no NVIDIA driver, libcuda.so.1 was not found",
                          wc_format_name(c, signs->victim->r.name));
-    if (!signs->request && (signs->libcuda || !r || !is_bare(c->d->s)))
+    if (!signs->request && (signs->libcuda || !r || !wc_lacks_driver(c->d->s)))
         return wc_format(c, "no GPU can be reached: %s", signs->unreached);
     if (r)
         return wc_format(c, "no NVIDIA driver here: %s, called by %s, failed",
@@ -157,12 +152,12 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     struct signs signs = signs_of(d->s);
     bool asked = signs.stub || signs.request || signs.victim;
     bool is_alone = signs.unreached && !wc_has_error(d);
-    bool by_call = signs.call && (is_alone || is_bare(d->s));
+    bool by_call = signs.call && (is_alone || wc_lacks_driver(d->s));
     /* A device file that cannot be had is sure; what daemons do is not seen from everywhere. */
     bool in_reach = d->s->machine.driver && d->s->machine.device_fault &&
                     wc_str_starts(d->s->machine.device_fault, "/dev/");
-    bool passed_by =
-        d->s->has_outcome && !wc_hides_gpus(d->s) && (in_reach || is_bare(d->s)); /* not meant */
+    bool passed_by = d->s->has_outcome && !wc_hides_gpus(d->s) &&
+                     (in_reach || wc_lacks_driver(d->s)); /* not meant */
     bool by_end =
         signs.libcuda && is_alone && !signs.gpu_had && (wc_ended_badly(d->s) || passed_by);
 

@@ -147,6 +147,8 @@ bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
 bool wc_a_call_failed(const struct wc_stack *s);
 /* Has CUDA_VISIBLE_DEVICES no GPU in it? */
 bool wc_hides_gpus(const struct wc_stack *s);
+/* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
+bool wc_lacks_driver(const struct wc_stack *s);
 
 /* Was this facade put into a wheel of another package, under a name with a hash? Its parts are
  * opened by names that no graft has. */

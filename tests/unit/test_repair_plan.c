@@ -68,6 +68,13 @@ static void candidates_of_a_path_and_of_packages(void **state) {
     heap_arena_end(&memory);
 }
 
+/* In place of the one that there is. */
+static struct environment *another(void **state) {
+    assert_int_equal(end_environment(state), 0);
+    assert_int_equal(begin_environment(state), 0);
+    return *state;
+}
+
 /* The candidates where the host has asked for that. The caller ends all three. */
 static void find_for(struct environment *e, const char *name, struct heap_arena *memory,
                      struct candidates *c) {
@@ -138,12 +145,9 @@ static void where_nothing_of_cuda_is_all_of_it_comes_at_once(void **state) {
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct environment *e;
+        struct environment *e = another(state);
         struct heap_arena memory;
         struct candidates c;
-        assert_int_equal(end_environment(state), 0);
-        assert_int_equal(begin_environment(state), 0);
-        e = *state;
         if (cases[i].there)
             write_bytes(in(e, "%s/%s", e->site, cases[i].there), "", 0);
         put_host(e, NULL, NULL);
@@ -178,12 +182,9 @@ static void a_driver_that_nobody_looks_for_is_led_to(void **state) {
         .kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/run/opengl-driver/lib:/a"};
 
     for (int there = 0; there < 2; there++) {
-        struct environment *e;
+        struct environment *e = another(state);
         struct heap_arena memory;
         struct candidates c;
-        assert_int_equal(end_environment(state), 0);
-        assert_int_equal(begin_environment(state), 0);
-        e = *state;
         if (there)
             write_bytes("/run/opengl-driver/lib/libcuda.so.1", "", 0);
         put_host(e, NULL, NULL);

@@ -148,17 +148,7 @@ static void add(struct making *m, const struct edit *e, enum step_kind kind, con
     m->out->p[m->out->n++] = (struct step){kind, e, text};
 }
 
-/* How many of them one command installs: one after the other some ways to install take away what
- * the one before has brought. */
-static size_t installed_together(const struct edit *e, size_t n) {
-    size_t k = 1;
-
-    while (k < n && e[k].kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
-           wc_str_same(e[k].environment, e->environment))
-        k++;
-    return k;
-}
-
+/* n: so many that are made by one command. */
 static void add_edit(struct making *m, const struct edit *e, size_t n) {
     const struct edits one = {e, n};
     const char *command = command_of(m->memory, &one, m->user);
@@ -197,7 +187,8 @@ void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *ed
     if (edits->n == 0)
         s->why = "it is no change that could be made by a command";
     for (size_t i = 0, n; s->p && i < edits->n; i += n) {
-        n = installed_together(&edits->p[i], edits->n - i);
+        for (n = 1; i + n < edits->n && edit_comes_with(&edits->p[i + n - 1], &edits->p[i + n]);)
+            n++;
         add_edit(&m, &edits->p[i], n);
     }
 }

@@ -316,17 +316,12 @@ static const char *one(struct making *m, const struct user *user) {
     }
 }
 
-static bool is_installed_with(const struct edit *before, const struct edit *e) {
-    return before && before->kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
-           wc_str_same(before->environment, e->environment);
-}
-
 /* The package alone, behind one that the same command of the same manager installs, each of which
  * ends with what is wanted; NULL: it takes a command of its own. */
 static const char *one_more(struct making *m, const struct user *user, const struct edit *before) {
     const enum manager_kind kind = m->manager.kind;
 
-    if (!is_installed_with(before, m->edit))
+    if (!edit_comes_with(before, m->edit))
         return NULL;
     manager_of(m->memory, user, m->edit->environment, m->edit->name, &m->manager);
     return m->manager.kind == kind ? wanted(m) : NULL;
@@ -430,7 +425,7 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
     const struct edit *before = NULL;
 
     WC_EACH(e, *edits) {
-        bool more = is_installed_with(before, e);
+        bool more = edit_comes_with(before, e);
         text = format(memory, "%s%s%s", text,
                       more    ? ", "
                       : *text ? ", then "

@@ -20,6 +20,11 @@ const char *action_word(enum wc_action action) {
     return words[action];
 }
 
+bool edit_comes_with(const struct edit *before, const struct edit *e) {
+    return before && before->kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
+           wc_str_same(before->environment, e->environment);
+}
+
 const char *edit_word(enum edit_kind kind) {
     return kinds[kind].word;
 }

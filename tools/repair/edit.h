@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum edit_kind {
@@ -38,5 +39,8 @@ struct edits {
     size_t n;
 };
 
+/* Does the command that installs the one before bring this one as well? before: NULL: there is
+ * none. One after the other some ways to install take away what the one before has brought. */
+bool edit_comes_with(const struct edit *before, const struct edit *e);
 const char *edit_word(enum edit_kind kind);
 int edit_cost(const struct edits *edits);

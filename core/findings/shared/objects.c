@@ -247,6 +247,10 @@ bool wc_a_call_failed(const struct wc_stack *s) {
     return WC_ANY(call, s->calls, wc_call_failed(s, &call->r));
 }
 
+bool wc_lacks_driver(const struct wc_stack *s) {
+    return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
+}
+
 bool wc_hides_gpus(const struct wc_stack *s) {
     const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
 

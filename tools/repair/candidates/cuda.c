@@ -51,8 +51,8 @@ static bool has_any(struct finding_of *f, const char *site, int32_t cuda) {
     return l.found;
 }
 
-/* The cuDNN that belongs to it, where the host is of the site and has got none: what the system has
- * may be for another CUDA. */
+/* The cuDNN that belongs to it, without a name: none; where the host is of the site and has got
+ * none: what the system has may be for another CUDA. */
 static struct edit cudnn_for(struct finding_of *f, const char *site, const struct wc_object *host,
                              int32_t cuda) {
     const struct wc_hosts hosts = {.p = {host}, .n = 1};
@@ -61,18 +61,15 @@ static struct edit cudnn_for(struct finding_of *f, const char *site, const struc
     if (!host || !wc_is_below(wc_path_of(host), site, strlen(site)) ||
         find_installed_version(f, site, package) ||
         WC_ANY(o, f->s->objects, o->r.role == WC_role_FACADE))
-        return (struct edit){.name = NULL};
+        return find_install(NULL, NULL, NULL);
     spec = candidates_common(f->out, f->s, &hosts);
-    return (struct edit){.kind = EDIT_INSTALL,
-                         .name = spec && wheel_newest(package, spec) ? package : NULL,
-                         .value = spec,
-                         .environment = site};
+    return find_install(spec && wheel_newest(package, spec) ? package : NULL, spec, site);
 }
 
 bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_object *host,
                      const char *wheel, int32_t cuda) {
-    const struct edit cudnn = cudnn_for(f, site, host, cuda);
     struct candidate all = {.n = 0};
+    struct edit cudnn;
     const char *directories = NULL;
     bool among = false;
 
@@ -92,6 +89,7 @@ bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_obj
     }
     if (cuda >= 13)
         directories = find_format(f, "%s/nvidia/cu%d/lib", site, cuda);
+    cudnn = cudnn_for(f, site, host, cuda);
     if (cudnn.name) {
         all.edit[all.n++] = cudnn;
         directories = find_format(f, "%s:%s/nvidia/cudnn/lib", directories, site);

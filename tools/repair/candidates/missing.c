@@ -198,19 +198,22 @@ static void add_install_linked(struct finding_of *f, struct edit e, const char *
     find_add_two(f, e, linked);
 }
 
-/* What NVIDIA's wheels have. by_name: who asks for one library after another does not tell of the
- * next; what a file needs is all known. */
-static void add_wheel(struct finding_of *f, const char *site, const struct wc_object *host,
-                      const char *name, int32_t cuda, bool by_name) {
+/* What NVIDIA's wheels have. Who asks for one library after another does not tell of the next; what
+ * a file needs is all known. */
+static void add_wheel(struct finding_of *f, const struct wc_failure *failure, const char *site,
+                      const char *name) {
+    const int32_t cuda = cuda_for(f, failure, name);
     const char *spec, *wheel = wheel_with(f->out->memory, name, cuda, &spec);
 
-    if (wheel) {
-        add_again(f, site, wheel);
-        if (find_whole_cuda(f, site, host, wheel, cuda < 0 ? wc_name_cuda(name) : cuda) && by_name)
-            return;
-        find_add_install(f, wheel, spec, site);
-        add_install_linked(f, find_install(wheel, spec, site), name);
-    }
+    if (!wheel)
+        return;
+    add_again(f, site, wheel);
+    if (find_whole_cuda(f, site, wc_caller_of(f->s, failure), wheel,
+                        cuda < 0 ? wc_name_cuda(name) : cuda) &&
+        wc_is_asked_for(failure, name))
+        return;
+    find_add_install(f, wheel, spec, site);
+    add_install_linked(f, find_install(wheel, spec, site), name);
 }
 
 /* Of the directories of one site those that lack nothing of what is asked for. */
@@ -242,8 +245,7 @@ static void add_missing(struct finding_of *f, const struct wc_failure *failure, 
     /* What a cuDNN for another CUDA than the process's asks for does not make it the right one. */
     if (kind == WC_NAME_CUDA_DEPENDENCY &&
         !(wc_asked_by_cudnn(f->s, failure) && cuda > 0 && of_process > 0 && cuda != of_process))
-        add_wheel(f, environment, wc_caller_of(f->s, failure), name, cuda_for(f, failure, name),
-                  wc_is_asked_for(failure, name));
+        add_wheel(f, failure, environment, name);
 }
 
 void find_missing(struct finding_of *f) {
