@@ -139,7 +139,7 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
 
     if (!driver.text || is_wsl(d->s)) /* driver-mixed tells that one */
         return;
-    if (wc_lacks_driver(d->s) && d->s->has_outcome)
+    if (wc_lacks_driver(d->s) && wc_has_ended(d->s))
         return; /* there is none, which driver-missing tells at the end */
     use = newest_use(d->s);
     if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)

@@ -156,7 +156,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     /* A device file that cannot be had is sure; what daemons do is not seen from everywhere. */
     bool in_reach = d->s->machine.driver && d->s->machine.device_fault &&
                     wc_str_starts(d->s->machine.device_fault, "/dev/");
-    bool passed_by = d->s->has_outcome && !wc_hides_gpus(d->s) &&
+    bool passed_by = wc_has_ended(d->s) && !wc_hides_gpus(d->s) &&
                      (in_reach || wc_lacks_driver(d->s)); /* not meant */
     bool by_end =
         signs.libcuda && is_alone && !signs.gpu_had && (wc_ended_badly(d->s) || passed_by);

@@ -125,6 +125,9 @@ static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct 
     if (!stem[0] || !wc_conda_packages(r, path, true, names_stem, stem, &p, 1))
         return false;
     set_name(out, WC_installation_kind_CONDA, p.name, p.version);
+    if (wc_str_starts(p.build, "cuda")) /* as conda writes it: 7.6.5=cuda10.0_0 */
+        wc_str_format(out->installation_version, sizeof out->installation_version, "%s=%s",
+                      p.version, p.build);
     set_path(out, p.prefix, wc_str_length(p.prefix));
     return true;
 }

@@ -544,6 +544,12 @@ static void conda_lists_its_files(void **state) {
     identify("/conda/envs/x/lib/libcudnn.so.8", false, true);
     assert_installation(WC_installation_kind_CONDA, "cudnn", "8.9.7.29", "/conda/envs/x");
     assert_version("8.9.7", WC_version_source_PACKAGE_METADATA);
+    /* Of cuDNN 7 the build alone says for which CUDA it is. */
+    tree_write(&tree, "/conda/envs/x/conda-meta/cudnn-7.6.5-cuda10.0_0.json",
+               "{\"files\": [\"lib/libcudnn.so.7\"]}");
+    identify("/conda/envs/x/lib/libcudnn.so.7", false, true);
+    assert_installation(WC_installation_kind_CONDA, "cudnn", "7.6.5=cuda10.0_0", "/conda/envs/x");
+    assert_version("7.6.5", WC_version_source_PACKAGE_METADATA);
     identify("/conda/envs/x/lib/libcudnn.so.9", false, true);
     assert_int_equal(id.installation_kind, WC_installation_kind_DIRECTORY);
 }

@@ -74,7 +74,8 @@ static void add_gpus(const struct child_logs *logs) {
         struct wc_record r;
         char *fault;
         bool has_cudnn = WC_ANY(o, log->stack.objects, o->r.role == WC_role_FACADE);
-        if (!log->stack.has_machine || !has_cudnn || (log != logs->own && !log->stack.has_summary))
+        if (!log->stack.has_machine || !has_cudnn ||
+            (log != logs->own && process_state(log) == PROCESS_RUNS))
             continue;
         if (!asked) {
             gpus_ask(&gpus);
