@@ -198,6 +198,7 @@ def image_or_sandbox_has_no_cudnn(s):
     if s.host == "package":
         image_framework(s)
         often_the_processor(s)
+        verifies(s, "8.1.0" if s.era == 8 else "9.3.0")  # what TensorFlow 2.11 and 2.18 were built with
     goes_on(s)
     if s.w.rng.random() < 0.4:
         s.llp = ["/app/lib", *s.llp]
