@@ -117,12 +117,38 @@ static bool has_come_after(const struct wc_stack *s, const char *part, const str
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
 }
 
+/* Who carries builds for both takes that for the processor where it finds no CUDA. In an
+ * environment the package decides, whoever asks for CUDA beside it. */
+static bool chose_without(const struct wc_stack *s, const struct wc_failure *f) {
+    return wc_has_ended(s) && WC_ANY(o, s->objects, o->r.framework && wc_came_after(o, f)) &&
+           !WC_ANY(o, s->objects,
+                   wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY ||
+                       (o->r.framework && (o->r.gpu_library || o->r.installation_version)));
+}
+
 /* Who ends well, and asked for what cuDNN works with, may go on without; not with a cuDNN. Of a
  * framework gpu-stack-not-reached tells it. */
 static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
-    return wc_was_the_last(s, f) &&
-           (wc_ended_badly(s) || (wc_has_ended(s) && wc_name_cuda(f->r.name) > 0 &&
-                                  !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework)));
+    bool well = wc_has_ended(s) && wc_name_cuda(f->r.name) > 0 &&
+                !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework);
+
+    return chose_without(s, f) || (wc_was_the_last(s, f) && (wc_ended_badly(s) || well));
+}
+
+/* Nobody has asked for anything since, not even for what is there. */
+static bool was_asked_last(const struct wc_stack *s, const struct wc_failure *f) {
+    bool asked = false;
+
+    WC_EACH_ROW(a, s->asked) {
+        if (a->request > f->r.request)
+            return false;
+        asked = asked || (a->request > 0 && a->request == f->r.request);
+    }
+    return asked && wc_was_the_last(s, f);
+}
+
+static bool has_come_of(const struct wc_stack *s, int32_t cuda) {
+    return WC_ANY(o, s->objects, wc_cuda_of(o) == cuda);
 }
 
 /* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several
@@ -137,8 +163,9 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
         return !has_come(s, part) ||
                (is_optional(part) &&
                 (wc_ended_by(s, "SIGABRT") || (wc_was_fatal(s, f) && !has_come_after(s, part, f))));
-    if (has_come(s, part))
-        return false;
+    if (has_come(s, part)) /* that of another CUDA */
+        return wc_ended_badly(s) && was_asked_last(s, f) && wc_name_cuda(f->r.name) > 0 &&
+               !has_come_of(s, wc_name_cuda(f->r.name));
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
                : wc_name_kind_of(f->r.caller) == WC_NAME_CUDA_DEPENDENCY) ||
            goes_without(s, f);

@@ -246,16 +246,28 @@ static bool is_older_than_header(const struct wc_object *library, struct wc_rang
            wc_version_compare(is.high, wc_version_of(library->r.header_version)) < 0;
 }
 
+static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) {
+    return is_older_than_header(use->library, wc_runtime_of(s, use->library).range) &&
+           !WC_ANY(demand, s->demands, says_what_it_wants(demand, use->host));
+}
+
+static bool is_linked(const struct wc_stack *s, const struct wc_object *host) {
+    return WC_ANY(demand, s->demands,
+                  demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
+}
+
 /* A newer one was laid over an older, and the name still leads to that: what was compiled there is
- * refused, or refuses, and nothing else says so. */
+ * refused, or refuses, and nothing else says so. Who was linked with it was compiled there. */
 static void emit_older_than_header(struct wc_diagnosis *d) {
+    const struct wc_use *use;
+
     if (!wc_ended_badly(d->s) || !gave_up(d->s) || wc_has_error(d))
         return;
-    WC_EACH(use, d->uses) {
+    use = WC_FIRST(u, d->uses, may_want_header(d->s, u) && is_linked(d->s, u->host));
+    if (!use)
+        use = WC_FIRST(u, d->uses, may_want_header(d->s, u));
+    if (use) {
         struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
-        if (!is_older_than_header(use->library, runtime.range) ||
-            WC_ANY(demand, d->s->demands, says_what_it_wants(demand, use->host)))
-            continue;
         struct wc_case *c = wc_case_begin(d);
         c->r.severity = WC_severity_WARNING;
         c->r.title = wc_format(c, "%s got cuDNN %s, the header beside that is of %s",
@@ -267,7 +279,6 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
         wc_case_fact(c, "host", wc_path_of(use->host), "link map");
         wc_case_fact(c, "mind", "what was compiled with that header wants no older one", NULL);
         wc_case_end(c);
-        return; /* of the others it is the same */
     }
 }
 

@@ -216,19 +216,29 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 
 /* ---- dependency-missing ---- */
 
+/* It came to a bad end with a library of a framework, the last thing that anybody asked for, and
+ * nothing of CUDA was there yet. */
+static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f) {
+    return wc_ended_badly(s) && wc_was_the_last(s, f) && wc_name_hints(wc_base_name(f->r.name)) &&
+           !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY);
+}
+
 /* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do
- * with cuDNN has none, but of a program that could not be started: that is its own caller. */
+ * with cuDNN has none, but of a program that could not be started, which is its own caller, or that
+ * got no further. */
 static bool dependency_not_found(const struct wc_stack *s, const struct wc_failure *f, char *out) {
     enum wc_name_kind missing, asked;
 
-    if (!wc_is_load(f) || !wc_failed_dependency(f, out, MISSING_NAME))
+    if (!wc_is_load(f) || !f->r.name || !wc_text_not_found(f->r.text, out, MISSING_NAME))
         return false;
+    if (wc_is_asked_for(f, out))
+        return wc_name_kind_of(out) == WC_NAME_OTHER && got_no_further(s, f);
     missing = wc_name_kind_of(out);
     asked = wc_name_kind_of(f->r.name);
     if (missing == WC_NAME_DRIVER || (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;
     if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f) &&
-        !wc_str_same(f->r.name, f->r.caller))
+        !wc_str_same(f->r.name, f->r.caller) && !got_no_further(s, f))
         return false;
     return !got_later(s, f, f->r.name) && !got_later(s, f, out);
 }
@@ -240,8 +250,10 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     const struct wc_searched *searched = wc_search_in_vain(d->s, f);
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.title = wc_format(c, "%s could not be loaded: it needs %s, which was not found",
-                           wc_format_name(c, f->r.name), wc_format_name(c, missing));
+    c->r.title = wc_is_asked_for(f, missing)
+                     ? not_found_title(c, f, missing)
+                     : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
+                                 wc_format_name(c, f->r.name), wc_format_name(c, missing));
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
     wc_case_request(c, f);

@@ -377,8 +377,11 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
         return WC_verdict_NOT_OBSERVED; /* what explains it may be among them */
     if (unwell)
         return WC_verdict_UNEXPLAINED;
-    if (!c->concerned || c->blocking)
+    if (c->blocking)
         return WC_verdict_NOT_OBSERVED;
+    if (!c->concerned) /* who finds no driver does not come to ask for cuDNN */
+        return WC_ANY(r, *f, wc_str_same(r->id, "driver-missing")) ? WC_verdict_NOTES
+                                                                   : WC_verdict_NOT_OBSERVED;
     return f->n ? WC_verdict_NOTES : WC_verdict_OK;
 }
 

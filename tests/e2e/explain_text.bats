@@ -85,6 +85,11 @@ WITH_GPU=(--create-status 0)
     [[ $output == *"error[runtime-too-old]: host got cuDNN 9.1.0"*"what it printed, line 1 of printed"* ]]
     json=$(text - run.jsonl --json <printed) || true
     is "$(jq -r '.report.findings[0].id' <<<"$json")" runtime-too-old
+    # Of two hosts it is the one that asked for the version.
+    jq -c 'if .kind == "object" and .is_host then ., (.object = 77 | .path = "/opt/other/libother.so")
+        else . end' run.jsonl | awk '/"object":77,/ { sub(/"seq":[0-9]+/, "\"seq\":9977") } 1' >two.jsonl
+    run -1 text printed two.jsonl
+    [[ $output == *"error[runtime-too-old]: host got cuDNN 9.1.0"*"what it printed, line 1 of printed"* ]]
     # Its twin: what was wanted is what it got.
     echo "TensorRT was linked against cuDNN 9.1.0 but loaded cuDNN 9.1.0" >printed
     run -0 --separate-stderr text printed run.jsonl

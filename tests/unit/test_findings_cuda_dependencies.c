@@ -324,6 +324,55 @@ static void a_host_that_goes_without_cuda_is_told_when_it_has_ended(void **state
     assert_finds(s, "");
 }
 
+/* Who carries builds for both looks for CUDA first; in an environment a package has decided. */
+static void who_chooses_the_build_for_the_processor_found_no_cuda(void **state) {
+    (void)state;
+    for (int of_package = 0; of_package < 2; of_package++) {
+        struct scene *s = new_scene();
+        struct wc_record r = begin(WC_KIND_object);
+        add_failure(s, NOBODY, "/usr/bin/java", "libcudart.so", not_found(s, "libcudart.so"));
+        r.u.object.object = ++s->objects;
+        r.u.object.path = "/home/a/.djl.ai/pytorch/2.1.1-cpu/libtorch_cpu.so";
+        r.u.object.framework = "torch";
+        r.u.object.mapped = true;
+        r.u.object.installation_version = of_package ? "2.1.1+cpu" : NULL;
+        r.u.object.request = ++s->requests;
+        apply(s, &r);
+        assert_finds(s, "cpu-only-build");
+        add_outcome(s, 0, NULL);
+        assert_finds(s, of_package ? "cpu-only-build" : "cuda-dependency-differs cpu-only-build");
+        assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    }
+}
+
+/* All went well with one CUDA until somebody asked for another, as the last thing of all. */
+static void another_cuda_is_asked_for_last(void **state) {
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        struct scene *s = new_scene();
+        struct wc_record r = begin(WC_KIND_request);
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        add_cuda_dependency(s, "cudart", 12, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
+                            host);
+        add_facade(s, "/opt/cudnn", draw_release(9), host);
+        r.u.request.request = s->requests + 1;
+        r.u.request.name = "libcudart.so.13";
+        apply(s, &r);
+        add_failure(s, NOBODY, "/opt/app/frontend.so", "libcudart.so.13",
+                    not_found(s, "libcudart.so.13"));
+        if (later) { /* it tries one after another: this one is there */
+            r.u.request.request = s->requests + 1;
+            r.u.request.name = "libcudart.so.12";
+            apply(s, &r);
+        }
+        assert_finds(s, "");
+        add_outcome(s, 1, NULL);
+        assert_finds(s, later ? "" : "cuda-dependency-differs");
+        add_outcome(s, 0, NULL);
+        assert_finds(s, "");
+    }
+}
+
 /* C18: libnvrtc is there under its numbered name, cuDNN 8 dies of the first name that it tried. */
 static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
     (void)state;
@@ -676,6 +725,8 @@ int main(void) {
         cmocka_unit_test(what_is_needed_for_the_start_is_missing_beside_another_cuda),
         cmocka_unit_test(a_command_that_failed_is_how_its_processes_ended),
         cmocka_unit_test(a_host_that_goes_without_cuda_is_told_when_it_has_ended),
+        cmocka_unit_test(who_chooses_the_build_for_the_processor_found_no_cuda),
+        cmocka_unit_test(another_cuda_is_asked_for_last),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
         cmocka_unit_test(a_name_of_the_compiler_that_is_told_late_is_of_its_call),
         cmocka_unit_test(a_plain_name_of_the_compiler),

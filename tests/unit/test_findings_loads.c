@@ -274,6 +274,41 @@ static void a_program_that_lacks_its_own_need(void **state) {
     }
 }
 
+/* A framework's own library is the last thing that anybody asked for before a bad end. */
+static void a_framework_that_gets_no_further(void **state) {
+    static const struct {
+        const char *name, *missing;
+        bool told;
+    } rows[] = {
+        {"libonnxruntime_providers_shared.so", "libonnxruntime_providers_shared.so", true},
+        {"/opt/triton/libtriton_onnxruntime.so", "libonnxruntime.so.1", true},
+        {"libicudata.so.72", "libicudata.so.72", false},
+        {"/opt/app/plugin.so", "libicudata.so.72", false},
+    };
+
+    (void)state;
+    WC_EACH_ROW(row, rows) {
+        for (int with_cuda = 0; with_cuda < 2; with_cuda++) {
+            struct scene *s = new_scene();
+            if (with_cuda) /* it has come further than that */
+                add_file(s, &(struct file){.role = WC_role_CUDA_DEPENDENCY,
+                                           .part = "cudart",
+                                           .path = "/cuda/libcudart.so.12",
+                                           .version = WC_VERSION_NONE,
+                                           .asked_by = NOBODY,
+                                           .how = WC_operation_DLOPEN});
+            add_failure(s, NOBODY, "/opt/app/service", row->name, not_found(s, row->missing));
+            assert_finds(s, "");
+            add_outcome(s, 1, NULL);
+            assert_finds(s, row->told && !with_cuda ? "dependency-missing" : "");
+            if (s->found.n)
+                assert_non_null(strstr(s->found.p[0].title, row->missing));
+            add_outcome(s, 0, NULL);
+            assert_finds(s, "");
+        }
+    }
+}
+
 static void a_facade_that_lacks_its_own_need(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -712,6 +747,7 @@ int main(void) {
         cmocka_unit_test(what_has_nothing_to_do_with_cudnn_is_no_finding),
         cmocka_unit_test(a_need_outside_of_cudnn),
         cmocka_unit_test(a_program_that_lacks_its_own_need),
+        cmocka_unit_test(a_framework_that_gets_no_further),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),
         cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),
         cmocka_unit_test(a_part_is_missing_when_its_last_name_failed),

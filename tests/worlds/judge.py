@@ -67,8 +67,7 @@ def tell(w, log="/log"):
 
 def tell_text(w, telling, truths):
     """Where the run could not explain it, the step that it names: its log and what the program printed, together."""
-    said = "".join(line + "\n" for line in (telling.out + telling.err).splitlines()
-                   if not line.startswith(("whichcudnn:", "  ")))
+    said = telling.out + re.split("^whichcudnn: ", telling.err, maxsplit=1, flags=re.M)[0]
     w.write("/tmp/said.txt", said)
     logs = [f"/log/{n}" for n in w.names("/log")]
     _, out, err = w.play([COMMAND, "explain", "--color=never", "--text", "/tmp/said.txt", *logs],

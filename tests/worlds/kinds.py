@@ -1291,11 +1291,13 @@ import kept_sites  # noqa: E402,F401
 import kinds_by_hand  # noqa: E402,F401
 import kinds_of_applications  # noqa: E402,F401
 import kinds_of_builders  # noqa: E402,F401
+import kinds_of_changes  # noqa: E402,F401
 import kinds_of_forums  # noqa: E402,F401
 import kinds_of_frameworks  # noqa: E402,F401
 import kinds_of_machines  # noqa: E402,F401
 import kinds_of_messages  # noqa: E402,F401
 import kinds_of_routes  # noqa: E402,F401
+import kinds_of_runtimes  # noqa: E402,F401
 import kinds_of_science  # noqa: E402,F401
 import kinds_of_starts  # noqa: E402,F401
 import kinds_of_surroundings  # noqa: E402,F401

@@ -86,7 +86,7 @@ def index():
                 name, full, wheel, requires = World.cudnn_wheel(version, cuda, *searching(version))
                 found["pip"].setdefault(name, {})[full] = {"files": packed(wheel), "requires": requires}
             add_release(found, version, cuda, files)
-    for version, build, cuda in newest():
+    for version, build, cuda in (*newest(), ("8.9.4", "25", "12")):  # that is what TensorFlow 2.15 requires
         if version not in stock.RELEASES:
             name, _, wheel, requires = World.cudnn_wheel(version, cuda, *searching(version), build=build)
             found["pip"][name][f"{version}.{build}"] = {"files": packed(wheel), "requires": requires}

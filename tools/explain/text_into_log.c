@@ -22,7 +22,22 @@ static bool is_of(const struct wc_stack *s, const struct wc_object *host, const 
             strncmp(host->r.installation, framework, strlen(framework)) == 0);
 }
 
-/* That of the framework; else the only one. NULL: not known. */
+/* The only one that asked cuDNN for its version, as who compares it does. NULL: not known. */
+static const struct wc_object *asker_of(const struct wc_stack *s) {
+    const struct wc_object *asker = NULL;
+
+    WC_EACH(call, s->calls) {
+        const struct wc_object *host = wc_str_same(call->r.function, "cudnnGetVersion")
+                                           ? wc_object_of(s, call->r.host, call->r.host_path)
+                                           : NULL;
+        if (host && asker && host != asker)
+            return NULL;
+        asker = host ? host : asker;
+    }
+    return asker;
+}
+
+/* That of the framework; else the only one, or the only one that asked. NULL: not known. */
 static const struct wc_object *host_of(const struct wc_stack *s, const char *framework) {
     const struct wc_object *first = WC_FIRST(o, s->objects, wc_wants_cudnn(o));
     const struct wc_object *own =
@@ -30,7 +45,7 @@ static const struct wc_object *host_of(const struct wc_stack *s, const char *fra
 
     if (own)
         return own;
-    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && o != first) ? NULL : first;
+    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && o != first) ? asker_of(s) : first;
 }
 
 /* What that host is bound to; else the only facade. */

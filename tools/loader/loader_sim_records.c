@@ -268,8 +268,7 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
 
 static bool concerns_us(const struct loader_sim_missing *m) {
     return wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version ||
-           (m->damaged && wc_name_hints(wc_base_name(m->name))) ||
-           (m->by && m->by->about.role != WC_role_OTHER);
+           wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER);
 }
 
 /* ---- all of it ---- */

@@ -248,6 +248,15 @@ static void add_missing(struct finding_of *f, const struct wc_failure *failure, 
         add_wheel(f, failure, environment, name);
 }
 
+/* It lies beside the file that needs it, or one that is loaded, which does not look there. */
+static void add_beside(struct finding_of *f, const char *file, const char *name) {
+    const char *path = find_format(f, "%.*s/%s", (int)wc_dir_length(file), file, name);
+    struct wc_file_stat facts;
+
+    if (file[0] == '/' && f->files->facts(f->files->ctx, path, &facts))
+        find_add_directory(f, path);
+}
+
 void find_missing(struct finding_of *f) {
     const char *together = NULL;
 
@@ -257,8 +266,15 @@ void find_missing(struct finding_of *f) {
                                ? find_format(f, "%s", dependency)
                                : failure->r.name;
         struct environments all;
-        if (!name || wc_name_kind_of(name) == WC_NAME_OTHER)
+        if (!name)
             continue;
+        if (!wc_is_asked_for(failure, wc_base_name(name)))
+            add_beside(f, failure->r.name, name);
+        if (wc_name_kind_of(name) == WC_NAME_OTHER) {
+            WC_EACH(o, f->s->objects)
+                add_beside(f, wc_path_of(o), name);
+            continue;
+        }
         add_owner(
             f, wc_is_asked_for(failure, wc_base_name(name)) ? failure->r.caller : failure->r.name,
             wc_base_name(name));
