@@ -147,8 +147,14 @@ static bool was_asked_last(const struct wc_stack *s, const struct wc_failure *f)
     return asked && wc_was_the_last(s, f);
 }
 
-static bool has_come_of(const struct wc_stack *s, int32_t cuda) {
-    return WC_ANY(o, s->objects, wc_cuda_of(o) == cuda);
+/* That of another CUDA is there, and it was the last thing that anybody asked for before a bad end.
+ */
+static bool tried_last(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
+    const int32_t cuda = wc_name_cuda(f->r.name);
+
+    return has_come(s, part) && cuda > 0 && f->r.operation != WC_operation_NEEDED &&
+           !wc_asked_by_cudnn(s, f) && !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) &&
+           wc_ended_badly(s) && was_asked_last(s, f);
 }
 
 /* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several
@@ -163,9 +169,8 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
         return !has_come(s, part) ||
                (is_optional(part) &&
                 (wc_ended_by(s, "SIGABRT") || (wc_was_fatal(s, f) && !has_come_after(s, part, f))));
-    if (has_come(s, part)) /* that of another CUDA */
-        return wc_ended_badly(s) && was_asked_last(s, f) && wc_name_cuda(f->r.name) > 0 &&
-               !has_come_of(s, wc_name_cuda(f->r.name));
+    if (has_come(s, part))
+        return tried_last(s, f, part);
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
                : wc_name_kind_of(f->r.caller) == WC_NAME_CUDA_DEPENDENCY) ||
            goes_without(s, f);
@@ -189,6 +194,8 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     struct wc_case *c = wc_case_begin(d);
 
     if (!wc_ended_badly(s) && (is_optional(part) ? !wc_a_call_failed(s) : goes_without(s, f)))
+        c->r.severity = WC_severity_WARNING;
+    if (tried_last(s, f, part)) /* it may have gone on without, to end for something else */
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                            wc_format_name(c, f->r.name));

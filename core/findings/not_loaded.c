@@ -217,9 +217,12 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 /* ---- dependency-missing ---- */
 
 /* It came to a bad end with a library of a framework, the last thing that anybody asked for, and
- * nothing of CUDA was there yet. */
+ * nothing of CUDA was there yet. For what is NVIDIA's many only look whether it is there. */
 static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f) {
-    return wc_ended_badly(s) && wc_was_the_last(s, f) && wc_name_hints(wc_base_name(f->r.name)) &&
+    const char *name = wc_base_name(f->r.name);
+
+    return wc_ended_badly(s) && wc_was_the_last(s, f) && wc_name_hints(name) &&
+           !wc_str_starts(name, "libnv") && !wc_str_starts(name, "libcuda") &&
            !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY);
 }
 
@@ -254,6 +257,8 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
                      ? not_found_title(c, f, missing)
                      : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
                                  wc_format_name(c, f->r.name), wc_format_name(c, missing));
+    if (wc_is_asked_for(f, missing)) /* it may have gone on without, to end for something else */
+        c->r.severity = WC_severity_WARNING;
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
     wc_case_request(c, f);

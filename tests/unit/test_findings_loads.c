@@ -282,6 +282,8 @@ static void a_framework_that_gets_no_further(void **state) {
     } rows[] = {
         {"libonnxruntime_providers_shared.so", "libonnxruntime_providers_shared.so", true},
         {"/opt/triton/libtriton_onnxruntime.so", "libonnxruntime.so.1", true},
+        {"libnvinfer.so.7", "libnvinfer.so.7", false}, /* optional for some */
+        {"libnvidia-ml.so.1", "libnvidia-ml.so.1", false},
         {"libicudata.so.72", "libicudata.so.72", false},
         {"/opt/app/plugin.so", "libicudata.so.72", false},
     };
@@ -301,8 +303,12 @@ static void a_framework_that_gets_no_further(void **state) {
             assert_finds(s, "");
             add_outcome(s, 1, NULL);
             assert_finds(s, row->told && !with_cuda ? "dependency-missing" : "");
-            if (s->found.n)
+            if (s->found.n) {
                 assert_non_null(strstr(s->found.p[0].title, row->missing));
+                assert_int_equal(s->found.p[0].severity, strcmp(row->name, row->missing) == 0
+                                                             ? WC_severity_WARNING
+                                                             : WC_severity_ERROR);
+            }
             add_outcome(s, 0, NULL);
             assert_finds(s, "");
         }
