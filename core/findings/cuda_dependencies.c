@@ -117,10 +117,14 @@ static bool has_come_after(const struct wc_stack *s, const char *part, const str
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
 }
 
+static bool came_to_framework(const struct wc_stack *s, const struct wc_failure *f) {
+    return WC_ANY(o, s->objects, o->r.framework && wc_came_after(o, f));
+}
+
 /* Who carries builds for both takes that for the processor where it finds no CUDA. In an
  * environment the package decides, whoever asks for CUDA beside it. */
 static bool chose_without(const struct wc_stack *s, const struct wc_failure *f) {
-    return wc_has_ended(s) && WC_ANY(o, s->objects, o->r.framework && wc_came_after(o, f)) &&
+    return came_to_framework(s, f) &&
            !WC_ANY(o, s->objects,
                    wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY ||
                        (o->r.framework && (o->r.gpu_library || o->r.installation_version)));
@@ -129,10 +133,11 @@ static bool chose_without(const struct wc_stack *s, const struct wc_failure *f) 
 /* Who ends well, and asked for what cuDNN works with, may go on without; not with a cuDNN. Of a
  * framework gpu-stack-not-reached tells it. */
 static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
-    bool well = wc_has_ended(s) && wc_name_cuda(f->r.name) > 0 &&
-                !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework);
-
-    return chose_without(s, f) || (wc_was_the_last(s, f) && (wc_ended_badly(s) || well));
+    if (wc_ended_badly(s))
+        return wc_was_the_last(s, f) && !came_to_framework(s, f);
+    return wc_has_ended(s) &&
+           (chose_without(s, f) || (wc_was_the_last(s, f) && wc_name_cuda(f->r.name) > 0 &&
+                                    !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework)));
 }
 
 /* Nobody has asked for anything since, not even for what is there. */

@@ -342,6 +342,8 @@ static void who_chooses_the_build_for_the_processor_found_no_cuda(void **state) 
         add_outcome(s, 0, NULL);
         assert_finds(s, of_package ? "cpu-only-build" : "cuda-dependency-differs cpu-only-build");
         assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+        add_outcome(s, 1, NULL); /* for what, nobody knows */
+        assert_finds(s, "cpu-only-build");
     }
 }
 

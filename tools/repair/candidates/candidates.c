@@ -11,9 +11,10 @@ static bool is_found(const struct outcome *o, const char *id) {
            WC_ANY(f, o->of_end, wc_str_same(f->id, id));
 }
 
-void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base) {
+void candidates_find(struct candidates *c, struct replay *r, const struct outcome *base) {
     struct finding_of f = {.out = c,
                            .files = &r->library_cache.disk.files,
+                           .libraries = &r->library_cache,
                            .stacks = {&base->source->stack, &r->source->stack},
                            .for_gpu = is_found(base, "gpu-unsupported"),
                            .for_release = is_found(base, "known-bad-release")};

@@ -42,5 +42,5 @@ bool candidates_gpu_releases(const struct wc_stack *s, size_t i, struct wc_versi
 /* Has that release code for all GPUs, for all that is known? False also where nothing is. */
 bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release);
 /* base: the play without edits. */
-void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base);
+void candidates_find(struct candidates *c, struct replay *r, const struct outcome *base);
 void candidates_end(struct candidates *c);

@@ -3,6 +3,7 @@
 
 #include "core/findings/finding.h"
 #include "find.h"
+#include "tools/loader/library_cache.h"
 #include "tools/repair/wheel_table.h"
 
 /* The wheels without which no framework gets to cuDNN, and the folders of theirs before CUDA 13. */
@@ -51,22 +52,50 @@ static bool has_any(struct finding_of *f, const char *site, int32_t cuda) {
     return l.found;
 }
 
+/* The major of cuDNN that a file needs, or opens by name; -1: none. */
+static int32_t major_wanted_by(struct finding_of *f, const char *path) {
+    const struct library *l = library_cache_get(f->libraries, path, NULL);
+    const char **const lists[] = {l ? l->needed : NULL, l ? l->opens : NULL};
+
+    WC_EACH_ROW(list, lists)
+        for (const char **name = *list; name && *name; name++)
+            if (wc_name_kind_of(*name) == WC_NAME_FACADE)
+                return wc_name_read(*name).version.major;
+    return -1;
+}
+
+/* Of the file that could not be loaded, else of who asked; NULL: it is not of that site, or wants
+ * no cuDNN that is known. */
+static const char *cudnn_wanted(struct finding_of *f, const char *site,
+                                const struct wc_failure *failure) {
+    const struct wc_object *asker = wc_caller_of(f->s, failure);
+    const struct wc_hosts hosts = {.p = {asker}, .n = 1};
+    const bool is_file = wc_name_kind_of(failure->r.name) == WC_NAME_OTHER;
+    const char *host = is_file ? failure->r.name : asker ? wc_path_of(asker) : NULL;
+    int32_t major;
+
+    if (!host || !wc_is_below(host, site, strlen(site)))
+        return NULL;
+    if (!is_file)
+        return candidates_common(f->out, f->s, &hosts);
+    major = major_wanted_by(f, host);
+    return major > 0 ? find_format(f, ">=%d,<%d", major, major + 1) : NULL;
+}
+
 /* The cuDNN that belongs to it, without a name: none; where the host is of the site and has got
  * none: what the system has may be for another CUDA. */
-static struct edit cudnn_for(struct finding_of *f, const char *site, const struct wc_object *host,
-                             int32_t cuda) {
-    const struct wc_hosts hosts = {.p = {host}, .n = 1};
+static struct edit cudnn_for(struct finding_of *f, const char *site,
+                             const struct wc_failure *failure, int32_t cuda) {
     const char *package = find_format(f, "nvidia-cudnn-cu%d", cuda), *spec;
 
-    if (!host || !wc_is_below(wc_path_of(host), site, strlen(site)) ||
-        find_installed_version(f, site, package) ||
+    if (find_installed_version(f, site, package) ||
         WC_ANY(o, f->s->objects, o->r.role == WC_role_FACADE))
         return find_install(NULL, NULL, NULL);
-    spec = candidates_common(f->out, f->s, &hosts);
+    spec = cudnn_wanted(f, site, failure);
     return find_install(spec && wheel_newest(package, spec) ? package : NULL, spec, site);
 }
 
-bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_object *host,
+bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_failure *failure,
                      const char *wheel, int32_t cuda) {
     struct candidate all = {.n = 0};
     struct edit cudnn;
@@ -89,7 +118,7 @@ bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_obj
     }
     if (cuda >= 13)
         directories = find_format(f, "%s/nvidia/cu%d/lib", site, cuda);
-    cudnn = cudnn_for(f, site, host, cuda);
+    cudnn = cudnn_for(f, site, failure, cuda);
     if (cudnn.name) {
         all.edit[all.n++] = cudnn;
         directories = find_format(f, "%s:%s/nvidia/cudnn/lib", directories, site);

@@ -10,6 +10,7 @@
 struct finding_of {
     struct candidates *out;
     const struct wc_files *files;
+    struct library_cache *libraries;
     const struct wc_stack *stacks[2]; /* the process's own, and the replay's */
     const struct wc_stack *s;         /* of these: the one that is looked through */
     const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
@@ -130,9 +131,9 @@ void find_missing(struct finding_of *f);
 /* ---- CUDA (tools/repair/candidates/cuda.c) ---- */
 
 /* All of it that frameworks ask for one library after another, where neither the process nor the
- * site has any of that CUDA, with a cuDNN that the host (NULL: not known) accepts. wheel: the one
- * that has the first of them. False: it has some, or the wheel is none of these. */
-bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_object *host,
+ * site has any of that CUDA, with a cuDNN that who lacks it accepts. wheel: the one that has the
+ * first of them. False: it has some, or the wheel is none of these. */
+bool find_whole_cuda(struct finding_of *f, const char *site, const struct wc_failure *failure,
                      const char *wheel, int32_t cuda);
 
 /* ---- files (tools/repair/candidates/files.c) ---- */

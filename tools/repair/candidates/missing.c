@@ -208,8 +208,7 @@ static void add_wheel(struct finding_of *f, const struct wc_failure *failure, co
     if (!wheel)
         return;
     add_again(f, site, wheel);
-    if (find_whole_cuda(f, site, wc_caller_of(f->s, failure), wheel,
-                        cuda < 0 ? wc_name_cuda(name) : cuda) &&
+    if (find_whole_cuda(f, site, failure, wheel, cuda < 0 ? wc_name_cuda(name) : cuda) &&
         wc_is_asked_for(failure, name))
         return;
     find_add_install(f, wheel, spec, site);
@@ -250,10 +249,11 @@ static void add_missing(struct finding_of *f, const struct wc_failure *failure, 
 
 /* It lies beside the file that needs it, or one that is loaded, which does not look there. */
 static void add_beside(struct finding_of *f, const char *file, const char *name) {
-    const char *path = find_format(f, "%.*s/%s", (int)wc_dir_length(file), file, name);
+    const char *path =
+        file ? find_format(f, "%.*s/%s", (int)wc_dir_length(file), file, name) : NULL;
     struct wc_file_stat facts;
 
-    if (file[0] == '/' && f->files->facts(f->files->ctx, path, &facts))
+    if (path && file[0] == '/' && f->files->facts(f->files->ctx, path, &facts))
         find_add_directory(f, path);
 }
 

@@ -85,10 +85,19 @@ static int32_t cuda_anew(const struct edit *e) {
     return named > 0 || !e->value ? named : wc_cuda_in_package(e->value);
 }
 
+static bool installs_another(const struct candidate *c) {
+    for (size_t i = 0; i < c->n; i++)
+        if (c->edit[i].kind == EDIT_INSTALL && !strstr(c->edit[i].name, "cudnn"))
+            return true;
+    return false;
+}
+
 bool cures_needs_the_same(const struct candidate *c, const struct wc_finding_record *f) {
     const struct wc_fact *missing = WC_FIRST(one, f->facts, wc_str_same(one->name, "missing"));
     const char *name = missing && has_rule(f->id, OWN_NEEDS) ? missing->value : NULL;
 
+    if (installs_another(c)) /* what is missing comes with that */
+        return false;
     for (size_t i = 0; name && i < c->n; i++) {
         const struct edit *e = &c->edit[i];
         const bool anew = e->kind == EDIT_REINSTALL || e->kind == EDIT_RESTORE ||
