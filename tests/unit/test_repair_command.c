@@ -444,6 +444,15 @@ static void sentences(void **state) {
     const struct edit two[] = {rows[2].edit, rows[7].edit};
     assert_string_equal(text_of(&memory.arena, &(struct edits){two, 2}),
                         "take X out of the environment, then uninstall nvidia-cudnn-cu12");
+    const struct edit libraries[] = {
+        {.kind = EDIT_PLACE, .name = "libcudart.so.12", .path = "/x"},
+        {.kind = EDIT_PLACE, .name = "libcublas.so.12", .path = "/x"},
+        {.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/y"},
+        rows[2].edit,
+    };
+    assert_string_equal(text_of(&memory.arena, &(struct edits){libraries, 4}),
+                        "put libcudart.so.12, libcublas.so.12 into /x, then put libnvrtc.so.12 "
+                        "into /y, then take X out of the environment");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, begin_user, end_user)

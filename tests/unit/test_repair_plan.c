@@ -496,7 +496,7 @@ static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
     struct wc_record record;
     struct outcome base;
     struct replay r;
-    size_t found = 0;
+    size_t found = 0, whole = 0;
 
     heap_arena_begin(&memory);
     write_bytes("/usr/local/cuda-12.4/lib64/libcudart.so.12", "", 0);
@@ -511,9 +511,21 @@ static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
     record.u.object.path = "/usr/local/cuda-12.4/lib64/libcudart.so.12";
     record.u.object.soname = "libcudart.so.12";
     source_add(base.source, &record);
+    /* Of CUDA's own libraries those come there that it does not have. */
+    wc_record_begin(&record, WC_KIND_failure);
+    record.u.failure.request = 99;
+    record.u.failure.name = "libcublas.so.12";
+    source_add(base.source, &record);
     places_find(&c, &base.source->stack, &r.library_cache.disk.files, NULL, false);
     for (size_t i = 0; i < c.n; i++)
-        if (c.p[i].n == 2 && c.p[i].edit[0].kind == EDIT_PLACE) {
+        if (c.p[i].n == 4 && c.p[i].edit[0].kind == EDIT_PLACE) {
+            for (size_t k = 0; k < 3; k++) {
+                assert_string_equal(c.p[i].edit[k].path, toolkit);
+                assert_string_not_equal(c.p[i].edit[k].name, "libcudart.so.12");
+            }
+            assert_string_equal(c.p[i].edit[3].value, toolkit);
+            whole++;
+        } else if (c.p[i].n == 2 && c.p[i].edit[0].kind == EDIT_PLACE) {
             assert_string_equal(c.p[i].edit[0].path, toolkit);
             assert_string_equal(c.p[i].edit[0].target, "12");
             assert_int_equal(c.p[i].edit[1].kind, EDIT_SET);
@@ -521,6 +533,7 @@ static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
             found++;
         }
     assert_true(found > 0);
+    assert_int_equal(whole, 1);
     candidates_end(&c);
     outcome_end(&base);
     replay_end(&r);

@@ -421,17 +421,23 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
 }
 
 const char *text_of(struct wc_arena *memory, const struct edits *edits) {
-    const char *text = "";
+    const char *text = "", *names = NULL;
     const struct edit *before = NULL;
 
-    WC_EACH(e, *edits) {
-        bool more = edit_comes_with(before, e);
+    for (size_t i = 0; i < edits->n; i++) {
+        struct edit e = edits->p[i];
+        const bool more = edit_comes_with(before, &e);
+        before = &edits->p[i];
+        if (names)
+            e.name = format(memory, "%s, %s", names, e.name);
+        names = i + 1 < edits->n && edit_lies_with(&e, before + 1) ? e.name : NULL;
+        if (names)
+            continue;
         text = format(memory, "%s%s%s", text,
                       more    ? ", "
                       : *text ? ", then "
                               : "",
-                      more ? package(memory, e) : sentence(memory, e));
-        before = e;
+                      more ? package(memory, &e) : sentence(memory, &e));
     }
     return text;
 }

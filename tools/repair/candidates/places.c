@@ -195,6 +195,54 @@ static void add_missing(struct finding_places *f, const char *directory) {
     }
 }
 
+/* What frameworks ask for, one library after another. */
+static const struct {
+    int32_t cuda;
+    const char *names[4];
+} always[] = {
+    {11, {"libcudart.so.11.0", "libcublas.so.11", "libcublasLt.so.11", "libnvrtc.so.11.2"}},
+    {12, {"libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12", "libnvrtc.so.12"}},
+    {13, {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13", "libnvrtc.so.13"}},
+};
+
+/* Of which CUDA something was asked for in vain; -1: of none. */
+static int32_t cuda_in_vain(struct finding_places *f) {
+    WC_EACH(failure, f->s->failures) {
+        const char *name = places_missing_of(f, failure);
+        if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) > 0 &&
+            !is_for_other_cuda(f, failure, wc_base_name(name)))
+            return wc_name_cuda(name);
+    }
+    return -1;
+}
+
+/* A toolkit, in which CUDA's libraries are not, or not all of them: those that are not there. The
+ * loader's cache leads there once ldconfig has run, the variable at once. */
+static void add_cuda(struct finding_places *f) {
+    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH");
+    const struct toolkit t = places_toolkit_of(f);
+    const int32_t cuda = cuda_in_vain(f);
+    struct candidate all = {.n = 0};
+    struct wc_file_stat facts;
+
+    if (!t.directory || places_is_of_system(t.directory) ||
+        (t.cuda > 0 ? t.cuda : wc_cuda_in_package(t.directory)) != cuda)
+        return;
+    WC_EACH_ROW(row, always)
+        for (size_t i = 0; row->cuda == cuda && i < sizeof(row->names) / sizeof(*row->names); i++)
+            if (!f->files->facts(f->files->ctx,
+                                 places_format(f, "%s/%s", t.directory, row->names[i]), &facts))
+                all.edit[all.n++] =
+                    (struct edit){.kind = EDIT_PLACE, .name = row->names[i], .path = t.directory};
+    if (all.n == 0)
+        return;
+    all.edit[all.n++] =
+        (struct edit){.kind = EDIT_SET,
+                      .name = "LD_LIBRARY_PATH",
+                      .value = candidates_path_with(f->out->memory, path, t.directory)};
+    candidates_add(f->out, &all);
+}
+
 static void add_preload(struct finding_places *f, const char *path, const char *old) {
     if (path && path[0] == '/' && !strpbrk(path, ": "))
         add_one(f, (struct edit){.kind = EDIT_SET,
@@ -234,5 +282,6 @@ void places_find(struct candidates *c, const struct wc_stack *s, const struct wc
         add_missing(&f, f.directory[i]);
     }
     add_beside_cuda(&f);
+    add_cuda(&f);
     find_preloads(&f, preload);
 }
