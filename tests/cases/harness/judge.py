@@ -219,13 +219,8 @@ def play_case(outcome, name, seed, root):
     first = check_first(world, findings)
     if first["fix"][world.road]["checked"] == "no":
         outcome.said = first["fix"][world.road]["why"]
-    for further in range(0 if outcome.said else world.rounds):
-        if further:  # what the first one hid
-            more = told(run(world, watched=True))
-            must(more and more[0]["id"] == world.then, f"repaired, then: {more[:1]}")
-            first = more[0]
-        follow(world, first)
     if not outcome.said:
+        follow(world, first)
         check_healthy(world, "repaired", world.left)
         check_bare(world)
         outcome.followed = "" if world.by else fixes.sort_of(first, first["fix"][world.road])

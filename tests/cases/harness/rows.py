@@ -62,6 +62,6 @@ def told_by(name, function, values):
             assert first is None, f"{name}: states two first findings"
             first = (values[stated.id] if isinstance(stated, ast.Name)
                      else ast.literal_eval(stated)) or "none"
-        elif does in ("hides", "leaves"):
+        elif does == "leaves":
             others += [ast.literal_eval(argument) for argument in node.args]
     return first, others

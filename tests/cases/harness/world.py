@@ -191,7 +191,6 @@ class World:
         self.limits, self.no_execution = None, None  # of the shell; a directory mounted noexec
         self.closed = None  # a directory that nobody may enter
         self.not_said, self.fix_says = (), ""
-        self.rounds, self.then = 1, None  # fixes to follow; what is told once the first was
         self.python = f"python3.{self.rng.randint(9, 13)}"
         self.cuda_now = self.rng.choice([12, 13])
         self.venv = self.root / self.word("home", "srv", "work") / self.word("venv", "env", "ml")
@@ -473,10 +472,6 @@ class World:
         """The id of the first finding, and what that finding has to name; severity: where it is not
         that of all findings of its kind."""
         self.first, self.names, self.severity = first, [str(name) for name in names], severity
-
-    def hides(self, then):
-        """Once the first finding is repaired, another one is told that it hid."""
-        self.rounds, self.then = 2, then
 
     def leaves(self, *findings):
         """Warnings that still hold when the fix was followed."""
