@@ -121,10 +121,10 @@ static bool came_to_framework(const struct wc_stack *s, const struct wc_failure 
     return WC_ANY(o, s->objects, o->r.framework && wc_came_after(o, f));
 }
 
-/* Who carries builds for both takes that for the processor where it finds no CUDA. In an
- * environment the package decides, whoever asks for CUDA beside it. */
+/* Who carries builds for both takes that for the processor where it finds no CUDA, as is meant
+ * where there is no GPU. In an environment the package decides, whoever asks for CUDA beside it. */
 static bool chose_without(const struct wc_stack *s, const struct wc_failure *f) {
-    return came_to_framework(s, f) &&
+    return came_to_framework(s, f) && !wc_lacks_driver(s) && !wc_hides_gpus(s) &&
            !WC_ANY(o, s->objects,
                    wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY ||
                        (o->r.framework && (o->r.gpu_library || o->r.installation_version)));
@@ -140,18 +140,6 @@ static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
                                     !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework)));
 }
 
-/* Nobody has asked for anything since, not even for what is there. */
-static bool was_asked_last(const struct wc_stack *s, const struct wc_failure *f) {
-    bool asked = false;
-
-    WC_EACH_ROW(a, s->asked) {
-        if (a->request > f->r.request)
-            return false;
-        asked = asked || (a->request > 0 && a->request == f->r.request);
-    }
-    return asked && wc_was_the_last(s, f);
-}
-
 /* That of another CUDA is there, and it was the last thing that anybody asked for before a bad end.
  */
 static bool tried_last(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
@@ -159,7 +147,7 @@ static bool tried_last(const struct wc_stack *s, const struct wc_failure *f, con
 
     return has_come(s, part) && cuda > 0 && f->r.operation != WC_operation_NEEDED &&
            !wc_asked_by_cudnn(s, f) && !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) &&
-           wc_ended_badly(s) && was_asked_last(s, f);
+           wc_ended_badly(s) && wc_was_asked_last(s, f);
 }
 
 /* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several

@@ -139,6 +139,8 @@ bool wc_has_ended(const struct wc_stack *s);
 bool wc_turned_away(const struct wc_stack *s, bool by_version);
 /* Did nothing of cuDNN or CUDA come in, and was nothing done with it, behind f? */
 bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f);
+/* The same, and nobody has asked for anything since, not even for what is there. */
+bool wc_was_asked_last(const struct wc_stack *s, const struct wc_failure *f);
 /* Did the call that f was asked for within fail, by all that is known, or was f the last of a
  * process that ended badly? */
 bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);

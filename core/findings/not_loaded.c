@@ -218,11 +218,10 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 
 /* It came to a bad end with a library of a framework, the last thing that anybody asked for, and
  * nothing of CUDA was there yet. For what is NVIDIA's many only look whether it is there. */
-static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f) {
-    const char *name = wc_base_name(f->r.name);
-
-    return wc_ended_badly(s) && wc_was_the_last(s, f) && wc_name_hints(name) &&
-           !wc_str_starts(name, "libnv") && !wc_str_starts(name, "libcuda") &&
+static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f,
+                           const char *missing) {
+    return wc_ended_badly(s) && wc_was_asked_last(s, f) && wc_name_hints(missing) &&
+           !wc_str_starts(missing, "libnv") && !wc_str_starts(missing, "libcuda") &&
            !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY);
 }
 
@@ -235,13 +234,13 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     if (!wc_is_load(f) || !f->r.name || !wc_text_not_found(f->r.text, out, MISSING_NAME))
         return false;
     if (wc_is_asked_for(f, out))
-        return wc_name_kind_of(out) == WC_NAME_OTHER && got_no_further(s, f);
+        return wc_name_kind_of(out) == WC_NAME_OTHER && got_no_further(s, f, out);
     missing = wc_name_kind_of(out);
     asked = wc_name_kind_of(f->r.name);
     if (missing == WC_NAME_DRIVER || (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;
     if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f) &&
-        !wc_str_same(f->r.name, f->r.caller) && !got_no_further(s, f))
+        !wc_str_same(f->r.name, f->r.caller) && !got_no_further(s, f, out))
         return false;
     return !got_later(s, f, f->r.name) && !got_later(s, f, out);
 }
@@ -257,7 +256,7 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
                      ? not_found_title(c, f, missing)
                      : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
                                  wc_format_name(c, f->r.name), wc_format_name(c, missing));
-    if (wc_is_asked_for(f, missing)) /* it may have gone on without, to end for something else */
+    if (got_no_further(d->s, f, missing)) /* or it did, to end for something else */
         c->r.severity = WC_severity_WARNING;
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);

@@ -351,14 +351,18 @@ static unsigned blocking_of(const struct wc_conclusion *c, enum wc_end end) {
     return c->limits & (BLIND | (end_matters ? WC_LIMIT(END_UNKNOWN) : 0));
 }
 
-static void write_not_observed(struct wc_case *c, const struct wc_outside *outside,
-                               struct wc_conclusion *out) {
+/* Who finds no driver does not come to ask for cuDNN: then that is said, too. */
+static void write_not_observed(struct wc_case *c, const struct wc_findings *f,
+                               const struct wc_outside *outside, struct wc_conclusion *out) {
+    const struct wc_finding_record *driver = WC_FIRST(r, *f, wc_str_same(r->id, "driver-missing"));
     const struct wc_stack *s = c->d->s;
     bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
 
     out->text = reason_for_nothing(s, outside, out->blocking);
     if (cudnn)
         out->text = wc_format(c, "%s; as far as it was seen: %s", out->text, format_fit(c));
+    else if (driver && driver->title && !out->concerned && !out->blocking)
+        out->text = wc_format(c, "%s; %s", out->text, driver->title);
 }
 
 /* ---- the decision ---- */
@@ -377,16 +381,14 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
         return WC_verdict_NOT_OBSERVED; /* what explains it may be among them */
     if (unwell)
         return WC_verdict_UNEXPLAINED;
-    if (c->blocking)
+    if (!c->concerned || c->blocking)
         return WC_verdict_NOT_OBSERVED;
-    if (!c->concerned) /* who finds no driver does not come to ask for cuDNN */
-        return WC_ANY(r, *f, wc_str_same(r->id, "driver-missing")) ? WC_verdict_NOTES
-                                                                   : WC_verdict_NOT_OBSERVED;
     return f->n ? WC_verdict_NOTES : WC_verdict_OK;
 }
 
-static void write_text(const struct wc_stack *s, const struct wc_outside *outside,
-                       struct wc_arena *memory, struct wc_conclusion *out) {
+static void write_text(const struct wc_stack *s, const struct wc_findings *f,
+                       const struct wc_outside *outside, struct wc_arena *memory,
+                       struct wc_conclusion *out) {
     struct wc_diagnosis d = {.s = s, .scratch = memory};
     struct wc_case c = {.d = &d};
     struct writing w = {.s = s, .memory = memory, .out = out};
@@ -399,7 +401,7 @@ static void write_text(const struct wc_stack *s, const struct wc_outside *outsid
         write_unexplained(&w, &c, outside);
         break;
     case WC_verdict_NOT_OBSERVED:
-        write_not_observed(&c, outside, out);
+        write_not_observed(&c, f, outside, out);
         break;
     default:
         out->text = out->finding->title ? out->finding->title : out->finding->id;
@@ -427,7 +429,7 @@ void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
     out->passes = out->verdict != WC_verdict_UNEXPLAINED &&
                   (out->verdict != WC_verdict_NOT_OBSERVED || !out->blocking);
     if (memory)
-        write_text(s, outside, memory, out);
+        write_text(s, f, outside, memory, out);
 }
 
 enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f) {

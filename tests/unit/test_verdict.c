@@ -294,7 +294,7 @@ static void every_limit_has_a_sentence(void **state) {
 }
 
 /* It is why nothing of cuDNN came to be asked for. */
-static void a_driver_that_is_not_there_is_a_note_without_cudnn(void **state) {
+static void a_driver_that_is_not_there_is_said_without_cudnn(void **state) {
     (void)state;
     for (int other = 0; other < 2; other++) {
         struct drawn d = {.end = WELL};
@@ -302,9 +302,12 @@ static void a_driver_that_is_not_there_is_a_note_without_cudnn(void **state) {
         struct wc_conclusion c;
         struct scene *s = build(&d, &outside);
         struct wc_finding_record note = {.id = other ? "search-path-suspect" : "driver-missing",
+                                         .title = "no NVIDIA driver",
                                          .severity = WC_severity_NOTE};
-        wc_conclude(&s->stack, &(struct wc_findings){&note, 1, 0}, &outside, NULL, &c);
-        assert_int_equal(c.verdict, other ? WC_verdict_NOT_OBSERVED : WC_verdict_NOTES);
+        wc_buffer_arena_begin(&s->printed, s->scratch, sizeof s->scratch);
+        wc_conclude(&s->stack, &(struct wc_findings){&note, 1, 0}, &outside, &s->printed.arena, &c);
+        assert_int_equal(c.verdict, WC_verdict_NOT_OBSERVED);
+        assert_int_equal(strstr(c.text, "; no NVIDIA driver") == NULL, other);
     }
 }
 
@@ -330,7 +333,7 @@ int main(void) {
         cmocka_unit_test(a_compiler_without_its_builtins_is_not_ok),
         cmocka_unit_test(a_release_of_tomorrow_limits),
         cmocka_unit_test(every_limit_has_a_sentence),
-        cmocka_unit_test(a_driver_that_is_not_there_is_a_note_without_cudnn),
+        cmocka_unit_test(a_driver_that_is_not_there_is_said_without_cudnn),
         cmocka_unit_test(lost_findings_are_no_good_sign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,12 @@ static bool is_of(const struct wc_stack *s, const struct wc_object *host, const 
             strncmp(host->r.installation, framework, strlen(framework)) == 0);
 }
 
-/* The only one that asked cuDNN for its version, as who compares it does. NULL: not known. */
+static bool is_of_any(const struct wc_stack *s, const struct wc_object *host) {
+    return host->r.framework || WC_ANY(d, s->demands, wc_is_demand_by(d, host) && d->r.framework);
+}
+
+/* The only one that asked cuDNN for its version, as who compares it does, of no framework: XLA asks
+ * by another function, which is not watched. NULL: not known. */
 static const struct wc_object *asker_of(const struct wc_stack *s) {
     const struct wc_object *asker = NULL;
 
@@ -30,7 +35,7 @@ static const struct wc_object *asker_of(const struct wc_stack *s) {
         const struct wc_object *host = wc_str_same(call->r.function, "cudnnGetVersion")
                                            ? wc_object_of(s, call->r.host, call->r.host_path)
                                            : NULL;
-        if (host && asker && host != asker)
+        if (host && ((asker && host != asker) || is_of_any(s, host)))
             return NULL;
         asker = host ? host : asker;
     }

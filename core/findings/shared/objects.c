@@ -224,6 +224,17 @@ bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
            !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
 }
 
+bool wc_was_asked_last(const struct wc_stack *s, const struct wc_failure *f) {
+    bool asked = false;
+
+    WC_EACH_ROW(a, s->asked) {
+        if (a->request > f->r.request)
+            return false;
+        asked = asked || (a->request > 0 && a->request == f->r.request);
+    }
+    return asked && wc_was_the_last(s, f);
+}
+
 bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_call *next =
         WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);

@@ -59,7 +59,7 @@ static int32_t major_wanted_by(struct finding_of *f, const char *path) {
 
     WC_EACH_ROW(list, lists)
         for (const char **name = *list; name && *name; name++)
-            if (wc_name_kind_of(*name) == WC_NAME_FACADE)
+            if (wc_name_kind_of(*name) == WC_NAME_FACADE && wc_name_read(*name).version.major > 0)
                 return wc_name_read(*name).version.major;
     return -1;
 }
@@ -78,6 +78,14 @@ static const char *cudnn_wanted(struct finding_of *f, const char *site,
         return NULL;
     if (!is_file)
         return candidates_common(f->out, f->s, &hosts);
+    WC_EACH(d, f->s->demands) {
+        const char *spec = !wc_str_same(d->r.host_path, host) ? NULL
+                           : d->r.demand_kind == WC_demand_kind_REQUIRED
+                               ? d->r.spec
+                               : candidates_accepted(f->out, &d->r);
+        if (spec)
+            return spec;
+    }
     major = major_wanted_by(f, host);
     return major > 0 ? find_format(f, ">=%d,<%d", major, major + 1) : NULL;
 }

@@ -198,42 +198,54 @@ static void add_missing(struct finding_places *f, const char *directory) {
 /* What frameworks ask for, one library after another. */
 static const struct {
     int32_t cuda;
-    const char *names[4];
+    const char *names[3];
 } always[] = {
-    {11, {"libcudart.so.11.0", "libcublas.so.11", "libcublasLt.so.11", "libnvrtc.so.11.2"}},
-    {12, {"libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12", "libnvrtc.so.12"}},
-    {13, {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13", "libnvrtc.so.13"}},
+    {11, {"libcudart.so.11.0", "libcublas.so.11", "libcublasLt.so.11"}},
+    {12, {"libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12"}},
+    {13, {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13"}},
 };
 
-/* Of which CUDA something was asked for in vain; -1: of none. */
-static int32_t cuda_in_vain(struct finding_places *f) {
-    WC_EACH(failure, f->s->failures) {
-        const char *name = places_missing_of(f, failure);
-        if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) > 0 &&
-            !is_for_other_cuda(f, failure, wc_base_name(name)))
-            return wc_name_cuda(name);
-    }
-    return -1;
+/* A library of CUDA that was asked for in vain; NULL: it was another. */
+static const char *cuda_in_vain(struct finding_places *f, const struct wc_failure *failure) {
+    const char *name = places_missing_of(f, failure);
+
+    return name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) > 0 &&
+                   !is_for_other_cuda(f, failure, wc_base_name(name))
+               ? wc_base_name(name)
+               : NULL;
+}
+
+/* Unless it lies there already, or no more of them have room. */
+static void add_place(struct finding_places *f, struct candidate *to, const char *name,
+                      const char *directory) {
+    struct wc_file_stat facts;
+
+    for (size_t i = 0; i < to->n; i++)
+        if (strcmp(to->edit[i].name, name) == 0)
+            return;
+    if (to->n + 1 < CANDIDATE_EDITS &&
+        !f->files->facts(f->files->ctx, places_format(f, "%s/%s", directory, name), &facts))
+        to->edit[to->n++] = (struct edit){.kind = EDIT_PLACE, .name = name, .path = directory};
 }
 
 /* A toolkit, in which CUDA's libraries are not, or not all of them: those that are not there. The
  * loader's cache leads there once ldconfig has run, the variable at once. */
 static void add_cuda(struct finding_places *f) {
-    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH");
+    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH"), *name;
+    const struct wc_failure *first = WC_FIRST(one, f->s->failures, cuda_in_vain(f, one));
+    const int32_t cuda = first ? wc_name_cuda(cuda_in_vain(f, first)) : -1;
     const struct toolkit t = places_toolkit_of(f);
-    const int32_t cuda = cuda_in_vain(f);
     struct candidate all = {.n = 0};
-    struct wc_file_stat facts;
 
-    if (!t.directory || places_is_of_system(t.directory) ||
+    if (!first || !t.directory || places_is_of_system(t.directory) ||
         (t.cuda > 0 ? t.cuda : wc_cuda_in_package(t.directory)) != cuda)
         return;
     WC_EACH_ROW(row, always)
         for (size_t i = 0; row->cuda == cuda && i < sizeof(row->names) / sizeof(*row->names); i++)
-            if (!f->files->facts(f->files->ctx,
-                                 places_format(f, "%s/%s", t.directory, row->names[i]), &facts))
-                all.edit[all.n++] =
-                    (struct edit){.kind = EDIT_PLACE, .name = row->names[i], .path = t.directory};
+            add_place(f, &all, row->names[i], t.directory);
+    WC_EACH(failure, f->s->failures)
+        if ((name = cuda_in_vain(f, failure)) && wc_name_cuda(name) == cuda)
+            add_place(f, &all, name, t.directory);
     if (all.n == 0)
         return;
     all.edit[all.n++] =

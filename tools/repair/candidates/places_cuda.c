@@ -121,8 +121,8 @@ struct toolkit places_toolkit_of(struct finding_places *f) {
     const struct wc_object *o = WC_FIRST(
         one, f->s->objects,
         one->r.role == WC_role_CUDA_DEPENDENCY && !places_is_managed(one->r.installation_kind) &&
-            wc_cuda_of(one) > 0 && wc_path_of(one) && wc_path_of(one)[0] == '/' &&
-            !places_is_of_system(wc_path_of(one)));
+            one->r.installation_kind != WC_installation_kind_BUNDLED && wc_cuda_of(one) > 0 &&
+            wc_path_of(one) && wc_path_of(one)[0] == '/' && !places_is_of_system(wc_path_of(one)));
     struct toolkit t = {.cuda = CUDA_NONE};
 
     if (o)

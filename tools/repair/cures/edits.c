@@ -85,9 +85,11 @@ static int32_t cuda_anew(const struct edit *e) {
     return named > 0 || !e->value ? named : wc_cuda_in_package(e->value);
 }
 
-static bool installs_another(const struct candidate *c) {
+/* NVIDIA's wheels have CUDA's libraries. */
+static bool installs_cuda(const struct candidate *c) {
     for (size_t i = 0; i < c->n; i++)
-        if (c->edit[i].kind == EDIT_INSTALL && !strstr(c->edit[i].name, "cudnn"))
+        if (c->edit[i].kind == EDIT_INSTALL && wc_str_starts(c->edit[i].name, "nvidia-") &&
+            !wc_str_starts(c->edit[i].name, "nvidia-cudnn"))
             return true;
     return false;
 }
@@ -96,7 +98,7 @@ bool cures_needs_the_same(const struct candidate *c, const struct wc_finding_rec
     const struct wc_fact *missing = WC_FIRST(one, f->facts, wc_str_same(one->name, "missing"));
     const char *name = missing && has_rule(f->id, OWN_NEEDS) ? missing->value : NULL;
 
-    if (installs_another(c)) /* what is missing comes with that */
+    if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && installs_cuda(c))
         return false;
     for (size_t i = 0; name && i < c->n; i++) {
         const struct edit *e = &c->edit[i];
