@@ -186,9 +186,10 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     struct wc_name n;
     struct wc_case *c = wc_case_begin(d);
 
-    if (!wc_ended_badly(s) && (is_optional(part) ? !wc_a_call_failed(s) : goes_without(s, f)))
-        c->r.severity = WC_severity_WARNING;
-    if (tried_last(s, f, part)) /* it may have gone on without, to end for something else */
+    /* Who tried last may have gone on without, to end for something else. */
+    if (wc_ended_badly(s)   ? tried_last(s, f, part)
+        : is_optional(part) ? !wc_a_call_failed(s)
+                            : goes_without(s, f))
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                            wc_format_name(c, f->r.name));

@@ -266,20 +266,20 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
     use = WC_FIRST(u, d->uses, may_want_header(d->s, u) && is_linked(d->s, u->host));
     if (!use)
         use = WC_FIRST(u, d->uses, may_want_header(d->s, u));
-    if (use) {
-        struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
-        struct wc_case *c = wc_case_begin(d);
-        c->r.severity = WC_severity_WARNING;
-        c->r.title = wc_format(c, "%s got cuDNN %s, the header beside that is of %s",
-                               wc_format_who(c, use->host), wc_format_range(c, runtime.range),
-                               use->library->r.header_version);
-        c->r.host = use->host->r.object;
-        c->r.object = use->library->r.object;
-        wc_case_library(c, "got", use->library);
-        wc_case_fact(c, "host", wc_path_of(use->host), "link map");
-        wc_case_fact(c, "mind", "what was compiled with that header wants no older one", NULL);
-        wc_case_end(c);
-    }
+    if (!use)
+        return;
+    struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
+    struct wc_case *c = wc_case_begin(d);
+    c->r.severity = WC_severity_WARNING;
+    c->r.title = wc_format(c, "%s got cuDNN %s, the header beside that is of %s",
+                           wc_format_who(c, use->host), wc_format_range(c, runtime.range),
+                           use->library->r.header_version);
+    c->r.host = use->host->r.object;
+    c->r.object = use->library->r.object;
+    wc_case_library(c, "got", use->library);
+    wc_case_fact(c, "host", wc_path_of(use->host), "link map");
+    wc_case_fact(c, "mind", "what was compiled with that header wants no older one", NULL);
+    wc_case_end(c);
 }
 
 void wc_find_major_differs(struct wc_diagnosis *d) {

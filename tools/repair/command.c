@@ -420,6 +420,12 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
     }
 }
 
+/* Two libraries that are put into the same directory. */
+static bool lie_together(const struct edit *a, const struct edit *b) {
+    return a->kind == EDIT_PLACE && b->kind == EDIT_PLACE && !a->value && !b->value &&
+           wc_str_same(a->path, b->path);
+}
+
 const char *text_of(struct wc_arena *memory, const struct edits *edits) {
     const char *text = "", *names = NULL;
     const struct edit *before = NULL;
@@ -430,7 +436,7 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
         before = &edits->p[i];
         if (names)
             e.name = format(memory, "%s, %s", names, e.name);
-        names = i + 1 < edits->n && edit_lies_with(&e, before + 1) ? e.name : NULL;
+        names = i + 1 < edits->n && lie_together(&e, before + 1) ? e.name : NULL;
         if (names)
             continue;
         text = format(memory, "%s%s%s", text,

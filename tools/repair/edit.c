@@ -25,11 +25,6 @@ bool edit_comes_with(const struct edit *before, const struct edit *e) {
            wc_str_same(before->environment, e->environment);
 }
 
-bool edit_lies_with(const struct edit *before, const struct edit *e) {
-    return before && before->kind == EDIT_PLACE && e->kind == EDIT_PLACE && !e->value &&
-           !before->value && wc_str_same(before->path, e->path);
-}
-
 const char *edit_word(enum edit_kind kind) {
     return kinds[kind].word;
 }

@@ -42,7 +42,5 @@ struct edits {
 /* Does the command that installs the one before bring this one as well? before: NULL: there is
  * none. One after the other some ways to install take away what the one before has brought. */
 bool edit_comes_with(const struct edit *before, const struct edit *e);
-/* Are both libraries that are put into the same directory? before: as above. */
-bool edit_lies_with(const struct edit *before, const struct edit *e);
 const char *edit_word(enum edit_kind kind);
 int edit_cost(const struct edits *edits);

@@ -231,13 +231,18 @@ static void add_place(struct finding_places *f, struct candidate *to, const char
 /* A toolkit, in which CUDA's libraries are not, or not all of them: those that are not there. The
  * loader's cache leads there once ldconfig has run, the variable at once. */
 static void add_cuda(struct finding_places *f) {
-    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH"), *name;
-    const struct wc_failure *first = WC_FIRST(one, f->s->failures, cuda_in_vain(f, one));
-    const int32_t cuda = first ? wc_name_cuda(cuda_in_vain(f, first)) : -1;
-    const struct toolkit t = places_toolkit_of(f);
+    const char *path = wc_variable(f->s, "LD_LIBRARY_PATH"), *name = NULL;
     struct candidate all = {.n = 0};
+    struct toolkit t;
+    int32_t cuda;
 
-    if (!first || !t.directory || places_is_of_system(t.directory) ||
+    for (size_t i = 0; i < f->s->failures.n && !name; i++)
+        name = cuda_in_vain(f, &f->s->failures.p[i]);
+    if (!name)
+        return;
+    cuda = wc_name_cuda(name);
+    t = places_toolkit_of(f);
+    if (!t.directory || places_is_of_system(t.directory) ||
         (t.cuda > 0 ? t.cuda : wc_cuda_in_package(t.directory)) != cuda)
         return;
     WC_EACH_ROW(row, always)
