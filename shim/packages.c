@@ -30,4 +30,5 @@ void packages_note_failure(const char *name, const char *caller, const char *tex
 
 void packages_forget(void) {
     told.n = 0;
+    told.dpkg = false;
 }

@@ -41,10 +41,11 @@ void wc_identify_header(const struct wc_files *files, const char *facade, void *
  * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each
  * compared with its own list of files: what is missing, what another one put there, what is on no
  * list, as records. Only names and sizes of cuDNN's own libraries are looked at. Stack and scratch
- * as for wc_identify; 64 KiB of scratch hold what is usual.
+ * as for wc_identify; 64 KiB of scratch hold what is usual. *dpkg_told: whether those of dpkg,
+ * which has one list for all directories, were told before.
  */
-void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
-                      size_t scratch_size, const struct wc_sink *to);
+void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg_told,
+                      void *scratch, size_t scratch_size, const struct wc_sink *to);
 /*
  * Another distribution beside the file's own that requires it, whatever extras were asked for:
  * "faster-whisper 1.1.1". False: none is seen.

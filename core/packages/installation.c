@@ -142,7 +142,7 @@ struct package_lists {
 
 static bool collect_list(void *arg, const char *name) {
     struct package_lists *l = arg;
-    if (wc_str_ends(name, ".list") && l->fits(l->ctx, name)) {
+    if (l->fits(l->ctx, name) && wc_str_ends(name, ".list")) {
         l->list[l->n] = wc_reading_format(l->r, DPKG "/info/%s", name);
         l->n += l->list[l->n] != NULL;
     }

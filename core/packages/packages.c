@@ -326,8 +326,8 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     to->add(to->ctx, &record);
 }
 
-void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
-                      size_t scratch_size, const struct wc_sink *to) {
+void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg_told,
+                      void *scratch, size_t scratch_size, const struct wc_sink *to) {
     struct wc_reading r;
     struct looking *l;
     if (!path || path[0] != '/')
@@ -339,8 +339,10 @@ void wc_packages_near(const struct wc_files *files, const char *path, void *scra
     l->r = &r;
     add_wheels(l, path);
     add_conda(l, path);
-    if (is_cudnn_library(path) && wc_is_debian_path(path))
+    if (!*dpkg_told && is_cudnn_library(path) && wc_is_debian_path(path)) {
         add_debian(l);
+        *dpkg_told = true;
+    }
     for (size_t i = 0; i < l->n; i++)
         compare(l, l->package[i]);
     for (size_t i = 0; i < l->n; i++) {

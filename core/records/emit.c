@@ -273,7 +273,8 @@ void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, co
         return;
     told->told[told->n++] = hash;
     if (reader->scratch)
-        wc_packages_near(reader->files, path, reader->scratch, reader->scratch_size, to);
+        wc_packages_near(reader->files, path, &told->dpkg, reader->scratch, reader->scratch_size,
+                         to);
 }
 
 void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *told,

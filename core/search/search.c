@@ -121,7 +121,8 @@ static void note_missing(struct search *s, const char *path, size_t base, const 
  * absolute it takes to be there. */
 static void try_in(struct search *s, size_t base, const char *const *sub) {
     enum wc_file_state state = state_of(s->context, s->path);
-    if (state == WC_file_state_NOTHING && s->path[0] == '/') {
+    /* Sparse, whether the directory is there was asked before. */
+    if (state == WC_file_state_NOTHING && s->path[0] == '/' && (sub || !s->context->sparse)) {
         char *name = s->path + wc_str_length(s->path) - wc_str_length(s->name);
         *name = 0;
         s->candidate.no_directory = !is_there(s, s->path);
@@ -297,7 +298,7 @@ bool wc_search_answers(const struct wc_search_object *o, const char *name) {
     for (const char *const *n = o->names; n && *n; n++)
         if (wc_str_compare(*n, name) == 0)
             return true;
-    return !wc_str_find_char(name, '/') && wc_str_same(o->soname, name);
+    return wc_str_same(o->soname, name) && !wc_str_find_char(name, '/');
 }
 
 /* ---- the rules ---- */

@@ -59,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     path[p.file[0].path_n] = 0;
     size_t most = 1 + size % MOST;
     unsigned char *scratch = malloc(SCRATCH);
+    bool dpkg_told = false;
     struct wc_metadata_demand *found = calloc(most, sizeof *found);
     MUST(scratch && found);
     size_t n = wc_metadata_demands(&files, path, scratch, SCRATCH, found, most);
@@ -70,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     wc_identify(&files, path, NULL, size & 1, scratch, SCRATCH, &id);
     check_identity(&id);
     p.calls = 0;
-    wc_packages_near(&files, path, scratch, SCRATCH, &(struct wc_sink){check_package, NULL});
+    wc_packages_near(&files, path, &dpkg_told, scratch, SCRATCH,
+                     &(struct wc_sink){check_package, NULL});
     free(scratch);
     return 0;
 }

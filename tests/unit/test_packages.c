@@ -59,15 +59,18 @@ static void keep(void *ctx, struct wc_record *record) {
     join(t->shared_with, sizeof t->shared_with, &p->shared_with);
 }
 
+static bool dpkg_told;
+
 static void look_with(const char *path, size_t size) {
     unsigned char *scratch = malloc(size); /* so that a sanitizer sees its ends */
     assert_non_null(scratch);
     count = 0;
-    wc_packages_near(&tree.files, path, scratch, size, &(struct wc_sink){keep, &tree});
+    wc_packages_near(&tree.files, path, &dpkg_told, scratch, size, &(struct wc_sink){keep, &tree});
     free(scratch);
 }
 
 static void elf_file(const char *path) {
+    dpkg_told = false;
     look_with(path, SCRATCH);
 }
 
@@ -318,6 +321,8 @@ static void dpkg_has_names(void **state) {
     assert_string_equal(told[0].version, "9.1.0.70-1");
     assert_string_equal(told[0].path, "/usr/lib/x86_64-linux-gnu");
     assert_string_equal(told[0].missing, "/usr/lib/x86_64-linux-gnu/libcudnn_ops.so.9");
+    look_with("/lib/libcudnn_cnn.so.9", SCRATCH); /* all directories have one list */
+    assert_int_equal(count, 0);
     elf_file("/usr/lib/x86_64-linux-gnu/libhost.so"); /* not for every library of the system */
     assert_int_equal(count, 0);
 }

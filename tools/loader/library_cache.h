@@ -57,7 +57,7 @@ struct library_cache {
     bool named;   /* what is read was named by the user: it may cost more */
     struct library_fit {
         const struct library *by, *found;
-    } fits[256];
+    } fits[1024];
 };
 
 /* Was it noted lately that the one has all symbol versions that the other wants of it? */

@@ -21,7 +21,13 @@ static const char *keep(struct loader_sim *g, const char *text) {
 
 /* ---- what is loaded ---- */
 
+struct asked_name {
+    UT_hash_handle hh;
+    struct loaded *o; /* answers to it */
+};
+
 static void note_name(struct loader_sim *g, struct loaded *o, const char *name) {
+    struct asked_name *asked = wc_arena_take(&g->memory.arena, sizeof(*asked));
     size_t n = 0;
 
     while (o->names && o->names[n])
@@ -30,6 +36,18 @@ static void note_name(struct loader_sim *g, struct loaded *o, const char *name) 
     o->names[n] = keep(g, name);
     o->names[n + 1] = NULL;
     o->search.names = o->names;
+    if (!asked || !o->names[n])
+        return;
+    asked->o = o;
+    hash_add(&g->asked, asked, o->names[n], strlen(o->names[n]));
+}
+
+static void forget_names(struct loader_sim *g, const struct loaded *o) {
+    struct asked_name *asked;
+
+    for (const char **name = o->names; name && *name; name++)
+        if ((asked = hash_find_text(g->asked, *name)))
+            hash_remove(&g->asked, asked);
 }
 
 static struct loaded *add(struct loader_sim *g, const char *path, const struct library *library,
@@ -82,28 +100,37 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
         (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, NULL, 0};
 }
 
-/* The same file by another name is the same object. NULL: it is missing, or damaged, which is
- * noted. */
-static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
-                           enum wc_operation how) {
-    const struct library *library;
-    struct loaded *o;
-    const char *path;
-
-    if (g->ended)
-        return NULL;
+/* *path: where it lies. */
+static const struct library *find(struct loader_sim *g, const char *name, const struct loaded *by,
+                                  const char **path) {
     g->search.whole = false; /* the loader does not look behind what it takes */
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
     g->search.whole = true;
-    path = wc_replay_taken(&g->replay);
-    library = path ? library_cache_get(g->library_cache, path, NULL) : NULL;
+    *path = wc_replay_taken(&g->replay);
+    return *path ? library_cache_get(g->library_cache, *path, NULL) : NULL;
+}
+
+/* The same file by another name is the same object. NULL: it is missing, or damaged, which is
+ * noted. */
+static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
+                           enum wc_operation how) {
+    const struct asked_name *asked = hash_find_text(g->asked, name);
+    const struct library *library;
+    const char *path = NULL;
+    struct loaded *o;
+
+    if (g->ended)
+        return NULL;
+    library = asked ? asked->o->library : find(g, name, by, &path);
     if (!library)
         return NULL;
     if (library->damaged || (library->is_program && how == WC_operation_NEEDED)) {
         note_missing(g, name, by, how, true);
         return NULL;
     }
+    if (asked)
+        return asked->o;
     o = loader_sim_of(g, library);
     if (!o)
         o = add(g, path, library, name, by, how);
@@ -476,8 +503,10 @@ void loader_sim_undo(struct loader_sim *g, size_t objects) {
         for (size_t k = 0; k < objects; k++)
             if (g->objects[k]->facade == g->objects[i])
                 g->objects[k]->facade = NULL;
-    while (g->n > objects)
-        *MUST_ADD(g->gone, g->gone_count) = g->objects[--g->n];
+    while (g->n > objects) {
+        forget_names(g, g->objects[--g->n]);
+        *MUST_ADD(g->gone, g->gone_count) = g->objects[g->n];
+    }
     g->loaded[g->n] = NULL;
 }
 
@@ -563,6 +592,7 @@ void loader_sim_end(struct loader_sim *g) {
         end_object(g->objects[i]);
     for (size_t i = 0; i < g->gone_count; i++)
         end_object(g->gone[i]);
+    hash_clear(&g->asked);
     free(g->gone);
     free(g->objects);
     free(g->loaded);

@@ -53,7 +53,8 @@ struct loader_sim {
     const struct wc_search_object **loaded;
     struct loader_sim_missing *missing; /* each name once since missing_from */
     size_t missing_count, missing_from;
-    struct loaded **gone; /* undone; what is missing may name them */
+    struct asked_name *asked; /* who answers to what was asked for */
+    struct loaded **gone;     /* undone; what is missing may name them */
     size_t gone_count;
     const char *undefined; /* a function of cuDNN's that is imported; NULL: none was found */
     bool ended;            /* at a damaged library: nothing comes in any more */

@@ -457,10 +457,12 @@ static void open_facades(struct play *p) {
     for (size_t i = 0; i < p->sim.n; i++) {
         const struct loaded *o = p->sim.objects[i];
         bool asked = o->facade || o->library->needs_cudnn;
+        if (o->about.role != WC_role_HOST)
+            continue;
         for (size_t k = 0; k < p->r->n && !asked; k++)
             asked = p->r->requests[k].caller && is_path_of(o, p->r->requests[k].caller);
         p->sim.missing_from = p->sim.missing_count;
-        if (o->about.role == WC_role_HOST && !asked)
+        if (!asked)
             loader_sim_open_facade(&p->sim, o);
     }
 }

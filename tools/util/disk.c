@@ -43,28 +43,6 @@ static void forget_ways(struct disk_memory *m) {
     }
 }
 
-static int look(const struct disk *d, const char *path, struct stat *facts) {
-    struct seen *s = d && d->memory ? seen_at(&d->memory->seen, path) : NULL;
-
-    if (!s)
-        return lstat(path, facts);
-    *facts = s->facts;
-    errno = s->error;
-    return s->error ? -1 : 0;
-}
-
-static ssize_t target_of(const struct disk *d, const char *path, char to[PATH_MAX]) {
-    struct seen *s = d && d->memory ? seen_at(&d->memory->seen, path) : NULL;
-    const char *target = s ? seen_target(&d->memory->seen, s) : NULL;
-
-    if (!s)
-        return readlink(path, to, PATH_MAX - 1);
-    if (!target)
-        return -1;
-    stpcpy(to, target);
-    return (ssize_t)strlen(target);
-}
-
 /* ---- below another root ---- */
 
 struct walk {
@@ -72,6 +50,7 @@ struct walk {
     const char *root;
     const struct disk_layer *layer;
     struct disk_entry entry; /* of `at` */
+    struct seen *seen;       /* of `at`, where it is remembered and was looked at */
     char at[PATH_MAX];       /* so far, without links */
     char rest[PATH_MAX];     /* still to be gone */
     int links;
@@ -82,39 +61,6 @@ static bool fail(int error) {
     return false;
 }
 
-static void go_up(struct walk *w) {
-    char *slash = strrchr(w->at + strlen(w->root), '/');
-
-    if (slash)
-        *slash = '\0';
-}
-
-/* Where the link at w->at leads, in front of what is still to be gone. */
-static bool follow(struct walk *w) {
-    const bool made = w->entry.kind == DISK_LINK;
-    char target[PATH_MAX], rest[PATH_MAX];
-    ssize_t n = made ? (ssize_t)strnlen(w->entry.target, sizeof(target))
-                     : target_of(w->disk, w->at, target);
-
-    if (n < 0 || (size_t)n == sizeof(target))
-        return n < 0 ? false : fail(ENAMETOOLONG);
-    if (made)
-        memcpy(target, w->entry.target, (size_t)n);
-    w->entry.kind = DISK_AS_IT_IS;
-    if (++w->links > LINKS_MOST)
-        return fail(ELOOP);
-    target[n] = '\0';
-    memcpy(rest, w->rest, sizeof(rest));
-    if ((size_t)n + 1 + strlen(rest) >= sizeof(w->rest))
-        return fail(ENAMETOOLONG);
-    stpcpy(stpcpy(stpcpy(w->rest, target), "/"), rest);
-    if (target[0] == '/')
-        w->at[strlen(w->root)] = '\0';
-    else
-        go_up(w);
-    return true;
-}
-
 static struct disk_entry entry_at(const struct walk *w) {
     const char *inside = w->at + strlen(w->root);
 
@@ -123,11 +69,71 @@ static struct disk_entry entry_at(const struct walk *w) {
     return w->layer->at(w->layer->ctx, inside[0] ? inside : "/");
 }
 
+/* n: of w->at. */
+static void go_back(struct walk *w, size_t n) {
+    w->at[n] = '\0';
+    w->entry = entry_at(w);
+    w->seen = NULL;
+}
+
+static void go_up(struct walk *w) {
+    char *slash = strrchr(w->at + strlen(w->root), '/');
+
+    go_back(w, slash ? (size_t)(slash - w->at) : strlen(w->at));
+}
+
+static bool look(struct walk *w, struct stat *facts) {
+    struct disk_memory *m = w->disk ? w->disk->memory : NULL;
+
+    w->seen = m ? seen_at(&m->seen, w->at) : NULL;
+    if (!w->seen)
+        return lstat(w->at, facts) == 0;
+    *facts = w->seen->facts;
+    errno = w->seen->error;
+    return w->seen->error == 0;
+}
+
+static ssize_t target_of(const struct walk *w, char to[PATH_MAX]) {
+    const char *target = w->seen ? seen_target(&w->disk->memory->seen, w->seen) : NULL;
+
+    if (!w->seen)
+        return readlink(w->at, to, PATH_MAX - 1);
+    if (!target)
+        return -1;
+    stpcpy(to, target);
+    return (ssize_t)strlen(target);
+}
+
+/* Where the link at w->at leads, in front of what is still to be gone. */
+static bool follow(struct walk *w) {
+    const bool made = w->entry.kind == DISK_LINK;
+    char target[PATH_MAX], rest[PATH_MAX];
+    ssize_t n = made ? (ssize_t)strnlen(w->entry.target, sizeof(target)) : target_of(w, target);
+
+    if (n < 0 || (size_t)n == sizeof(target))
+        return n < 0 ? false : fail(ENAMETOOLONG);
+    if (made)
+        memcpy(target, w->entry.target, (size_t)n);
+    if (++w->links > LINKS_MOST)
+        return fail(ELOOP);
+    target[n] = '\0';
+    memcpy(rest, w->rest, sizeof(rest));
+    if ((size_t)n + 1 + strlen(rest) >= sizeof(w->rest))
+        return fail(ENAMETOOLONG);
+    stpcpy(stpcpy(stpcpy(w->rest, target), "/"), rest);
+    if (target[0] == '/')
+        go_back(w, strlen(w->root));
+    else
+        go_up(w);
+    return true;
+}
+
 /* True: the layer says what is there. */
 static bool go_down_layer(struct walk *w, bool *good) {
     const bool last = w->rest[strspn(w->rest, "/")] == '\0';
 
     w->entry = entry_at(w);
+    w->seen = NULL;
     switch (w->entry.kind) {
     case DISK_AS_IT_IS:
         return false;
@@ -159,7 +165,7 @@ static bool go_down(struct walk *w, const char *name, size_t n) {
     memmove(w->rest, name + n, strlen(name + n) + 1);
     if (go_down_layer(w, &good))
         return good;
-    if (look(w->disk, w->at, &facts) != 0)
+    if (!look(w, &facts))
         return false;
     if (S_ISLNK(facts.st_mode))
         return follow(w);
@@ -197,6 +203,7 @@ static void walk_begin(struct walk *w, const struct disk *d) {
     w->root = root_of(d);
     w->layer = d ? d->layer : NULL;
     w->entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
+    w->seen = NULL;
     w->links = 0;
 }
 
@@ -251,15 +258,21 @@ static bool add_own_directory(const struct walk *w, const char *path, char to[PA
     return getcwd(to, PATH_MAX) != NULL;
 }
 
-/* The path by which this machine has it; below another root or a layer with all links followed. */
-static bool outside_of(const struct disk *d, const char *path, char to[PATH_MAX],
-                       struct disk_entry *entry) {
+struct outside {
+    char path[PATH_MAX]; /* by which this machine has it */
+    struct disk_entry entry;
+    struct seen *seen; /* NULL: not remembered */
+};
+
+/* Below another root or a layer with all links followed. */
+static bool outside_of(const struct disk *d, const char *path, struct outside *to) {
     struct walk w;
     const char *directory = d && path[0] != '/' ? d->directory : NULL;
     char own[PATH_MAX];
 
     walk_begin(&w, d);
-    *entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
+    to->entry = w.entry;
+    to->seen = NULL;
     if (directory && !directory[0])
         return fail(ENOENT);
     if (!directory && !add_own_directory(&w, path, own))
@@ -271,29 +284,29 @@ static bool outside_of(const struct disk *d, const char *path, char to[PATH_MAX]
         return fail(ENAMETOOLONG);
     stpcpy(directory ? stpcpy(stpcpy(w.rest, directory), "/") : w.rest, path);
     if (!is_walked(d)) {
-        stpcpy(to, w.rest);
+        stpcpy(to->path, w.rest);
         return true;
     }
     if (!go_remembered(&w))
         return false;
-    stpcpy(to, w.at[0] ? w.at : "/");
-    *entry = entry_at(&w);
+    stpcpy(to->path, w.at[0] ? w.at : "/");
+    to->entry = w.entry;
+    to->seen = w.seen;
     return true;
 }
 
 /* ---- struct wc_files ---- */
 
 int disk_open(const struct disk *d, const char *path, struct stat *facts) {
-    char outside[PATH_MAX];
-    struct disk_entry entry;
+    struct outside o;
     int fd = -1;
 
-    if (!outside_of(d, path, outside, &entry))
+    if (!outside_of(d, path, &o))
         return -1;
-    if (entry.kind == DISK_FILE)
-        fd = fcntl(entry.fd, F_DUPFD_CLOEXEC, 0);
+    if (o.entry.kind == DISK_FILE)
+        fd = fcntl(o.entry.fd, F_DUPFD_CLOEXEC, 0);
     else
-        fd = open(outside, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        fd = open(o.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
     if (fstat(fd, facts) == 0 && S_ISREG(facts->st_mode))
@@ -321,16 +334,12 @@ size_t disk_read(int fd, uint64_t offset, void *to, size_t n) {
 /* A file whose bytes are remembered; NULL: it is none. n: as many are wanted at once, of a library
  * the first few. */
 static struct seen *remembered(const struct disk *d, const char *path, size_t n) {
-    char outside[PATH_MAX];
-    struct disk_entry entry;
-    struct seen *s;
+    struct outside o;
 
-    if (!d || !d->memory || !outside_of(d, path, outside, &entry) || entry.kind != DISK_AS_IT_IS)
+    if (!d || !d->memory || !outside_of(d, path, &o) || !o.seen ||
+        (!o.seen->bytes && n < PAGE && o.seen->facts.st_size > SMALL))
         return NULL;
-    s = seen_at(&d->memory->seen, outside);
-    if (!s->bytes && n < PAGE && s->facts.st_size > SMALL)
-        return NULL;
-    return seen_bytes(&d->memory->seen, s) ? s : NULL;
+    return seen_bytes(&d->memory->seen, o.seen) ? o.seen : NULL;
 }
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
@@ -373,20 +382,19 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
 }
 
 static bool stat_of(const struct disk *d, const char *path, struct stat *facts) {
-    char outside[PATH_MAX];
-    struct disk_entry entry;
+    struct outside o;
 
-    if (!outside_of(d, path, outside, &entry))
+    if (!outside_of(d, path, &o))
         return false;
-    if (entry.kind == DISK_FILE)
-        return fstat(entry.fd, facts) == 0;
-    if (entry.kind == DISK_DIRECTORY) {
+    if (o.entry.kind == DISK_FILE)
+        return fstat(o.entry.fd, facts) == 0;
+    if (o.entry.kind == DISK_DIRECTORY)
         *facts = (struct stat){.st_mode = S_IFDIR | 0755};
-        return true;
-    }
-    if (d && d->memory && look(d, outside, facts) == 0 && !S_ISLNK(facts->st_mode))
-        return true;
-    return stat(outside[0] ? outside : ".", facts) == 0; /* a root may be a link */
+    else if (o.seen && !o.seen->error)
+        *facts = o.seen->facts;
+    else
+        return stat(o.path[0] ? o.path : ".", facts) == 0; /* a root may be a link */
+    return true;
 }
 
 static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
@@ -424,14 +432,12 @@ struct listing {
 };
 
 static void list_one(struct listing *l, const char *name) {
-    if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-        (!l->layered || !is_layered(l->disk, l->inside, name)))
+    if (!l->layered || !is_layered(l->disk, l->inside, name))
         l->more = l->each(l->arg, name);
 }
 
-static bool list_seen(struct listing *l, const char *outside) {
-    struct seen_paths *seen = &l->disk->memory->seen;
-    const char *const *name = seen_names(seen, seen_at(seen, outside));
+static bool list_seen(struct listing *l, struct seen *s) {
+    const char *const *name = seen_names(&l->disk->memory->seen, s);
     bool there = name != NULL;
 
     for (; name && *name && l->more; name++)
@@ -439,13 +445,14 @@ static bool list_seen(struct listing *l, const char *outside) {
     return there;
 }
 
-static bool list_disk(struct listing *l, const char *outside) {
-    DIR *d = opendir(outside);
+static bool list_disk(struct listing *l, const char *path) {
+    DIR *d = opendir(path);
 
     if (!d)
         return false;
     for (struct dirent *e; l->more && (e = readdir(d));)
-        list_one(l, e->d_name);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            list_one(l, e->d_name);
     closedir(d);
     return true;
 }
@@ -453,15 +460,13 @@ static bool list_disk(struct listing *l, const char *outside) {
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
     const struct disk *disk = ctx;
     struct listing l = {.disk = disk, .each = each, .arg = arg, .more = true};
-    struct disk_entry entry;
-    char outside[PATH_MAX];
+    struct outside o;
 
-    if (!outside_of(disk, dir, outside, &entry))
+    if (!outside_of(disk, dir, &o))
         return false;
-    l.inside = outside[strlen(root_of(disk))] ? outside + strlen(root_of(disk)) : "/";
+    l.inside = o.path[strlen(root_of(disk))] ? o.path + strlen(root_of(disk)) : "/";
     l.layered = disk && disk->layer && disk->layer->is_in(disk->layer->ctx, l.inside);
-    if (entry.kind != DISK_DIRECTORY &&
-        !(disk && disk->memory ? list_seen : list_disk)(&l, outside))
+    if (o.entry.kind != DISK_DIRECTORY && !(o.seen ? list_seen(&l, o.seen) : list_disk(&l, o.path)))
         return false;
     if (l.more && l.layered)
         disk->layer->list(disk->layer->ctx, l.inside, each, arg);
@@ -471,14 +476,13 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const struct disk *d = ctx;
     const char *root = root_of(d), *inside;
-    char outside[PATH_MAX], found[PATH_MAX];
-    const bool walked = is_walked(d);
-    struct disk_entry entry;
+    char real[PATH_MAX];
+    struct outside o;
 
-    if (!outside_of(d, path, walked ? found : outside, &entry) ||
-        (!walked && !realpath(outside, found)))
+    if (!outside_of(d, path, &o) || (!is_walked(d) && !realpath(o.path, real)))
         return false;
-    inside = found[strlen(root)] ? found + strlen(root) : "/";
+    inside = (is_walked(d) ? o.path : real) + strlen(root);
+    inside = inside[0] ? inside : "/";
     if (strlen(inside) >= cap)
         return false;
     stpcpy(to, inside);

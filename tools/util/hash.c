@@ -10,7 +10,7 @@ struct item {
 unsigned hash_sum(const void *key, size_t length) {
     unsigned sum;
 
-    HASH_JEN(key, length, sum);
+    HASH_SFH(key, length, sum);
     return sum;
 }
 

@@ -5,11 +5,11 @@
 
 #include "core/findings/finding.h"
 
-/* The folder below site-packages, else the file. */
+/* The folder below site-packages, else the file. NULL: Python's own, which asks for others. */
 static const char *module_of(struct finding_of *f, const struct wc_object *host) {
     const char *path = wc_path_of(host), *environment = find_environment_of(f, path), *below;
 
-    if (!path)
+    if (!path || strstr(path, "/lib-dynload/"))
         return NULL;
     if (!environment || find_is_conda(environment))
         return wc_base_name(path);

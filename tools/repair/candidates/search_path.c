@@ -49,6 +49,8 @@ struct edit find_in_front(struct finding_of *f, const char *directories) {
 void find_add_directory(struct finding_of *f, const char *file) {
     const char *directory = find_directory_of(f, file);
 
+    if (directory && strstr(directory, "/../")) /* as a RUNPATH leads there */
+        directory = find_real_path(f, directory);
     if (directory && directory[0] == '/' && !strchr(directory, ':'))
         find_add(f, find_with_directory(f, directory));
 }
