@@ -390,7 +390,7 @@ static bool stat_of(const struct disk *d, const char *path, struct stat *facts) 
         return fstat(o.entry.fd, facts) == 0;
     if (o.entry.kind == DISK_DIRECTORY)
         *facts = (struct stat){.st_mode = S_IFDIR | 0755};
-    else if (o.seen && !o.seen->error)
+    else if (o.seen)
         *facts = o.seen->facts;
     else
         return stat(o.path[0] ? o.path : ".", facts) == 0; /* a root may be a link */
