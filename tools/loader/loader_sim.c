@@ -102,7 +102,9 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
 
 /* *path: where it lies. */
 static const struct library *find(struct loader_sim *g, const char *name, const struct loaded *by,
-                                  const char **path) {
+                                  enum wc_operation how, const char **path) {
+    if (g->opens.in_turn && how == WC_operation_DLOPEN)
+        by = NULL;
     g->search.whole = false; /* the loader does not look behind what it takes */
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
@@ -122,7 +124,7 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
 
     if (g->ended)
         return NULL;
-    library = asked ? asked->o->library : find(g, name, by, &path);
+    library = asked ? asked->o->library : find(g, name, by, how, &path);
     if (!library)
         return NULL;
     if (library->damaged || (library->is_program && how == WC_operation_NEEDED)) {
@@ -361,6 +363,15 @@ static bool defines(struct loader_sim *g, const struct loaded *o, const char *fu
     return found;
 }
 
+bool loader_sim_has_dlopen(struct loader_sim *g) {
+    bool has = false;
+
+    for (size_t i = 0; i < g->n && !has; i++)
+        has = g->objects[i]->about.asked_how == WC_operation_PRELOAD &&
+              defines(g, g->objects[i], "dlopen");
+    return has;
+}
+
 /* By an object that is seen, or (NULL) any; of cuDNN or CUDA, or (all) anybody: who is preloaded
  * may define what another lacks. */
 static bool is_defined(struct loader_sim *g, const bool *seen, const char *function, bool all) {
@@ -583,6 +594,7 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
         return false;
     }
     preload(g);
+    g->opens.in_turn = g->opens.in_turn && loader_sim_has_dlopen(g);
     load_rest(g, 0);
     return true;
 }

@@ -749,7 +749,7 @@ static const char *program_of(struct replay *r) {
 }
 
 static bool begin_sim(struct play *p) {
-    const struct loader_sim_opens opens = {opens_part, p};
+    const struct loader_sim_opens opens = {opens_part, p, p->r->in_turn};
 
     if (!loader_sim_begin(&p->sim, &p->r->library_cache, program_of(p->r),
                           (char *const *)p->overlay.environment.p,
@@ -792,9 +792,30 @@ static void run(struct play *p) {
     wc_diagnose(&out->source->stack, &out->memory.arena, &out->of_end);
 }
 
+/* The loader did not find what the search path of who asked leads to. Who stands before dlopen and
+ * calls it in turn asks in his own name, and that path is not heeded. */
+static bool is_unheeded(const struct replay_request *q) {
+    char name[PATH_MAX];
+
+    return q->refused && !strchr(q->name, '/') &&
+           (q->failure->r.text
+                ? wc_text_not_found(q->failure->r.text, name, sizeof(name)) &&
+                      strcmp(name, q->name) == 0
+                : q->failure->r.inferred); /* cuDNN keeps the loader's words for itself */
+}
+
+static bool is_in_turn(struct play *p) {
+    bool unheeded = false;
+
+    for (size_t i = 0; i < p->r->n && !unheeded; i++)
+        unheeded = is_unheeded(&p->r->requests[i]);
+    return unheeded && loader_sim_has_dlopen(&p->sim);
+}
+
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
     const struct wc_process_record *process = &r->source->stack.process;
     struct play p = {.r = r, .edits = edits, .out = out, .first = r->plays++ == 0};
+    bool again = false;
 
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
@@ -808,10 +829,17 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
             "its program is not there any more, or none that a loader of this computer starts";
     } else if (!out->why) {
         run(&p);
+        again = p.first && !r->in_turn && is_in_turn(&p);
         loader_sim_end(&p.sim);
     }
     free(p.parts);
     overlay_end(&p.overlay);
+    if (!again)
+        return;
+    outcome_end(out);
+    r->in_turn = true;
+    r->plays = 0;
+    replay_play(r, edits, out);
 }
 
 void outcome_end(struct outcome *o) {

@@ -34,6 +34,7 @@ struct replay {
     const struct wc_demand **stated; /* of the source, and of no file */
     size_t stated_count;
     size_t plays;
+    bool in_turn; /* somebody stood before dlopen and called it in turn */
 };
 
 /* What came of it; all zero: not played. */

@@ -31,7 +31,9 @@ bool candidates_path_has(const char *path, const char *element, size_t n) {
 }
 
 struct edit find_with_directory(struct finding_of *f, const char *directory) {
-    return find_set_path(candidates_path_with(f->out->memory, f->path, directory));
+    const char *real = strstr(directory, "/../") ? find_real_path(f, directory) : NULL;
+
+    return find_set_path(candidates_path_with(f->out->memory, f->path, real ? real : directory));
 }
 
 struct edit find_in_front(struct finding_of *f, const char *directories) {
@@ -49,8 +51,6 @@ struct edit find_in_front(struct finding_of *f, const char *directories) {
 void find_add_directory(struct finding_of *f, const char *file) {
     const char *directory = find_directory_of(f, file);
 
-    if (directory && strstr(directory, "/../")) /* as a RUNPATH leads there */
-        directory = find_real_path(f, directory);
     if (directory && directory[0] == '/' && !strchr(directory, ':'))
         find_add(f, find_with_directory(f, directory));
 }
