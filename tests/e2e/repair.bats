@@ -607,36 +607,37 @@ needing() {
         "$(jq -cn '$ARGS.positional' --args nvidia-cudnn-cu12 ==8.9.2.26 "$site/nvidia/cudnn/lib" replayed)"
 }
 
-@test "who stands before dlopen and calls it in turn: he goes, or a variable leads to where the host would look" {
-    "${CC:-gcc}" -shared -fPIC -o libhook.so -x c - -ldl <<'END'
+@test "who stands before dlopen and calls it in turn: he goes, or a variable leads to where cuDNN would look" {
+    "${CC:-gcc}" -shared -fPIC -o turn.so -x c - -ldl <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 void *dlopen(const char *name, int flags) {
-    void *volatile handle = ((void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen"))(name, flags);
+    static void *(*next)(const char *, int);
+    if (!next)
+        next = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    void *volatile handle = next(name, flags);
     return handle;
 }
 END
-    wheel 8.9.2 26
-    engine '>=8.8,<9'
-    hooked() { # [NAME=VALUE]...
+    make_standin 8.9.2 lib
+    build_host lazy lib host
+    with() { # PRELOAD [NAME=VALUE]...
         rm -f logs/*
-        run env "$@" LD_PRELOAD="$SHIM:$PWD/libhook.so" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off \
-            "$site/engine/host" version
+        run env "${@:2}" LD_PRELOAD="$SHIM:$1" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off ./host version
         "$CMD" report --json logs >report.json || true
     }
-    hooked
-    is "$(jq -r '.findings[0].id' report.json)" library-not-found
-    is "$(jq -r '.findings[0].fix[] | "\(.command), \(.checked)"' report.json)" "unset LD_PRELOAD, replayed
-export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib, replayed"
-    observed
+    with "$PWD/turn.so"
+    is "$(jq -r '.findings[0] | .id, (.fix[] | "\(.command), \(.checked)")' report.json)" "part-missing
+unset LD_PRELOAD, replayed
+export LD_LIBRARY_PATH=$PWD/lib, replayed"
+    with ""
     is "$(jq '.findings | length' report.json)" 0
-    hooked LD_LIBRARY_PATH="$site/nvidia/cudnn/lib"
+    with "$PWD/turn.so" LD_LIBRARY_PATH="$PWD/lib"
     is "$(jq '.findings | length' report.json)" 0
-    mv "$site/nvidia/cudnn" elsewhere # what is not there is not found by anybody
-    hooked
-    is "$(jq -r '.findings[0].id' report.json)" installation-incomplete
-    never installation-incomplete unset
-    never library-not-found unset
+    rm lib/libcudnn_ops_infer.so* # what is not there is found by nobody
+    with "$PWD/turn.so"
+    never part-missing unset
+    never part-missing set
 }
 
 @test "what is bound at once and refused for a function has the repair of the function that is missing" {

@@ -363,13 +363,15 @@ static bool defines(struct loader_sim *g, const struct loaded *o, const char *fu
     return found;
 }
 
-bool loader_sim_has_dlopen(struct loader_sim *g) {
-    bool has = false;
+/* Does dlopen lead to another than the loader's, of those that are there at the start? */
+static bool has_another_dlopen(struct loader_sim *g) {
+    static const char *const libc[] = {"libc.so.6", "libdl.so.2"};
 
-    for (size_t i = 0; i < g->n && !has; i++)
-        has = g->objects[i]->about.asked_how == WC_operation_PRELOAD &&
-              defines(g, g->objects[i], "dlopen");
-    return has;
+    for (size_t i = 0; i < g->n; i++)
+        if (defines(g, g->objects[i], "dlopen"))
+            return !wc_str_same(g->objects[i]->search.soname, libc[0]) &&
+                   !wc_str_same(g->objects[i]->search.soname, libc[1]);
+    return false;
 }
 
 /* By an object that is seen, or (NULL) any; of cuDNN or CUDA, or (all) anybody: who is preloaded
@@ -594,7 +596,10 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
         return false;
     }
     preload(g);
-    g->opens.in_turn = g->opens.in_turn && loader_sim_has_dlopen(g);
+    if (g->opens.in_turn) {
+        load_needed(g, 0);
+        g->opens.in_turn = has_another_dlopen(g);
+    }
     load_rest(g, 0);
     return true;
 }

@@ -36,8 +36,8 @@ struct loader_sim_missing {
 struct loader_sim_opens {
     bool (*may)(void *ctx, const struct loaded *by, const char *name);
     void *ctx;
-    bool in_turn; /* a preloaded library that has a dlopen calls the loader's in turn: the search
-                   * path of who asks is not heeded */
+    bool in_turn; /* who stands before the loader's dlopen calls it in turn: the search path of who
+                   * asks is not heeded */
 };
 
 struct loader_sim {
@@ -96,8 +96,6 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error);
 size_t loader_sim_torn(struct loader_sim *g);
 /* What came in since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);
-/* Is a library preloaded that has a dlopen? */
-bool loader_sim_has_dlopen(struct loader_sim *g);
 /* The facade that a host of its own account opens, where it has names of one. */
 void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host);
 /* The object that a file is; NULL: it is not loaded. */

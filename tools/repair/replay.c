@@ -129,6 +129,37 @@ static void find_requests(struct replay *r) {
         qsort(r->requests, r->n, sizeof(*r->requests), by_order);
 }
 
+/* ---- who stands before dlopen ---- */
+
+/* The search path of who asked led to it, and the loader did not find it. cuDNN keeps the loader's
+ * words for itself. */
+static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_searched *search = is_dlopen(f->r.operation) ? wc_search_in_vain(s, f) : NULL;
+    char name[PATH_MAX];
+
+    return search && search->r.takes && f->r.name && !strchr(f->r.name, '/') &&
+           (f->r.text
+                ? wc_text_not_found(f->r.text, name, sizeof(name)) && strcmp(name, f->r.name) == 0
+                : f->r.inferred && wc_asked_by_cudnn(s, f));
+}
+
+/* A dlopen brought what only the search path of who asked leads to. */
+static bool is_heeded(const struct wc_stack *s, const struct wc_searched *search) {
+    const struct wc_object *o = wc_object_of(s, search->r.object, NULL);
+    const enum wc_search_rule rule = search->r.rule;
+
+    return o && o->r.asked_how == WC_operation_DLOPEN &&
+           (rule == WC_search_rule_RUNPATH ||
+            (rule == WC_search_rule_RPATH && !wc_str_same(search->r.of, s->process.executable)));
+}
+
+/* Who stands there and calls the loader's dlopen in turn asks in his own name. One who jumps on
+ * does not. */
+static bool is_in_turn(const struct wc_stack *s) {
+    return WC_ANY(f, s->failures, is_unheeded(s, f)) &&
+           !WC_ANY(search, s->searches, is_heeded(s, search));
+}
+
 /* ---- one play ---- */
 
 struct play {
@@ -792,30 +823,9 @@ static void run(struct play *p) {
     wc_diagnose(&out->source->stack, &out->memory.arena, &out->of_end);
 }
 
-/* The loader did not find what the search path of who asked leads to. Who stands before dlopen and
- * calls it in turn asks in his own name, and that path is not heeded. */
-static bool is_unheeded(const struct replay_request *q) {
-    char name[PATH_MAX];
-
-    return q->refused && !strchr(q->name, '/') &&
-           (q->failure->r.text
-                ? wc_text_not_found(q->failure->r.text, name, sizeof(name)) &&
-                      strcmp(name, q->name) == 0
-                : q->failure->r.inferred); /* cuDNN keeps the loader's words for itself */
-}
-
-static bool is_in_turn(struct play *p) {
-    bool unheeded = false;
-
-    for (size_t i = 0; i < p->r->n && !unheeded; i++)
-        unheeded = is_unheeded(&p->r->requests[i]);
-    return unheeded && loader_sim_has_dlopen(&p->sim);
-}
-
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
     const struct wc_process_record *process = &r->source->stack.process;
     struct play p = {.r = r, .edits = edits, .out = out, .first = r->plays++ == 0};
-    bool again = false;
 
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
@@ -829,17 +839,10 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
             "its program is not there any more, or none that a loader of this computer starts";
     } else if (!out->why) {
         run(&p);
-        again = p.first && !r->in_turn && is_in_turn(&p);
         loader_sim_end(&p.sim);
     }
     free(p.parts);
     overlay_end(&p.overlay);
-    if (!again)
-        return;
-    outcome_end(out);
-    r->in_turn = true;
-    r->plays = 0;
-    replay_play(r, edits, out);
 }
 
 void outcome_end(struct outcome *o) {
@@ -872,6 +875,7 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     library_cache_begin(&r->library_cache, source->root);
     library_cache_remember(&r->library_cache);
     r->library_cache.disk.directory = source->stack.process.directory;
+    r->in_turn = is_in_turn(&source->stack);
     if (!why)
         find_requests(r);
     return why;

@@ -5,11 +5,11 @@
 
 #include "core/findings/finding.h"
 
-/* The folder below site-packages, else the file. NULL: Python's own, which asks for others. */
+/* The folder below site-packages, else the file. */
 static const char *module_of(struct finding_of *f, const struct wc_object *host) {
     const char *path = wc_path_of(host), *environment = find_environment_of(f, path), *below;
 
-    if (!path || strstr(path, "/lib-dynload/"))
+    if (!path)
         return NULL;
     if (!environment || find_is_conda(environment))
         return wc_base_name(path);
@@ -22,11 +22,16 @@ static const char *module_of(struct finding_of *f, const struct wc_object *host)
                : below;
 }
 
+/* What of Python's own asks for others is there before they ask. */
+static bool is_pythons(const struct wc_object *o) {
+    return strstr(wc_path_of(o) ?: "", "/lib-dynload/") != NULL;
+}
+
 static void add_order(struct finding_of *f, const struct wc_object *first,
                       const struct wc_object *then) {
     const char *a = module_of(f, first), *b = module_of(f, then);
 
-    if (a && b && strcmp(a, b) != 0)
+    if (a && b && strcmp(a, b) != 0 && !is_pythons(first))
         find_add(f, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b});
 }
 

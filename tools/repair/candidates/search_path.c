@@ -30,10 +30,30 @@ bool candidates_path_has(const char *path, const char *element, size_t n) {
     return false;
 }
 
-struct edit find_with_directory(struct finding_of *f, const char *directory) {
-    const char *real = strstr(directory, "/../") ? find_real_path(f, directory) : NULL;
+static bool is_same_place(const struct wc_files *files, const char *one, const char *other) {
+    struct wc_file_stat a, b;
 
-    return find_set_path(candidates_path_with(f->out->memory, f->path, real ? real : directory));
+    return files->facts(files->ctx, one, &a) && files->facts(files->ctx, other, &b) &&
+           a.device == b.device && a.inode == b.inode;
+}
+
+/* "a/b" for "a/x/../b", as a RUNPATH leads there, unless x is a link to elsewhere. */
+static const char *without_detours(struct finding_of *f, const char *directory) {
+    char *path = find_format(f, "%s/", directory), *up;
+
+    while (path && (up = strstr(path, "/../"))) {
+        const size_t n = wc_dir_above(path, (size_t)(up - path));
+        memmove(path + n, up + strlen("/.."), strlen(up + strlen("/..")) + 1);
+    }
+    if (path)
+        path[strlen(path) - 1] = '\0';
+    return path && is_same_place(f->files, directory, path) ? path : directory;
+}
+
+struct edit find_with_directory(struct finding_of *f, const char *directory) {
+    if (strstr(directory, "/.."))
+        directory = without_detours(f, directory);
+    return find_set_path(candidates_path_with(f->out->memory, f->path, directory));
 }
 
 struct edit find_in_front(struct finding_of *f, const char *directories) {
