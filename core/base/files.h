@@ -35,3 +35,12 @@ static inline bool wc_is_directory(const struct wc_files *files, const char *pat
 
     return files->facts(files->ctx, path, &facts) && facts.directory;
 }
+
+/* Do both paths lead to one file or directory? */
+static inline bool wc_is_same_file(const struct wc_files *files, const char *one,
+                                   const char *other) {
+    struct wc_file_stat a, b;
+
+    return files->facts(files->ctx, one, &a) && files->facts(files->ctx, other, &b) &&
+           a.device == b.device && a.inode == b.inode;
+}

@@ -62,7 +62,7 @@ void wc_emit_expectation(const struct wc_sink *to, const char *source, const cha
 struct wc_environments {
     uint64_t told[WC_ENVIRONMENTS_MOST];
     size_t n;
-    bool dpkg;
+    bool dpkg; /* those of dpkg are, which has one list for all directories */
 };
 /* The packages of cuDNN in the environment of a file, once. */
 void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,

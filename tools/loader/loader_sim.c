@@ -365,12 +365,11 @@ static bool defines(struct loader_sim *g, const struct loaded *o, const char *fu
 
 /* Does dlopen lead to another than the loader's, of those that are there at the start? */
 static bool has_another_dlopen(struct loader_sim *g) {
-    static const char *const libc[] = {"libc.so.6", "libdl.so.2"};
-
-    for (size_t i = 0; i < g->n; i++)
+    for (size_t i = 0; i < g->n; i++) {
+        const char *soname = g->objects[i]->search.soname;
         if (defines(g, g->objects[i], "dlopen"))
-            return !wc_str_same(g->objects[i]->search.soname, libc[0]) &&
-                   !wc_str_same(g->objects[i]->search.soname, libc[1]);
+            return !wc_str_same(soname, "libc.so.6") && !wc_str_same(soname, "libdl.so.2");
+    }
     return false;
 }
 

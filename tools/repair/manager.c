@@ -68,14 +68,6 @@ static const char *directory_with(struct asking *a, const char *program) {
     return NULL;
 }
 
-static bool is_same_file(const struct asking *a, const char *one, const char *other) {
-    struct wc_file_stat x, y;
-    const struct wc_files *files = a->user->files;
-
-    return files->facts(files->ctx, one, &x) && files->facts(files->ctx, other, &y) &&
-           x.device == y.device && x.inode == y.inode;
-}
-
 /* ---- what Python has there ---- */
 
 struct package {
@@ -153,7 +145,7 @@ static void find_pip(struct asking *a) {
                           is_there(a, format(a, "%s/conda-meta", a->root));
     const bool has_pip = !is_apart || is_there(a, format(a, "%s/pip", a->site));
 
-    if (!own || (at_hand && has_pip && is_same_file(a, at_hand, own)))
+    if (!own || (at_hand && has_pip && wc_is_same_file(a->user->files, at_hand, own)))
         return;
     a->out->with_python = has_pip;
     a->out->without_pip = !has_pip;

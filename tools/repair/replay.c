@@ -138,9 +138,8 @@ static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
     char name[PATH_MAX];
 
     return search && search->r.takes && f->r.name && !strchr(f->r.name, '/') &&
-           (f->r.text
-                ? wc_text_not_found(f->r.text, name, sizeof(name)) && strcmp(name, f->r.name) == 0
-                : f->r.inferred && wc_asked_by_cudnn(s, f));
+           (f->r.text ? wc_text_not_found(f->r.text, name, sizeof(name)) && wc_is_asked_for(f, name)
+                      : f->r.inferred && wc_asked_by_cudnn(s, f));
 }
 
 /* A dlopen brought what only the search path of who asked leads to. */

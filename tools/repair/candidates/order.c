@@ -29,9 +29,9 @@ static bool is_pythons(const struct wc_object *o) {
 
 static void add_order(struct finding_of *f, const struct wc_object *first,
                       const struct wc_object *then) {
-    const char *a = module_of(f, first), *b = module_of(f, then);
+    const char *a = is_pythons(first) ? NULL : module_of(f, first), *b = module_of(f, then);
 
-    if (a && b && strcmp(a, b) != 0 && !is_pythons(first))
+    if (a && b && strcmp(a, b) != 0)
         find_add(f, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b});
 }
 

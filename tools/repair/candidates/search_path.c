@@ -30,13 +30,6 @@ bool candidates_path_has(const char *path, const char *element, size_t n) {
     return false;
 }
 
-static bool is_same_place(const struct wc_files *files, const char *one, const char *other) {
-    struct wc_file_stat a, b;
-
-    return files->facts(files->ctx, one, &a) && files->facts(files->ctx, other, &b) &&
-           a.device == b.device && a.inode == b.inode;
-}
-
 /* "a/b" for "a/x/../b", as a RUNPATH leads there, unless x is a link to elsewhere. */
 static const char *without_detours(struct finding_of *f, const char *directory) {
     char *path = find_format(f, "%s/", directory), *up;
@@ -47,7 +40,7 @@ static const char *without_detours(struct finding_of *f, const char *directory) 
     }
     if (path)
         path[strlen(path) - 1] = '\0';
-    return path && is_same_place(f->files, directory, path) ? path : directory;
+    return path && wc_is_same_file(f->files, directory, path) ? path : directory;
 }
 
 struct edit find_with_directory(struct finding_of *f, const char *directory) {
