@@ -36,7 +36,7 @@ at_most() { # KIB FILE
 # The library of each processor, and its wheel.
 have_sizes() {
     local file failed=0
-    for file in "$WC_BUILD"/portable-*/stage/libwhichcudnn.so; do at_most 300 "$file" || failed=1; done
-    for file in "$DIST"/*.whl; do at_most 552 "$file" || failed=1; done
+    for file in "$WC_BUILD"/portable-*/stage/libwhichcudnn.so; do at_most 352 "$file" || failed=1; done
+    for file in "$DIST"/*.whl; do at_most 1024 "$file" || failed=1; done
     [ $failed -eq 0 ]
 }
