@@ -16,6 +16,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 extern HIDDEN const ElfW(Ehdr) __ehdr_start;
+extern HIDDEN const char _end[];
 
 int shim_state;
 
@@ -56,6 +57,7 @@ static bool look_at_start(void) {
     const struct link_map *last = NULL;
     const char *before = "";
     bool matters = false;
+    sys_leave_unchecked(&__ehdr_start, (uintptr_t)_end - (uintptr_t)&__ehdr_start);
     for (const struct link_map *m = start_list(); m; m = m->l_next) {
         last = m;
         if (matters || m->l_ld == own_dynamic)
