@@ -140,7 +140,7 @@ command_objects := $(call objects,command,$(tools_sources) $(core_sources) $(por
 # walks its frames (tests/loader/stepped.c): they need no tables.
 interrupted  := core/base/text.c $(wildcard core/elf/elf_*.c) core/model/names.c core/records/logged_variables.c \
                 core/version/version.c
-locked       := $(patsubst %,shim/%.c,arch/$(ARCH)/lazy_known clock demands describe failed_files failures files journal \
+locked       := $(patsubst %,shim/%.c,clock demands describe failed_files failures files journal \
                   loaders log objects packages process reader repeats requests rewrite searches slots view)
 held_objects := $(filter-out $(asleep_objects) $(call objects,shim,$(interrupted)),$(call objects,shim,$(core_sources) $(locked)))
 $(filter-out $(asleep_objects),$(shim_objects)): shim_flags += $(small)

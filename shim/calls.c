@@ -72,7 +72,8 @@ static struct instance *instance_of_slot(int row, uintptr_t slot) {
 
 extern HIDDEN const char shim_call_lazy[]; /* arch/wrappers.inc */
 
-uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host) {
+uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,
+                            const uintptr_t *got) {
     struct instance *in = instance_of_slot(row, slot->address);
     if (!in && !(in = take_instance(row, slot->target, host)))
         return 0;
@@ -81,8 +82,10 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     in->lazy = true;
     watched_heed(in, true);
     /* The host may have been loaded anew. */
-    in->passed = ARCH_LAZY_PASSES(slot->address, slot->number);
-    in->plt = slot->target;
+    in->passed = ARCH_LAZY_PASSES(in, slot->number);
+    in->map = got[1];
+    in->resolver = got[2];
+    in->put_back = 0;
     watched_lead_to(in, slot->target, (uintptr_t)shim_call_lazy);
     return hand_out(in);
 }
@@ -120,11 +123,21 @@ static void emit_first_call(const struct call *c) {
     journal_diagnose();
 }
 
+/* A tracer of the PLT (uftrace) took this wrapper out of the slot for the function and gave the
+ * slot its lazy value again, so that it sees each call. */
+static void note_put_back(struct instance *in) {
+    const struct object *host = in->slot ? objects_number(in->host) : NULL;
+    uintptr_t value = host ? __atomic_load_n((uintptr_t *)in->slot, __ATOMIC_ACQUIRE) : 0;
+    if (host && value - host->low < host->high - host->low)
+        in->put_back = value;
+}
+
 static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
     const struct call c = {watched_row_of(in), in, return_address};
     if (thread_enter()) {
         /* Other threads wait here, too, until the record is written. */
         if (state_take()) {
+            note_put_back(in);
             if (in->call == FRESH)
                 emit_first_call(&c);
             state_leave();
@@ -151,7 +164,8 @@ static struct instance *instance_for_good(const struct call *c, uintptr_t target
 }
 
 /* A call through a lazy slot let the loader write the target over us: that is the binding, and we
- * return to the slot. So does each of several threads that were resolving it at once. */
+ * return to the slot, or a tracer's value does. So does each of several threads that were resolving
+ * it at once. */
 static void resolve_lazy(const struct call *c) {
     const struct object *host = objects_number(c->in->host);
     uintptr_t target = __atomic_load_n((uintptr_t *)c->in->slot, __ATOMIC_ACQUIRE);
@@ -167,7 +181,8 @@ static void resolve_lazy(const struct call *c) {
     watched_lead_to(c->in, target, target);
     c->in->lazy = false;
     struct instance *in = instance_for_good(c, target);
-    __atomic_store_n((uintptr_t *)c->in->slot, watched_wrapper_of(in), __ATOMIC_RELEASE);
+    __atomic_store_n((uintptr_t *)c->in->slot,
+                     c->in->put_back ? c->in->put_back : watched_wrapper_of(in), __ATOMIC_RELEASE);
     if (first && !object_is_emitted_enough(host))
         slots_emit_resolved(host, library, watched[c->row].name);
 }

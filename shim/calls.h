@@ -12,6 +12,10 @@ struct slot;
 
 /* The wrapper that forwards to target (a function in `library`). 0: no instance is left. */
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library);
-/* The wrapper for a lazy slot of `host` that still leads to its PLT: after each call it looks
- * whether the loader has put the target there. 0: no instance is left. */
-uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host);
+/* The wrapper for a lazy slot of `host` that still leads to its PLT: it calls the loader's
+ * resolver, not the PLT, and looks after each call whether that has put the target there. got: the
+ * host's DT_PLTGOT, whose second and third word are the link map and the resolver. 0: no instance
+ * is left.
+ */
+uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,
+                            const uintptr_t *got);

@@ -6,9 +6,9 @@
 #include "config.h"
 #include "core/model/symbols.h"
 #include "journal.h"
-#include "lazy.h"
 #include "objects.h"
 #include "slots.h"
+#include "start.h"
 #include "sys.h"
 #include "watched.h"
 
@@ -50,13 +50,22 @@ static bool write_slot(const struct object *host, uintptr_t address, uintptr_t v
     return true;
 }
 
+/* A tracer of the PLT has put its own code where the loader's resolver was. */
+static bool is_the_loaders(uintptr_t code) {
+    const struct link_map *m = start_list();
+    while (m && m->l_addr != loader_list.r_ldbase)
+        m = m->l_next;
+    return m && code - m->l_addr < (uintptr_t)m->l_ld - m->l_addr;
+}
+
 static uintptr_t wrapper_for_lazy(const struct object *host, const struct slot *s, int row) {
     if (s->kind != SLOT_JUMP || row == NOT_WATCHED)
         return 0;
-    if (s->number < host->image.jump_reloc_count &&
-        lazy_is_known(&host->image, s->target - host->base, s->number))
-        return call_wrapper_lazy(row, s, host);
-    journal_unobserved("calls through a lazy slot", "what it leads to is no PLT that is known",
+    const uintptr_t *got = wc_elf_at(&host->image, host->image.pltgot, 3 * sizeof *got);
+    if (got && (uintptr_t)got % sizeof *got == 0 && is_the_loaders(got[2]) &&
+        s->number < host->image.jump_reloc_count)
+        return call_wrapper_lazy(row, s, host, got);
+    journal_unobserved("calls through a lazy slot", "the host's PLT does not lead to the loader",
                        host->path);
     return 0;
 }

@@ -23,8 +23,9 @@ const struct watched watched[ROWS] = {
 _Static_assert(offsetof(struct instance, way) == INSTANCE_WAY &&
                    offsetof(struct instance, entry) == INSTANCE_ENTRY &&
                    offsetof(struct instance, passed) == INSTANCE_PASSED &&
-                   offsetof(struct instance, plt) == INSTANCE_PLT &&
+                   offsetof(struct instance, resolver) == INSTANCE_RESOLVER &&
                    offsetof(struct instance, target) == INSTANCE_TARGET &&
+                   offsetof(struct instance, map) == INSTANCE_MAP &&
                    sizeof(struct instance) == INSTANCE_SIZE,
                "arch/wrappers.inc");
 

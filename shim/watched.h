@@ -12,9 +12,10 @@
 #define INSTANCE_WAY 0
 #define INSTANCE_ENTRY 8
 #define INSTANCE_PASSED 16
-#define INSTANCE_PLT 24
+#define INSTANCE_RESOLVER 24
 #define INSTANCE_TARGET 32
-#define INSTANCE_SIZE 88
+#define INSTANCE_MAP 40
+#define INSTANCE_SIZE 104
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -43,9 +44,11 @@ enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
 struct instance {
     uintptr_t way;      /* where its wrapper goes on (arch/wrappers.inc): are its calls heeded? */
     uintptr_t entry;    /* what is called: the target, or shim_call_lazy */
-    uintptr_t passed;   /* for that: what the code behind a lazy slot wants in a register, */
-    uintptr_t plt;      /* and where it is */
+    uintptr_t passed;   /* for that: what says which slot it is, */
+    uintptr_t resolver; /* the loader's code that resolves it, */
     uintptr_t target;   /* 0: free */
+    uintptr_t map;      /* and the host's link map */
+    uintptr_t put_back; /* the lazy value that a tracer gave the slot again; 0: none did */
     unsigned char call; /* FRESH, ... */
     unsigned char failures; /* kinds of failure told */
     bool lazy;              /* the target is still the slot's PLT entry */

@@ -151,16 +151,62 @@ linked_by() { # LINKER
     fails_without passed-number all_watched ./calls-mold-lazy
 }
 
-lazy_told_and_left() {
-    as_bare ./calls-retpoline && counted ./calls-retpoline &&
-        tells_bindings 'calls-retpoline lazy slot - cudnnCreate,cudnnGetCudartVersion,cudnnGetVersion 0' &&
-        tells_calls && [ ! -s "$BATS_TEST_TMPDIR/told" ] && [ "$(counts)" = 'watched 0 direct 2' ] &&
+@test "a host whose PLT has retpolines" {
+    [ -e calls-retpoline ] || skip "for x86-64, where ld.lld is installed"
+    all_watched ./calls-retpoline
+}
+
+# ---- tracers of the PLT ----
+
+# Under the tracer each call of the host comes by: three functions, three times, and more of libc.
+traced() { # PROGRAM...
+    all_watched "$@" && counted env TRACED=1 "$@" &&
+        [ "$(sed -n 's/^traced //p' "$work/counted.out")" -ge 9 ]
+}
+
+traced_by() { # BEFORE AFTER
+    local how
+    for how in lazy bfd-lazy bfd-marked gold-lazy lld-lazy mold-lazy retpoline; do
+        [ ! -e "calls-$how" ] || between "$1" "$2" traced "./calls-$how" 3 || return
+    done
+    between "$1" "$2" as_bare ./calls-lazy threads
+}
+
+@test "a tracer takes a wrapper for the function and puts the lazy value back" {
+    [ -e traces-plt.so ] || skip "for x86-64"
+    traced_by ./traces-plt.so ''
+    traced_by '' ./traces-plt.so
+    fails_without put-back-of-tracer between '' ./traces-plt.so traced ./calls-lazy 3
+}
+
+traced_and_left() {
+    between '' ./traces-plt-first.so as_bare ./calls-lazy 3 &&
+        between '' ./traces-plt-first.so counted ./calls-lazy 3 &&
+        tells_bindings 'calls-lazy lazy slot - cudnnCreate,cudnnGetCudartVersion,cudnnGetVersion 0' &&
+        tells_calls && [ ! -s "$work/told" ] && [ "$(counts)" = 'watched 0 direct 3' ] &&
         is "$(records unobserved "$(the_log "$logs")" | jq -r .what)" 'calls through a lazy slot'
 }
 
-@test "where a lazy slot leads to is not known: it is told, and left alone" {
-    [ -e calls-retpoline ] || skip "for x86-64, where ld.lld is installed"
-    fails_without known-code lazy_told_and_left
+@test "a tracer that was there before us: it is told, and the slot is left alone" {
+    [ -e traces-plt.so ] || skip "for x86-64"
+    fails_without known-resolver traced_and_left
+    between ./traces-plt-first.so '' as_bare ./calls-mold-lazy 3
+}
+
+# Output of the program, then what uftrace recorded of it.
+by_uftrace() { # PRELOAD
+    rm -rf "$logs" && mkdir "$logs" && rm -rf "$work/recorded"
+    timeout 60 env LD_PRELOAD="$1" WHICHCUDNN_LOG="$logs" WHICHCUDNN_STDERR=off uftrace record \
+        --force --no-event -d "$work/recorded" ./calls-lazy 3 &&
+        uftrace replay -d "$work/recorded" -f none --no-event | grep -o 'cudnn[A-Za-z]*();'
+}
+
+@test "uftrace records the same calls" {
+    by_uftrace '' >"$work/bare"
+    by_uftrace "$SHIM" >"$work/shimmed"
+    diff "$work/bare" "$work/shimmed"
+    [ "$(grep -c cudnn "$work/bare")" -eq 9 ]
+    [ "$(calls_told | grep -c ' after ')" -eq 3 ]
 }
 
 @test "a program that no loader starts" {

@@ -14,13 +14,10 @@
 #include "shim/memory.h"
 #include "shim/objects.h"
 #include "shim/rewrite.h"
+#include "shim/start.h"
 #include "shim/sys.h"
 #include "shim/watched.h"
 #include "support_mapped.h"
-
-#define lazy_is_known is_lazy_code
-#include "lazy_known.c" /* of this architecture */
-#undef lazy_is_known
 
 enum {
     HOST_AT_ZERO = 1,
@@ -30,7 +27,7 @@ enum {
     LITTLE_MEMORY = 16,
     NO_WRAPPERS = 32,
     PROGRAM_TOO = 64,
-    UNKNOWN_CODE = 128,
+    TRACED = 128,
 };
 
 /* Places without memory: a cuDNN library, and the wrappers of its functions. */
@@ -74,12 +71,9 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *o) {
     return wrapper(target);
 }
 
-bool lazy_is_known(const struct wc_elf_image *o, uint64_t value, size_t number) {
-    return is_lazy_code(o, value, number) || !(settings & UNKNOWN_CODE);
-}
-
-uintptr_t call_wrapper_lazy(int row, const struct slot *s, const struct object *o) {
-    MUST(row == 1 && s->target - o->low < o->high - o->low &&
+uintptr_t call_wrapper_lazy(int row, const struct slot *s, const struct object *o,
+                            const uintptr_t *got) {
+    MUST(got[2] == loader_list.r_brk && row == 1 && s->target - o->low < o->high - o->low &&
          s->address - o->low < o->high - o->low);
     return wrapper(s->target);
 }
@@ -177,6 +171,9 @@ static void resolve(struct controls *c, const struct object *o) {
         if (slot && r.symbol)
             memcpy(slot, &value, sizeof value);
     }
+    uintptr_t *got = (uintptr_t *)(uintptr_t)wc_elf_at(&o->image, o->image.pltgot, 3 * sizeof *got);
+    if (got && !(settings & TRACED))
+        memcpy(got + 2, &loader_list.r_brk, sizeof *got);
 }
 
 /* ---- what holds ---- */

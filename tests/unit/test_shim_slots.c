@@ -18,10 +18,10 @@
 #include "shim/calls.h"
 #include "shim/config.h"
 #include "shim/journal.h"
-#include "shim/lazy.h"
 #include "shim/objects.h"
 #include "shim/rewrite.h"
 #include "shim/slots.h"
+#include "shim/start.h"
 #include "shim/watched.h"
 #include "support_elf.h"
 
@@ -61,8 +61,8 @@ static struct {
     const char *unobserved, *blind_path;
 } told;
 static struct wc_stack stack;
-static uintptr_t lazy_slot, known_slot;
-static bool are_wrappers_left, is_plt_known;
+static uintptr_t lazy_slot, resolver;
+static bool are_wrappers_left;
 static unsigned char *memory; /* of the host, a mapping of its own: its pages are protected */
 
 static void add_record(void *ctx, struct wc_record *r) {
@@ -105,18 +105,14 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *of) {
     assert_ptr_equal(of, &library);
     return are_wrappers_left ? WRAPPERS + target : 0;
 }
-bool lazy_is_known(const struct wc_elf_image *of, uint64_t value, size_t number) {
+uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *of,
+                            const uintptr_t *got) {
     struct wc_elf_reloc r;
-    assert_ptr_equal(of, &host.image);
-    assert_int_equal(value, 0x40);
-    assert_true(wc_elf_reloc_at(of, number, &r) && r.jump_slot_table);
-    known_slot = (uintptr_t)memory + r.slot;
-    return is_plt_known;
-}
-uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *of) {
     assert_int_equal(row, 7);
     assert_true(of == &host || of == &program);
-    assert_int_equal(slot->address, known_slot);
+    assert_true(wc_elf_reloc_at(&of->image, slot->number, &r) && r.jump_slot_table);
+    assert_int_equal(slot->address, of->base + r.slot);
+    assert_int_equal(got[2], resolver);
     lazy_slot = slot->address;
     return LAZY + slot->target;
 }
@@ -130,7 +126,7 @@ uintptr_t watched_target_of(uintptr_t address) {
 
 /* ---- a host ---- */
 
-enum { PAGE = 4096, RELRO = 4 * PAGE, DATA = 5 * PAGE, END = 6 * PAGE };
+enum { PAGE = 4096, RELRO = 4 * PAGE, DATA = 5 * PAGE, GOT = DATA + 2048, END = 6 * PAGE };
 static struct elf_maker made;
 
 struct reloc {
@@ -163,6 +159,7 @@ static void add_relocs(const struct reloc *relocs, size_t n) {
     elf_dynamic(&made, DT_RELASZ, addresses * sizeof(*address));
     elf_dynamic(&made, DT_JMPREL, elf_put(&made, jump, jumps * sizeof(*jump), 8));
     elf_dynamic(&made, DT_PLTRELSZ, jumps * sizeof(*jump));
+    elf_dynamic(&made, DT_PLTGOT, GOT);
 }
 
 /* Definitions come last: as in a real symbol table. */
@@ -187,6 +184,7 @@ static void load(const struct reloc *relocs, size_t n) {
         uintptr_t value = relocs[i].value == PLT ? (uintptr_t)memory + 0x40 : relocs[i].value;
         memcpy(memory + relocs[i].at, &value, sizeof(value)); /* it may lie anywhere */
     }
+    *slot(GOT + 16) = resolver;
     assert_int_equal(mprotect(memory + RELRO, PAGE, PROT_READ), 0);
     for (size_t i = 0; i < n; i++)
         host.defines |= relocs[i].defined;
@@ -203,8 +201,9 @@ static int begin(void **state) {
     memset(&told, 0, sizeof(told));
     memset(&config, 0, sizeof(config));
     config.calls = true;
-    are_wrappers_left = is_plt_known = true;
-    lazy_slot = known_slot = 0;
+    are_wrappers_left = true;
+    lazy_slot = 0;
+    resolver = loader_list.r_brk; /* a function of the loader */
     if (!memory)
         memory = mmap(NULL, END + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 4; i++) {
@@ -365,14 +364,14 @@ static void each_state_is_told(void **state) {
     assert_int_equal(*slot(DATA + 24), NOWHERE);
 }
 
-static void a_lazy_slot_that_leads_to_unknown_code_is_left(void **state) {
+static void a_lazy_slot_that_leads_to_a_tracer_is_left(void **state) {
     (void)state;
-    is_plt_known = false;
+    resolver = (uintptr_t)&resolver; /* a tracer's */
     LOAD({"cudnnDestroy", JUMP_SLOT, DATA, LIBRARY, false, 0},
          {"cudnnCreate", JUMP_SLOT, DATA + 8, PLT, false, 0});
     rewrite_slots(&host);
     slots_emit(&host);
-    assert_int_equal(known_slot, (uintptr_t)slot(DATA + 8));
+    assert_int_equal(lazy_slot, 0);
     assert_int_equal(*slot(DATA + 8), (uintptr_t)memory + 0x40);
     assert_int_equal(told.count, 2);
     is_emitted(1, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
@@ -388,7 +387,7 @@ static void a_lazy_slot_without_a_number_is_left(void **state) {
     host.image.reloc_count = host.image.jump_reloc_count;
     host.image.jump_reloc_count = 0;
     rewrite_slots(&host);
-    assert_int_equal(known_slot, 0);
+    assert_int_equal(lazy_slot, 0);
     assert_int_equal(*slot(DATA), (uintptr_t)memory + 0x40);
 }
 
@@ -570,7 +569,7 @@ int main(void) {
         TEST(what_is_no_slot_is_left),
         TEST(a_marked_plt_is_no_addend),
         TEST(each_state_is_told),
-        TEST(a_lazy_slot_that_leads_to_unknown_code_is_left),
+        TEST(a_lazy_slot_that_leads_to_a_tracer_is_left),
         TEST(a_lazy_slot_without_a_number_is_left),
         TEST(what_changes_is_told_again),
         TEST(who_is_none_or_gone_is_left),

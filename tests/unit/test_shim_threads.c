@@ -280,13 +280,23 @@ static void first_calls_at_once_are_told_once(void **state) {
     }
 }
 
-/* As a PLT entry does: what the loader finds is put into the slot and called. */
-static size_t resolve(void) {
+/* As the loader's resolver does: what it finds is put into the slot and called. */
+__attribute__((used)) static size_t resolve(void) {
     sched_yield();
     __atomic_store_n(&slot, (uintptr_t)version_1, __ATOMIC_RELEASE);
     sched_yield();
     return version_1();
 }
+
+/* Two words lie on the stack: which slot of which object it is. */
+extern const char resolver[] __attribute__((visibility("hidden")));
+__asm__("resolver:\n"
+#ifdef __x86_64__
+        "endbr64; add $16, %rsp; jmp resolve\n"
+#else
+        "ldp x16, x30, [sp], 16; b resolve\n"
+#endif
+);
 
 static void *call_through_slot(void *arg) {
     (void)arg;
@@ -304,7 +314,7 @@ static void a_slot_that_all_resolve_at_once_is_watched_again(void **state) {
         assert_true(state_take());
         journal_open_relevant();
         const struct slot lazy = {.address = (uintptr_t)&slot, .target = (uintptr_t)resolve};
-        slot = call_wrapper_lazy(row, &lazy, &host);
+        slot = call_wrapper_lazy(row, &lazy, &host, (const uintptr_t[]){0, 0, (uintptr_t)resolver});
         resolved = 0;
         state_leave();
         assert_true(slot != 0 && slot != (uintptr_t)resolve);

@@ -18,8 +18,9 @@
 #define ARCH_RELOC_ABSOLUTE R_AARCH64_ABS64
 /* Does a jump slot's addend name its PLT entry, rather than count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 0
-/* What the code behind a lazy slot wants in a register (shim_call_lazy): in x16. */
-#define ARCH_LAZY_PASSES(slot, number) ((void)(number), slot)
+/* How shim_call_lazy tells the loader which slot it is: by an address as far behind a link map as
+ * the slot is behind the host's own in the GOT. */
+#define ARCH_LAZY_PASSES(in, number) ((uintptr_t)(&(in)->map + 2 + (number)))
 #define ARCH_VDSO_CLOCK "__kernel_clock_gettime"
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {

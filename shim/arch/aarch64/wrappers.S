@@ -87,8 +87,12 @@ failed: ldr     x1, [sp, 8]
         END     shim_call
 
         BEGIN   shim_call_lazy
-        ldr     x17, [x16, INSTANCE_PLT]
-        ldr     x16, [x16, INSTANCE_PASSED]
+        ldr     x17, [x16, INSTANCE_PASSED]
+        stp     x17, x30, [sp, -16]!
+        .cfi_def_cfa_offset 16
+        .cfi_offset 30, -8
+        ldr     x17, [x16, INSTANCE_RESOLVER]
+        add     x16, x16, INSTANCE_MAP + 8
         br      x17
         END     shim_call_lazy
 

@@ -18,8 +18,8 @@
 #define ARCH_RELOC_ABSOLUTE R_X86_64_64
 /* Does a jump slot's addend name its PLT entry, rather than count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 1
-/* What the code behind a lazy slot wants in a register (shim_call_lazy): in r11. */
-#define ARCH_LAZY_PASSES(slot, number) ((void)(slot), number)
+/* How shim_call_lazy tells the loader which slot it is: by its number. */
+#define ARCH_LAZY_PASSES(in, number) ((void)(in), number)
 #define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {

@@ -66,9 +66,11 @@ failed: movq    (%rsp), %rdi
         END     shim_call
 
         BEGIN   shim_call_lazy
-        movq    INSTANCE_PLT(%r11), %r10
-        movl    INSTANCE_PASSED(%r11), %r11d
-        jmpq    *%r10
+        pushq   INSTANCE_PASSED(%r11)
+        .cfi_adjust_cfa_offset 8
+        pushq   INSTANCE_MAP(%r11)
+        .cfi_adjust_cfa_offset 8
+        jmpq    *INSTANCE_RESOLVER(%r11)
         END     shim_call_lazy
 
         BEGIN   shim_call_heeded
