@@ -7,7 +7,7 @@ import pathlib
 import re
 import threading
 
-from . import compare, runs
+from . import compare, rows, runs
 
 SHIM_NAMES = ["libwhichcudnn"]
 
@@ -117,4 +117,4 @@ class RowRun:
         return "\n".join(wrong), []
 
     def traces(self):
-        return self.target.ld_debug and self.row.observer != "valgrind"
+        return self.target.ld_debug and self.row.observer not in rows.VALGRINDS

@@ -12,11 +12,13 @@ FACTORS = {
     "host": ["gcc", "gcc-O0", "gcc-O2", "clang", "asan", "asan-behind", "tsan"],
     "cudnn": ["stub9", "real8", "real9"],
     "binding": ["default", "bind-now", "bind-not"],
-    "observer": ["none", "audit", "valgrind"],
+    "observer": ["none", "audit", "valgrind", "helgrind", "drd"],
     "before": ["none", "forwards", "jemalloc", "tcmalloc", "eatmydata"],
     "after": ["none", "forwards", "jemalloc", "tcmalloc", "eatmydata"],
 }
-GROUPS_OF_WORDS = {"gcc": {"gcc", "gcc-O0", "gcc-O2"}, "asan": {"asan", "asan-behind"}}
+VALGRINDS = {"valgrind": "memcheck", "helgrind": "helgrind", "drd": "drd"}  # its tool
+GROUPS_OF_WORDS = {"gcc": {"gcc", "gcc-O0", "gcc-O2"}, "asan": {"asan", "asan-behind"},
+                   "valgrind": set(VALGRINDS)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,6 +103,9 @@ def fits(settings):
     if before != "none" and before == after:  # one file is loaded once
         return False
     plain = {row.get("binding", "default"), before, after} <= {"default", "none"}
+    if row.get("observer") in ("helgrind", "drd"):  # one row each
+        return plain and all(row[factor] == FACTORS[factor][0]
+                             for factor in ("shim", "host", "cudnn") if factor in row)
     if row.get("observer") == "valgrind":
         # Slow, so few rows; it puts a malloc of its own in the place of others', as sanitizers do.
         return plain and row["shim"] in ("gcc-O2", "clang-O0") and row["host"] in ("gcc", "clang")
@@ -135,4 +140,4 @@ def native(target, part):
     if part == "all":
         every += [Row(target=target, **settings) for settings in [{"observer": "valgrind"}, *pairwise()]]
     # What is slow comes last.
-    return sorted(dict.fromkeys(every), key=lambda row: row.observer == "valgrind")
+    return sorted(dict.fromkeys(every), key=lambda row: row.observer in VALGRINDS)

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 
-from . import compare
+from . import compare, rows
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -96,8 +96,10 @@ class Runner:
         argv = [fill(a, False).replace("{dir}", str(cwd)) for a in case.run]
         binds_once = "LD_BIND_NOT" not in env
         argv, env = self.target.command(argv, env, self.preloads(shim), cwd)
-        if self.row.observer == "valgrind":
-            argv = ["valgrind", "--leak-check=no", "--vgdb=no", f"--log-file={work}/valgrind.%p", *argv]
+        tool = rows.VALGRINDS.get(self.row.observer)
+        if tool:
+            argv = ["valgrind", f"--tool={tool}", *(["--leak-check=no"] if tool == "memcheck" else []),
+                    "--vgdb=no", f"--log-file={work}/valgrind.%p", *argv]
         status, out, err = self.execute(argv, env, cwd, case.limit)
 
         def text(data):
@@ -107,13 +109,13 @@ class Runner:
             threads="threads" in case.needs,
             log=read_all(work / "logs", "*"), trace=by_process(text(read_all(work, "trace*").encode())),
             audit=text(read_all(work, "audit*").encode()) if self.row.observer == "audit" else None,
-            valgrind=read_all(work, "valgrind.*") if self.row.observer == "valgrind" else None,
+            valgrind=read_all(work, "valgrind.*") if tool else None,
             binds_once=binds_once,
             said=f"cd {cwd}; env -i " + " ".join(f"{k}='{v}'" for k, v in env.items()) + " " +
                  " ".join(argv))
 
     def execute(self, argv, env, cwd, limit):
-        limit *= self.target.patience * (5 if self.row.observer == "valgrind" else 1)
+        limit *= self.target.patience * (5 if self.row.observer in rows.VALGRINDS else 1)
         # Its output goes to files: a program that leaves children would keep pipes open.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             try:
