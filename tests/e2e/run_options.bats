@@ -225,7 +225,7 @@ END
     is "$(wc -l <verdict)" 1
     run -1 grep -P '[\x00-\x09\x0b-\x1f]' verdict
     run -3 run_it --verdict-file /no/such/place -- sh -c 'exit 3'
-    [[ $output == *"/no/such/place: No such file or directory"* ]]
+    [[ $output == *"/no/such/place: the verdict was not written: No such file or directory"* ]]
     mkfifo pipe
     run -0 timeout 10 "$CMD" run --quiet --verdict-file /dev/null -- true
 }

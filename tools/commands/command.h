@@ -46,3 +46,4 @@ char **run_quietly(char *place, char **command, int *n);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says that there is no more memory, and ends the program. */
 void must_fail(void) __attribute__((noreturn));
+extern void (*must_fail_instead)(void); /* called first; NULL: nothing */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn run: a command with the shim preloaded, and what was found at its end. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,11 @@
 static struct run run;
 static const char *log_given;
 static bool stop_on_error;
+static sigset_t held, mask_before;
+static bool command_ended;
+static int status_at_once; /* of a run that ends before it has said all */
+
+#define END_PATIENCE 3 /* seconds */
 
 /* A warning is no reason to end a command. */
 static bool take_stop_on(const char *value) {
@@ -83,26 +89,111 @@ static void mark_variables(void) {
         unsetenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH");
 }
 
+/* A complaint into a closed pipe, or a file at its limit, is no reason not to start the command. */
+static void hold_signals_of_writing(void) {
+    sigemptyset(&held);
+    sigaddset(&held, SIGPIPE);
+    sigaddset(&held, SIGXFSZ);
+    sigprocmask(SIG_BLOCK, &held, &mask_before);
+}
+
+static void release_signals(void) {
+    const struct timespec at_once = {0, 0};
+
+    while (sigtimedwait(&held, NULL, &at_once) > 0)
+        ;
+    sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
 /* In the child: its own pid is the mark by which the shim knows the process that was asked for.
  * What it finds is ours to print, unless somebody told it to speak. */
-static void set_environment(void *unused) {
+static void set_environment(void *supervised) {
     char pid[24];
 
-    (void)unused;
+    release_signals();
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     setenv("LD_PRELOAD", run.preload, 1);
-    setenv("WHICHCUDNN_RUN_PID", pid, 1);
+    if (supervised)
+        setenv("WHICHCUDNN_RUN_PID", pid, 1);
     setenv("WHICHCUDNN_LOG", run.place.value, 1);
     if (run.expect)
         setenv("WHICHCUDNN_EXPECT", run.expect, 1);
-    if (run.quiet || log_place_is_good(&run.place))
+    if (run.quiet || (supervised && log_place_is_good(&run.place)))
         setenv("WHICHCUDNN_STDERR", "off", 0);
+}
+
+/* ---- where something is missing ---- */
+
+static void drop_passing_place(void) {
+    if (run.place.passing)
+        trial_directory_end(must_copy(run.place.directory));
+    run.place.passing = false;
+}
+
+/* In place of `run`: the library keeps its log and says errors by itself. */
+static int run_alone(char **command) {
+    OWNED char *text = must_format("not supervised: no process could be made: %s", strerror(errno));
+
+    complain("%s; the command runs in place of run, which says nothing at its end", text);
+    if (run.verdict_file)
+        run_leave_verdict(&run, text);
+    set_environment(NULL);
+    if (run.place.passing)
+        setenv("WHICHCUDNN_LOG", "/dev/null", 1);
+    drop_passing_place();
+    execvp(command[0], command);
+    run.child.exec_error = errno;
+    run_not_started(&run);
+    return outcome_exit_code(&run.child);
+}
+
+/* The command goes on, and its status counts, whatever is not said of it. */
+static void without_memory(void) {
+    if (run.child.pid <= 0) {
+        release_signals();
+        execvp(run.words[0], run.words);
+        _exit(126);
+    }
+    if (!command_ended)
+        supervise_rest(&run.child);
+    _exit(outcome_exit_code(&run.child));
+}
+
+static void end_at_once(int signal) {
+    (void)signal;
+    _exit(status_at_once);
+}
+
+static void end_soon(int signal) {
+    (void)signal;
+    alarm(END_PATIENCE);
+}
+
+/* What is said at the end takes a moment, but for logs of gigabytes, disks that hang and pipes that
+ * nothing reads. What was ignored stays so. */
+static void mind_signals(void) {
+    static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM};
+    struct sigaction answer = {.sa_flags = SA_RESTART}, before;
+    sigset_t set;
+
+    sigemptyset(&set);
+    status_at_once = outcome_exit_code(&run.child);
+    WC_EACH_ROW(one, all) {
+        answer.sa_handler = *one == SIGALRM ? end_at_once : end_soon;
+        if (*one != SIGALRM && sigaction(*one, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue;
+        sigaction(*one, &answer, NULL);
+        sigaddset(&set, *one);
+    }
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static int finish(void) {
     int status = outcome_exit_code(&run.child);
     struct gate gate;
 
+    command_ended = true;
+    mind_signals();
     if (run.child.exec_error) {
         run_not_started(&run);
         return status;
@@ -132,9 +223,10 @@ static int run_command(int n, char **command) {
                                      .ended = run_monitor_look_last,
                                      .readable = &run.live.readable,
                                      .arg = &run.live};
-    int answer = 126;
+    int answer;
 
     (void)n;
+    hold_signals_of_writing();
     run.shim = preload_find_shim(NULL);
     if (!run.shim)
         return EXIT_USAGE;
@@ -142,6 +234,7 @@ static int run_command(int n, char **command) {
     mark_variables();
     run.command = command[0];
     run.words = command;
+    must_fail_instead = without_memory;
     run.start = clock_now(CLOCK_REALTIME);
     choose_place(&run.place);
     run.live.stop = stop_on_error;
@@ -150,10 +243,9 @@ static int run_command(int n, char **command) {
     if (supervise(command, &with, &run.child))
         answer = finish();
     else
-        complain("no process could be made: %s", strerror(errno));
+        answer = run_alone(command);
     run_monitor_end(&run.live);
-    if (run.place.passing)
-        trial_directory_end(must_copy(run.place.directory));
+    drop_passing_place();
     log_place_end(&run.place);
     free(run.preload);
     free(run.shim);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,13 +26,17 @@
 #define IN_DEBIAN "/../lib/x86_64-linux-gnu/whichcudnn"
 #endif
 
-/* Directory of this program, without a slash at its end; "" if it cannot be told. */
+/* Directory of this program, without a slash at its end; "" if it cannot be told. Without a /proc
+ * the kernel's name for it is the one of execve. */
 static char *own_directory(void) {
     char path[PATH_MAX];
+    const char *started = (const char *)getauxval(AT_EXECFN);
     ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
     char *slash;
 
     path[n > 0 ? n : 0] = '\0';
+    if (n <= 0 && (!started || !realpath(started, path)))
+        path[0] = '\0';
     slash = strrchr(path, '/');
     if (slash)
         *slash = '\0';

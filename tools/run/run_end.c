@@ -214,18 +214,22 @@ static char *reason_of_silence(const struct run *run, const char *reason) {
 
 /* ---- the verdict's file ---- */
 
-static void leave_verdict(const struct run *run, const char *words) {
-    char *harmless = harmless_text(words);
-    char *line = must_format("%.*s\n", VERDICT_MOST - 1, harmless);
-    ssize_t n = (ssize_t)strlen(line);
-    int fd = open(run->verdict_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
+/* Neither opened nor written may it hold the command's status up: a FIFO without a reader does. */
+void run_leave_verdict(const struct run *run, const char *words) {
+    OWNED char *harmless = harmless_text(words);
+    OWNED char *line = must_format("%.*s\n", VERDICT_MOST - 1, harmless);
+    const char *rest = line;
+    int fd = open(run->verdict_file,
+                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+    ssize_t n = fd;
 
-    if (fd < 0 || write(fd, line, (size_t)n) != n)
-        complain("%s: %s", run->verdict_file, strerror(errno));
+    while (n >= 0 && *rest && (n = write(fd, rest, strlen(rest))) > 0)
+        rest += n;
+    if (*rest)
+        complain("%s: the verdict was not written: %s", run->verdict_file,
+                 fd < 0 && errno == ENXIO ? "no process reads from it" : strerror(errno));
     if (fd >= 0)
         close(fd);
-    free(line);
-    free(harmless);
 }
 
 static void leave_verdict_of(const struct run *run, const struct summary *s) {
@@ -244,7 +248,7 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
     if (origin)
         fprintf(to, "; log: %s", origin);
     text = sink_end(&sink);
-    leave_verdict(run, text);
+    run_leave_verdict(run, text);
 }
 
 /* ---- the end ---- */
@@ -419,7 +423,7 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
     if (!run->quiet)
         complain("%s", text);
     if (run->verdict_file)
-        leave_verdict(run, text);
+        run_leave_verdict(run, text);
 }
 
 /* Where the loader preloads nothing for the rights of the program, it takes LD_LIBRARY_PATH out of
@@ -524,7 +528,7 @@ void run_not_started(const struct run *run) {
 
     complain("%s", text);
     if (run->verdict_file)
-        leave_verdict(run, text);
+        run_leave_verdict(run, text);
     outcome_begin(&r, &run->child);
     leave_outcome(&run->place, &r, strerror(run->child.exec_error));
     free(text);

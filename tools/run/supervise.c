@@ -128,12 +128,14 @@ static void follow_stop(pid_t pid) {
 }
 
 /* A signal from the terminal has reached the child already: it is in the same process group. Our
- * own is what a closed pipe gives us. */
+ * own is what a closed pipe gives us. A timer that was set before exec (perl's `alarm`) is ours
+ * alone: no child inherits it. */
 static void hand_on(pid_t pid, const struct signalfd_siginfo *s) {
     int signal = (int)s->ssi_signo;
     union sigval value = {.sival_ptr = (void *)(uintptr_t)s->ssi_ptr};
 
-    if (signal == SIGCHLD || s->ssi_code == SI_KERNEL || s->ssi_pid == (uint32_t)getpid())
+    if (signal == SIGCHLD || (s->ssi_code == SI_KERNEL && signal != SIGALRM) ||
+        s->ssi_pid == (uint32_t)getpid())
         return;
     if (signal == SIGCONT && !stopped_by(pid))
         return;
@@ -143,7 +145,9 @@ static void hand_on(pid_t pid, const struct signalfd_siginfo *s) {
         kill(pid, signal);
 }
 
-static void wait_for(pid_t pid, int signals, const struct supervision *with, int *status) {
+static int signals = -1; /* where they are read from: one child is supervised at a time */
+
+static void wait_for(pid_t pid, const struct supervision *with, int *status) {
     struct pollfd ready[] = {{.fd = signals, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     struct signalfd_siginfo one;
     int patience;
@@ -157,16 +161,23 @@ static void wait_for(pid_t pid, int signals, const struct supervision *with, int
         while (read(signals, &one, sizeof(one)) == (ssize_t)sizeof(one))
             hand_on(pid, &one);
     }
+    while (read(signals, &one, sizeof(one)) == (ssize_t)sizeof(one))
+        ; /* those were the command's: it ended before it could get them */
+}
+
+void supervise_rest(struct child *child) {
+    wait_for(child->pid, &(const struct supervision){.arg = NULL}, &child->status);
 }
 
 bool supervise(char **argv, const struct supervision *with, struct child *out) {
     struct before before;
-    int signals, ends[2];
+    int ends[2], error;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     signals = hold_signals(&before);
     out->pid = signals < 0 ? -1 : fork();
+    error = errno;
     if (out->pid == 0) {
         restore_signals(&before);
         die_with(before.parent);
@@ -180,10 +191,13 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     close(ends[1]);
     if (out->pid > 0) {
         out->exec_error = exec_error_from(ends[0]);
-        wait_for(out->pid, signals, with, &out->status);
+        wait_for(out->pid, with, &out->status);
     }
     close(ends[0]);
     if (signals >= 0)
         close(signals);
+    if (out->pid < 0)
+        restore_signals(&before);
+    errno = error;
     return out->pid > 0;
 }

@@ -25,6 +25,8 @@ struct supervision {
     void *arg;
 };
 
-/* False: no child could be made (errno). argv is searched for in PATH. Signals stay held back in
- * the caller: what it has to print at the end is printed, whatever comes. */
+/* False: no child could be made (errno), and signals are as they were. argv is searched for in
+ * PATH. After the child's end signals stay held back in the caller. */
 bool supervise(char **argv, const struct supervision *with, struct child *out);
+/* In place of a supervise() that cannot go on: its child is waited for, and no more. */
+void supervise_rest(struct child *child);

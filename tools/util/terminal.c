@@ -72,8 +72,12 @@ void complain(const char *format, ...) {
     putc('\n', stderr);
 }
 
+void (*must_fail_instead)(void);
+
 void must_fail(void) {
     complain("out of memory");
+    if (must_fail_instead)
+        must_fail_instead();
     exit(EXIT_USAGE);
 }
 
