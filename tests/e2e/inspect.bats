@@ -257,6 +257,99 @@ part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
     go_on
 }
 
+# ---- mounts and roots ----
+
+# The root folder of a chroot, with what the host needs.
+make_root() { # DIR
+    local loader libc
+    loader=$(readelf -lW "$FIXED/host" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+    libc=$(ldconfig -p | sed -n 's/.*libc.so.6 (.*x86-64.*) => //p;s/.*libc.so.6 (.*AArch64.*) => //p' | head -n 1)
+    mkdir -p "$1$(dirname "$loader")" "$1/lib" "$1/cudnn" "$1/old"
+    cp -L "$loader" "$1$loader"
+    cp -L "$libc" "$1/lib/"
+    cp "$FIXED"/9.1/* "$1/cudnn/"
+    cp "$FIXED/host" "$FIXED/hold.so" "$1/"
+}
+
+# row EXPECTED STARTER AFTER [READER]: a host is started by the shell text STARTER and held at its end, AFTER is done
+# in its mount namespace, and what inspect (by READER) finds is: path and version of the facade, whether it counts as
+# replaced, what is not observed.
+row() {
+    local found out
+    LD_LIBRARY_PATH='' bash -c "$2" >out 2>&1 3>&- &
+    pid=$!
+    held+=("$pid")
+    until_state "$pid" T || cat out
+    [ -z "$3" ] || nsenter -t "$pid" -m bash -c "cd '$PWD' && $3"
+    out=$(eval "${4:-}" '"$PWD/whichcudnn"' inspect --json "$pid" 2>&1)
+    found=$(jq -r '(.stack.objects[] | select(.role == "facade") | "\(.real_path) \(.version)"),
+        ([.findings[] | select(.id == "replaced-on-disk")] | length),
+        ([.stack.unobserved[] | "\(.what): \(.why[:40])"] | unique[] | select(startswith("by which rule") | not))
+        ' <<<"$out" 2>&1 | paste -sd '|')
+    go_on
+    is "$found" "${1//PWD/$PWD}" || {
+        printf '%s\n' "in the row $2" "$out" | head -c 2000
+        failed=1
+    }
+}
+
+@test "mounts and roots: each file is found, or it is said that it is not" {
+    [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null || skip "not root, or no mount namespace"
+    local failed=0 nobody="setpriv --reuid 65533 --regid 65533 --clear-groups" mapped="the file of a library that is mapped"
+    local start="LD_PRELOAD=$FIXED/hold.so exec" inside="LD_LIBRARY_PATH=/lib:/cudnn LD_PRELOAD=/hold.so exec"
+    local own="unshare --mount bash -c" deleted="$mapped: it was deleted or replaced since it was "
+    local unreached="$mapped: the path that the kernel gives for it do" one="PWD/set/libcudnn.so.9 9.1.0"
+    make_root root
+    cp -r "$FIXED/9.1" set
+    cp -r "$FIXED/9.8" newer
+    cp "$CMD" whichcudnn
+    build_host now "$PWD/set" host
+    mkdir -p a b upper work merged
+    chmod -R a+rX . && chmod a+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_RUN_TMPDIR/file"
+
+    row "$one|0" "$start ./host" ''
+    row "/cudnn/libcudnn.so.9 9.1.0|0" "$inside chroot root /host" ''
+    row "/cudnn/libcudnn.so.9 9.1.0|0" "$inside unshare --mount chroot root /host" ''
+    row "/cudnn/libcudnn.so.9 9.1.0|0" "$own 'mount --bind root a && $inside chroot a /host'" ''
+    row "/cudnn/libcudnn.so.9 9.1.0|0" \
+        "$own 'mount --bind root a && cd a && pivot_root . old && $inside /host'" ''
+    row "/cudnn/libcudnn.so.9 9.1.0|0" \
+        "$own 'mount --bind root a && cd a && pivot_root . old && $inside /old/usr/sbin/chroot /old$PWD/root /host'" ''
+    row "/cudnn/libcudnn.so.9 9.1.0|0" \
+        "$own 'mount -t tmpfs none upper && mkdir upper/u upper/w && mount -t overlay -o lowerdir=root,upperdir=upper/u,workdir=upper/w none merged && $inside chroot merged /host'" ''
+    row "/cudnn/libcudnn.so.9 9.1.0|0" "$inside unshare --user --map-root-user --mount chroot root /host" ''
+    if $nobody unshare --user --map-root-user --mount true 2>/dev/null; then
+        row "/cudnn/libcudnn.so.9 9.1.0|0" "$inside $nobody unshare --user --map-root-user --mount chroot root /host" ''
+        row "/cudnn/libcudnn.so.9 9.1.0|0" "$inside $nobody unshare --user --map-root-user --mount chroot root /host" '' "$nobody"
+        row "$one|0" "$start $nobody ./host" '' "$nobody"
+    fi
+    # What only the process sees: a mount of its own, which is moved, covered, unmounted.
+    local mounted="mount -t tmpfs none a && cp set/* a && $start ./host.any"
+    cp set/* a/
+    build_host now "$PWD/a" host.any
+    row "PWD/a/libcudnn.so.9 9.1.0|0" "$own '$mounted'" ''
+    row "PWD/b/libcudnn.so.9 9.1.0|0" "$own '$mounted'" 'mount --make-rprivate / && mount --move a b'
+    row "PWD/a/libcudnn.so.9 9.1.0|0|$unreached" "$own '$mounted'" 'mount --bind newer a'
+    row "PWD/a/libcudnn.so.9 9.1.0|0|$unreached" "$own '$mounted'" 'mount -t tmpfs none a && cp newer/* a'
+    row "/libcudnn.so.9 9.1.0|0|$unreached" "$own '$mounted'" 'umount -l a'
+    row "PWD/set/libcudnn.so.9 9.1.0|0|$unreached" "$own '$start ./host'" 'mount --bind newer set'
+    # The reader sees less than the process.
+    row "$one|0" "$start ./host" '' "unshare --mount bash -c 'mount -t tmpfs none set && exec \"\$@\"' bash"
+    mkdir root/proc
+    cp whichcudnn root/
+    ldd whichcudnn | sed -n 's/.* => \([^ ]*\).*/\1/p' | xargs cp -t root/lib
+    row "$one|0" "$own 'mount --rbind /proc root/proc && $start ./host'" '' \
+        "nsenter -t \$pid -m env LD_LIBRARY_PATH=/lib chroot $PWD/root /whichcudnn inspect --json \$pid; :"
+    # Truly gone: in its own namespace, in a chroot there.
+    row "$one|1|$deleted" "$own '$start ./host'" 'rm set/libcudnn.so.9'
+    cp newer/libcudnn.so.9 set/
+    cp "$FIXED/9.1/libcudnn.so.9" set/libcudnn.so.9
+    row "$one|1|$deleted" "$start ./host" 'cp newer/libcudnn.so.9 x && mv x set/libcudnn.so.9'
+    row "/cudnn/libcudnn.so.9 9.1.0|1|$deleted" "$inside unshare --mount chroot root /host" \
+        'cp newer/libcudnn.so.9 x && mv x root/cudnn/libcudnn.so.9'
+    [ $failed -eq 0 ]
+}
+
 @test "its memory may not be read: bindings and order are not told, and that is said" {
     gcc -shared -fPIC -o deny.so -xc - -ldl <<'END'
 #define _GNU_SOURCE

@@ -222,16 +222,16 @@ static void emit_replaced(struct inspection *in, const struct process_library *m
 static void emit_file(struct inspection *in, const struct process_library *m) {
     if (m->file == PROCESS_LIBRARY_FILE)
         return;
-    note_unobserved(
-        in,
-        m->file == PROCESS_LIBRARY_GONE ? "the file of a library that is mapped"
-                                        : "the file of a library: another one has its name",
-        m->elf_file ? "it was deleted or replaced since it was loaded; what is told of it is "
-                      "what is mapped"
-                    : "it was deleted or replaced since it was loaded, and the memory of the "
-                      "process may not be read",
-        m->path);
-    if (is_cudnn(m))
+    const bool gone = m->file == PROCESS_LIBRARY_GONE;
+    OWNED char *why = must_format(
+        "%s%s",
+        gone ? "it was deleted or replaced since it was loaded"
+             : "the path that the kernel gives for it does not lead to it: something is mounted "
+               "over it, it was unmounted, or it is outside of the root of the process",
+        m->elf_file ? "; what is told of it is what is mapped"
+                    : ", and the memory of the process may not be read");
+    note_unobserved(in, "the file of a library that is mapped", why, m->path);
+    if (gone && is_cudnn(m))
         emit_replaced(in, m);
 }
 
@@ -320,7 +320,7 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
     heap_arena_begin(&in->list.memory);
     if (state != PROCESS_UNREADABLE) {
         in->source = source_new(SOURCE_PROCESS, in->process.directory);
-        in->source->root = must_copy(in->process.root);
+        in->source->root = must_copy(in->process.same_mounts ? in->process.root : "");
         in->source->pid = pid;
         in->to = source_sink(in->source);
     }

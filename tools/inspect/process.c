@@ -160,17 +160,15 @@ static void read_auxv(struct process *p) {
 }
 
 static void read_root(struct process *p) {
-    char *root = must_format("%s/root", p->directory), *place = read_link(p, "root");
-    bool same_mounts = is_same(p, "ns/mnt");
-    bool elsewhere = same_mounts && place && strcmp(place, "/") != 0;
+    OWNED char *root = must_format("%s/root", p->directory), *place = read_link(p, "root");
 
     p->same_node = is_same(p, "ns/uts");
+    p->same_mounts = is_same(p, "ns/mnt");
     free(p->root);
-    p->root = must_copy(elsewhere ? place : "");
+    p->root = must_copy(place && strcmp(place, "/") != 0 ? place : "");
     disk_end(&p->disk);
-    disk_begin(&p->disk, same_mounts && !elsewhere ? NULL : root);
-    free(place);
-    free(root);
+    /* Of a root that we are outside of, being in a chroot, "/" is the name, too. */
+    disk_begin(&p->disk, p->same_mounts && !p->root[0] && is_same(p, "root") ? NULL : root);
 }
 
 static enum process_state read_all(struct process *p, char **trouble) {

@@ -26,7 +26,8 @@ struct process {
     char *directory;  /* "/proc/PID" */
     int handle;       /* that directory: stays the same process's when the number is given anew */
     struct disk disk; /* its files: below its root; relative paths begin at its working directory */
-    char *root;       /* where that is for us, without a '/' at its end; "": the same root */
+    char *root;       /* as the kernel names it to us, without a '/' at its end; "": "/" */
+    bool same_mounts; /* the same mount namespace as ours */
     bool same_node;   /* it has the same host name as we do */
     char *executable; /* NULL: not known */
     char *working_directory;
@@ -50,7 +51,8 @@ void process_end(struct process *p);
 /* Are its files mapped as they were when it was read, and is it still there? */
 bool process_is_as_it_was(const struct process *p);
 
-/* A path of the kernel's, which begin at our root, as one below the process's root. */
+/* A path of the kernel's as one below the process's root. The kernel's begin at our root, else at
+ * the top of the process's mount namespace: either way p->root begins there, too. */
 const char *process_path(const struct process *p, const char *path);
 
 /* n bytes at an address of its memory. False: they are not there, or may not be read. */

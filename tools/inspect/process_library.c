@@ -4,6 +4,8 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #define HEADERS_MOST 64
 #define LIST_MOST 65536 /* of the loader's list: it may be damaged, and has no end then */
@@ -30,12 +32,34 @@ bool process_library_answers(const struct process_library *m, const char *name) 
 
 /* ---- its file ---- */
 
+/* File systems whose stat makes up devices, of which /proc/PID/maps knows nothing. Elsewhere
+ * another device means another file, by chance of the same number: copies on two tmpfs have them.
+ */
+static bool has_two_devices(const struct process *p, const char *path) {
+    struct statfs system = {.f_type = 0};
+    struct stat facts;
+    int fd = disk_open(&p->disk, path, &facts);
+
+    if (fd >= 0) {
+        fstatfs(fd, &system);
+        close(fd);
+    }
+    switch ((uint32_t)system.f_type) {
+    case 0x794c7630: /* overlayfs, where the kernel is old */
+    case 0x9123683e: /* btrfs */
+    case 0x00c36400: /* Ceph */
+    case 0x61756673: /* aufs */
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool is_file(const struct process *p, const struct mapping *m, const char *path) {
     struct wc_file_stat facts;
 
-    /* Of the device there are two numbers where one file system lies over another (overlayfs). */
     return p->disk.files.facts(p->disk.files.ctx, path, &facts) && facts.regular &&
-           facts.inode == m->inode;
+           facts.inode == m->inode && (facts.device == m->device || has_two_devices(p, path));
 }
 
 /* Which reading of the path is right: the one whose file is mapped; else one by which it is gone.
@@ -55,7 +79,7 @@ static void find_file(struct process_libraries *list, const struct process *p,
             best = i;
     m->file = found        ? PROCESS_LIBRARY_FILE
               : gone[best] ? PROCESS_LIBRARY_GONE
-                           : PROCESS_LIBRARY_CHANGED;
+                           : PROCESS_LIBRARY_UNREACHED;
     m->path = wc_arena_string(&list->memory.arena, process_path(p, name[best]));
     for (size_t i = 0; i < n; i++)
         free(name[i]);

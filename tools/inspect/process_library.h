@@ -11,9 +11,9 @@
 #include "tools/util/memory.h"
 
 enum process_library_file {
-    PROCESS_LIBRARY_FILE,   /* the file of that path is what is mapped */
-    PROCESS_LIBRARY_GONE,   /* it was deleted, or another one put in its place */
-    PROCESS_LIBRARY_CHANGED /* another one stands there */
+    PROCESS_LIBRARY_FILE, /* the file of that path is what is mapped */
+    PROCESS_LIBRARY_GONE, /* it was deleted, or another one put in its place: the kernel says so */
+    PROCESS_LIBRARY_UNREACHED /* no path that leads to it is known */
 };
 
 struct process_library {
