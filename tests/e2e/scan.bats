@@ -516,6 +516,47 @@ make_image() { # DIR
     is "$(jq -r '.path' scan.json)" image
 }
 
+build_launchers() {
+    gcc -std=gnu11 -D_GNU_SOURCE -o filtered "$WC_ROOT/tests/faults/filtered.c"
+    gcc -std=gnu11 -D_GNU_SOURCE -o swaps "$WC_ROOT/tests/e2e/swaps.c" 2>/dev/null || skip "no PTRACE_GET_SYSCALL_INFO"
+}
+
+@test "--root: a directory that is exchanged for a link meanwhile does not lead out of the image" {
+    build_launchers
+    make_standin 9.8.0 outside/nvidia
+    mkdir -p image/opt/swap/nvidia
+    ln -s "$PWD/outside" image/opt/other
+    build_host now "$PWD/outside/nvidia" image/opt/host --no-rpath -Wl,-rpath,/opt/swap/nvidia
+    ./swaps image/opt/swap image/opt/other true || skip "a process cannot be traced here"
+    race=(./swaps image/opt/swap image/opt/other)
+    # Where openat2 (437) is refused, the copy outside would be found: the race is one.
+    run "${race[@]}" ./filtered 437:38 "$CMD" scan --root image --json
+    [ "$status" -ne 98 ] || skip "this file system exchanges nothing"
+    is "$(jq -r '.copies | length' <<<"$output")" 8
+    run -1 --separate-stderr "${race[@]}" "$CMD" scan --root image --json
+    is "$(jq -r '(.copies | length), .reports[0].findings[0].id' <<<"$output" | xargs)" "0 library-not-found"
+    [[ $output != *9.8.0* ]]
+    run -1 --separate-stderr "${race[@]}" "$CMD" scan --root image --json /opt/host
+    [[ $output != *9.8.0* ]]
+}
+
+@test "--root: the same is found where a kernel or a sandbox has no openat2" {
+    build_launchers
+    make_image image
+    local error
+    scan --root image -v | grep -v _time: >all
+    [[ $(head -n 1 all) == "scan of image: 8 libraries of cuDNN's, 1 host, "* ]]
+    for error in 38 1 7; do
+        ./filtered "437:$error" "$CMD" scan --root image -v | grep -v _time: >without
+        diff all without
+    done
+    command -v strace >/dev/null || skip "no strace"
+    # Once the root is open, nothing is looked at by its whole path.
+    strace -f -qq -e trace=file,openat2 -o calls "$CMD" scan --root "$PWD/image" >out
+    grep -q 'openat2(.*IN_ROOT' calls || skip "this kernel has no openat2"
+    run -1 grep "\"$PWD/image/" calls
+}
+
 @test "--all: from the root, without /proc and /sys" {
     make_image image
     enter=(unshare --root "$PWD/image")

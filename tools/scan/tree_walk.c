@@ -113,18 +113,14 @@ static void see(struct walking *g, const char *directory, int at, const struct d
 
 static bool read_directory(struct walking *g, const char *path) {
     char *outside = must_format("%s%s", g->w->disk->root, path);
-    int fd = open(outside, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *d = below_list(&g->w->disk->below, outside);
 
     free(outside);
-    if (!d) {
-        if (fd >= 0)
-            close(fd);
+    if (!d)
         return false;
-    }
     for (struct dirent *e; (e = readdir(d));)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            see(g, path, fd, e);
+            see(g, path, dirfd(d), e);
     closedir(d);
     return true;
 }

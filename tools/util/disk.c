@@ -87,7 +87,7 @@ static bool look(struct walk *w, struct stat *facts) {
 
     w->seen = m ? seen_at(&m->seen, w->at) : NULL;
     if (!w->seen)
-        return lstat(w->at, facts) == 0;
+        return w->disk ? below_lstat(&w->disk->below, w->at, facts) : lstat(w->at, facts) == 0;
     *facts = w->seen->facts;
     errno = w->seen->error;
     return w->seen->error == 0;
@@ -97,7 +97,7 @@ static ssize_t target_of(const struct walk *w, char to[PATH_MAX]) {
     const char *target = w->seen ? seen_target(&w->disk->memory->seen, w->seen) : NULL;
 
     if (!w->seen)
-        return readlink(w->at, to, PATH_MAX - 1);
+        return below_readlink(&w->disk->below, w->at, to, PATH_MAX - 1);
     if (!target)
         return -1;
     stpcpy(to, target);
@@ -297,6 +297,12 @@ static bool outside_of(const struct disk *d, const char *path, struct outside *t
 
 /* ---- struct wc_files ---- */
 
+static const struct below *below_of(const struct disk *d) {
+    static const struct below everywhere = {.fd = -1};
+
+    return d ? &d->below : &everywhere;
+}
+
 int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     struct outside o;
     int fd = -1;
@@ -306,7 +312,7 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     if (o.entry.kind == DISK_FILE)
         fd = fcntl(o.entry.fd, F_DUPFD_CLOEXEC, 0);
     else
-        fd = open(o.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        fd = below_open(below_of(d), o.path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
     if (fstat(fd, facts) == 0 && S_ISREG(facts->st_mode))
@@ -382,6 +388,7 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
 }
 
 static bool stat_of(const struct disk *d, const char *path, struct stat *facts) {
+    const struct below *below = below_of(d);
     struct outside o;
 
     if (!outside_of(d, path, &o))
@@ -392,6 +399,8 @@ static bool stat_of(const struct disk *d, const char *path, struct stat *facts) 
         *facts = (struct stat){.st_mode = S_IFDIR | 0755};
     else if (o.seen)
         *facts = o.seen->facts;
+    else if (below->fd >= 0)
+        return below_lstat(below, o.path, facts);
     else
         return stat(o.path[0] ? o.path : ".", facts) == 0; /* a root may be a link */
     return true;
@@ -446,7 +455,7 @@ static bool list_seen(struct listing *l, struct seen *s) {
 }
 
 static bool list_disk(struct listing *l, const char *path) {
-    DIR *d = opendir(path);
+    DIR *d = below_list(below_of(l->disk), path);
 
     if (!d)
         return false;
@@ -493,7 +502,7 @@ const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path, NU
 
 void disk_remember(struct disk *d) {
     d->memory = must_allocate(sizeof(*d->memory));
-    seen_begin(&d->memory->seen);
+    seen_begin(&d->memory->seen, &d->below);
     d->files.find = find_seen;
 }
 
@@ -504,6 +513,7 @@ void disk_begin(struct disk *d, const char *root) {
     d->root = must_copy(root ? root : "");
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';
+    below_begin(&d->below, d->root);
     d->files = (struct wc_files){d, read_at, facts_of, list, real_path, NULL};
 }
 
@@ -513,5 +523,6 @@ void disk_end(struct disk *d) {
         seen_end(&d->memory->seen);
     }
     free(d->memory);
+    below_end(&d->below);
     free(d->root);
 }

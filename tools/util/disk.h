@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "below.h"
 #include "core/base/files.h"
 
 extern const struct wc_files disk_files; /* of this computer */
@@ -36,6 +37,7 @@ struct disk {
     unsigned changed;               /* how often the layer was: whoever changes it counts */
     struct disk_memory *memory;     /* NULL: each look is a new one */
     char *root;                     /* without a '/' at its end; "": the machine's own */
+    struct below below;
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */
     const char *directory;
 };

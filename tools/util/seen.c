@@ -29,7 +29,7 @@ struct seen *seen_at(struct seen_paths *p, const char *path) {
         return s;
     s = must_allocate(sizeof(*s));
     s->path = must_copy(path);
-    s->error = lstat(path, &s->facts) == 0 ? 0 : errno;
+    s->error = below_lstat(p->below, path, &s->facts) ? 0 : errno;
     hash_add(&p->all, s, s->path, n);
     return s;
 }
@@ -38,7 +38,7 @@ const char *seen_target(struct seen_paths *p, struct seen *s) {
     char target[PATH_MAX];
     ssize_t n;
 
-    if (s->target || (n = readlink(s->path, target, sizeof(target))) < 0)
+    if (s->target || (n = below_readlink(p->below, s->path, target, sizeof(target))) < 0)
         return s->target;
     if ((size_t)n < sizeof(target))
         s->target = wc_arena_string_n(&p->memory.arena, target, (size_t)n);
@@ -48,7 +48,7 @@ const char *seen_target(struct seen_paths *p, struct seen *s) {
 }
 
 const char *const *seen_names(struct seen_paths *p, struct seen *s) {
-    DIR *d = s->names ? NULL : opendir(s->path);
+    DIR *d = s->names ? NULL : below_list(p->below, s->path);
     const char **names = NULL;
     size_t n = 0;
 
@@ -63,8 +63,9 @@ const char *const *seen_names(struct seen_paths *p, struct seen *s) {
     return s->names;
 }
 
-static bool read_whole(const char *path, unsigned char *to, size_t size) {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+static bool read_whole(const struct seen_paths *p, const char *path, unsigned char *to,
+                       size_t size) {
+    const int fd = below_open(p->below, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     size_t done = 0;
     ssize_t n = 1;
 
@@ -84,7 +85,7 @@ const unsigned char *seen_bytes(struct seen_paths *p, struct seen *s) {
         s->facts.st_size > FILE_MOST || size > BYTES_MOST - p->bytes)
         return s->bytes;
     s->bytes = must_allocate(size);
-    if (read_whole(s->path, s->bytes, size)) {
+    if (read_whole(p, s->path, s->bytes, size)) {
         p->bytes += size;
         return s->bytes;
     }
@@ -123,8 +124,9 @@ uint64_t seen_find(struct seen_paths *p, struct seen *s, uint64_t from, const ch
     return found->at;
 }
 
-void seen_begin(struct seen_paths *p) {
+void seen_begin(struct seen_paths *p, const struct below *below) {
     memset(p, 0, sizeof(*p));
+    p->below = below;
     heap_arena_begin(&p->memory);
 }
 

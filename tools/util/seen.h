@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "below.h"
 #include "hash.h"
 #include "memory.h"
 
@@ -24,12 +25,14 @@ struct seen {
 };
 
 struct seen_paths {
+    const struct below *below;
     struct heap_arena memory;
     struct seen *all;
     size_t bytes; /* of files */
 };
 
-void seen_begin(struct seen_paths *p);
+/* below: of what, and how; it stays there. */
+void seen_begin(struct seen_paths *p, const struct below *below);
 void seen_end(struct seen_paths *p);
 /* Without links in its directories. Never NULL. */
 struct seen *seen_at(struct seen_paths *p, const char *path);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files below a root by openat2(RESOLVE_IN_ROOT): whatever is exchanged meanwhile, no link leads
+ * out of it. Where the kernel is older than 5.6, or a sandbox refuses openat2: by their whole path.
+ */
+#pragma once
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct below {
+    int fd;     /* of the root, -1: by their whole path */
+    size_t cut; /* length of its name */
+};
+
+/* root: "" is the machine's own. */
+void below_begin(struct below *b, const char *root);
+void below_end(struct below *b);
+
+/* Paths begin with the root's name. */
+int below_open(const struct below *b, const char *path, int flags);
+DIR *below_list(const struct below *b, const char *path);
+bool below_lstat(const struct below *b, const char *path, struct stat *facts);
+/* As readlink. */
+ssize_t below_readlink(const struct below *b, const char *path, char *to, size_t cap);
