@@ -164,3 +164,53 @@ call: cudnnCreate: CUDNN_STATUS_SUCCESS CUDNN_STATUS_NOT_INITIALIZED'
     echo "$output" >coloured
     is "$(sed 's/\x1b\[[0-9;]*m//g' coloured | grep -c $'\e')" 0
 }
+
+# image PID VERSION SECOND: a log of that process, in which this program began at that second.
+image() {
+    stack "$2" | jq -c --argjson pid "$1" --argjson time "$3" '. + {pid: $pid, tid: $pid, time: ($time * 1000000)} +
+        if .kind == "process" then {start_ticks: (1000 + $pid)} else {} end'
+}
+
+@test "each side is a reading of its own: processes of one directory, a copy, images of one process" {
+    mkdir d
+    image 501 9.8.0 1 | make_log d/whichcudnn-n-501-1.jsonl
+    image 502 9.4.0 2 | make_log d/whichcudnn-n-502-1.jsonl
+    image 503 9.19.0 3 | make_log d/whichcudnn-n-503-1.jsonl
+    local -A version=([501]=9.8.0 [502]=9.4.0 [503]=9.19.0)
+    for a in 501 502 503; do
+        for b in 501 502 503; do
+            run --separate-stderr differ --json d:$a d:$b
+            is "$status$stderr" $((a != b))
+            is "$(jq -c '[.a.pid, .b.pid]' <<<"$output")" "[$a,$b]"
+            is "$(jq -r '.differences[] | select(.what == "libcudnn.so.9" and .attribute == "version") | .a, .b' \
+                <<<"$output" | xargs)" "$([ $a = $b ] || echo "${version[$a]} ${version[$b]}")"
+        done
+    done
+    cp d/whichcudnn-n-501-1.jsonl copy.jsonl
+    run -0 --separate-stderr differ d:501 copy.jsonl
+    is "$stderr" ""
+    is "${lines[2]}" "         log d/whichcudnn-n-501-1.jsonl"
+    # By exec the process became another program, whose cuDNN is another.
+    image 501 9.4.0 4 | make_log after.jsonl
+    run -1 --separate-stderr differ copy.jsonl after.jsonl
+    is "$stderr" ""
+    [[ $output == *"  version of libcudnn.so.9"$'\n'"    A      9.8.0"$'\n'"    B      9.4.0"* ]]
+    run -1 differ --redact after.jsonl copy.jsonl
+    [[ $output == *"    A      9.4.0"$'\n'"    B      9.8.0"* ]]
+}
+
+@test "what is read together is joined, however it is named: twice, as a copy, beside its directory" {
+    mkdir d
+    image 501 9.8.0 1 | make_log d/whichcudnn-n-501-1.jsonl
+    image 501 9.19.0 4 | make_log d/whichcudnn-n-501-2.jsonl
+    cp d/whichcudnn-n-501-2.jsonl copy.jsonl
+    for logs in d "d d" "d/whichcudnn-n-501-2.jsonl d" "d copy.jsonl" "d/whichcudnn-n-501-1.jsonl copy.jsonl"; do
+        # shellcheck disable=SC2086  # several
+        run -0 --separate-stderr "$CMD" report --json $logs
+        is "$stderr" ""
+        is "$(jq -c '[.verdict, .stack.objects[1].version]' <<<"$output")" '["ok","9.19.0"]'
+    done
+    "$CMD" lock copy.jsonl >lock
+    run -0 "$CMD" check lock d
+    run -0 differ lock d
+}

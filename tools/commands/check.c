@@ -178,7 +178,7 @@ static int check_command(const struct source *lock) {
     status = cmd_run(n - 1, run + 1);
     free(run);
     if (rmdir(directory) != 0) /* it is not empty */
-        input_read_files(&now, directory);
+        input_read_files(&now, &directory, 1);
     inputs_complain(&now);
     found = (int)check(lock, &now.logs, stderr);
     inputs_end(&now);
@@ -186,7 +186,7 @@ static int check_command(const struct source *lock) {
     return status ? status : found;
 }
 
-static enum exit_code check_logs(const struct source *lock, const char *argument) {
+static enum exit_code check_logs(const struct source *lock, char *argument) {
     struct inputs now = {.troubles = NULL};
     enum exit_code answer = EXIT_USAGE;
 

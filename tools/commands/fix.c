@@ -285,7 +285,7 @@ static int fix_command(struct job *j) {
     mkdir(logs, S_IRWXU);
     status = observe(command, logs);
     if (rmdir(logs) != 0) /* it is not empty */
-        input_read_files(&j->in, logs);
+        input_read_files(&j->in, &logs, 1);
     answer = fix_inputs(j, status);
     if ((status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED)
         answer = status;
@@ -298,7 +298,7 @@ static int fix_newest(struct job *j) {
     int answer = EXIT_NOTHING_OBSERVED;
 
     if (path) {
-        input_read_files(&j->in, path);
+        input_read_files(&j->in, &path, 1);
         answer = fix_inputs(j, -1);
     } else {
         complain("not observed: no log of yours in %s", looked);
@@ -324,8 +324,7 @@ static int fix_arguments(int n, char **arguments) {
         complain("--yes goes with --apply");
         return EXIT_USAGE;
     }
-    for (int i = 0; i < n; i++)
-        input_read_files(&j.in, arguments[i]);
+    input_read_files(&j.in, arguments, (size_t)n);
     answer = n > 0 ? fix_inputs(&j, -1) : command ? fix_command(&j) : fix_newest(&j);
     job_end(&j);
     return answer;

@@ -136,21 +136,33 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
     return good;
 }
 
-static void join_images(struct logs *logs) {
-    size_t kept = images_join(logs->processes, logs->process_count);
+static bool read_argument(struct inputs *s, const char *argument) {
+    struct stat facts;
 
+    if (stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode))
+        return read_directory(s, argument, &facts);
+    return read_file(s, argument);
+}
+
+/* What was read before belongs to another reading: `diff` has handed it out. */
+static void settle(struct inputs *s, size_t since) {
+    struct logs *logs = &s->logs;
+    size_t kept = since;
+
+    look_at_last_requests(s, since);
+    if (logs->process_count > since)
+        kept += images_join(logs->processes + since, logs->process_count - since);
     while (logs->process_count > kept)
         source_free(logs->processes[--logs->process_count]);
 }
 
-bool input_read_files(struct inputs *s, const char *argument) {
-    struct stat facts;
+bool input_read_files(struct inputs *s, char *const *arguments, size_t n) {
     size_t before = s->logs.process_count;
-    bool is_directory = stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode);
-    bool good = is_directory ? read_directory(s, argument, &facts) : read_file(s, argument);
+    bool good = true;
 
-    look_at_last_requests(s, before);
-    join_images(&s->logs);
+    for (size_t i = 0; i < n; i++)
+        good = read_argument(s, arguments[i]) && good;
+    settle(s, before);
     return good;
 }
 
@@ -197,7 +209,7 @@ static size_t keep_one(struct logs *logs, size_t from, int64_t pid) {
 
 static bool read_newest(struct inputs *s) {
     char *looked, *path = newest_log(&looked);
-    bool good = path ? input_read_files(s, path)
+    bool good = path ? input_read_files(s, &path, 1)
                      : add_trouble(s, must_format("no log of yours in %s", looked));
 
     free(path);
@@ -205,7 +217,7 @@ static bool read_newest(struct inputs *s) {
     return good;
 }
 
-bool input_read(struct inputs *s, const char *argument) {
+bool input_read(struct inputs *s, char *argument) {
     size_t before = s->logs.process_count;
     int64_t pid = 0;
     char *path;
@@ -216,7 +228,7 @@ bool input_read(struct inputs *s, const char *argument) {
     if (input_read_pid(argument, &pid))
         return read_running(s, argument, pid);
     path = split(argument, &pid);
-    good = input_read_files(s, path ? path : argument);
+    good = input_read_files(s, path ? &path : &argument, 1);
     if (good && path && keep_one(&s->logs, before, pid) == 0)
         good = note_trouble(s, path, must_format("no process %lld in there", (long long)pid));
     free(path);
@@ -239,7 +251,7 @@ static void complain_of_several(const struct logs *logs, size_t from, const char
     free(text);
 }
 
-struct source *input_read_one(struct inputs *s, const char *argument) {
+struct source *input_read_one(struct inputs *s, char *argument) {
     size_t before = s->logs.process_count;
 
     if (!input_read(s, argument)) {

@@ -16,14 +16,15 @@ struct inputs {       /* all zero: none yet */
     bool may_be_empty; /* a directory without logs is no trouble */
 };
 
-/* Adds what a log, a directory of logs or a lock holds. False: something of it could not be read,
- * and is among the troubles; what could be read is there. */
-bool input_read_files(struct inputs *s, const char *argument);
+/* One reading: adds what the n logs, directories of logs or locks hold. Images of one process are
+ * joined within it; sources of earlier readings neither move nor change. False: something could not
+ * be read, and is among the troubles; the rest is there. */
+bool input_read_files(struct inputs *s, char *const *arguments, size_t n);
 /* The same; a number is a running process, and behind a path ":PID" takes one process alone. NULL:
  * the newest log of this user. */
-bool input_read(struct inputs *s, const char *argument);
+bool input_read(struct inputs *s, char *argument);
 /* The one process that the argument names. NULL: there is none, or more than one, and that was
- * complained of. It lives as long as the inputs. */
-struct source *input_read_one(struct inputs *s, const char *argument);
+ * complained of. It lives as long as the inputs, whatever is read later. */
+struct source *input_read_one(struct inputs *s, char *argument);
 void inputs_complain(const struct inputs *s);
 void inputs_end(struct inputs *s);

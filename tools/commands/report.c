@@ -127,7 +127,7 @@ static enum exit_code report_newest(struct inputs *in) {
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     if (path) {
-        input_read_files(in, path);
+        input_read_files(in, &path, 1);
         answer = report(in);
     } else {
         complain("not observed: no log of yours in %s", looked);
@@ -153,8 +153,7 @@ static int report_arguments(int n, char **arguments) {
     }
     in.may_be_empty = prometheus;
     in.logs.keep_events = verbose || markdown || html;
-    for (int i = 0; i < n; i++)
-        input_read_files(&in, arguments[i]);
+    input_read_files(&in, arguments, (size_t)n);
     answer = n > 0 ? report(&in) : report_newest(&in);
     inputs_end(&in);
     return (int)answer;

@@ -220,9 +220,12 @@ static void print_trouble(const char *line) {
 
 static void judged_begin(struct judged *j, const struct messages *m, const char *file,
                          char *const *logs) {
+    size_t n = 0;
+
     *j = (struct judged){.answer = EXIT_NOTHING_OBSERVED};
-    for (; *logs; logs++)
-        input_read_files(&j->in, *logs);
+    while (logs[n])
+        n++;
+    input_read_files(&j->in, logs, n);
     inputs_complain(&j->in);
     j->n = j->in.logs.process_count;
     j->reports = must_allocate((j->n + 1) * sizeof(*j->reports));

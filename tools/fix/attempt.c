@@ -401,7 +401,7 @@ static bool play_round(struct stage *s, const struct summary_row *row, const str
     s->status = observe(command_there(s), logs);
     s->now = (struct job){.n = 0}; /* the one before has what this one points to */
     if (rmdir(logs) != 0)          /* it is not empty */
-        input_read_files(&s->now.in, logs);
+        input_read_files(&s->now.in, &logs, 1);
     job_make(&s->now);
     return true;
 }
