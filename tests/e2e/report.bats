@@ -730,6 +730,22 @@ grows_with() { # SMALL LARGE [OPTION...]
     [[ ${lines[0]} == "error[runtime-too-old]: "* ]]
 }
 
+@test "a packed log is read up to a line that is longer than any record, and no further" {
+    stack_with 9.1.0 | make_log log.jsonl
+    head -c 1000000 /dev/zero >zeros
+    for pack in "gzip -c" "zstd -qc"; do
+        # What stands behind that line cannot be unpacked, and would be complained of.
+        { $pack log.jsonl && $pack zeros && echo 'this is not packed'; } >packed
+        run -1 --separate-stderr report -v packed
+        is "$stderr" ""
+        [[ $output == *"line 8 could not be read: longer than any record; a packed log is read no further"* ]]
+        [[ $output != *"ended within a line"* ]]
+        { $pack zeros && echo 'this is not packed'; } >packed
+        run -2 --separate-stderr report packed
+        is "$output$stderr" "whichcudnn: packed: not a log of whichcudnn (line 1: longer than any record; a packed log is read no further)"
+    done
+}
+
 @test "a log packed with zstd where its library is not there: a sentence, and status 2" {
     stack_with 9.1.0 | make_log log.jsonl
     zstd -qc log.jsonl >packed.zst

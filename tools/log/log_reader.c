@@ -62,7 +62,7 @@ static enum line read_line(struct reading *in) {
         in->line = block + in->from;
         in->n = in->to - in->from;
         newline = memchr(in->line, '\n', in->n);
-        if (newline || in->at_end)
+        if (newline || in->at_end || (in->n > LINE_MOST && unpack_is_packed(in->from_file)))
             break;
         if (in->n > LINE_MOST) {
             too_long = true;
@@ -75,7 +75,7 @@ static enum line read_line(struct reading *in) {
     in->from += in->n + (newline != NULL);
     if (!newline && in->n == 0 && !too_long)
         return LINE_NONE;
-    in->file->open_end = !newline;
+    in->file->open_end = !newline && in->at_end;
     if (too_long || in->n > LINE_MOST)
         return LINE_TOO_LONG;
     return newline ? LINE_WHOLE : LINE_OPEN;
@@ -128,7 +128,9 @@ static void take_line(struct reading *in, enum line how) {
     json_t *json;
 
     if (how == LINE_TOO_LONG) {
-        note_damage(in->file, "longer than any record");
+        note_damage(in->file, unpack_is_packed(in->from_file)
+                                  ? "longer than any record; a packed log is read no further"
+                                  : "longer than any record");
         return;
     }
     switch (read_record(in, &r, trouble, &json)) {
@@ -153,7 +155,9 @@ static void take_lines(struct reading *in) {
     while (!in->other_version && (how = read_line(in)) != LINE_NONE) {
         file->lines++;
         take_line(in, how);
-        if (file->records == 0 && file->damaged_lines >= PATIENCE)
+        /* Four GiB of one byte are four MiB when packed. */
+        if ((file->records == 0 && file->damaged_lines >= PATIENCE) ||
+            (how == LINE_TOO_LONG && unpack_is_packed(in->from_file)))
             return;
     }
 }

@@ -76,6 +76,10 @@ const char *unpack_trouble(const struct unpack *u) {
     return u->trouble;
 }
 
+bool unpack_is_packed(const struct unpack *u) {
+    return u->gzip || u->stream;
+}
+
 static ssize_t fail(struct unpack *u, const char *format, const char *detail) {
     if (!u->trouble)
         u->trouble = must_format("%s%s", format, detail);
@@ -169,7 +173,7 @@ ssize_t unpack_read(struct unpack *u, void *to, size_t n) {
 
     if (u->trouble || (!u->begun && !begin(u)))
         return -1;
-    if (!u->gzip && !u->stream)
+    if (!unpack_is_packed(u))
         return read_plain(u, to, n);
     if (n > PACKED * 16)
         n = PACKED * 16;
