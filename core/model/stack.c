@@ -8,6 +8,7 @@
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
     wc_mem_set(s, 0, sizeof(*s));
     s->arena = arena;
+    s->texts = (struct wc_texts){arena, NULL, WC_STACK_SEEN};
 }
 
 /* ---- which record tells of the same thing as an older one ---- */
@@ -282,6 +283,8 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     char *old = l->anew ? NULL : find_entry(s, r->kind, &r->u);
     void *entry, *record = old ? old + l->record : NULL;
 
+    if (!old && list->n >= WC_STACK_MOST)
+        return false;
     add_older(&copy, record);
     if (!wc_stack_keep(s, r->kind, &copy.u, record))
         return false;
@@ -363,6 +366,47 @@ bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const c
     const struct wc_unobserved_record told = {.what = what, .path = path};
 
     return find_entry(s, WC_KIND_unobserved, &told) != NULL;
+}
+
+#define INDEX_FROM 32 /* entries; fewer are searched as quickly */
+
+static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
+    const struct listed *l = &listed[kind];
+    struct list *list = (struct list *)(void *)((char *)s + l->list);
+    char *old = list->p;
+
+    if (!(list->p = wc_arena_take(s->arena, list->n * l->entry)))
+        return false;
+    list->room = list->n;
+    wc_mem_copy(list->p, old, list->n * l->entry);
+    s->index[kind] = (struct wc_stack_index){.lost = list->n < INDEX_FROM};
+    for (size_t i = 0; i < list->n; i++) {
+        void *record = list->p + i * l->entry + l->record;
+        struct wc_binding_record *binding = kind == WC_KIND_binding ? record : NULL;
+        struct wc_strings functions = binding ? binding->functions : (struct wc_strings){NULL, 0};
+        if (binding) /* may get more, so it has the room that wc_stack_add_texts counts on */
+            binding->functions = (struct wc_strings){NULL, 0};
+        if (!wc_stack_keep(s, kind, record, NULL) ||
+            (binding && !wc_stack_add_texts(s, &binding->functions, &functions)))
+            return false;
+        note_keys(s, kind, i, record);
+    }
+    return true;
+}
+
+bool wc_stack_settle(struct wc_stack *s) {
+    bool all = true;
+
+    s->kept = 0;
+#define SETTLE(kind)                                                                               \
+    all = all && (!s->has_##kind || wc_stack_keep(s, WC_KIND_##kind, &s->kind, NULL))
+    SETTLE(process);
+    SETTLE(machine);
+    SETTLE(summary);
+    SETTLE(outcome);
+    for (unsigned kind = 0; kind < WC_KINDS; kind++)
+        all = all && (!listed[kind].entry || list_of(s, kind)->n == 0 || settle_list(s, kind));
+    return all;
 }
 
 static const char *real_path_of(const struct wc_object *o) {

@@ -42,11 +42,18 @@ struct wc_stack_index {
     bool lost; /* there was no memory for it: the list is searched */
 };
 
+/* Texts kept lately, by hash: equal ones are stored once, also of several stacks. */
+struct wc_texts {
+    struct wc_arena *arena;
+    const char **seen; /* NULL: made with the first */
+    size_t room;
+};
 #define WC_STACK_SEEN 128
 
 struct wc_stack {
     struct wc_arena *arena;
-    const char *seen[WC_STACK_SEEN]; /* strings kept lately, by hash: equal ones are stored once */
+    struct wc_texts texts; /* in its own arena, unless its reader says otherwise */
+    size_t kept;           /* bytes of texts */
     bool keep_findings; /* the command keeps finding records for the timeline; the shim does not */
     bool replayed;      /* nothing of it has run: files, and the loader's rules over them */
     struct wc_process_record process;
@@ -78,6 +85,8 @@ struct wc_stack {
     int64_t dropped; /* facts that found no memory, or more than the limits below */
 };
 #define WC_STACK_MOST 4096 /* entries of each list */
+#define WC_STACK_TEXTS_MOST                                                                        \
+    ((size_t)16 << 20) /* bytes: a log may tell of one thing anew for ever */
 
 /* How many functions, also those that are not named. */
 static inline int64_t wc_bound_functions(const struct wc_binding_record *b) {
@@ -85,6 +94,9 @@ static inline int64_t wc_bound_functions(const struct wc_binding_record *b) {
 }
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
+/* Copies all that it holds into its arena, which has been exchanged for another: as much room as
+ * there are entries. False: no memory. */
+bool wc_stack_settle(struct wc_stack *s);
 /* Takes the record in, copying what it keeps. An object with a known number replaces the older
  * entry; so does the same package (name, environment) and the same demand (host, kind, source); a
  * binding with the same host, target and how adds its functions; a search with a known number

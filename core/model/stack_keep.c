@@ -10,7 +10,9 @@ struct keeper {
     bool failed;
 };
 
-#define HASHED 32 /* bytes at its end, where texts differ: paths begin alike */
+#define SEEN_NEAR 4 /* places of one hash: two texts do not push each other out each time */
+#define HASHED                                                                                     \
+    48 /* bytes at its end, where paths differ; .cpython-311-x86_64-linux-gnu.so are 32 */
 
 static uint32_t hash_of(const char *text, size_t n) {
     uint32_t h = 2166136261U + (uint32_t)n;
@@ -23,16 +25,23 @@ static uint32_t hash_of(const char *text, size_t n) {
 /* The same few paths come again in most records: the string kept last under the same hash is used
  * again if it is equal. */
 static const char *keep_text(struct keeper *k, const char *text) {
-    const char **seen;
-    size_t n;
+    struct wc_texts *texts = &k->s->texts;
+    const char **seen, *none = NULL;
+    size_t n, at;
 
     if (!text || k->failed)
         return NULL;
+    if (!texts->seen)
+        texts->seen = wc_arena_take(texts->arena, texts->room * sizeof(*seen));
     n = wc_str_length(text);
-    seen = &k->s->seen[hash_of(text, n) % WC_STACK_SEEN];
+    at = hash_of(text, n);
+    seen = texts->seen ? &texts->seen[at % texts->room] : &none;
+    for (size_t i = 1; i < SEEN_NEAR && *seen && !wc_str_same(*seen, text); i++)
+        seen = &texts->seen[(at + i) % texts->room];
     if (wc_str_same(*seen, text))
         return *seen;
-    text = wc_arena_string_n(k->s->arena, text, n);
+    k->s->kept += n + 1;
+    text = k->s->kept > WC_STACK_TEXTS_MOST ? NULL : wc_arena_string_n(texts->arena, text, n);
     if (text)
         *seen = text;
     else

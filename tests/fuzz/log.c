@@ -121,7 +121,7 @@ static void check_file(const struct log_file *f) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct controls c = {data, size};
     unsigned how = take_control(&c);
-    struct logs logs = {.keep_events = true};
+    struct logs logs = {.keep_events = 1000};
     char *trouble = NULL;
     if (fd < 0)
         begin();

@@ -17,6 +17,10 @@
 static bool verbose, markdown, prometheus, redact;
 static const char *html, *output; /* files */
 
+/* Records of which time lines are made: 350 bytes each. */
+#define EVENTS_MOST ((size_t)1 << 20)
+#define EVENTS_OF_PAGE ((size_t)1 << 14)
+
 static const struct option_row rows[] = {
     {"verbose", NULL, "nothing is shortened; the time line, and all that is known", 'v',
      .flag = &verbose},
@@ -152,7 +156,7 @@ static int report_arguments(int n, char **arguments) {
         return EXIT_USAGE;
     }
     in.may_be_empty = prometheus;
-    in.logs.keep_events = verbose || markdown || html;
+    in.logs.keep_events = html ? EVENTS_OF_PAGE : verbose || markdown ? EVENTS_MOST : 0;
     input_read_files(&in, arguments, (size_t)n);
     answer = n > 0 ? report(&in) : report_newest(&in);
     inputs_end(&in);

@@ -8,6 +8,8 @@
 #include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
+#define THREADS_MOST 65536 /* a log may tell of ever new ones */
+
 struct flight {
     UT_hash_handle hh;
     int64_t tid, seq;
@@ -40,6 +42,8 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
                             char *what) {
     struct flight *one = find(f, r->tid);
 
+    if (!one && HASH_COUNT(f->by_thread) == THREADS_MOST)
+        one = f->by_thread; /* the first that was noted */
     if (one)
         forget(f, one);
     one = must_allocate(sizeof(*one));

@@ -21,6 +21,12 @@
 /* A file without one record in so many lines is something else. */
 #define PATIENCE 1000
 
+#define TEXTS_SEEN 16384
+struct log_texts {
+    struct heap_arena memory;
+    const char *seen[TEXTS_SEEN];
+};
+
 enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
 
 struct reading {
@@ -82,6 +88,8 @@ static enum line read_line(struct reading *in) {
 }
 
 static void note_damage(struct log_file *file, const char *reason) {
+    if (!file->damaged)
+        file->damaged = must_allocate(LOG_DAMAGED_TOLD * sizeof(*file->damaged));
     if (file->damaged_lines < LOG_DAMAGED_TOLD) {
         file->damaged[file->damaged_lines].line = file->lines;
         file->damaged[file->damaged_lines].reason = must_copy(reason);
@@ -96,13 +104,22 @@ void logs_add(struct logs *logs, struct source *process) {
 }
 
 static void take_record(struct reading *in, const struct wc_record *r) {
+    struct logs *logs = in->logs;
+
     if (!in->process || (r->kind == WC_KIND_process && in->process->records > 0)) {
         in->process = source_new(SOURCE_LOG, in->file->path);
         in->process->file = in->file;
-        in->process->keep_events = in->logs->keep_events;
+        if (!logs->texts) {
+            logs->texts = must_allocate(sizeof(*logs->texts));
+            heap_arena_begin(&logs->texts->memory);
+        }
+        in->process->stack.texts =
+            (struct wc_texts){&logs->texts->memory.arena, logs->texts->seen, TEXTS_SEEN};
         logs_add(in->logs, in->process);
         earlier_end(&in->earlier);
     }
+    in->process->keep_events = logs->events < logs->keep_events;
+    logs->events += in->process->keep_events;
     earlier_note(&in->earlier, r);
     in->file->records++;
     source_take(in->process, r);
@@ -163,8 +180,9 @@ static void take_lines(struct reading *in) {
 }
 
 static void free_file(struct log_file *file) {
-    for (size_t i = 0; i < LOG_DAMAGED_TOLD; i++)
+    for (size_t i = 0; file->damaged && i < LOG_DAMAGED_TOLD; i++)
         free(file->damaged[i].reason);
+    free(file->damaged);
     free(file->path);
     free(file);
 }
@@ -230,8 +248,10 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
     } else {
         logs->files = must_grow(logs->files, (logs->file_count + 1) * sizeof(*logs->files));
         logs->files[logs->file_count++] = in->file;
-        for (size_t i = before; i < logs->process_count; i++)
+        for (size_t i = before; i < logs->process_count; i++) {
             infer_failure(logs->processes[i]);
+            source_settle(logs->processes[i]);
+        }
     }
     heap_arena_end(&in->lists);
     earlier_end(&in->earlier);
@@ -293,6 +313,9 @@ void logs_end(struct logs *logs) {
         source_free(logs->processes[i]);
     for (size_t i = 0; i < logs->file_count; i++)
         free_file(logs->files[i]);
+    if (logs->texts)
+        heap_arena_end(&logs->texts->memory);
+    free(logs->texts);
     free(logs->processes);
     free(logs->files);
     memset(logs, 0, sizeof(*logs));

@@ -22,8 +22,8 @@ struct log_file {
     ino_t inode;
     size_t lines, records;
     size_t damaged_lines;
-    struct damaged_line damaged[LOG_DAMAGED_TOLD];
-    bool open_end; /* the last line has no newline */
+    struct damaged_line *damaged; /* the first LOG_DAMAGED_TOLD; NULL: none */
+    bool open_end;                /* the last line has no newline */
 };
 
 struct logs { /* all zero: none yet */
@@ -31,7 +31,9 @@ struct logs { /* all zero: none yet */
     size_t file_count;
     struct source **processes;
     size_t process_count;
-    bool keep_events; /* to be set before reading */
+    size_t keep_events;      /* so many records for time lines, of all; to be set before reading */
+    size_t events;           /* kept */
+    struct log_texts *texts; /* of all their processes: those of a job say much the same */
 };
 
 /* Adds what the file holds, packed or not; "-" is standard input. False: it cannot be read or is no

@@ -7,6 +7,7 @@
 #include "core/model/stack_keep.h"
 #include "log_reader.h"
 #include "process_state.h"
+#include "tools/commands/command.h"
 
 struct source *source_new(enum source_type type, const char *path) {
     struct source *s = must_allocate(sizeof(*s));
@@ -33,6 +34,7 @@ void source_free(struct source *s) {
 /* Texts go where those of the stack are. */
 static void keep_event(struct source *s, const struct wc_record *r) {
     struct source_events *e = &s->events;
+    size_t kept = s->stack.kept;
 
     if (e->n == e->room) {
         e->room = e->room ? e->room * 2 : 64;
@@ -41,6 +43,7 @@ static void keep_event(struct source *s, const struct wc_record *r) {
     e->p[e->n] = *r;
     if (wc_stack_keep(&s->stack, r->kind, &e->p[e->n].u, NULL))
         e->n++;
+    s->stack.kept = kept; /* their number has a bound of its own */
 }
 
 static void keep_request(struct source *s, const struct wc_record *r) {
@@ -112,6 +115,22 @@ void source_add(struct source *s, struct wc_record *r) {
     r->time = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
     r->pid = r->tid = s->pid;
     source_take(s, r);
+}
+
+void source_settle(struct source *s) {
+    struct heap_arena old = s->memory;
+    bool all = true;
+
+    heap_arena_begin(&s->memory);
+    for (size_t i = 0; i < s->events.n; i++)
+        all = wc_stack_keep(&s->stack, s->events.p[i].kind, &s->events.p[i].u, NULL) && all;
+    if (s->requests.n > 0)
+        s->requests.p = must_grow(s->requests.p, s->requests.n * sizeof(*s->requests.p));
+    s->requests.room = s->requests.n;
+    s->how = wc_arena_string(&s->memory.arena, s->how);
+    if (!wc_stack_settle(&s->stack) || !all)
+        must_fail();
+    heap_arena_end(&old);
 }
 
 static void add(void *source, struct wc_record *r) {

@@ -14,7 +14,7 @@ struct log_file;
 
 enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
 
-struct source_events { /* every record as it came, for the timeline */
+struct source_events { /* every record as it came, for the timeline; perhaps the first alone */
     struct wc_record *p;
     size_t n, room;
 };
@@ -66,6 +66,9 @@ void source_apply(struct source *s, const struct wc_record *r);
 /* For a record that the command itself makes: gives it the next number, the time, and the
  * source's pid. */
 void source_add(struct source *s, struct wc_record *r);
+
+/* Of a log that was read: gives back what its lists have grown beyond what they hold. */
+void source_settle(struct source *s);
 
 /* The same, for core/records/emit.h. */
 struct wc_sink source_sink(struct source *s);

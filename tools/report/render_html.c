@@ -178,21 +178,31 @@ static void put_moment(FILE *to, const struct moment *m) {
 }
 
 #define TIMELINE_OPEN_MOST 100 /* moments; a longer time line is to be opened */
+#define TIMELINE_MOST 10000
 
 static void put_timeline(FILE *to, const struct report *r) {
+    const struct source *s = r->source;
     struct timeline t;
+    size_t n;
 
     timeline_make(&t, r);
+    n = t.n < TIMELINE_MOST ? t.n : TIMELINE_MOST;
     if (t.n > 0)
         fprintf(to,
                 "<details class=\"timeline\"%s><summary>Time line: %zu moments</summary><table>"
                 "<thead><tr><th>seconds</th><th>thread</th><th>what happened</th></tr></thead>"
                 "<tbody>\n",
                 t.n > TIMELINE_OPEN_MOST ? "" : " open", t.n);
-    for (size_t i = 0; i < t.n; i++)
+    for (size_t i = 0; i < n; i++)
         put_moment(to, &t.p[i]);
     if (t.n > 0)
         fputs("</tbody></table></details>\n", to);
+    if (s->type == SOURCE_LOG && (n < t.n || s->events.n < s->records))
+        html(to,
+             "<p class=\"cut\">The time line is not whole: it has %zu moments of %zu records. The "
+             "log "
+             "has them all: %s</p>\n",
+             n, s->records, s->path);
     timeline_end(&t);
 }
 
@@ -246,8 +256,27 @@ static void put_differences(FILE *to, const struct comparison *c) {
     fputs(c->n > DIFFERENCES_OPEN ? "</ul></details>\n" : "</ul>\n", to);
 }
 
+/* Bytes of the page, which stays below 10 MB: what is told of all, rows of processes, reports. */
+#define AGREEMENT_MOST 500000
+#define ROWS_MOST 3000000
+#define ARTICLES_MOST 5000000
+
+struct page {
+    const struct merged *m;
+    bool *shown; /* each process: its report is in the page */
+    size_t shown_count;
+    char *articles, *data; /* of those; the latter as JSON */
+};
+
 static void put_agreement(FILE *to, const struct merged *m) {
+    long begin = ftell(to);
+
     for (size_t g = m->group_count > 1 ? 1 : 0; g < m->group_count; g++) {
+        if (ftell(to) - begin > AGREEMENT_MOST) {
+            html(to, "<p class=\"cut\">and %zu groups more: whichcudnn report -v tells all</p>\n",
+                 m->group_count - g);
+            return;
+        }
         OWNED char *text = merged_agreement(m, g);
         html(to, "<p class=\"agreement\">%s%s</p>", text, g > 0 ? ":" : "");
         if (g > 0)
@@ -275,32 +304,54 @@ static void put_summary(FILE *to, const struct merged *m) {
     summary_end(&s);
 }
 
-static void put_process_row(FILE *to, const struct merged *m, size_t i) {
-    const struct merged_process *p = &m->p[i];
+static void put_process_row(FILE *to, const struct page *page, size_t i) {
+    const struct merged_process *p = &page->m->p[i];
     OWNED char *command = command_text(&p->report->source->stack.process);
 
     html(to, "<tr class=\"%s\"><td>%s</td><td>", verdict_word(p->report),
          p->node ? p->node : "not known");
     if (p->rank != WC_NULL)
         html(to, "rank %lld", (long long)p->rank);
-    fprintf(to, "</td><td>%.*s<a href=\"#p%zu\">%lld</a></td>", 2 * (p->depth < 16 ? p->depth : 16),
-            "> > > > > > > > > > > > > > > > ", i + 1, (long long)p->report->source->pid);
+    fprintf(to, "</td><td>%.*s", 2 * (p->depth < 16 ? p->depth : 16),
+            "> > > > > > > > > > > > > > > > ");
+    if (page->shown[i])
+        fprintf(to, "<a href=\"#p%zu\">", i + 1);
+    fprintf(to, "%lld%s</td>", (long long)p->report->source->pid, page->shown[i] ? "</a>" : "");
     html(to, "<td>%s</td><td class=\"severity\">%s</td><td>%s</td><td>%s</td></tr>\n", command,
-         verdict_word(p->report), p->report->ending, m->groups[p->group].who);
+         verdict_word(p->report), p->report->ending, page->m->groups[p->group].who);
 }
 
-static void put_processes(FILE *to, const struct merged *m) {
+static void put_processes(FILE *to, const struct page *page) {
+    const struct merged *m = page->m;
+    size_t left_out = 0;
+    long begin;
+
     fputs("<section class=\"processes\" aria-label=\"processes\">\n", to);
     put_summary(to, m);
     put_agreement(to, m);
+    if (page->shown_count < m->n)
+        html(
+            to,
+            "<p class=\"cut\">%zu of %zu processes are shown whole, the first of each group before "
+            "others. Another one: whichcudnn report --html FILE LOG; all: whichcudnn report "
+            "--json</p>\n",
+            page->shown_count, m->n);
+    begin = ftell(to);
     fputs("<div "
           "class=\"list\"><table><thead><tr><th>node</th><th>rank</th><th>process</th><th>program</"
           "th>"
           "<th>verdict</th><th>ended</th><th>agrees with</th></tr></thead><tbody>\n",
           to);
     for (size_t i = 0; i < m->n; i++)
-        put_process_row(to, m, i);
-    fputs("</tbody></table></div></section>\n", to);
+        if (ftell(to) - begin > ROWS_MOST)
+            left_out++;
+        else
+            put_process_row(to, page, i);
+    fputs("</tbody></table></div>\n", to);
+    if (left_out > 0)
+        html(to, "<p class=\"cut\">and %zu processes more: whichcudnn report -v tells all</p>\n",
+             left_out);
+    fputs("</section>\n", to);
 }
 
 /* ---- the data ---- */
@@ -319,9 +370,45 @@ static int put_json(const char *text, size_t n, void *to) {
 
 /* ---- all of it ---- */
 
+/* False: the page has no room for it. */
+static bool add_article(struct page *page, FILE *articles, FILE *data, size_t i) {
+    struct sink article, json;
+    FILE *to = sink_begin(&article), *json_to = sink_begin(&json);
+    json_t *value = render_json(page->m->p[i].report);
+
+    put_report(to, page->m->p[i].report, i);
+    OWNED char *article_text = sink_end(&article);
+    json_dump_callback(value, put_json, json_to, JSON_ENSURE_ASCII | JSON_COMPACT);
+    json_decref(value);
+    OWNED char *json_text = sink_end(&json);
+    page->shown[i] = page->shown_count == 0 ||
+                     ftell(articles) + ftell(data) + (long)(article.n + json.n) <= ARTICLES_MOST;
+    if (page->shown[i]) {
+        fputs(article_text, articles);
+        fprintf(data, "%s%s", page->shown_count++ > 0 ? ",\n" : "", json_text);
+    }
+    return page->shown[i];
+}
+
+/* Of each group the first, then all others, as long as there is room. */
+static void page_begin(struct page *page, const struct merged *m) {
+    struct sink articles, data;
+    FILE *to = sink_begin(&articles), *data_to = sink_begin(&data);
+    bool more = true;
+
+    *page = (struct page){.m = m, .shown = must_allocate(m->n * sizeof(*page->shown))};
+    for (size_t g = 0; more && g < m->group_count; g++)
+        more = add_article(page, to, data_to, m->groups[g].first);
+    for (size_t i = 0; more && i < m->n; i++)
+        more = page->shown[i] || add_article(page, to, data_to, i);
+    page->articles = sink_end(&articles);
+    page->data = sink_end(&data);
+}
+
 /* What the holes of the page are filled with. */
 
-static void fill_title(FILE *to, const struct merged *m) {
+static void fill_title(FILE *to, const struct page *page) {
+    const struct merged *m = page->m;
     OWNED char *text = NULL;
     struct summary s;
 
@@ -332,33 +419,34 @@ static void fill_title(FILE *to, const struct merged *m) {
     html(to, "whichcudnn: %s", text);
 }
 
-static void fill_processes(FILE *to, const struct merged *m) {
-    if (m->n > 1)
-        put_processes(to, m);
+static void fill_processes(FILE *to, const struct page *page) {
+    if (page->m->n > 1)
+        put_processes(to, page);
 }
 
-static void fill_reports(FILE *to, const struct merged *m) {
-    for (size_t i = 0; i < m->n; i++)
-        put_report(to, m->p[i].report, i);
+static void fill_reports(FILE *to, const struct page *page) {
+    fputs(page->articles, to);
 }
 
-static void fill_footer(FILE *to, const struct merged *m) {
-    (void)m;
+static void fill_footer(FILE *to, const struct page *page) {
+    (void)page;
     fputs("<p>whichcudnn " WHICHCUDNN_VERSION "</p>", to);
 }
 
-static void fill_data(FILE *to, const struct merged *m) {
-    json_t *value = render_merged_json(m);
-
-    json_dump_callback(value, put_json, to, JSON_ENSURE_ASCII | JSON_COMPACT);
-    putc('\n', to);
-    json_decref(value);
+static void fill_data(FILE *to, const struct page *page) {
+    fprintf(to, page->m->n > 1 ? "[%s]\n" : "%s\n", page->data);
 }
 
 void render_html(FILE *to, const struct merged *m) {
+    struct page page;
+
+    page_begin(&page, m);
 #define TEXT(text) fputs(text, to);
-#define HOLE(name) fill_##name(to, m);
+#define HOLE(name) fill_##name(to, &page);
 #include "report_page.inc"
 #undef TEXT
 #undef HOLE
+    free(page.shown);
+    free(page.articles);
+    free(page.data);
 }

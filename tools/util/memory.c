@@ -7,8 +7,9 @@
 
 #include "tools/commands/command.h"
 
-/* The first chunk and the largest that is not asked for: of many logs most are small. */
-#define CHUNK_FIRST ((size_t)16 * 1024)
+/* The first chunk and the largest that is not asked for; between them an eighth of what there is:
+ * of ten thousand logs most are small. */
+#define CHUNK_FIRST ((size_t)256)
 #define CHUNK_LAST ((size_t)256 * 1024)
 #define ALIGNMENT 16U
 
@@ -26,9 +27,8 @@ static void *more(void *owner, size_t n) {
     if (wanted < n)
         return NULL;
     if (!h->chunks || h->chunks->size - h->used < wanted) {
-        size = !h->chunks                     ? CHUNK_FIRST
-               : h->chunks->size < CHUNK_LAST ? h->chunks->size * 2
-                                              : CHUNK_LAST;
+        size = h->total / 8 < CHUNK_LAST ? h->total / 8 & ~(size_t)(ALIGNMENT - 1) : CHUNK_LAST;
+        size = size < CHUNK_FIRST ? CHUNK_FIRST : size;
         size = wanted > size ? wanted : size;
         c = size + sizeof(*c) > size ? malloc(sizeof(*c) + size) : NULL;
         if (!c)
@@ -36,6 +36,7 @@ static void *more(void *owner, size_t n) {
         c->older = h->chunks;
         c->size = size;
         h->chunks = c;
+        h->total += size;
         h->used = 0;
     }
     h->used += wanted;
@@ -55,7 +56,7 @@ void heap_arena_end(struct heap_arena *h) {
         h->chunks = c->older;
         free(c);
     }
-    h->used = 0;
+    h->used = h->total = 0;
 }
 
 void heap_arena_clear(struct heap_arena *h) {
@@ -67,6 +68,7 @@ void heap_arena_clear(struct heap_arena *h) {
     heap_arena_end(h);
     kept->older = NULL;
     h->chunks = kept;
+    h->total = kept->size;
 }
 
 static void *must(void *p) {

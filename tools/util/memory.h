@@ -14,7 +14,8 @@ struct chunk;
 struct heap_arena {
     struct wc_arena arena; /* hand out &h->arena; it points back to h, so h must not move */
     struct chunk *chunks;
-    size_t used; /* of the newest chunk */
+    size_t used;  /* of the newest chunk */
+    size_t total; /* of all chunks */
 };
 
 void heap_arena_begin(struct heap_arena *h);

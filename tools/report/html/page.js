@@ -554,8 +554,8 @@ function show(index) {
     picture(articles[index], reports[index]);
     filterTimeline(articles[index]);
   }
-  document.querySelectorAll(".processes a").forEach((a, i) => {
-    if (i === index) a.setAttribute("aria-current", "true");
+  document.querySelectorAll(".processes a").forEach((a) => {
+    if (a.hash === `#${articles[index].id}`) a.setAttribute("aria-current", "true");
     else a.removeAttribute("aria-current");
   });
   const chooser = document.querySelector(".chooser select");
@@ -570,8 +570,12 @@ function fromAddress() {
 }
 
 function addChooser() {
-  const names = [...document.querySelectorAll(".processes tbody tr")].map((row) =>
-    [...row.cells].slice(0, 5).map((c) => c.textContent.trim()).filter(Boolean).join(", "));
+  const links = new Map([...document.querySelectorAll(".processes a")].map((a) => [a.hash, a]));
+  const names = articles.map((article) => {
+    const link = links.get(`#${article.id}`);
+    return link ? [...link.closest("tr").cells].slice(0, 5).map((c) => c.textContent.trim())
+      .filter(Boolean).join(", ") : article.querySelector("h1").textContent;
+  });
   const select = el("select", {id: "process"}, ...names.map((n) => el("option", {}, n)));
   select.addEventListener("change", () => { location.hash = articles[select.selectedIndex].id; });
   document.querySelector(".processes").append(
