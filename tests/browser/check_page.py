@@ -143,6 +143,16 @@ class Check:
         if not value:
             self.errors.append(what)
 
+    def cut(self):
+        """Of many processes some reports alone are there, and a sentence says of how many."""
+        self.ids = self.browser.evaluate("[...document.querySelectorAll('article')].map((a) => a.id)")
+        sentences = self.browser.evaluate(
+            "[...document.querySelectorAll('.processes .cut')].map((p) => p.textContent)")
+        told = [s for s in sentences if f"{len(self.ids)} of {len(self.reports)} processes" in s]
+        self.same("sentences about what is left out", len(told), int(len(self.ids) < len(self.reports)))
+        self.same("articles twice", len(set(self.ids)), len(self.ids))
+        self.reports = [self.reports[int(name[1:]) - 1] for name in self.ids]
+
     def words(self):
         articles = self.browser.run(COLLECT)
         self.same("articles", len(articles), len(self.reports))
@@ -177,7 +187,7 @@ class Check:
 
     def picture(self, i, report):
         if len(self.reports) > 1:
-            self.browser.run("(i) => { location.hash = `p${i + 1}`; }", i)
+            self.browser.run("(id) => { location.hash = id; }", self.ids[i])
             self.browser.settle()
         got = self.browser.run(PICTURE, i)
         expected = Expected(report["stack"])
@@ -274,6 +284,7 @@ class Check:
     def all(self):
         self.browser.open(self.page)
         self.harmless()
+        self.cut()
         self.words()
         for i, report in enumerate(self.reports):
             self.clicks(i, report, self.picture(i, report))
