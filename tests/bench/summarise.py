@@ -25,6 +25,8 @@ MEASURES = [
     ("plan-jax", "whichcudnn report with its plan of repairs, the JAX line", "cpu_ms", "ms"),
     ("plan-torch", "whichcudnn report with its plan of repairs, PyTorch", "cpu_ms", "ms"),
     ("report", "whichcudnn report over 10,000 logs of 100 records", "cpu_ms", "ms"),
+    ("page-memory", "whichcudnn report --html of these: memory", "mb", "MB"),
+    ("page-size", "whichcudnn report --html of these: the page", "mb", "MB"),
 ]
 CALLS_COUNTED = 10000  # the runs "few" and "many" differ by so many
 
@@ -39,6 +41,8 @@ GOALS = [
     ("scan", "scan", "bare", RATIO, 3.0),
     *((f"plan-{n}", "bare", "bare", ITSELF, 150) for n in ("jax", "torch")),
     ("report", "bare", "bare", ITSELF, 2000),  # half a million records a second
+    ("page-memory", "bare", "bare", ITSELF, 200),
+    ("page-size", "bare", "bare", ITSELF, 10),
 ]
 
 
