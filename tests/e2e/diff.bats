@@ -210,7 +210,7 @@ image() {
         is "$stderr" ""
         is "$(jq -c '[.verdict, .stack.objects[1].version]' <<<"$output")" '["ok","9.19.0"]'
     done
-    "$CMD" lock copy.jsonl >lock
-    run -0 "$CMD" check lock d
-    run -0 differ lock d
+    "$CMD" lock copy.jsonl >as.lock
+    run -0 "$CMD" check as.lock d
+    run -0 differ as.lock d
 }
