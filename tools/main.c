@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cudnn_knowledge.inc"
+#include "tools/commands/options.h"
 #include "tools/util/memory.h"
 #include "tools/util/nearest.h"
 
@@ -111,6 +112,7 @@ int main(int argc, char **argv) {
     }
     argc -= optind;
     argv += optind;
+    options.words = argv - 1;
     answer = strcmp(argv[0], "help") == 0 ? help_on(argc, argv) : run_command(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         complain("what was printed could not be written");

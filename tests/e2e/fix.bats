@@ -208,6 +208,125 @@ bare() {
     is "$(find venv/tmp -mindepth 1)" ""
 }
 
+# ---- code of other users ----
+
+need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root to have files of another user"; }
+# spied: an environment whose interpreter leaves its process's status in $proof, and logs/ of a process in it.
+spied() {
+    environment 8.5.0.96
+    proof=$PWD/proof/python
+    mkdir -p proof "$site/pip"
+    "$CMD" run --quiet --log logs/ -- "${host[@]}"
+    rm venv/bin/python
+    printf '#!/bin/sh\ncat /proc/$$/status >%s\nexit 1\n' "$proof" >venv/bin/python
+    chmod +x venv/bin/python
+    chmod 777 proof
+}
+# is_refused PATH [ARGUMENT...]: fix --apply does not run the interpreter
+is_refused() {
+    rm -f "$proof"
+    run -2 --separate-stderr fix --apply --yes "${@:2}" logs
+    [[ $stderr == *"whichcudnn: not run: "*"$1"* ]] || { echo "$stderr" && return 1; }
+    [ ! -e "$proof" ]
+}
+is_run() {
+    rm -f "$proof"
+    run -2 --separate-stderr fix --apply --yes "$@" logs
+    [ -s "$proof" ] || { echo "$stderr" && return 1; }
+}
+
+@test "--apply: another user's environment and log are refused; --as-owner has it with that user's rights alone" {
+    need_root
+    spied
+    is_run # the twin: all of it is root's
+    is "$(awk '/^Uid/ { print $2 }' "$proof")" 0
+    chown -R 65534:65534 venv
+    is_refused "$PWD/venv belongs to user nobody (uid 65534), not to you or root; --as-owner runs it"
+    SUDO_UID=65534 is_refused "$PWD/venv belongs to user nobody"
+    chown 0:0 venv venv/bin
+    is_refused "venv/bin/python belongs to user nobody"
+    chown -R 0:0 venv && chown -R 65534 logs
+    is_refused "$PWD/logs belongs to user nobody"
+    chown 0 logs
+    is_refused "$PWD/$(the_log logs) belongs to user nobody"
+    run -2 --separate-stderr fix --apply --yes - <"$(the_log logs)"
+    [[ $stderr == *"$(the_log logs) belongs to user nobody"* && ! -e $proof ]]
+    # That user has to be able to reach it.
+    chown -R 65534 venv
+    local directory=$PWD
+    while [ "$directory" != /tmp ] && [ "$directory" != / ]; do
+        chmod a+x "$directory"
+        directory=${directory%/*} && directory=${directory:-/}
+    done
+    is_run --as-owner
+    is "$(awk '/^[UG]id/ { print $2, $3, $4, $5 }' "$proof" | sort -u)" "65534 65534 65534 65534"
+    is "$(awk '/^Groups/ { print $2 }' "$proof")" ""
+    is "$(awk '/^Cap/ { print $2 }' "$proof" | sort -u)" 0000000000000000
+    is "$(awk '/^NoNewPrivs/ { print $2 }' "$proof")" 1
+    # The user in question cannot become anybody else.
+    run -2 --separate-stderr setpriv --reuid=65533 --regid=65533 --clear-groups "$CMD" fix --apply --yes --as-owner logs
+    [[ $stderr == *"not run: "*"belongs to user nobody (uid 65534), not to you or root" ]]
+}
+
+@test "--apply: each part of an environment, and each directory on the way" {
+    need_root
+    spied
+    chmod g+w "$site" && chgrp 65534 "$site"
+    is_refused "other users may write to $site"
+    chgrp 0 "$site"
+    is_run
+    touch "$site/evil.pth" && chown 65534 "$site/evil.pth"
+    is_refused "$site/evil.pth belongs"
+    rm "$site/evil.pth"
+    chmod 777 venv
+    is_refused "all users may write to $PWD/venv"
+    chmod 755 venv
+    mkdir theirs && mv venv/bin/python theirs && ln -s ../../theirs/python venv/bin
+    is_run
+    chown 65534 theirs
+    is_refused "$PWD/venv/bin/../../theirs belongs"
+    chown 0 theirs
+    # `python -m pip` imports what is called pip from where it is started.
+    chmod 1777 .
+    is_refused "all users may write to $PWD"
+    chmod 755 .
+    is_run
+}
+
+@test "--try: the repair runs nothing of another user's, and none of it goes into the command" {
+    need_root
+    spied
+    chown -R 65534 venv
+    rm -f "$proof"
+    run -2 --separate-stderr fix --try -- "${host[@]}"
+    [[ $stderr == *"whichcudnn: not tried: "*"venv"*" belongs to user nobody (uid 65534), not to you or root" ]]
+    [ ! -e "$proof" ]
+    run -2 --separate-stderr fix --try logs -- "${host[@]}"
+    [ ! -e "$proof" ]
+    chown -R 65534 logs
+    run -2 --separate-stderr fix --try logs -- touch ran
+    [[ $stderr == "whichcudnn: not run: "*"logs belongs to user nobody"* && ! -e ran ]]
+}
+
+@test "--apply: a log that was found, as in a repository, is named, and what it names is not run unasked" {
+    spied
+    cp "$(the_log logs)" . && chmod 600 "$(the_log .)"
+    unset WHICHCUDNN_LOG
+    run -2 --separate-stderr fix --apply </dev/null
+    [[ $stderr == *"no LOG was named; the newest of yours is ./whichcudnn-"*"  $PWD/venv/bin/python -m pip install"*"nobody can be asked"* ]]
+    [ ! -e "$proof" ]
+    run -2 --separate-stderr fix --apply --yes
+    [[ $stderr == *"no LOG was named"* && -s $proof ]]
+    rm "$proof"
+    run -2 --separate-stderr fix --apply --yes logs
+    [[ $stderr != *"no LOG was named"* && -s $proof ]]
+    # Another user's is none of one's own.
+    [ "$(id -u)" -eq 0 ] || skip "needs root to have files of another user"
+    chown 65534 "$(the_log .)" && rm -f "$proof"
+    run --separate-stderr fix --apply --yes
+    [[ $stderr != *"./whichcudnn-"* && ! -e $proof ]]
+}
+
 # ---- what ends it, what is in its way ----
 
 @test "a signal to it, or to all: nothing is left, and the environment is as it was" {

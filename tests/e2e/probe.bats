@@ -174,6 +174,136 @@ __attribute__((destructor)) static void end(void) { abort(); }' >end.c
     [[ $output == *"dlopen $PWD/cudnn/libcudnn.so.9: cannot open"* ]]
 }
 
+# ---- code of other users ----
+
+# spy DIR: a libcudnn.so.9 there that leaves its process's status and environment in $proof when it is loaded.
+spy() {
+    proof=$public/proof/loaded
+    mkdir -p "$public/proof" "$1" && chmod 1777 "$public/proof"
+    cat >spy.c <<END
+#include <stdlib.h>
+__attribute__((constructor)) static void leave(void) {
+    system("umask 022; cat /proc/\$PPID/status >$proof; tr '\\\\0' '\\\\n' </proc/\$PPID/environ >$proof.environ");
+}
+END
+    "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.9 -o "$1/libcudnn.so.9" spy.c
+}
+# spied LOG LIBRARY VARIABLE...: the log of a process that loaded that
+spied() {
+    printf '{"kind":"process","node":"n","directory":"%s","environment":%s}\n{"kind":"object","object":1,"role":"facade","mapped":true,"path":"%s"}\n' \
+        "$public/lib" "$(printf '%s\n' "${@:3}" | jq -Rnc '[inputs | select(. != "")]')" "$2" | make_log "$1"
+}
+# is_refused PATH: of log.jsonl; nothing was loaded
+is_refused() {
+    rm -f "$proof"*
+    run -2 --separate-stderr probe --like "$public/log.jsonl"
+    [[ $stderr == "whichcudnn: not run: "*"$1"* ]] || { echo "$stderr" && return 1; }
+    [ ! -e "$proof" ]
+}
+is_loaded() {
+    rm -f "$proof"*
+    run probe "$@" --like "$public/log.jsonl"
+    [ -s "$proof" ] || { echo "$output" && return 1; }
+}
+need_root() {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to have files of another user"
+    public=$(mktemp -d /tmp/owners-XXXXXX) && chmod 755 "$public"
+    unset LD_LIBRARY_PATH TMPDIR
+}
+teardown() { [ -z "${public:-}" ] || rm -rf "$public"; }
+
+@test "--like: another user's log and library are refused; --as-owner has them with that user's rights alone" {
+    need_root
+    spy "$public/lib"
+    spied "$public/log.jsonl" "$public/lib/libcudnn.so.9" "LD_LIBRARY_PATH=$public/lib"
+    is_loaded # the twin: all of it is root's
+    is "$(awk '/^Uid/ { print $2 }' "$proof")" 0
+    chown -R 65534:65534 "$public"
+    is_refused "belongs to user nobody (uid 65534), not to you or root; --as-owner runs it"
+    # A log that root copied does not make what it names root's.
+    chown 0:0 "$public" "$public/log.jsonl"
+    is_refused "$public/lib belongs to user nobody"
+    SECRET=of-root XDG_RUNTIME_DIR=/run/user/0 is_loaded --as-owner 4<"$public/log.jsonl"
+    is "$(awk '/^[UG]id/ { print $2, $3, $4, $5 }' "$proof" | sort -u)" "65534 65534 65534 65534"
+    is "$(awk '/^Groups/ { print $2 }' "$proof")" ""
+    is "$(awk '/^Cap/ { print $2 }' "$proof" | sort -u)" 0000000000000000
+    is "$(awk '/^NoNewPrivs/ { print $2 }' "$proof")" 1
+    grep -q '^HOME=/nonexistent$' "$proof.environ"
+    run ! grep -E 'SECRET|XDG_RUNTIME_DIR' "$proof.environ"
+    # Under sudo it is the same: what belongs to the user who called it is not root's.
+    SUDO_UID=65534 SUDO_GID=65534 is_refused "$public/lib belongs to user nobody"
+}
+
+@test "--like: each place of which a log has something loaded" {
+    need_root
+    spy "$public/lib" && mkdir "$public/more" "$public/theirs" "$public/open"
+    chown 65534 "$public/theirs" && chmod 1777 "$public/open"
+    ln -s ../theirs "$public/more/link"
+    local library=$public/lib/libcudnn.so.9
+    while read -r variable of; do
+        echo "$variable"
+        spied "$public/log.jsonl" "$library" "$variable"
+        is_refused "$of"
+    done <<END
+LD_LIBRARY_PATH=$public/theirs $public/theirs belongs
+LD_LIBRARY_PATH=$public/lib:$public/more/link $public/more/../theirs belongs
+LD_LIBRARY_PATH=/usr/include;../theirs $public/lib/../theirs belongs
+LD_LIBRARY_PATH=$public/open all users may write to $public/open
+LD_LIBRARY_PATH=$public/open/later all users may write to $public/open
+LD_LIBRARY_PATH=\$ORIGIN/../theirs depends on the program
+CUDA_HOME=$public/theirs/cuda $public/theirs belongs
+CUDA_MPS_PIPE_DIRECTORY=$public/open/mps all users may write to $public/open
+END
+    # A library beside others, an element that is the working directory, one in a directory that all may change.
+    spied "$public/log.jsonl" "$library" "LD_LIBRARY_PATH=:/usr/include"
+    is_loaded
+    chmod 777 "$public"
+    is_refused "all users may write to $public"
+    chmod 755 "$public"
+    spied "$public/log.jsonl" "$library"
+    touch "$public/lib/libcudnn_graph.so.9" && chown 65534 "$public/lib/libcudnn_graph.so.9"
+    is_refused "$public/lib/libcudnn_graph.so.9 belongs"
+    rm "$public/lib/libcudnn_graph.so.9" && is_loaded
+    chmod g+w "$public/lib" && chgrp 65534 "$public/lib"
+    is_refused "other users may write to $public/lib"
+    chgrp 0 "$public/lib" && is_loaded
+    # What the log has cuDNN write to is not written to.
+    spied "$public/log.jsonl" "$library" "CUDNN_LOGDEST_DBG=$public/written"
+    is_loaded
+    run ! grep CUDNN_LOGDEST_DBG "$proof.environ"
+    # From standard input a log is whose file that is.
+    chown 65534 "$public/log.jsonl"
+    rm -f "$proof" && run -2 --separate-stderr probe --like - <"$public/log.jsonl"
+    [[ $stderr == *"$public/log.jsonl belongs to user nobody"* && ! -e $proof ]]
+    rm -f "$proof" && run probe --like - < <(cat "$public/log.jsonl")
+    [ -s "$proof" ]
+}
+
+@test "--as-owner gives root's terminal up, and stays in its foreground" {
+    need_root
+    spy "$public/lib"
+    spied "$public/log.jsonl" "$public/lib/libcudnn.so.9"
+    chown -R 65534:65534 "$public"
+    script -qec "'$CMD' probe --as-owner --like '$public/log.jsonl'" /dev/null </dev/null >/dev/null || true
+    [ -s "$proof" ]
+    chown -R 0:0 "$public"
+    cat >"$public/lib/tty.c" <<END
+#include <fcntl.h>
+#include <stdio.h>
+__attribute__((constructor)) static void leave(void) {
+    FILE *to = fopen("$proof.tty", "w");
+    fprintf(to, "%d\n", open("/dev/tty", O_RDWR) >= 0);
+    fclose(to);
+}
+END
+    "${CC:-gcc}" -shared -fPIC -o "$public/lib/libcudnn.so.9" "$public/lib/tty.c"
+    script -qec "'$CMD' probe --like '$public/log.jsonl'" /dev/null </dev/null >/dev/null || true
+    is "$(cat "$proof.tty")" 1 # root's own has it
+    rm "$proof.tty" && chown -R 65534:65534 "$public"
+    script -qec "'$CMD' probe --as-owner --like '$public/log.jsonl'" /dev/null </dev/null >/dev/null || true
+    is "$(cat "$proof.tty")" 0
+}
+
 @test "-- COMMAND: the cuDNN that it loads" {
     make_standin 9.1.0 cudnn
     build_host dlopen cudnn host

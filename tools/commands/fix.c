@@ -15,6 +15,7 @@
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/report/render.h"
+#include "tools/run/trust.h"
 #include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
@@ -29,6 +30,7 @@ static const struct option_row rows[] = {
     {"apply", NULL, "makes the best repair, after asking; with --try the one\nthat held",
      .flag = &apply},
     {"yes", NULL, "does not ask", 'y', .flag = &yes},
+    OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
@@ -234,6 +236,21 @@ static enum exit_code answer_of_plan(const struct job *j) {
     return EXIT_NOT_REPAIRED;
 }
 
+/* What is tried refuses one by one, as the next cause may be in another environment. */
+static bool is_refused(const struct job *j, int *answer) {
+    const struct summary_row *row = try && options.as_owner ? job_first_to_repair(j) : NULL;
+    const struct plan_of_finding *of = row ? job_repairs(row) : NULL;
+    const struct repair *best = apply && !try ? best_played(j) : NULL;
+    struct trust trust = {.why = NULL};
+
+    trust_logs(&trust, &j->in.logs);
+    if (best)
+        steps_trust(&trust, &best->edits);
+    for (size_t i = 0; of && i < of->n; i++)
+        steps_trust(&trust, &of->p[i].edits);
+    return trust_refused(&trust, answer);
+}
+
 /* status: of the command; -1: not known. */
 static int fix_job(struct job *j, int status) {
     struct trying trying = {.job = j, .status = status, .tried = json_array()};
@@ -267,6 +284,8 @@ static int fix_inputs(struct job *j, int status) {
     if (j->in.trouble_count > 0 && j->in.logs.process_count == 0)
         return EXIT_USAGE;
     job_make(j);
+    if ((try || apply) && has_findings(j) && is_refused(j, &answer))
+        return answer;
     answer = fix_job(j, status >= 0 ? status : job_status(j));
     return j->in.trouble_count > 0 ? EXIT_USAGE : answer;
 }
@@ -298,6 +317,8 @@ static int fix_newest(struct job *j) {
     int answer = EXIT_NOTHING_OBSERVED;
 
     if (path) {
+        if (apply)
+            complain("no LOG was named; the newest of yours is %s", path);
         input_read_files(&j->in, &path, 1);
         answer = fix_inputs(j, -1);
     } else {

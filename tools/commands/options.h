@@ -19,6 +19,8 @@ struct option_row {
 
 #define OPTION_COLOR(help)                                                                         \
     { "color", "=WHEN", help, .value = &options.when }
+#define OPTION_AS_OWNER(help)                                                                      \
+    { "as-owner", NULL, help, .flag = &options.as_owner }
 #define OPTION_FAIL_ON(help)                                                                       \
     { "fail-on", " SEVERITY", help, .take = options_take_fail_on }
 /* At the end of each table. */
@@ -38,7 +40,8 @@ struct usage {
 
 /* To which rows of several subcommands point. */
 struct options {
-    bool json, help;
+    bool json, help, as_owner;
+    char **words;     /* the command line: a word, "whichcudnn NAME", its options and arguments */
     const char *when; /* of --color, which is read into: */
     bool colour;
     enum wc_severity fail_on; /* the least that fails (tools/report/report.h); NONE: nothing does */

@@ -18,6 +18,7 @@
 #include "tools/probe/trial.h"
 #include "tools/report/render.h"
 #include "tools/run/preload.h"
+#include "tools/run/trust.h"
 #include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
@@ -42,6 +43,7 @@ static const struct option_row rows[] = {
      "that of the process of this log (or directory of logs), with\nits environment; says which "
      "files are no longer what they were",
      .value = &like_log},
+    OPTION_AS_OWNER("with --like, for root: as the user whose log or cuDNN it is"),
     {"timeout", " SEC", "120; then what was tried is said to hang", .take = take_timeout},
     {"json", NULL, "as JSON", .flag = &options.json},
     OPTION_COLOR("auto, always, never"),
@@ -56,8 +58,8 @@ static const struct usage usage = {
              "                 -- python -c 'import torch; torch.backends.cudnn.version()'\n",
     .options = rows,
     .end = "Without either: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found.\n\n"
-           "Exit status: 0 it works, 1 it does not, 2 usage or a LOG that cannot be read,\n"
-           "3 there is no GPU to try on, or nothing loaded cuDNN.\n",
+           "Exit status: 0 it works, 1 it does not, 2 usage, a LOG that cannot be read or\n"
+           "code of another user, 3 there is no GPU to try on, or nothing loaded cuDNN.\n",
     .most = -1,
     .arguments = "a command",
     .is_prefix = true,
@@ -319,20 +321,22 @@ static int probe_and_print(const struct like *like, const char *shim, const char
 
 /* ---- like what? ---- */
 
+/* What a command of the caller's loaded is the caller's to load. */
 static int probe_like(const char *place, const char *shim, const char *directory) {
+    struct trust trust = {.why = NULL};
     struct like like;
-    char *trouble;
     int answer = EXIT_NOTHING_OBSERVED;
 
-    if (!like_read(&like, place, &trouble)) {
-        complain("%s: %s", place, trouble);
-        free(trouble);
-        return EXIT_USAGE;
-    }
-    if (like.process)
-        answer = probe_and_print(&like, shim, directory);
-    else
+    if (!like_read(&like, place)) {
+        inputs_complain(&like.in);
+        answer = EXIT_USAGE;
+    } else if (!like.process) {
         complain("%s: no cuDNN was loaded there", like_log ? like_log : "the command");
+    } else if (like_log) {
+        like_trust(&like, &trust);
+    }
+    if (like.process && !trust_refused(&trust, &answer))
+        answer = probe_and_print(&like, shim, directory);
     like_end(&like);
     return answer;
 }

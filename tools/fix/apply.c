@@ -17,7 +17,7 @@
 /* ---- what is to be done ---- */
 
 /* Nobody's environment is changed by what was not played. */
-static const struct repair *best_played(const struct job *j) {
+const struct repair *best_played(const struct job *j) {
     for (size_t i = 0; i < j->summary.n; i++) {
         const struct summary_row *row = &j->summary.rows[i];
         const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;

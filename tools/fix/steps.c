@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tools/log/record_json.h"
+#include "tools/util/disk.h"
 #include "tools/util/json_make.h"
 
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
@@ -32,6 +33,7 @@ struct making {
     struct steps *out;
     struct wc_arena *memory;
     const struct user *user;
+    struct trust *trust;
 };
 
 static bool is_below(const char *path, const char *top) {
@@ -46,6 +48,7 @@ static void add_place(struct making *m, const char *directory) {
     char real[PATH_MAX];
     size_t kept = 0;
 
+    trust_path(m->trust, directory);
     if (!directory || !realpath(directory, real) || s->place_count == PLACES_MOST)
         return;
     if (strcmp(real, "/") == 0) {
@@ -93,10 +96,13 @@ static void add_place_around(struct making *m, const char *path) {
 static void add_places_of_file(struct making *m, const char *path) {
     char real[PATH_MAX];
 
+    trust_path(m->trust, above(m, path, 1));
     if (path)
         add_place_around(m, path);
-    if (path && realpath(path, real))
+    if (path && realpath(path, real)) {
+        trust_path(m->trust, real);
         add_place_around(m, real);
+    }
 }
 
 /* "/venv/lib/python3.11/site-packages": all of /venv, which has programs, too. */
@@ -113,6 +119,12 @@ static void add_places_of_package(struct making *m, const struct edit *e) {
 
     manager_of(m->memory, m->user, e->environment, e->name, &manager);
     add_place(m, manager.home);
+    trust_path(m->trust, manager.python);
+    if (manager.program && strchr(manager.program, '/'))
+        trust_path(m->trust, manager.program);
+    if (e->environment && strcmp(e->environment, "/") != 0)
+        trust_directory(m->trust, e->environment, ""); /* what pip imports, *.pth */
+    trust_path(m->trust, ".");                         /* where uv and python -m pip look first */
     if (manager.kind == MANAGER_APT || manager.kind == MANAGER_DNF) {
         if (geteuid() != 0)
             m->out->why = "packages of the system are root's to change";
@@ -172,6 +184,16 @@ static void add_edit(struct making *m, const struct edit *e, size_t n) {
         add_places_of_file(m, e->path);
     else if (kind == STEP_COMMAND)
         add_places_of_package(m, e);
+    if (e->kind == EDIT_LINKS)
+        trust_directory(m->trust, e->path, ".so");
+    else if (e->kind == EDIT_LINK)
+        trust_path(m->trust,
+                   e->target[0] == '/'
+                       ? e->target
+                       : wc_arena_format(m->memory, "%s/%s", above(m, e->path, 1), e->target));
+    else if (e->kind == EDIT_SET && strchr(e->value, '/'))
+        trust_list(m->trust, e->value, strcmp(e->name, "LD_PRELOAD") == 0 ? ": " : ":;",
+                   getenv(e->name));
     add(m, e, kind, command);
 }
 
@@ -179,18 +201,39 @@ bool steps_are_ours(const struct edits *edits) {
     return edits->n > 0 && !WC_ANY(e, *edits, kind_of(e) == STEP_SAID);
 }
 
-void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
-                const struct user *user) {
-    struct making m = {s, memory, user};
+static void make_all(struct making *m, const struct edits *edits) {
+    struct steps *s = m->out;
 
-    *s = (struct steps){.p = wc_arena_take(memory, (edits->n + 1) * sizeof(*s->p))};
+    *s = (struct steps){.p = wc_arena_take(m->memory, (edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)
         s->why = "it is no change that could be made by a command";
     for (size_t i = 0, n; s->p && i < edits->n; i += n) {
         for (n = 1; i + n < edits->n && edit_comes_with(&edits->p[i + n - 1], &edits->p[i + n]);)
             n++;
-        add_edit(&m, &edits->p[i], n);
+        add_edit(m, &edits->p[i], n);
     }
+}
+
+void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
+                const struct user *user) {
+    struct trust trust = {.why = NULL};
+
+    make_all(&(struct making){s, memory, user, &trust}, edits);
+    if (trust.why)
+        s->why = wc_arena_string(memory, trust.why);
+    free(trust.why);
+}
+
+void steps_trust(struct trust *t, const struct edits *edits) {
+    OWNED char *directory = getcwd(NULL, 0);
+    const struct user user = {
+        .files = &disk_files, .path = getenv("PATH"), .directory = directory, .yes = true};
+    struct heap_arena memory;
+    struct steps steps;
+
+    heap_arena_begin(&memory);
+    make_all(&(struct making){&steps, &memory.arena, &user, t}, edits);
+    heap_arena_end(&memory);
 }
 
 json_t *steps_json(const struct steps *s, struct wc_arena *memory) {

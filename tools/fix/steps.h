@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "tools/repair/command.h"
+#include "tools/run/trust.h"
 
 enum step_kind {
     STEP_VARIABLE, /* of the command's environment */
@@ -34,5 +35,7 @@ bool steps_are_ours(const struct edits *edits);
 /* Texts live in the arena, edits where they were. */
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
                 const struct user *user);
+/* Whose is what they run, change, and have others load? */
+void steps_trust(struct trust *t, const struct edits *edits);
 /* [{kind: "variable", "command" or "said", text}]. New reference. */
 json_t *steps_json(const struct steps *s, struct wc_arena *memory);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe_like.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,8 +13,8 @@
 
 /* Of several processes the one that came first: what it started may have ended early. */
 static void choose(struct like *l) {
-    for (size_t i = 0; i < l->logs.process_count; i++) {
-        const struct source *process = l->logs.processes[i];
+    for (size_t i = 0; i < l->in.logs.process_count; i++) {
+        const struct source *process = l->in.logs.processes[i];
         const struct wc_object *facade =
             WC_FIRST(o, process->stack.objects, o->r.role == WC_role_FACADE && o->r.path);
         if (facade && (!l->process || process->first_time < l->process->first_time)) {
@@ -24,52 +24,50 @@ static void choose(struct like *l) {
     }
 }
 
-/* Something else may have such a name: that is told where there is no log beside it. */
-static bool read_directory(struct logs *logs, DIR *directory, const char *path, char **trouble) {
-    struct dirent *e;
-    char *whole, *why;
-
-    while ((e = readdir(directory)))
-        if (strncmp(e->d_name, "whichcudnn-", 11) == 0) {
-            whole = must_format("%s/%s", path, e->d_name);
-            if (!logs_read(logs, whole, &why)) {
-                free(*trouble);
-                *trouble = must_format("%s: %s", e->d_name, why);
-                free(why);
-            }
-            free(whole);
-        }
-    return logs->file_count > 0 || !*trouble;
-}
-
-bool like_read(struct like *l, const char *place, char **trouble) {
-    DIR *directory = opendir(place);
-    bool good = true;
+bool like_read(struct like *l, const char *place) {
+    OWNED char *argument = must_copy(place);
 
     memset(l, 0, sizeof(*l));
-    *trouble = NULL;
-    if (directory) {
-        good = read_directory(&l->logs, directory, place, trouble);
-        closedir(directory);
-    } else {
-        good = logs_read(&l->logs, place, trouble);
-    }
-    if (good) {
-        free(*trouble);
-        *trouble = NULL;
-    }
+    l->in.may_be_empty = true;
+    input_read_files(&l->in, &argument, 1);
     choose(l);
-    return good;
+    return l->in.trouble_count == 0 || l->in.logs.process_count > 0;
 }
 
 void like_end(struct like *l) {
-    logs_end(&l->logs);
+    inputs_end(&l->in);
 }
 
-/* LD_PRELOAD is the caller's to set: the shim of this command, not that of the log. */
+/* LD_PRELOAD is the caller's to set: the shim of this command, not that of the log. cuDNN would
+ * write to the files that CUDNN_LOGDEST_* name. */
 static bool is_taken_over(const char *variable) {
     return wc_variable_is_logged(variable) && strncmp(variable, "LD_PRELOAD=", 11) != 0 &&
-           strncmp(variable, "WHICHCUDNN_", 11) != 0;
+           strncmp(variable, "WHICHCUDNN_", 11) != 0 && strncmp(variable, "CUDNN_LOG", 9) != 0;
+}
+
+/* The child's working directory is where relative elements begin. cuDNN's parts come from its own
+ * directory. */
+void like_trust(const struct like *l, struct trust *t) {
+    const struct wc_process_record *p = &l->process->stack.process;
+    const char *path = l->facade->r.path;
+    OWNED char *directory = must_format("%.*s", (int)wc_dir_length(path), path);
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    trust_logs(t, &l->in.logs);
+    if (p->directory && chdir(p->directory) != 0)
+        t->why = t->why ? t->why : must_format("%s: %s", p->directory, strerror(errno));
+    WC_EACH(variable, p->environment)
+        if (strncmp(*variable, "LD_LIBRARY_PATH=", 16) == 0)
+            trust_list(t, *variable + 16, ":;", NULL);
+        else if (is_taken_over(*variable) && strchr(*variable, '/'))
+            trust_path(t, strchr(*variable, '=') + 1);
+    WC_EACH(o, l->process->stack.objects)
+        if (o->r.role != WC_role_HOST)
+            trust_path(t, o->r.path);
+    trust_directory(t, directory, ".so");
+    if (here < 0 || fchdir(here) != 0)
+        t->why = t->why ? t->why : must_format("the working directory: %s", strerror(errno));
+    close(here);
 }
 
 static void unset(const char *variable) {

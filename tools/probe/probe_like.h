@@ -4,18 +4,21 @@
  */
 #pragma once
 
-#include "tools/log/log_reader.h"
+#include "tools/commands/input.h"
+#include "tools/run/trust.h"
 
 struct like {
-    struct logs logs;
+    struct inputs in;
     const struct source *process; /* the one with a cuDNN; NULL: there is none in it */
     const struct wc_object *facade;
 };
 
-/* place: a log, or a directory of them. False: it cannot be read, *trouble (the caller frees). */
-bool like_read(struct like *l, const char *place, char **trouble);
+/* place: a log, or a directory of them. False: nothing of it can be read. */
+bool like_read(struct like *l, const char *place);
 void like_end(struct like *l);
 
+/* Whose is the log, and what it has a process load? */
+void like_trust(const struct like *l, struct trust *t);
 /* In the child: the variables that logs keep are as they were there, and so is the directory. */
 void like_set_environment(const struct like *l);
 /* What is not as it was: files that are gone or changed, and, where `now` is not NULL, parts that
