@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,11 +69,21 @@ static int map_loads(int fd, const Elf64_Phdr *loads, size_t n) {
 /* What is no library, or damaged, others tell. */
 static int try_file(const char *path) {
     Elf64_Phdr loads[SEGMENTS_MOST];
-    int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+    int found = open(path, O_PATH | O_CLOEXEC), fd, error;
+    char again[32];
+    struct stat facts;
     size_t n;
 
-    if (fd < 0)
+    if (found < 0)
         return errno == ENOENT ? 0 : errno;
+    snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
+    /* A pipe would hold us up, and a device may do something when it is opened. */
+    fd = fstat(found, &facts) == 0 && S_ISREG(facts.st_mode) ? open(again, O_RDONLY | O_CLOEXEC)
+                                                             : -1;
+    error = fd < 0 && S_ISREG(facts.st_mode) && errno != ENOENT ? errno : 0;
+    close(found);
+    if (fd < 0)
+        return error;
     n = read_loads(fd, loads);
     if (n > 0 && loads[n - 1].p_vaddr + loads[n - 1].p_memsz > loads[0].p_vaddr)
         error = map_loads(fd, loads, n);
