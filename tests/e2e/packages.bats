@@ -127,7 +127,7 @@ END
     is "$(of_package nvidia-cudnn-cu12 .shared_with)" '["nvidia-cudnn-cu11 9.2.0.82"]'
     is "$(of_finding facade-and-parts-differ .explained_by | tail -n 1)" installation-mixed
     fixes_of installation-mixed command "$log" | grep -Fx \
-        'pip uninstall -y nvidia-cudnn-cu11 && pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70'
+        'pip download --no-deps -d cudnn-wheels nvidia-cudnn-cu12==9.1.0.70 && pip uninstall -y nvidia-cudnn-cu11 && pip install --no-index --find-links cudnn-wheels --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70'
     rm -r "$site"/nvidia_cudnn_cu11-*
     make_standin 9.1.0 "$site" --layout pip --build 70
     watched 0 ./host version create

@@ -170,7 +170,7 @@ played() { # each fix was, or says why not, and has no command then
     observed
     is "$(edits installation-mixed | sort -u)" "remove reinstall"
     finding installation-mixed '.fix[].command' |
-        grep -qF 'pip uninstall -y nvidia-cudnn-cu11 && pip install --force-reinstall --no-deps nvidia-cudnn-cu12=='
+        grep -qE '"pip download --no-deps -d cudnn-wheels (nvidia-cudnn-cu12==[0-9.]+) && pip uninstall -y nvidia-cudnn-cu11 && pip install --no-index --find-links cudnn-wheels --force-reinstall --no-deps \1"'
     played
 }
 

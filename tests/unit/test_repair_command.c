@@ -296,7 +296,9 @@ static void several_are_made_in_their_order(void **state) {
         {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"},
     };
     assert_string_equal(command(edits, 3),
-                        "pip uninstall -y nvidia-cudnn-cu13 && pip install --force-reinstall "
+                        "pip download --no-deps -d cudnn-wheels nvidia-cudnn-cu12==9.1.0.70 && "
+                        "pip uninstall -y nvidia-cudnn-cu13 && "
+                        "pip install --no-index --find-links cudnn-wheels --force-reinstall "
                         "--no-deps nvidia-cudnn-cu12==9.1.0.70 && unset LD_LIBRARY_PATH");
     const struct edit installs[] = {install("nvidia-cublas-cu11", "", NULL),
                                     install("nvidia-cuda-runtime-cu11", ">=11.8", NULL), edits[2],
@@ -319,6 +321,60 @@ static void several_are_made_in_their_order(void **state) {
     const struct edit mixed[] = {edits[2], {.kind = EDIT_IMPORT_FIRST, .name = "a", .value = "b"}};
     assert_null(command(mixed, 2)); /* half of it is no cure */
     assert_null(command(edits, 0));
+}
+
+/* A removal that an installation follows: what that needs is fetched before. */
+static void assert_exchange(const char *environment, struct edit second, const char *expected) {
+    const struct edit edits[] = {without("cudnn-x", environment), second};
+    const char *made = command(edits, 2);
+
+    if (!expected) {
+        if (made)
+            print_message("%s\n", made);
+        assert_null(made);
+        return;
+    }
+    assert_non_null(made);
+    assert_string_equal(made, expected);
+}
+
+static void nothing_is_removed_before_all_is_fetched(void **state) {
+    (void)state;
+    put_venv("uv", NULL);
+    assert_exchange(SITE, install(NAME, ">=9.8", SITE),
+                    "uv pip install --python /p/.venv/bin/python --target cudnn-wheels "
+                    "'nvidia-cudnn-cu12>=9.8' && "
+                    "uv pip uninstall --python /p/.venv/bin/python cudnn-x && "
+                    "uv pip install --python /p/.venv/bin/python --offline "
+                    "'nvidia-cudnn-cu12>=9.8'");
+    put_venv("pip", NULL);
+    assert_exchange(SITE, install(NAME, "==9.8.0.87", SITE),
+                    PIP "download -d cudnn-wheels nvidia-cudnn-cu12==9.8.0.87 && " PIP
+                        "uninstall -y cudnn-x && " PIP
+                        "install --no-index --find-links cudnn-wheels nvidia-cudnn-cu12==9.8.0.87");
+    user.yes = true; /* below the environment, where --apply keeps what was there */
+    assert_exchange(SITE, reinstall(NAME, "9.8.0.87", SITE),
+                    PIP "download --no-deps -d " SITE "/.whichcudnn-undo/fetched "
+                        "nvidia-cudnn-cu12==9.8.0.87 && " PIP "uninstall -y cudnn-x && " PIP
+                        "install --no-index --find-links " SITE "/.whichcudnn-undo/fetched "
+                        "--force-reinstall --no-deps nvidia-cudnn-cu12==9.8.0.87");
+    user.yes = false;
+    tree_write(&tree, CONDA "/conda-meta/history", "");
+    assert_exchange(CONDA, install("cudnn", "==9.8.*", CONDA),
+                    "conda install --download-only -p " CONDA " cudnn=9.8 && "
+                    "conda remove -p " CONDA " --force cudnn-x && "
+                    "conda install --offline -p " CONDA " cudnn=9.8");
+    /* One transaction, which fetches first. */
+    tree_write(&tree, "/var/lib/dpkg/status", "");
+    assert_exchange("/", reinstall("libcudnn9-cuda-12", "9.8.0.87-1", "/"),
+                    "apt-get install --reinstall libcudnn9-cuda-12=9.8.0.87-1 cudnn-x-");
+    /* Without a way to fetch there is no command that could end half way. */
+    put_venv("pip", "/p/poetry.lock");
+    assert_exchange(SITE, install(NAME, "", SITE), NULL);
+    /* A file that a link replaces is replaced at once; a directory cannot be. */
+    const struct edit link[] = {{.kind = EDIT_DELETE, .path = "/proc/version"},
+                                {.kind = EDIT_LINK, .path = "/proc/version", .target = "v"}};
+    assert_string_equal(command(link, 2), "ln -sfn v /proc/version");
 }
 
 static void no_command_for_what_is_done_otherwise(void **state) {
@@ -471,6 +527,7 @@ int main(void) {
         TEST(the_systems_packages),
         TEST(variables_and_files),
         TEST(several_are_made_in_their_order),
+        TEST(nothing_is_removed_before_all_is_fetched),
         TEST(no_command_for_what_is_done_otherwise),
         TEST(hostile_names),
         TEST(a_hostile_environment),

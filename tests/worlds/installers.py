@@ -169,17 +169,22 @@ def pip(words):
     """uv pip, too"""
     python, words = taken(words, "--python")
     target, words = taken(words, "--target")
+    folder, words = taken(words, "-d")
+    links, words = taken(words, "--find-links")
     command, *words = words or [""]
     where = target or site(python)
     names = [w for w in words if not w.startswith("-")]
+    if target:
+        os.makedirs(target, exist_ok=True)
     if command == "uninstall":
         for name in names:
             if not uninstall(where, canonical(name)):
                 print(f"WARNING: Skipping {name} as it is not installed.")
         return
-    if command != "install":
+    if command not in ("install", "download"):
         fail(f"pip {command}: not known here", 77)
-    force = any(w in words for w in ("--force-reinstall", "--reinstall", "-I", "--ignore-installed"))
+    fetched = os.listdir(links) if links and "--no-index" in words else None
+    force = command == "download" or any(w in words for w in ("--force-reinstall", "--reinstall", "-I", "--ignore-installed"))
     upgrade = "--upgrade" in words or "-U" in words
     plan, queue = {}, [(parse(n), True) for n in names]
     while queue:
@@ -195,12 +200,16 @@ def pip(words):
         if name not in INDEX["pip"]:
             fail(f"ERROR: No matching distribution found for {name} (in the local index)", 77)
         known = [v for v in INDEX["pip"][name] if fits(v, spec) and ("+" not in v or "+" in spec)]
+        known = [v for v in known if fetched is None or f"{name}-{v}.whl" in fetched]
         if not known:
             fail(f"ERROR: Could not find a version that satisfies the requirement {name}{spec}")
         plan[name] = max(known, key=key)
         if "--no-deps" not in words:
             queue += [(p, False) for p in map(parse, INDEX["pip"][name][plan[name]]["requires"]) if p]
     for name, version in plan.items():
+        if command == "download":
+            put(os.path.join(folder, f"{name}-{version}.whl"), b"")
+            continue
         uninstall(where, name)
         install_wheel(where, name, version, INDEX["pip"][name][version])
         print(f"Successfully installed {name}-{version}")
@@ -244,6 +253,8 @@ def conda(words):
             if any(fits(n[:-5].rsplit("-", 2)[1], spec) for n in old):
                 print("# All requested packages already installed.")
                 continue
+        if "--download-only" in words:
+            continue
         for entry in old:
             with open(os.path.join(meta, entry)) as text:
                 for path in json.load(text)["files"]:
@@ -271,7 +282,9 @@ def apt(words):
     lists, status = "/var/lib/dpkg/info", "/var/lib/dpkg/status"
     if command not in ("install", "remove", "purge"):
         fail(f"apt-get {command}: not known here", 77)
-    for word in names:
+    # install NAME- removes that package in the same transaction.
+    steps = [(command, w) if command != "install" or not w.endswith("-") else ("remove", w[:-1]) for w in names]
+    for command, word in sorted(steps, key=lambda step: step[0] != "remove"):
         name, _, version = word.partition("=")
         with open(status) as text:
             stanzas = [s for s in text.read().split("\n\n") if s.strip()]

@@ -10,9 +10,10 @@
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
 
 static const struct {
-    const char *at, *install, *reinstall, *remove;
+    const char *at, *install, *reinstall, *remove, *fetch, *fetched;
 } words[] = {
-#define MANAGER(name, word, at, install, reinstall, remove) {at, install, reinstall, remove},
+#define MANAGER(name, word, at, install, reinstall, remove, fetch, fetched)                        \
+    {at, install, reinstall, remove, fetch, fetched},
 #include "manager.def"
 };
 
@@ -20,6 +21,7 @@ struct making {
     struct wc_arena *memory;
     const struct edit *edit;
     struct manager manager;
+    const struct edit *gone; /* a package that is removed before this one is installed */
     bool yes;
     bool failed; /* something may not stand in a command */
 };
@@ -174,6 +176,26 @@ static const char *yes(struct making *m) {
     return m->yes ? " -y" : "";
 }
 
+/* Who pastes the command has it in the working directory: it can be written to, or nothing is
+ * fetched and nothing removed. */
+static const char *folder(struct making *m) {
+    const char *environment = m->edit->environment;
+
+    if (!m->yes)
+        return "cudnn-wheels";
+    return environment
+               ? quoted_path(m, format(m->memory, "%s/" COMMAND_UNDO "/fetched", environment))
+               : fail(m);
+}
+
+static const char *gone(struct making *m) {
+    struct making of = {.memory = m->memory, .edit = m->gone};
+    const char *name = name_of(&of);
+
+    m->failed = m->failed || of.failed || !wc_str_same(m->gone->environment, m->edit->environment);
+    return name;
+}
+
 static const char *expand(struct making *m, const char *text);
 
 static const char *value_of(struct making *m, const char *place, size_t n) {
@@ -181,11 +203,19 @@ static const char *value_of(struct making *m, const char *place, size_t n) {
         const char *name;
         const char *(*value)(struct making *);
     } made[] = {{"wanted", wanted}, {"exact", exact},         {"name", quoted_name},
-                {"pip", pip},       {"options", pip_options}, {"yes", yes}};
+                {"pip", pip},       {"options", pip_options}, {"yes", yes},
+                {"gone", gone},     {"folder", folder}};
+    const bool again = m->edit->kind == EDIT_REINSTALL;
 
     WC_EACH_ROW(row, made)
         if (strlen(row->name) == n && strncmp(row->name, place, n) == 0)
             return row->value(m);
+    if (strncmp(place, "spec", n) == 0)
+        return again ? exact(m) : wanted(m);
+    if (strncmp(place, "deps", n) == 0)
+        return again ? " --no-deps" : "";
+    if (strncmp(place, "fetched", n) == 0)
+        return m->gone ? expand(m, words[m->manager.kind].fetched) : "";
     if (strncmp(place, "python", n) == 0)
         return quoted_path(m, m->manager.python);
     if (strncmp(place, "prefix", n) == 0)
@@ -209,28 +239,38 @@ static const char *expand(struct making *m, const char *text) {
     return made;
 }
 
-/* A project's tool takes out what the project asks for; what else there is goes without it. */
-static enum manager_kind remover(const struct manager *m) {
-    if (m->declares)
-        return m->kind;
-    if (m->kind == MANAGER_UV_PROJECT)
-        return MANAGER_UV;
-    return m->kind == MANAGER_POETRY || m->kind == MANAGER_PDM || m->kind == MANAGER_PIPENV
-               ? MANAGER_PIP
-               : m->kind;
+/* A project's tool takes out what the project asks for; what else there is goes without it, and
+ * comes back without it. */
+void manager_of_edit(struct wc_arena *memory, const struct user *user, const struct edit *e,
+                     struct manager *out) {
+    manager_of(memory, user, e->environment, e->name, out);
+    if (e->kind != EDIT_REINSTALL && (e->kind != EDIT_REMOVE || out->declares))
+        return;
+    if (out->kind == MANAGER_UV_PROJECT)
+        out->kind = MANAGER_UV;
+    if (out->kind == MANAGER_POETRY || out->kind == MANAGER_PDM || out->kind == MANAGER_PIPENV)
+        out->kind = MANAGER_PIP;
 }
 
-static const char *of_package(struct making *m, const struct user *user) {
+static bool installs(const struct edit *e) {
+    return e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL || e->kind == EDIT_HOST;
+}
+
+static const char *of_package(struct making *m, const struct user *user, bool fetches) {
     const struct edit *e = m->edit;
 
-    manager_of(m->memory, user, e->environment, e->name, &m->manager);
+    manager_of_edit(m->memory, user, e, &m->manager);
     if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
         return fail(m);
+    if (m->gone && !*words[m->manager.kind].fetched) /* then there may be less than before */
+        return fail(m);
+    if (fetches)
+        return expand(m, words[m->manager.kind].fetch);
     switch (e->kind) {
     case EDIT_REINSTALL:
         return expand(m, words[m->manager.kind].reinstall);
     case EDIT_REMOVE:
-        return expand(m, words[remover(&m->manager)].remove);
+        return expand(m, words[m->manager.kind].remove);
     default:
         return expand(m, words[m->manager.kind].install);
     }
@@ -286,11 +326,34 @@ static const char *change_mode(struct making *m) {
                   quoted_path(m, e->path));
 }
 
-static const char *one(struct making *m, const struct user *user) {
+/* A file that becomes a link: ln(1) replaces it at once. */
+static bool is_replaced(const struct edit *e, const struct edit *by, const struct user *user) {
+    return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path) &&
+           !is_directory(user, e->path);
+}
+
+/* Is it done by the command of the next edit? So does apt-get, which removes a package in the
+ * transaction that installs the other. */
+static bool is_in_next(struct making *m, const struct edits *all, const struct user *user) {
+    const struct edit *e = m->edit, *next = e + 1;
+
+    if (next == all->p + all->n)
+        return false;
+    if (is_replaced(e, next, user))
+        return true;
+    if (e->kind != EDIT_REMOVE || !installs(next))
+        return false;
+    manager_of_edit(m->memory, user, next, &m->manager);
+    return m->manager.kind == MANAGER_APT;
+}
+
+static const char *one(struct making *m, const struct user *user, const struct edits *all) {
     const struct edit *e = m->edit;
 
     if (e->by)
         return fail(m); /* no shell of the user's has a say in it */
+    if (is_in_next(m, all, user))
+        return "";
     switch (e->kind) {
     case EDIT_SET:
         return format(m->memory, "export %s=%s", variable(m), quoted(m, e->value));
@@ -300,12 +363,14 @@ static const char *one(struct making *m, const struct user *user) {
     case EDIT_HOST:
     case EDIT_REINSTALL:
     case EDIT_REMOVE:
-        return of_package(m, user);
+        return of_package(m, user, false);
     case EDIT_MODE:
         return change_mode(m);
     case EDIT_LINK:
-        return format(m->memory, "ln %s %s %s", is_link(e->path) ? "-sfn" : "-s", target_of(m),
-                      quoted_path(m, e->path));
+        return format(m->memory, "ln %s %s %s",
+                      is_link(e->path) || (e > all->p && is_replaced(e - 1, e, user)) ? "-sfn"
+                                                                                      : "-s",
+                      target_of(m), quoted_path(m, e->path));
     case EDIT_LINKS: /* where PATH of a user does not lead */
         return format(m->memory, "/sbin/ldconfig -n %s", quoted_path(m, e->path));
     case EDIT_DELETE:
@@ -327,23 +392,38 @@ static const char *one_more(struct making *m, const struct user *user, const str
     return m->manager.kind == kind ? wanted(m) : NULL;
 }
 
-const char *command_of(struct wc_arena *memory, const struct edits *edits,
-                       const struct user *user) {
+const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,
+                            bool fetches, const struct user *user) {
     struct making m = {.memory = memory, .yes = user->yes};
-    const char *command = "", *more;
+    const char *command = "", *more, *made;
     const struct edit *before = NULL;
 
-    WC_EACH(e, *edits) {
-        m.edit = e;
-        more = one_more(&m, user, before);
-        command = format(memory, "%s%s%s", command,
-                         more       ? " "
-                         : *command ? " && "
-                                    : "",
-                         more ? more : one(&m, user));
-        before = e;
+    for (size_t i = 0; i < from + n; i++) {
+        m.edit = &all->p[i];
+        if (i >= from && (!fetches || (m.gone && installs(m.edit)))) {
+            more = fetches ? NULL : one_more(&m, user, before);
+            made = more ? more : fetches ? of_package(&m, user, true) : one(&m, user, all);
+            command = format(memory, "%s%s%s", command,
+                             !*command || !*made ? ""
+                             : more              ? " "
+                                                 : " && ",
+                             made);
+            before = m.edit;
+        }
+        if (m.edit->kind == EDIT_REMOVE)
+            m.gone = m.edit;
     }
-    return m.failed || !*command || strlen(command) > COMMAND_MOST ? NULL : command;
+    return m.failed || strlen(command) > COMMAND_MOST ? NULL : command;
+}
+
+const char *command_of(struct wc_arena *memory, const struct edits *edits,
+                       const struct user *user) {
+    const char *fetch = command_of_some(memory, edits, 0, edits->n, true, user);
+    const char *change = command_of_some(memory, edits, 0, edits->n, false, user);
+
+    if (!fetch || !change || !*change)
+        return NULL;
+    return format(memory, "%s%s%s", fetch, *fetch ? " && " : "", change);
 }
 
 /* ---- sentences ---- */

@@ -9,7 +9,18 @@
 #include "edit.h"
 #include "manager.h"
 
-/* NULL: there is no command for one of them, or no text that may stand in one. */
+/* Below an environment, while a repair is made there: what was there before. */
+#define COMMAND_UNDO ".whichcudnn-undo"
+
+/* What is installed after something was removed is fetched before, so that a command that fails
+ * leaves what it found. NULL: there is no command for one of them, or no text that may stand in
+ * one, or what manages the environment cannot fetch ahead. */
 const char *command_of(struct wc_arena *memory, const struct edits *edits, const struct user *user);
+/* The same of n of them alone, from that one on: what fetches, or what changes. "": nothing. */
+const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,
+                            bool fetches, const struct user *user);
+/* Which manager makes it: not a project's tool if the project does not ask for the package. */
+void manager_of_edit(struct wc_arena *memory, const struct user *user, const struct edit *e,
+                     struct manager *out);
 /* Without a full stop. Names are as they are: who prints the text shows them harmless. */
 const char *text_of(struct wc_arena *memory, const struct edits *edits);

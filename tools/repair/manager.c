@@ -11,7 +11,7 @@
 enum { SCRATCH = 64 << 10 };
 
 static const char *const kinds[] = {
-#define MANAGER(name, word, at, install, reinstall, remove) word,
+#define MANAGER(name, word, ...) word,
 #include "manager.def"
 };
 

@@ -9,7 +9,7 @@
 #include "core/base/files.h"
 
 enum manager_kind {
-#define MANAGER(name, word, at, install, reinstall, remove) MANAGER_##name,
+#define MANAGER(name, ...) MANAGER_##name,
 #include "manager.def"
     MANAGERS
 };
