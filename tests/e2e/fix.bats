@@ -5,10 +5,10 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-# wheel VERSION BUILD: a stand-in of NVIDIA's wheel, into the wheelhouse.
+# wheel VERSION BUILD [CUDA]: a stand-in of NVIDIA's wheel, into the wheelhouse.
 wheel() {
-    local tree=$BATS_FILE_TMPDIR/tree-$1 info
-    make_standin "$1" "$tree" --layout pip --build "$2"
+    local tree=$BATS_FILE_TMPDIR/tree-$1${3:-} info
+    make_standin "$1" "$tree" --layout pip --build "$2" --distribution "nvidia-cudnn-${3:-cu12}"
     info=$(basename "$tree"/*.dist-info)
     printf 'Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n' >"$tree/$info/WHEEL"
     (cd "$tree" && find . -type f -printf '%P,,\n' >"$info/RECORD" &&
@@ -18,6 +18,7 @@ wheel() {
 setup_file() {
     mkdir "$BATS_FILE_TMPDIR/wheels"
     wheel 8.9.2 26
+    wheel 8.9.2 26 cu11
     wheel 8.5.0 96
     build_host dlopen "$BATS_FILE_TMPDIR/tree-8.9.2/nvidia/cudnn/lib" "$BATS_FILE_TMPDIR/host" \
         -Wl,-rpath,'$ORIGIN/../nvidia/cudnn/lib'
@@ -50,6 +51,12 @@ environment() {
 sum() {
     find venv -printf '%p %m %u %T@ %l\n' | sort | sha256sum
     find venv -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
+}
+
+# The same without times, which --apply leaves other than they were in directories.
+content() {
+    find venv -name __pycache__ -prune -o -printf '%p %m %u %l\n' | sort | sha256sum
+    find venv -name __pycache__ -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
 }
 
 empty() { # nothing is left of what was thrown away; it goes in a process of its own
@@ -517,7 +524,7 @@ END
 
 # A project of uv's, and a uv that does what it has to.
 project() {
-    environment 8.5.0.96
+    [ -d venv ] || environment 8.5.0.96
     mkdir -p project bin
     mv venv project/.venv && ln -s project/.venv venv
     site=${site/venv/project/.venv} host=("$site/engine/host" version)
@@ -575,19 +582,150 @@ on_terminal() {
     is "$("${host[@]}")" "version 8902"
 }
 
+# Two wheels own the same files: a warning, and the host runs. One has to go, which takes the files of both.
+two_wheels() {
+    environment 8.9.2.26
+    cp -r "$site"/nvidia_cudnn_cu12-8.9.2.26.dist-info "$site"/nvidia_cudnn_cu11-8.9.2.26.dist-info
+    sed -i s/cu12/cu11/ "$site"/nvidia_cudnn_cu11-8.9.2.26.dist-info/{METADATA,RECORD}
+    "$CMD" run --quiet --log logs/ -- "${host[@]}"
+    before=$(content)
+}
+
+unharmed() {
+    is "$(content)" "$before"
+    is "$("${host[@]}")" "version 8902"
+    is "$(find venv logs -name '*undo*')" ""
+    empty
+}
+
+@test "two wheels own the same files and the index is away: nothing is removed" {
+    two_wheels
+    run -2 --separate-stderr env -u PIP_NO_INDEX -u PIP_FIND_LINKS PIP_INDEX_URL=http://127.0.0.1:9/ PIP_RETRIES=0 \
+        "$CMD" fix --apply --yes logs
+    [[ $stderr == *"failed with status 1: pip --python "*" download --no-deps "*"put back what was there" ]]
+    unharmed
+    # What is pasted does the same.
+    run -1 --separate-stderr fix logs
+    pasted=$(grep -m 1 -o 'pip .*' <<<"$output")
+    run env -u PIP_NO_INDEX -u PIP_FIND_LINKS PIP_INDEX_URL=http://127.0.0.1:9/ PIP_RETRIES=0 bash -c "$pasted"
+    [ "$status" -ne 0 ]
+    unharmed
+}
+
+@test "two wheels own the same files, the index does not answer, and a signal comes: all is as it was" {
+    two_wheels
+    cat >index.py <<'END'
+import os, socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(5)
+print(s.getsockname()[1], file=open("port.new", "w"), flush=True)
+os.rename("port.new", "port")
+kept = s.accept()
+open("asked", "w").close()
+s.accept()
+END
+    "$PY" index.py 3>&- &
+    index=$!
+    for ((i = 0; i < 300; i++)); do [ ! -e port ] || break; sleep 0.1; done
+    env --default-signal=INT -u PIP_NO_INDEX -u PIP_FIND_LINKS PIP_INDEX_URL="http://127.0.0.1:$(<port)/" \
+        PIP_RETRIES=0 "$CMD" fix --apply --yes logs >out 2>&1 3>&- &
+    fixing=$!
+    for ((i = 0; i < 600; i++)); do [ ! -e asked ] || break; sleep 0.1; done
+    kill -INT $fixing
+    wait $fixing || status=$?
+    kill $index
+    cat out
+    is "$status" 130
+    [ -e asked ]
+    unharmed
+}
+
+@test "--undo: what SIGKILL left half done is as it was; --apply does not go on top of it" {
+    two_wheels
+    mkdir bin
+    cat >bin/pip <<END
+#!/bin/sh
+case " \$* " in *" install --no-index "*) kill -KILL \$PPID; exec sleep 60 ;; esac
+exec '$PY' -m pip "\$@"
+END
+    chmod +x bin/pip
+    PATH=$PWD/bin:$PATH run -137 "$CMD" fix --apply --yes logs
+    [ ! -e "$site/nvidia/cudnn/lib/libcudnn.so.8" ]
+    journal=$site/.whichcudnn-undo/journal.json
+    is "$(readlink logs/whichcudnn-undo-*.json)" "$journal"
+    cp -a venv broken
+    is "$(jq -c '[.version, (.paths | keys), (.steps | map(.changes | length))]' "$journal")" \
+        "[1,[\"$PWD/venv/bin\",\"$site\"],[0,2,2]]"
+    run -2 --separate-stderr fix --apply --yes logs
+    [[ ${stderr_lines[-1]} == "whichcudnn: nothing was done: an earlier repair was cut off: whichcudnn fix --undo logs/whichcudnn-undo-"* ]]
+    run -2 --separate-stderr fix --undo --apply
+    is "$stderr" "whichcudnn: --undo goes alone, with one journal or log at most"
+    run -0 --separate-stderr fix --undo logs
+    is "$stderr" "whichcudnn: as it was: $site"
+    unharmed
+    run -2 --separate-stderr fix --undo logs
+    is "$stderr" "whichcudnn: nothing was undone: no journal of a repair that was cut off"
+    # By the journal, by the log, by the environment, and by no name.
+    again() { rm -r venv && cp -a broken venv && ln -s "$journal" logs/whichcudnn-undo-1.json; }
+    for where in "$journal" logs/whichcudnn-*.jsonl "$site" ''; do
+        again
+        WHICHCUDNN_LOG=$PWD/logs/ run -0 --separate-stderr fix --undo ${where:+"$where"}
+        rm -f logs/whichcudnn-undo-1.json # the journal names another one
+        unharmed
+    done
+    echo '{"version":1,"paths":{"/":true}}' >other.json
+    run -2 --separate-stderr fix --undo other.json
+    is "$stderr" "whichcudnn: nothing was undone: other.json: no journal of a repair"
+    again
+    rm -r "$site/.whichcudnn-undo/0"
+    run -2 --separate-stderr fix --undo logs # and nothing is removed for it
+    [[ $stderr == "whichcudnn: nothing was undone: $site/.whichcudnn-undo/0: No such file"* ]]
+    [ -e "$site/engine/host" ]
+}
+
+@test "--apply is not for what could not be put back, nor where nothing can be written or there is no room" {
+    environment 8.5.0.96
+    "$CMD" run --quiet --log logs/ -- "${host[@]}"
+    before=$(content)
+    if unshare -Urm true; then
+        # shellcheck disable=SC2016
+        run -2 --separate-stderr unshare -Urm sh -c 'mount --rbind venv/bin venv/bin &&
+            mount -o remount,bind,ro venv/bin && exec "$@"' sh "$CMD" fix --apply --yes logs
+        is "${stderr_lines[-1]}" "whichcudnn: nothing was done: $PWD/venv/bin: Read-only file system"
+        # shellcheck disable=SC2016
+        run -2 --separate-stderr unshare -Urm sh -c 'mount -t tmpfs -o size=8m none tmp && exec "$@"' \
+            sh "$CMD" fix --apply --yes logs
+        is "${stderr_lines[-1]}" "whichcudnn: nothing was done: $PWD/tmp: less than 16 MiB are free"
+    fi
+    exec 4<"$site"
+    flock 4
+    run -2 --separate-stderr fix --apply --yes logs
+    is "${stderr_lines[-1]}" "whichcudnn: nothing was done: $site/.whichcudnn-undo: another repair is still at work there"
+    exec 4<&-
+    is "$(content)" "$before"
+    project
+    mv project/uv.lock project/poetry.lock
+    echo poetry >"$site/nvidia_cudnn_cu12-8.5.0.96.dist-info/INSTALLER"
+    "$CMD" run --quiet --log other/ -- "${host[@]}"
+    run -2 --separate-stderr fix --apply --yes other
+    [[ $stderr == *"nothing was done: what poetry changes could not be put back"*"for you to do: poetry add "* ]]
+}
+
 @test "a command that fails, one that is not there, and an environment that is another's" {
     environment 8.5.0.96
-    before=$(sum)
+    before=$(content)
     "$CMD" run --quiet --log logs/ -- "${host[@]}"
     PIP_FIND_LINKS=$PWD run -2 --separate-stderr fix --apply --yes logs
-    [[ ${stderr_lines[-1]} == "whichcudnn: failed with status 1: $install" ]]
+    [[ ${stderr_lines[-2]} == "whichcudnn: failed with status 1: $install" ]]
+    is "${stderr_lines[-1]}" "whichcudnn: put back what was there"
     PIP_FIND_LINKS=$PWD run -2 --separate-stderr fix --try -- "${host[@]}"
     [[ ${stderr_lines[-1]} == "whichcudnn: not tried: $install: status 1: ERROR: "* ]]
     run -2 --separate-stderr env PATH=/nowhere "$CMD" fix --apply --yes logs
-    [[ ${stderr_lines[-1]} == "whichcudnn: failed with status 127: $install (is that program there?)" ]]
+    [[ ${stderr_lines[-2]} == "whichcudnn: failed with status 127: $install (is that program there?)" ]]
     run -2 --separate-stderr env PATH=/nowhere "$CMD" fix --try -- "${host[@]}"
     [[ ${stderr_lines[-1]} == "whichcudnn: not tried: $install: status 127: "*"not found"* ]]
-    is "$(sum)" "$before"
+    is "$(content)" "$before"
 }
 
 @test "wrong options, no log, nothing to repair" {

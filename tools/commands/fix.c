@@ -11,6 +11,7 @@
 #include "options.h"
 #include "tools/fix/apply.h"
 #include "tools/fix/attempt.h"
+#include "tools/fix/saved.h"
 #include "tools/fix/steps.h"
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
@@ -21,7 +22,7 @@
 
 #define ROWS_SHOWN 8
 
-static bool try, apply, yes;
+static bool try, apply, yes, undo;
 static char **command; /* NULL: none was given */
 
 static const struct option_row rows[] = {
@@ -31,13 +32,17 @@ static const struct option_row rows[] = {
      .flag = &apply},
     {"yes", NULL, "does not ask", 'y', .flag = &yes},
     OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
+    {"undo", NULL,
+     "puts back what an --apply that was cut off has changed: of a\njournal, or next to LOG",
+     .flag = &undo},
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n\n"
+    .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n"
+             "       whichcudnn fix --undo [JOURNAL|LOG]\n\n"
              "Says what repairs each finding, the cheapest first: of your newest log, of LOG,\n"
              "or of COMMAND, which is started and watched as by `whichcudnn run`. With --try\n"
              "COMMAND runs once more with the repair made: variables in its environment alone,\n"
@@ -264,7 +269,7 @@ static int fix_job(struct job *j, int status) {
         if (try)
             answer = try_all(&trying);
         if (apply && (!try || trying.held))
-            answer = (int)apply_best(j, trying.held, command, yes, &applied);
+            answer = apply_best(j, trying.held, command, yes, &applied);
     } else if (!options.json) {
         tell_nothing(j);
     }
@@ -345,6 +350,12 @@ static int fix_arguments(int n, char **arguments) {
         complain("--yes goes with --apply");
         return EXIT_USAGE;
     }
+    if (undo && (try || apply || command || n > 1)) {
+        complain("--undo goes alone, with one journal or log at most");
+        return EXIT_USAGE;
+    }
+    if (undo)
+        return saved_undo(arguments[0]);
     input_read_files(&j.in, arguments, (size_t)n);
     answer = n > 0 ? fix_inputs(&j, -1) : command ? fix_command(&j) : fix_newest(&j);
     job_end(&j);

@@ -2,14 +2,16 @@
 #include "apply.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "saved.h"
 #include "steps.h"
 #include "tools/commands/options.h"
 #include "tools/log/record_json.h"
+#include "tools/run/outcome.h"
 #include "tools/util/disk.h"
 #include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
@@ -43,6 +45,8 @@ static json_t *steps_of_best(const struct job *j) {
     heap_arena_begin(&memory);
     steps_make(&steps, &memory.arena, &best->edits, &user);
     list = steps_json(&steps, &memory.arena);
+    if (steps.why)
+        json_array_append_new(list, json_make("ss", "kind", "said", "refused", steps.why));
     heap_arena_end(&memory);
     return list;
 }
@@ -91,36 +95,73 @@ static bool is_agreed(const json_t *steps, bool yes) {
 
 /* ---- doing ---- */
 
-/* On the user's terminal, as if it had been typed there. With --json its words are not the JSON's.
- */
-static int run_it(const char *command) {
-    int status = -1;
-    pid_t child;
-
-    fflush(NULL);
-    child = fork();
-    if (child == 0) {
-        if (options.json)
-            dup2(2, 1);
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return child < 0 ? 126 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+/* With --json a command's words are not the JSON's. */
+static void begin_step(void *before) {
+    sigprocmask(SIG_SETMASK, before, NULL);
+    if (options.json)
+        dup2(2, 1);
 }
 
-static bool do_all(const json_t *steps) {
-    for (size_t i = 0; i < json_array_size(steps); i++) {
-        const json_t *step = json_array_get(steps, i);
-        int status = is_kind(step, "command") ? run_it(text_of_step(step)) : 0;
-        if (status == 0)
-            continue;
-        complain("failed with status %d: %s%s", status, text_of_step(step),
+/* On the user's terminal, as if it had been typed there. A signal ends it at once: what it has
+ * changed is put back. False: it failed, which was complained of; *asked: the signal. */
+static bool do_step(const char *command, sigset_t *before, int *asked) {
+    OWNED char *line = must_format("exec %s", command); /* then it gets signals, not its shell */
+    char *words[] = {"/bin/sh", "-c", line, NULL};
+    const struct supervision with = {.prepare = begin_step, .whole_group = true, .arg = before};
+    struct child child = {.pid = 0};
+    int status;
+
+    fflush(NULL);
+    status = supervise(words, &with, &child) ? outcome_exit_code(&child) : 126;
+    *asked = child.asked;
+    if (status != 0)
+        complain("failed with status %d: %s%s", status, command,
                  status == 127 ? " (is that program there?)" : "");
-        return false;
+    return status == 0;
+}
+
+/* The status: 0, or of a signal, and then all is as it was. Signals wait meanwhile. */
+static int do_all(const json_t *steps, const char *near) {
+    json_t *paths = json_object(), *step, *path;
+    OWNED char *trouble = NULL;
+    sigset_t all, before;
+    struct saved saved;
+    size_t i, j;
+    int asked = 0;
+    bool good = true;
+
+    json_array_foreach(steps, i, step) json_array_foreach(
+        json_object_get(step, "changes"), j, path) if (access(json_string_value(path), F_OK) == 0)
+        json_object_set_new(paths, json_string_value(path), json_true());
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    trouble = saved_begin(&saved, paths, steps, near);
+    if (trouble)
+        complain("nothing was done: %s", trouble);
+    json_array_foreach(steps, i, step) if (good && !trouble && is_kind(step, "command")) good =
+        !asked && do_step(text_of_step(step), &before, &asked);
+    good = good && !trouble;
+    if (!trouble && !good && saved.journal) {
+        trouble = saved_put_back(&saved);
+        complain("%s%s%s%s", trouble ? "not put back: " : "put back what was there",
+                 trouble ? trouble : "", trouble ? "; this does it: whichcudnn fix --undo " : "",
+                 trouble ? saved.journal : "");
     }
-    return true;
+    if (!trouble)
+        saved_end(&saved);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return good ? EXIT_NOTHING_WRONG : asked ? 128 + asked : EXIT_USAGE;
+}
+
+/* Why a step is not made here; NULL: all are. */
+static const char *refusal_of(const json_t *steps, const json_t **of) {
+    const char *why = NULL;
+
+    for (size_t i = 0; i < json_array_size(steps) && !why; i++) {
+        *of = json_array_get(steps, i);
+        why = json_string_value(json_object_get(*of, "refused"));
+    }
+    return why;
 }
 
 /* ---- what is left to the user ---- */
@@ -171,26 +212,39 @@ static void tell_rest(const json_t *steps, bool done, char *const *command) {
     complain("to see that it holds: whichcudnn run -- %s", *line ? line : "COMMAND");
 }
 
-enum exit_code apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
-                          json_t **applied) {
+int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
+               json_t **applied) {
+    const char *log = command ? "" : j->in.logs.processes[0]->path; /* a command's goes away */
+    OWNED char *near =
+        strchr(log, '/') ? must_format("%.*s", (int)wc_dir_length(log), log) : must_copy(".");
+    OWNED char *journal = saved_journal_in(near);
     json_t *steps = held ? json_incref(json_object_get(held, "steps")) : steps_of_best(j);
     const size_t commands = steps ? count(steps, "command") : 0;
-    enum exit_code answer = EXIT_NOTHING_WRONG;
-    bool done = false;
+    const json_t *refused = NULL;
+    const char *refusal = steps ? refusal_of(steps, &refused) : NULL;
+    int answer = EXIT_USAGE;
 
-    if (!steps) {
+    if (journal) {
+        complain("nothing was done: an earlier repair was cut off: whichcudnn fix --undo %s",
+                 journal);
+    } else if (!steps) {
         complain("no repair is known that could be made");
         return EXIT_NOT_REPAIRED;
+    } else if (refusal) {
+        complain("nothing was done: %s", refusal);
+        if (text_of_step(refused))
+            complain("for you to do: %s", text_of_step(refused));
+    } else if (commands == 0 || is_agreed(steps, yes)) {
+        answer = commands > 0 ? do_all(steps, near) : EXIT_NOTHING_WRONG;
     }
-    if (commands > 0)
-        done = is_agreed(steps, yes) && do_all(steps);
-    if (commands > 0 && !done)
-        answer = EXIT_USAGE;
-    else
-        tell_rest(steps, done, command);
-    /* What only the user can do is not done. */
-    if (answer == EXIT_NOTHING_WRONG && commands < json_array_size(steps))
-        answer = EXIT_ERRORS_FOUND;
-    *applied = json_make("bo", "done", done, "steps", steps);
+    *applied = json_make("bo", "done", commands > 0 && answer == EXIT_NOTHING_WRONG, "steps",
+                         steps ? json_incref(steps) : json_array());
+    if (answer == EXIT_NOTHING_WRONG) {
+        tell_rest(steps, commands > 0, command);
+        /* What only the user can do is not done. */
+        if (commands < json_array_size(steps))
+            answer = EXIT_ERRORS_FOUND;
+    }
+    json_decref(steps);
     return answer;
 }

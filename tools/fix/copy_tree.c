@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/repair/command.h"
 #include "tools/util/memory.h"
 
 #define FILES_OPEN 32
@@ -21,6 +22,7 @@ static struct {
     size_t from;
     const char *to;
     char *buffer, *failed;
+    bool links;
 } now;
 
 static bool copy_bytes(int from, int to) {
@@ -75,9 +77,14 @@ static int copy_one(const char *path, const struct stat *facts, int what, struct
     OWNED char *to = must_format("%s%s", now.to, path + now.from);
     bool good = true;
 
-    (void)at;
+    if (now.links && strcmp(path + at->base, COMMAND_UNDO) == 0)
+        return FTW_SKIP_SUBTREE;
     if (what == FTW_D)
-        good = mkdir(to, (facts->st_mode & 07777) | S_IRWXU) == 0;
+        good = mkdir(to, (facts->st_mode & 07777) | S_IRWXU) == 0 || (now.links && errno == EEXIST);
+    /* A project's files are written in place; else a file system may have no hard links, or none of
+     * what others own. */
+    else if (now.links && at->level > 0 && (link(path, to) == 0 || errno == EEXIST))
+        good = true;
     else if (what == FTW_SL || what == FTW_SLN)
         good = copy_link(path, to);
     else if (what == FTW_F && S_ISREG(facts->st_mode))
@@ -89,14 +96,15 @@ static int copy_one(const char *path, const struct stat *facts, int what, struct
     return good ? 0 : -1;
 }
 
-bool copy_tree(const char *from, const char *to, char **at) {
+bool copy_tree(const char *from, const char *to, bool by_links, char **at) {
     int error, answer;
 
     now.from = strlen(from);
     now.to = to;
     now.failed = NULL;
+    now.links = by_links;
     now.buffer = must_allocate(BLOCK);
-    answer = nftw(from, copy_one, FILES_OPEN, FTW_PHYS);
+    answer = nftw(from, copy_one, FILES_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
     error = errno;
     free(now.buffer);
     *at = now.failed ? now.failed : answer ? must_copy(from) : NULL;

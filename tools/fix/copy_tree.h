@@ -7,5 +7,7 @@
 
 #include <stdbool.h>
 
-/* to: not there yet. False: errno, and *at (the caller frees) is what could not be copied. */
-bool copy_tree(const char *from, const char *to, char **at);
+/* to: not there yet. False: errno, and *at (the caller frees) is what could not be copied. With
+ * by_links files are shared where possible, what is there already stays, and what a repair has
+ * saved before is left out. */
+bool copy_tree(const char *from, const char *to, bool by_links, char **at);

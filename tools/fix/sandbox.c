@@ -132,7 +132,7 @@ static bool make_copy(struct sandbox *s, const char *place, const char *copy) {
         return fail(s, must_format("%s has the temporary directory %s in it, and cannot be copied "
                                    "there (TMPDIR says where)",
                                    place, s->work));
-    if (copy_tree(place, copy, &at))
+    if (copy_tree(place, copy, false, &at))
         return true;
     return fail(s, must_format("%s cannot be copied to %s: %s: %s%s", place, s->work, at,
                                strerror(errno),

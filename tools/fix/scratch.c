@@ -29,7 +29,7 @@ static int remove_one(const char *path, const struct stat *facts, int what, stru
     return 0;
 }
 
-static void remove_tree(const char *path) {
+void remove_tree(const char *path) {
     /* First from above, to be allowed to go in; then from below. */
     nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT);
     nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);

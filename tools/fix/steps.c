@@ -117,7 +117,7 @@ static void add_places_of_package(struct making *m, const struct edit *e) {
     const char *home = getenv("HOME");
     struct manager manager;
 
-    manager_of(m->memory, m->user, e->environment, e->name, &manager);
+    manager_of_edit(m->memory, m->user, e, &manager);
     add_place(m, manager.home);
     trust_path(m->trust, manager.python);
     if (manager.program && strchr(manager.program, '/'))
@@ -142,6 +142,31 @@ static void add_places_of_package(struct making *m, const struct edit *e) {
         add_place(m, wc_arena_format(m->memory, "%s/.local", home));
 }
 
+/* What a command may leave half done, of what decides which program runs: not more, for users keep
+ * work of their own in environments, too. */
+static void add_changes(struct making *m, struct step *step) {
+    struct manager of;
+    char real[PATH_MAX];
+    const char *root;
+
+    manager_of_edit(m->memory, m->user, step->edit, &of);
+    if ((of.kind != MANAGER_PIP && of.kind != MANAGER_UV && of.kind != MANAGER_UV_PROJECT) ||
+        !realpath(step->edit->environment, real)) {
+        step->refused = wc_arena_format(m->memory, "what %s changes could not be put back",
+                                        manager_word(of.kind));
+        return;
+    }
+    step->changes[0] = wc_arena_string(m->memory, real);
+    root = root_of(m, step->changes[0]);
+    step->changes[1] = wc_arena_format(m->memory, "%s/bin", root);
+    if (root == step->changes[0] || !environment_around(m, real)) /* there are others' programs */
+        step->changes[1] = NULL;
+    if (of.kind == MANAGER_UV_PROJECT && of.home) {
+        step->changes[2] = wc_arena_format(m->memory, "%s/pyproject.toml", of.home);
+        step->changes[3] = wc_arena_format(m->memory, "%s/uv.lock", of.home);
+    }
+}
+
 /* Before all else that Python does, which is before any program's own first import. */
 static const char *lines_of(struct making *m, const struct edit *e) {
     return e->kind == EDIT_IMPORT_FIRST
@@ -156,15 +181,21 @@ static bool is_name(const char *text) {
     return text != NULL;
 }
 
-static void add(struct making *m, const struct edit *e, enum step_kind kind, const char *text) {
-    m->out->p[m->out->n++] = (struct step){kind, e, text};
+static struct step *add(struct making *m, const struct edit *e, enum step_kind kind,
+                        const char *text) {
+    struct step *step = &m->out->p[m->out->n++];
+
+    *step = (struct step){.kind = kind, .edit = e, .text = text};
+    return step;
 }
 
-/* n: so many that are made by one command. */
-static void add_edit(struct making *m, const struct edit *e, size_t n) {
+/* Those from that one on, n that are made by one command. */
+static void add_edit(struct making *m, const struct edits *all, size_t from, size_t n) {
+    const struct edit *e = &all->p[from];
     const struct edits one = {e, n};
-    const char *command = command_of(m->memory, &one, m->user);
+    const char *command = command_of_some(m->memory, all, from, n, false, m->user);
     enum step_kind kind = kind_of(e);
+    struct step *step;
 
     if (kind == STEP_SAID) {
         m->out->why = "it is no command's to do";
@@ -178,6 +209,8 @@ static void add_edit(struct making *m, const struct edit *e, size_t n) {
         m->out->why = "it has a name or a value that may not stand in a command";
         return;
     }
+    if (!*command) /* the next one does it */
+        return;
     if (e->kind == EDIT_LINKS)
         add_place(m, e->path);
     else if (kind == STEP_COMMAND && e->path)
@@ -194,7 +227,20 @@ static void add_edit(struct making *m, const struct edit *e, size_t n) {
     else if (e->kind == EDIT_SET && strchr(e->value, '/'))
         trust_list(m->trust, e->value, strcmp(e->name, "LD_PRELOAD") == 0 ? ": " : ":;",
                    getenv(e->name));
-    add(m, e, kind, command);
+    step = add(m, e, kind, command);
+    if (kind == STEP_COMMAND && !e->path)
+        add_changes(m, step);
+}
+
+/* All that is fetched is fetched before the first change. */
+static void add_fetching(struct making *m, const struct edits *all) {
+    for (size_t i = 0; i < all->n; i++) {
+        const char *command = command_of_some(m->memory, all, i, 1, true, m->user);
+        if (!command || !*command)
+            continue;
+        add_places_of_package(m, &all->p[i]);
+        add(m, &all->p[i], STEP_COMMAND, command);
+    }
 }
 
 bool steps_are_ours(const struct edits *edits) {
@@ -204,13 +250,15 @@ bool steps_are_ours(const struct edits *edits) {
 static void make_all(struct making *m, const struct edits *edits) {
     struct steps *s = m->out;
 
-    *s = (struct steps){.p = wc_arena_take(m->memory, (edits->n + 1) * sizeof(*s->p))};
+    *s = (struct steps){.p = wc_arena_take(m->memory, (2 * edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)
         s->why = "it is no change that could be made by a command";
+    if (s->p)
+        add_fetching(m, edits);
     for (size_t i = 0, n; s->p && i < edits->n; i += n) {
         for (n = 1; i + n < edits->n && edit_comes_with(&edits->p[i + n - 1], &edits->p[i + n]);)
             n++;
-        add_edit(m, &edits->p[i], n);
+        add_edit(m, edits, i, n);
     }
 }
 
@@ -238,10 +286,19 @@ void steps_trust(struct trust *t, const struct edits *edits) {
 
 json_t *steps_json(const struct steps *s, struct wc_arena *memory) {
     static const char *const kinds[] = {"variable", "command", "said", "said"};
+    json_t *list = json_array(), *changes;
 
-    return JSON_EACH(step, *s,
-                     json_make("so", "kind", kinds[step->kind], "text",
-                               text_to_json(step->kind >= STEP_PYTHON
-                                                ? text_of(memory, &(struct edits){step->edit, 1})
-                                                : step->text)));
+    WC_EACH(step, *s) {
+        changes = json_array();
+        WC_EACH_ROW(path, step->changes)
+            if (*path)
+                json_array_append_new(changes, text_to_json(*path));
+        json_array_append_new(
+            list, json_make("soos", "kind", kinds[step->kind], "text",
+                            text_to_json(step->kind >= STEP_PYTHON
+                                             ? text_of(memory, &(struct edits){step->edit, 1})
+                                             : step->text),
+                            "changes", changes, "refused", step->refused));
+    }
+    return list;
 }

@@ -19,7 +19,9 @@ enum step_kind {
 struct step {
     enum step_kind kind;
     const struct edit *edit;
-    const char *text; /* a command, "export NAME=value", lines of Python, a sentence */
+    const char *text;       /* a command, "export NAME=value", lines of Python, a sentence */
+    const char *changes[4]; /* real paths, the directory of packages first; NULL: none */
+    const char *refused;    /* why it is not for --apply; NULL: it is */
 };
 
 struct steps {
@@ -37,5 +39,5 @@ void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *ed
                 const struct user *user);
 /* Whose is what they run, change, and have others load? */
 void steps_trust(struct trust *t, const struct edits *edits);
-/* [{kind: "variable", "command" or "said", text}]. New reference. */
+/* [{kind: "variable", "command" or "said", text, changes, refused}]. New reference. */
 json_t *steps_json(const struct steps *s, struct wc_arena *memory);

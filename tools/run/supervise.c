@@ -130,7 +130,7 @@ static void follow_stop(pid_t pid) {
 /* A signal from the terminal has reached the child already: it is in the same process group. Our
  * own is what a closed pipe gives us. A timer that was set before exec (perl's `alarm`) is ours
  * alone: no child inherits it. */
-static void hand_on(pid_t pid, const struct signalfd_siginfo *s) {
+static void hand_on(pid_t pid, bool whole_group, const struct signalfd_siginfo *s) {
     int signal = (int)s->ssi_signo;
     union sigval value = {.sival_ptr = (void *)(uintptr_t)s->ssi_ptr};
 
@@ -142,31 +142,41 @@ static void hand_on(pid_t pid, const struct signalfd_siginfo *s) {
     if (s->ssi_code == SI_QUEUE)
         sigqueue(pid, signal, value);
     else
-        kill(pid, signal);
+        kill(whole_group && getpgid(pid) == pid ? -pid : pid, signal);
 }
 
 static int signals = -1; /* where they are read from: one child is supervised at a time */
 
-static void wait_for(pid_t pid, const struct supervision *with, int *status) {
+static bool next_signal(struct child *child, struct signalfd_siginfo *one) {
+    if (read(signals, one, sizeof(*one)) != (ssize_t)sizeof(*one))
+        return false;
+    if (one->ssi_signo == SIGINT || one->ssi_signo == SIGTERM || one->ssi_signo == SIGHUP ||
+        one->ssi_signo == SIGQUIT)
+        child->asked = (int)one->ssi_signo;
+    return true;
+}
+
+static void wait_for(struct child *child, const struct supervision *with) {
+    const pid_t pid = child->pid;
     struct pollfd ready[] = {{.fd = signals, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     struct signalfd_siginfo one;
     int patience;
 
-    while (!has_ended(pid, with, status)) {
+    while (!has_ended(pid, with, &child->status)) {
         follow_stop(pid);
         patience = with->meanwhile ? with->meanwhile(with->arg, pid, ready[1].revents != 0) : -1;
         ready[1].fd = with->readable ? *with->readable : -1; /* poll passes a negative one over */
         if (poll(ready, 2, patience) < 0)
             ready[1].revents = 0;
-        while (read(signals, &one, sizeof(one)) == (ssize_t)sizeof(one))
-            hand_on(pid, &one);
+        while (next_signal(child, &one))
+            hand_on(pid, with->whole_group, &one);
     }
-    while (read(signals, &one, sizeof(one)) == (ssize_t)sizeof(one))
+    while (next_signal(child, &one))
         ; /* those were the command's: it ended before it could get them */
 }
 
 void supervise_rest(struct child *child) {
-    wait_for(child->pid, &(const struct supervision){.arg = NULL}, &child->status);
+    wait_for(child, &(const struct supervision){.arg = NULL});
 }
 
 bool supervise(char **argv, const struct supervision *with, struct child *out) {
@@ -181,6 +191,8 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     if (out->pid == 0) {
         restore_signals(&before);
         die_with(before.parent);
+        if (with->whole_group && !has_terminal())
+            setpgid(0, 0);
         if (with->instead) {
             close(ends[1]);
             _exit(with->instead(with->arg));
@@ -191,7 +203,7 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     close(ends[1]);
     if (out->pid > 0) {
         out->exec_error = exec_error_from(ends[0]);
-        wait_for(out->pid, with, &out->status);
+        wait_for(out, with);
     }
     close(ends[0]);
     if (signals >= 0)

@@ -11,6 +11,7 @@ struct child {
     pid_t pid;
     int status;     /* as waitpid gives it */
     int exec_error; /* errno of exec; 0: it was started */
+    int asked;      /* the last signal that ends processes and came while it ran; 0: none */
 };
 
 struct supervision {
@@ -21,7 +22,9 @@ struct supervision {
      * again, -1: only then. NULL: nobody waits for anything. */
     int (*meanwhile)(void *arg, pid_t child, bool is_readable);
     void (*ended)(void *arg, pid_t child); /* when it has, before it is waited for */
-    const int *readable;                   /* a descriptor, -1: none at the moment */
+    bool
+        whole_group; /* without a terminal, which signals all: it is signalled with all it starts */
+    const int *readable; /* a descriptor, -1: none at the moment */
     void *arg;
 };
 
