@@ -61,9 +61,9 @@ int watched_row(const char *function, int major) {
 
 struct instance *watched_instance_at(uintptr_t address) {
     size_t distance = address - (uintptr_t)shim_wrappers;
-    bool is_one = distance / ARCH_WRAPPER_SIZE < (size_t)ROWS * CALL_INSTANCES &&
-                  distance % ARCH_WRAPPER_SIZE == 0;
-    return is_one ? instances[0] + distance / ARCH_WRAPPER_SIZE : NULL;
+    size_t n = distance / ARCH_WRAPPER_SIZE;
+    bool is_one = n < (size_t)ROWS * CALL_INSTANCES && distance % ARCH_WRAPPER_SIZE == 0;
+    return is_one ? &instances[n / CALL_INSTANCES][n % CALL_INSTANCES] : NULL;
 }
 
 uintptr_t watched_target_of(uintptr_t address) {
