@@ -173,13 +173,13 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
 /* False: nothing refuses this library. */
 static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
     struct wc_range own = wc_own_range(j->library);
-    int64_t bound = 0;
 
     j->runtime = wc_runtime_of(s, j->library);
     j->by_symbols_alone = true;
     WC_EACH(b, s->bindings)
-        bound += wc_is_binding_of(b, j->host) ? wc_bound_functions(&b->r) : 0;
-    j->weight = bound;
+        if (wc_is_binding_of(b, j->host) &&
+            __builtin_add_overflow(j->weight, wc_bound_functions(&b->r), &j->weight))
+            j->weight = INT64_MAX;
     WC_EACH(demand, s->demands) {
         enum wc_fit fit;
         if (!wc_is_demand_by(demand, j->host))
