@@ -28,7 +28,7 @@ copy() {
     rm -rf "$root"
     cp -a "$("$WC_ROOT/tests/setup/userland" "$1")" "$root"
     # pip of Debian 13 asks for the certificates, also where it fetches nothing.
-    mkdir -p "$root"/var/{lib/apt/lists,cache/apt/archives,log/apt}/partial "$root/etc/ssl/certs"
+    mkdir -p "$root"/var/{lib/apt/lists,cache/apt/archives,log/apt}/partial "$root/etc/ssl/certs" "$root/srv"
     cat "$root"/usr/share/ca-certificates/mozilla/*.crt >"$root/etc/ssl/certs/ca-certificates.crt"
     inside true
 }
