@@ -253,6 +253,7 @@ $(O)/obj/command/tools/explain/page.o $(O)/obj/command/tools/report/render_html.
 test_env = WC_ROOT='$(CURDIR)' WC_BUILD='$(abspath $(O))' WC_CACHE='$(abspath $(CACHE))' \
            WC_PYTHON='$(abspath $(O)/venv/bin/python)' WC_RELEASE='$(RELEASE)' CC='$(CC)' \
            SAN='$(SAN)' COVERAGE='$(COVERAGE)' OPT='$(OPT)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+           WC_DRAW='$(if $(filter small,$(PART)),$(DRAW))' \
            CUDNN_INCLUDE='$(CUDNN_INCLUDE)' CUDA_INCLUDE='$(CUDA_INCLUDE)' \
            MAKEFLAGS= MFLAGS= MAKELEVEL=
 tap = $(O)/tap
@@ -264,20 +265,28 @@ prepare = +$(Q)tests/setup/install build $(1) && \
 # Each suite writes TAP files; `summary` adds them up and fails if anything failed or nothing ran. JOBS
 # of them run side by side, each as whole output; long ones begin first.
 JOBS ?= $(shell nproc)
+# What is too long for `make test` is drawn by the commit: some tests, and one slice of one long suite.
+DRAW ?= $(shell tests/setup/drawn)
 test:
 	$(Q)rm -rf $(tap)
 	$(call prepare,test neutral faults fuzz dist)
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
-	$(Q)$(MAKE) --no-print-directory -k -j$(JOBS) -Otarget PART=small \
-	    run-cases run-agreement run-neutral run-faults run-fuzz run-real run-e2e run-unit; \
-	    tests/setup/summary $(tap)/*.tap
+	$(Q)draw=$(DRAW); $(MAKE) --no-print-directory -k -j$(JOBS) -Otarget PART=small DRAW=$$draw \
+	    run-slice run-cases run-agreement run-neutral run-faults run-fuzz run-real run-e2e run-unit; \
+	    echo "drawn by this commit, and again by: make test DRAW=$$draw"; tests/setup/summary $(tap)/*.tap
 
 suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory -k -j$(JOBS) -Otarget run-$(1); \
         tests/setup/summary $(tap)/$(1)*.tap
 test-unit:     ; $(call suite,unit)
 test-e2e:      ; $(call suite,e2e)
 test-real:     ; $(call suite,real)
-test-measured: ; $(call suite,measured)
+
+# A whole run of a long suite writes its line into tests/results.md; with other settings it is a slice.
+settings = $(PART) $(FUZZ_SECONDS) $(MUTANTS) $(LOGS) $(DIST_ARCHES) $(CC) $(OPT) $(MEASURED)$(SEED)$(SAN)$(COVERAGE)
+begin    = begun=$$(tests/setup/result begin)
+result   = $(if $(subst all 600 240 10000 x86_64 aarch64 gcc -O2 ,,$(settings)),true,tests/setup/result $(1) "$$begun" $(tap)/$(1)*.tap)
+test-measured: ; +$(Q)$(begin); rm -f $(tap)/measured*.tap; $(MAKE) --no-print-directory run-measured; \
+	$(call result,measured); tests/setup/summary $(tap)/measured*.tap
 
 # The field, re-created: case, first finding, verdict. SEED= draws what that seed draws. confusion puts
 # what was expected and what was told into docs/findings.md.
@@ -309,23 +318,25 @@ MUTANTS      ?= 240
 test-neutral test-faults test-sanitizers fuzz mutants coverage:
 	$(call prepare,test $(patsubst test-%,%,$@))
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)rm -f $(tap)/$(patsubst test-%,%,$@)*.tap; \
+	$(Q)$(begin); rm -f $(tap)/$(patsubst test-%,%,$@)*.tap; \
 	    $(MAKE) --no-print-directory run-$(patsubst test-%,%,$@); \
 	    $(if $(filter test-%,$@),tests/setup/table $(tap)/$(patsubst test-%,%,$@)-*.tap;) \
+	    $(call result,$(patsubst test-%,%,$@)); \
 	    tests/setup/summary $(tap)/$(patsubst test-%,%,$@)*.tap
 # What examples/ say, where they say it: containers, Slurm, Ray, ... Needs root.
 test-places:
 	$(call prepare,test places)
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)rm -f $(tap)/places*.tap; $(MAKE) --no-print-directory run-places; tests/setup/summary $(tap)/places*.tap
+	$(Q)$(begin); rm -f $(tap)/places*.tap; $(MAKE) --no-print-directory run-places; \
+	    $(call result,places); tests/setup/summary $(tap)/places*.tap
 # examples/fleet over LOGS drawn ones, by DuckDB and by Spark with two workers: the same rows, their times into
 # docs/fleet.md. Fetches PySpark, 450 MB.
 LOGS ?= 10000
 fleet:
 	$(call prepare,test fleet)
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)rm -f $(tap)/fleet*.tap; $(MAKE) --no-print-directory run-fleet && tests/fleet/times '$(O)/fleet' docs/fleet.md; \
-	    tests/setup/summary $(tap)/fleet*.tap
+	$(Q)$(begin); rm -f $(tap)/fleet*.tap; $(MAKE) --no-print-directory run-fleet && tests/fleet/times '$(O)/fleet' docs/fleet.md; \
+	    $(call result,fleet); tests/setup/summary $(tap)/fleet*.tap
 test-all: test
 	$(Q)failed=0; for t in test-measured test-places fleet test-cases test-neutral test-faults test-sanitizers fuzz mutants coverage; do \
 	    $(MAKE) --no-print-directory $$t || failed=1; done; \
@@ -333,7 +344,7 @@ test-all: test
 
 .PHONY: unit-programs run-unit run-e2e run-real run-measured run-cases run-agreement run-neutral \
         run-faults \
-        run-sanitizers run-fuzz run-mutants run-coverage run-places run-fleet fleet
+        run-slice run-sanitizers run-fuzz run-mutants run-coverage run-places run-fleet fleet
 run-cases: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/cases --part $(PART) \
 	    $(if $(SEED),--seed $(SEED)) $(CASES); \
@@ -375,6 +386,9 @@ e2e_names := $(sort $(basename $(notdir $(e2e_files))))
 e2e_first := worlds loader search_oracle page
 e2e_runs  := $(addprefix run-e2e/,$(e2e_first) $(filter-out $(e2e_first),$(e2e_names)))
 .PHONY: $(e2e_runs)
+# A slice of one long suite, drawn by the commit.
+run-slice: all $(O)/venv/.ready
+	$(Q)$(test_env) tests/setup/slice $(tap)/slice
 run-e2e: $(e2e_runs)
 $(e2e_runs): run-e2e/%: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e $(filter %/$*.bats,$(e2e_files))
@@ -496,7 +510,7 @@ distclean:
 help:
 	@echo 'make             build $(O)/libwhichcudnn.so and $(O)/whichcudnn'
 	@echo 'make test        unit, e2e and real tests; installs what they need; last line: N passed, N failed'
-	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones'
+	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones; DRAW=N has the parts that N draws'
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
 	@echo '                 and test-measured (whole frameworks, 30 GB; MEASURED=small without them)'
 	@echo 'make test-cases  failures of the field re-created, told, repaired; SEED=N draws them the same again'

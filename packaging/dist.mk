@@ -29,6 +29,6 @@ $(addprefix dist-,x86_64 aarch64): dist-%: $(O)/venv/.ready man
 # In clean userlands of other releases, which it fetches; built a second time, elsewhere.
 release-check: dist
 	$(call prepare,test neutral release)
-	$(Q)rm -f $(tap)/release*.tap; $(test_env) DIST='$(abspath $(DIST))' WC_COMMIT='$(COMMIT)' \
+	$(Q)$(begin); rm -f $(tap)/release*.tap; $(test_env) DIST='$(abspath $(DIST))' WC_COMMIT='$(COMMIT)' \
 	    WC_DATE='$(SOURCE_DATE_EPOCH)' tests/setup/run-bats $(tap)/release $(wildcard tests/release/*.bats); \
-	    tests/setup/summary $(tap)/release*.tap
+	    $(call result,release); tests/setup/summary $(tap)/release*.tap

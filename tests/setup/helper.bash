@@ -20,6 +20,9 @@ umask 022
 # Real releases: fetch_cudnn 9.1.0 --print lib (see --help).
 fetch_cudnn() { "$WC_PYTHON" "$WC_ROOT/tests/setup/fetch_cudnn.py" "$@"; }
 
+# drawn PARTS NAME: is NAME in the part that `make test` draws? Elsewhere everything is.
+drawn() { "$WC_ROOT/tests/setup/drawn" "$@"; }
+
 # Stand-ins for them and small programs that use them (see the first lines of each script).
 make_standin() { "$WC_ROOT/tests/fixtures/standin/make-standin" "$@"; }
 build_host() { "$WC_ROOT/tests/fixtures/hosts/build-host" "$@"; }

@@ -76,7 +76,7 @@ def spread(case, able, number):
 def plan(chosen, all_cases, options):
     """[(row, its cases)]. In --part all a case is run in as many of the target's rows as it needs to
     meet each value of each factor, while all cases together meet each pair of values; in --part
-    small in one of the rows that can, in turn (in two of them if all can). Where --row names rows,
+    small in one of the rows that can, in turn (in two of them if all can and no draw chose the rows). Where --row names rows,
     or the target does not spread them, each has all cases."""
     planned = []
     for target in chosen:
@@ -92,8 +92,8 @@ def plan(chosen, all_cases, options):
                 able = spread(case, able, number)
             elif small:
                 runs_it = [row for row in able if not row.exception(case)] or able
-                times = 2 if len(able) == len(target_rows) else 1
-                able = {runs_it[(number + i) % len(runs_it)] for i in range(times)}
+                times = 2 if len(able) == len(target_rows) and rows.draw() is None else 1
+                able = {runs_it[(number + (rows.draw() or 0) + i) % len(runs_it)] for i in range(times)}
             for row in able:
                 taken[row].append(case)
         planned += taken.items()
