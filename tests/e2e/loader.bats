@@ -346,22 +346,13 @@ through_the_program() {
     grep -E '^[1-9][0-9]{2,} places lead astray' "$work/counted.out"
 }
 
-@test "every protection is taken out somewhere, and an edit that no longer fits is an error" {
+@test "every protection is taken out somewhere" {
     local name count=0
     while read -r name; do
         echo "$name"
         grep -qE "(fails_without|take_out) $name( |$)" "$WC_ROOT"/tests/*/*.bats
         count=$((count + 1))
-    done < <(sed -n 's/^\([a-z0-9-]*\)).*/\1/p' "$WC_ROOT/tests/loader/without")
+    done < <("$WC_ROOT/tests/loader/without")
     [ "$count" -ge 30 ]
     run ! "$WC_ROOT/tests/loader/without" nothing "$BATS_TEST_TMPDIR/nothing.so"
-    cd "$BATS_TEST_TMPDIR"
-    mkdir -p tests/loader core include
-    cp "$WC_ROOT/Makefile" .
-    cp -r "$WC_ROOT"/{packaging,shim} .
-    cp "$WC_ROOT/tests/loader/without" tests/loader
-    sed -i 's/    look_up(RTLD_DEFAULT, NAME);/    wait();/' shim/locked.c
-    run ! env WC_BUILD="$PWD/build" tests/loader/without lock-that-fork-resets "$PWD/nothing.so"
-    [[ $output == *'the anchor is not found once in shim/locked.c'* ]]
-    [ ! -e nothing.so ]
 }

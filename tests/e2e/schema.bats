@@ -94,11 +94,11 @@ generated() { # WHAT FILE
     cp -r "$WC_ROOT/tests/schema" two/tests/
     cp -r "$WC_ROOT/include" "$WC_ROOT/core" two/
     python3 two/tests/schema/draw_logs.py drawn 60
-    sed -i 's/^INT(demand, function_count,/INT(demand, functions,/' two/include/whichcudnn/record.def
+    edit -o two/include/whichcudnn/record.def include/whichcudnn/record.def 'INT(demand, function_count,' 'INT(demand, functions,'
     run -1 python3 two/tests/schema/one_table.py drawn
     [[ $output == *"functions: ('INT', None, 'number of listed functions imported') in demand"* ]]
     cp "$WC_ROOT/include/whichcudnn/record.def" two/include/whichcudnn/
-    sed -i 's/^STR(object, symbol_version,.*/STR(object, node, "the symbol version it defines")/' two/include/whichcudnn/record.def
+    edit -o two/include/whichcudnn/record.def include/whichcudnn/record.def 'STR(object, symbol_version,' 'STR(object, node,'
     run -1 python3 two/tests/schema/one_table.py drawn
     [[ $output == *"node: ('STR', None, 'the symbol version it defines') in object"* ]]
     cp "$WC_ROOT/include/whichcudnn/record.def" two/include/whichcudnn/
@@ -116,7 +116,7 @@ static void twice(struct wc_object_record *o) {
     o->soname = NULL;
 }
 END
-    sed -i 's/r.u.unobserved.why = why;//' twice/core/records/emit.c
+    edit -o twice/core/records/emit.c core/records/emit.c 'r.u.unobserved.why = why;' ''
     run -1 "$PY" "$WC_ROOT/tests/schema/one_writer.py" twice
     is "$output" 'object.soname: core/records/emit.c, shim/describe.c
 unobserved.why: nobody'

@@ -159,45 +159,48 @@ END
     make_standin 9.1.0 set
     build_host lazy set host
     observed ./host version create
-    sed -i 's/{"ORIGIN", origin}/{"ORIGINS", origin}/' core/search/tokens.c
-    run cmp core/search/tokens.c "$WC_ROOT/core/search/tokens.c"
-    [ "$status" -eq 1 ]
+    edit core/search/tokens.c '{"ORIGIN", origin}' '{"ORIGINS", origin}'
     "$WC_ROOT/tests/oracle/build-search-driver" core driver
     run -1 "$PY" -B "$WC_ROOT/tests/oracle/search_observed.py" ./driver ./host version create
     [[ $output == *"in the replay, from number"*"they differ" ]]
 }
 
 # Each rule broken once: the comparison must see it.
-breaks() { # FILE ANCHOR REPLACEMENT [SET-UPS PROCESSOR]
+with_edit() { # FILE ANCHOR REPLACEMENT
     cp -r "$WC_ROOT/core" "$WC_ROOT/include" "$BATS_TEST_TMPDIR/"
-    grep -qF "$2" "$BATS_TEST_TMPDIR/core/search/$1"
-    python3 -c 'import sys; p, a, b = sys.argv[1:4]; s = open(p).read(); assert s.count(a) == 1
-open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3"
-    "$WC_ROOT/tests/oracle/build-search-driver" "$BATS_TEST_TMPDIR/core" "$BATS_TEST_TMPDIR/driver"
-    WC_SEED=5 run ask "$BATS_TEST_TMPDIR/driver" "${4:-20}" "${@:5}"
+    cd "$BATS_TEST_TMPDIR" || return
+    edit "$@" && "$WC_ROOT/tests/oracle/build-search-driver" core driver
+}
+is_noticed() { # [SET-UPS PROCESSOR]
+    WC_SEED=5 run ask "$BATS_TEST_TMPDIR/driver" "${1:-20}" "${@:2}"
     echo "$output"
     [ "$status" -eq 1 ]
     [[ "$output" == *"in the replay, from number"* ]]
 }
 
 @test "a replay without the DT_RPATH of those that loaded the caller is noticed" {
-    breaks search.c '!s->over; o = o->loaded_by)' '!s->over; o = NULL)'
+    with_edit core/search/search.c '!s->over; o = o->loaded_by)' '!s->over; o = NULL)'
+    is_noticed
 }
 
 @test "a replay that forgets which directories are missing is noticed" {
-    breaks search.c 'bool missing = is_missing(s, s->path, base, sub);' \
+    with_edit core/search/search.c 'bool missing = is_missing(s, s->path, base, sub);' \
         'bool missing = is_missing(s, s->path, base, sub) && s->over;'
+    is_noticed
 }
 
 @test "a replay that leaves out the subdirectories is noticed" {
-    breaks search.c 'const char *const *sub = s->context->subdirectories;' \
+    with_edit core/search/search.c 'const char *const *sub = s->context->subdirectories;' \
         'const char *const *sub = NULL;'
+    is_noticed
 }
 
 @test "a replay that does not know \$LIB is noticed" {
-    breaks tokens.c '{"LIB", context->lib}' '{"LIBS", context->lib}'
+    with_edit core/search/tokens.c '{"LIB", context->lib}' '{"LIBS", context->lib}'
+    is_noticed
 }
 
 @test "a replay that tries a subdirectory once that the list has twice is noticed" {
-    breaks search.c 'd->sub == sub' '(d->sub == sub || sub)' 3 qemu64
+    with_edit core/search/search.c 'd->sub == sub' '(d->sub == sub || sub)'
+    is_noticed 3 qemu64
 }

@@ -108,7 +108,7 @@ service() {
     [[ $stderr == *'error[facade-and-parts-differ]'* ]]
     told_in logs
     grep -qx LogsDirectory=whichcudnn units/train.service.d/whichcudnn.conf
-    sed -i s/LogsDirectory/LogDirectory/ units/train.service.d/whichcudnn.conf
+    edit -o units/train.service.d/whichcudnn.conf examples/systemd/whichcudnn.conf LogsDirectory= LogDirectory=
     run service
     [[ $output == *"Unknown key"*LogDirectory* ]]
 }

@@ -45,7 +45,7 @@ END
     told_in logs
     # Another key is no way.
     rm logs/*
-    sed -i s/pre-spawn-environ/environ/ config/whichcudnn.yaml
+    edit -o config/whichcudnn.yaml examples/dask/whichcudnn.yaml pre-spawn-environ: environ:
     DASK_CONFIG=$PWD/config run -0 --separate-stderr "$PLACES/python" job.py
     is "$output|$(ls logs)" "$trained"$'\nZeroDivisionError|'
 }

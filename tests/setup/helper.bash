@@ -17,6 +17,9 @@ unset "${!WHICHCUDNN_@}" "${!LD_@}" "${!CUDNN_LOG@}" "${!CONDA_@}" CUDA_HOME CUD
 export LC_ALL=C
 umask 022
 
+# shellcheck source=edit.bash
+. "$WC_ROOT/tests/setup/edit.bash"
+
 # Real releases: fetch_cudnn 9.1.0 --print lib (see --help).
 fetch_cudnn() { "$WC_PYTHON" "$WC_ROOT/tests/setup/fetch_cudnn.py" "$@"; }
 
