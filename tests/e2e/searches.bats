@@ -126,6 +126,13 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
         "\"$PWD/empty/libcudnn.so.9\" \"LD_LIBRARY_PATH\" false \"other class or machine\""
 }
 
+@test "a file that was refused is named without the slashes at its directory's end" {
+    build_opener
+    echo 'no library' >empty/libcudnn.so.9
+    LD_LIBRARY_PATH=$PWD/empty// observed ./opener libcudnn.so.9
+    is "$(records file "$log" | jq -r .path)" "$PWD/empty/libcudnn.so.9"
+}
+
 @test "a host that gets what another one loaded: its own search is told" {
     build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
     build_library b "-Wl,--enable-new-dtags,-rpath,$PWD/two"

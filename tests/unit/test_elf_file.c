@@ -129,13 +129,14 @@ static void put_library(struct setting *s, const char *path, const char *soname,
 }
 
 static struct wc_object_record object;
-static char version[WC_VERSION_TEXT], needed[64];
+static char version[WC_VERSION_TEXT], needed[64], framework[32];
 
 static void keep(void *ctx, struct wc_record *r) {
     (void)ctx;
     object = r->u.object;
     snprintf(version, sizeof(version), "%s", object.version ? object.version : "");
     snprintf(needed, sizeof(needed), "%s", object.needed.n > 0 ? object.needed.p[0] : "");
+    snprintf(framework, sizeof(framework), "%s", object.framework ? object.framework : "");
 }
 
 /* As it is logged, but for texts that live no longer. */
@@ -182,6 +183,23 @@ static void a_host_is_what_imports_cudnn(void **state) {
     assert_int_equal(source->stack.demands.p[1].r.demand_kind, WC_demand_kind_SYMBOLS);
     elf_file_close(l);
     source_free(source);
+}
+
+static void a_framework_is_named_in_the_record(void **state) {
+    struct setting *s = *state;
+    static const char *const names[][2] = {{"libtorch_cpu.so", "torch"}, {"libhost.so", ""}};
+
+    for (size_t i = 0; i < 2; i++) {
+        char path[64];
+        struct elf_file *l;
+        snprintf(path, sizeof(path), "/opt/app/lib/%s", names[i][0]);
+        put_library(s, path, names[i][0], "libcudnn.so.9", "cudnnCreate");
+        l = elf_file_open(&s->disk, path, false);
+        assert_non_null(l);
+        log_object(l);
+        assert_string_equal(framework, names[i][1]);
+        elf_file_close(l);
+    }
 }
 
 #define SITE "/v/lib/python3.12/site-packages"
@@ -346,6 +364,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_leads_nowhere_is_told, begin, end),
         cmocka_unit_test_setup_teardown(only_regular_files_are_opened, begin, end),
         cmocka_unit_test_setup_teardown(a_host_is_what_imports_cudnn, begin, end),
+        cmocka_unit_test_setup_teardown(a_framework_is_named_in_the_record, begin, end),
         cmocka_unit_test_setup_teardown(a_table_does_not_speak_of_another_build, begin, end),
         cmocka_unit_test_setup_teardown(a_copy_tells_its_version_and_installation, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_library_is_told_by_its_name_alone, begin, end),

@@ -136,6 +136,23 @@ static void a_pin_is_judged_by_the_rule(void **state) {
     assert_required(pin, other_minor(v, -1), "runtime-too-old");
 }
 
+/* A host bound to a part of one set and then to the facade of another uses that facade. */
+static void a_facade_is_used_rather_than_a_part(void **state) {
+    (void)state;
+    static const char *const check[] = {"cudnnOpsVersionCheck"}, *const create[] = {"cudnnCreate"};
+    struct wc_version v = draw_release(9);
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so"), other = add_host(s, "/opt/b/libother.so");
+    int64_t newer = add_facade(s, "/opt/newer", v, other);
+    int64_t part = add_part(s, "/opt/newer", "ops", v, newer);
+    int64_t older = add_facade(s, "/opt/older", other_minor(v, -1), host);
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = print(s, ">=9.%d", v.minor)};
+    add_demand(s, &w);
+    add_binding(s, host, part, WC_binding_how_SLOT, check, 1);
+    add_binding(s, host, older, WC_binding_how_SLOT, create, 1);
+    assert_finds(s, "runtime-too-old two-copies-loaded");
+}
+
 static void only_the_major_of_a_node_counts(void **state) {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
@@ -851,6 +868,7 @@ int main(void) {
         cmocka_unit_test(old_tensorflow_compares_its_compatibility_numbers),
         cmocka_unit_test(a_range_is_judged_by_itself),
         cmocka_unit_test(a_pin_is_judged_by_the_rule),
+        cmocka_unit_test(a_facade_is_used_rather_than_a_part),
         cmocka_unit_test(only_the_major_of_a_node_counts),
         cmocka_unit_test(another_major_counts_before_an_older_minor),
         cmocka_unit_test(a_bare_soname_tells_the_major),

@@ -580,6 +580,7 @@ static void dpkg_lists_its_files(void **state) {
     "30 22 8:1 /lib/libcudnn.so.8 /usr/lib/x86_64-linux-gnu/libcudnn.so.8 ro - ext4 /dev/root "    \
     "rw\n"                                                                                         \
     "31 22 8:1 /host /opt/with\\040blank rw shared:1 - ext4 /dev/root rw\n"                        \
+    "35 22 8:1 /host /opt/ends\\040 rw shared:1 - ext4 /dev/root rw\n"                             \
     "32 22 0:40 /@home /home rw - btrfs /dev/sdb rw\n"                                             \
     "33 22 0:41 / /data rw - tmpfs none rw\n"                                                      \
     "34 33 8:1 /x /data/in/side rw master:1 - ext4 /dev/root rw"
@@ -591,6 +592,7 @@ static void a_mounted_file_is_not_the_images_own(void **state) {
         {"/usr/lib/x86_64-linux-gnu/libcudnn.so.8.1/libcudnn.so.9", ""},
         {"/opt/with blank/libcudnn.so.9", "/opt/with blank"},
         {"/opt/with/libcudnn.so.9", ""},
+        {"/opt/ends /libcudnn.so.9", "/opt/ends "},
         {"/home/me/libcudnn.so.9", ""},
         {"/data/libcudnn.so.9", ""},
         {"/data/in/side/lib/libcudnn.so.9", "/data/in/side"},

@@ -14,11 +14,22 @@
 #include <cmocka.h>
 
 #include "core/elf/elf_image.h"
+#include "shim/reader.h"
 #include "shim/view.h"
 #include "support_elf.h"
 #include "support_place.h"
 
 #define BLOCK ((size_t)64 << 10)
+
+static size_t mappings(void) {
+    FILE *f = fopen("/proc/self/maps", "r");
+    size_t n = 0;
+    assert_non_null(f);
+    for (int byte; (byte = fgetc(f)) != EOF;)
+        n += byte == '\n';
+    fclose(f);
+    return n;
+}
 
 /* n bytes at an offset, each of them this one. */
 static void put(const char *name, size_t offset, size_t n, int byte) {
@@ -219,6 +230,24 @@ static void a_library_that_is_cut_is_refused(void **state) {
     view_close(&v);
 }
 
+/* Hosts may look at thousands of files. */
+static void what_the_reader_mapped_is_gone_when_it_closes(void **state) {
+    struct wc_library library;
+    (void)state;
+    put("file", 0, 3 * BLOCK, 'a');
+    put("other", 0, BLOCK, 'b');
+    const struct wc_reader *r = reader();
+    size_t before = mappings();
+    for (int i = 0; i < 20; i++) {
+        assert_true(r->open(r->ctx, "file", &library));
+        assert_true(r->open(r->ctx, "other", &library));
+        assert_false(r->open(r->ctx, "file", &library)); /* two at a time */
+        r->close(r->ctx);
+        r->close(r->ctx);
+    }
+    assert_true(mappings() <= before + 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_asked_for_is_read, enter_place, leave_place),
@@ -238,6 +267,8 @@ int main(void) {
                                         leave_place),
         cmocka_unit_test_setup_teardown(a_library_is_read_through_it, enter_place, leave_place),
         cmocka_unit_test_setup_teardown(a_library_that_is_cut_is_refused, enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(what_the_reader_mapped_is_gone_when_it_closes, enter_place,
+                                        leave_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
