@@ -71,6 +71,21 @@ make_mixed() { # FACADE_VERSION PARTS_VERSION DIR
     [ "$status" -eq 0 ]
 }
 
+@test "each record is written in one write, to the log that was opened for it" {
+    make_mixed 9.1.0 9.10.0 set
+    build_host now set/lib64 host
+    strace -o trace -s 100000 -e trace=openat,write,close env LD_PRELOAD="$SHIM" ./host create
+    run awk '
+        /^openat\(.*\/logs\/.*O_WRONLY/ && !/O_CREAT/ { opened++; at = NR }
+        /^write\(.*[^\\]\\n", [0-9]+\) = [0-9]+$/ && NR == at + 1 { written++ }
+        /^close\(/ && at && NR == at + 2 { closed++ }
+        END { print opened, written, closed }
+    ' trace
+    n=$(cat logs/* | wc -l)
+    is "$output" "$n $n $n"
+    [ "$n" -ge 10 ]
+}
+
 @test "a finding that comes before a crash is there after it" {
     make_standin 9.11.0 set --only facade
     make_standin 9.1.0 set --without facade --without-function cudnnCreate

@@ -20,6 +20,10 @@ setup() { enter_programs; }
     fails_without loader-s-lock all_watched ./meanwhile
 }
 
+@test "a function is looked up while another thread's host is relocated, with no lock of the shim" {
+    all_watched ./meanwhile looks-up
+}
+
 @test "one thread reloads a host that is slow to relocate, another loads others" {
     fails_without loader-s-lock all_watched ./restless 200
 }
