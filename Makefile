@@ -415,7 +415,7 @@ lint:
 	$(call prepare,lint)
 	$(Q)rm -f $(tap)/lint.tap; $(MAKE) --no-print-directory -k -j$(JOBS) run-tidy; tidy=$$?; \
 	    $(MAKE) --no-print-directory circles; circles=$$?; \
-    tests/setup/lint $(tap)/lint.tap $$tidy $$circles $(c_files); tests/setup/summary $(tap)/lint.tap
+    $(test_env) tests/setup/lint $(tap)/lint.tap $$tidy $$circles $(c_files); tests/setup/summary $(tap)/lint.tap
 
 # Files that need one another in a circle, in either product.
 .PHONY: circles run-tidy

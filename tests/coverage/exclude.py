@@ -2,7 +2,7 @@
 """exclude.py LIST FROM.json TO.json: a gcovr tracefile without the lines that the list excludes;
 prints how many lines there were and how many went, and each entry with its count and reason. An
 entry is PATH, PATTERN (found in the line) and REASON, by tabs; one without a reason or that fits no
-line is an error."""
+line is an error. With LIST alone it looks for the lines in the sources."""
 
 import json
 import re
@@ -21,16 +21,24 @@ def entries(path):
             yield parts
 
 
-def main(listed, source, target):
+def fitting(path, pattern):
+    with open(path, encoding="utf-8") as file:
+        return {n for n, line in enumerate(file, 1) if re.search(pattern, line)}
+
+
+def main(listed, source=None, target=None):
+    if not source:
+        for path, pattern, _ in entries(listed):
+            if not fitting(path, pattern):
+                sys.exit(f"{listed}: no line of {path} fits {pattern!r}")
+        return
     with open(source, encoding="utf-8") as file:
         data = json.load(file)
     total = len({(f["file"], line["line_number"]) for f in data["files"] for line in f["lines"]})
     report, gone_in_all = [], 0
     for path, pattern, reason in entries(listed):
         found = [f for f in data["files"] if f["file"] == path]
-        with open(path, encoding="utf-8") as file:
-            text = file.read().split("\n")
-        fits = {n for n, line in enumerate(text, 1) if re.search(pattern, line)}
+        fits = fitting(path, pattern)
         gone = set()
         for f in found:
             gone |= {line["line_number"] for line in f["lines"]} & fits
