@@ -173,6 +173,23 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
         "[\"$PWD/opener\",\"$PWD/two/libcudnn.so.9\"]"
 }
 
+@test "what answers to a name by its SONAME alone was found" {
+    build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
+    printf 'int nothing;' | cc_of asked
+    mv libasked.so renamed.so
+    build_opener
+    observed ./opener ./liba.so ./renamed.so libasked.so ./nowhere.so ./liba.so
+    is "$(records failure "$log" | jq -r .name | grep -v cudnn)" ./nowhere.so
+}
+
+@test "not found: another name of the library beside where the loader looked" {
+    build_opener
+    make_standin 8.9.2 eight
+    cp eight/libcudnn.so.8 empty/libcudnn.so.8.9.2
+    LD_LIBRARY_PATH=$PWD/empty observed ./opener libcudnn.so.8
+    is "$(records file "$log" | jq -r .path)" "$PWD/empty/libcudnn.so.8.9.2"
+}
+
 @test "not found: every directory that was searched, and the copy that was not" {
     build_opener "-Wl,--enable-new-dtags,-rpath,$PWD/empty"
     mkdir -p cuda/lib64

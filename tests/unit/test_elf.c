@@ -33,13 +33,16 @@ static size_t add_note(struct elf_maker *m) {
     return at;
 }
 
+/* Of two files versions are needed: the symbols' own stands behind another one's. */
 static void add_versions(struct elf_maker *m, const char *file, const char *need, const char *base,
                          const char *node) {
     struct {
         Elf64_Verneed n;
         Elf64_Vernaux a;
-    } needed = {{1, 1, elf_string(m, file), sizeof(Elf64_Verneed), 0},
-                {0, 0, 2, elf_string(m, need), 0}};
+    } needed[2] = {
+        {{1, 1, elf_string(m, "libbeside.so.1"), sizeof(Elf64_Verneed), sizeof *needed},
+         {0, 0, 7, elf_string(m, "BESIDE_1"), 0}},
+        {{1, 1, elf_string(m, file), sizeof(Elf64_Verneed), 0}, {0, 0, 2, elf_string(m, need), 0}}};
     struct {
         Elf64_Verdef d;
         Elf64_Verdaux a;
@@ -48,8 +51,8 @@ static void add_versions(struct elf_maker *m, const char *file, const char *need
          {elf_string(m, base), 0}},
         {{1, 0, 3, 1, 0, sizeof(Elf64_Verdef), 0}, {elf_string(m, node), 0}},
     };
-    elf_dynamic(m, DT_VERNEED, elf_put(m, &needed, sizeof needed, 8));
-    elf_dynamic(m, DT_VERNEEDNUM, 1);
+    elf_dynamic(m, DT_VERNEED, elf_put(m, needed, sizeof needed, 8));
+    elf_dynamic(m, DT_VERNEEDNUM, 2);
     elf_dynamic(m, DT_VERDEF, elf_put(m, defined, sizeof defined, 8));
     elf_dynamic(m, DT_VERDEFNUM, 2);
 }
@@ -121,10 +124,12 @@ static void assert_symbol(const struct wc_elf_image *e, uint32_t i, const char *
 /* It wants libcudnn.so.9 of libcudnn.so.9, and defines MADE_1. */
 static void assert_versions_wanted(const struct wc_elf_image *e) {
     struct wc_elf_image other = *e;
-    assert_string_equal(wc_elf_version_file(e, 0), "libcudnn.so.9");
-    assert_null(wc_elf_version_file(e, 1));
-    assert_string_equal(wc_elf_version_lacking(e, 0, e), "libcudnn.so.9");
-    assert_null(wc_elf_version_lacking(e, 1, e));
+    assert_string_equal(wc_elf_version_file(e, 0), "libbeside.so.1");
+    assert_string_equal(wc_elf_version_file(e, 1), "libcudnn.so.9");
+    assert_null(wc_elf_version_file(e, 2));
+    assert_string_equal(wc_elf_version_lacking(e, 0, e), "BESIDE_1");
+    assert_string_equal(wc_elf_version_lacking(e, 1, e), "libcudnn.so.9");
+    assert_null(wc_elf_version_lacking(e, 2, e));
     other.verdef = 0; /* of what defines none the loader takes what it gets */
     assert_null(wc_elf_version_lacking(e, 0, &other));
 }

@@ -7,12 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/model/symbols.h"
 #include "core/packages/identify.h"
 #include "core/version/file_version.h"
+#include "core/version/version_code.h"
 #include "support_elf.h"
 #include "support_own_tree.h"
 #include "support_seed.h"
@@ -193,6 +196,31 @@ static void a_facade_tells_by_the_names_it_makes(void **state) {
         identify("/opt/lib/libcudnn.so.9", true, true);
         assert_version("unknown", WC_version_source_UNKNOWN);
     }
+}
+
+/* An argument that the end of the segment cuts in two; what follows may not be read. */
+static void code_is_not_read_behind_its_end(void **state) {
+    static const unsigned char major[] = {0x41, 0xb8, 9, 0, 0, 0};
+    unsigned char code[256];
+    (void)state;
+    memset(code, 0x90, sizeof code);
+    facade_with(code, sizeof code, "%s.%d.%d.%d");
+    const size_t n = image.load[0].readable, page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t room = (n + page - 1) / page * page;
+    unsigned char *pages =
+        mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + room, page, PROT_NONE), 0);
+    unsigned char *copy = pages + room - n;
+    memcpy(copy, image.load[0].at, n);
+    for (size_t i = 0; i < 8 * sizeof major; i++) {
+        const size_t begin = i % 8, cut = i / 8;
+        memcpy(copy + n - cut, major, cut);
+        image.load[0].at = copy + begin;
+        image.load[0].readable = n - begin;
+        assert_false(wc_version_known(wc_version_in_names(&image, 9)));
+    }
+    assert_int_equal(munmap(pages, room + page), 0);
 }
 
 static void calls_that_disagree_tell_nothing(void **state) {
@@ -858,6 +886,7 @@ int main(void) {
         WITH_TREE(a_data_symbol_tells),
         WITH_TREE(other_symbols_do_not),
         WITH_TREE(a_facade_tells_by_the_names_it_makes),
+        WITH_TREE(code_is_not_read_behind_its_end),
         WITH_TREE(calls_that_disagree_tell_nothing),
         WITH_TREE(an_aarch64_facade_does_too),
         WITH_TREE(a_number_in_the_code_tells),
