@@ -3,8 +3,9 @@
 # core's verdicts on versions against oracles that were written without it. A failing run prints
 # WC_SEED: run again with it in the environment to ask the same questions.
 
+load ../setup/helper
+
 setup_file() {
-    export WC_ROOT="${WC_ROOT:-$BATS_TEST_DIRNAME/../..}"
     export DRIVER="$BATS_FILE_TMPDIR/compat_driver"
     build_driver "$WC_ROOT/core" "$DRIVER"
 }
