@@ -285,8 +285,10 @@ struct entry_answer hooks_enter(unsigned entry, const uintptr_t *arguments,
 }
 
 void hooks_hear(const char *text) {
+    bool entered = this_thread.entered;
     if (!thread_enter())
         return;
+    this_thread.entered = entered; /* the words belong to that hook */
     if (this_thread.request || this_thread.lookup_failed)
         conclude(text);
     thread_leave();

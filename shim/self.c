@@ -9,6 +9,7 @@
 #include "thread.h"
 
 #define NOT_THERE (-2)
+#define THERE (-21) /* EISDIR */
 #define NO_ADVICE (-1)
 
 /* All by __atomic_ builtins. */
@@ -53,11 +54,12 @@ int self_tid(void) {
     return this_thread.tid;
 }
 
-/* ENOENT where there is none, another error where nobody may look. */
+/* ENOENT where there is none, another error where nobody may look. By a call that a line of the log
+ * needs anyway, and no more: nobody can open a directory to write, so there is nothing to close. */
 static int look_into_proc(int pid) {
     char name[40];
     wc_str_format(name, sizeof name, pid ? "/proc/self/task/%d" : "/proc/self/task", pid);
-    int fd = sys_open(name, O_PATH | O_CLOEXEC, 0);
+    int fd = sys_open(name, O_WRONLY | O_CLOEXEC, 0);
     if (fd >= 0)
         sys_close(fd);
     return fd;
@@ -72,7 +74,7 @@ static bool begin_process(struct page *p) {
         return true;
     if (pid <= 0) /* it is refused */
         return false;
-    __atomic_store_n(&p->is_in_proc, look_into_proc(pid) >= 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->is_in_proc, look_into_proc(pid) == THERE, __ATOMIC_RELAXED);
     __atomic_store_n(&p->pid, pid, __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&p->process, &before, next, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
@@ -80,11 +82,11 @@ static bool begin_process(struct page *p) {
     return true;
 }
 
-/* By the calls that a line of the log needs anyway: getpid may be forbidden by now. */
+/* Not by getpid: it may be forbidden by now. */
 static bool is_anothers_memory(const struct page *p) {
     return __atomic_load_n(&p->is_in_proc, __ATOMIC_RELAXED) &&
            look_into_proc(__atomic_load_n(&p->pid, __ATOMIC_RELAXED)) == NOT_THERE &&
-           look_into_proc(0) >= 0;
+           look_into_proc(0) == THERE;
 }
 
 /* Once for each hook: none begins in one process and ends in another. */
