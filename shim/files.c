@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files.h"
 
+#include "clock.h"
+#include "core/base/hash.h"
 #include "sys.h"
 
 #define ENTRIES_MOST 32768 /* of a directory: it may be one of data */
@@ -10,7 +12,8 @@ bool sys_cannot_close;
 /* Looked at first: to be opened is enough to wake who waits to write into a FIFO, or to rewind a
  * tape. */
 int files_open(const char *path, struct stat *st) {
-    if (sys_stat(path, st) == 0 && !S_ISREG(st->st_mode))
+    int error = sys_stat(path, st);
+    if (error == -2 /* ENOENT */ || (error == 0 && !S_ISREG(st->st_mode)))
         return -1;
     int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     if (fd >= 0 && (sys_fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
@@ -70,13 +73,35 @@ struct entry {
     char name[];
 };
 
+/* Directories that were read to their end and had no dist-info, by what changes with an entry. Each
+ * library's directories are asked about, up to the root, and some hold thousands of files. */
+enum { PLAIN_MOST = 64, SETTLED = 2 /* seconds: a clock's step passed since the last change */ };
+static uint64_t plain[PLAIN_MOST];
+
+static uint64_t state_of(const char *dir) {
+    struct stat st;
+    bool known = sys_stat(dir, &st) == 0 && st.st_ctim.tv_sec > 0; /* some do not keep it */
+    if (!known || clock_now() / 1000000 < st.st_ctim.tv_sec + SETTLED)
+        return 0;
+    const uint64_t words[] = {st.st_dev, st.st_ino, (uint64_t)st.st_ctim.tv_sec,
+                              (uint64_t)st.st_ctim.tv_nsec};
+    return wc_hash_bytes(wc_hash_text(WC_HASH_START, dir), words, sizeof words);
+}
+
+static bool no_dist_info(void *ctx, const char *dir) {
+    uint64_t state = state_of(dir);
+    (void)ctx;
+    return state && plain[state % PLAIN_MOST] == state;
+}
+
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
     _Alignas(8) char buffer[2048];
+    uint64_t state = state_of(dir); /* before it is read: it may change meanwhile */
     int fd = sys_open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
     (void)ctx;
     if (fd < 0)
         return false;
-    bool more = true;
+    bool more = true, any = false;
     long n = 0;
     int entries = 0;
     while (more && (n = sys_list(fd, buffer, sizeof buffer)) > 0) {
@@ -85,9 +110,12 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
             at += e->length;
             if (wc_str_compare(e->name, ".") != 0 && wc_str_compare(e->name, "..") != 0)
                 more = each(arg, e->name) && ++entries < ENTRIES_MOST;
+            any = any || wc_str_ends(e->name, ".dist-info");
         }
     }
     sys_close(fd);
+    if (state && n == 0 && !any)
+        plain[state % PLAIN_MOST] = state;
     return n >= 0;
 }
 
@@ -111,7 +139,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     return good;
 }
 
-const struct wc_files shim_files = {NULL, read_at, facts_of, list, real_path, NULL};
+const struct wc_files shim_files = {NULL, read_at, facts_of, list, real_path, NULL, no_dist_info};
 
 bool files_read_text(const char *path, char *to, size_t cap) {
     int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);

@@ -28,6 +28,8 @@ struct wc_files {
      * has to be read. */
     bool (*find)(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
                  uint64_t *at);
+    /* May be NULL: is it known that dir, as it is now, has no entry that ends in ".dist-info"? */
+    bool (*no_dist_info)(void *ctx, const char *dir);
 };
 
 static inline bool wc_is_directory(const struct wc_files *files, const char *path) {

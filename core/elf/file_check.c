@@ -8,7 +8,7 @@
 #define EM_LOONGARCH 258
 #endif
 
-enum { BEGINNING = 512, SEGMENTS_MOST = 128, PAGE = 4096 };
+enum { BEGINNING = 1024, SEGMENTS_MOST = 128, PAGE = 4096 };
 
 /* How files begin that get where a library should be; longer ones before those that they begin
  * with. */
@@ -56,6 +56,16 @@ struct checked {
 static void conclude(struct checked *l, enum wc_file_fault fault, const char *what) {
     l->out->fault = fault;
     wc_text_add(&l->what, what);
+}
+
+static bool read_at(const struct checked *l, uint64_t offset, void *to, size_t size) {
+    size_t n;
+
+    if (offset < l->n && size <= l->n - offset) {
+        wc_mem_copy(to, l->beginning + offset, size);
+        return true;
+    }
+    return l->files->read(l->files->ctx, l->path, offset, to, size, &n) && n == size;
 }
 
 /* ---- what is no ELF file ---- */
@@ -138,12 +148,10 @@ static void read_segments(struct checked *l, const Elf64_Ehdr *h, struct segment
     uint64_t end = h->e_phoff + (uint64_t)h->e_phnum * sizeof(Elf64_Phdr);
     uint64_t low = UINT64_MAX, high = 0;
     Elf64_Phdr p;
-    size_t n;
 
     s->end = -1;
     for (size_t i = 0; i < h->e_phnum && i < SEGMENTS_MOST; i++) {
-        if (!l->files->read(l->files->ctx, l->path, h->e_phoff + i * sizeof p, &p, sizeof p, &n) ||
-            n < sizeof p)
+        if (!read_at(l, h->e_phoff + i * sizeof p, &p, sizeof p))
             return;
         if (p.p_type == PT_DYNAMIC)
             s->dynamic = p.p_offset;
@@ -175,10 +183,8 @@ static void conclude_cut(struct checked *l, int64_t needs) {
 /* A copy that made room for the whole file and did not get to its end leaves zeros there. */
 static bool is_dynamic_lost(struct checked *l, uint64_t offset) {
     Elf64_Dyn first;
-    size_t n;
 
-    return l->files->read(l->files->ctx, l->path, offset, &first, sizeof first, &n) &&
-           n == sizeof first && first.d_tag == DT_NULL;
+    return read_at(l, offset, &first, sizeof first) && first.d_tag == DT_NULL;
 }
 
 /* The magic, class and byte order were looked at; GNU's own version of the ABI grows. */

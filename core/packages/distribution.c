@@ -221,7 +221,8 @@ const char *wc_distribution_site(struct wc_reading *r, const char *path) {
     for (int level = 0; level < LEVELS && length > 1; level++) {
         bool found = false;
         const char *site = wc_reading_copy(r, path, length);
-        if (site && r->files->list(r->files->ctx, site, is_info, &found) && found)
+        if (site && !(r->files->no_dist_info && r->files->no_dist_info(r->files->ctx, site)) &&
+            r->files->list(r->files->ctx, site, is_info, &found) && found)
             return site;
         r->memory.used = mark;
         length = wc_dir_above(path, length);

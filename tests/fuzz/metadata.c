@@ -49,7 +49,7 @@ static void check_package(void *ctx, struct wc_record *record) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct controls c = {data, size};
     struct paths p = {.calls = 0, .fails_at = take_control(&c)};
-    struct wc_files files = {&p, paths_read, paths_facts, paths_list, paths_real_path, NULL};
+    struct wc_files files = {&p, paths_read, paths_facts, paths_list, paths_real_path, NULL, NULL};
     struct wc_identity id;
     char path[PATH];
     paths_read_from(&p, data, c.size);

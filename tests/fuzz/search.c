@@ -57,7 +57,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     return false;
 }
 
-static const struct wc_files files = {NULL, contents, facts, list, real_path, NULL};
+static const struct wc_files files = {NULL, contents, facts, list, real_path, NULL, NULL};
 
 struct seen {
     size_t n;

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct header h = {NULL, header < c.size ? header : c.size};
     c.size -= h.n;
     h.p = c.data + c.size;
-    struct wc_files files = {&h, read_header, no_facts, no_list, no_real_path, NULL};
+    struct wc_files files = {&h, read_header, no_facts, no_list, no_real_path, NULL, NULL};
     const char *path = paths[how % (sizeof paths / sizeof *paths)];
     /* In a piece of its own: what lies behind the file is not the file's. */
     uint8_t *file = malloc(c.size + !c.size);

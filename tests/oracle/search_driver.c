@@ -50,7 +50,7 @@ static bool file_facts(void *ctx, const char *path, struct wc_file_stat *out) {
                                  .directory = S_ISDIR(st.st_mode)};
     return true;
 }
-static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL, NULL};
+static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL, NULL, NULL};
 
 #define MOST 1024
 static struct wc_search_context library_cache;

@@ -105,7 +105,7 @@ static inline void tree_begin(struct tree *t) {
     temporary_name(t->root, sizeof(t->root));
     if (!mkdtemp(t->root))
         tree_fail(t->root);
-    t->files = (struct wc_files){t, tree_read, tree_facts, tree_list, tree_real_path, NULL};
+    t->files = (struct wc_files){t, tree_read, tree_facts, tree_list, tree_real_path, NULL, NULL};
 }
 
 static inline void tree_put(struct tree *t, const char *path, const void *bytes, size_t n) {

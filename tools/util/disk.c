@@ -498,7 +498,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     return true;
 }
 
-const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path, NULL};
+const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path, NULL, NULL};
 
 void disk_remember(struct disk *d) {
     d->memory = must_allocate(sizeof(*d->memory));
@@ -514,7 +514,7 @@ void disk_begin(struct disk *d, const char *root) {
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';
     below_begin(&d->below, d->root);
-    d->files = (struct wc_files){d, read_at, facts_of, list, real_path, NULL};
+    d->files = (struct wc_files){d, read_at, facts_of, list, real_path, NULL, NULL};
 }
 
 void disk_end(struct disk *d) {
