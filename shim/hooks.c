@@ -28,42 +28,56 @@
 /* ---- what became of this thread's last request ---- */
 
 /* text: as for conclude(). */
-static void emit_end(int64_t number, bool answered, const char *text) {
-    if (!state_take())
-        return;
-    struct request *r = requests_find(number);
-    if (r && answered)
-        searches_emit_answered(r);
-    if (r && (answered || (!text && requests_same_file(r))))
-        r->ended = true;
-    else if (r)
-        failures_emit_request(r, text);
-    state_leave();
+static bool does_end_matter(const struct request *r, const char *text) {
+    bool open_ended = r->named && r->name[0] && !r->no_load;
+    /* Nobody outside of another namespace sees what was loaded into it. */
+    if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
+        open_ended = false;
+    return open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
 }
 
 /* Nothing may come between a failed call and the host's dlerror that touches dlerror's state: where
  * there are words, what answers to the name is known from what was seen meanwhile. */
 static void conclude_request(const char *text) {
-    char name[REQUEST_NAME];
-    bool matters = false, open_ended = false, answered = false;
     int64_t number = this_thread.request;
     this_thread.request = 0;
     if (!number || !state_take())
         return;
     struct request *r = requests_find(number);
-    if (r && !r->ended) {
-        wc_str_copy(name, sizeof name, r->name);
-        open_ended = r->named && r->name[0] && !r->no_load;
-        /* Nobody outside of another namespace sees what was loaded into it. */
-        if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
-            open_ended = false;
-        matters = open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
-        answered = r->answered || objects_named(name);
-        r->ended = !matters;
+    bool open = r && !r->ended && does_end_matter(r, text);
+    if (r)
+        r->ended = !open;
+    bool answered = open && (r->answered || objects_named(r->name));
+    bool known = rescan_knows_names();
+    if (open && !answered && !text && !known) {
+        state_leave();
+        known = rescan_note_loaders();
+        if (!state_take())
+            return;
+        r = requests_find(number);
+    }
+    if (open && r) {
+        answered = answered || (!text && rescan_answers(r->name, known));
+        if (answered)
+            searches_emit_answered(r);
+        if (answered || (!text && requests_same_file(r)))
+            r->ended = true;
+        else
+            failures_emit_request(r, text);
     }
     state_leave();
-    if (matters)
-        emit_end(number, answered || (!text && rescan_answers(name)), text);
+}
+
+/* Takes the lock; *path: whose address it is, if it is known, or wanted. */
+static bool take_with_path(uintptr_t address, bool wanted, const char **path) {
+    if (!state_take())
+        return false;
+    *path = rescan_known_path(address);
+    if (*path || !wanted)
+        return true;
+    state_leave();
+    *path = rescan_path_at(address);
+    return state_take();
 }
 
 static void conclude_lookup(const char *text) {
@@ -72,9 +86,7 @@ static void conclude_lookup(const char *text) {
     this_thread.lookup_failed = false;
     if (this_thread.lookup_number && !text)
         return;
-    if (!path)
-        path = rescan_path_at(caller);
-    if (!state_take())
+    if (path ? !state_take() : !take_with_path(caller, true, &path))
         return;
     const struct object *by = objects_at(caller);
     if (!this_thread.lookup_number)
@@ -104,14 +116,13 @@ static void catch_up(void) {
 
 static void before_open(enum wc_operation operation, const char *name, int flags,
                         uintptr_t return_address) {
-    const char *caller = NULL;
+    const char *caller;
     bool hints = wc_name_hints(name);
     rescan_note_start();
-    if (hints || journal_is_open()) /* it will be written ahead */
-        caller = rescan_path_at(return_address);
     if (name && searches_matter(name)) /* if it fails there is no look between that and dlerror */
         rescan_note_loaders();
-    if (!state_take())
+    /* It will be written ahead. */
+    if (!take_with_path(return_address, hints || journal_is_open(), &caller))
         return;
     journal_open_if_eager();
     struct request *r = requests_note(operation, name, flags, return_address, caller, hints);

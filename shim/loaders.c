@@ -2,6 +2,7 @@
 #include "loaders.h"
 
 #include "core/base/hash.h"
+#include "core/model/names.h"
 #include "files.h"
 #include "memory.h"
 #include "objects.h"
@@ -62,23 +63,30 @@ static const char *keep(const char *text) {
     return wc_arena_string(&chain->text.arena, text);
 }
 
+/* One object's names and search path may take more than that; then they are missing. */
+static bool is_full(void) {
+    return chain->links == LINKS_MOST ||
+           chain->text.used > sizeof chain->texts - (size_t)2 * SYS_PATH;
+}
+
 void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
     const char *needed;
-    if (!chain || chain->links == LINKS_MOST)
+    if (!chain || is_full())
         return;
     int number = (int)chain->links++;
     struct link *l = &chain->link[number];
     bool program = !info->dlpi_name || !info->dlpi_name[0];
     *l = (struct link){.needed_by = -1};
     l->object.path = keep(program ? objects_path_of(info) : info->dlpi_name);
-    wc_search_object_read(&l->object, e, &chain->text.arena);
+    if (e)
+        wc_search_object_read(&l->object, e, &chain->text.arena);
     l->object.is_program = program && number == 0;
     if (!program) {
         int by_soname = who_needs(l->object.soname);
         int by_file = who_needs(wc_base_name(info->dlpi_name));
         l->needed_by = by_soname < 0 || (by_file >= 0 && by_file < by_soname) ? by_file : by_soname;
     }
-    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
+    for (size_t i = 0; e && (needed = wc_elf_needed(e, i)); i++) {
         struct needed *n = find_needed(needed);
         if (n->name && n->by < 0)
             n->by = number;
@@ -123,4 +131,12 @@ const char *loaders_path(size_t i) {
     if (!chain || i >= chain->links)
         return NULL;
     return chain->link[i].object.path ? chain->link[i].object.path : "";
+}
+
+bool loaders_answer(const char *name, bool beyond) {
+    size_t i = chain && chain->links && chain->link[0].object.is_program;
+    for (; chain && i < chain->links; i++)
+        if (wc_name_fits(name, chain->link[i].object.path, chain->link[i].object.soname))
+            return true;
+    return (!chain || is_full()) && beyond;
 }

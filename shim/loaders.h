@@ -12,6 +12,7 @@
 
 /* A walk over all objects: what was known before is forgotten. */
 void loaders_begin(void);
+/* e: NULL: its names cannot be read. */
 void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e);
 
 /* The object with that path as the last walk saw it, with those that loaded it; NULL: not seen.
@@ -20,3 +21,6 @@ const struct wc_search_object *loaders_of(const char *path);
 const struct wc_search_object *loaders_program(void);
 /* The path of the i-th object of that walk; NULL past the last. */
 const char *loaders_path(size_t i);
+/* Does an object of that walk answer to the name, by path or SONAME? beyond: the answer where there
+ * was no room for all objects. */
+bool loaders_answer(const char *name, bool beyond);

@@ -35,6 +35,7 @@ struct known {
 #define KNOWN_MOST 65536
 static struct known *known_table, *known_free;
 static unsigned generation;
+uint64_t objects_gone_at;
 static bool news;
 
 #define TOLD_MOST 16
@@ -349,7 +350,8 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     struct wc_elf_image e;
     struct wc_library l;
     HASH_FIND(hh, known_table, &key, sizeof key, k);
-    if (k && !(k->object && is_another_file(k->object, info))) {
+    if (k && !(k->object ? is_another_file(k->object, info)
+                         : objects_gone_at & object_base_bit(info->dlpi_addr))) {
         k->generation = generation;
         if (k->object && !k->object->path)
             k->object->path = objects_path_of(info);
@@ -370,6 +372,7 @@ void objects_walk_see(const struct dl_phdr_info *info) {
 
 void objects_walk_end(void) {
     struct known *k, *following;
+    objects_gone_at = 0;
     HASH_ITER(hh, known_table, k, following) {
         if (k->generation != generation)
             forget(k);

@@ -8,6 +8,7 @@
 
 #include <link.h>
 
+#include "core/base/hash.h"
 #include "core/elf/elf_image.h"
 #include "core/version/version.h"
 #include "whichcudnn/record.h"
@@ -64,6 +65,12 @@ struct object *objects_get(size_t i);
 /* Is it a cuDNN library: facade or part? */
 static inline bool object_is_cudnn(const struct object *o) {
     return o->role == WC_role_FACADE || o->role == WC_role_PART;
+}
+/* Bits of bases where objects were that did not matter: others may be there since the last full
+ * walk. */
+extern __attribute__((visibility("hidden"))) uint64_t objects_gone_at;
+static inline uint64_t object_base_bit(uintptr_t base) {
+    return UINT64_C(1) << wc_hash_word(WC_HASH_START, base) % 64;
 }
 /* Was its file mapped so often that more of the same would only fill the disk? */
 bool object_is_emitted_enough(const struct object *o);

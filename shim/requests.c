@@ -110,19 +110,22 @@ struct request *requests_open_of_thread(int64_t tid) {
     return NULL;
 }
 
-static bool leads_to(const struct object *o, const char *asked) {
+static bool look_beside(const struct object *o, const char *asked, struct wc_file_stat *facts) {
     static char beside[SYS_PATH];
-    struct wc_file_stat facts;
-    int n = wc_str_find_char(asked, '/') ? 0 : (int)(wc_base_name(o->path) - o->path);
+    int n = (int)(wc_base_name(o->path) - o->path);
     return wc_str_format(beside, sizeof beside, "%.*s%s", n, o->path, asked) &&
-           shim_files.facts(NULL, beside, &facts) && facts.device == o->device &&
-           facts.inode == o->inode;
+           shim_files.facts(NULL, beside, facts);
 }
 
 bool requests_same_file(const struct request *r) {
+    bool by_path = wc_str_find_char(r->name, '/');
+    struct wc_file_stat facts;
     const struct object *o;
+    if (by_path && !shim_files.facts(NULL, r->name, &facts))
+        return false;
     for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->mapped && o->inode && o->path && leads_to(o, r->name))
+        if (o->mapped && o->inode && o->path && (by_path || look_beside(o, r->name, &facts)) &&
+            facts.device == o->device && facts.inode == o->inode)
             return true;
     return false;
 }

@@ -32,14 +32,21 @@ static _Atomic unsigned closing;
 
 /* The list as it was when it was last looked at. Under our lock. */
 #define SEEN_MOST 65536
+#define READ_ALL_AFTER 4096 /* are gone: objects.c still knows them */
+struct place {
+    const struct link_map *map;
+    uintptr_t base;
+    const void *dynamic;
+};
 static struct {
     bool known;
     bool rewritten; /* the slots of all hosts were looked at since */
     uint64_t epoch; /* of the tables that it was looked at for */
     uint64_t closes;
-    const struct link_map **maps;
+    struct place *places;
     size_t count, batch; /* the newest stand from `batch` on */
     size_t in_loaders;   /* so many of them are in loaders.h */
+    size_t gone;         /* since all was read */
 } seen;
 
 /* ---- the list ---- */
@@ -55,11 +62,13 @@ static const struct link_map *start_last;
 static size_t start_objects;
 static unsigned first_process;
 
+#define ALL UINT64_MAX
 struct walk {
     const struct link_map *from, *end; /* [from, end) is to be looked at */
     bool whole;                        /* and is all that there is */
     const struct link_map *untouched;  /* nothing has run of that and what follows, which this
                                           thread has just loaded; NULL: of none, as far as known */
+    uint64_t only;                     /* objects whose base has one of these bits */
 };
 
 /* Takes the shim's lock for a look at the list. */
@@ -86,29 +95,50 @@ static void each(const struct walk *w, void (*note)(const struct dl_phdr_info *,
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next) {
         untouched = untouched || m == w->untouched;
         readable_trust(untouched);
-        if (read_listed(m, &info))
+        if (w->only & object_base_bit(m->l_addr) && read_listed(m, &info))
             note(&info, argument);
     }
     readable_trust(false);
 }
 
 static void keep_seen(const struct link_map *m) {
-    if (seen.maps && seen.count < SEEN_MOST)
-        seen.maps[seen.count++] = m;
+    if (seen.places && seen.count < SEEN_MOST)
+        seen.places[seen.count++] = (struct place){m, m->l_addr, m->l_ld};
     else
         seen.known = false;
 }
 
-/* Objects are appended, and what is taken away makes those behind it move up: as long as each known
- * one has its place, what follows is all that is new. NULL: one has not; it may be gone, and
- * another map may lie where the last one's did. */
+static bool is_at(const struct place *p, const struct link_map *m) {
+    return m == p->map && m && m->l_addr == p->base && m->l_ld == p->dynamic;
+}
+
+static bool is_relevant(uintptr_t base) {
+    const struct object *o;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (o->mapped && o->base == base)
+            return true;
+    return false;
+}
+
+/* Objects are appended, and what is taken away makes those behind it move up: as long as the known
+ * ones stand in their order, what follows is all that is new. NULL: one that matters is gone. */
 static const struct link_map *last_known(void) {
     const struct link_map *m = start_last;
-    for (size_t i = start_objects; m && i < seen.count; i++) {
-        m = m->l_next;
-        if (m != seen.maps[i])
+    size_t kept = start_objects, count = seen.count, batch = seen.batch;
+    for (size_t i = start_objects; m && i < count; i++) {
+        if (is_at(&seen.places[i], m->l_next)) {
+            m = m->l_next;
+            seen.places[kept++] = seen.places[i];
+            continue;
+        }
+        if (is_relevant(seen.places[i].base) || ++seen.gone > READ_ALL_AFTER)
             return NULL;
+        objects_gone_at |= object_base_bit(seen.places[i].base);
+        seen.batch -= i < batch;
+        if (i < seen.in_loaders)
+            seen.in_loaders = 0;
     }
+    seen.count = kept < count ? kept : count;
     return m;
 }
 
@@ -148,7 +178,7 @@ static bool is_among(const struct walk *w, uintptr_t address) {
 
 /* initialised: an address in an object that this thread has just loaded, 0: it does not know. */
 static struct walk begin_walk(uintptr_t initialised) {
-    const struct walk all = {listed_first(), NULL, true, NULL};
+    const struct walk all = {.from = listed_first(), .whole = true, .only = ALL};
     if (this_thread.closing)
         closing--;
     this_thread.closing = false;
@@ -158,11 +188,12 @@ static struct walk begin_walk(uintptr_t initialised) {
         return all;
     if (last->l_next)
         seen.batch = seen.count;
-    struct walk newest = {seen.batch < seen.count ? seen.maps[seen.batch] : last->l_next, NULL,
-                          false, NULL};
+    struct walk newest = {.from =
+                              seen.batch < seen.count ? seen.places[seen.batch].map : last->l_next};
     if (replaced || (initialised && !is_among(&newest, initialised)))
         return all;
-    return (struct walk){last->l_next, NULL, false, initialised ? last->l_next : NULL};
+    return (struct walk){
+        .from = last->l_next, .untouched = initialised ? last->l_next : NULL, .only = ALL};
 }
 
 /* ---- what is new? ---- */
@@ -195,9 +226,9 @@ static void look_at(const struct walk *w) {
         objects_walk_begin();
         seen.known = true;
         seen.epoch = state_epoch();
-        seen.count = seen.batch = seen.in_loaders = 0;
-        if (!seen.maps)
-            seen.maps = memory_map(SEEN_MOST * sizeof(const struct link_map *));
+        seen.count = seen.batch = seen.in_loaders = seen.gone = 0;
+        if (!seen.places)
+            seen.places = memory_map(SEEN_MOST * sizeof *seen.places);
     }
     if (w->whole || may_any_matter(w))
         each(w, note_object, NULL);
@@ -217,9 +248,8 @@ static void note_loaders_of_seen(void) {
     if (!seen.in_loaders)
         loaders_begin();
     for (; seen.in_loaders < seen.count; seen.in_loaders++)
-        if (read_listed(seen.maps[seen.in_loaders], &info) &&
-            objects_names(&e, seen.maps[seen.in_loaders]))
-            loaders_see(&info, &e);
+        if (read_listed(seen.places[seen.in_loaders].map, &info))
+            loaders_see(&info, objects_names(&e, seen.places[seen.in_loaders].map) ? &e : NULL);
 }
 
 /* ---- who asked for it? ---- */
@@ -250,8 +280,7 @@ static const char *keep_path(const char *path) {
     return i < CALLERS_MOST ? kept[i] : NULL;
 }
 
-/* Without a look at the list. */
-static const char *known_path(uintptr_t address) {
+const char *rescan_known_path(uintptr_t address) {
     const struct object *o = objects_at(address);
     const struct start *s = o ? NULL : find_at_start(address);
     if (o)
@@ -261,7 +290,7 @@ static const char *known_path(uintptr_t address) {
 
 static const char *listed_path(uintptr_t address) {
     struct dl_phdr_info info;
-    const char *known = known_path(address);
+    const char *known = rescan_known_path(address);
     return !known && find_listed(address, &info) ? keep_path(info.dlpi_name) : known;
 }
 
@@ -342,10 +371,14 @@ static void rewrite_host(const struct dl_phdr_info *info, void *argument) {
         rewrite_slots(o);
 }
 
-static void rewrite_hosts(const struct walk *w) {
+/* Thousands of other objects may be listed, each with pages to ask for. */
+static void rewrite_hosts(struct walk w) {
     struct object *o;
     seen.rewritten = true;
-    each(w, rewrite_host, NULL);
+    w.only = 0;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        w.only |= o->is_host && o->mapped ? object_base_bit(o->base) : 0;
+    each(&w, rewrite_host, NULL);
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->is_host && o->mapped)
             slots_emit(o);
@@ -374,7 +407,7 @@ static bool is_library_new(void) {
 /* Where this thread holds the loader's lock, or looks at nothing but start-up objects; under our
  * lock. */
 static void rescan(struct walk w) {
-    const struct walk all = {listed_first(), w.end, true, NULL};
+    const struct walk all = {.from = listed_first(), .end = w.end, .whole = true, .only = ALL};
     look_at(&w);
     bool news = objects_have_news();
     bool every = w.whole || !seen.rewritten || is_library_new();
@@ -387,7 +420,7 @@ static void rescan(struct walk w) {
         return;
     if (news)
         emit_news(&w);
-    rewrite_hosts(every ? &all : &w);
+    rewrite_hosts(every ? all : w);
 }
 
 static void rescan_listed(uintptr_t initialised, const struct link_map *untouched) {
@@ -404,7 +437,7 @@ static void rescan_start_objects(const struct link_map *untouched) {
     if (!take())
         return;
     if (!is_known() && start_last)
-        rescan((struct walk){listed_first(), start_last->l_next, true, untouched});
+        rescan((struct walk){listed_first(), start_last->l_next, true, untouched, ALL});
     state_leave();
 }
 
@@ -525,9 +558,8 @@ bool rescan_is_outdated(void) {
 
 struct question {
     uintptr_t address;
-    const char *name, *path;
+    const char *path;
     int64_t number;
-    bool yes;
 };
 
 static void promote_job(void *argument) {
@@ -560,7 +592,7 @@ static void path_job(void *argument) {
 const char *rescan_path_at(uintptr_t address) {
     struct question q = {.address = address};
     if (take()) {
-        q.path = known_path(address);
+        q.path = rescan_known_path(address);
         state_leave();
     }
     if (!q.path)
@@ -572,30 +604,13 @@ const char *rescan_path_if_new(uintptr_t address) {
     return objects_at(address) || find_at_start(address) ? NULL : rescan_path_at(address);
 }
 
-static bool answers(const char *name, bool by_soname) {
-    struct dl_phdr_info info;
-    struct wc_elf_image e;
-    for (const struct link_map *m = listed_first(); m; m = m->l_next) {
-        if (!read_listed(m, &info))
-            continue;
-        if (by_soname ? objects_names(&e, m) && wc_name_fits(name, "", wc_elf_soname(&e))
-                      : wc_name_fits(name, info.dlpi_name, NULL))
-            return true;
-    }
-    return false;
+bool rescan_knows_names(void) {
+    return is_known() && seen.in_loaders == seen.count && !this_thread.loads_since_rescan;
 }
 
-static void answers_job(void *argument) {
-    struct question *q = argument;
-    if (!take())
-        return;
-    q->yes = answers(q->name, false) || answers(q->name, true);
-    state_leave();
-}
-
-bool rescan_answers(const char *name) {
-    struct question q = {.name = name};
-    return run(answers_job, &q) ? q.yes : wc_name_kind_of(name) == WC_NAME_OTHER /* perhaps */;
+bool rescan_answers(const char *name, bool known) {
+    bool perhaps = wc_name_kind_of(name) == WC_NAME_OTHER;
+    return known ? loaders_answer(name, perhaps) : perhaps;
 }
 
 static void loaders_job(void *argument) {
@@ -607,6 +622,6 @@ static void loaders_job(void *argument) {
     state_leave();
 }
 
-void rescan_note_loaders(void) {
-    run(loaders_job, NULL);
+bool rescan_note_loaders(void) {
+    return run(loaders_job, NULL);
 }

@@ -40,7 +40,12 @@ int64_t rescan_promote(uintptr_t address);
 const char *rescan_path_at(uintptr_t address);
 /* The same where a look at the list is needed for it, else NULL. */
 const char *rescan_path_if_new(uintptr_t address);
-/* Does any mapped object answer to the name, as far as paths and SONAMEs tell, or perhaps? */
-bool rescan_answers(const char *name);
-/* Looks at who loaded whom anew (loaders.h): objects without news of ours may have come. */
-void rescan_note_loaders(void);
+/* The same without a look at the list; the caller holds the lock. */
+const char *rescan_known_path(uintptr_t address);
+/* Are the names of all that is listed known, since this thread's last request? And does any of them
+ * answer to the name, or perhaps? The caller holds the lock. */
+bool rescan_knows_names(void);
+bool rescan_answers(const char *name, bool known);
+/* Looks at who loaded whom anew (loaders.h): objects without news of ours may have come. False:
+ * this thread may not look now. */
+bool rescan_note_loaders(void);

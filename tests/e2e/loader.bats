@@ -238,6 +238,20 @@ reloads() { # ID
     fails_without identity-by-names reloads none
 }
 
+# The first look at the one that does not matter is the one after the host went.
+comes_where_it_did_not_matter() {
+    local files=("$BATS_TEST_TMPDIR/reload-1.so" "$BATS_TEST_TMPDIR/reload-2.so")
+    cp unlike-none.so "${files[0]}" && cp like-none.so "${files[1]}"
+    counted ./reload "${files[@]}" after ./first-none.so
+    diff <(printf '%s\n' 90100 'watched 1 direct 0') "$BATS_TEST_TMPDIR/counted.out" &&
+        grep -qx 'same address' "$BATS_TEST_TMPDIR/counted.err" &&
+        calls_told | grep -qx 'cudnnCreate before reload-1.so -'
+}
+
+@test "a host at the address of what did not matter is seen" {
+    fails_without doubt-where-one-is-gone comes_where_it_did_not_matter
+}
+
 reloads_itself() {
     local files=("$BATS_TEST_TMPDIR/reload-1.so" "$BATS_TEST_TMPDIR/reload-2.so")
     cp host-now.so "${files[0]}" && cp host-now.so "${files[1]}"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reload FILE OTHER [threads|asks]: opens the file, calls and closes it, puts the other in its
- * place and opens it again. With threads, one closes and another opens, and only then does any of
- * them make another dl* call; with asks, the one that opened does. Says on stderr whether the
- * second came to the first one's address; with COUNTS, whether its link map took the place of the
- * first one's.
+ * reload FILE OTHER [threads|asks|after HOST]: opens the file, calls and closes it, puts the other
+ * in its place and opens it again. With threads, one closes and another opens, and only then does
+ * any of them make another dl* call; with asks, the one that opened does; after HOST, which comes
+ * and goes while the file is open, that is not called. Says on stderr whether the second came to
+ * the first one's address; with COUNTS, whether its link map took the place of the first one's.
  */
 #include <link.h>
 #include <string.h>
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
         return 2;
     file = argv[1];
     setvbuf(stdout, NULL, _IONBF, 0); /* no buffer of it takes the place of a link map */
-    int threads = argc > 3;
+    int threads = argc == 4;
     asks = threads && !strcmp(argv[3], "asks");
     step(open_first, threads);
     if (threads) { /* what is allocated once is there now */
@@ -58,7 +58,14 @@ int main(int argc, char **argv) {
     }
     uintptr_t base = ((struct link_map *)first)->l_addr;
     uintptr_t offset = (uintptr_t)runner(first) - base;
-    printf("%ld\n", runner(first)());
+    if (argc > 4) {
+        void *host = open_library(argv[4]);
+        runner(host);
+        dlclose(host);
+        runner(first);
+    } else {
+        printf("%ld\n", runner(first)());
+    }
     step(close_first, threads);
     if (rename(argv[2], file) != 0)
         return 2;
