@@ -93,6 +93,8 @@ void wc_find_demands_conflict(struct wc_diagnosis *d) {
     struct wc_hosts hosts;
     size_t told = 0;
 
+    if (!d->judged.n) /* nobody refuses anything */
+        return;
     collect(d, &hosts);
     for (size_t i = 0; i < hosts.n; i++)
         for (size_t k = 0; k < i && told < PAIRS_TOLD; k++)
