@@ -124,12 +124,12 @@ static void emit_first_call(const struct call *c) {
 }
 
 /* A tracer of the PLT (uftrace) took this wrapper out of the slot for the function and gave the
- * slot its lazy value again, so that it sees each call. */
+ * slot its lazy value again, so that it sees each call. Any other value is lost by the first call:
+ * the loader overwrites it. */
 static void note_put_back(struct instance *in) {
-    const struct object *host = in->slot ? objects_number(in->host) : NULL;
-    uintptr_t value = host ? __atomic_load_n((uintptr_t *)in->slot, __ATOMIC_ACQUIRE) : 0;
-    if (host && value - host->low < host->high - host->low)
-        in->put_back = value;
+    if (in->lazy && objects_number(in->host) &&
+        __atomic_load_n((uintptr_t *)in->slot, __ATOMIC_ACQUIRE) == in->target)
+        in->put_back = in->target;
 }
 
 static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {

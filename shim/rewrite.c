@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rewrite.h"
 
+#include "arch.h"
 #include "auxv.h"
 #include "calls.h"
 #include "config.h"
@@ -50,7 +51,8 @@ static bool write_slot(const struct object *host, uintptr_t address, uintptr_t v
     return true;
 }
 
-/* A tracer of the PLT has put its own code where the loader's resolver was. */
+/* A tracer of the PLT puts its own code where the loader's resolver was; a host that hooks itself
+ * (plthook) puts a function of its own into the slot. */
 static bool is_the_loaders(uintptr_t code) {
     const struct link_map *m = start_list();
     while (m && m->l_addr != loader_list.r_ldbase)
@@ -62,10 +64,11 @@ static uintptr_t wrapper_for_lazy(const struct object *host, const struct slot *
     if (s->kind != SLOT_JUMP || row == NOT_WATCHED)
         return 0;
     const uintptr_t *got = wc_elf_at(&host->image, host->image.pltgot, 3 * sizeof *got);
-    if (got && (uintptr_t)got % sizeof *got == 0 && is_the_loaders(got[2]) &&
-        s->number < host->image.jump_reloc_count)
+    const void *code = wc_elf_at(&host->image, s->target - host->base, ARCH_LAZY_CODE);
+    if (got && (uintptr_t)got % sizeof *got == 0 && is_the_loaders(got[2]) && code &&
+        arch_is_lazy_code(code, (uint32_t)s->number) && s->number < host->image.jump_reloc_count)
         return call_wrapper_lazy(row, s, host, got);
-    journal_unobserved("calls through a lazy slot", "the host's PLT does not lead to the loader",
+    journal_unobserved("calls through a lazy slot", "the slot or the host's PLT was redirected",
                        host->path);
     return 0;
 }

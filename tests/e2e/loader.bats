@@ -183,6 +183,21 @@ traced_by() { # BEFORE AFTER
     fails_without put-back-of-tracer between '' ./traces-plt.so traced ./calls-lazy 3
 }
 
+hooked_and_watched() {
+    all_watched ./opens ./host-hooks.so && is "$(cat "$work/bare.out")" './host-hooks.so 103'
+}
+
+hooked_and_left() {
+    as_bare ./opens ./host-lazy.so ./host-hooks-first.so &&
+        is "$(records unobserved "$(the_log "$logs")" | jq -r '"\(.what) \(.path)"')" \
+            'calls through a lazy slot ./host-hooks-first.so'
+}
+
+@test "a host puts a function of its own into its lazy slot, after we saw it and before" {
+    fails_without lazy-value hooked_and_watched
+    fails_without known-code hooked_and_left
+}
+
 traced_and_left() {
     between '' ./traces-plt-first.so as_bare ./calls-lazy 3 &&
         between '' ./traces-plt-first.so counted ./calls-lazy 3 &&

@@ -35,6 +35,13 @@ enum {
 #define WRAPPERS ((uintptr_t)0x310000000000)
 enum { LIBRARY_SIZE = 1 << 20 };
 
+/* What a linker puts behind each lazy slot: mold on x86-64, all on aarch64. */
+#ifdef __x86_64__
+#define LAZY_CODE "\x41\x53\xff\x35"
+#else
+#define LAZY_CODE "\xf0\x7b\xbf\xa9"
+#endif
+
 static struct process_library host_at, program_at;
 static struct object library, host, program;
 static struct piecewise memory;
@@ -151,6 +158,8 @@ static uintptr_t resolved(struct controls *c, const struct object *o) {
     case 2:
         return LIBRARY + kind * 16;
     case 3:
+        if (kind & 32)
+            memcpy((void *)(o->low + kind * 16), LAZY_CODE, sizeof LAZY_CODE - 1);
         return o->low + kind * 16;
     case 4: /* the program's PLT, most likely */
         return program.mapped ? program.low + kind * 16 : LIBRARY;

@@ -126,8 +126,26 @@ uintptr_t watched_target_of(uintptr_t address) {
 
 /* ---- a host ---- */
 
-enum { PAGE = 4096, RELRO = 4 * PAGE, DATA = 5 * PAGE, GOT = DATA + 2048, END = 6 * PAGE };
+enum {
+    PAGE = 4096,
+    RELRO = 4 * PAGE,
+    DATA = 5 * PAGE,
+    ENTRY = DATA + 1024,
+    GOT = DATA + 2048,
+    END = 6 * PAGE
+};
 static struct elf_maker made;
+
+/* How the code behind a lazy slot begins, by each linker, for the first slot. */
+#ifdef __x86_64__
+static const char lazy_code[][10] = {
+    "\x68\0\0\0\0\xe9", "\xf3\x0f\x1e\xfa\x68\0\0\0\0",     /* bfd, gold, lld */
+    "\x41\x53\xff\x35", "\xf3\x0f\x1e\xfa\x41\x53\xff\x35", /* mold */
+};
+#else
+static const char lazy_code[][10] = {"\xf0\x7b\xbf\xa9", "\x5f\x24\x03\xd5\xf0\x7b\xbf\xa9"};
+#endif
+enum { LAZY_CODES = sizeof(lazy_code) / sizeof(*lazy_code) };
 
 struct reloc {
     const char *function;
@@ -181,10 +199,11 @@ static void load(const struct reloc *relocs, size_t n) {
     phdr[4].p_memsz = PAGE + 24;
     assert_int_equal(wc_elf_from_memory(&host.image, (uintptr_t)memory, phdr, 5), WC_ELF_OK);
     for (size_t i = 0; i < n; i++) {
-        uintptr_t value = relocs[i].value == PLT ? (uintptr_t)memory + 0x40 : relocs[i].value;
+        uintptr_t value = relocs[i].value == PLT ? (uintptr_t)memory + ENTRY : relocs[i].value;
         memcpy(memory + relocs[i].at, &value, sizeof(value)); /* it may lie anywhere */
     }
     *slot(GOT + 16) = resolver;
+    memcpy(memory + ENTRY, lazy_code[LAZY_CODES - 1], sizeof(*lazy_code));
     assert_int_equal(mprotect(memory + RELRO, PAGE, PROT_READ), 0);
     for (size_t i = 0; i < n; i++)
         host.defines |= relocs[i].defined;
@@ -357,7 +376,7 @@ static void each_state_is_told(void **state) {
     is_emitted(2, WC_binding_how_SLOT, "cudnnGetVersion", &other, 0);
     is_emitted(3, WC_binding_how_SLOT, "cudnnGetStream", NULL, 0);
     is_emitted(4, WC_binding_how_ITSELF, "cudnnSetTensor", &host, 0);
-    assert_int_equal(*slot(DATA), LAZY + (uintptr_t)memory + 0x40);
+    assert_int_equal(*slot(DATA), LAZY + (uintptr_t)memory + ENTRY);
     assert_int_equal(lazy_slot, (uintptr_t)slot(DATA));
     assert_int_equal(*slot(DATA + 8), 0);
     assert_int_equal(*slot(DATA + 16), OTHER);
@@ -372,11 +391,34 @@ static void a_lazy_slot_that_leads_to_a_tracer_is_left(void **state) {
     rewrite_slots(&host);
     slots_emit(&host);
     assert_int_equal(lazy_slot, 0);
-    assert_int_equal(*slot(DATA + 8), (uintptr_t)memory + 0x40);
+    assert_int_equal(*slot(DATA + 8), (uintptr_t)memory + ENTRY);
     assert_int_equal(told.count, 2);
     is_emitted(1, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
     assert_string_equal(told.unobserved, "calls through a lazy slot");
     assert_string_equal(told.blind_path, host.path);
+}
+
+static uintptr_t wrapped_with(const char *code) {
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, PLT, false, 0});
+    memcpy(memory + ENTRY, code, sizeof(*lazy_code));
+    rewrite_slots(&host);
+    uintptr_t wrapped = lazy_slot;
+    lazy_slot = 0;
+    host.slots_known = false;
+    return wrapped;
+}
+
+/* A function that the host put into its slot itself begins otherwise, or pushes another number. */
+static void a_lazy_slot_that_leads_to_another_function_is_left(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LAZY_CODES; i++)
+        for (size_t bit = 0; bit < 32; bit++) {
+            char code[sizeof(*lazy_code)];
+            memcpy(code, lazy_code[i], sizeof(code));
+            assert_int_equal(wrapped_with(code), (uintptr_t)slot(DATA));
+            code[bit / 8] ^= (char)(1 << bit % 8);
+            assert_int_equal(wrapped_with(code), 0);
+        }
 }
 
 /* A jump slot's relocation that is not in DT_JMPREL has no number there. */
@@ -388,7 +430,7 @@ static void a_lazy_slot_without_a_number_is_left(void **state) {
     host.image.jump_reloc_count = 0;
     rewrite_slots(&host);
     assert_int_equal(lazy_slot, 0);
-    assert_int_equal(*slot(DATA), (uintptr_t)memory + 0x40);
+    assert_int_equal(*slot(DATA), (uintptr_t)memory + ENTRY);
 }
 
 static void what_changes_is_told_again(void **state) {
@@ -570,6 +612,7 @@ int main(void) {
         TEST(a_marked_plt_is_no_addend),
         TEST(each_state_is_told),
         TEST(a_lazy_slot_that_leads_to_a_tracer_is_left),
+        TEST(a_lazy_slot_that_leads_to_another_function_is_left),
         TEST(a_lazy_slot_without_a_number_is_left),
         TEST(what_changes_is_told_again),
         TEST(who_is_none_or_gone_is_left),

@@ -7,8 +7,10 @@
 
 #include <asm/unistd.h>
 #include <elf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/base.h"
 #include "wrappers.h"
 
 #define ARCH_NAME "aarch64"
@@ -21,6 +23,13 @@
 /* How shim_call_lazy tells the loader which slot it is: by an address as far behind a link map as
  * the slot is behind the host's own in the GOT. */
 #define ARCH_LAZY_PASSES(in, number) ((uintptr_t)(&(in)->map + 2 + (number)))
+/* The code behind a lazy slot begins with stp x16, x30, [sp, -16]!: x16 is the slot's address. */
+#define ARCH_LAZY_CODE 8
+static inline bool arch_is_lazy_code(const unsigned char *code, uint32_t number) {
+    (void)number;
+    code += wc_mem_compare(code, "\x5f\x24\x03\xd5", 4) == 0 ? 4 : 0; /* bti c */
+    return wc_mem_compare(code, "\xf0\x7b\xbf\xa9", 4) == 0;
+}
 #define ARCH_VDSO_CLOCK "__kernel_clock_gettime"
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {

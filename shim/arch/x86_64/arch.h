@@ -7,8 +7,10 @@
 
 #include <asm/unistd.h>
 #include <elf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/base.h"
 #include "wrappers.h"
 
 #define ARCH_NAME "x86_64"
@@ -20,6 +22,14 @@
 #define ARCH_JUMP_SLOT_MARKS_PLT 1
 /* How shim_call_lazy tells the loader which slot it is: by its number. */
 #define ARCH_LAZY_PASSES(in, number) ((void)(in), number)
+/* The code behind a lazy slot begins with a push of the slot's number, or of r11, which holds it
+ * (mold), and of the second word of the GOT. */
+#define ARCH_LAZY_CODE 9
+static inline bool arch_is_lazy_code(const unsigned char *code, uint32_t number) {
+    code += wc_mem_compare(code, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0; /* endbr64 */
+    return *code == 0x68 ? wc_mem_compare(code + 1, &number, 4) == 0
+                         : wc_mem_compare(code, "\x41\x53\xff\x35", 4) == 0;
+}
 #define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
