@@ -66,6 +66,9 @@ static bool look_at_start(void) {
         before = m->l_name;
     }
     start_note(last);
+    /* Whether anything was opened since is read without the loader's lock. */
+    if (last)
+        sys_leave_unchecked(&last->l_next, sizeof last->l_next);
     return matters;
 }
 

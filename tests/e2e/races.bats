@@ -39,6 +39,10 @@ silent() { # COMMAND...
     fails_without unchecked-memory silent ./storm 2 3 ./now-%d.so
 }
 
+@test "helgrind and drd: a thread opens a host while the program starts" {
+    fails_without unchecked-list silent ./early-asleep
+}
+
 @test "helgrind and drd find the host's own race" {
     local tool preload
     for tool in helgrind drd; do

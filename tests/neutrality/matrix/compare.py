@@ -188,9 +188,10 @@ def of_shim(trace, names):
 
 def valgrind(log):
     """The errors, each by its first line and the functions of its stack, and how many there were.
-    Which thread it was is chance."""
-    kept = []
+    Which thread it was is chance, and so is which process has the lower number."""
+    processes = {}
     for line in log.splitlines():
+        kept = processes.setdefault(re.match(r"[-=]*(\d*)", line)[1], [])
         text = re.sub(r"^[-=]+\d+[-=]+ ?", "", line).rstrip()
         text = re.sub(r"0x[0-9A-Fa-f]+", "0x", text)
         text = re.sub(r"^Thread \d+", "Thread", text)
@@ -200,7 +201,7 @@ def valgrind(log):
             continue
         if text.strip():
             kept.append(re.sub(r"\(suppressed: .*\)", "", text).rstrip())
-    return kept
+    return [line for kept in sorted(processes.values()) for line in kept]
 
 
 # ---- all together --------------------------------------------------------------------------------
