@@ -70,6 +70,10 @@ static struct instance *instance_of_slot(int row, uintptr_t slot) {
     return NULL;
 }
 
+bool call_has_wrapper(int row, uintptr_t slot) {
+    return instance_of_slot(row, slot) != NULL;
+}
+
 extern HIDDEN const char shim_call_lazy[]; /* arch/wrappers.inc */
 
 uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,

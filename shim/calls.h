@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watching calls: wrappers that forward to what a slot held, or to what dlsym returned. The
- * shim's lock is held in both functions.
+ * shim's lock is held in all functions.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct object;
@@ -19,3 +20,5 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library);
  */
 uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,
                             const uintptr_t *got);
+/* Did a lazy slot get a wrapper, though something else may be there now? */
+bool call_has_wrapper(int row, uintptr_t slot);

@@ -85,6 +85,11 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *s, const struct object *
     return wrapper(s->target);
 }
 
+bool call_has_wrapper(int row, uintptr_t slot) {
+    MUST(row == 1 && slot % sizeof slot == 0);
+    return settings & NO_WRAPPERS;
+}
+
 uintptr_t watched_target_of(uintptr_t address) {
     return address - WRAPPERS < LIBRARY_SIZE ? LIBRARY + (address - WRAPPERS) : 0;
 }

@@ -61,7 +61,7 @@ static struct {
     const char *unobserved, *blind_path;
 } told;
 static struct wc_stack stack;
-static uintptr_t lazy_slot, resolver;
+static uintptr_t lazy_slot, wrapped_slot, resolver;
 static bool are_wrappers_left;
 static unsigned char *memory; /* of the host, a mapping of its own: its pages are protected */
 
@@ -115,6 +115,10 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     assert_int_equal(got[2], resolver);
     lazy_slot = slot->address;
     return LAZY + slot->target;
+}
+bool call_has_wrapper(int row, uintptr_t slot) {
+    assert_int_equal(row, 7);
+    return slot == wrapped_slot;
 }
 uintptr_t watched_target_of(uintptr_t address) {
     if (address >= WRAPPERS + LIBRARY && address < WRAPPERS + NOWHERE)
@@ -221,7 +225,7 @@ static int begin(void **state) {
     memset(&config, 0, sizeof(config));
     config.calls = true;
     are_wrappers_left = true;
-    lazy_slot = 0;
+    lazy_slot = wrapped_slot = 0;
     resolver = loader_list.r_brk; /* a function of the loader */
     if (!memory)
         memory = mmap(NULL, END + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -406,6 +410,16 @@ static uintptr_t wrapped_with(const char *code) {
     lazy_slot = 0;
     host.slots_known = false;
     return wrapped;
+}
+
+static void a_wrapper_that_a_tracer_calls_is_no_blind_spot(void **state) {
+    (void)state;
+    resolver = (uintptr_t)&resolver; /* a tracer's */
+    wrapped_slot = (uintptr_t)memory + DATA;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, PLT, false, 0});
+    rewrite_slots(&host);
+    assert_int_equal(*slot(DATA), (uintptr_t)memory + ENTRY);
+    assert_null(told.unobserved);
 }
 
 /* A function that the host put into its slot itself begins otherwise, or pushes another number. */
@@ -612,6 +626,7 @@ int main(void) {
         TEST(a_marked_plt_is_no_addend),
         TEST(each_state_is_told),
         TEST(a_lazy_slot_that_leads_to_a_tracer_is_left),
+        TEST(a_wrapper_that_a_tracer_calls_is_no_blind_spot),
         TEST(a_lazy_slot_that_leads_to_another_function_is_left),
         TEST(a_lazy_slot_without_a_number_is_left),
         TEST(what_changes_is_told_again),
