@@ -212,6 +212,21 @@ traced_and_left() {
     between ./traces-plt-first.so '' as_bare ./calls-mold-lazy 3
 }
 
+audited() {
+    local how
+    for how in lazy bfd-marked gold-lazy lld-lazy mold-lazy retpoline; do
+        [ ! -e "calls-$how" ] || as_bare env LD_AUDIT=./audits-plt.so "./calls-$how" 3 || return
+        [ "$(grep -cE '^(enter|leave) ' "$work/bare.err")" -eq 18 ] || return
+        [ "$(calls_told | grep -c ' after ')" -eq 3 ] || return
+    done
+    as_bare env LD_AUDIT=./audits-plt.so ./opens ./host-lazy.so
+}
+
+@test "an auditor of the PLT is told of the same calls" {
+    [ -e traces-plt.so ] || skip "for x86-64"
+    fails_without passed-number audited
+}
+
 # Output of the program, then what uftrace recorded of it.
 by_uftrace() { # PRELOAD
     rm -rf "$logs" && mkdir "$logs" && rm -rf "$work/recorded"
