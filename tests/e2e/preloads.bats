@@ -33,8 +33,7 @@ everything() { # deep|flat [TRACER...]
     grep -q jemalloc <(LD_PRELOAD=$jemalloc cat /proc/self/maps) # it does get in
 }
 
-# Its own library is preloaded in front of ours. Of the program's status it tells only whether it is 0, so
-# the matrix, whose programs end in many ways, does without.
+# Its own library is preloaded in front of ours.
 @test "uftrace records, the program's calls and those of all libraries" {
     local uftrace=(uftrace record --force --no-event -d "$work/recorded")
     everything deep "${uftrace[@]}"

@@ -50,7 +50,7 @@ class Exceptions:
         hosts = list({row.host: row for row in reversed(found)}.values())[::-1]
         tried = [*hosts, *(row for row in found if row not in hosts)][:self.ROWS]
         for row in tried:
-            if self.in_row(row).check(short)[0]:
+            if (self.in_row(row).check(short) or [True])[0]:
                 return "", [f"{word}: {reason}"]
         return f"{word}: not needed in {', '.join(row.name for row in tried)}: {reason}", []
 

@@ -13,11 +13,12 @@ FACTORS = {
     "host": ["gcc", "gcc-O0", "gcc-O2", "clang", "asan", "asan-behind", "tsan"],
     "cudnn": ["stub9", "real8", "real9"],
     "binding": ["default", "bind-now", "bind-not"],
-    "observer": ["none", "audit", "valgrind", "helgrind", "drd"],
+    "observer": ["none", "audit", "valgrind", "helgrind", "drd", "uftrace"],
     "before": ["none", "forwards", "jemalloc", "tcmalloc", "eatmydata"],
     "after": ["none", "forwards", "jemalloc", "tcmalloc", "eatmydata"],
 }
 VALGRINDS = {"valgrind": "memcheck", "helgrind": "helgrind", "drd": "drd"}  # its tool
+CHANGING = {"uftrace"}  # observers that change programs themselves, by a trampoline for each return
 GROUPS_OF_WORDS = {"gcc": {"gcc", "gcc-O0", "gcc-O2"}, "asan": {"asan", "asan-behind"},
                    "valgrind": set(VALGRINDS)}
 
@@ -104,7 +105,7 @@ def fits(settings):
     if before != "none" and before == after:  # one file is loaded once
         return False
     plain = {row.get("binding", "default"), before, after} <= {"default", "none"}
-    if row.get("observer") in ("helgrind", "drd"):  # one row each
+    if row.get("observer") in {"helgrind", "drd", *CHANGING}:  # one row each
         return plain and all(row[factor] == FACTORS[factor][0]
                              for factor in ("shim", "host", "cudnn") if factor in row)
     if row.get("observer") == "valgrind":

@@ -100,7 +100,14 @@ class Runner:
         if tool:
             argv = ["valgrind", f"--tool={tool}", *(["--leak-check=no"] if tool == "memcheck" else []),
                     "--vgdb=no", f"--log-file={work}/valgrind.%p", *argv]
+        if self.row.observer == "uftrace":
+            # It tells whether the program's status is 0, no more; the shell that it starts keeps it.
+            argv = ["uftrace", "record", "--force", "--no-event", "-d", str(work / "uftrace"), "/bin/sh",
+                    "-c", '"$@"; echo $? >"$0"', str(work / "status"), *argv]
         status, out, err = self.execute(argv, env, cwd, case.limit)
+        if (work / "status").exists():
+            status = int((work / "status").read_text())
+            status = 128 - status if status > 128 else status
 
         def text(data):
             return data.decode(errors="backslashreplace").replace(str(cwd), "{dir}")
