@@ -104,7 +104,6 @@ static void check_process(const struct source *p) {
     render_text(&l, &report);
     l.whole = true;
     render_text(&l, &report);
-    render_markdown(nowhere, &report);
     render_prometheus(nowhere, &report, 1, 0);
     json_t *json = render_json(&report);
     MUST(json);

@@ -4,7 +4,7 @@
 
 text      every fact of the JSON is in it (RENDERED of --verbose), and nothing that a terminal obeys
 narrow    no line is over 100 columns, but a word of what is to be pasted and a directory of the legend; nothing that a terminal obeys
-markdown  every fact is in it, and outside of code there is nothing but our own words and tags
+markdown  every fact is in it (RENDERED of --verbose), all within one block of code
 prometheus  it counts what is in the JSON, and the format's strict reader takes it
 """
 
@@ -21,7 +21,6 @@ HIDDEN = ("\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-
           "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
           "\U000e0000-\U000e0fff")
 OBEYED = re.compile(f"[\x00-\x09\x0b-\x1f{HIDDEN}]")
-OWN_TAGS = {"<br>", "<details>", "</details>", "<summary>", "</summary>"}
 
 
 def spelled(text):
@@ -87,31 +86,15 @@ def too_wide(document, text):
             yield f"{len(line)} columns: {line!r}"
 
 
-def outside_of_code(text):
-    """Lines without blocks and code spans, as CommonMark has these."""
-    fence = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        run = len(line) - len(line.lstrip("`"))
-        if fence:
-            fence = 0 if run >= fence and run == len(line) else fence
-        elif run >= 3 and run == len(line):
-            fence = run
-        else:
-            yield number, re.sub(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", line)
-    if fence:
-        yield 0, "a block without an end"
-
-
 def foreign(text):
-    for number, line in outside_of_code(text):
-        for tag in re.findall("<[^>]*>?", line):
-            if tag not in OWN_TAGS:
-                line = "?" + line
-        rest = re.sub("<[^>]*>", "", line)
-        if not re.fullmatch(r"[A-Za-z0-9 .,:*|()#=/-]*", rest):
-            yield f"line {number}: {line[:200]!r}"
-        if line.startswith("|") and line.count("|") != 3:
-            yield f"line {number} has not two cells: {line[:200]!r}"
+    """What does not stand in the one block of code, as CommonMark has it."""
+    lines = text.split("\n")
+    fence = lines[0]
+    if not re.fullmatch("`{3,}", fence) or lines[-2:] != [fence, ""]:
+        yield f"no block from {fence[:200]!r} to {lines[-2:]!r}"
+    for number, line in enumerate(lines[1:-2], 2):
+        if re.fullmatch(f" {{0,3}}{fence}`*[ \t]*", line):
+            yield f"line {number} ends the block: {line[:200]!r}"
 
 
 # ---- Prometheus ----

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whichcudnn report: logs into text, JSON, Markdown, a page or counts. */
+/* whichcudnn report: logs into text, JSON, a page or counts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
      .flag = &verbose},
     {"json", NULL, "as JSON (docs/report.schema.json); several logs give a list",
      .flag = &options.json},
-    {"markdown", NULL, "to be pasted into an issue", .flag = &markdown},
+    {"markdown", NULL, "the text as a block of code, to paste into an issue", .flag = &markdown},
     {"html", " FILE", "as a page with a picture; nothing else is needed to show it",
      .value = &html},
     {"prometheus", NULL, "how many processes have what, for its textfile collector",
@@ -52,6 +52,23 @@ static const struct usage usage = {
     .most = -1,
 };
 
+/* The text report as a block of Markdown. The fence is longer than each run of backticks in the
+ * text, which comes from logs: so nothing in it is interpreted. */
+static void print_fenced(FILE *to, const struct merged *m) {
+    struct sink sink;
+    struct layout l = {.to = sink_begin(&sink), .whole = verbose};
+    int longest = 2;
+
+    render_merged(&l, m);
+    OWNED char *text = sink_end(&sink);
+    for (const char *p = text; (p = strchr(p, '`')); p += strspn(p, "`"))
+        if (longest < (int)strspn(p, "`"))
+            longest = (int)strspn(p, "`");
+    OWNED char *fence = must_allocate((size_t)longest + 2);
+    memset(fence, '`', (size_t)longest + 1);
+    fprintf(to, "%s\n%s%s\n", fence, text, fence);
+}
+
 static void print_merged(FILE *to, struct report *reports, size_t n) {
     bool colour = options.colour && (!output || strcmp(options.when, "always") == 0);
     struct layout l = {.to = to, .colour = colour, .whole = verbose};
@@ -63,7 +80,7 @@ static void print_merged(FILE *to, struct report *reports, size_t n) {
     else if (options.json)
         json_print(to, render_merged_json(&m));
     else if (markdown)
-        render_merged_markdown(to, &m);
+        print_fenced(to, &m);
     else
         render_merged(&l, &m);
     merged_end(&m);
@@ -156,7 +173,7 @@ static int report_arguments(int n, char **arguments) {
         return EXIT_USAGE;
     }
     in.may_be_empty = prometheus;
-    in.logs.keep_events = html ? EVENTS_OF_PAGE : verbose || markdown ? EVENTS_MOST : 0;
+    in.logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
     input_read_files(&in, arguments, (size_t)n);
     answer = n > 0 ? report(&in) : report_newest(&in);
     inputs_end(&in);

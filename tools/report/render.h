@@ -18,8 +18,6 @@ struct scan;
 /* For people: findings or verdict, what was resolved. With l->whole all facts with their sources,
  * the time line and everything else that is known, too. */
 void render_text(struct layout *l, const struct report *r);
-/* To be pasted into an issue of somebody's project. */
-void render_markdown(FILE *to, const struct report *r);
 /* The shape of docs/report.schema.json. New reference. */
 json_t *render_json(const struct report *r);
 /* One repair, as in a report. */
@@ -37,7 +35,6 @@ char *render_verdict_text(const struct report *r);
 /* The same of one process or several: who agrees, what differs, the processes, then a report for
  * each, or as text for each group; with l->whole for each process. */
 void render_merged(struct layout *l, const struct merged *m);
-void render_merged_markdown(FILE *to, const struct merged *m);
 json_t *render_merged_json(const struct merged *m); /* of several: a list */
 /* A page that needs no other file. Wants sources that kept their events. */
 void render_html(FILE *to, const struct merged *m);
@@ -54,7 +51,6 @@ struct summary_view {
 void render_summary(struct layout *l, const struct summary *s, const struct summary_view *view);
 /* A row in one line. The caller frees. */
 char *render_summary_text(const struct summary *s, const struct summary_row *row);
-void render_job(struct layout *l, const struct merged *m); /* its answer, and a blank line */
 
 /* Parts of these. */
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */
@@ -62,10 +58,6 @@ void render_verdict_words(struct layout *l, const struct report *r); /* within a
 void render_known(struct layout *l, const struct report *r);
 /* Hosts, what each got, what that brought along: a line for each library. */
 void render_tree(struct layout *l, const struct report *r);
-void render_timeline(struct layout *l, const struct report *r);
-/* Who agrees and what differs; the processes, by node, rank and who started whom. */
-void render_agreement(struct layout *l, const struct merged *m);
-void render_processes(struct layout *l, const struct merged *m);
 
 /* Everything that render_json holds, one fact after the other: what a form for people has to show
  * so that nothing is in one of them alone. A heading ("objects 2"), or a fact; values are

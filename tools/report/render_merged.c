@@ -32,7 +32,8 @@ static void print_differences(struct layout *l, const struct merged *m, size_t g
         layout_row(l, 2, 4, "in what was found about it, not in its libraries");
 }
 
-void render_agreement(struct layout *l, const struct merged *m) {
+/* Who agrees and what differs. */
+static void print_agreement(struct layout *l, const struct merged *m) {
     size_t told = at_most(l, m->group_count, GROUPS_TOLD);
 
     for (size_t g = m->group_count > 1 ? 1 : 0; g < told; g++) {
@@ -71,7 +72,8 @@ static void print_process(struct layout *l, const struct merged_process *p) {
     layout_end(l);
 }
 
-void render_processes(struct layout *l, const struct merged *m) {
+/* By node, rank and who started whom. */
+static void print_processes(struct layout *l, const struct merged *m) {
     size_t told = at_most(l, m->n, PROCESSES_TOLD);
 
     fputs("\nprocesses\n", l->to);
@@ -96,7 +98,8 @@ static void print_report(struct layout *l, const struct merged *m, const struct 
     render_text(l, p->report);
 }
 
-void render_job(struct layout *l, const struct merged *m) {
+/* The one answer about all of them, and a blank line. */
+static void print_job(struct layout *l, const struct merged *m) {
     struct summary s;
 
     summary_make(&s, m);
@@ -112,9 +115,9 @@ void render_merged(struct layout *l, const struct merged *m) {
         render_text(l, m->p[0].report);
         return;
     }
-    render_job(l, m);
-    render_agreement(l, m);
-    render_processes(l, m);
+    print_job(l, m);
+    print_agreement(l, m);
+    print_processes(l, m);
     for (size_t i = 0; l->whole && i < m->n; i++)
         print_report(l, m, &m->p[i]);
     for (size_t g = 0; !l->whole && g < told; g++)

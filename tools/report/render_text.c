@@ -193,7 +193,7 @@ static void print_moment(struct layout *l, const struct moment *m, bool threads)
     layout_end(l);
 }
 
-void render_timeline(struct layout *l, const struct report *r) {
+static void print_timeline(struct layout *l, const struct report *r) {
     struct timeline t;
     bool threads;
 
@@ -221,7 +221,7 @@ void render_text(struct layout *l, const struct report *r) {
     }
     print_unobserved(l, &r->source->stack);
     if (l->whole) {
-        render_timeline(l, r);
+        print_timeline(l, r);
         fputs("\neverything that is known, as in --json\n", l->to);
         dump_print(l->to, r);
     }
