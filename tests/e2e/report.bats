@@ -153,7 +153,7 @@ render() { # [OPTION] LOG...
     report --json "$@" >report.json || true
     report --verbose "$@" >whole || true
     report "$@" >narrow || true
-    report --verbose --markdown "$@" >markdown || true
+    report --markdown --verbose "$@" >markdown || true
     report --prometheus "$@" >prometheus || true
 }
 
@@ -170,7 +170,7 @@ render() { # [OPTION] LOG...
         check prometheus report.json prometheus
     done
     # The judge sees what is planted.
-    without_a_fact() { awk '!cut && /^    fingerprint: / { cut = 1; next } { print }' "$1" >lacking; }
+    without_a_fact() { awk '!cut && /^ +"fingerprint": / { cut = 1; next } { print }' "$1" >lacking; }
     without_a_fact whole
     run -1 check text report.json lacking
     without_a_fact markdown

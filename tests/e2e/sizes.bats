@@ -80,7 +80,8 @@ END
     [ "$shown" -ge 20 ]
     grep -q "<p class=\"cut\">$shown of 1000 processes are shown whole, the first of each group before others." page.html
     # One in a hundred has another cuDNN: the first of those comes second.
-    sed -n '/<script type="application\/json"/,/<\/script>/p' page.html | sed '1d;$d' >data
+    sed -n '/<details class="everything">/,/<\/pre>/{s/.*<pre>//; s/<\/pre>.*//; p}' page.html |
+        sed 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' | jq -s . >data
     is "$(jq -c '[.[:3][].stack.objects[1].version]' data)" '["9.8.0","9.1.0","9.8.0"]'
     is "$(grep -c '<td>.*<td class="severity">' page.html)" 1000
     is "$(grep -c 'href="#p' page.html)" "$shown"

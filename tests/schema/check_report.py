@@ -38,11 +38,7 @@ def facts(value, key=""):
             yield from facts(inner, name)
     elif isinstance(value, list):
         for inner in value:
-            if isinstance(inner, dict) and key in ("facts", "fix", "fix, edits", "damaged"):
-                for name, text in inner.items():
-                    yield from facts(text, f"{key}, {name}")
-            else:
-                yield from facts(inner, key)
+            yield from facts(inner, key)
     elif isinstance(value, bool):
         yield key, "yes" if value else "no"
     elif value is not None:
@@ -50,20 +46,19 @@ def facts(value, key=""):
 
 
 def lacking(document, text):
-    """Each fact has a line of its own, as often as it is there."""
-    lines = {}
-    for line in text.split("\n"):
-        lines[line] = lines.get(line, 0) + 1
-    count = 0
-    for key, value in facts(document):
-        line = f"    {key}: {value}"
-        count += 1
-        if lines.get(line, 0) == 0:
-            yield f"lacks {line[:200]!r}"
-        else:
-            lines[line] -= 1
-    if not count:
-        yield "there are no facts"
+    """The JSON of each report is in it."""
+    reports = document if isinstance(document, list) else [document]
+    pieces = text.split("\neverything that is known, as in --json\n")[1:]
+    try:
+        told = [json.JSONDecoder().raw_decode(piece)[0] for piece in pieces]
+    except ValueError as error:
+        told = []
+        yield f"no JSON: {error}"
+    for report in reports:
+        if report not in told:
+            yield f"lacks the report of {report['sources']}"
+    if len(told) != len(reports):
+        yield f"{len(told)} reports, not {len(reports)}"
 
 
 def obeyed(text):

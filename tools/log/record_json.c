@@ -197,8 +197,15 @@ json_t *record_to_json(enum wc_kind kind, const void *fields, const char *withou
     return object;
 }
 
+/* DEL is ASCII, but a terminal obeys it. */
+static int put_json(const char *text, size_t n, void *to) {
+    for (size_t i = 0; i < n; i++)
+        fprintf(to, text[i] == '\x7f' ? "\\u007f" : "%c", text[i]);
+    return 0;
+}
+
 void json_print(FILE *to, json_t *value) {
-    json_dumpf(value, to, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+    json_dump_callback(value, put_json, to, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     putc('\n', to);
     json_decref(value);
 }

@@ -27,8 +27,6 @@ json_t *repair_json(const struct repair *fix);
  * its severity. */
 void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
                     struct wc_finding_view view, bool colour);
-/* The value of its row `process`: "4711 on node7: python train.py, killed by SIGSEGV". */
-void render_process(struct wc_text *t, const struct report *r);
 /* The verdict alone: "error: libtorch_cuda.so got cuDNN 9.1.0, ...". The caller frees. */
 char *render_verdict_text(const struct report *r);
 
@@ -58,14 +56,6 @@ void render_verdict_words(struct layout *l, const struct report *r); /* within a
 void render_known(struct layout *l, const struct report *r);
 /* Hosts, what each got, what that brought along: a line for each library. */
 void render_tree(struct layout *l, const struct report *r);
-
-/* Everything that render_json holds, one fact after the other: what a form for people has to show
- * so that nothing is in one of them alone. A heading ("objects 2"), or a fact; values are
- * untrusted. Nothing is told of what is null or an empty list. */
-typedef void dump_head(void *arg, const char *list, size_t number);
-typedef void dump_one(void *arg, const char *key, const char *value);
-void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg);
-void dump_print(FILE *to, const struct report *r); /* as lines of text */
 
 /* A scan as text, or as JSON in the shape of docs/scan.schema.json; what of it --fail-on asks. */
 enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json,

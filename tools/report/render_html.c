@@ -2,7 +2,7 @@
 /*
  * A report as one page that needs nothing else: see render.h. What is written here can be read
  * without a script: verdict, findings, time line, everything that is known. The script of the page
- * (html/page.js) draws the picture from the JSON that is embedded. Page, style and script come from
+ * (html/page.js) draws the picture from the JSON of each report. Page, style and script come from
  * tools/report/html by way of generate_html.py.
  */
 #include <stdlib.h>
@@ -10,14 +10,14 @@
 
 #include "render.h"
 #include "timeline.h"
+#include "tools/log/record_json.h"
 #include "tools/repair/plan.h"
 #include "tools/util/terminal.h"
 
-/* ---- text that is harmless as such and between tags ---- */
+/* ---- text that is harmless between tags; in attributes stand words of ours ---- */
 
 static void put_escaped(FILE *to, const char *s) {
-    static const char *const names[] = {
-        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
+    static const char *const names[] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;"};
 
     for (; *s; s++) {
         unsigned char c = (unsigned char)*s;
@@ -206,22 +206,17 @@ static void put_timeline(FILE *to, const struct report *r) {
     timeline_end(&t);
 }
 
-/* A list of facts is open from its heading to the next one. */
-static void put_head(void *arg, const char *list, size_t number) {
-    html(arg, number ? "</dl>\n<h3>%s %zu</h3>" : "</dl>\n<h3>%s</h3>", list, number);
-    fputs("<dl class=\"record\">\n", arg);
-}
-
-static void put_one(void *arg, const char *key, const char *value) {
-    row(arg, key, value);
-}
-
+/* For readers, and for the script of the page, which draws from it. */
 static void put_everything(FILE *to, const struct report *r) {
+    struct sink sink;
+
+    json_print(sink_begin(&sink), render_json(r));
+    OWNED char *json = sink_end(&sink);
     fputs("<details class=\"everything\"><summary>Everything that is known, as in --json</summary>"
-          "<dl>",
+          "<pre>",
           to);
-    dump_each(r, put_head, put_one, to);
-    fputs("</dl></details>\n", to);
+    put_escaped(to, json);
+    fputs("</pre></details>\n", to);
 }
 
 static void put_report(FILE *to, const struct report *r, size_t i) {
@@ -259,29 +254,31 @@ static void put_differences(FILE *to, const struct comparison *c) {
 /* Bytes of the page, which stays below 10 MB: what is told of all, rows of processes, reports. */
 #define AGREEMENT_MOST 500000
 #define ROWS_MOST 3000000
-#define ARTICLES_MOST 5000000
+#define ARTICLES_MOST 4000000
 
 struct page {
     const struct merged *m;
     bool *shown; /* each process: its report is in the page */
     size_t shown_count;
-    char *articles, *data; /* of those; the latter as JSON */
+    char *articles; /* of those */
 };
 
-static void put_agreement(FILE *to, const struct merged *m) {
-    long begin = ftell(to);
+static void put_left_out(FILE *to, size_t n, const char *what) {
+    if (n > 0)
+        html(to, "<p class=\"cut\">and %zu %s more: whichcudnn report -v tells all</p>\n", n, what);
+}
 
-    for (size_t g = m->group_count > 1 ? 1 : 0; g < m->group_count; g++) {
-        if (ftell(to) - begin > AGREEMENT_MOST) {
-            html(to, "<p class=\"cut\">and %zu groups more: whichcudnn report -v tells all</p>\n",
-                 m->group_count - g);
-            return;
-        }
+static void put_agreement(FILE *to, const struct merged *m) {
+    long most = ftell(to) + AGREEMENT_MOST;
+    size_t g = m->group_count > 1 ? 1 : 0;
+
+    for (; g < m->group_count && ftell(to) < most; g++) {
         OWNED char *text = merged_agreement(m, g);
         html(to, "<p class=\"agreement\">%s%s</p>", text, g > 0 ? ":" : "");
         if (g > 0)
             put_differences(to, &m->groups[g].differences);
     }
+    put_left_out(to, m->group_count - g, "groups");
 }
 
 static const char *word_of_row(const struct summary_row *row) {
@@ -321,11 +318,13 @@ static void put_process_row(FILE *to, const struct page *page, size_t i) {
          verdict_word(p->report), p->report->ending, page->m->groups[p->group].who);
 }
 
-static void put_processes(FILE *to, const struct page *page) {
+static void fill_processes(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
-    size_t left_out = 0;
-    long begin;
+    size_t i = 0;
+    long most;
 
+    if (m->n < 2)
+        return;
     fputs("<section class=\"processes\" aria-label=\"processes\">\n", to);
     put_summary(to, m);
     put_agreement(to, m);
@@ -336,73 +335,45 @@ static void put_processes(FILE *to, const struct page *page) {
             "others. Another one: whichcudnn report --html FILE LOG; all: whichcudnn report "
             "--json</p>\n",
             page->shown_count, m->n);
-    begin = ftell(to);
+    most = ftell(to) + ROWS_MOST;
     fputs("<div "
           "class=\"list\"><table><thead><tr><th>node</th><th>rank</th><th>process</th><th>program</"
           "th>"
           "<th>verdict</th><th>ended</th><th>agrees with</th></tr></thead><tbody>\n",
           to);
-    for (size_t i = 0; i < m->n; i++)
-        if (ftell(to) - begin > ROWS_MOST)
-            left_out++;
-        else
-            put_process_row(to, page, i);
+    for (; i < m->n && ftell(to) < most; i++)
+        put_process_row(to, page, i);
     fputs("</tbody></table></div>\n", to);
-    if (left_out > 0)
-        html(to, "<p class=\"cut\">and %zu processes more: whichcudnn report -v tells all</p>\n",
-             left_out);
+    put_left_out(to, m->n - i, "processes");
     fputs("</section>\n", to);
-}
-
-/* ---- the data ---- */
-
-/* ASCII alone, so of all that could end the element or begin a comment in it only these are left;
- * JSON has them nowhere but in texts, where they can be spelled otherwise. */
-static int put_json(const char *text, size_t n, void *to) {
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] == '<' || text[i] == '>' || text[i] == '&')
-            fprintf(to, "\\u%04x", (unsigned)text[i]);
-        else
-            putc(text[i], to);
-    }
-    return 0;
 }
 
 /* ---- all of it ---- */
 
 /* False: the page has no room for it. */
-static bool add_article(struct page *page, FILE *articles, FILE *data, size_t i) {
-    struct sink article, json;
-    FILE *to = sink_begin(&article), *json_to = sink_begin(&json);
-    json_t *value = render_json(page->m->p[i].report);
+static bool add_article(struct page *page, FILE *articles, size_t i) {
+    struct sink article;
 
-    put_report(to, page->m->p[i].report, i);
-    OWNED char *article_text = sink_end(&article);
-    json_dump_callback(value, put_json, json_to, JSON_ENSURE_ASCII | JSON_COMPACT);
-    json_decref(value);
-    OWNED char *json_text = sink_end(&json);
-    page->shown[i] = page->shown_count == 0 ||
-                     ftell(articles) + ftell(data) + (long)(article.n + json.n) <= ARTICLES_MOST;
-    if (page->shown[i]) {
-        fputs(article_text, articles);
-        fprintf(data, "%s%s", page->shown_count++ > 0 ? ",\n" : "", json_text);
-    }
+    put_report(sink_begin(&article), page->m->p[i].report, i);
+    OWNED char *text = sink_end(&article);
+    page->shown[i] = page->shown_count == 0 || ftell(articles) + (long)article.n <= ARTICLES_MOST;
+    page->shown_count += page->shown[i];
+    fputs(page->shown[i] ? text : "", articles);
     return page->shown[i];
 }
 
 /* Of each group the first, then all others, as long as there is room. */
 static void page_begin(struct page *page, const struct merged *m) {
-    struct sink articles, data;
-    FILE *to = sink_begin(&articles), *data_to = sink_begin(&data);
+    struct sink articles;
+    FILE *to = sink_begin(&articles);
     bool more = true;
 
     *page = (struct page){.m = m, .shown = must_allocate(m->n * sizeof(*page->shown))};
     for (size_t g = 0; more && g < m->group_count; g++)
-        more = add_article(page, to, data_to, m->groups[g].first);
+        more = add_article(page, to, m->groups[g].first);
     for (size_t i = 0; more && i < m->n; i++)
-        more = page->shown[i] || add_article(page, to, data_to, i);
+        more = page->shown[i] || add_article(page, to, i);
     page->articles = sink_end(&articles);
-    page->data = sink_end(&data);
 }
 
 /* What the holes of the page are filled with. */
@@ -419,11 +390,6 @@ static void fill_title(FILE *to, const struct page *page) {
     html(to, "whichcudnn: %s", text);
 }
 
-static void fill_processes(FILE *to, const struct page *page) {
-    if (page->m->n > 1)
-        put_processes(to, page);
-}
-
 static void fill_reports(FILE *to, const struct page *page) {
     fputs(page->articles, to);
 }
@@ -431,10 +397,6 @@ static void fill_reports(FILE *to, const struct page *page) {
 static void fill_footer(FILE *to, const struct page *page) {
     (void)page;
     fputs("<p>whichcudnn " WHICHCUDNN_VERSION "</p>", to);
-}
-
-static void fill_data(FILE *to, const struct page *page) {
-    fprintf(to, page->m->n > 1 ? "[%s]\n" : "%s\n", page->data);
 }
 
 void render_html(FILE *to, const struct merged *m) {
@@ -448,5 +410,4 @@ void render_html(FILE *to, const struct merged *m) {
 #undef HOLE
     free(page.shown);
     free(page.articles);
-    free(page.data);
 }

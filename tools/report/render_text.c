@@ -6,6 +6,7 @@
 #include "fix_rows.h"
 #include "render.h"
 #include "timeline.h"
+#include "tools/log/record_json.h"
 #include "tools/util/layout.h"
 
 /* ---- the verdict ---- */
@@ -110,15 +111,6 @@ static const char *ending_words(struct wc_arena *memory, const struct report *r)
     return strcmp(r->ending, "normally") == 0 ? "ended normally" : r->ending;
 }
 
-void render_process(struct wc_text *t, const struct report *r) {
-    struct heap_arena memory;
-
-    heap_arena_begin(&memory);
-    wc_finding_process(t, r->source->pid, &r->source->stack.process,
-                       ending_words(&memory.arena, r));
-    heap_arena_end(&memory);
-}
-
 void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
                     struct wc_finding_view view, bool colour) {
     static struct wc_finding_page page;
@@ -146,11 +138,15 @@ static void print_facts(struct layout *l, const struct wc_finding_record *f) {
 static void print_findings(struct layout *l, const struct report *r, bool whole) {
     char process[1024];
     struct wc_text t;
+    struct heap_arena memory;
     struct wc_finding_view view = {.stack = &r->source->stack};
     bool told = r->conclusion.finding && r->source->type != SOURCE_LOCK;
 
     wc_text_begin(&t, process, sizeof(process));
-    render_process(&t, r);
+    heap_arena_begin(&memory);
+    wc_finding_process(&t, r->source->pid, &r->source->stack.process,
+                       ending_words(&memory.arena, r));
+    heap_arena_end(&memory);
     for (size_t i = 0; i < r->findings.n; i++) {
         const struct wc_finding_record *f = &r->findings.p[i];
         if (i > 0)
@@ -223,6 +219,6 @@ void render_text(struct layout *l, const struct report *r) {
     if (l->whole) {
         print_timeline(l, r);
         fputs("\neverything that is known, as in --json\n", l->to);
-        dump_print(l->to, r);
+        json_print(l->to, render_json(r));
     }
 }

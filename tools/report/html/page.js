@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The picture of each process, out of the JSON that is embedded: who asked for which library, by
+ * The picture of each process, out of the JSON below it: who asked for which library, by
  * which rule it was found, whose installation it is, what was passed over. Everything is set as
  * text, never as markup.
  */
@@ -9,7 +9,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const COLUMNS = ["hosts", "facades", "parts", "CUDA dependencies and driver"];
 const HUES = [212, 28, 140, 285, 345, 178, 62, 0, 250, 100];
-const reports = [].concat(JSON.parse(document.getElementById("data").textContent));
+const reports = [...document.querySelectorAll(".everything pre")].map((p) => JSON.parse(p.textContent));
 const drawer = document.getElementById("details");
 let opened = null; /* the node whose details are shown */
 
