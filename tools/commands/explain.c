@@ -107,21 +107,12 @@ static enum exit_code explain(const char *id) {
     return EXIT_NOTHING_WRONG;
 }
 
-static bool is_finding(const char *id) {
-    size_t n;
-    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
-
-    while (n > 0 && strcmp(kind->id, id) != 0)
-        kind++, n--;
-    return n > 0;
-}
-
 static int explain_argument(int n, char **arguments) {
     if (n > 1 && !text) {
         complain("one id is expected, not also %s", arguments[1]);
         return EXIT_USAGE;
     }
-    if (text && n > 0 && is_finding(arguments[0]) && access(arguments[0], F_OK) != 0) {
+    if (text && n > 0 && title_of(arguments[0]) && access(arguments[0], F_OK) != 0) {
         complain("either an id or --text FILE is expected; see whichcudnn explain --help");
         return EXIT_USAGE;
     }

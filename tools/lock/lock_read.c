@@ -458,27 +458,6 @@ static struct source *read_json(const char *text, const json_t *lock, const char
 
 /* ---- the file ---- */
 
-/* At most `most` bytes and a NUL. NULL: errno. The caller frees. */
-static char *read_file(const char *path, size_t most, size_t *n) {
-    struct stat facts;
-    int fd = disk_open(NULL, path, &facts);
-    char *text;
-
-    *n = 0;
-    if (fd < 0)
-        return NULL;
-    if (facts.st_size < (off_t)most)
-        most = (size_t)facts.st_size;
-    text = must_allocate(most + 1);
-    errno = 0;
-    *n = disk_read(fd, 0, text, most);
-    close(fd);
-    if (*n == most || errno == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 /* The format by what comes first, a comment aside; 0: it is no lock. */
 static int format_of(const char *text) {
     size_t n;
@@ -496,7 +475,7 @@ static int format_of(const char *text) {
 
 bool lock_begins(const char *path) {
     size_t n;
-    char *text = read_file(path, BEGIN_MOST, &n);
+    char *text = disk_text(path, BEGIN_MOST, &n);
     bool begins = text && format_of(text) > 0;
 
     free(text);
@@ -525,7 +504,7 @@ static struct source *read_text(const char *text, size_t n, const char *path, ch
 
 struct source *lock_read(const char *path, char **trouble) {
     size_t n;
-    char *text = read_file(path, SIZE_MOST + 1, &n);
+    char *text = disk_text(path, SIZE_MOST + 1, &n);
     struct source *s = NULL;
 
     if (!text)

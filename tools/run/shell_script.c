@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/model/names.h"
+#include "tools/util/disk.h"
 #include "tools/util/memory.h"
 
 #define PROGRAMS_MOST 32
@@ -380,16 +381,9 @@ static char *find_program(const struct shell *s, const char *name) {
 
 /* NULL: it cannot be read. */
 static char *read_text(const char *path) {
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    char *text = fd < 0 ? NULL : must_allocate(SCRIPT_MOST + 1);
-    ssize_t n = text ? read(fd, text, SCRIPT_MOST) : -1;
+    size_t n;
 
-    if (fd >= 0)
-        close(fd);
-    if (n >= 0)
-        return text;
-    free(text);
-    return NULL;
+    return path ? disk_text(path, SCRIPT_MOST, &n) : NULL;
 }
 
 static bool is_shell(const char *path) {

@@ -526,3 +526,23 @@ void disk_end(struct disk *d) {
     below_end(&d->below);
     free(d->root);
 }
+
+char *disk_text(const char *path, size_t most, size_t *n) {
+    struct stat facts;
+    int fd = disk_open(NULL, path, &facts);
+    char *text;
+
+    *n = 0;
+    if (fd < 0)
+        return NULL;
+    if (facts.st_size < (off_t)most)
+        most = (size_t)facts.st_size;
+    text = must_allocate(most + 1);
+    errno = 0;
+    *n = disk_read(fd, 0, text, most);
+    close(fd);
+    if (*n == most || errno == 0)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -54,3 +54,5 @@ void disk_remember(struct disk *d);
 int disk_open(const struct disk *d, const char *path, struct stat *facts);
 /* Up to n bytes from offset, less only at the end or after an error. */
 size_t disk_read(int fd, uint64_t offset, void *to, size_t n);
+/* At most `most` bytes of a regular file, and a NUL. NULL: errno. The caller frees. */
+char *disk_text(const char *path, size_t most, size_t *n);
