@@ -287,12 +287,6 @@ static const struct object *answer_to(const struct request *r) {
     return o && o->request != r->number ? o : NULL;
 }
 
-bool searches_answer_is_emitted(const struct request *r) {
-    struct wc_search_question q = {.name = r->name, .caller = r->caller};
-    const struct object *o = answer_to(r);
-    return !o || is_emitted(&q, o);
-}
-
 void searches_emit_answered(const struct request *r) {
     const struct object *o = answer_to(r);
     if (o)

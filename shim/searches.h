@@ -16,8 +16,6 @@ void searches_emit_object(const struct object *o);
 void searches_emit_needed(const struct object *host, const struct wc_elf_image *e);
 /* A request that brought nothing new: what answers to it was there before. */
 void searches_emit_answered(const struct request *r);
-/* Would that emit nothing more? */
-bool searches_answer_is_emitted(const struct request *r);
 /* A request that failed. True: it was replayed, and the questions below are about it. */
 bool searches_emit_failed(const struct request *r);
 

@@ -80,10 +80,8 @@ enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, cons
 enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
                                         const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
                                         uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner);
-/* File: all its bytes. machine 0: any. The image keeps pointing into bytes. */
-enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, size_t n,
-                                   uint16_t machine);
-/* File that is read as it is asked for: bytes is room for n of them. */
+/* File that is read as it is asked for: bytes is room for n of them; fetch NULL: all are there. The
+ * image keeps pointing into bytes. machine 0: any. */
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
                                      uint16_t machine, wc_elf_fetch *fetch, void *owner);
 

@@ -151,11 +151,6 @@ static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t mac
     return WC_ELF_OK;
 }
 
-enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, size_t n,
-                                   uint16_t machine) {
-    return wc_elf_from_pieces(e, bytes, n, machine, NULL, NULL);
-}
-
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
                                      uint16_t machine, wc_elf_fetch *fetch, void *owner) {
     begin(e, 0, bytes, n, fetch, owner);

@@ -311,8 +311,6 @@ const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struc
 /* What it would have led to with LD_LIBRARY_PATH as the process has set it since; NULL: that is
  * not known, or the same. */
 const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f);
-void wc_case_later(struct wc_case *c, const struct wc_searched *f);
-const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b);
 /* What the object that never searched would have found; f NULL: nothing. */
 void wc_case_own_search(struct wc_case *c, const struct wc_searched *f);
 /* Each directory that was looked into, and what stands there; f NULL: nothing. */
@@ -360,10 +358,6 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
 /* The file that the loader refused for its symbol versions because it is another library than its
  * name says. NULL: it is not, or nobody looked. (core/findings/wrong_name.c) */
 const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f);
-/* Was it refused because a library lacks a symbol version, or a function of one? (Among parts of
- * one cuDNN wc_refused_for_symbol tells.) (core/findings/symbol_version.c) */
-bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
-                                  struct wc_unmet *u);
 /* Was it for a file, its name or a symbol version? (core/findings/symbol_version.c) */
 bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f);
 /* Frameworks try several names and copies: did what f asked for, or the library of this file's

@@ -23,8 +23,10 @@ static bool was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
            !WC_ANY(other, s->failures, other->seq > f->seq);
 }
 
-bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
-                                  struct wc_unmet *u) {
+/* Because a library lacks a symbol version, or a function of one? Among parts of one cuDNN
+ * wc_refused_for_symbol tells. */
+static bool failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
+                                      struct wc_unmet *u) {
     struct wc_refusal among_parts;
 
     return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->version[0] &&
@@ -37,7 +39,7 @@ bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
     struct wc_unmet unmet;
 
     return wc_failed_for_file(s, f, &bad) || wc_failed_for_system(s, f, &bad) ||
-           wc_failed_for_name(s, f) || wc_failed_for_symbol_version(s, f, &unmet);
+           wc_failed_for_name(s, f) || failed_for_symbol_version(s, f, &unmet);
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
@@ -96,7 +98,7 @@ void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {
     struct wc_unmet u;
 
     WC_EACH(f, d->s->failures)
-        if (wc_failed_for_symbol_version(d->s, f, &u) && !is_told(d, &u) &&
-            !wc_false_file(d->s, f) && !wc_came_in_later(d->s, f, u.file))
+        if (failed_for_symbol_version(d->s, f, &u) && !is_told(d, &u) && !wc_false_file(d->s, f) &&
+            !wc_came_in_later(d->s, f, u.file))
             emit(d, f, &u);
 }

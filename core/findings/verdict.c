@@ -431,11 +431,3 @@ void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
     if (memory)
         write_text(s, f, outside, memory, out);
 }
-
-enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f) {
-    const struct wc_outside runs = {.end = WC_END_RUNS};
-    struct wc_conclusion c;
-
-    wc_conclude(s, f, &runs, NULL, &c);
-    return c.verdict;
-}

@@ -44,8 +44,6 @@ struct wc_conclusion {
 void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
                  const struct wc_outside *outside, struct wc_arena *memory,
                  struct wc_conclusion *out);
-/* The verdict alone of what still runs, or never ran. */
-enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f);
 
 /* A limit as a sentence. */
 const char *wc_limit_text(enum wc_limit limit);

@@ -12,7 +12,7 @@ static bool brings(const char *element, const char *path, const char *soname) {
     return wc_str_same(element, path);
 }
 
-bool wc_preload_next(const char **list, struct wc_span *element) {
+static bool next_element(const char **list, struct wc_span *element) {
     const char *start = *list ? *list : "", *end;
 
     while (*start == ':' || *start == ' ')
@@ -28,7 +28,7 @@ bool wc_search_preload(const char *list, const char *path, const char *soname,
                        struct wc_preload *out) {
     struct wc_span element;
 
-    for (unsigned index = 0; wc_preload_next(&list, &element); index++) {
+    for (unsigned index = 0; next_element(&list, &element); index++) {
         if (wc_str_format(out->element, sizeof out->element, "%.*s", (int)element.n,
                           (const char *)element.p) &&
             brings(out->element, path, soname)) {

@@ -98,9 +98,6 @@ const char *wc_search_cache(const struct wc_search_context *context, const char 
 
 #define WC_SEARCH_PATH 4096
 
-/* The next element of what LD_PRELOAD says (NULL: it is not set). False: there is none left. */
-bool wc_preload_next(const char **list, struct wc_span *element);
-
 struct wc_preload {
     char element[WC_SEARCH_PATH]; /* as it stands in the list */
     unsigned index;

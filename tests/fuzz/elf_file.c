@@ -43,7 +43,7 @@ static void ask_pieces(const struct wc_elf_image *whole, enum wc_elf_error error
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct wc_elf_image e;
     uint16_t machine = size && data[size - 1] & 1 ? EM_X86_64 : 0;
-    enum wc_elf_error error = wc_elf_from_file(&e, data, size, machine);
+    enum wc_elf_error error = wc_elf_from_pieces(&e, data, size, machine, NULL, NULL);
     MUST(error <= WC_ELF_MALFORMED);
     if (error == WC_ELF_OK)
         ask_everything(&e);

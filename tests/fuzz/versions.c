@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned char *scratch = malloc(SCRATCH);
     MUST(file && scratch);
     memcpy(file, data, c.size);
-    bool good = wc_elf_from_file(&e, file, c.size, 0) == WC_ELF_OK;
+    bool good = wc_elf_from_pieces(&e, file, c.size, 0, NULL, NULL) == WC_ELF_OK;
     struct wc_reading r;
     struct wc_identity id;
     enum wc_version_source source;

@@ -48,6 +48,15 @@ __attribute__((unused)) static void seed_from_environment(void) {
     srand(seed);
 }
 
+/* The verdict of what still runs, or never ran. */
+__attribute__((unused)) static enum wc_verdict verdict_of(const struct wc_stack *s,
+                                                          const struct wc_findings *f) {
+    const struct wc_outside runs = {.end = WC_END_RUNS};
+    struct wc_conclusion c;
+    wc_conclude(s, f, &runs, NULL, &c);
+    return c.verdict;
+}
+
 /* From low to high, both included. */
 __attribute__((unused)) static int draw(int low, int high) {
     return low + rand() % (high - low + 1);

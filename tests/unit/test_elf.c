@@ -196,7 +196,8 @@ static void a_file_is_read(void **state) {
     for (int hash = GNU; hash <= NO_HASH; hash++) {
         struct wc_elf_image e;
         make(hash);
-        assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, EM_X86_64), WC_ELF_OK);
+        assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, EM_X86_64, NULL, NULL),
+                         WC_ELF_OK);
         assert_made(&e);
         assert_finds(&e);
         assert_relocs(&e);
@@ -313,7 +314,7 @@ static void imports_alone_are_all_seen(void **state) {
         elf_symbol_table(&made);
         elf_gnu_hash(&made, symoffset);
         elf_end(&made, 0, 0);
-        assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+        assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
         assert_int_equal(e.symbols, 4);
         assert_int_equal(e.first_defined, 4);
         assert_string_equal(wc_elf_symbol_name(&e, 3), "c");
@@ -324,7 +325,7 @@ static void addresses_outside_are_refused(void **state) {
     (void)state;
     struct wc_elf_image e;
     make(GNU);
-    assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
     uint64_t end = e.load[0].filesz, second = e.load[1].vaddr, size = e.load[1].filesz;
     assert_ptr_equal(wc_elf_at(&e, 0, end), made.bytes);
     assert_null(wc_elf_at(&e, 0, end + 1));
@@ -342,7 +343,7 @@ static void bytes_are_found_within_the_limit(void **state) {
     (void)state;
     struct wc_elf_image e;
     make(GNU);
-    assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
     uint64_t at = 0, where = wc_elf_find_bytes(&e, "twice", 5, &at, SIZE_MAX);
     assert_memory_equal(wc_elf_at(&e, where, 5), "twice", 5);
     assert_int_equal(at, where + 1);
@@ -365,16 +366,17 @@ static enum wc_elf_error after(size_t offset, unsigned char value) {
     struct wc_elf_image e;
     make(GNU);
     made.bytes[offset] = value;
-    return wc_elf_from_file(&e, made.bytes, made.n, EM_X86_64);
+    return wc_elf_from_pieces(&e, made.bytes, made.n, EM_X86_64, NULL, NULL);
 }
 
 static void wrong_headers_have_their_reason(void **state) {
     (void)state;
     struct wc_elf_image e;
-    assert_int_equal(wc_elf_from_file(&e, "", 0, 0), WC_ELF_EMPTY);
-    assert_int_equal(wc_elf_from_file(&e, "version https://git-lfs", 23, 0), WC_ELF_NOT_ELF);
-    assert_int_equal(wc_elf_from_file(&e, "\177EL", 3, 0), WC_ELF_TRUNCATED);
-    assert_int_equal(wc_elf_from_file(&e, "x", 1, 0), WC_ELF_NOT_ELF);
+    assert_int_equal(wc_elf_from_pieces(&e, "", 0, 0, NULL, NULL), WC_ELF_EMPTY);
+    assert_int_equal(wc_elf_from_pieces(&e, "version https://git-lfs", 23, 0, NULL, NULL),
+                     WC_ELF_NOT_ELF);
+    assert_int_equal(wc_elf_from_pieces(&e, "\177EL", 3, 0, NULL, NULL), WC_ELF_TRUNCATED);
+    assert_int_equal(wc_elf_from_pieces(&e, "x", 1, 0, NULL, NULL), WC_ELF_NOT_ELF);
     assert_int_equal(after(EI_CLASS, ELFCLASS32), WC_ELF_WRONG_CLASS);
     assert_int_equal(after(EI_DATA, ELFDATA2MSB), WC_ELF_WRONG_BYTE_ORDER);
     assert_int_equal(after(offsetof(Elf64_Ehdr, e_machine), EM_AARCH64), WC_ELF_WRONG_MACHINE);
@@ -384,21 +386,21 @@ static void wrong_headers_have_their_reason(void **state) {
                      WC_ELF_NO_DYNAMIC);
     make(GNU);
     made.bytes[offsetof(Elf64_Ehdr, e_machine)] = EM_AARCH64;
-    assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
 }
 
 static void a_string_table_ends_at_its_last_nul(void **state) {
     (void)state;
     struct wc_elf_image e;
     make(GNU);
-    assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
     size_t last = e.strsz - strlen("/opt/lib") - 1;
     assert_string_equal(wc_elf_string(&e, last), "/opt/lib");
     Elf64_Dyn *d = (Elf64_Dyn *)(void *)(made.bytes + e.load[1].offset);
     while (d->d_tag != DT_STRSZ)
         d++;
     d->d_un.d_val--;
-    assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
     assert_null(wc_elf_string(&e, last));
     assert_null(wc_elf_runpath(&e));
     assert_string_equal(wc_elf_rpath(&e), "$ORIGIN/../lib");
@@ -411,7 +413,7 @@ static void a_note_ends_with_its_segment(void **state) {
         make(GNU);
         Elf64_Phdr *note = (Elf64_Phdr *)(void *)(made.bytes + sizeof(Elf64_Ehdr)) + 3;
         note->p_memsz = note->p_filesz -= cut;
-        assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+        assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
         assert_int_equal(e.build_id_size, cut ? 0 : 20);
     }
 }
@@ -478,7 +480,7 @@ static enum wc_elf_error read_copy(size_t n, size_t shift) {
     assert_non_null(p);
     unsigned char *copy = p + shift + 1;
     memcpy(copy, made.bytes, n);
-    enum wc_elf_error error = wc_elf_from_file(&e, copy, n, 0);
+    enum wc_elf_error error = wc_elf_from_pieces(&e, copy, n, 0, NULL, NULL);
     exercise(&e);
     free(p);
     return error;
@@ -545,7 +547,7 @@ static int compare_with_file(struct dl_phdr_info *info, size_t size, void *arg) 
     void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     assert_ptr_not_equal(p, MAP_FAILED);
-    assert_int_equal(wc_elf_from_file(&file, p, (size_t)st.st_size, 0), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&file, p, (size_t)st.st_size, 0, NULL, NULL), WC_ELF_OK);
     assert_int_equal(memory.symbols, file.symbols);
     assert_int_equal(memory.first_defined, file.first_defined);
     assert_int_equal(memory.machine, file.machine);
@@ -634,7 +636,7 @@ static void definitions_are_found_by_their_system_v_hash(void **state) {
     elf_symbol_table(m);
     elf_dynamic(m, DT_HASH, elf_put(m, table, sizeof table, 8));
     elf_end(m, 0, 0);
-    assert_int_equal(wc_elf_from_file(&e, m->bytes, m->n, EM_X86_64), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, m->bytes, m->n, EM_X86_64, NULL, NULL), WC_ELF_OK);
     for (uint32_t i = 1; i <= NAMES; i++) {
         snprintf(name, sizeof name, "cudnnSomeFunction_v%u", i * 7919);
         assert_true(wc_elf_find_defined(&e, name, &s));

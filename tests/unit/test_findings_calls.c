@@ -314,23 +314,23 @@ static void what_was_not_seen_is_one_note(void **state) {
     add_blind(s, "another namespace", "the loader shows it only to those inside");
     assert_finds(s, "not-observed");
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
     add_blind(s, "a slot", "its page cannot be written");
     add_host(s, "/opt/app/libhost.so");
     assert_finds(s, "not-observed");
     assert_true(has_fact(&s->found.p[0], "another namespace", "the loader shows it"));
     assert_true(has_fact(&s->found.p[0], "a slot", "its page"));
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTES);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_NOTES);
 }
 
 static void nothing_is_neither_good_nor_bad(void **state) {
     (void)state;
     struct scene *s = new_scene();
     assert_finds(s, "");
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
     add_machine(s, NULL, 0);
     assert_finds(s, "");
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
 }
 
 int main(void) {

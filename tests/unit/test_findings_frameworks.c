@@ -63,7 +63,7 @@ static void a_build_without_cuda(void **state) {
     assert_non_null(strstr(r->title, print(s, "torch %s+cpu", version)));
     assert_true(has_fact(r, "is not there", "libtorch_cuda.so"));
     assert_advised(s, r, "install", "a build of torch with CUDA");
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
     /* Another framework has a cuDNN: this one may be meant for the CPU, surely where another
      * package requires it. */
     add_facade(s, "/opt/cudnn", draw_release(9), NOBODY);
@@ -141,7 +141,7 @@ static void a_build_for_cuda_that_asked_for_nothing(void **state) {
     add_framework(s, "/v/torch/lib/libtorch_cpu.so", "torch", "2.5.1",
                   "/v/torch/lib/libtorch_cuda.so");
     assert_finds(s, "");
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_OK);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_OK);
     /* What does not hint at CUDA is no obstacle. */
     add_failure(s, NOBODY, "/v/torch/lib/libtorch_cpu.so", "libnuma.so.1",
                 not_found(s, "libnuma.so.1"));

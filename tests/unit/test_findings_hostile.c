@@ -205,7 +205,7 @@ static void too_little_memory_loses_whole_findings(void **state) {
         for (size_t i = 0; i < found.n; i++)
             assert_true(found.p[i].title && found.p[i].facts.p);
         if (!found.n)
-            assert_int_equal(wc_verdict_of(&s->stack, &found), WC_verdict_NOT_OBSERVED);
+            assert_int_equal(verdict_of(&s->stack, &found), WC_verdict_NOT_OBSERVED);
     }
 }
 

@@ -234,7 +234,7 @@ static void what_has_nothing_to_do_with_cudnn_is_no_finding(void **state) {
     r.u.failure.caller_object = host;
     apply(s, &r);
     assert_finds(s, "");
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_OK);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_OK);
 }
 
 /* ---- dependency-missing ---- */
@@ -650,7 +650,7 @@ static void two_copies_of_one_release_are_worth_a_note(void **state) {
     add_facade(s, "/opt/b", v, two);
     assert_finds(s, "two-copies-loaded");
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTES);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_NOTES);
     assert_true(has_fact(&s->found.p[0], "used by", "/opt/one/libone.so"));
     assert_true(has_fact(&s->found.p[0], "used by", "/opt/two/libtwo.so"));
     add_facade(s, "/opt/c", other_minor(v, 1), two);

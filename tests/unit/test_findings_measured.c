@@ -55,7 +55,7 @@ static void the_healthy_twin_of_a_mixed_set(void **state) {
         int64_t facade = add_facade(s, "/opt/cudnn", v, host);
         add_parts(s, "/opt/cudnn", v, facade);
         assert_finds(s, "");
-        assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_OK);
+        assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_OK);
         add_calls(s, host, facade, (int64_t)wc_version_to_number(v), 1001);
         assert_finds(s, "driver-missing");
         assert_true(has_fact(&s->found.p[0], "init-failed", "CUDNN_STATUS_NOT_INITIALIZED"));
@@ -95,7 +95,7 @@ static void all_parts_from_the_toolkit(void **state) {
         facade = add_facade(s, "/opt/alone", v, add_host(s, "/opt/app/host"));
         add_toolkit_part(s, "graph", v, facade);
         assert_finds(s, "part-from-other-installation");
-        assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
+        assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
     }
 }
 
@@ -378,7 +378,7 @@ static void onnxruntime_without_a_driver(void **state) {
     assert_finds(s, "driver-missing");
     assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
     assert_non_null(strstr(s->found.p[0].title, "libonnxruntime_providers_cuda.so"));
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_ERRORS);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_ERRORS);
     /* With the driver in place it came in. */
     s = new_scene();
     add_host(s, provider);

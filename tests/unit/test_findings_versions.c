@@ -763,7 +763,7 @@ static void an_expectation_is_a_prefix_a_range_or_a_number(void **state) {
     struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .spec = "9.1"};
     add_demand(s, &w);
     assert_finds(s, ""); /* nothing to compare with */
-    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
+    assert_int_equal(verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
 }
 
 /* Nothing was promised before cuDNN 7: what frameworks asked for then decides. */

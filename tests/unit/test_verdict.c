@@ -259,7 +259,7 @@ static void a_compiler_without_its_builtins_is_not_ok(void **state) {
     int64_t nvrtc = add_file(s, &compiler);
     assert_int_equal(conclude(s, &runs).verdict, WC_verdict_OK);
     add_failure(s, nvrtc, NULL, "libnvrtc-builtins.so.12.4", NULL);
-    assert_int_equal(wc_verdict_of(&s->stack, &(struct wc_findings){NULL, 0, 0}),
+    assert_int_equal(verdict_of(&s->stack, &(struct wc_findings){NULL, 0, 0}),
                      WC_verdict_UNEXPLAINED);
     /* Under another name it was there. */
     struct file builtins = {.role = WC_role_CUDA_DEPENDENCY,
@@ -267,7 +267,7 @@ static void a_compiler_without_its_builtins_is_not_ok(void **state) {
                             .path = "/opt/cuda/libnvrtc-builtins.so.12",
                             .asked_by = nvrtc};
     add_file(s, &builtins);
-    assert_int_equal(wc_verdict_of(&s->stack, &(struct wc_findings){NULL, 0, 0}), WC_verdict_OK);
+    assert_int_equal(verdict_of(&s->stack, &(struct wc_findings){NULL, 0, 0}), WC_verdict_OK);
 }
 
 static void a_release_of_tomorrow_limits(void **state) {

@@ -29,10 +29,6 @@ const char *title_of(const char *id) {
     return NULL;
 }
 
-const char *page_id(size_t i) {
-    return i < PAGES ? pages[i].id : NULL;
-}
-
 static const struct page *find(const char *id) {
     for (size_t i = 0; i < PAGES; i++)
         if (strcmp(pages[i].id, id) == 0)

@@ -12,8 +12,6 @@
 const char *page_of(const char *id);
 /* What such findings say, in general; NULL: there is no such finding. */
 const char *title_of(const char *id);
-/* i-th id that has a page, in the order of docs/findings.md; NULL past the last. */
-const char *page_id(size_t i);
 
 /*
  * The same for a terminal of 80 columns: paragraphs are filled, blocks of code indented, marks

@@ -278,24 +278,15 @@ static char *replaced(const char *text, const char *from, const char *to) {
     return made;
 }
 
-static char *translate(const struct sandbox *s, const char *text, bool back) {
+char *sandbox_there(const struct sandbox *s, const char *text) {
     char *made = must_copy(text), *other;
 
     for (size_t i = 0; made && i < s->copies; i++) {
-        other = back ? replaced(made, s->copy[i].to, s->copy[i].from)
-                     : replaced(made, s->copy[i].from, s->copy[i].to);
+        other = replaced(made, s->copy[i].from, s->copy[i].to);
         free(made);
         made = other;
     }
     return made;
-}
-
-char *sandbox_there(const struct sandbox *s, const char *text) {
-    return translate(s, text, false);
-}
-
-char *sandbox_back(const struct sandbox *s, const char *text) {
-    return translate(s, text, true);
 }
 
 void sandbox_put_in_front(const char *variable, const char *directory) {
@@ -358,14 +349,4 @@ bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n) {
     if (s->is_inside || can_have_namespace())
         return cover_all(s, fresh, count);
     return copy_all(s, fresh, count);
-}
-
-void sandbox_end(struct sandbox *s) {
-    for (size_t i = 0; i < s->copies; i++) {
-        free(s->copy[i].from);
-        free(s->copy[i].to);
-    }
-    for (size_t i = 0; i < s->covered_count; i++)
-        free(s->covered[i]);
-    free(s->why);
 }

@@ -28,13 +28,11 @@ struct sandbox {
 /* s all zero but `work`. From now on changes in these directories are nobody else's; it may be
  * asked for more later. places: real paths, none below another. False: s->why. */
 bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n);
-/* The text with each directory replaced by its copy, and back. The caller frees. */
+/* The text with each directory replaced by its copy. The caller frees. */
 char *sandbox_there(const struct sandbox *s, const char *text);
-char *sandbox_back(const struct sandbox *s, const char *text);
 /* Of a variable that is a list of directories: one before all others. */
 void sandbox_put_in_front(const char *variable, const char *directory);
 /* For what makes a repair, and not for the command itself: it can write there, and into its own
  * caches, and nowhere else, whatever its settings say (pip's `target`). It stands in the child
  * before exec. Where a kernel cannot do that (before 5.12) nothing happens. */
 void sandbox_guard(const struct sandbox *s);
-void sandbox_end(struct sandbox *s);

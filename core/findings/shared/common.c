@@ -34,7 +34,7 @@ static const char *format_rule(struct wc_case *c, enum wc_search_rule rule, cons
                      element && !*element ? "the empty element" : element);
 }
 
-const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b) {
+static const char *format_candidate(struct wc_case *c, const struct wc_candidate *b) {
     const char *state = b->r.file_state == WC_file_state_FITS
                             ? NULL
                             : wc_enum_word(WC_ENUM_file_state, b->r.file_state);
@@ -48,7 +48,7 @@ void wc_case_own_search(struct wc_case *c, const struct wc_searched *f) {
     const struct wc_candidate *own = f ? wc_candidate_of(c->d->s, f, f->r.takes) : NULL;
 
     if (f)
-        wc_case_fact(c, "its own search finds", own ? wc_format_candidate(c, own) : f->r.takes,
+        wc_case_fact(c, "its own search finds", own ? format_candidate(c, own) : f->r.takes,
                      "the loader's rules");
 }
 
@@ -57,7 +57,7 @@ const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc
                                                     : NULL;
 }
 
-void wc_case_later(struct wc_case *c, const struct wc_searched *f) {
+static void case_later(struct wc_case *c, const struct wc_searched *f) {
     const struct wc_candidate *later = wc_later_of(c->d->s, f);
 
     if (!later)
@@ -66,7 +66,7 @@ void wc_case_later(struct wc_case *c, const struct wc_searched *f) {
                  *f->r.later_path ? wc_format(c, "LD_LIBRARY_PATH=%s", f->r.later_path)
                                   : "LD_LIBRARY_PATH is unset",
                  "environment at the request");
-    wc_case_fact(c, "would have given", wc_format_candidate(c, later), "the loader's rules");
+    wc_case_fact(c, "would have given", format_candidate(c, later), "the loader's rules");
 }
 
 static void candidates(struct wc_case *c, const struct wc_searched *f) {
@@ -76,7 +76,7 @@ static void candidates(struct wc_case *c, const struct wc_searched *f) {
                                                                     : "passed over";
         if (b->r.search == f->r.search && !wc_str_same(b->r.path, f->r.takes) &&
             !(b->r.rule == WC_search_rule_NOT_SEARCHED && wc_str_same(b->r.path, f->r.later_takes)))
-            wc_case_fact(c, name, wc_format_candidate(c, b),
+            wc_case_fact(c, name, format_candidate(c, b),
                          format_rule(c, b->r.rule, b->r.of, b->r.element));
     }
 }
@@ -87,7 +87,7 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f) {
     WC_EACH(directory, f->r.searched)
         wc_case_fact(c, "searched", *directory, "the loader's rules");
     candidates(c, f);
-    wc_case_later(c, f);
+    case_later(c, f);
 }
 
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o) {
@@ -146,7 +146,7 @@ static void case_found(struct wc_case *c, const struct wc_object *o) {
                  "the loader's rules");
     if (o->r.role == WC_role_FACADE)
         candidates(c, f);
-    wc_case_later(c, f);
+    case_later(c, f);
 }
 
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o) {
