@@ -83,7 +83,7 @@ static bool begin(struct cache *c, struct wc_span file) {
 }
 
 struct entry {
-    uint32_t flags, key, value, osversion;
+    uint32_t flags, key, value;
     uint64_t hwcap;
 };
 
@@ -92,11 +92,9 @@ static bool entry_at(const struct cache *c, uint32_t i, struct entry *e) {
         i < c->count ? at(c, c->entries + (uint64_t)i * c->entry_size, c->entry_size) : NULL;
     if (!b)
         return false;
-    *e = (struct entry){u32(b), u32(b + 4), u32(b + 8), 0, 0};
-    if (!c->old) {
-        e->osversion = u32(b + 12);
+    *e = (struct entry){u32(b), u32(b + 4), u32(b + 8), 0};
+    if (!c->old)
         e->hwcap = u32(b + 16) | (uint64_t)u32(b + 20) << 32;
-    }
     return true;
 }
 

@@ -61,9 +61,8 @@ def check_preloader(checks, directory, release):
     info = directory / "onnxruntime/capi/build_and_package_info.py"
     got = opened((directory / "onnxruntime/__init__.py").read_text(),
                  info.read_text() if info.exists() else "")
-    table = rows("tools/repair/preloaders.def", "PRELOADER", "PRELOADED")
-    checks.equal("has a preloader", got is not None, any(
-        number(row[4]) <= number(release) for row in table if row[0] == "PRELOADER"))
+    table = rows("tools/repair/preloaders.def", "PRELOADED")
+    checks.equal("has a preloader", got is not None, number("1.21") <= number(release))
     if got:
         checks.equal("what it opens", got[1], [row[3] for row in table
                                                if row[0] == "PRELOADED" and row[2] == got[0]])

@@ -27,7 +27,7 @@ struct nvml {
     int (*capability)(void *, int *, int *);
 };
 
-static bool look_up(void *library, const char *name, void *function) {
+bool look_up_function(void *library, const char *name, void *function) {
     void *found = dlsym(library, name);
 
     memcpy(function, &found, sizeof(found));
@@ -37,11 +37,11 @@ static bool look_up(void *library, const char *name, void *function) {
 static bool load(struct nvml *n) {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
 
-    return library && look_up(library, "nvmlInit_v2", &n->init) &&
-           look_up(library, "nvmlDeviceGetCount_v2", &n->count) &&
-           look_up(library, "nvmlDeviceGetHandleByIndex_v2", &n->device) &&
-           look_up(library, "nvmlDeviceGetName", &n->name) &&
-           look_up(library, "nvmlDeviceGetCudaComputeCapability", &n->capability);
+    return library && look_up_function(library, "nvmlInit_v2", &n->init) &&
+           look_up_function(library, "nvmlDeviceGetCount_v2", &n->count) &&
+           look_up_function(library, "nvmlDeviceGetHandleByIndex_v2", &n->device) &&
+           look_up_function(library, "nvmlDeviceGetName", &n->name) &&
+           look_up_function(library, "nvmlDeviceGetCudaComputeCapability", &n->capability);
 }
 
 static void report_device(const struct nvml *n, unsigned i, int to) {

@@ -15,4 +15,6 @@ struct gpus {
     char text[GPUS_MOST * 80];
 };
 
+/* Puts the address of a function in its pointer. False: the library does not have it. */
+bool look_up_function(void *library, const char *name, void *function);
 void gpus_ask(struct gpus *out);

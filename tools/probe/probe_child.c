@@ -8,6 +8,7 @@
 
 #include "core/model/status.h"
 #include "core/version/version.h"
+#include "gpus.h"
 
 /* As cudnn.h and cuda.h have them: handles are pointers, enumerations are int. */
 typedef void *cudnnHandle_t, *cudnnTensorDescriptor_t, *cudnnFilterDescriptor_t;
@@ -42,13 +43,6 @@ static void print(const char *word, const char *rest) {
     fflush(stdout); /* what comes next may not come back */
 }
 
-static bool look_up(void *library, const char *name, void *function) {
-    void *found = dlsym(library, name);
-
-    memcpy(function, &found, sizeof(found));
-    return found != NULL;
-}
-
 /* ---- cuDNN is loaded ---- */
 
 static bool load(struct probe *p, const char *path) {
@@ -78,13 +72,13 @@ static bool load(struct probe *p, const char *path) {
 static bool find_functions(struct probe *p) {
     print("step", "dlsym");
 #define CUDNN(name, arguments)                                                                     \
-    if (!look_up(p->cudnn, #name, &p->call.name)) {                                                \
+    if (!look_up_function(p->cudnn, #name, &p->call.name)) {                                       \
         print("failed", "it has no " #name);                                                       \
         return false;                                                                              \
     }
 #define CUDA(name, arguments)
 #include "probe_calls.def"
-    if (!look_up(p->cudnn, "cudnnGetVersion", &p->call.cudnnGetVersion)) {
+    if (!look_up_function(p->cudnn, "cudnnGetVersion", &p->call.cudnnGetVersion)) {
         print("failed", "it has no cudnnGetVersion");
         return false;
     }
@@ -112,7 +106,7 @@ static bool find_driver(struct probe *p) {
     }
 #define CUDNN(name, arguments)
 #define CUDA(name, arguments)                                                                      \
-    if (!look_up(p->cuda, #name, &p->call.name)) {                                                 \
+    if (!look_up_function(p->cuda, #name, &p->call.name)) {                                        \
         print("nogpu", "libcuda.so.1 has no " #name);                                              \
         return false;                                                                              \
     }

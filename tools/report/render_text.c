@@ -46,12 +46,6 @@ static void print_limits(struct layout *l, const struct report *r) {
     layout_end(l);
 }
 
-static void print_verdict(struct layout *l, const struct report *r) {
-    layout_line(l, 0, 4);
-    render_verdict_words(l, r);
-    layout_end(l);
-}
-
 char *render_verdict_text(const struct report *r) {
     struct sink sink;
     struct layout l = {.to = sink_begin(&sink), .whole = true};
@@ -169,13 +163,6 @@ static void print_unobserved(struct layout *l, const struct wc_stack *s) {
 
 /* ---- what happened when ---- */
 
-static bool has_threads(const struct timeline *t) {
-    for (size_t i = 1; i < t->n; i++)
-        if (t->p[i].tid != t->p[0].tid)
-            return true;
-    return false;
-}
-
 static void print_moment(struct layout *l, const struct moment *m, bool threads) {
     layout_line(l, 2, 16);
     fprintf(l->to, "%+12.6f", m->seconds);
@@ -191,10 +178,9 @@ static void print_moment(struct layout *l, const struct moment *m, bool threads)
 
 static void print_timeline(struct layout *l, const struct report *r) {
     struct timeline t;
-    bool threads;
 
     timeline_make(&t, r);
-    threads = has_threads(&t);
+    const bool threads = WC_ANY(m, t, m->tid != t.p[0].tid);
     if (t.n > 0)
         fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");
     for (size_t i = 0; i < t.n; i++)
@@ -205,10 +191,13 @@ static void print_timeline(struct layout *l, const struct report *r) {
 void render_text(struct layout *l, const struct report *r) {
     bool found = r->conclusion.finding;
 
-    if (found)
+    if (found) {
         print_findings(l, r, l->whole);
-    else
-        print_verdict(l, r);
+    } else {
+        layout_line(l, 0, 4);
+        render_verdict_words(l, r);
+        layout_end(l);
+    }
     print_origin(l, r);
     render_tree(l, r);
     if (!found && r->findings.n > 0) {
