@@ -114,7 +114,7 @@ static bool stands_here(const struct name *name, const char *start, const char *
         return true;
     if (name->node)
         return stands_behind(start, p, LOG_START) || stands_behind(start, p, " on ") ||
-               (p == start && !p[name->n]);
+               stands_behind(start, p, "\"node\": \"") || (p == start && !p[name->n]);
     return behind_home(start, p) && ends_name(p[name->n]);
 }
 
