@@ -641,7 +641,8 @@ END
     unharmed
 }
 
-@test "--undo: what SIGKILL left half done is as it was; --apply does not go on top of it" {
+# A repair that SIGKILL has cut off after the removal: $journal.
+cut_off() {
     two_wheels
     mkdir bin
     cat >bin/pip <<END
@@ -654,6 +655,10 @@ END
     [ ! -e "$site/nvidia/cudnn/lib/libcudnn.so.8" ]
     journal=$site/.whichcudnn-undo/journal.json
     is "$(readlink logs/whichcudnn-undo-*.json)" "$journal"
+}
+
+@test "--undo: what SIGKILL left half done is as it was; --apply does not go on top of it" {
+    cut_off
     cp -a venv broken
     is "$(jq -c '[.version, (.paths | keys), (.steps | map(.changes | length))]' "$journal")" \
         "[1,[\"$PWD/venv/bin\",\"$site\"],[0,2,2]]"
@@ -661,27 +666,123 @@ END
     [[ ${stderr_lines[-1]} == "whichcudnn: nothing was done: an earlier repair was cut off: whichcudnn fix --undo logs/whichcudnn-undo-"* ]]
     run -2 --separate-stderr fix --undo --apply
     is "$stderr" "whichcudnn: --undo goes alone, with one journal or log at most"
-    run -0 --separate-stderr fix --undo logs
+    run -0 --separate-stderr fix --undo logs/whichcudnn-undo-*.json
     is "$stderr" "whichcudnn: as it was: $site"
     unharmed
     run -2 --separate-stderr fix --undo logs
     is "$stderr" "whichcudnn: nothing was undone: no journal of a repair that was cut off"
-    # By the journal, by the log, by the environment, and by no name.
-    again() { rm -r venv && cp -a broken venv && ln -s "$journal" logs/whichcudnn-undo-1.json; }
-    for where in "$journal" logs/whichcudnn-*.jsonl "$site" ''; do
+    run -2 --separate-stderr fix --undo "$journal"
+    is "$stderr" "whichcudnn: nothing was undone: $journal: No such file or directory"
+    # By the journal, the environment, the log, its directory, and by no name. What was found is asked about.
+    again() { rm -rf venv && cp -a broken venv && ln -sfn "$journal" 'logs/whichcudnn-undo-1.json'; }
+    mv logs 'logs [1]'
+    ln -s 'logs [1]' logs
+    for where in "$journal" "$site" logs/whichcudnn-*.jsonl 'logs [1]' ''; do
         again
-        WHICHCUDNN_LOG=$PWD/logs/ run -0 --separate-stderr fix --undo ${where:+"$where"}
+        case $where in
+            "$journal" | "$site") ;;
+            *)
+                before_undo=$(content)
+                WHICHCUDNN_LOG=$PWD/logs/ run -2 --separate-stderr fix --undo ${where:+"$where"} </dev/null
+                is "${stderr_lines[0]}" "whichcudnn: found $journal, which puts back:"
+                is "${stderr_lines[*]:1:2}" "  $site   $PWD/venv/bin"
+                [[ ${stderr_lines[3]} == *"nobody can be asked: "* ]]
+                is "$(content)" "$before_undo"
+                set -- --yes
+                ;;
+        esac
+        WHICHCUDNN_LOG=$PWD/logs/ run -0 --separate-stderr fix --undo "$@" ${where:+"$where"} </dev/null
         rm -f logs/whichcudnn-undo-1.json # the journal names another one
         unharmed
     done
-    echo '{"version":1,"paths":{"/":true}}' >other.json
-    run -2 --separate-stderr fix --undo other.json
-    is "$stderr" "whichcudnn: nothing was undone: other.json: no journal of a repair"
     again
-    rm -r "$site/.whichcudnn-undo/0"
-    run -2 --separate-stderr fix --undo logs # and nothing is removed for it
-    [[ $stderr == "whichcudnn: nothing was undone: $site/.whichcudnn-undo/0: No such file"* ]]
-    [ -e "$site/engine/host" ]
+    rm -r "$site/.whichcudnn-undo/1"
+    broken=$(content)
+    run -2 --separate-stderr fix --undo "$site" # and nothing is changed before that is seen
+    is "$stderr" "whichcudnn: nothing was undone: $site/.whichcudnn-undo/1: No such file or directory"
+    is "$(content)" "$broken"
+}
+
+@test "--undo: a journal is data, which a repository may hold: it names its own environment or nothing is done" {
+    cut_off
+    mkdir precious elsewhere
+    echo key >precious/key
+    left() { find venv precious -name .whichcudnn-undo -prune -o -printf '%p %m %s %l\n' | sort; }
+    broken=$(left)
+    # forged TEXT FILTER: the journal, as that filter of jq makes it, is refused with TEXT.
+    cp "$journal" real.json
+    forged() {
+        jq --arg here "$PWD" --arg site "$site" "$2" real.json >"$journal"
+        run -2 --separate-stderr fix --undo "$journal"
+        is "$stderr" "whichcudnn: nothing was undone: $journal: no journal of a repair$1"
+        is "$(left)" "$broken"
+    }
+    other=": a repair of $site does not change"
+    mkdir "$site/.whichcudnn-undo/2"
+    forged "$other $PWD/precious" '.paths[$here + "/precious"] = true'
+    forged "$other $site/../precious" '.paths[$site + "/../precious"] = true'
+    forged "$other $PWD/pyproject.toml" '.paths[$here + "/pyproject.toml"] = true'
+    forged "" '.paths = {($here + "/precious"): true}'
+    forged "" '.paths = {($here + "/venv/bin"): true, ($site): true}'
+    forged "" '.paths = {}'
+    forged "" '.paths = [$site]'
+    forged "" '[1]'
+    # Damaged, of another kind, or elsewhere.
+    for bad in '' '{"version":1,"paths":{' '{"paths":{"/":true}}'; do
+        printf '%s' "$bad" >"$journal"
+        run -2 --separate-stderr fix --undo "$journal"
+        is "$stderr" "whichcudnn: nothing was undone: $journal: no journal of a repair"
+    done
+    cp real.json "$journal"
+    cp real.json elsewhere/other.json
+    run -2 --separate-stderr fix --undo elsewhere/other.json
+    is "$stderr" "whichcudnn: nothing was undone: $PWD/elsewhere/other.json: no journal of a repair"
+    rm elsewhere/other.json && mkfifo elsewhere/whichcudnn-undo-1.json
+    cd elsewhere
+    run -2 --separate-stderr timeout 60 "$CMD" fix --undo
+    is "$stderr" "whichcudnn: nothing was undone: $PWD/whichcudnn-undo-1.json: no journal of a repair"
+    cd ..
+    # Where bin is of no environment it is others'.
+    mv venv/pyvenv.cfg .
+    run -2 --separate-stderr fix --undo "$journal"
+    is "$stderr" "whichcudnn: nothing was undone: $journal: no journal of a repair$other $PWD/venv/bin"
+    mv pyvenv.cfg venv
+    chmod 777 venv/bin
+    run -2 --separate-stderr fix --undo "$journal"
+    is "$stderr" "whichcudnn: not run: all users may write to $PWD/venv/bin"
+    chmod 755 venv/bin
+    run -0 --separate-stderr fix --undo "$journal"
+    unharmed
+}
+
+@test "--undo: another user's journal is refused; --as-owner puts it back with that user's rights" {
+    need_root
+    cut_off
+    chown -R 65534:65534 venv
+    broken=$(content)
+    for where in "$journal" "$site" logs; do
+        run -2 --separate-stderr fix --undo --yes "$where"
+        is "$stderr" "whichcudnn: not run: $PWD/venv belongs to user nobody (uid 65534), not to you or root; --as-owner runs it with that user's rights"
+        is "$(content)" "$broken"
+    done
+    run -2 --separate-stderr setpriv --reuid=65533 --regid=65533 --clear-groups "$CMD" fix --undo --as-owner "$journal"
+    [[ $stderr == *"whichcudnn: "*"$(basename "$journal")"*"Permission denied" || $stderr == *"not run: "* ]]
+    local directory=$PWD
+    while [ "$directory" != /tmp ] && [ "$directory" != / ]; do
+        chmod a+x "$directory"
+        directory=${directory%/*} && directory=${directory:-/}
+    done
+    # A link of another user's, even to what is one's own.
+    mkdir planted && chmod 755 planted && ln -s "$journal" planted/whichcudnn-undo-1.json
+    chown -R 0:0 venv
+    chown -h 65534 planted/whichcudnn-undo-1.json
+    run -2 --separate-stderr fix --undo --yes planted
+    [[ $stderr == "whichcudnn: not run: $PWD/planted/whichcudnn-undo-1.json belongs to user nobody"* ]]
+    chown -R 65534:65534 venv
+    run -0 --separate-stderr fix --undo --as-owner "$journal"
+    is "$stderr" "whichcudnn: as it was: $site"
+    is "$("${host[@]}")" "version 8902"
+    [ ! -e "$site/.whichcudnn-undo" ]
 }
 
 @test "--apply is not for what could not be put back, nor where nothing can be written or there is no room" {
@@ -732,7 +833,7 @@ END
     run -2 --separate-stderr fix --try
     is "$stderr" "whichcudnn: --try wants a command to try it with: whichcudnn fix --try -- COMMAND"
     run -2 --separate-stderr fix --yes
-    is "$stderr" "whichcudnn: --yes goes with --apply"
+    is "$stderr" "whichcudnn: --yes goes with --apply or --undo"
     run -2 --separate-stderr fix --
     is "$stderr" "whichcudnn: a command is expected behind --"
     run -2 --separate-stderr fix no-such-log

@@ -11,8 +11,8 @@
 #include "options.h"
 #include "tools/fix/apply.h"
 #include "tools/fix/attempt.h"
-#include "tools/fix/saved.h"
 #include "tools/fix/steps.h"
+#include "tools/fix/undo.h"
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/report/render.h"
@@ -22,7 +22,7 @@
 
 #define ROWS_SHOWN 8
 
-static bool try, apply, yes, undo;
+static bool try, apply, yes, undo_it;
 static char **command; /* NULL: none was given */
 
 static const struct option_row rows[] = {
@@ -34,7 +34,7 @@ static const struct option_row rows[] = {
     OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
     {"undo", NULL,
      "puts back what an --apply that was cut off has changed: of a\njournal, or next to LOG",
-     .flag = &undo},
+     .flag = &undo_it},
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
@@ -346,16 +346,16 @@ static int fix_arguments(int n, char **arguments) {
         complain("--try wants a command to try it with: whichcudnn fix --try -- COMMAND");
         return EXIT_USAGE;
     }
-    if (yes && !apply) {
-        complain("--yes goes with --apply");
+    if (yes && !apply && !undo_it) {
+        complain("--yes goes with --apply or --undo");
         return EXIT_USAGE;
     }
-    if (undo && (try || apply || command || n > 1)) {
+    if (undo_it && (try || apply || command || n > 1)) {
         complain("--undo goes alone, with one journal or log at most");
         return EXIT_USAGE;
     }
-    if (undo)
-        return saved_undo(arguments[0]);
+    if (undo_it)
+        return undo(arguments[0], yes);
     input_read_files(&j.in, arguments, (size_t)n);
     answer = n > 0 ? fix_inputs(&j, -1) : command ? fix_command(&j) : fix_newest(&j);
     job_end(&j);

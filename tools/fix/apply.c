@@ -71,13 +71,9 @@ static size_t count(const json_t *steps, const char *kind) {
 
 /* ---- asking ---- */
 
-static bool is_agreed(const json_t *steps, bool yes) {
+bool apply_agreed(bool yes) {
     char answer[16] = "";
 
-    for (size_t i = 0; i < json_array_size(steps); i++)
-        if (is_kind(json_array_get(steps, i), "command"))
-            print_format(stderr, "%s%s\n", yes ? "+ " : "  ",
-                         text_of_step(json_array_get(steps, i)));
     if (yes)
         return true;
     if (!isatty(0)) {
@@ -91,6 +87,15 @@ static bool is_agreed(const json_t *steps, bool yes) {
         return true;
     complain("nothing was done");
     return false;
+}
+
+static bool is_agreed(const json_t *steps, bool yes) {
+    const json_t *step;
+    size_t i;
+
+    json_array_foreach(steps, i, step) if (is_kind(step, "command"))
+        print_format(stderr, "%s%s\n", yes ? "+ " : "  ", text_of_step(step));
+    return apply_agreed(yes);
 }
 
 /* ---- doing ---- */
@@ -215,8 +220,7 @@ static void tell_rest(const json_t *steps, bool done, char *const *command) {
 int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
                json_t **applied) {
     const char *log = command ? "" : j->in.logs.processes[0]->path; /* a command's goes away */
-    OWNED char *near =
-        strchr(log, '/') ? must_format("%.*s", (int)wc_dir_length(log), log) : must_copy(".");
+    OWNED char *near = directory_of(log);
     OWNED char *journal = saved_journal_in(near);
     json_t *steps = held ? json_incref(json_object_get(held, "steps")) : steps_of_best(j);
     const size_t commands = steps ? count(steps, "command") : 0;

@@ -15,3 +15,5 @@ const struct repair *best_played(const struct job *j);
  * code; after a signal all is as it was, and it is the signal's. */
 int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
                json_t **applied);
+/* Asks the user about what was shown; yes: the answer is known. False is complained of. */
+bool apply_agreed(bool yes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "saved.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,7 +15,6 @@
 #include "scratch.h"
 #include "tools/commands/command.h"
 #include "tools/commands/options.h"
-#include "tools/log/newest_log.h"
 #include "tools/repair/command.h"
 #include "tools/util/json_make.h"
 #include "tools/util/memory.h"
@@ -33,7 +32,7 @@ static char *trouble_of(const char *path) {
     return must_format("%s: %s", path, strerror(errno));
 }
 
-static char *directory_of(const char *path) {
+char *directory_of(const char *path) {
     return strchr(path, '/') ? must_format("%.*s", (int)wc_dir_length(path), path) : must_copy(".");
 }
 
@@ -48,7 +47,7 @@ static bool lock(struct saved *s, int how) {
     return s->lock < 0 || flock(s->lock, how) == 0 || errno != EWOULDBLOCK;
 }
 
-static void forget(struct saved *s) {
+void saved_forget(struct saved *s) {
     if (s->lock >= 0)
         close(s->lock);
     free(s->folder);
@@ -60,12 +59,11 @@ static void forget(struct saved *s) {
 
 /* ---- saving ---- */
 
-static char *trouble_of_place(const char *path) {
+static char *trouble_of_room(const char *path) {
     struct statvfs facts;
 
-    if (access(path, W_OK) != 0 || statvfs(path, &facts) != 0)
-        return trouble_of(path);
-    return facts.f_bavail * facts.f_frsize >= ROOM_LEAST
+    return statvfs(path, &facts) != 0 ? trouble_of(path)
+           : facts.f_bavail * facts.f_frsize >= ROOM_LEAST
                ? NULL
                : must_format("%s: less than %d MiB are free", path, (int)(ROOM_LEAST >> 20));
 }
@@ -96,7 +94,7 @@ static char *save_all(struct saved *s, const json_t *steps) {
         return trouble_of(s->folder);
     json_object_foreach(s->paths, path, unused) {
         OWNED char *to = must_format("%s/%d", s->folder, n++), *at = NULL;
-        char *trouble = trouble_of_place(path);
+        char *trouble = access(path, W_OK) == 0 ? trouble_of_room(path) : trouble_of(path);
         if (trouble)
             return trouble;
         if (!copy_tree(path, to, true, &at))
@@ -108,7 +106,7 @@ static char *save_all(struct saved *s, const json_t *steps) {
 char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const char *near) {
     const char *temporary = getenv("TMPDIR");
     const char *first = json_object_iter_key(json_object_iter(paths));
-    char *trouble = trouble_of_place(temporary && *temporary ? temporary : "/tmp");
+    char *trouble = trouble_of_room(temporary && *temporary ? temporary : "/tmp");
 
     *s = (struct saved){.paths = paths, .lock = -1};
     if (first && !trouble) {
@@ -122,7 +120,7 @@ char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const cha
             complain("no link to the journal: %s: %s", s->link, strerror(errno));
     }
     if (trouble)
-        forget(s);
+        saved_forget(s);
     return trouble;
 }
 
@@ -149,10 +147,13 @@ char *saved_put_back(struct saved *s) {
     int n = 0;
 
     lock(s, LOCK_EX); /* what a step has left running is waited for */
-    json_object_foreach(s->paths, path, unused) {
-        OWNED char *saved = must_format("%s/%d", s->folder, n++), *at = NULL;
+    for (int i = 0; i < (int)json_object_size(s->paths); i++) {
+        OWNED char *saved = must_format("%s/%d", s->folder, i);
         if (access(saved, F_OK) != 0)
             return trouble_of(saved);
+    }
+    json_object_foreach(s->paths, path, unused) {
+        OWNED char *saved = must_format("%s/%d", s->folder, n++), *at = NULL;
         now.saved = saved;
         now.from = strlen(path);
         nftw(path, remove_new, FILES_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
@@ -170,73 +171,21 @@ void saved_end(struct saved *s) {
         unlink(s->link);
     if (s->folder && unlink(s->journal) == 0)
         remove_tree(s->folder);
-    forget(s);
+    saved_forget(s);
 }
-
-/* ---- after the end of the process that saved it ---- */
 
 char *saved_journal_in(const char *directory) {
-    OWNED char *links = must_format("%s/whichcudnn-undo-*.json", directory);
-    OWNED char *own = must_format("%s/" COMMAND_UNDO "/journal.json", directory);
-    char *found = NULL;
-    glob_t all;
+    char *found = must_format("%s/" COMMAND_UNDO "/journal.json", directory);
+    DIR *d = opendir(directory);
+    const struct dirent *e = NULL;
 
-    glob(own, 0, NULL, &all);
-    glob(links, GLOB_APPEND, NULL, &all);
-    for (size_t i = 0; i < all.gl_pathc && !found; i++)
-        if (access(all.gl_pathv[i], F_OK) == 0)
-            found = must_copy(all.gl_pathv[i]);
-    globfree(&all);
-    return found;
-}
-
-static char *find_journal(const char *where) {
-    OWNED char *looked = NULL, *newest = where ? NULL : newest_log(&looked), *directory = NULL;
-    char *here = where ? NULL : saved_journal_in(".");
-    struct stat facts;
-
-    where = where ? where : newest;
-    if (here || !where)
-        return here;
-    if (stat(where, &facts) == 0 && S_ISDIR(facts.st_mode))
-        return saved_journal_in(where);
-    directory = directory_of(where);
-    return wc_str_ends(where, ".json") ? must_copy(where) : saved_journal_in(directory);
-}
-
-/* NULL: it is a journal of ours, in *s. */
-static char *read_journal(struct saved *s, const char *path) {
-    char *real = realpath(path, NULL);
-    json_t *journal = real ? json_load_file(real, 0, NULL) : NULL;
-    struct stat facts;
-
-    s->journal = real;
-    if (!real || stat(real, &facts) != 0)
-        return trouble_of(path);
-    s->folder = directory_of(real);
-    s->link = must_copy(json_string_value(json_object_get(journal, "link")));
-    s->paths = json_incref(json_object_get(journal, "paths"));
-    json_decref(journal);
-    if (facts.st_uid != geteuid())
-        return must_format("%s: it is another user's", path);
-    return json_object_size(s->paths) > 0 && strcmp(wc_base_name(s->folder), COMMAND_UNDO) == 0
-               ? NULL
-               : must_format("%s: no journal of a repair", path);
-}
-
-int saved_undo(const char *where) {
-    OWNED char *path = find_journal(where), *trouble = NULL;
-    struct saved s = {.lock = -1};
-
-    trouble = path ? read_journal(&s, path) : must_copy("no journal of a repair that was cut off");
-    if (!trouble && s.folder)
-        trouble = saved_put_back(&s);
-    if (trouble) {
-        complain("nothing was undone: %s", trouble);
-        forget(&s);
-        return EXIT_USAGE;
+    while (found && access(found, F_OK) != 0) {
+        free(found);
+        while (d && (e = readdir(d)) && !wc_str_starts(e->d_name, "whichcudnn-undo-"))
+            ;
+        found = d && e ? must_format("%s/%s", directory, e->d_name) : NULL;
     }
-    complain("as it was: %s", json_object_iter_key(json_object_iter(s.paths)));
-    saved_end(&s);
-    return EXIT_NOTHING_WRONG;
+    if (d)
+        closedir(d);
+    return found;
 }

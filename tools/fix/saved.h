@@ -24,5 +24,7 @@ void saved_end(struct saved *s);
 /* Of a repair that was cut off, in that directory of logs or environment. NULL: none; the caller
  * frees. */
 char *saved_journal_in(const char *directory);
-/* where: a journal, a log or a directory of one; NULL: here, or the newest log. An exit code. */
-int saved_undo(const char *where);
+/* Nothing is done with it. */
+void saved_forget(struct saved *s);
+/* "." of a name alone. The caller frees. */
+char *directory_of(const char *path);

@@ -142,12 +142,25 @@ static void add_places_of_package(struct making *m, const struct edit *e) {
         add_place(m, wc_arena_format(m->memory, "%s/.local", home));
 }
 
-/* What a command may leave half done, of what decides which program runs: not more, for users keep
- * work of their own in environments, too. */
+void steps_changes(struct wc_arena *memory, const char *site, const char **changes) {
+    struct making m = {.memory = memory};
+    const char *root = root_of(&m, site), *environment = environment_around(&m, site);
+
+    changes[0] = site;
+    changes[1] = environment && strcmp(environment, root) == 0 /* else there are others' programs */
+                     ? wc_arena_format(memory, "%s/bin", root)
+                     : NULL;
+    changes[2] = changes[3] = NULL;
+    if (strcmp(wc_base_name(root), ".venv") == 0) { /* of a project, by uv */
+        int n = (int)wc_dir_length(root);
+        changes[2] = wc_arena_format(memory, "%.*s/pyproject.toml", n, root);
+        changes[3] = wc_arena_format(memory, "%.*s/uv.lock", n, root);
+    }
+}
+
 static void add_changes(struct making *m, struct step *step) {
     struct manager of;
     char real[PATH_MAX];
-    const char *root;
 
     manager_of_edit(m->memory, m->user, step->edit, &of);
     if ((of.kind != MANAGER_PIP && of.kind != MANAGER_UV && of.kind != MANAGER_UV_PROJECT) ||
@@ -156,15 +169,9 @@ static void add_changes(struct making *m, struct step *step) {
                                         manager_word(of.kind));
         return;
     }
-    step->changes[0] = wc_arena_string(m->memory, real);
-    root = root_of(m, step->changes[0]);
-    step->changes[1] = wc_arena_format(m->memory, "%s/bin", root);
-    if (root == step->changes[0] || !environment_around(m, real)) /* there are others' programs */
-        step->changes[1] = NULL;
-    if (of.kind == MANAGER_UV_PROJECT && of.home) {
-        step->changes[2] = wc_arena_format(m->memory, "%s/pyproject.toml", of.home);
-        step->changes[3] = wc_arena_format(m->memory, "%s/uv.lock", of.home);
-    }
+    steps_changes(m->memory, wc_arena_string(m->memory, real), step->changes);
+    WC_EACH_ROW(path, step->changes)
+        trust_path(m->trust, *path);
 }
 
 /* Before all else that Python does, which is before any program's own first import. */

@@ -9,6 +9,8 @@
 #include "tools/repair/command.h"
 #include "tools/run/trust.h"
 
+#define STEP_CHANGES 4
+
 enum step_kind {
     STEP_VARIABLE, /* of the command's environment */
     STEP_COMMAND,  /* a shell's */
@@ -19,9 +21,9 @@ enum step_kind {
 struct step {
     enum step_kind kind;
     const struct edit *edit;
-    const char *text;       /* a command, "export NAME=value", lines of Python, a sentence */
-    const char *changes[4]; /* real paths, the directory of packages first; NULL: none */
-    const char *refused;    /* why it is not for --apply; NULL: it is */
+    const char *text; /* a command, "export NAME=value", lines of Python, a sentence */
+    const char *changes[STEP_CHANGES]; /* real paths, the directory of packages first; NULL: none */
+    const char *refused;               /* why it is not for --apply; NULL: it is */
 };
 
 struct steps {
@@ -37,6 +39,9 @@ bool steps_are_ours(const struct edits *edits);
 /* Texts live in the arena, edits where they were. */
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
                 const struct user *user);
+/* What a command may leave half done of an environment (a real path), and what decides which
+ * program runs: not more, for users keep work of their own in environments, too. */
+void steps_changes(struct wc_arena *memory, const char *site, const char **changes);
 /* Whose is what they run, change, and have others load? */
 void steps_trust(struct trust *t, const struct edits *edits);
 /* [{kind: "variable", "command" or "said", text, changes, refused}]. New reference. */
