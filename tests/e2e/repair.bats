@@ -172,6 +172,12 @@ played() { # each fix was, or says why not, and has no command then
     finding installation-mixed '.fix[].command' |
         grep -qE '"pip download --no-deps -d cudnn-wheels (nvidia-cudnn-cu12==[0-9.]+) && pip uninstall -y nvidia-cudnn-cu11 && pip install --no-index --find-links cudnn-wheels --force-reinstall --no-deps \1"'
     played
+    # The one that an installed package requires stays, whichever that is.
+    first() { finding installation-mixed '.fix[0].edits | map(.name) | join(" ")'; }
+    is "$(first)" '"nvidia-cudnn-cu11 nvidia-cudnn-cu12"'
+    sed -i s/cu12/cu11/ "$site"/engine*.dist-info/METADATA
+    observed
+    is "$(first)" '"nvidia-cudnn-cu12 nvidia-cudnn-cu11"'
 }
 
 @test "a name that is asked for is not taken away: a link, and no other name" {

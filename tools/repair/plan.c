@@ -48,14 +48,17 @@ static void play_all(struct planning *p, bool more) {
             play(p, &p->candidates.p[i]);
 }
 
-static int cost_of(const struct candidate *c) {
-    return edit_cost(&(struct edits){c->edit, c->n}) * 4 + (int)c->n;
+/* Of two wheels that own the same files the one that a package requires stays. */
+static int cost_of(const struct played *x) {
+    const struct candidate *c = &x->edits;
+
+    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (int)c->n * 2 + x->outcome.lacks;
 }
 
 static bool is_better(const struct played *x, const struct played *best) {
     int left = best ? cures_compare_left(x, best) : -1;
 
-    return left < 0 || (left == 0 && cost_of(&x->edits) < cost_of(&best->edits));
+    return left < 0 || (left == 0 && cost_of(x) < cost_of(best));
 }
 
 static bool is_same_step(const struct edit *a, const struct edit *b) {

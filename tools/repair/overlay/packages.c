@@ -52,6 +52,8 @@ bool overlay_remove_package(struct overlay *o, const struct edit *e) {
                overlay_fail(o, "it is not installed there");
     if (!overlay_find_distribution(o, environment, e->name, &d))
         return overlay_fail(o, "it is not installed there");
+    o->lacks = o->lacks || overlay_breaks_another(o, environment, e->name, d.version,
+                                                  (struct wc_version){.major = 0});
     return overlay_remove_wheel(o, environment, &d);
 }
 
