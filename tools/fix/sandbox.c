@@ -281,7 +281,7 @@ static char *replaced(const char *text, const char *from, const char *to) {
 char *sandbox_there(const struct sandbox *s, const char *text) {
     char *made = must_copy(text), *other;
 
-    for (size_t i = 0; made && i < s->copies; i++) {
+    for (size_t i = 0; i < s->copies; i++) {
         other = replaced(made, s->copy[i].from, s->copy[i].to);
         free(made);
         made = other;
