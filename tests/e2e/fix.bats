@@ -552,7 +552,7 @@ END
     cd "$BATS_TEST_TMPDIR"
     is "$(sum; sha256sum project/*.*)" "$before"
     run -0 --separate-stderr fix --apply --yes -- "${host[@]}"
-    [[ $stderr == *"+ uv add --project $PWD/project 'nvidia-cudnn-cu12>=8.8,<9'"* ]]
+    [[ $stderr == *"+ env -C $PWD/project uv add 'nvidia-cudnn-cu12>=8.8,<9'"* ]]
     grep -qF '# nvidia-cudnn-cu12>=8.8,<9' project/pyproject.toml
     is "$("${host[@]}")" "version 8902"
 }
@@ -810,7 +810,7 @@ END
     echo poetry >"$site/nvidia_cudnn_cu12-8.5.0.96.dist-info/INSTALLER"
     "$CMD" run --quiet --log other/ -- "${host[@]}"
     run -2 --separate-stderr fix --apply --yes other
-    [[ $stderr == *"nothing was done: what poetry changes could not be put back"*"for you to do: poetry add "* ]]
+    [[ $stderr == *"nothing was done: what \`poetry add\` changes could not be put back"*"for you to do: env -C $PWD/project poetry add "* ]]
 }
 
 @test "a command that fails, one that is not there, and an environment that is another's" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A user who stands in the root of a test's own tree, and memory for what is said to them.
+ * A user with a test's own tree, and memory for what is said to them.
  */
 #ifndef WHICHCUDNN_TESTS_SUPPORT_USER_H
 #define WHICHCUDNN_TESTS_SUPPORT_USER_H
@@ -15,7 +15,7 @@ static struct user user;
 /* A setup and a teardown of cmocka's. */
 static inline int begin_user(void **state) {
     heap_arena_begin(&memory);
-    user = (struct user){.directory = "/"};
+    user = (struct user){.files = NULL};
     return begin_tree(state);
 }
 

@@ -155,52 +155,24 @@ static void uv(void **state) {
                     });
 }
 
-static void a_project_of_uv(void **state) {
+/* The project's tool alone changes the project's list; the rest is pip's or uv's. */
+static void environments_of_projects(void **state) {
     (void)state;
-    put_venv("uv", "/p/uv.lock");
-    tree_write(&tree, "/p/pyproject.toml", "dependencies = [\"torch\"]\n");
-    assert_commands(NAME, SITE,
-                    (const char *[]){
-                        "uv add --project /p 'nvidia-cudnn-cu12>=9.8,<10'",
-                        "uv add --project /p nvidia-cudnn-cu12==9.8.0.87", UV_AGAIN,
-                        UV_AWAY, /* the project does not ask for it */
-                    });
-    assert_command(without("torch", SITE), "uv remove --project /p torch");
-    user.directory = "/p";
-    assert_command(install(NAME, "==9.8.0.87", SITE), "uv add nvidia-cudnn-cu12==9.8.0.87");
-    assert_command(without("torch", SITE), "uv remove torch");
-}
-
-static void projects_of_others(void **state) {
-    (void)state;
-    static const char again[] = PIP "install --force-reinstall --no-deps "
-                                    "nvidia-cudnn-cu12==9.1.0.70";
-    static const char away[] = PIP "uninstall -y nvidia-cudnn-cu12";
     static const struct {
-        const char *lock, *manifest, *made[4], *without;
+        const char *lock, *made[4];
     } rows[] = {
+        {"/p/uv.lock",
+         {"env -C /p uv add 'nvidia-cudnn-cu12>=9.8,<10'",
+          "env -C /p uv add nvidia-cudnn-cu12==9.8.0.87", UV_AGAIN, UV_AWAY}},
         {"/p/poetry.lock",
-         "/p/pyproject.toml",
-         {"poetry add -C /p 'nvidia-cudnn-cu12>=9.8,<10'",
-          "poetry add -C /p nvidia-cudnn-cu12==9.8.0.87", again, away},
-         "poetry remove -C /p torch"},
-        {"/p/pdm.lock",
-         "/p/pyproject.toml",
-         {"pdm add -p /p 'nvidia-cudnn-cu12>=9.8,<10'", "pdm add -p /p nvidia-cudnn-cu12==9.8.0.87",
-          again, away},
-         "pdm remove -p /p torch"},
-        {"/p/Pipfile.lock",
-         "/p/Pipfile",
-         {"PIPENV_PIPFILE=/p/Pipfile pipenv install 'nvidia-cudnn-cu12>=9.8,<10'",
-          "PIPENV_PIPFILE=/p/Pipfile pipenv install nvidia-cudnn-cu12==9.8.0.87", again, away},
-         "PIPENV_PIPFILE=/p/Pipfile pipenv uninstall torch"},
+         {"env -C /p poetry add 'nvidia-cudnn-cu12>=9.8,<10'",
+          "env -C /p poetry add nvidia-cudnn-cu12==9.8.0.87",
+          PIP "install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70",
+          PIP "uninstall -y nvidia-cudnn-cu12"}},
     };
     WC_EACH_ROW(row, rows) {
         put_venv("pip", row->lock);
-        tree_write(&tree, "/p/.venv/.project", "/p");
-        tree_write(&tree, row->manifest, "torch = \"*\"\n");
         assert_commands(NAME, SITE, row->made);
-        assert_command(without("torch", SITE), row->without);
         end_tree(NULL);
         begin_tree(NULL);
     }
@@ -230,26 +202,10 @@ static void pixi(void **state) {
     (void)state;
 #define PIXI "/w/.pixi/envs/default"
     tree_write(&tree, PIXI "/conda-meta/pixi", "{}");
-    tree_write(&tree, "/w/pixi.toml", "");
     tree_write(&tree, PIXI "/bin/python3.11", "");
     tree_write(&tree, PIXI "/lib/python3.11/site-packages/torch-2.dist-info/INSTALLER", "uv-pixi");
-    assert_commands("cudnn", PIXI,
-                    (const char *[]){
-                        "pixi add --manifest-path /w/pixi.toml 'cudnn>=9.8,<10'",
-                        "pixi add --manifest-path /w/pixi.toml cudnn==9.8.0.87",
-                        "pixi reinstall --manifest-path /w/pixi.toml cudnn",
-                        "pixi remove --manifest-path /w/pixi.toml cudnn",
-                    });
-    assert_command(install("cudnn", "==9.8.*", PIXI),
-                   "pixi add --manifest-path /w/pixi.toml cudnn=9.8");
-    user.directory = "/w";
-    assert_commands(NAME, PIXI "/lib/python3.11/site-packages",
-                    (const char *[]){
-                        "pixi add --pypi 'nvidia-cudnn-cu12>=9.8,<10'",
-                        "pixi add --pypi nvidia-cudnn-cu12==9.8.0.87",
-                        "pixi reinstall nvidia-cudnn-cu12",
-                        "pixi remove --pypi nvidia-cudnn-cu12",
-                    });
+    assert_commands("cudnn", PIXI, (const char *[4]){NULL});
+    assert_commands(NAME, PIXI "/lib/python3.11/site-packages", (const char *[4]){NULL});
 }
 
 static void the_systems_packages(void **state) {
@@ -310,7 +266,7 @@ static void several_are_made_in_their_order(void **state) {
                         "install nvidia-cublas-cu11, nvidia-cuda-runtime-cu11>=11.8, then take "
                         "LD_LIBRARY_PATH out of the environment");
     struct steps steps;
-    steps_make(&steps, &memory.arena, &(struct edits){installs, 4}, &user);
+    steps_make(&steps, &memory.arena, &(struct edits){installs, 4});
     assert_int_equal(steps.n, 3);
     assert_string_equal(steps.p[0].text,
                         "pip install nvidia-cublas-cu11 'nvidia-cuda-runtime-cu11>=11.8'");
@@ -520,8 +476,7 @@ int main(void) {
         TEST(pip_into_a_directory),
         TEST(pip_of_elsewhere),
         TEST(uv),
-        TEST(a_project_of_uv),
-        TEST(projects_of_others),
+        TEST(environments_of_projects),
         TEST(conda),
         TEST(pixi),
         TEST(the_systems_packages),

@@ -100,85 +100,34 @@ static void uv_in_a_venv_of_another(void **state) {
     assert_int_equal(of_package(SITE, "torch[x]").kind, MANAGER_PIP);
 }
 
-static void a_project_of_uv(void **state) {
-    (void)state;
-    put_venv(VENV, "home = /usr/bin\nuv = 0.13.9\n", false);
-    put_package(SITE, "nvidia_cudnn_cu12-9.1.0.70", "uv");
-    tree_write(&tree, "/p/pyproject.toml", "[project]\ndependencies = [\n  \"six\",\n]\n");
-    assert_int_equal(of(SITE).kind, MANAGER_UV);
-    tree_write(&tree, "/p/uv.lock", "version = 1\n");
-    struct manager m = of(SITE);
-    assert_int_equal(m.kind, MANAGER_UV_PROJECT);
-    assert_string_equal(m.project, "/p");
-    assert_false(m.declares);
-    assert_true(of_package(SITE, "six").declares);
-    user.directory = "/p/src";
-    assert_null(of(SITE).project); /* uv finds it from there */
-    user.directory = "/p2";
-    assert_non_null(of(SITE).project);
-}
-
-static void a_project_with_a_table_of_uv(void **state) {
-    (void)state;
-    put_venv(VENV, "home = /usr/bin\n", false);
-    put_package(SITE, "nvidia_cudnn_cu12-9.1.0.70", "uv");
-    tree_write(&tree, "/p/pyproject.toml", "[project]\n[tool.uv.sources]\n");
-    assert_int_equal(of(SITE).kind, MANAGER_UV_PROJECT);
-    put_package(SITE, "nvidia_cudnn_cu12-9.1.0.70", "pip");
-    assert_int_equal(of(SITE).kind, MANAGER_PIP);
-}
-
-/* uv keeps a project in .venv alone. */
-static void beside_a_project_of_uv(void **state) {
-    (void)state;
-    put_venv("/p/env", "home = /usr/bin\n", true);
-    tree_write(&tree, "/p/uv.lock", "version = 1\n");
-    assert_int_equal(of("/p/env/lib/python3.11/site-packages").kind, MANAGER_PIP);
-}
-
-static void projects_of_others(void **state) {
+/* What reads a project's list installs; all else in the environment is pip's or uv's. */
+static void environments_of_projects(void **state) {
     (void)state;
     static const struct {
-        const char *lock;
+        const char *root, *file, *add;
         enum manager_kind kind;
-    } rows[] = {{"/p/poetry.lock", MANAGER_POETRY}, {"/p/pdm.lock", MANAGER_PDM}};
+    } rows[] = {
+        {VENV, "/p/uv.lock", "uv add", MANAGER_UV},
+        {VENV, "/p/poetry.lock", "poetry add", MANAGER_PIP},
+        {VENV, "/p/pdm.lock", "pdm add", MANAGER_PIP},
+        {VENV, "/p/Pipfile.lock", "pipenv install", MANAGER_PIP},
+        {VENV, "/p/pyproject.toml", NULL, MANAGER_PIP},
+        {"/p/env", "/p/uv.lock", NULL, MANAGER_PIP}, /* uv keeps a project in .venv alone */
+        {"/p/.venv-3", "/p/uv.lock", NULL, MANAGER_PIP},
+        {"/home/u/.cache/pypoetry/virtualenvs/p-Ab3_-py3.11", "/x", "", MANAGER_PIP},
+        {"/home/u/.local/share/virtualenvs/p-x", "/x", "", MANAGER_PIP},
+    };
     WC_EACH_ROW(row, rows) {
-        put_venv(VENV, "home = /usr/bin\n", true);
-        tree_write(&tree, row->lock, "");
-        tree_write(&tree, "/p/pyproject.toml", "torch = \">=2\"\n");
-        struct manager m = of(SITE);
+        char site[256];
+        put_venv(row->root, "home = /usr/bin\n", true);
+        tree_write(&tree, row->file, "");
+        snprintf(site, sizeof(site), "%s/lib/python3.11/site-packages", row->root);
+        struct manager m = of(site);
         assert_int_equal(m.kind, row->kind);
-        assert_string_equal(m.project, "/p");
-        assert_true(m.with_python);
-        assert_true(of_package(SITE, "torch").declares);
+        assert_true(wc_str_same(m.add, row->add));
         end_tree(NULL);
         begin_tree(NULL);
     }
-}
-
-static void a_venv_that_poetry_keeps_elsewhere(void **state) {
-    (void)state;
-#define POETRY "/home/u/.cache/pypoetry/virtualenvs/p-Ab3_-py3.11"
-    put_venv(POETRY, "home = /usr/bin\n", true);
-    assert_int_equal(of(POETRY "/lib/python3.11/site-packages").kind, MANAGER_PIP);
-    tree_write(&tree, "/work/p/poetry.lock", "");
-    user.directory = "/work/p/src/x";
-    struct manager m = of(POETRY "/lib/python3.11/site-packages");
-    assert_int_equal(m.kind, MANAGER_POETRY);
-    assert_null(m.project);
-}
-
-static void pipenv_says_whose_its_venv_is(void **state) {
-    (void)state;
-    put_venv("/home/u/.local/share/virtualenvs/p-x", "home = /usr/bin\n", true);
-#define PIPENV "/home/u/.local/share/virtualenvs/p-x/lib/python3.11/site-packages"
-    tree_write(&tree, "/home/u/.local/share/virtualenvs/p-x/.project", "/work/p");
-    assert_int_equal(of(PIPENV).kind, MANAGER_PIP); /* it has gone */
-    tree_write(&tree, "/work/p/Pipfile", "[packages]\nnvidia-cudnn-cu12 = \"*\"\n");
-    struct manager m = of(PIPENV);
-    assert_int_equal(m.kind, MANAGER_PIPENV);
-    assert_string_equal(m.project, "/work/p");
-    assert_true(m.declares);
 }
 
 static void a_conda_prefix(void **state) {
@@ -227,19 +176,11 @@ static void a_workspace_of_pixi(void **state) {
     tree_write(&tree, PIXI "/conda-meta/pixi", "{}");
     put_python(PIXI "/bin", "python3.11");
     put_package(PIXI_SITE, "nvidia_cudnn_cu12-9.1.0.70", "uv-pixi");
-    assert_int_equal(of_package(PIXI, "cudnn").kind, MANAGER_CONDA); /* its manifest has gone */
-    tree_write(&tree, "/w/pyproject.toml", "[tool.pixi.workspace]\n");
-    assert_string_equal(of_package(PIXI, "cudnn").project, "/w/pyproject.toml");
-    tree_write(&tree, "/w/pixi.toml", "[dependencies]\ncudnn = \"*\"\n");
-    struct manager m = of_package(PIXI, "cudnn");
-    assert_int_equal(m.kind, MANAGER_PIXI);
-    assert_string_equal(m.project, "/w/pixi.toml");
-    assert_true(m.declares);
-    assert_int_equal(of(PIXI_SITE).kind, MANAGER_PIXI_PYPI);
+    assert_string_equal(of_package(PIXI, "cudnn").add, "");
+    assert_string_equal(of(PIXI_SITE).add, "");
     put_package(PIXI_SITE, "nvidia_cudnn_cu12-9.1.0.70", "pip");
     assert_int_equal(of(PIXI_SITE).kind, MANAGER_PIP);
-    user.directory = "/w";
-    assert_null(of_package(PIXI, "cudnn").project);
+    assert_null(of(PIXI_SITE).add);
 }
 
 static void the_systems_python(void **state) {
@@ -357,12 +298,7 @@ int main(void) {
         TEST(a_venv_without_pip_takes_that_of_elsewhere),
         TEST(a_venv_of_uv),
         TEST(uv_in_a_venv_of_another),
-        TEST(a_project_of_uv),
-        TEST(a_project_with_a_table_of_uv),
-        TEST(beside_a_project_of_uv),
-        TEST(projects_of_others),
-        TEST(a_venv_that_poetry_keeps_elsewhere),
-        TEST(pipenv_says_whose_its_venv_is),
+        TEST(environments_of_projects),
         TEST(a_conda_prefix),
         TEST(wheels_within_a_conda_prefix),
         TEST(a_workspace_of_pixi),

@@ -12,7 +12,6 @@
 #include "tools/commands/options.h"
 #include "tools/log/record_json.h"
 #include "tools/run/outcome.h"
-#include "tools/util/disk.h"
 #include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
@@ -33,9 +32,6 @@ const struct repair *best_played(const struct job *j) {
 /* NULL: there is none. */
 static json_t *steps_of_best(const struct job *j) {
     const struct repair *best = best_played(j);
-    OWNED char *directory = getcwd(NULL, 0);
-    const struct user user = {
-        .files = &disk_files, .path = getenv("PATH"), .directory = directory, .yes = true};
     struct heap_arena memory;
     struct steps steps;
     json_t *list;
@@ -43,7 +39,7 @@ static json_t *steps_of_best(const struct job *j) {
     if (!best)
         return NULL;
     heap_arena_begin(&memory);
-    steps_make(&steps, &memory.arena, &best->edits, &user);
+    steps_make(&steps, &memory.arena, &best->edits);
     list = steps_json(&steps, &memory.arena);
     if (steps.why)
         json_array_append_new(list, json_make("ss", "kind", "said", "refused", steps.why));
@@ -171,38 +167,21 @@ static const char *refusal_of(const json_t *steps, const json_t **of) {
 
 /* ---- what is left to the user ---- */
 
-/* As a shell would need it. */
-static char *quoted(const char *word) {
-    struct sink text;
-    FILE *to;
-
-    if (*word && !strpbrk(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!"))
-        return must_copy(word);
-    to = sink_begin(&text);
-    putc('\'', to);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\\''", to);
-        else
-            putc(*word, to);
-    putc('\'', to);
-    return sink_end(&text);
-}
-
-static char *command_in_words(char *const *command) {
-    char *line = must_copy(""), *longer;
+/* "COMMAND" where a shell would need quotes. */
+static char *in_words(char *const *command) {
+    char *line = NULL;
 
     for (; command && *command; command++) {
-        OWNED char *word = quoted(*command);
-        longer = must_format("%s%s%s", line, *line ? " " : "", word);
-        free(line);
-        line = longer;
+        OWNED char *before = line;
+        if (!**command || strpbrk(*command, " \t\n'\"\\$`*?[]{}()<>|&;#~!"))
+            return must_copy("COMMAND");
+        line = must_format("%s%s%s", before ? before : "", before ? " " : "", *command);
     }
-    return line;
+    return line ? line : must_copy("COMMAND");
 }
 
 static void tell_rest(const json_t *steps, bool done, char *const *command) {
-    OWNED char *line = command_in_words(command);
+    OWNED char *line = in_words(command);
 
     if (done)
         complain("done");
@@ -214,7 +193,7 @@ static void tell_rest(const json_t *steps, bool done, char *const *command) {
         else if (is_kind(step, "said"))
             complain("for you to do: %s", text_of_step(step));
     }
-    complain("to see that it holds: whichcudnn run -- %s", *line ? line : "COMMAND");
+    complain("to see that it holds: whichcudnn run -- %s", line);
 }
 
 int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,

@@ -16,7 +16,6 @@
 #include "steps.h"
 #include "tools/log/record_json.h"
 #include "tools/run/outcome.h"
-#include "tools/util/disk.h"
 #include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
@@ -62,7 +61,6 @@ struct stage {
     int told; /* its outcome, as JSON */
     struct heap_arena memory;
     struct sandbox sandbox;
-    char *directory; /* the user's working directory */
     json_t *steps, *keep;
     const char *targets[ROUNDS_MOST]; /* ids of the findings that are to go */
     enum wc_severity worst;           /* of them */
@@ -70,12 +68,6 @@ struct stage {
     struct job now; /* of the last round */
     int status;
 };
-
-static const struct user *user_of(const struct stage *s, struct user *to) {
-    *to = (struct user){
-        .files = &disk_files, .path = getenv("PATH"), .directory = s->directory, .yes = true};
-    return to;
-}
 
 static void tell(struct stage *s, json_t *outcome) {
     char *text = json_dumps(outcome, JSON_COMPACT);
@@ -242,11 +234,10 @@ static void keep_steps(struct stage *s, const struct steps *steps, const struct 
 /* False: *trouble. */
 static bool make_repair(struct stage *s, const struct repair *r, char **trouble) {
     struct wc_arena *memory = &s->memory.arena;
-    struct user user;
     struct steps steps;
     struct edits moved;
 
-    steps_make(&steps, memory, &r->edits, user_of(s, &user));
+    steps_make(&steps, memory, &r->edits);
     if (steps.why) {
         *trouble = must_copy(steps.why);
         return false;
@@ -258,7 +249,7 @@ static bool make_repair(struct stage *s, const struct repair *r, char **trouble)
     }
     if (s->sandbox.copies > 0) {
         moved = edits_there(s, &r->edits);
-        steps_make(&steps, memory, &moved, user_of(s, &user));
+        steps_make(&steps, memory, &moved);
     }
     for (size_t i = 0; i < steps.n; i++)
         if (!do_step(s, &steps.p[i], trouble))
@@ -455,7 +446,6 @@ static json_t *without_word(const struct child *child) {
 void attempt_make(struct attempt *a) {
     struct stage s = {.a = a,
                       .told = memfd_create("whichcudnn", MFD_CLOEXEC),
-                      .directory = getcwd(NULL, 0),
                       .steps = json_array(),
                       .keep = json_array()};
     const struct supervision with = {.instead = play, .arg = &s};
@@ -472,7 +462,6 @@ void attempt_make(struct attempt *a) {
         a->outcome = without_word(&child);
     json_decref(s.steps);
     json_decref(s.keep);
-    free(s.directory);
     heap_arena_end(&s.memory);
     if (s.told >= 0)
         close(s.told);

@@ -117,8 +117,9 @@ static void add_places_of_package(struct making *m, const struct edit *e) {
     const char *home = getenv("HOME");
     struct manager manager;
 
-    manager_of_edit(m->memory, m->user, e, &manager);
-    add_place(m, manager.home);
+    manager_of(m->memory, m->user, e->environment, e->name, &manager);
+    if (manager_is_tool(&manager, e->kind))
+        add_place(m, manager.project);
     trust_path(m->trust, manager.python);
     if (manager.program && strchr(manager.program, '/'))
         trust_path(m->trust, manager.program);
@@ -151,7 +152,7 @@ void steps_changes(struct wc_arena *memory, const char *site, const char **chang
                      ? wc_arena_format(memory, "%s/bin", root)
                      : NULL;
     changes[2] = changes[3] = NULL;
-    if (strcmp(wc_base_name(root), ".venv") == 0) { /* of a project, by uv */
+    if (wc_str_ends(root, "/.venv")) { /* of a project, by uv */
         int n = (int)wc_dir_length(root);
         changes[2] = wc_arena_format(memory, "%.*s/pyproject.toml", n, root);
         changes[3] = wc_arena_format(memory, "%.*s/uv.lock", n, root);
@@ -161,12 +162,13 @@ void steps_changes(struct wc_arena *memory, const char *site, const char **chang
 static void add_changes(struct making *m, struct step *step) {
     struct manager of;
     char real[PATH_MAX];
+    const char *by;
 
-    manager_of_edit(m->memory, m->user, step->edit, &of);
-    if ((of.kind != MANAGER_PIP && of.kind != MANAGER_UV && of.kind != MANAGER_UV_PROJECT) ||
+    manager_of(m->memory, m->user, step->edit->environment, step->edit->name, &of);
+    by = manager_is_tool(&of, step->edit->kind) ? of.add : manager_word(of.kind);
+    if ((strcmp(by, "pip") != 0 && strncmp(by, "uv", 2) != 0) ||
         !realpath(step->edit->environment, real)) {
-        step->refused = wc_arena_format(m->memory, "what %s changes could not be put back",
-                                        manager_word(of.kind));
+        step->refused = wc_arena_format(m->memory, "what `%s` changes could not be put back", by);
         return;
     }
     steps_changes(m->memory, wc_arena_string(m->memory, real), step->changes);
@@ -213,7 +215,8 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
         (e->kind == EDIT_IMPORT_FIRST || is_name(e->value)))
         command = lines_of(m, e);
     if (!command) {
-        m->out->why = "it has a name or a value that may not stand in a command";
+        m->out->why =
+            wc_arena_format(m->memory, "no command is known that can %s", text_of(m->memory, &one));
         return;
     }
     if (!*command) /* the next one does it */
@@ -254,8 +257,10 @@ bool steps_are_ours(const struct edits *edits) {
     return edits->n > 0 && !WC_ANY(e, *edits, kind_of(e) == STEP_SAID);
 }
 
-static void make_all(struct making *m, const struct edits *edits) {
-    struct steps *s = m->out;
+static void make_all(struct steps *s, struct wc_arena *memory, const struct edits *edits,
+                     struct trust *trust) {
+    const struct user user = {.files = &disk_files, .path = getenv("PATH"), .yes = true};
+    struct making making = {s, memory, &user, trust}, *m = &making;
 
     *s = (struct steps){.p = wc_arena_take(m->memory, (2 * edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)
@@ -269,25 +274,21 @@ static void make_all(struct making *m, const struct edits *edits) {
     }
 }
 
-void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
-                const struct user *user) {
+void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits) {
     struct trust trust = {.why = NULL};
 
-    make_all(&(struct making){s, memory, user, &trust}, edits);
+    make_all(s, memory, edits, &trust);
     if (trust.why)
         s->why = wc_arena_string(memory, trust.why);
     free(trust.why);
 }
 
 void steps_trust(struct trust *t, const struct edits *edits) {
-    OWNED char *directory = getcwd(NULL, 0);
-    const struct user user = {
-        .files = &disk_files, .path = getenv("PATH"), .directory = directory, .yes = true};
     struct heap_arena memory;
     struct steps steps;
 
     heap_arena_begin(&memory);
-    make_all(&(struct making){&steps, &memory.arena, &user, t}, edits);
+    make_all(&steps, &memory.arena, edits, t);
     heap_arena_end(&memory);
 }
 

@@ -10,10 +10,11 @@
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
 
 static const struct {
-    const char *at, *install, *reinstall, *remove, *fetch, *fetched;
+    const char *install, *reinstall, *remove, *fetch, *fetched;
 } words[] = {
-#define MANAGER(name, word, at, install, reinstall, remove, fetch, fetched)                        \
-    {at, install, reinstall, remove, fetch, fetched},
+#define MANAGER(name, word, install, reinstall, remove, fetch, fetched)                            \
+    {install, reinstall, remove, fetch, fetched},
+#define TOOL(...)
 #include "manager.def"
 };
 
@@ -120,7 +121,6 @@ static const char *wanted(struct making *m) {
         return fail(m);
     switch (m->manager.kind) {
     case MANAGER_CONDA:
-    case MANAGER_PIXI:
         spec = conda_spec(m, spec);
         break;
     case MANAGER_APT:
@@ -220,11 +220,7 @@ static const char *value_of(struct making *m, const char *place, size_t n) {
         return quoted_path(m, m->manager.python);
     if (strncmp(place, "prefix", n) == 0)
         return quoted_path(m, m->manager.prefix);
-    if (strncmp(place, "project", n) == 0)
-        return quoted_path(m, m->manager.project);
-    if (strncmp(place, "program", n) == 0)
-        return quoted(m, m->manager.program);
-    return m->manager.project ? expand(m, words[m->manager.kind].at) : "";
+    return quoted(m, m->manager.program);
 }
 
 static const char *expand(struct making *m, const char *text) {
@@ -239,27 +235,29 @@ static const char *expand(struct making *m, const char *text) {
     return made;
 }
 
-/* A project's tool takes out what the project asks for; what else there is goes without it, and
- * comes back without it. */
-void manager_of_edit(struct wc_arena *memory, const struct user *user, const struct edit *e,
-                     struct manager *out) {
-    manager_of(memory, user, e->environment, e->name, out);
-    if (e->kind != EDIT_REINSTALL && (e->kind != EDIT_REMOVE || out->declares))
-        return;
-    if (out->kind == MANAGER_UV_PROJECT)
-        out->kind = MANAGER_UV;
-    if (out->kind == MANAGER_POETRY || out->kind == MANAGER_PDM || out->kind == MANAGER_PIPENV)
-        out->kind = MANAGER_PIP;
-}
-
 static bool installs(const struct edit *e) {
     return e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL || e->kind == EDIT_HOST;
+}
+
+/* Only the project's tool may add to what its project asks for. */
+static const char *by_tool(struct making *m, bool fetches) {
+    const struct manager *by = &m->manager;
+
+    if (m->gone || !*by->add) /* it cannot fetch before */
+        return fail(m);
+    if (fetches)
+        return "";
+    return format(m->memory, "%s%s%s%s %s", by->within ? "" : "env -C ",
+                  by->within ? "" : quoted_path(m, by->project), by->within ? "" : " ", by->add,
+                  wanted(m));
 }
 
 static const char *of_package(struct making *m, const struct user *user, bool fetches) {
     const struct edit *e = m->edit;
 
-    manager_of_edit(m->memory, user, e, &m->manager);
+    manager_of(m->memory, user, e->environment, e->name, &m->manager);
+    if (manager_is_tool(&m->manager, e->kind))
+        return by_tool(m, fetches);
     if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
         return fail(m);
     if (m->gone && !*words[m->manager.kind].fetched) /* then there may be less than before */
@@ -343,7 +341,7 @@ static bool is_in_next(struct making *m, const struct edits *all, const struct u
         return true;
     if (e->kind != EDIT_REMOVE || !installs(next))
         return false;
-    manager_of_edit(m->memory, user, next, &m->manager);
+    manager_of(m->memory, user, next->environment, next->name, &m->manager);
     return m->manager.kind == MANAGER_APT;
 }
 

@@ -19,8 +19,5 @@ const char *command_of(struct wc_arena *memory, const struct edits *edits, const
 /* The same of n of them alone, from that one on: what fetches, or what changes. "": nothing. */
 const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,
                             bool fetches, const struct user *user);
-/* Which manager makes it: not a project's tool if the project does not ask for the package. */
-void manager_of_edit(struct wc_arena *memory, const struct user *user, const struct edit *e,
-                     struct manager *out);
 /* Without a full stop. Names are as they are: who prints the text shows them harmless. */
 const char *text_of(struct wc_arena *memory, const struct edits *edits);

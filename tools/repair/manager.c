@@ -12,6 +12,15 @@ enum { SCRATCH = 64 << 10 };
 
 static const char *const kinds[] = {
 #define MANAGER(name, word, ...) word,
+#define TOOL(...)
+#include "manager.def"
+};
+
+static const struct {
+    const char *part, *file, *add;
+} tools[] = {
+#define MANAGER(...)
+#define TOOL(...) {__VA_ARGS__},
 #include "manager.def"
 };
 
@@ -28,6 +37,10 @@ struct asking {
 
 const char *manager_word(enum manager_kind kind) {
     return kinds[kind];
+}
+
+bool manager_is_tool(const struct manager *m, enum edit_kind kind) {
+    return m->add && (m->prefix || kind == EDIT_INSTALL || kind == EDIT_HOST);
 }
 
 static const char *format(struct asking *a, const char *text, ...)
@@ -163,83 +176,18 @@ static bool is_protected(struct asking *a) {
                            strcmp(a->version, "python3") == 0 ? wc_base_name(real) : a->version));
 }
 
-/* ---- projects ---- */
+static void find_tool(struct asking *a, const char *root) {
+    const char *whole = format(a, "%s/", root);
 
-static const char *above_with(struct asking *a, const char *directory, const char *file) {
-    while (directory && *directory) {
-        if (is_there(a, format(a, "%s/%s", directory, file)))
-            return directory;
-        directory = strcmp(directory, "/") == 0 ? NULL : above(a, directory);
+    WC_EACH_ROW(tool, tools) {
+        const char *at = strstr(whole, tool->part);
+        const char *project = at ? format(a, "%.*s", (int)(at - whole), whole) : NULL;
+        if (!at || a->out->add || !is_there(a, format(a, "%s/%s", project, tool->file)))
+            continue;
+        a->out->add = tool->add;
+        a->out->project = project;
+        a->out->within = wc_is_same_file(a->user->files, project, ".");
     }
-    return NULL;
-}
-
-static bool is_below(const char *directory, const char *top) {
-    size_t n = strlen(top);
-
-    return directory && strncmp(directory, top, n) == 0 && (!directory[n] || directory[n] == '/');
-}
-
-static void manages(struct asking *a, enum manager_kind kind, const char *project,
-                    const char *manifest) {
-    const char *file = format(a, "%s/%s", project, manifest);
-
-    a->out->kind = kind;
-    a->out->home = project;
-    a->out->project = is_below(a->user->directory, project) ? NULL : project;
-    a->out->declares = a->package && *a->package &&
-                       wc_reading_find(&a->reading, file, 0, a->package, false) != WC_NOWHERE;
-}
-
-/* Pipenv writes down whose environment it made. */
-static const char *project_of_pipenv(struct asking *a) {
-    char line[512];
-
-    return wc_reading_line(&a->reading, format(a, "%s/.project", a->root), 0, line, sizeof(line))
-               ? format(a, "%s", line)
-               : NULL;
-}
-
-/* In PROJECT/.venv. */
-static const struct {
-    const char *lock;
-    enum manager_kind kind;
-} locks[] = {
-    {"uv.lock", MANAGER_UV_PROJECT},
-    {"poetry.lock", MANAGER_POETRY},
-    {"pdm.lock", MANAGER_PDM},
-};
-
-/* The project around an environment whose tool keeps it in one piece; false: there is none. */
-static bool find_project_around(struct asking *a, const char *installer) {
-    const char *project = above(a, a->root);
-
-    if (strcmp(wc_base_name(a->root), ".venv") != 0)
-        return false;
-    WC_EACH_ROW(row, locks)
-        if (is_there(a, format(a, "%s/%s", project, row->lock))) {
-            manages(a, row->kind, project, "pyproject.toml");
-            return true;
-        }
-    if (!wc_str_starts(installer, "uv") ||
-        !has_line(a, format(a, "%s/pyproject.toml", project), "[tool.uv"))
-        return false;
-    manages(a, MANAGER_UV_PROJECT, project, "pyproject.toml");
-    return true;
-}
-
-static bool find_project(struct asking *a, const char *installer) {
-    const char *pipenv = project_of_pipenv(a), *poetry = NULL;
-
-    if (find_project_around(a, installer))
-        return true;
-    if (strstr(a->root, "/pypoetry/virtualenvs/"))
-        poetry = above_with(a, a->user->directory, "poetry.lock");
-    if (pipenv && is_there(a, format(a, "%s/Pipfile", pipenv)))
-        manages(a, MANAGER_PIPENV, pipenv, "Pipfile");
-    else if (poetry)
-        manages(a, MANAGER_POETRY, poetry, "pyproject.toml");
-    return a->out->kind != MANAGER_PIP;
 }
 
 /* ---- conda ---- */
@@ -269,28 +217,7 @@ static void find_conda(struct asking *a) {
     if (!a->out->program)
         a->out->program = "conda";
     a->out->kind = MANAGER_CONDA;
-}
-
-/* PROJECT/.pixi/envs/NAME. */
-static bool find_pixi(struct asking *a, const char *prefix, enum manager_kind kind) {
-    static const char *const manifests[] = {"pixi.toml", "pyproject.toml"};
-    const char *at = strstr(prefix, "/.pixi/envs/");
-
-    WC_EACH_ROW(manifest, manifests) {
-        const char *project = at ? format(a, "%.*s", (int)(at - prefix), prefix) : "";
-        const char *file = format(a, "%s/%s", project, *manifest);
-        if (!at || !is_there(a, file))
-            continue;
-        manages(a, kind, project, *manifest);
-        a->out->project = a->out->project ? file : NULL;
-        return true;
-    }
-    return false;
-}
-
-static void find_of_conda(struct asking *a, const char *prefix) {
-    if (!find_pixi(a, prefix, MANAGER_PIXI))
-        find_conda(a);
+    find_tool(a, a->out->prefix);
 }
 
 static bool is_conda_prefix(struct asking *a, const char *path) {
@@ -328,15 +255,16 @@ static void ask_python(struct asking *a) {
     if (is_conda_prefix(a, a->root)) {
         a->out->prefix = a->root;
         if (strcmp(installer, "conda") == 0)
-            find_of_conda(a, a->root);
+            find_conda(a);
         else if (strcmp(installer, "pip") != 0)
-            find_pixi(a, a->root, MANAGER_PIXI_PYPI);
+            find_tool(a, a->root);
         return;
     }
     if (is_there(a, format(a, "%s/pyvenv.cfg", a->root))) {
         bool by_uv = has_line(a, format(a, "%s/pyvenv.cfg", a->root), "uv = ");
-        if (!find_project(a, installer) && a->out->python &&
-            (strcmp(installer, "uv") == 0 || (by_uv && a->out->without_pip)))
+        find_tool(a, a->root);
+        if (a->out->python && ((a->out->add && wc_str_starts(a->out->add, "uv ")) ||
+                               strcmp(installer, "uv") == 0 || (by_uv && a->out->without_pip)))
             a->out->kind = MANAGER_UV;
         return;
     }
@@ -358,7 +286,7 @@ void manager_of(struct wc_arena *memory, const struct user *user, const char *en
                 find_system(&a);
         } else if (is_conda_prefix(&a, environment)) {
             out->prefix = environment;
-            find_of_conda(&a, environment);
+            find_conda(&a);
         } else if (is_there(&a, environment)) {
             ask_python(&a);
         }

@@ -7,18 +7,19 @@
 #pragma once
 
 #include "core/base/files.h"
+#include "edit.h"
 
 enum manager_kind {
 #define MANAGER(name, ...) MANAGER_##name,
+#define TOOL(...)
 #include "manager.def"
     MANAGERS
 };
 
 struct user {
     const struct wc_files *files;
-    const char *path;      /* PATH; NULL: not known */
-    const char *directory; /* where commands are pasted; NULL: not known */
-    bool yes;              /* nobody is to be asked once more */
+    const char *path; /* PATH; NULL: not known */
+    bool yes;         /* nobody is to be asked once more */
 };
 
 struct manager {
@@ -26,16 +27,15 @@ struct manager {
     const char *python;  /* of the environment; NULL: not known */
     const char *program; /* of conda's and rpm's, which one there is */
     const char *prefix;  /* of conda */
-    const char
-        *project;       /* as {project} of manager.def; NULL: the user is in it, or there is none */
-    const char *home;   /* the project's directory, wherever the user is; NULL: there is none */
-    bool declares;      /* the project itself asks for the package, by name */
-    const char *target; /* a bare directory of packages, pip install --target */
-    bool with_python;   /* pip is "python -m pip" */
-    bool without_pip;   /* pip is "pip --python python" */
-    bool of_user;       /* site-packages of a user */
-    bool is_foreign;    /* another environment reads it: pip would install into that one */
-    bool protected;     /* PEP 668: pip wants to be told that it is meant */
+    const char *add;     /* as of TOOL in manager.def; NULL: there is no such tool */
+    const char *project; /* of that tool */
+    bool within;         /* the user is in it */
+    const char *target;  /* a bare directory of packages, pip install --target */
+    bool with_python;    /* pip is "python -m pip" */
+    bool without_pip;    /* pip is "pip --python python" */
+    bool of_user;        /* site-packages of a user */
+    bool is_foreign;     /* another environment reads it: pip would install into that one */
+    bool protected;      /* PEP 668: pip wants to be told that it is meant */
 };
 
 const char *manager_word(enum manager_kind kind);
@@ -44,3 +44,5 @@ const char *manager_word(enum manager_kind kind);
  * package: which one it is about. Texts live in the arena. */
 void manager_of(struct wc_arena *memory, const struct user *user, const char *environment,
                 const char *package, struct manager *out);
+/* Does that tool alone make such an edit? */
+bool manager_is_tool(const struct manager *m, enum edit_kind kind);

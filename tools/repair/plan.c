@@ -196,7 +196,6 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         return;
     heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
-    p.directory = getcwd(NULL, 0);
     p.why = replay_begin(&p.replay, source);
     if (!p.why)
         make(&p);
@@ -208,7 +207,6 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     }
     outcome_end(&p.base);
     free(p.played);
-    free(p.directory);
     candidates_end(&p.candidates);
     replay_end(&p.replay);
     heap_arena_end(&memory);

@@ -160,16 +160,14 @@ void plan_add_repair(struct planning *p, struct plan_of_finding *of, const struc
                      const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
     struct repair *r = &of->p[of->n++];
-
     *r = (struct repair){.edits = keep_edits(plan, &x->edits, p->source),
                          .checked = REPAIR_REPLAYED};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
     if (may_type(p, &x->edits))
-        r->command = command_of(&plan->memory.arena, &r->edits,
-                                &(struct user){.files = &p->replay.library_cache.disk.files,
-                                               .path = getenv("PATH"),
-                                               .directory = p->directory});
+        r->command = command_of(
+            &plan->memory.arena, &r->edits,
+            &(struct user){.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")});
     find_given(plan, x, f, &p->source->stack, r);
 }
 

@@ -33,7 +33,6 @@ struct planning {
     struct played *played;
     size_t n;
     const char *why; /* nothing can be played; NULL: it can */
-    char *directory; /* where a command would be typed */
 };
 
 /* ---- what is found then (tools/repair/cures/findings.c) ---- */
