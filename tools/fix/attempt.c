@@ -22,7 +22,6 @@
 #define ROUNDS_MOST 4
 #define TAIL_MOST 4096 /* bytes of what a command said that failed */
 #define ROOM_LEAST ((fsblkcnt_t)16 << 20)
-#define TOLD_MOST ((size_t)1 << 20)
 
 /* ---- a command under `run` ---- */
 
@@ -61,7 +60,8 @@ struct stage {
     int told; /* its outcome, as JSON */
     struct heap_arena memory;
     struct sandbox sandbox;
-    json_t *steps, *keep;
+    json_t *steps;
+    char *keep;                       /* the commands that make it for good */
     const char *targets[ROUNDS_MOST]; /* ids of the findings that are to go */
     enum wc_severity worst;           /* of them */
     size_t rounds;
@@ -70,12 +70,8 @@ struct stage {
 };
 
 static void tell(struct stage *s, json_t *outcome) {
-    char *text = json_dumps(outcome, JSON_COMPACT);
-    size_t n = text ? strlen(text) : 0;
-
-    if (text && write(s->told, text, n) != (ssize_t)n)
+    if (json_dumpfd(outcome, s->told, JSON_COMPACT) != 0)
         complain("what was tried could not be told: %s", strerror(errno));
-    free(text);
     json_decref(outcome);
 }
 
@@ -225,10 +221,12 @@ static bool do_step(struct stage *s, const struct step *step, char **trouble) {
 
 static void keep_steps(struct stage *s, const struct steps *steps, const struct repair *r) {
     json_t *list = steps_json(steps, &s->memory.arena);
+    OWNED char *before = s->keep;
 
     json_array_extend(s->steps, list);
     json_decref(list);
-    json_array_append_new(s->keep, text_to_json(r->command ? r->command : r->text));
+    s->keep = must_format("%s%s%s", before ? before : "", before ? ", then " : "",
+                          r->command ? r->command : r->text);
 }
 
 /* False: *trouble. */
@@ -266,13 +264,6 @@ static const struct summary_row *row_with(const struct job *j, const char *id) {
     return NULL;
 }
 
-static bool is_target(const struct stage *s, const char *id) {
-    for (size_t i = 0; i < s->rounds; i++)
-        if (strcmp(s->targets[i], id) == 0)
-            return true;
-    return false;
-}
-
 static bool has_targets(const struct stage *s, const struct job *now) {
     for (size_t i = 0; i < s->rounds; i++)
         if (row_with(now, s->targets[i]))
@@ -282,7 +273,7 @@ static bool has_targets(const struct stage *s, const struct job *now) {
 
 /* What would not be told of a repair that holds. */
 static bool is_bad(const struct stage *s, const struct wc_finding_record *f) {
-    return f->severity >= WC_severity_ERROR || is_target(s, f->id) ||
+    return f->severity >= WC_severity_ERROR ||
            (f->severity >= s->worst && !row_with(s->a->before, f->id));
 }
 
@@ -292,7 +283,7 @@ static bool is_cured(const struct stage *s, const struct job *now, int status) {
     for (size_t i = 0; now->n > 0 && i < now->summary.n; i++)
         if (now->summary.rows[i].finding && is_bad(s, now->summary.rows[i].finding))
             return false;
-    if (*before && !*versions)
+    if (has_targets(s, now) || (*before && !*versions))
         return false;
     return status == 0 || (s->worst < WC_severity_ERROR && status == s->a->status_before);
 }
@@ -332,17 +323,6 @@ static json_t *left_json(const struct job *now) {
     return list;
 }
 
-static json_t *keep_json(const json_t *keep) {
-    OWNED char *text = NULL;
-    struct sink all;
-    FILE *to = sink_begin(&all);
-
-    for (size_t i = 0; i < json_array_size(keep); i++)
-        fprintf(to, "%s%s", i > 0 ? ", then " : "", json_string_value(json_array_get(keep, i)));
-    text = sink_end(&all);
-    return text_to_json(text);
-}
-
 static void tell_outcome(struct stage *s, const struct job *now, int status, bool cures) {
     OWNED char *versions = job_versions(now),
                *words = outcome_in_words(now, status, s->sandbox.copies > 0);
@@ -350,7 +330,7 @@ static void tell_outcome(struct stage *s, const struct job *now, int status, boo
     tell(s, json_make("bbnioooOoI", "cures", cures, "stopped", was_stopped(status), "trouble",
                       "status", status, "cudnn", text_to_json(*versions ? versions : NULL),
                       "outcome", text_to_json(words), "left", left_json(now), "steps", s->steps,
-                      "keep", keep_json(s->keep), "rounds", (json_int_t)s->rounds));
+                      "keep", text_to_json(s->keep), "rounds", (json_int_t)s->rounds));
 }
 
 /* The next cause, where the last one is gone. In front of copies nothing but them could be seen. */
@@ -420,19 +400,6 @@ static int play(void *arg) {
 
 /* ---- from without ---- */
 
-static json_t *read_told(int fd) {
-    off_t size = lseek(fd, 0, SEEK_END);
-    char *text;
-    json_t *told;
-
-    if (size <= 0 || (size_t)size > TOLD_MOST)
-        return NULL;
-    text = must_allocate((size_t)size + 1);
-    told = pread(fd, text, (size_t)size, 0) == (ssize_t)size ? json_loads(text, 0, NULL) : NULL;
-    free(text);
-    return told;
-}
-
 static json_t *without_word(const struct child *child) {
     const bool killed = WIFSIGNALED(child->status);
     const int signal = killed ? WTERMSIG(child->status) : 0, status = killed ? 128 + signal : 0;
@@ -444,10 +411,8 @@ static json_t *without_word(const struct child *child) {
 }
 
 void attempt_make(struct attempt *a) {
-    struct stage s = {.a = a,
-                      .told = memfd_create("whichcudnn", MFD_CLOEXEC),
-                      .steps = json_array(),
-                      .keep = json_array()};
+    struct stage s = {
+        .a = a, .told = memfd_create("whichcudnn", MFD_CLOEXEC), .steps = json_array()};
     const struct supervision with = {.instead = play, .arg = &s};
     struct child child = {.pid = 0};
     sigset_t before;
@@ -456,12 +421,11 @@ void attempt_make(struct attempt *a) {
     fflush(NULL);
     sigprocmask(SIG_SETMASK, NULL, &before);
     if (s.told >= 0 && supervise(NULL, &with, &child))
-        a->outcome = read_told(s.told);
+        a->outcome = lseek(s.told, 0, SEEK_SET) == 0 ? json_loadfd(s.told, 0, NULL) : NULL;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (!a->outcome)
         a->outcome = without_word(&child);
     json_decref(s.steps);
-    json_decref(s.keep);
     heap_arena_end(&s.memory);
     if (s.told >= 0)
         close(s.told);

@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,29 +16,23 @@
 #include "tools/util/memory.h"
 
 #define FILES_OPEN 32
-#define BLOCK ((size_t)256 * 1024)
+#define PIECE ((size_t)1 << 30)
 
 /* nftw hands nothing on. */
 static struct {
     size_t from;
     const char *to;
-    char *buffer, *failed;
+    char *failed;
     bool links;
 } now;
 
 static bool copy_bytes(int from, int to) {
-    ssize_t n;
+    ssize_t n = 0;
 
-    if (ioctl(to, FICLONE, from) == 0)
-        return true;
-    while ((n = read(from, now.buffer, BLOCK)) != 0) {
-        if (n < 0 && errno != EINTR)
-            return false;
-        for (ssize_t at = 0, put; at < n; at += put)
-            if ((put = write(to, now.buffer + at, (size_t)(n - at))) < 0)
-                return false;
-    }
-    return true;
+    if (ioctl(to, FICLONE, from) != 0)
+        while ((n = sendfile(to, from, NULL, PIECE)) > 0 || (n < 0 && errno == EINTR))
+            ;
+    return n == 0;
 }
 
 static bool keep_times(const char *path, const struct stat *facts) {
@@ -103,10 +98,8 @@ bool copy_tree(const char *from, const char *to, bool by_links, char **at) {
     now.to = to;
     now.failed = NULL;
     now.links = by_links;
-    now.buffer = must_allocate(BLOCK);
     answer = nftw(from, copy_one, FILES_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
     error = errno;
-    free(now.buffer);
     *at = now.failed ? now.failed : answer ? must_copy(from) : NULL;
     errno = error;
     return answer == 0;

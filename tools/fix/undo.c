@@ -14,7 +14,7 @@
 
 /* *named: the user knows which repair that is. NULL: there is none. */
 static char *find_journal(const char *where, bool *named) {
-    OWNED char *looked = NULL, *newest = NULL, *directory = NULL;
+    OWNED char *looked = NULL, *newest = where ? NULL : newest_log(&looked), *directory = NULL;
     char *found = where ? NULL : saved_journal_in(".");
     struct stat facts;
     bool is_directory;
@@ -22,9 +22,8 @@ static char *find_journal(const char *where, bool *named) {
     *named = where && wc_str_ends(where, ".json");
     if (*named)
         return must_copy(where);
-    if (!where && !found)
-        where = newest = newest_log(&looked);
-    if (!where)
+    where = where ? where : newest;
+    if (found || !where)
         return found;
     is_directory = stat(where, &facts) == 0 && S_ISDIR(facts.st_mode);
     directory = is_directory ? must_copy(where) : directory_of(where);
@@ -98,23 +97,15 @@ int undo(const char *where, bool yes) {
 
     trouble = path ? read_journal(&s, path, &trust)
                    : must_copy("no journal of a repair that was cut off");
-    if (!trouble && trust_refused(&trust, &answer)) {
-        saved_forget(&s);
-        return answer;
+    if (!trouble && !trust_refused(&trust, &answer) && (named || is_agreed(&s, yes)) &&
+        !(trouble = saved_put_back(&s))) {
+        complain("as it was: %s", json_object_iter_key(json_object_iter(s.paths)));
+        saved_end(&s);
+        answer = EXIT_NOTHING_WRONG;
     }
     free(trust.why);
-    if (!trouble && !named && !is_agreed(&s, yes)) {
-        saved_forget(&s);
-        return EXIT_USAGE;
-    }
-    if (!trouble)
-        trouble = saved_put_back(&s);
-    if (trouble) {
+    if (trouble)
         complain("nothing was undone: %s", trouble);
-        saved_forget(&s);
-        return EXIT_USAGE;
-    }
-    complain("as it was: %s", json_object_iter_key(json_object_iter(s.paths)));
-    saved_end(&s);
-    return EXIT_NOTHING_WRONG;
+    saved_forget(&s);
+    return answer;
 }

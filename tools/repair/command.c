@@ -90,28 +90,32 @@ static bool is_spec(const char *spec) {
 }
 
 /* Conda's "=9.8" is PEP 440's "==9.8.*"; ".*" behind "==" it does not know. */
-static const char *conda_clause(struct making *m, const char *clause, size_t n) {
-    if (n > 4 && strncmp(clause, "==", 2) == 0 && strncmp(clause + n - 2, ".*", 2) == 0)
-        return format(m->memory, "=%.*s", (int)n - 4, clause + 2);
-    return format(m->memory, "%.*s", (int)n, clause);
-}
-
 static const char *conda_spec(struct making *m, const char *spec) {
     const char *made = "";
 
     while (*spec) {
-        size_t n = strcspn(spec, ",");
-        made = format(m->memory, "%s%s%s", made, *made ? "," : "", conda_clause(m, spec, n));
+        const size_t n = strcspn(spec, ",");
+        const bool any = n > 4 && wc_str_starts(spec, "==") && strncmp(spec + n - 2, ".*", 2) == 0;
+        made = format(m->memory, "%s%s%.*s", made, *made ? "," : "", (int)n - (any ? 3 : 0),
+                      spec + any);
         spec += n + (spec[n] != '\0');
     }
     return made;
 }
 
-/* "9.8.0.87-1" of "==9.8.0.87-1"; packages of the system come in one release or any. */
-static const char *one_release(struct making *m, const char *spec) {
-    if (strncmp(spec, "==", 2) == 0)
-        spec += 2;
-    return *spec && is_of(spec, ".+-~:_") ? spec : fail(m);
+/* The release that there is, as each of them writes it; "": the name alone is enough. */
+static const char *exact(struct making *m) {
+    const enum manager_kind kind = m->manager.kind;
+    const char *name = name_of(m), *release = m->edit->value ? m->edit->value : "";
+    const char *sign = kind == MANAGER_CONDA || kind == MANAGER_APT ? "="
+                       : kind == MANAGER_DNF                        ? "-"
+                                                                    : "==";
+
+    if (strncmp(release, "==", 2) == 0)
+        release += 2;
+    if (m->failed || strlen(release) > SPEC_MOST || !is_of(release, ".+-~:_"))
+        return fail(m);
+    return *release ? quoted(m, format(m->memory, "%s%s%s", name, sign, release)) : quoted(m, name);
 }
 
 static const char *wanted(struct making *m) {
@@ -119,35 +123,10 @@ static const char *wanted(struct making *m) {
 
     if (m->failed || !is_spec(spec))
         return fail(m);
-    switch (m->manager.kind) {
-    case MANAGER_CONDA:
-        spec = conda_spec(m, spec);
-        break;
-    case MANAGER_APT:
-        spec = *spec ? format(m->memory, "=%s", one_release(m, spec)) : "";
-        break;
-    case MANAGER_DNF:
-        spec = *spec ? format(m->memory, "-%s", one_release(m, spec)) : "";
-        break;
-    default:
-        break;
-    }
-    return quoted(m, format(m->memory, "%s%s", name, spec));
-}
-
-/* The release that there is, as each of them writes it; "": the name alone is enough. */
-static const char *exact(struct making *m) {
-    const char *name = name_of(m), *release = m->edit->value ? m->edit->value : "", *sign = "==";
-
-    if (strncmp(release, "==", 2) == 0)
-        release += 2;
-    if (m->failed || strlen(release) > SPEC_MOST || !is_of(release, ".+-~:_"))
-        return fail(m);
-    if (m->manager.kind == MANAGER_CONDA || m->manager.kind == MANAGER_APT)
-        sign = "=";
-    if (m->manager.kind == MANAGER_DNF)
-        sign = "-";
-    return *release ? quoted(m, format(m->memory, "%s%s%s", name, sign, release)) : quoted(m, name);
+    if (m->manager.kind == MANAGER_APT || m->manager.kind == MANAGER_DNF)
+        return exact(m); /* the system's packages come in one release or any */
+    return quoted(m, format(m->memory, "%s%s", name,
+                            m->manager.kind == MANAGER_CONDA ? conda_spec(m, spec) : spec));
 }
 
 /* ---- a manager's command ---- */
@@ -262,16 +241,10 @@ static const char *of_package(struct making *m, const struct user *user, bool fe
         return fail(m);
     if (m->gone && !*words[m->manager.kind].fetched) /* then there may be less than before */
         return fail(m);
-    if (fetches)
-        return expand(m, words[m->manager.kind].fetch);
-    switch (e->kind) {
-    case EDIT_REINSTALL:
-        return expand(m, words[m->manager.kind].reinstall);
-    case EDIT_REMOVE:
-        return expand(m, words[m->manager.kind].remove);
-    default:
-        return expand(m, words[m->manager.kind].install);
-    }
+    return expand(m, fetches                     ? words[m->manager.kind].fetch
+                     : e->kind == EDIT_REINSTALL ? words[m->manager.kind].reinstall
+                     : e->kind == EDIT_REMOVE    ? words[m->manager.kind].remove
+                                                 : words[m->manager.kind].install);
 }
 
 /* ---- one edit ---- */
