@@ -272,6 +272,12 @@ static void several_are_made_in_their_order(void **state) {
                         "pip install nvidia-cublas-cu11 'nvidia-cuda-runtime-cu11>=11.8'");
     assert_int_equal(steps.p[1].kind, STEP_VARIABLE);
     assert_string_equal(steps.p[2].text, "pip install nvidia-cudnn-cu12");
+    const struct edit apart[] = {install(NAME, "", "/usr/share"), install(NAME, "", "/usr/lib")};
+    steps_make(&steps, &memory.arena, &(struct edits){apart, 2});
+    assert_int_equal(steps.n, 2);
+    assert_string_equal(steps.p[0].changes[0], "/usr/share");
+    assert_null(steps.p[0].refused);
+    assert_non_null(strstr(steps.p[1].refused, "two environments"));
     const struct edit elsewhere[] = {installs[0], install(NAME, "", "/other/site-packages")};
     assert_non_null(strstr(command(elsewhere, 2), " && "));
     const struct edit mixed[] = {edits[2], {.kind = EDIT_IMPORT_FIRST, .name = "a", .value = "b"}};

@@ -17,7 +17,7 @@ struct saved {
 /* Takes the paths. NULL: done; else why not, and nothing is changed (the caller frees). near: the
  * directory of the log. */
 char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const char *near);
-/* NULL: all is as it was; else why not (the caller frees), and saved_undo may try again. */
+/* NULL: all is as it was; else why not (the caller frees), and undo (undo.h) may try again. */
 char *saved_put_back(struct saved *s);
 /* What was saved is not needed any more. */
 void saved_end(struct saved *s);

@@ -172,6 +172,11 @@ static void add_changes(struct making *m, struct step *step) {
         return;
     }
     steps_changes(m->memory, wc_arena_string(m->memory, real), step->changes);
+    if (strcmp(by, "uv add") != 0)
+        step->changes[2] = step->changes[3] = NULL;
+    WC_EACH(other, *m->out)
+        if (other->changes[0] && strcmp(other->changes[0], real) != 0) /* one journal, one place */
+            step->refused = "changes of two environments could not be put back";
     WC_EACH_ROW(path, step->changes)
         trust_path(m->trust, *path);
 }
