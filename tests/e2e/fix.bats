@@ -738,10 +738,8 @@ END
     run -2 --separate-stderr fix --undo elsewhere/other.json
     is "$stderr" "whichcudnn: nothing was undone: $PWD/elsewhere/other.json: no journal of a repair"
     rm elsewhere/other.json && mkfifo elsewhere/whichcudnn-undo-1.json
-    cd elsewhere
-    run -2 --separate-stderr timeout 60 "$CMD" fix --undo
-    is "$stderr" "whichcudnn: nothing was undone: $PWD/whichcudnn-undo-1.json: no journal of a repair"
-    cd ..
+    run -2 --separate-stderr timeout 60 env -C elsewhere "$CMD" fix --undo
+    is "$stderr" "whichcudnn: nothing was undone: $PWD/elsewhere/whichcudnn-undo-1.json: no journal of a repair"
     # Where bin is of no environment it is others'.
     mv venv/pyvenv.cfg .
     run -2 --separate-stderr fix --undo "$journal"
