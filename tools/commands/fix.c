@@ -33,7 +33,7 @@ static const struct option_row rows[] = {
     {"yes", NULL, "does not ask", 'y', .flag = &yes},
     OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
     {"undo", NULL,
-     "puts back what an --apply that was cut off has changed: of a\njournal, or next to LOG",
+     "puts back what an --apply that was cut off has changed: LOG\nis its journal, or lies next to it",
      .flag = &undo_it},
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
@@ -41,8 +41,7 @@ static const struct option_row rows[] = {
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n"
-             "       whichcudnn fix --undo [JOURNAL|LOG]\n\n"
+    .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n\n"
              "Says what repairs each finding, the cheapest first: of your newest log, of LOG,\n"
              "or of COMMAND, which is started and watched as by `whichcudnn run`. With --try\n"
              "COMMAND runs once more with the repair made: variables in its environment alone,\n"
