@@ -3,7 +3,6 @@
 
 #include "core/base/hash.h"
 #include "core/model/names.h"
-#include "files.h"
 #include "memory.h"
 #include "objects.h"
 #include "sys.h"

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include "listed.h"
 #include "next.h"
 #include "signals.h"
 #include "thread.h"

@@ -6,7 +6,6 @@
 #include "clock.h"
 #include "files.h"
 #include "journal.h"
-#include "memory.h"
 #include "objects.h"
 #include "repeats.h"
 #include "self.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories that several paths share, as letters: see core/findings/finding_page.h. */
-#include "finding.h"
 #include "finding_page.h"
 
 /* The next path in a text from `from` on; NULL: there is none. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finding's rows as lines: see core/findings/finding_page.h. */
 #include "core/base/shown.h"
-#include "core/model/names.h"
 #include "finding_page.h"
 
 enum {

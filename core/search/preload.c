@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LD_PRELOAD: see search.h. */
-#include "core/model/names.h"
 #include "search.h"
 
 /* An element with a token in it is known by its last part alone. */

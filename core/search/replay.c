@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay.h"
 
-#include "core/model/names.h"
-
 static const char *keep(struct wc_replay *r, const char *text) {
     return wc_arena_string(&r->memory.arena, text);
 }

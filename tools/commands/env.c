@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "command.h"
-#include "core/model/names.h"
 #include "options.h"
 #include "tools/run/preload.h"
 

@@ -14,7 +14,6 @@
 #include "copy_tree.h"
 #include "scratch.h"
 #include "tools/commands/command.h"
-#include "tools/commands/options.h"
 #include "tools/repair/command.h"
 #include "tools/util/json_make.h"
 #include "tools/util/memory.h"

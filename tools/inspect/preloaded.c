@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/model/names.h"
 #include "tools/util/memory.h"
 
 /* Of a file of /proc/PID: does a piece of it that begins so have the name in it? *read: it has a

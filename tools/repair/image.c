@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/commands/command.h"
 #include "tools/loader/library_cache.h"
 #include "tools/util/memory.h"
 

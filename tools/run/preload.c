@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/model/names.h"
 #include "tools/commands/command.h"
 #include "tools/util/glob_below.h"
 #include "tools/util/memory.h"

@@ -13,7 +13,6 @@
 #include "tools/inspect/preloaded.h"
 #include "tools/report/render.h"
 #include "tools/util/clock.h"
-#include "tools/util/terminal.h"
 
 #define HOUR (3600 * CLOCK_SECOND)
 /* Most commands that an error ends have ended by then. */

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/model/names.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 

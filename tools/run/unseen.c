@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/model/names.h"
 #include "outcome.h"
 
 /* ---- why no log could be written ---- */

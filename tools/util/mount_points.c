@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/reading.h"
 #include "tools/util/memory.h"
 
 void mount_points_read(struct mount_points *out,
