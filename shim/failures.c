@@ -20,10 +20,6 @@ static bool is_worth_a_log(const char *name, const char *text) {
     return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
 }
 
-bool failures_are_enough(const struct request *r, const char *text) {
-    return repeats_are_enough(hash_failure(r, text), true);
-}
-
 void failures_emit_request(struct request *r, const char *text) {
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;

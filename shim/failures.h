@@ -7,9 +7,6 @@
 
 #include "requests.h"
 
-/* Was such a failure, of a library that matters (searches_matter), told often enough in those
- * words? */
-bool failures_are_enough(const struct request *r, const char *text);
 /* The loader's words for a failed request, or NULL: nothing answers to its name. */
 void failures_emit_request(struct request *r, const char *text);
 /* A dlsym of a cuDNN name that gave NULL, by that number; text NULL: nobody asked for the words, so

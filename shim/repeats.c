@@ -24,16 +24,10 @@ static struct counted *find(uint64_t what) {
     return &counted[at];
 }
 
-bool repeats_are_enough(uint64_t what, bool matters) {
-    const struct counted *c = find(what);
-    if (c->what)
-        return c->told == REPEATS_TOLD;
-    return counted_in_all >= (matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2);
-}
-
 bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters) {
     struct counted *c = find(what);
-    if (repeats_are_enough(what, matters)) {
+    const unsigned most = matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2;
+    if (c->what ? c->told == REPEATS_TOLD : counted_in_all >= most) {
         journal_leave_out(kind, 1);
         return true;
     }

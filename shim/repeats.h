@@ -11,8 +11,7 @@
 
 uint64_t repeats_hash(enum wc_operation operation, const char *name, int flags,
                       int64_t caller_object);
-/* Was it told REPEATS_TOLD times, or is there no room to count it? What has to do with cuDNN or
- * CUDA (matters) finds room where a host has asked for thousands of others. */
-bool repeats_are_enough(uint64_t what, bool matters);
-/* The same; if not, it is counted as told once more, else as a record of that kind left out. */
+/* Was it told REPEATS_TOLD times, or is there no room to count it? Then it is counted as a record
+ * of that kind left out, else as told once more. What has to do with cuDNN or CUDA (matters) finds
+ * room where a host has asked for thousands of others. */
 bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters);
