@@ -19,8 +19,7 @@ void demands_emit_file(int64_t number, const char *path) {
     static char real_path[SYS_PATH];
     const struct wc_reader *files = reader();
     struct wc_library l;
-    if (!path || are_emitted(path) || wc_kind_is_cudnn(wc_name_kind_of(path)) ||
-        !files->open(files->ctx, path, &l))
+    if (!path || are_emitted(path) || wc_name_is_cudnn(path) || !files->open(files->ctx, path, &l))
         return;
     l.number = number;
     if (shim_files.real_path(NULL, path, real_path, sizeof real_path))

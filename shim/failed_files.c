@@ -186,7 +186,7 @@ struct needs {
 };
 
 static bool is_needed(const char *name, const char *wanted) {
-    return wc_str_same(name, wanted) || wc_kind_is_cudnn(wc_name_kind_of(name));
+    return wc_str_same(name, wanted) || wc_name_is_cudnn(name);
 }
 
 static void copy_needs(struct needs *n, const char *file, const char *wanted,
@@ -275,7 +275,7 @@ static bool lacks_version(const struct wc_search_object *by, const struct wc_elf
 
 static bool lacks_library(const struct wc_search_object *by, const char *name, char *text,
                           size_t cap) {
-    return !wc_kind_is_cudnn(wc_name_kind_of(name)) && !library_for(by, name) &&
+    return !wc_name_is_cudnn(name) && !library_for(by, name) &&
            wc_str_format(text, cap, "%s: cannot open shared object file", name);
 }
 

@@ -135,7 +135,7 @@ static bool is_of_cudnn(const char *function) {
 static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
     if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->version[0] || !is_of_cudnn(u->symbol))
         return false;
-    return !wc_kind_is_cudnn(wc_name_kind_of(u->file)) && !wc_came_in_later(s, f, u->file);
+    return !wc_name_is_cudnn(u->file) && !wc_came_in_later(s, f, u->file);
 }
 
 static const struct wc_object *only_facade(const struct wc_stack *s) {

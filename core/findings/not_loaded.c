@@ -72,7 +72,7 @@ static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *
     if (wc_failed_dependency(f, out, MISSING_NAME))
         return wc_name_kind_of(out) == WC_NAME_FACADE && !got_later(s, f, f->r.name) &&
                !made_up_later(s, f);
-    if (!wc_kind_is_cudnn(wc_name_kind_of(f->r.name)))
+    if (!wc_name_is_cudnn(f->r.name))
         return false;
     wc_str_copy(out, MISSING_NAME, wc_base_name(f->r.name));
     if (wc_name_kind_of(f->r.name) == WC_NAME_PART)

@@ -53,7 +53,7 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
 
 /* libcudnn_graph.so.9.1.0 and libcudnn_graph.so are answered by libcudnn_graph.so.9. */
 static bool would_answer(const char *file, const char *asked) {
-    return wc_kind_is_cudnn(wc_name_kind_of(asked)) && wc_same_library(file, asked, true);
+    return wc_name_is_cudnn(asked) && wc_same_library(file, asked, true);
 }
 
 /* The load that failed for want of one of the package's files. */

@@ -24,9 +24,9 @@ static enum wc_end end_of(const struct wc_stack *s, const struct wc_outside *out
 static bool wants_facade_or_part(const struct wc_failure *f) {
     char needs[128];
 
-    return wc_is_load(f) && (wc_kind_is_cudnn(wc_name_kind_of(f->r.name)) ||
-                             (wc_failed_dependency(f, needs, sizeof needs) &&
-                              wc_kind_is_cudnn(wc_name_kind_of(needs))));
+    return wc_is_load(f) &&
+           (wc_name_is_cudnn(f->r.name) ||
+            (wc_failed_dependency(f, needs, sizeof needs) && wc_name_is_cudnn(needs)));
 }
 
 static bool is_lookup(const struct wc_failure *f) {

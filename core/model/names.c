@@ -83,6 +83,10 @@ bool wc_kind_is_cudnn(enum wc_name_kind kind) {
     return kind == WC_NAME_FACADE || kind == WC_NAME_PART;
 }
 
+bool wc_name_is_cudnn(const char *name) {
+    return wc_kind_is_cudnn(wc_name_kind_of(name));
+}
+
 int32_t wc_name_cuda(const char *name) {
     struct wc_name n = wc_name_read(name);
     WC_EACH_ROW(row, cuda_dependencies)

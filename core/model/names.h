@@ -28,6 +28,7 @@ enum wc_name_kind wc_name_kind_of(const char *name);
 bool wc_name_is_one_of_many(const char *name);
 /* A library of cuDNN itself, facade or part. */
 bool wc_kind_is_cudnn(enum wc_name_kind kind);
+bool wc_name_is_cudnn(const char *name);
 /* The CUDA major that a CUDA dependency's name tells: 12 in "libcublas.so.12"; -1: it tells none.
  */
 int32_t wc_name_cuda(const char *name);

@@ -40,10 +40,6 @@ struct looking {
     size_t foreigners;
 };
 
-static bool is_cudnn_library(const char *name) {
-    return wc_kind_is_cudnn(wc_name_kind_of(name));
-}
-
 static const char *text(struct looking *l, const char *s) {
     return wc_reading_copy(l->r, s, wc_str_length(s));
 }
@@ -81,7 +77,7 @@ static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     struct package *p = l->now;
     struct listed *f;
     if (p->n == FILES || !wc_str_format(copy, sizeof copy, "%.*s", (int)n, path) ||
-        !is_cudnn_library(copy))
+        !wc_name_is_cudnn(copy))
         return NULL;
     f = find_file(p, copy);
     if (f)
@@ -228,7 +224,7 @@ static bool note_foreign(void *ctx, const char *name) {
     struct wc_file_stat facts;
     size_t mark = l->r->memory.used;
     const char *path =
-        is_cudnn_library(name) ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
+        wc_name_is_cudnn(name) ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
     if (path && l->r->files->facts(l->r->files->ctx, path, &facts) && !is_listed(l, &facts))
         l->foreign[l->foreigners++] = path;
     else
@@ -339,7 +335,7 @@ void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg
     l->r = &r;
     add_wheels(l, path);
     add_conda(l, path);
-    if (!*dpkg_told && is_cudnn_library(path) && wc_is_debian_path(path)) {
+    if (!*dpkg_told && wc_name_is_cudnn(path) && wc_is_debian_path(path)) {
         add_debian(l);
         *dpkg_told = true;
     }

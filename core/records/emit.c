@@ -280,7 +280,7 @@ void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, co
 void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *told,
                              struct wc_replay *replay, const char *name,
                              const struct wc_reader *reader) {
-    if (!wc_kind_is_cudnn(wc_name_kind_of(name)))
+    if (!wc_name_is_cudnn(name))
         return;
     for (size_t i = 0; i < replay->searched_count; i++)
         wc_emit_packages(to, told, wc_replay_wanted(replay, i, name), reader);

@@ -137,7 +137,7 @@ static void add_name(struct elf_prescan *g, const char *name) {
     for (size_t i = 0; i < g->names; i++)
         if (strcmp(g->name[i], name) == 0)
             return;
-    if (g->names < ELF_PRESCAN_NAME_MOST && wc_kind_is_cudnn(wc_name_kind_of(name)))
+    if (g->names < ELF_PRESCAN_NAME_MOST && wc_name_is_cudnn(name))
         stpcpy(g->name[g->names++], name);
 }
 

@@ -121,7 +121,7 @@ static void read_needed(struct library_cache *w, struct library *b, const struct
         needed[n++] = name;
     b->needed = keep_list(w, needed, n);
     for (size_t i = 0; i < n; i++)
-        b->needs_cudnn = b->needs_cudnn || wc_kind_is_cudnn(wc_name_kind_of(needed[i]));
+        b->needs_cudnn = b->needs_cudnn || wc_name_is_cudnn(needed[i]);
 }
 
 static const char *read_interpreter(struct library_cache *w, const struct wc_elf_image *e) {

@@ -497,8 +497,7 @@ size_t loader_sim_torn(struct loader_sim *g) {
         const struct loader_sim_missing *m = &g->missing[i];
         const struct loaded *facade = m->by ? m->by->by : NULL;
         if (m->how != WC_operation_NEEDED || !facade || m->by == last ||
-            m->by->about.role != WC_role_PART || !is_in(g, facade) ||
-            !wc_kind_is_cudnn(wc_name_kind_of(m->name)))
+            m->by->about.role != WC_role_PART || !is_in(g, facade) || !wc_name_is_cudnn(m->name))
             continue;
         wc_replay_run(&g->replay, &g->search, &facade->search, m->name, g->scratch,
                       WC_SEARCH_SCRATCH);

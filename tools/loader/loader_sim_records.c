@@ -49,7 +49,7 @@ static void emit_object(struct emitting *s, struct loaded *o) {
     l.path = file->library.path;
     if (l.role == WC_role_HOST)
         wc_emit_demands(&t->to, &l, reader);
-    if (l.role == WC_role_HOST || wc_kind_is_cudnn(wc_name_kind_of(o->about.path)))
+    if (l.role == WC_role_HOST || wc_name_is_cudnn(o->about.path))
         wc_emit_packages(&t->to, &t->environments, wc_library_file(&l), reader);
     library_cache_elf_file_end(o->library, file);
 }

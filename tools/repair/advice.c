@@ -223,14 +223,13 @@ static bool cannot_be_read(const struct asked *a) {
 static bool is_of_cudnn(const struct asked *a) {
     const char *refused = fact(a, "refused"), *library = fact(a, "library");
 
-    return library && refused && wc_kind_is_cudnn(wc_name_kind_of(refused)) &&
-           wc_kind_is_cudnn(wc_name_kind_of(library));
+    return library && refused && wc_name_is_cudnn(refused) && wc_name_is_cudnn(library);
 }
 
 static bool is_of_system(const struct asked *a) {
     const char *refused = fact(a, "refused"), *library = fact(a, "library");
 
-    return library && refused && wc_kind_is_cudnn(wc_name_kind_of(refused)) &&
+    return library && refused && wc_name_is_cudnn(refused) &&
            wc_name_kind_of(library) == WC_NAME_OTHER;
 }
 

@@ -45,7 +45,7 @@ int32_t wc_cuda_in_package(const char *text) {
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_object *o = wc_caller_of(s, f);
 
-    return o ? wc_is_cudnn(o) : wc_kind_is_cudnn(wc_name_kind_of(f->r.caller));
+    return o ? wc_is_cudnn(o) : wc_name_is_cudnn(f->r.caller);
 }
 
 /* What o says it by; NULL, or a text that tells no CUDA: it does not say it in this way. */

@@ -188,10 +188,9 @@ bool wc_found_another(const struct wc_stack *s, const struct wc_failure *f) {
     struct wc_refusal refusal;
     char missing[128];
 
-    return WC_ANY(g, s->failures,
-                  g->seq > f->seq && is_by_the_same(f, g) &&
-                      wc_kind_is_cudnn(wc_name_kind_of(g->r.name)) &&
-                      (wc_refused_for_symbol(g, &refusal) ||
-                       (wc_failed_dependency(g, missing, sizeof missing) &&
-                        !wc_kind_is_cudnn(wc_name_kind_of(missing)))));
+    return WC_ANY(
+        g, s->failures,
+        g->seq > f->seq && is_by_the_same(f, g) && wc_name_is_cudnn(g->r.name) &&
+            (wc_refused_for_symbol(g, &refusal) ||
+             (wc_failed_dependency(g, missing, sizeof missing) && !wc_name_is_cudnn(missing))));
 }

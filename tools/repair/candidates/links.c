@@ -17,7 +17,7 @@ struct beside {
 static bool is_of_other_release(const char *name, const char *file) {
     struct wc_version asked = wc_name_read(name).version;
 
-    if (!wc_kind_is_cudnn(wc_name_kind_of(name)))
+    if (!wc_name_is_cudnn(name))
         asked.minor = asked.patch = asked.build = -1;
     return !wc_version_agree(asked, wc_name_read(wc_base_name(file)).version);
 }

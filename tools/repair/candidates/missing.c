@@ -28,8 +28,7 @@ static bool has_library(void *arg, const char *entry) {
 }
 
 static bool is_of_cuda(void *found, const char *name) {
-    *(bool *)found =
-        wc_kind_is_cudnn(wc_name_kind_of(name)) || wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY;
+    *(bool *)found = wc_name_is_cudnn(name) || wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY;
     return !*(bool *)found;
 }
 

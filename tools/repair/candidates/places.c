@@ -44,7 +44,7 @@ static const char *release_in(struct finding_places *f, const char *directory) {
     WC_EACH(o, f->s->objects) {
         struct wc_version v = wc_own_range(o).low;
         char text[WC_VERSION_TEXT];
-        if (!wc_kind_is_cudnn(wc_name_kind_of(o->r.soname)) || !wc_own_range(o).exact ||
+        if (!wc_name_is_cudnn(o->r.soname) || !wc_own_range(o).exact ||
             !(wc_lies_in(wc_real_path_of(o), directory, strlen(directory)) ||
               wc_lies_in(wc_path_of(o), directory, strlen(directory))))
             continue;
@@ -61,18 +61,14 @@ static bool has_damaged(struct finding_places *f, const char *directory) {
                       wc_lies_in(file->r.path, directory, strlen(directory)));
 }
 
-static bool is_of_cudnn(const char *name) {
-    return wc_kind_is_cudnn(wc_name_kind_of(name));
-}
-
 /* Where there is one, it is that one which is put in order: two that are searched get mixed. */
 static bool is_second(struct finding_places *f, const char *directory) {
     bool other = false;
 
-    if (places_has_file(f, directory, is_of_cudnn))
+    if (places_has_file(f, directory, wc_name_is_cudnn))
         return false;
     for (size_t i = 0; i < f->directories; i++)
-        other = other || places_has_file(f, f->directory[i], is_of_cudnn);
+        other = other || places_has_file(f, f->directory[i], wc_name_is_cudnn);
     return other;
 }
 
@@ -280,8 +276,7 @@ static void find_preloads(struct finding_places *f, const char *old) {
         if (wc_is_load(failure) && wc_text_unmet(failure->r.text, &unmet) && !unmet.version[0] &&
             wc_function_find(unmet.symbol) != WC_NO_FUNCTION)
             WC_EACH(o, f->s->objects) /* not another library under its name */
-                if (o->r.role == WC_role_FACADE && o->r.mapped &&
-                    wc_kind_is_cudnn(wc_name_kind_of(o->r.soname)))
+                if (o->r.role == WC_role_FACADE && o->r.mapped && wc_name_is_cudnn(o->r.soname))
                     add_preload(f, wc_real_path_of(o), old);
     }
 }

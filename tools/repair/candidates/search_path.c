@@ -201,7 +201,7 @@ static void add_neighbours(struct finding_of *f, const char *directory, const ch
 void find_neighbours(struct finding_of *f) {
     WC_EACH(failure, f->s->failures) {
         const char *name = failure->r.name;
-        if (!name || strchr(name, '/') || !wc_kind_is_cudnn(wc_name_kind_of(name)))
+        if (!name || strchr(name, '/') || !wc_name_is_cudnn(name))
             continue;
         find_in_searched(f, failure, name, add_neighbours);
         WC_EACH(o, f->s->objects)

@@ -72,8 +72,7 @@ bool cures_wants_unknown(const struct candidate *c, const struct wc_finding_reco
                 (c->edit[i].kind == EDIT_RESTORE && refused &&
                  wc_name_kind_of(refused->value) == WC_NAME_FACADE);
     return again && has_rule(f->id, OTHER_RELEASE) && refused && file &&
-           wc_kind_is_cudnn(wc_name_kind_of(refused->value)) &&
-           wc_name_kind_of(file) == WC_NAME_OTHER;
+           wc_name_is_cudnn(refused->value) && wc_name_kind_of(file) == WC_NAME_OTHER;
 }
 
 /* For which CUDA such an edit brings cuDNN anew, without what it needs; -1: not said. */
