@@ -2,6 +2,8 @@
 /* Copies into the arena of a stack: see stack_keep.h. */
 #include "stack_keep.h"
 
+#include "core/base/hash.h"
+
 #define FIRST_ROOM 8
 
 /* Applying one record: where its copies go, and whether memory ended on the way. */
@@ -13,14 +15,6 @@ struct keeper {
 #define SEEN_NEAR 4 /* places of one hash: two texts do not push each other out each time */
 #define HASHED                                                                                     \
     48 /* bytes at its end, where paths differ; .cpython-311-x86_64-linux-gnu.so are 32 */
-
-static uint32_t hash_of(const char *text, size_t n) {
-    uint32_t h = 2166136261U + (uint32_t)n;
-
-    for (size_t i = n > HASHED ? n - HASHED : 0; i < n; i++)
-        h = (h ^ (unsigned char)text[i]) * 16777619U;
-    return h ^ h >> 16;
-}
 
 /* The same few paths come again in most records: the string kept last under the same hash is used
  * again if it is equal. */
@@ -34,7 +28,7 @@ static const char *keep_text(struct keeper *k, const char *text) {
     if (!texts->seen)
         texts->seen = wc_arena_take(texts->arena, texts->room * sizeof(*seen));
     n = wc_str_length(text);
-    at = hash_of(text, n);
+    at = n > HASHED ? wc_hash_bytes(n, text + n - HASHED, HASHED) : wc_hash_bytes(n, text, n);
     seen = texts->seen ? &texts->seen[at % texts->room] : &none;
     for (size_t i = 1; i < SEEN_NEAR && *seen && !wc_str_same(*seen, text); i++)
         seen = &texts->seen[(at + i) % texts->room];
