@@ -70,6 +70,7 @@ const char *wc_str_or_null(const char *s);
 const char *wc_base_name(const char *path);
 /* Length of the directory part without its last '/', 0 if there is none, 1 for "/". */
 size_t wc_dir_length(const char *path);
+bool wc_same_directory(const char *a, const char *b);
 /* The same of path[0..n), for going up; 0 from "/" on. */
 size_t wc_dir_above(const char *path, size_t n);
 

@@ -170,6 +170,11 @@ size_t wc_dir_length(const char *path) {
     return slash == path ? 1 : (size_t)(slash - path);
 }
 
+bool wc_same_directory(const char *a, const char *b) {
+    size_t n = wc_dir_length(a);
+    return n == wc_dir_length(b) && wc_mem_compare(a, b, n) == 0;
+}
+
 size_t wc_dir_above(const char *path, size_t n) {
     while (n && path[n - 1] != '/')
         n--;

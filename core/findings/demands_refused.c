@@ -251,11 +251,6 @@ static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) 
            !WC_ANY(demand, s->demands, says_what_it_wants(demand, use->host));
 }
 
-static bool is_linked(const struct wc_stack *s, const struct wc_object *host) {
-    return WC_ANY(demand, s->demands,
-                  demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
-}
-
 /* A newer one was laid over an older, and the name still leads to that: what was compiled there is
  * refused, or refuses, and nothing else says so. Who was linked with it was compiled there. */
 static void emit_older_than_header(struct wc_diagnosis *d) {
@@ -263,7 +258,7 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
 
     if (!wc_ended_badly(d->s) || !gave_up(d->s) || wc_has_error(d))
         return;
-    use = WC_FIRST(u, d->uses, may_want_header(d->s, u) && is_linked(d->s, u->host));
+    use = WC_FIRST(u, d->uses, may_want_header(d->s, u) && wc_is_linked(d->s, u->host));
     if (!use)
         use = WC_FIRST(u, d->uses, may_want_header(d->s, u));
     if (!use)

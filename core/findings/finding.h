@@ -84,6 +84,8 @@ bool wc_has_path(const struct wc_object *o, const char *path);
 static inline bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
     return object != WC_NULL ? o->r.object == object : wc_has_path(o, path);
 }
+/* What asks for no library leaves it to another, a framework's own stubs, to find one. */
+bool wc_is_linked(const struct wc_stack *s, const struct wc_object *host);
 static inline bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host) {
     return demand->r.demand_kind != WC_demand_kind_EXPECTATION &&
            wc_means(host, demand->r.host, demand->r.host_path);
@@ -101,9 +103,8 @@ void wc_each_facade(struct wc_diagnosis *d, bool mapped,
 /* A record names an object by number, and by path where it has none. NULL: not known. */
 const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path);
 const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f);
-const char *wc_path_of(const struct wc_object *o);      /* real path, else path, else asked name */
-const char *wc_name_of(const struct wc_object *o);      /* for sentences: SONAME, else file name */
-const char *wc_real_path_of(const struct wc_object *o); /* else path */
+const char *wc_path_of(const struct wc_object *o); /* real path, else path, else asked name */
+const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, else file name */
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
 const char *wc_format_directory(struct wc_case *c, const char *path);      /* of a file */
 /* Does a path name a file of this very directory (`length` bytes)? */

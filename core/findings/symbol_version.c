@@ -78,12 +78,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struc
     wc_case_end(c);
 }
 
-static bool is_beside(const char *a, const char *b) {
-    size_t n = wc_dir_length(a);
-
-    return n == wc_dir_length(b) && wc_mem_compare(a, b, n) == 0;
-}
-
 /* A facade asks for a part by up to four names, which may lead to one file. */
 static bool is_told(const struct wc_diagnosis *d, const struct wc_unmet *u) {
     return wc_reported_before(d, u->file) ||
@@ -91,7 +85,7 @@ static bool is_told(const struct wc_diagnosis *d, const struct wc_unmet *u) {
                   wc_str_same(r->id, d->kind->id) && r->facts.n > 1 && !u->symbol[0] &&
                       wc_str_same(r->facts.p[1].value, u->version) &&
                       wc_same_library(r->facts.p[0].value, u->file, true) &&
-                      is_beside(r->facts.p[0].value, u->file));
+                      wc_same_directory(r->facts.p[0].value, u->file));
 }
 
 void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {

@@ -21,12 +21,6 @@ static void add(struct facades *f, const struct wc_object *o) {
         f->p[f->n++] = o;
 }
 
-/* What asks for no library leaves it to another, a framework's own stubs, to find one. */
-static bool is_linked(const struct wc_stack *s, const struct wc_object *host) {
-    return WC_ANY(demand, s->demands,
-                  demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
-}
-
 static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
     WC_EACH(b, d->s->bindings) {
         const struct wc_object *by;
@@ -36,7 +30,7 @@ static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
             !wc_is_binding_of(b, use->host))
             continue;
         by = wc_object_of(d->s, b->r.target, b->r.target_path);
-        if (!by || by == use->host || by->r.role != WC_role_HOST || !is_linked(d->s, use->host))
+        if (!by || by == use->host || by->r.role != WC_role_HOST || !wc_is_linked(d->s, use->host))
             continue;
         c = wc_case_begin(d);
         c->r.severity = wc_ended_badly(d->s) ? WC_severity_WARNING : WC_severity_NOTE;

@@ -409,18 +409,14 @@ bool wc_stack_settle(struct wc_stack *s) {
     return all;
 }
 
-static const char *real_path_of(const struct wc_object *o) {
+const char *wc_real_path_of(const struct wc_object *o) {
     return o->r.real_path ? o->r.real_path : o->r.path;
 }
 
 bool wc_same_installation(const struct wc_object *a, const struct wc_object *b) {
-    const char *a_path = real_path_of(a), *b_path = real_path_of(b);
-    size_t n;
+    const char *a_path = wc_real_path_of(a), *b_path = wc_real_path_of(b);
 
     if (a->r.installation_path && b->r.installation_path)
         return wc_str_compare(a->r.installation_path, b->r.installation_path) == 0;
-    if (!a_path || !b_path)
-        return true;
-    n = wc_dir_length(a_path);
-    return n == wc_dir_length(b_path) && wc_mem_compare(a_path, b_path, n) == 0;
+    return !a_path || !b_path || wc_same_directory(a_path, b_path);
 }

@@ -111,6 +111,7 @@ const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object
 #define WC_UNOBSERVED_MAPS "what was mapped meanwhile"
 /* Was it written already that this was not observed? */
 bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const char *path);
+const char *wc_real_path_of(const struct wc_object *o); /* else path */
 /* Do two objects lie in one installation? By installation_path where both have one, else by the
  * directory of their real paths; true where neither is known: nothing says that they differ. */
 bool wc_same_installation(const struct wc_object *a, const struct wc_object *b);

@@ -10,12 +10,6 @@
 #define EARLIER_ALL ((size_t)4 * WC_TOLD_MOST)
 #define EARLIER_MOST (2 * EARLIER_ALL)
 
-static bool is_same_directory(const char *a, const char *b) {
-    size_t n = wc_dir_length(a);
-
-    return n == wc_dir_length(b) && strncmp(a, b, n) == 0;
-}
-
 void earlier_note(struct earlier *earlier, const struct wc_record *r) {
     const char *path = wc_record_path(r);
 
@@ -25,7 +19,7 @@ void earlier_note(struct earlier *earlier, const struct wc_record *r) {
         (earlier->n > 0 && earlier->p[earlier->n - 1].seq >= r->seq))
         return;
     for (size_t i = 0; i < earlier->n && earlier->n >= EARLIER_ALL; i++)
-        if (r->cut > 0 || is_same_directory(earlier->p[i].text, path))
+        if (r->cut > 0 || wc_same_directory(earlier->p[i].text, path))
             return;
     if (earlier->n == 0)
         heap_arena_begin(&earlier->texts);

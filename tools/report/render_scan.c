@@ -34,10 +34,7 @@ static void print_copy(FILE *to, const struct wc_object_record *o, bool whole) {
 }
 
 static bool same_directory(const struct wc_object_record *a, const struct wc_object_record *b) {
-    const char *x = library_path(a), *y = library_path(b);
-    size_t n = wc_dir_length(x);
-
-    return n == wc_dir_length(y) && strncmp(x, y, n) == 0;
+    return wc_same_directory(library_path(a), library_path(b));
 }
 
 static bool is_first_there(const struct wc_stack *s, size_t i) {

@@ -158,6 +158,11 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runt
     }
 }
 
+bool wc_is_linked(const struct wc_stack *s, const struct wc_object *host) {
+    return WC_ANY(demand, s->demands,
+                  demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
+}
+
 bool wc_refuses(enum wc_fit fit) {
     return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
 }

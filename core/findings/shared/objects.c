@@ -48,10 +48,6 @@ const char *wc_name_of(const struct wc_object *o) {
     return wc_is_cudnn(o) && o->r.soname ? o->r.soname : wc_path_of(o);
 }
 
-const char *wc_real_path_of(const struct wc_object *o) {
-    return o->r.real_path ? o->r.real_path : o->r.path;
-}
-
 const char *wc_format_directory(struct wc_case *c, const char *path) {
     size_t n = path ? wc_dir_length(path) : 0;
 
