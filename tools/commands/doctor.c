@@ -287,11 +287,9 @@ static void check_list(struct checks *c, char *list, const char *from, const cha
 static void check_others(struct checks *c, const char *ours) {
     const char *value = getenv("LD_PRELOAD");
     char *list = must_copy(value ? value : ""), text[4096];
-    FILE *system = fopen("/etc/ld.so.preload", "re");
+    OWNED_FILE FILE *system = fopen("/etc/ld.so.preload", "re");
     size_t n = system ? fread(text, 1, sizeof(text) - 1, system) : 0, before = c->n;
 
-    if (system)
-        fclose(system);
     text[n] = '\0';
     check_list(c, list, "LD_PRELOAD", ours);
     check_list(c, text, "/etc/ld.so.preload", ours);

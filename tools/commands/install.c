@@ -46,19 +46,13 @@ static bool to_disk(int fd) {
 /* False: errno. */
 static bool fill(struct beside *to, const char *shim) {
     static char block[1 << 16];
-    int from = open(shim, O_RDONLY | O_CLOEXEC), error;
+    OWNED_FD int from = open(shim, O_RDONLY | O_CLOEXEC);
     ssize_t n = -1;
-    bool good;
 
     while (from >= 0 && (n = read(from, block, sizeof(block))) > 0 &&
            beside_write(to, block, (size_t)n))
         ;
-    good = n == 0 && to_disk(to->fd);
-    error = errno;
-    if (from >= 0)
-        close(from);
-    errno = error;
-    return good;
+    return n == 0 && to_disk(to->fd);
 }
 
 static void watch(void *path) {

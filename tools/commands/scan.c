@@ -73,7 +73,7 @@ static void end_variables(struct variables *v) {
 
 /* With a NUL anywhere it is /proc/PID/environ, or `env -0`. */
 static bool read_variables(struct variables *v, const char *path) {
-    FILE *from = fopen(path, "re");
+    OWNED_FILE FILE *from = fopen(path, "re");
     char *text = NULL;
     size_t room = 0;
     ssize_t n = from ? getdelim(&text, &room, EOF, from) : -1;
@@ -88,8 +88,6 @@ static bool read_variables(struct variables *v, const char *path) {
     free(text);
     if (!good)
         complain("%s: %s", path, strerror(errno));
-    if (from)
-        fclose(from);
     return good;
 }
 

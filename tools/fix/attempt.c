@@ -126,7 +126,8 @@ static const char *about_room(const char *work) {
 
 /* False: *trouble. */
 static bool run_step(const struct sandbox *s, const char *command, char **trouble) {
-    int to = memfd_create("whichcudnn", MFD_CLOEXEC), status = -1;
+    OWNED_FD int to = memfd_create("whichcudnn", MFD_CLOEXEC);
+    int status = -1;
     pid_t child;
 
     fflush(NULL);
@@ -143,8 +144,6 @@ static bool run_step(const struct sandbox *s, const char *command, char **troubl
                        : must_format("%s: status %d: %s%s", command, WEXITSTATUS(status), said,
                                      about_room(s->work));
     }
-    if (to >= 0)
-        close(to);
     return status == 0;
 }
 

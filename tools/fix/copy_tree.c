@@ -42,19 +42,12 @@ static bool keep_times(const char *path, const struct stat *facts) {
 }
 
 static bool copy_file(const char *from, const char *to, const struct stat *facts) {
-    int in = open(from, O_RDONLY | O_CLOEXEC), out, error;
-    bool good;
+    OWNED_FD int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
 
     if (in < 0)
         return false;
     out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    good = out >= 0 && copy_bytes(in, out) && fchmod(out, facts->st_mode & 07777) == 0;
-    error = errno;
-    close(in);
-    if (out >= 0)
-        close(out);
-    errno = error;
-    return good && keep_times(to, facts);
+    return out >= 0 && copy_bytes(in, out) && fchmod(out, facts->st_mode & 07777) == 0;
 }
 
 static bool copy_link(const char *from, const char *to) {
@@ -83,7 +76,7 @@ static int copy_one(const char *path, const struct stat *facts, int what, struct
     else if (what == FTW_SL || what == FTW_SLN)
         good = copy_link(path, to);
     else if (what == FTW_F && S_ISREG(facts->st_mode))
-        good = copy_file(path, to, facts);
+        good = copy_file(path, to, facts) && keep_times(to, facts);
     else if (what == FTW_DNR || what == FTW_NS)
         good = (errno = EACCES, false);
     if (!good)

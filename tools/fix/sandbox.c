@@ -30,12 +30,9 @@ static bool fail(struct sandbox *s, char *why) {
 /* ---- the namespace ---- */
 
 static bool write_into(const char *path, const char *text) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    OWNED_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-    if (fd >= 0)
-        close(fd);
-    return good;
+    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
 /* The same user and group as before: a command is to see no difference. */
@@ -84,39 +81,29 @@ static int open_below(int directory, const char *name) {
 
 /* By descriptors: a path may have a comma or a colon. */
 static bool mount_overlay(int place, int in, bool of_user) {
-    int upper = open_below(in, "upper"), work = open_below(in, "work");
+    OWNED_FD int upper = open_below(in, "upper"), work = open_below(in, "work");
     OWNED char *options = must_format(
         "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", place,
         upper, work, of_user ? ",userxattr" : "");
     OWNED char *at = must_format("/proc/self/fd/%d", place);
     struct stat facts;
-    bool good = upper >= 0 && work >= 0 && fstat(place, &facts) == 0 &&
-                fchmodat(in, "upper", facts.st_mode & 07777, 0) == 0 &&
-                (geteuid() || fchownat(in, "upper", facts.st_uid, facts.st_gid, 0) == 0) &&
-                mount("whichcudnn", at, "overlay", 0, options) == 0;
 
-    if (upper >= 0)
-        close(upper);
-    if (work >= 0)
-        close(work);
-    return good;
+    return upper >= 0 && work >= 0 && fstat(place, &facts) == 0 &&
+           fchmodat(in, "upper", facts.st_mode & 07777, 0) == 0 &&
+           (geteuid() || fchownat(in, "upper", facts.st_uid, facts.st_gid, 0) == 0) &&
+           mount("whichcudnn", at, "overlay", 0, options) == 0;
 }
 
 /* What holds the temporary directory may be an overlay itself, which cannot be on top of one. */
 static bool mount_overlay_in_memory(int place, int in, bool of_user) {
-    int memory = open_below(in, "memory");
+    OWNED_FD int memory = open_below(in, "memory");
     OWNED char *at = must_format("/proc/self/fd/%d", memory);
-    bool good = false;
+    OWNED_FD int there = -1;
 
-    if (memory >= 0 && mount("whichcudnn", at, "tmpfs", 0, "mode=700") == 0) {
-        int there = openat(in, "memory", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        good = there >= 0 && mount_overlay(place, there, of_user);
-        if (there >= 0)
-            close(there);
-    }
-    if (memory >= 0)
-        close(memory);
-    return good;
+    if (memory < 0 || mount("whichcudnn", at, "tmpfs", 0, "mode=700") != 0)
+        return false;
+    there = openat(in, "memory", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return there >= 0 && mount_overlay(place, there, of_user);
 }
 
 static bool is_below(const char *path, const char *top) {
@@ -142,7 +129,7 @@ static bool make_copy(struct sandbox *s, const char *place, const char *copy) {
 static bool cover(struct sandbox *s, const char *place) {
     OWNED char *name = must_format("%s/%zu", s->work, s->covered_count);
     OWNED char *copy = must_format("%s/copy", name);
-    int in, at = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    OWNED_FD int at = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC), in = -1;
     bool good = false;
 
     if (at < 0)
@@ -157,9 +144,7 @@ static bool cover(struct sandbox *s, const char *place) {
             if (!good)
                 fail(s, must_format("nothing can be put over %s: %s", place, strerror(errno)));
         }
-        close(in);
     }
-    close(at);
     s->covered[s->covered_count++] = must_copy(place);
     return good;
 }
@@ -173,7 +158,7 @@ static bool keep_work(struct sandbox *s, const char *place, const char *work) {
 static bool cover_all(struct sandbox *s, const char *const *places, size_t n) {
     OWNED char *directory = getcwd(NULL, 0), *from = NULL;
     bool good = s->is_inside || enter_namespace(&s->of_user);
-    int work;
+    OWNED_FD int work = -1;
 
     if (!good)
         return fail(s, must_format("no mount namespace can be had: %s", strerror(errno)));
@@ -182,8 +167,6 @@ static bool cover_all(struct sandbox *s, const char *const *places, size_t n) {
     from = must_format("/proc/self/fd/%d", work);
     for (size_t i = 0; good && i < n; i++)
         good = cover(s, places[i]) && keep_work(s, places[i], from);
-    if (work >= 0)
-        close(work);
     if (good && directory && chdir(directory) != 0)
         good = fail(s, must_format("%s: %s", directory, strerror(errno)));
     return good;

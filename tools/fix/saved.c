@@ -175,7 +175,7 @@ void saved_end(struct saved *s) {
 
 char *saved_journal_in(const char *directory) {
     char *found = must_format("%s/" COMMAND_UNDO "/journal.json", directory);
-    DIR *d = opendir(directory);
+    OWNED_DIR DIR *d = opendir(directory);
     const struct dirent *e = NULL;
 
     while (found && access(found, F_OK) != 0) {
@@ -184,7 +184,5 @@ char *saved_journal_in(const char *directory) {
             ;
         found = d && e ? must_format("%s/%s", directory, e->d_name) : NULL;
     }
-    if (d)
-        closedir(d);
     return found;
 }

@@ -119,8 +119,8 @@ static bool read_maps(struct process *p) {
 /* Of another class or machine nothing could be understood; what qemu runs is a program of ours. */
 static const char *foreign(const struct process *p) {
     Elf64_Ehdr own, other;
-    int fd = openat(p->handle, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    OWNED_FD int fd = openat(p->handle, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    OWNED_FD int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     const char *why = NULL;
 
     if (fd >= 0 && self >= 0 && pread(fd, &other, sizeof(other), 0) == sizeof(other) &&
@@ -130,10 +130,6 @@ static const char *foreign(const struct process *p) {
         else if (other.e_machine != own.e_machine)
             why = "its program is for another architecture";
     }
-    if (fd >= 0)
-        close(fd);
-    if (self >= 0)
-        close(self);
     return why;
 }
 

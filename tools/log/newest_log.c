@@ -41,7 +41,7 @@ static bool is_whole_name(const char *prefix) {
 }
 
 static void look_into(struct search *s, const char *directory, const char *prefix) {
-    DIR *d = directory ? opendir(directory) : NULL;
+    OWNED_DIR DIR *d = directory ? opendir(directory) : NULL;
     struct dirent *entry;
     char *before = s->looked;
 
@@ -53,14 +53,12 @@ static void look_into(struct search *s, const char *directory, const char *prefi
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
             (is_whole_name(prefix) || strstr(entry->d_name, ".jsonl")))
             look_at(s, must_format("%s/%s", directory, entry->d_name));
-    if (d)
-        closedir(d);
 }
 
 /* `run` puts logs there where it can put them nowhere else; the library into directories of the
  * user's own (log.c of the shim). */
 static void look_below(struct search *s, const char *temporary) {
-    DIR *d = temporary ? opendir(temporary) : NULL;
+    OWNED_DIR DIR *d = temporary ? opendir(temporary) : NULL;
     struct dirent *entry;
     struct stat facts;
     char *path;
@@ -75,8 +73,6 @@ static void look_below(struct search *s, const char *temporary) {
             look_into(s, path, OWN_PREFIX);
         free(path);
     }
-    if (d)
-        closedir(d);
 }
 
 char *newest_log(char **looked) {

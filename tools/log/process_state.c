@@ -9,13 +9,11 @@
 
 static bool read_stat(const char *process, char *text, size_t room) {
     char *path = must_format("/proc/%s/stat", process);
-    FILE *from = fopen(path, "re");
+    OWNED_FILE FILE *from = fopen(path, "re");
     size_t n = from ? fread(text, 1, room - 1, from) : 0;
 
     text[n] = '\0';
     free(path);
-    if (from)
-        fclose(from);
     return n > 0;
 }
 

@@ -276,7 +276,7 @@ struct redaction *redaction_of_nobody(void) {
 
 /* Those of this computer who are people. */
 static void learn_all_users(struct redaction *r) {
-    FILE *from = fopen("/etc/passwd", "re");
+    OWNED_FILE FILE *from = fopen("/etc/passwd", "re");
     const struct passwd *user;
 
     while (from && (user = fgetpwent(from)))
@@ -284,8 +284,6 @@ static void learn_all_users(struct redaction *r) {
             learn_user(r, user->pw_name);
             learn_home(r, user->pw_dir);
         }
-    if (from)
-        fclose(from);
 }
 
 void redaction_learn_own(struct redaction *r) {

@@ -45,13 +45,11 @@ static bool is_fabric_manager(const char *pid) {
 static bool has_fabric_manager(void) {
     bool runs = access("/var/run/nvidia-fabricmanager/nv-fabricmanager.pid", F_OK) == 0 ||
                 access("/var/run/nvidia-fabricmanager/socket", F_OK) == 0;
-    DIR *d = runs ? NULL : opendir("/proc");
+    OWNED_DIR DIR *d = runs ? NULL : opendir("/proc");
     struct dirent *e;
 
     while (!runs && d && (e = readdir(d)))
         runs = isdigit((unsigned char)e->d_name[0]) && is_fabric_manager(e->d_name);
-    if (d)
-        closedir(d);
     return runs;
 }
 

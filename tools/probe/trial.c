@@ -124,14 +124,12 @@ char *trial_directory(void) {
 }
 
 void trial_directory_end(char *directory) {
-    DIR *entries = opendir(directory);
+    OWNED_DIR DIR *entries = opendir(directory);
     struct dirent *e;
 
     while (entries && (e = readdir(entries)))
         if (e->d_name[0] != '.')
             unlinkat(dirfd(entries), e->d_name, 0);
-    if (entries)
-        closedir(entries);
     rmdir(directory);
     free(directory);
 }

@@ -57,7 +57,7 @@ static void read_one(struct child_logs *c, const char *path, const struct family
 
 static void read_new(struct child_logs *c, const struct log_place *place,
                      const struct family *family, int64_t start) {
-    DIR *directory = opendir(place->directory);
+    OWNED_DIR DIR *directory = opendir(place->directory);
     struct dirent *entry;
     char *path;
 
@@ -68,8 +68,6 @@ static void read_new(struct child_logs *c, const struct log_place *place,
         read_one(c, path, family, start);
         free(path);
     }
-    if (directory)
-        closedir(directory);
 }
 
 static void find_own(struct child_logs *c, pid_t child) {

@@ -26,12 +26,10 @@
 static char *read_proc(pid_t pid, const char *name) {
     OWNED char *path = must_format("/proc/%d/%s", (int)pid, name);
     char *text = must_allocate(4096);
-    FILE *from = fopen(path, "re");
+    OWNED_FILE FILE *from = fopen(path, "re");
     size_t n = from ? fread(text, 1, 4095, from) : 0;
 
     text[n] = '\0';
-    if (from)
-        fclose(from);
     return text;
 }
 
@@ -94,7 +92,7 @@ static bool has_cudnn(const struct family *f, pid_t pid) {
 
 static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
     OWNED char *name = must_format("/proc/%d/maps", (int)pid), *line = NULL;
-    FILE *from = has_cudnn(f, pid) ? NULL : fopen(name, "re");
+    OWNED_FILE FILE *from = has_cudnn(f, pid) ? NULL : fopen(name, "re");
     const char *path;
     size_t room = 0;
     ssize_t n;
@@ -106,8 +104,6 @@ static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
             *MUST_ADD(f->with_cudnn, f->with_cudnn_count) =
                 (struct relative){pid, user, must_copy(path)};
     }
-    if (from)
-        fclose(from);
 }
 
 static void look_at(struct family *f, pid_t pid) {
@@ -126,20 +122,16 @@ struct list {
 
 static void add_children(struct list *l, pid_t pid) {
     OWNED char *name = must_format("/proc/%d/task", (int)pid);
-    DIR *threads = opendir(name);
+    OWNED_DIR DIR *threads = opendir(name);
     struct dirent *one;
     char word[24];
 
     while (threads && (one = readdir(threads))) {
         OWNED char *children = must_format("%s/%s/children", name, one->d_name);
-        FILE *from = one->d_name[0] == '.' ? NULL : fopen(children, "re");
+        OWNED_FILE FILE *from = one->d_name[0] == '.' ? NULL : fopen(children, "re");
         while (from && l->n < LOOKED_AT_MOST && fscanf(from, "%23s", word) == 1)
             *MUST_ADD(l->p, l->n) = (pid_t)strtol(word, NULL, 10);
-        if (from)
-            fclose(from);
     }
-    if (threads)
-        closedir(threads);
 }
 
 void family_look(struct family *f, pid_t command) {

@@ -52,11 +52,9 @@ static char *find_program(const char *command) {
 }
 
 static bool read_head(const char *path, struct head *head) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    OWNED_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : pread(fd, head->bytes, HEAD_SIZE, 0);
 
-    if (fd >= 0)
-        close(fd);
     head->n = n > 0 ? (size_t)n : 0;
     head->bytes[head->n] = '\0';
     return n >= 0;

@@ -72,12 +72,10 @@ static bool write_into(const char *path, int flags, const struct log_file *read,
                        const struct wc_record *r) {
     char line[WC_RECORD_MAX];
     size_t n = wc_record_write(r, NULL, line, sizeof(line));
-    int fd = open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
-    bool good = fd >= 0 && end_open_line(fd, read) && write(fd, line, n) == (ssize_t)n;
+    OWNED_FD int fd =
+        open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
 
-    if (fd >= 0)
-        close(fd);
-    return good;
+    return fd >= 0 && end_open_line(fd, read) && write(fd, line, n) == (ssize_t)n;
 }
 
 bool outcome_write(const char *path, bool is_new, const struct wc_record *r) {

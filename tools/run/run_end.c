@@ -219,8 +219,8 @@ void run_leave_verdict(const struct run *run, const char *words) {
     OWNED char *harmless = harmless_text(words);
     OWNED char *line = must_format("%.*s\n", VERDICT_MOST - 1, harmless);
     const char *rest = line;
-    int fd = open(run->verdict_file,
-                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+    OWNED_FD int fd = open(run->verdict_file,
+                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
     ssize_t n = fd;
 
     while (n >= 0 && *rest && (n = write(fd, rest, strlen(rest))) > 0)
@@ -228,8 +228,6 @@ void run_leave_verdict(const struct run *run, const char *words) {
     if (*rest)
         complain("%s: the verdict was not written: %s", run->verdict_file,
                  fd < 0 && errno == ENXIO ? "no process reads from it" : strerror(errno));
-    if (fd >= 0)
-        close(fd);
 }
 
 static void leave_verdict_of(const struct run *run, const struct summary *s) {

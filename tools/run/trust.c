@@ -119,7 +119,7 @@ void trust_path(struct trust *t, const char *path) {
 }
 
 void trust_directory(struct trust *t, const char *path, const char *part) {
-    DIR *directory = path ? opendir(path) : NULL;
+    OWNED_DIR DIR *directory = path ? opendir(path) : NULL;
     const struct dirent *e;
 
     trust_path(t, path);
@@ -129,8 +129,6 @@ void trust_directory(struct trust *t, const char *path, const char *part) {
             OWNED char *entry = must_format("%s/%s", path, e->d_name);
             trust_path(t, entry);
         }
-    if (directory)
-        closedir(directory);
 }
 
 void trust_list(struct trust *t, const char *list, const char *separators, const char *but) {

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 #define OPENAT2 437 /* younger than the C library's headers may be; alike everywhere */
 #define IN_ROOT 0x10
 
@@ -43,19 +45,13 @@ DIR *below_list(const struct below *b, const char *path) {
 }
 
 bool below_lstat(const struct below *b, const char *path, struct stat *facts) {
-    int fd = b->fd < 0 ? -1 : below_open(b, path, O_PATH | O_NOFOLLOW);
-    bool good = b->fd < 0 ? lstat(path, facts) == 0 : fd >= 0 && fstat(fd, facts) == 0;
+    OWNED_FD int fd = b->fd < 0 ? -1 : below_open(b, path, O_PATH | O_NOFOLLOW);
 
-    if (fd >= 0)
-        close(fd);
-    return good;
+    return b->fd < 0 ? lstat(path, facts) == 0 : fd >= 0 && fstat(fd, facts) == 0;
 }
 
 ssize_t below_readlink(const struct below *b, const char *path, char *to, size_t cap) {
-    int fd = b->fd < 0 ? -1 : below_open(b, path, O_PATH | O_NOFOLLOW);
-    ssize_t n = b->fd < 0 ? readlink(path, to, cap) : fd < 0 ? -1 : readlinkat(fd, "", to, cap);
+    OWNED_FD int fd = b->fd < 0 ? -1 : below_open(b, path, O_PATH | O_NOFOLLOW);
 
-    if (fd >= 0)
-        close(fd);
-    return n;
+    return b->fd < 0 ? readlink(path, to, cap) : fd < 0 ? -1 : readlinkat(fd, "", to, cap);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/commands/command.h"
 
@@ -109,4 +111,22 @@ char *must_format(const char *format, ...) {
     text = must_format_list(format, args);
     va_end(args);
     return text;
+}
+
+void owned_fd_end(int *fd) {
+    const int error = errno;
+
+    if (*fd >= 0)
+        close(*fd);
+    errno = error;
+}
+
+void owned_file_end(FILE **file) {
+    if (*file)
+        fclose(*file);
+}
+
+void owned_directory_end(DIR **directory) {
+    if (*directory)
+        closedir(*directory);
 }

@@ -5,7 +5,9 @@
  */
 #pragma once
 
+#include <dirent.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
@@ -38,3 +40,10 @@ static inline void owned_end(char **text) {
     free(*text);
 }
 #define OWNED __attribute__((cleanup(owned_end)))
+/* The same of what is closed there. -1, NULL: nothing is open. A descriptor leaves errno alone. */
+void owned_fd_end(int *fd);
+void owned_file_end(FILE **file);
+void owned_directory_end(DIR **directory);
+#define OWNED_FD __attribute__((cleanup(owned_fd_end)))
+#define OWNED_FILE __attribute__((cleanup(owned_file_end)))
+#define OWNED_DIR __attribute__((cleanup(owned_directory_end)))

@@ -10,7 +10,7 @@
 
 void mount_points_read(struct mount_points *out,
                        bool (*wanted)(const char *point, const struct wc_mount_line *line)) {
-    FILE *from = fopen("/proc/self/mountinfo", "re");
+    OWNED_FILE FILE *from = fopen("/proc/self/mountinfo", "re");
     char *line = NULL, point[PATH_MAX];
     struct wc_mount_line read;
     size_t room = 0;
@@ -20,8 +20,6 @@ void mount_points_read(struct mount_points *out,
         if (wc_mount_read(line, point, sizeof(point), &read) && wanted(point, &read))
             *MUST_ADD(out->p, out->n) = must_copy(point);
     free(line);
-    if (from)
-        fclose(from);
 }
 
 bool mount_points_have(const struct mount_points *m, const char *path) {

@@ -65,15 +65,13 @@ const char *const *seen_names(struct seen_paths *p, struct seen *s) {
 
 static bool read_whole(const struct seen_paths *p, const char *path, unsigned char *to,
                        size_t size) {
-    const int fd = below_open(p->below, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    OWNED_FD int fd = below_open(p->below, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     size_t done = 0;
     ssize_t n = 1;
 
     while (fd >= 0 && done < size && n > 0)
         if ((n = pread(fd, to + done, size - done, (off_t)done)) > 0)
             done += (size_t)n;
-    if (fd >= 0)
-        close(fd);
     return done == size;
 }
 
