@@ -106,16 +106,16 @@ static bool mount_overlay_in_memory(int place, int in, bool of_user) {
     return there >= 0 && mount_overlay(place, there, of_user);
 }
 
-static bool is_below(const char *path, const char *top) {
+bool is_within(const char *path, const char *top) {
     const size_t n = strlen(top);
 
-    return strncmp(path, top, n) == 0 && path[n] == '/';
+    return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '/');
 }
 
 static bool make_copy(struct sandbox *s, const char *place, const char *copy) {
     OWNED char *at = NULL;
 
-    if (is_below(s->work, place))
+    if (is_within(s->work, place))
         return fail(s, must_format("%s has the temporary directory %s in it, and cannot be copied "
                                    "there (TMPDIR says where)",
                                    place, s->work));
@@ -151,7 +151,7 @@ static bool cover(struct sandbox *s, const char *place) {
 
 /* An overlay shows nothing of what is mounted below its directory. */
 static bool keep_work(struct sandbox *s, const char *place, const char *work) {
-    return !is_below(s->work, place) || mount(work, s->work, NULL, MS_BIND, NULL) == 0 ||
+    return !is_within(s->work, place) || mount(work, s->work, NULL, MS_BIND, NULL) == 0 ||
            fail(s, must_format("%s: %s", s->work, strerror(errno)));
 }
 
@@ -309,9 +309,8 @@ static bool take_new(struct sandbox *s, const char *const *places, size_t n, con
     for (size_t i = 0; i < n; i++) {
         bool known = false;
         for (size_t k = 0; k < s->covered_count; k++) {
-            known = known || strcmp(places[i], s->covered[k]) == 0 ||
-                    is_below(places[i], s->covered[k]);
-            if (is_below(s->covered[k], places[i]))
+            known = known || is_within(places[i], s->covered[k]);
+            if (!known && is_within(s->covered[k], places[i]))
                 return fail(s, must_format("%s is changed already", s->covered[k]));
         }
         if (!known)

@@ -28,6 +28,8 @@ struct sandbox {
 /* s all zero but `work`. From now on changes in these directories are nobody else's; it may be
  * asked for more later. places: real paths, none below another. False: s->why. */
 bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n);
+/* Is it below that directory, or the same? */
+bool is_within(const char *path, const char *top);
 /* The text with each directory replaced by its copy. The caller frees. */
 char *sandbox_there(const struct sandbox *s, const char *text);
 /* Of a variable that is a list of directories: one before all others. */

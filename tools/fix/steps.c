@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sandbox.h"
 #include "tools/log/record_json.h"
 #include "tools/util/disk.h"
 #include "tools/util/json_make.h"
@@ -36,12 +37,6 @@ struct making {
     struct trust *trust;
 };
 
-static bool is_below(const char *path, const char *top) {
-    const size_t n = strlen(top);
-
-    return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '/');
-}
-
 /* One below another is changed with it. */
 static void add_place(struct making *m, const char *directory) {
     struct steps *s = m->out;
@@ -56,9 +51,9 @@ static void add_place(struct making *m, const char *directory) {
         return;
     }
     for (size_t i = 0; i < s->place_count; i++) {
-        if (is_below(real, s->places[i]))
+        if (is_within(real, s->places[i]))
             return;
-        if (!is_below(s->places[i], real))
+        if (!is_within(s->places[i], real))
             s->places[kept++] = s->places[i];
     }
     s->place_count = kept;
