@@ -129,7 +129,7 @@ static bool check_one(const struct source *lock, const struct report *now, json_
 }
 
 static enum exit_code check(const struct source *lock, const struct logs *logs, FILE *to) {
-    char *nothing = NULL;
+    OWNED char *nothing = NULL;
     json_t *list = json_array();
     size_t observed = 0, drifted = 0, unexplained = 0;
 
@@ -154,7 +154,6 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
         json_print(stdout, json_make("boO", "drifted", drifted > 0, "lock",
                                      text_to_json(lock->path), "processes", list));
     json_decref(list);
-    free(nothing);
     return observed == 0     ? EXIT_NOTHING_OBSERVED
            : drifted > 0     ? EXIT_ERRORS_FOUND
            : unexplained > 0 ? EXIT_UNEXPLAINED

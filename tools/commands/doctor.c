@@ -174,19 +174,18 @@ struct tried {
 
 static void read_trial_log(struct tried *t, const char *path) {
     struct logs logs = {.file_count = 0};
-    char *trouble = NULL;
+    OWNED char *trouble = NULL;
 
     t->awake = logs_read(&logs, path, &trouble);
     for (size_t i = 0; i < logs.process_count; i++)
         if (!t->version && logs.processes[i]->stack.process.shim_version)
             t->version = must_copy(logs.processes[i]->stack.process.shim_version);
-    free(trouble);
     logs_end(&logs);
 }
 
 static void try_preload(struct tried *t, const char *preload, const char *directory) {
     char *arguments[] = {"whichcudnn", "doctor", "--child", NULL};
-    char *log = must_format("%s/log.jsonl", directory);
+    OWNED char *log = must_format("%s/log.jsonl", directory);
     struct small_child child = {preload, log};
     struct trial trial = {
         .arguments = arguments, .prepare = set_environment, .arg = &child, .patience = PATIENCE};
@@ -201,7 +200,6 @@ static void try_preload(struct tried *t, const char *preload, const char *direct
         read_trial_log(t, log);
         trial_end(&trial);
     }
-    free(log);
 }
 
 static void tried_end(struct tried *t) {
@@ -264,7 +262,7 @@ static void check_preload(struct checks *c, const char *shim, bool *has_libcuda)
 
 static void check_preloaded(struct checks *c, const char *one, const char *from, const char *ours) {
     bool same_name = ours && strcmp(wc_base_name(one), wc_base_name(ours)) == 0;
-    char *here = ours ? realpath(one, NULL) : NULL;
+    OWNED char *here = ours ? realpath(one, NULL) : NULL;
 
     if (same_name && here && strcmp(here, ours) != 0)
         add(c, "others", CHECK_WARNING, "take one of them out: a process would have both",
@@ -274,7 +272,6 @@ static void check_preloaded(struct checks *c, const char *one, const char *from,
             "%s in %s: %s", one, from, strerror(errno));
     else if (!same_name)
         add(c, "others", CHECK_OK, NULL, "%s, in %s", one, from);
-    free(here);
 }
 
 static void check_list(struct checks *c, char *list, const char *from, const char *ours) {
@@ -302,11 +299,9 @@ static void check_others(struct checks *c, const char *ours) {
 
 /* values: what it can hold, a space around each. */
 static bool is_one_of(const char *values, const char *value) {
-    char *word = must_format(" %s ", value);
-    bool found = strstr(values, word) != NULL;
+    OWNED char *word = must_format(" %s ", value);
 
-    free(word);
-    return found;
+    return strstr(values, word) != NULL;
 }
 
 static void check_variables(struct checks *c) {
@@ -432,29 +427,26 @@ static void check_process(struct checks *c, const struct source *log) {
 
 static bool check_log(struct checks *c, const char *path) {
     struct logs logs = {.file_count = 0};
-    char *trouble = NULL;
+    OWNED char *trouble = NULL;
     bool good = logs_read(&logs, path, &trouble);
 
     if (!good)
         add(c, "log", CHECK_ERROR, NULL, "%s: %s", path, trouble);
     for (size_t i = 0; i < logs.process_count; i++)
         check_process(c, logs.processes[i]);
-    free(trouble);
     logs_end(&logs);
     return good;
 }
 
 /* False: one that was named cannot be read. */
 static bool check_logs(struct checks *c, int n, char **paths) {
-    char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
+    OWNED char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
     bool good = true;
 
     for (int i = 0; i < n; i++)
         good = check_log(c, paths[i]) && good;
     if (newest)
         check_log(c, newest);
-    free(newest);
-    free(looked);
     return good;
 }
 
@@ -464,7 +456,7 @@ static bool check_all(struct checks *c, int n, char **logs) {
     struct wc_machine machine = {.kernel = NULL};
     struct wc_record r;
     bool has_libcuda = false;
-    char *shim = check_library(c);
+    OWNED char *shim = check_library(c);
 
     wc_record_begin(&r, WC_KIND_machine);
     wc_machine_read(&disk_files, &machine, &r.u.machine);
@@ -476,7 +468,6 @@ static bool check_all(struct checks *c, int n, char **logs) {
     check_system(c, &r.u.machine);
     check_driver(c, &r.u.machine, has_libcuda);
     check_tables(c);
-    free(shim);
     return check_logs(c, n, logs);
 }
 

@@ -120,9 +120,8 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
         note_trouble(s, directory,
                      must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
     for (int i = 0; i < n; i++) {
-        char *path = must_format("%s/%s", directory, entries[i]->d_name);
+        OWNED char *path = must_format("%s/%s", directory, entries[i]->d_name);
         good = read_entry(s, facts, path, &passed_over) && good;
-        free(path);
         free(entries[i]);
     }
     if (n >= 0)

@@ -135,21 +135,21 @@ static enum answer judge(const struct probed *p) {
 }
 
 static void read_log(struct probed *p, const char *path) {
-    char *trouble = NULL;
+    OWNED char *trouble = NULL;
 
     if (logs_read(&p->logs, path, &trouble) && p->logs.process_count > 0) {
         report_make(&p->report, p->logs.processes[0]);
         report_plan(&p->report);
         p->has_report = true;
     }
-    free(trouble);
 }
 
 static bool probe(struct probed *p, const char *shim, const char *directory) {
-    char *path = p->like ? must_copy(p->like->facade->r.path) : NULL;
+    OWNED char *path = p->like ? must_copy(p->like->facade->r.path) : NULL;
     char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL};
-    char *log = must_format("%s/log.jsonl", directory), *save, *line;
-    char *preload = preload_list(getenv("LD_PRELOAD"), shim);
+    OWNED char *log = must_format("%s/log.jsonl", directory),
+               *preload = preload_list(getenv("LD_PRELOAD"), shim);
+    char *save, *line;
     struct environment environment = {p->like, preload, log};
     bool good;
 
@@ -172,9 +172,6 @@ static bool probe(struct probed *p, const char *shim, const char *directory) {
     } else {
         complain("no process could be made: %s", strerror(errno));
     }
-    free(preload);
-    free(log);
-    free(path);
     return good;
 }
 
@@ -264,7 +261,7 @@ static void print_hint(const struct probed *p) {
 static void print_answer(const struct probed *p) {
     static const char *const words[] = {"ok", "error", "nothing tried"};
     static const enum paint paints[] = {PAINT_OK, PAINT_ERROR, PAINT_NOTE};
-    char *text = answer_text(p);
+    OWNED char *text = answer_text(p);
 
     printf("%s%s%s", paint_begin(options.colour, paints[p->answer]), words[p->answer],
            paint_end(options.colour));
@@ -280,7 +277,6 @@ static void print_answer(const struct probed *p) {
         print_findings(p);
     print_as_logged(stdout, p->trial.errors);
     print_hint(p);
-    free(text);
 }
 
 static void print_json(const struct probed *p) {

@@ -124,9 +124,9 @@ static enum exit_code report_all(const struct logs *logs, size_t unreadable) {
 
 static void report_troubles(const struct inputs *in, const struct redaction *names) {
     for (size_t i = 0; i < in->trouble_count; i++) {
-        char *text = names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
+        OWNED char *text =
+            names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
         complain("%s", text);
-        free(text);
     }
 }
 

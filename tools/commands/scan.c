@@ -160,9 +160,8 @@ static bool is_image(const char *path) {
     if (!realpath(path, real) || strcmp(real, "/") == 0)
         return false;
     WC_EACH_ROW(mark, marks) {
-        char *file = must_format("%s/%s", real, *mark);
+        OWNED char *file = must_format("%s/%s", real, *mark);
         found = found || access(file, F_OK) == 0;
-        free(file);
     }
     return found;
 }

@@ -45,9 +45,8 @@ void maps_read(struct maps *m, const char *text, size_t n) {
             room = room ? room * 2 : 256;
             m->p = must_grow(m->p, room * sizeof(*m->p));
         }
-        char *line = must_format("%.*s", (int)(stop - from), from);
+        OWNED char *line = must_format("%.*s", (int)(stop - from), from);
         m->n += !memchr(from, '\0', (size_t)(stop - from)) && read_line(line, &m->p[m->n]);
-        free(line);
     }
 }
 

@@ -11,7 +11,7 @@
  * piece at all. */
 static bool mentions(pid_t pid, const char *file, int end, const char *begin, const char *name,
                      bool *read) {
-    char *path = must_format("/proc/%d/%s", (int)pid, file), *piece = NULL;
+    OWNED char *path = must_format("/proc/%d/%s", (int)pid, file), *piece = NULL;
     OWNED_FILE FILE *from = fopen(path, "re");
     bool found = false;
     size_t room = 0;
@@ -21,8 +21,6 @@ static bool mentions(pid_t pid, const char *file, int end, const char *begin, co
         *read = true;
         found = strncmp(piece, begin, strlen(begin)) == 0 && strstr(piece, name);
     }
-    free(piece);
-    free(path);
     return found;
 }
 

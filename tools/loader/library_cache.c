@@ -354,9 +354,8 @@ static unsigned read_glibc(struct library_cache *w, const char *const *directori
 
     w->glibc[0] = '\0';
     for (size_t i = 0; directories[i] && !l; i++) {
-        char *path = must_format("%slibc.so.6", directories[i]);
+        OWNED char *path = must_format("%slibc.so.6", directories[i]);
         l = elf_file_open(&w->disk, path, false);
-        free(path);
     }
     if (l && l->error == WC_ELF_OK)
         wc_glibc_release(&l->image, w->glibc);

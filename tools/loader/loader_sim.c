@@ -219,11 +219,10 @@ static void note_part(struct loader_sim *g, const char *name, const struct loade
     struct wc_name read = wc_name_read(name);
 
     if (answering && strcmp(read.part, answering) == 0) {
-        char *asked = g->opens.may || wc_version_known(read.version)
-                          ? must_copy(name)
-                          : must_format("%s.%d", name, version.major);
+        OWNED char *asked = g->opens.may || wc_version_known(read.version)
+                                ? must_copy(name)
+                                : must_format("%s.%d", name, version.major);
         note_missing(g, asked, by, WC_operation_DLOPEN, false);
-        free(asked);
     }
 }
 

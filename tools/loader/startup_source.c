@@ -94,14 +94,13 @@ static void print_missing(const struct loader_sim *s, char **reason) {
 static struct source *make(struct loader_sim *loading, const struct startup *start) {
     struct writing w = {NULL, false};
     struct loader_sim_emitter emitter = {.to = {add, &w}};
-    char *real = realpath(start->program, NULL);
+    OWNED char *real = realpath(start->program, NULL);
     const struct first_records first = {NULL, real ? real : start->program, gnu_get_libc_version(),
                                         loading->environment, start->child};
 
     w.source = source_new(SOURCE_LOG, start->path ? start->path : "");
     w.source->pid = start->child;
     first_records_emit(&first, &emitter.to);
-    free(real);
     loader_sim_emit(loading, &emitter);
     loader_sim_emitter_end(&emitter);
     return w.source;

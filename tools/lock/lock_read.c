@@ -475,11 +475,9 @@ static int format_of(const char *text) {
 
 bool lock_begins(const char *path) {
     size_t n;
-    char *text = disk_text(path, BEGIN_MOST, &n);
-    bool begins = text && format_of(text) > 0;
+    OWNED char *text = disk_text(path, BEGIN_MOST, &n);
 
-    free(text);
-    return begins;
+    return text && format_of(text) > 0;
 }
 
 static struct source *read_text(const char *text, size_t n, const char *path, char **trouble) {
@@ -504,7 +502,7 @@ static struct source *read_text(const char *text, size_t n, const char *path, ch
 
 struct source *lock_read(const char *path, char **trouble) {
     size_t n;
-    char *text = disk_text(path, SIZE_MOST + 1, &n);
+    OWNED char *text = disk_text(path, SIZE_MOST + 1, &n);
     struct source *s = NULL;
 
     if (!text)
@@ -513,6 +511,5 @@ struct source *lock_read(const char *path, char **trouble) {
         *trouble = must_copy("too large for a lock");
     else
         s = read_text(text, n, path, trouble);
-    free(text);
     return s;
 }

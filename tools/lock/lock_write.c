@@ -81,11 +81,10 @@ static json_t *facts_of(enum wc_kind kind, const void *record) {
 
 static json_t *machine_facts(const struct wc_machine_record *machine) {
     json_t *facts = facts_of(WC_KIND_machine, machine);
-    char *gpus = compare_list_text(&machine->gpus);
+    OWNED char *gpus = compare_list_text(&machine->gpus);
 
     if (gpus)
         json_object_set_new(facts, "gpus", text_to_json(gpus));
-    free(gpus);
     return facts;
 }
 
@@ -226,14 +225,13 @@ static void add_variable(const struct writing *w, json_t *environment, const cha
     size_t n = strcspn(variable, "=");
     json_t *name = json_stringn_nocheck(variable, n);
     const char *value = variable[n] ? variable + n + 1 : "";
-    char *told = strcmp(json_string_value(name), "LD_PRELOAD") == 0
-                     ? compare_preloads(&w->s->process, value)
-                     : must_copy(value);
+    OWNED char *told = strcmp(json_string_value(name), "LD_PRELOAD") == 0
+                           ? compare_preloads(&w->s->process, value)
+                           : must_copy(value);
 
     if (told && !compare_passes_over(variable) &&
         !json_object_get(environment, json_string_value(name)))
         json_object_set_new(environment, json_string_value(name), text_to_json(told));
-    free(told);
     json_decref(name);
 }
 
@@ -252,12 +250,11 @@ static void add_environment(const struct writing *w) {
 /* ---- packages ---- */
 
 static void add_package(const struct writing *w, json_t *packages, struct wc_package_record p) {
-    char *key = new_key(packages, p.package);
+    OWNED char *key = new_key(packages, p.package);
 
     if (!w->paths)
         p.installation_path = NULL;
     json_object_set_new(packages, key, facts_of(WC_KIND_package, &p));
-    free(key);
 }
 
 static void add_packages(const struct writing *w) {
@@ -311,12 +308,11 @@ static const char *key_of_host(const struct writing *w, const struct wc_demand_r
 static void add_demand(const struct writing *w, json_t *demands, struct wc_demand_record d) {
     const char *kind = known(wc_enum_word(WC_ENUM_demand_kind, d.demand_kind));
     json_t *of_host = object_in(demands, key_of_host(w, &d));
-    char *key = new_key(of_host, kind);
+    OWNED char *key = new_key(of_host, kind);
 
     if (wc_str_same(d.source, key))
         d.source = NULL;
     json_object_set_new(of_host, key, facts_of(WC_KIND_demand, &d));
-    free(key);
 }
 
 static void add_demands(const struct writing *w) {
@@ -344,15 +340,13 @@ static void add_bindings(const struct writing *w) {
 
     WC_EACH(binding, w->s->bindings) {
         const struct wc_binding_record *b = &binding->r;
-        char *host = key_of(w, b->host, b->host_path);
-        char *target = key_of(w, b->target, b->target_path);
+        OWNED char *host = key_of(w, b->host, b->host_path);
+        OWNED char *target = key_of(w, b->target, b->target_path);
         if (target) {
             of_host = object_in(bindings, known(host));
             n += !json_object_get(of_host, target);
             json_object_set_new(of_host, target, json_true());
         }
-        free(target);
-        free(host);
     }
     add_count(w, "bindings", n, w->source->in_part.bindings);
 }
@@ -424,14 +418,12 @@ static void print_requirement(FILE *to, const struct wc_object_record *o) {
 static void print_others(FILE *to, const struct wc_stack *s) {
     WC_EACH(object, s->objects) {
         const struct wc_object_record *o = &object->r;
-        char *version = library_version(o), *installation = library_installation(o);
+        OWNED char *version = library_version(o), *installation = library_installation(o);
         if ((o->role == WC_role_FACADE || o->role == WC_role_PART ||
              o->role == WC_role_CUDA_DEPENDENCY) &&
             !is_from_pip(o))
             print_format(to, "# not from pip: %s%s%s (%s)\n", library_name(o), version ? " " : "",
                          known(version), installation ? installation : "not known whose");
-        free(version);
-        free(installation);
     }
 }
 

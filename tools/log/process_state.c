@@ -8,12 +8,11 @@
 #include "core/records/process.h"
 
 static bool read_stat(const char *process, char *text, size_t room) {
-    char *path = must_format("/proc/%s/stat", process);
+    OWNED char *path = must_format("/proc/%s/stat", process);
     OWNED_FILE FILE *from = fopen(path, "re");
     size_t n = from ? fread(text, 1, room - 1, from) : 0;
 
     text[n] = '\0';
-    free(path);
     return n > 0;
 }
 

@@ -71,11 +71,10 @@ void like_trust(const struct like *l, struct trust *t) {
 }
 
 static void unset(const char *variable) {
-    char *name = must_copy(variable);
+    OWNED char *name = must_copy(variable);
 
     name[strcspn(name, "=")] = '\0';
     unsetenv(name);
-    free(name);
 }
 
 void like_set_environment(const struct like *l) {

@@ -114,9 +114,8 @@ char *trial_directory(void) {
     const char *const places[] = {temporary ? temporary : "/tmp", "/tmp", "/dev/shm", "."};
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        char *path = must_format("%s/whichcudnn-XXXXXX", places[i]);
+        OWNED char *path = must_format("%s/whichcudnn-XXXXXX", places[i]);
         char *whole = mkdtemp(path) ? realpath(path, NULL) : NULL;
-        free(path);
         if (whole)
             return whole;
     }

@@ -31,10 +31,9 @@ static void put_escaped(FILE *to, const char *s) {
 
 /* Controls and marks that reorder text are spelled out, as on a terminal. */
 static void put_text(FILE *to, const char *s) {
-    char *spelled = harmless_text(s);
+    OWNED char *spelled = harmless_text(s);
 
     put_escaped(to, spelled);
-    free(spelled);
 }
 
 /* As print_format, but the arguments of %s are untrusted text between tags; what is ours prints as

@@ -10,20 +10,18 @@
 
 /* Those of other users cannot be read. */
 static bool has_variable(const char *process, const char *variable) {
-    char *path = must_format("/proc/%s/environ", process), *piece = NULL;
+    OWNED char *path = must_format("/proc/%s/environ", process), *piece = NULL;
     OWNED_FILE FILE *from = fopen(path, "re");
     bool found = false;
     size_t room = 0;
 
     while (from && !found && getdelim(&piece, &room, '\0', from) > 0)
         found = strcmp(piece, variable) == 0;
-    free(piece);
-    free(path);
     return found;
 }
 
 size_t left_running(pid_t command, pid_t *one) {
-    char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
+    OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
     OWNED_DIR DIR *processes = opendir("/proc");
     struct dirent *entry;
     size_t n = 0;
@@ -33,6 +31,5 @@ size_t left_running(pid_t command, pid_t *one) {
             *one = (pid_t)strtol(entry->d_name, NULL, 10);
             n++;
         }
-    free(mark);
     return n;
 }

@@ -448,7 +448,7 @@ static void add_what_is_missing(const struct wc_record *r, const char *program, 
 /* No log was left. */
 static struct gate conclude_unobserved(struct run *run, struct wc_record *outcome,
                                        const char *unseen) {
-    char *program = NULL, *reason = unobserved_reason(run->command, &program);
+    OWNED char *program = NULL, *reason = unobserved_reason(run->command, &program);
     struct source *started = reason ? NULL : look_at_start(run, outcome, false, &reason);
     struct gate answer;
 
@@ -464,8 +464,6 @@ static struct gate conclude_unobserved(struct run *run, struct wc_record *outcom
         print_nothing_observed(run, outcome, reason);
         answer = (struct gate){.passes = !reason && !is_disabled()};
     }
-    free(program);
-    free(reason);
     return answer;
 }
 
@@ -473,12 +471,11 @@ static struct gate conclude_unobserved(struct run *run, struct wc_record *outcom
 static struct gate conclude_observed(struct run *run, const struct child_logs *logs,
                                      const struct wc_record *outcome) {
     struct wc_record r = *outcome;
-    char *reason = NULL;
+    OWNED char *reason = NULL;
     struct source *started = look_at_start(run, &r, true, &reason);
     struct child_logs both = *logs;
     struct gate answer;
 
-    free(reason);
     if (!started)
         return conclude_logs(run, logs, outcome);
     both.found = must_allocate((logs->n + 1) * sizeof(*both.found));
@@ -521,7 +518,7 @@ struct gate run_conclude(struct run *run) {
 }
 
 void run_not_started(const struct run *run) {
-    char *text = must_format("%s: %s", run->command, strerror(run->child.exec_error));
+    OWNED char *text = must_format("%s: %s", run->command, strerror(run->child.exec_error));
     struct wc_record r;
 
     complain("%s", text);
@@ -529,5 +526,4 @@ void run_not_started(const struct run *run) {
         run_leave_verdict(run, text);
     outcome_begin(&r, &run->child);
     leave_outcome(&run->place, &r, strerror(run->child.exec_error));
-    free(text);
 }

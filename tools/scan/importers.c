@@ -134,7 +134,7 @@ static size_t add_importers(struct scan *s, const char *scope, const struct libr
 
 void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_importers *roots,
                        struct scan_importers *programs) {
-    char *scope = scope_of(s, h);
+    OWNED char *scope = scope_of(s, h);
     struct scan_importers known = {.n = 0};
 
     add(&known, NULL, h->library);
@@ -151,5 +151,4 @@ void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_im
             roots->p[0] = first;
         }
     free(known.p);
-    free(scope);
 }

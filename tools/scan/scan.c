@@ -176,19 +176,17 @@ static void pass_over(void *ctx, const char *path, const char *why) {
 
 /* A library of Python's is brought in by others of its package. */
 static void see_package(struct scan *s, const char *path) {
-    char *environment = must_format("%.*s", (int)wc_environment_length(path), path);
+    OWNED char *environment = must_format("%.*s", (int)wc_environment_length(path), path);
     struct tree_walk w = {
         .disk = &s->library_cache.disk, .file = note_file, .trouble = pass_over, .ctx = s};
-    char *package = scan_package(path, environment), *grafted = must_format("%s.libs", package);
+    OWNED char *package = scan_package(path, environment),
+               *grafted = must_format("%s.libs", package);
 
     if (scan_is_site(environment)) {
         tree_walk(&w, grafted);
         if (!tree_walk(&w, package))
             tree_walk(&w, environment);
     }
-    free(grafted);
-    free(package);
-    free(environment);
 }
 
 static bool add_file(struct scan *s, const char *path, char **trouble) {

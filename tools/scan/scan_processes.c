@@ -120,12 +120,10 @@ static bool requires_package(struct scan *s, struct library *b) {
 /* ---- one host ---- */
 
 static bool is_there(const struct library_cache *w, const char *site, const char *name) {
-    char *path = must_format("%s/%s", site, name);
+    OWNED char *path = must_format("%s/%s", site, name);
     struct wc_file_stat facts;
-    bool there = w->disk.files.facts(w->disk.files.ctx, path, &facts);
 
-    free(path);
-    return there;
+    return w->disk.files.facts(w->disk.files.ctx, path, &facts);
 }
 
 /* False: none of them came in. */
@@ -235,10 +233,9 @@ char *scan_why_not(const struct scan *s, const char *path, const char *otherwise
 static void report_unobserved(struct scan *s, const struct scan_host *h,
                               struct loader_sim_emitter *emitter) {
     static const char otherwise[] = "it is for another architecture, or another C library";
-    char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
+    OWNED char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
 
     wc_emit_unobserved(&emitter->to, "what it would get", reason, h->path);
-    free(reason);
 }
 
 /* What a program has loaded is told with it. */
@@ -303,10 +300,10 @@ static void make_process(struct scan *s, size_t first) {
     const char *environment = s->hosts[first].environment;
     struct source *source = source_new(SOURCE_SCAN, environment);
     struct loader_sim_emitter emitter = {.to = source_sink(source)};
-    char *program = s->hosts[first].is_program
-                        ? must_copy(wc_library_file(&s->hosts[first].library->about))
-                    : scan_is_site(environment) ? interpreter_of(s, environment)
-                                                : NULL;
+    OWNED char *program = s->hosts[first].is_program
+                              ? must_copy(wc_library_file(&s->hosts[first].library->about))
+                          : scan_is_site(environment) ? interpreter_of(s, environment)
+                                                      : NULL;
     struct wc_search_context unused = {.files = NULL};
     struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
@@ -320,7 +317,6 @@ static void make_process(struct scan *s, size_t first) {
             emit_host(s, &s->hosts[i], program, &emitter);
         }
     loader_sim_emitter_end(&emitter);
-    free(program);
     *MUST_ADD(s->processes, s->process_count) = source;
 }
 

@@ -65,13 +65,12 @@ static char *join(const char *directory, const char *name) {
 }
 
 static void add_directory(struct walking *g, const char *directory, const char *name) {
-    char *path = join(directory, name);
+    OWNED char *path = join(directory, name);
 
     if (strlen(path) + strlen(g->w->disk->root) + NAME_MAX + 2 >= PATH_MAX)
         g->w->trouble(g->w->ctx, path, "its path is too long");
     else if (!mount_points_have(&g->mounts, path))
         add(&g->waiting, must_copy(path));
-    free(path);
 }
 
 static unsigned char type_of(int at, const struct dirent *entry) {
@@ -92,10 +91,9 @@ static bool is_executable(int at, const char *name) {
 
 static void see_file(struct walking *g, const char *directory, int at, const char *name,
                      enum tree_entry entry) {
-    char *path = join(directory, name);
+    OWNED char *path = join(directory, name);
 
     g->w->file(g->w->ctx, path, at, name, entry);
-    free(path);
 }
 
 static void see(struct walking *g, const char *directory, int at, const struct dirent *entry) {
@@ -112,10 +110,9 @@ static void see(struct walking *g, const char *directory, int at, const struct d
 }
 
 static bool read_directory(struct walking *g, const char *path) {
-    char *outside = must_format("%s%s", g->w->disk->root, path);
+    OWNED char *outside = must_format("%s%s", g->w->disk->root, path);
     DIR *d = below_list(&g->w->disk->below, outside);
 
-    free(outside);
     if (!d)
         return false;
     for (struct dirent *e; (e = readdir(d));)
@@ -133,13 +130,12 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
         mount_points_read(&g.mounts, is_elsewhere);
     add(&g.waiting, must_copy(directory));
     while (g.waiting.n > 0) {
-        char *path = g.waiting.p[--g.waiting.n];
+        OWNED char *path = g.waiting.p[--g.waiting.n];
         bool readable = read_directory(&g, path);
         if (!readable && g.done == 0)
             good = false;
         else if (!readable)
             w->trouble(w->ctx, path, strerror(errno));
-        free(path);
         g.done++;
         if (w->progress)
             w->progress(w->ctx, g.done, g.done + g.waiting.n);

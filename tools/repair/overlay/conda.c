@@ -8,12 +8,9 @@
 #include "tools/repair/wheels.h"
 
 bool overlay_is_conda(const struct overlay *o, const char *environment) {
-    bool conda;
-    char *meta = must_format("%s/conda-meta", environment);
+    OWNED char *meta = must_format("%s/conda-meta", environment);
 
-    conda = overlay_is_there(o, meta);
-    free(meta);
-    return conda && !strstr(environment, "/site-packages");
+    return overlay_is_there(o, meta) && !strstr(environment, "/site-packages");
 }
 
 struct conda_record {
