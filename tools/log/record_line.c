@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_line.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/json_text.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library.h"
 
-#include <stdlib.h>
-
 #include "tools/util/memory.h"
 
 const char *library_path(const struct wc_object_record *o) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes in one report: see render.h and merge.h. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "render.h"
 #include "tools/util/layout.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One answer about several processes as text: see render.h and summary.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "render.h"
