@@ -3,7 +3,6 @@
 
 #include <elf.h>
 
-#include "files.h"
 #include "sys.h"
 
 static const Elf64_auxv_t *vector;
@@ -37,15 +36,13 @@ void auxv_note_environment(const char *const *envp) {
 }
 
 /* In one read: every process pays for it. What cannot be read is an empty vector. Not by way of
- * shim_files, whose pointers are not right before we are relocated. */
+ * files.c: its pointers are not right before we are relocated, and its clock needs the vector. */
 static const Elf64_auxv_t *copy_from_proc(void) {
     static Elf64_auxv_t copy[64]; /* the last one stays AT_NULL */
-    struct stat st;
-    size_t n;
-    int fd = files_open("/proc/self/auxv", &st);
+    int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0)
         return copy;
-    files_read(fd, 0, copy, sizeof copy - sizeof *copy, &n);
+    sys_pread(fd, copy, sizeof copy - sizeof *copy, 0);
     sys_close(fd);
     return copy;
 }

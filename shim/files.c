@@ -7,8 +7,6 @@
 
 #define ENTRIES_MOST 32768 /* of a directory: it may be one of data */
 
-bool sys_cannot_close;
-
 /* Looked at first: to be opened is enough to wake who waits to write into a FIFO, or to rewind a
  * tape. */
 int files_open(const char *path, struct stat *st) {
