@@ -73,6 +73,51 @@ facts() { # FILE
             grep -c 'UND cudnn')]"
 }
 
+# The load inside of the call has all slots looked at while that call is under way.
+@test "a first call through a lazy slot that loads a part: told once, with its library" {
+    build_host lazy set host
+    observed ./host create create
+    is "$(told call '.function == "cudnnCreate"' '[.phase, .target_path]')" \
+        "[\"before\",null]
+[\"after\",\"$PWD/set/libcudnn.so.9\"]"
+}
+
+# A package manager puts the new file in the old one's place while the process runs.
+@test "a library that was replaced since it was loaded, when it asks for a part" {
+    cat >replaces.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+    void *library = dlopen("libcudnn.so.9", RTLD_NOW), *handle;
+    int (*create)(void **) = library ? (int (*)(void **))dlsym(library, "cudnnCreate") : NULL;
+    return !create || rename("set/new", "set/libcudnn.so.9") != 0 || create(&handle) < 0;
+}
+C
+    gcc replaces.c -o replaces -Wl,-rpath,"$PWD/set" -ldl
+    cp set/libcudnn.so.9 set/new
+    observed ./replaces
+    is "$(told file '.fault == "replaced since it was loaded"' '[.path, .request != null, .content]')" \
+        "[\"$PWD/set/libcudnn.so.9\",true,\"another file than the one that is mapped\"]"
+}
+
+# The library's destructor runs after that of the shim, which was loaded in front of it.
+@test "a request of a destructor that runs late, and what the loader says of it" {
+    cat >late.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+__attribute__((destructor)) static void late(void) {
+    if (!dlopen("libcudnn_late.so.9", RTLD_NOW))
+        puts(dlerror());
+}
+C
+    gcc -shared -fPIC late.c -o liblate.so -ldl
+    echo '#include <dlfcn.h>
+int main(void) { return dlopen("libcudnn_early.so.9", RTLD_NOW) != 0; }' >early.c
+    gcc early.c -o early -Wl,--no-as-needed "$PWD/liblate.so" -ldl
+    observed ./early
+    is "$(told failure '.name == "libcudnn_late.so.9"' .text)" "\"$output\""
+}
+
 @test "a library under another name is one by its SONAME" {
     build_host dlopen-path set host
     mkdir other

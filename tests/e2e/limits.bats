@@ -173,6 +173,10 @@ END
 import ctypes, sys
 for i in range(300):
     ctypes.CDLL(sys.argv[1]).cudnnGetVersion
+try:
+    ctypes.CDLL(sys.argv[1]).cudnnNowhere
+except AttributeError:
+    pass
 END
     mkdir "$BATS_TEST_TMPDIR/logs"
     LD_PRELOAD=$SHIM WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$BATS_TEST_TMPDIR/logs \
@@ -180,6 +184,8 @@ END
     log=$(the_log "$BATS_TEST_TMPDIR/logs")
     validate_log "$log"
     is "$(records binding "$log" | jq -c '[.how, .functions]')" '["dlsym",["cudnnGetVersion"]]'
+    is "$(records failure "$log" | jq -r '[.function, .text != null] | join(" ")')" \
+        $'cudnnNowhere false\ncudnnNowhere true' # as the loader has answered, and what it said
 }
 
 # ---- replayed searches: as much as is told ----

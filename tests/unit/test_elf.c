@@ -389,6 +389,15 @@ static void wrong_headers_have_their_reason(void **state) {
     assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
 }
 
+static void an_empty_segment_is_no_damage(void **state) {
+    (void)state;
+    struct wc_elf_image e;
+    make(GNU);
+    elf_phdr(&made, 3, PT_LOAD, PF_R, 0, 0, 0);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
+    assert_string_equal(wc_elf_runpath(&e), "/opt/lib");
+}
+
 static void a_string_table_ends_at_its_last_nul(void **state) {
     (void)state;
     struct wc_elf_image e;
@@ -648,6 +657,11 @@ static void definitions_are_found_by_their_system_v_hash(void **state) {
 static void a_byte_is_found_wherever_it_is(void **state) {
     unsigned char bytes[300];
     (void)state;
+    for (size_t at = 0; at < 64; at += 16) { /* a register full of them */
+        memset(bytes, 0, 128);
+        memset(bytes + at, 'x', 16);
+        assert_int_equal(wc_elf_skip_to(bytes, 0, 128, 'x'), at);
+    }
     for (int turn = 0; turn < FLIPS; turn++) {
         size_t n = (size_t)rand() % sizeof bytes, i = (size_t)rand() % (n + 1);
         unsigned char byte = (unsigned char)rand();
@@ -675,6 +689,7 @@ int main(void) {
         cmocka_unit_test(addresses_outside_are_refused),
         cmocka_unit_test(bytes_are_found_within_the_limit),
         cmocka_unit_test(wrong_headers_have_their_reason),
+        cmocka_unit_test(an_empty_segment_is_no_damage),
         cmocka_unit_test(a_string_table_ends_at_its_last_nul),
         cmocka_unit_test(a_note_ends_with_its_segment),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),

@@ -156,7 +156,8 @@ static void a_host_is_what_imports_cudnn(void **state) {
     struct wc_library host;
     struct elf_file *l;
 
-    put_library(s, "/opt/app/lib/libhost.so", "libhost.so.1", "libcudnn.so.9", "cudnnCreate");
+    put_library(s, "/opt/app/lib/libhost.so", "libhost.so.1", "libcudnn.so.9",
+                "cudnnGetMaxDeviceVersion");
     link_to(s, "libhost.so", "/opt/app/lib/link.so");
     l = elf_file_open(&s->disk, "/opt/app/lib/link.so", false);
     assert_non_null(l);
@@ -180,7 +181,11 @@ static void a_host_is_what_imports_cudnn(void **state) {
     assert_int_equal(source->stack.demands.p[0].r.host, 7);
     assert_int_equal(source->stack.demands.p[0].r.demand_kind, WC_demand_kind_NEEDED);
     assert_string_equal(source->stack.demands.p[0].r.spec, "==9.*");
-    assert_int_equal(source->stack.demands.p[1].r.demand_kind, WC_demand_kind_SYMBOLS);
+    const struct wc_demand_record *symbols = &source->stack.demands.p[1].r;
+    assert_int_equal(symbols->demand_kind, WC_demand_kind_SYMBOLS);
+    assert_string_equal(symbols->spec, ">=8.6.0");
+    assert_int_equal(symbols->newest_functions.n, 1);
+    assert_string_equal(symbols->newest_functions.p[0], "cudnnGetMaxDeviceVersion");
     elf_file_close(l);
     source_free(source);
 }
@@ -236,6 +241,44 @@ static void a_table_does_not_speak_of_another_build(void **state) {
             assert_int_equal(source->stack.demands.p[1].r.demand_kind, WC_demand_kind_BUILT);
             assert_string_equal(source->stack.demands.p[1].r.built, "8.2.4");
         }
+        elf_file_close(l);
+        source_free(source);
+    }
+}
+
+/* The rule follows from the release: 1.5 compares otherwise than 1.12. */
+static void the_release_of_a_framework_has_its_rule(void **state) {
+    static const char file[] = "tensorflow/python/_pywrap_tensorflow_internal.so";
+    static const char *const rows[][2] = {{"1.5.0", "tensorflow-compatibility-number"},
+                                          {"1.12.0", "tensorflow"}};
+    struct setting *s = *state;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct source *source = source_new(SOURCE_SCAN, s->tree.root);
+        const struct wc_sink to = source_sink(source);
+        char host_path[128], path[128], text[256];
+        struct elf_reader reader;
+        struct wc_library host;
+        struct elf_file *l;
+
+        snprintf(host_path, sizeof(host_path), "/v%zu/site-packages/%s", i, file);
+        snprintf(path, sizeof(path), "/v%zu/site-packages/tensorflow_gpu-%s.dist-info/RECORD", i,
+                 rows[i][0]);
+        snprintf(text, sizeof(text), "%s,sha256=x,3\n", file);
+        tree_write(&s->tree, path, text);
+        snprintf(path, sizeof(path), "/v%zu/site-packages/tensorflow_gpu-%s.dist-info/INSTALLER", i,
+                 rows[i][0]);
+        tree_write(&s->tree, path, "pip\n");
+        put_library(s, host_path, NULL, "libcudnn.so.7", NULL);
+        l = elf_file_open(&s->disk, host_path, false);
+        assert_non_null(l);
+        host = l->library;
+        elf_file_identify(l, &host);
+        elf_reader_begin(&reader, &s->disk);
+        wc_emit_demands(&to, &host, &reader.reader);
+        assert_int_equal(source->stack.demands.n, 2);
+        assert_string_equal(source->stack.demands.p[1].r.framework_version, rows[i][0]);
+        assert_string_equal(source->stack.demands.p[1].r.compatibility_rule, rows[i][1]);
         elf_file_close(l);
         source_free(source);
     }
@@ -366,6 +409,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_host_is_what_imports_cudnn, begin, end),
         cmocka_unit_test_setup_teardown(a_framework_is_named_in_the_record, begin, end),
         cmocka_unit_test_setup_teardown(a_table_does_not_speak_of_another_build, begin, end),
+        cmocka_unit_test_setup_teardown(the_release_of_a_framework_has_its_rule, begin, end),
         cmocka_unit_test_setup_teardown(a_copy_tells_its_version_and_installation, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_library_is_told_by_its_name_alone, begin, end),
         cmocka_unit_test_setup_teardown(a_file_that_is_cut_meanwhile_is_damaged, begin, end),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "core/elf/file_check.h"
+#include "core/records/mapping.h"
 #include "support_tree.h"
 
 static struct tree tree;
@@ -269,6 +270,46 @@ static void files_of_other_kinds_are_called_by_their_name(void **state) {
     expect_text("", 0, WC_file_fault_EMPTY, "empty");
 }
 
+/* The system refused it: by the process's limit, where it has one. */
+static void a_limit_of_address_space_is_told(void **state) {
+    static const struct {
+        const char *limit, *what;
+    } rows[] = {
+        {"Max address space         unlimited            unlimited            bytes\n", ""},
+        {"Max address space         409600000            409600000            bytes\n",
+         "a library that takes 2 MiB of address space; the process may have 390 MiB in all"},
+    };
+    static unsigned char scratch[16 << 10];
+    const struct wc_reader reader = {
+        .files = &tree.files, .scratch = scratch, .scratch_size = sizeof scratch};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wc_file_check check = {.maps = 2 << 20};
+        tree_write(&tree, "/proc/self/limits", rows[i].limit);
+        wc_check_mapping(&reader, "/d/lib.so", true, &check);
+        assert_string_equal(check.what, rows[i].what);
+        assert_int_equal(check.fault, i ? WC_file_fault_NO_ROOM : WC_file_fault_UNKNOWN);
+    }
+}
+
+static void a_file_system_without_execution_is_told(void **state) {
+    static const char *const options[] = {"rw", "rw,noexec"};
+    static unsigned char scratch[16 << 10];
+    const struct wc_reader reader = {
+        .files = &tree.files, .scratch = scratch, .scratch_size = sizeof scratch};
+    char mounts[128];
+    (void)state;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct wc_file_check check = {.maps = 2 << 20};
+        snprintf(mounts, sizeof mounts,
+                 "22 1 8:1 / / rw - ext4 /dev/root rw\n33 22 0:41 / /d %s - tmpfs none rw\n",
+                 options[i]);
+        tree_write(&tree, "/proc/self/mountinfo", mounts);
+        wc_check_mapping(&reader, "/d/lib.so", false, &check);
+        assert_int_equal(check.fault, i ? WC_file_fault_NO_EXECUTION : WC_file_fault_UNKNOWN);
+    }
+}
+
 static void what_is_no_file_is_told_too(void **state) {
     (void)state;
     char path[PATH_MAX];
@@ -340,6 +381,8 @@ int main(void) {
         TEST(a_pointer_of_git_lfs_tells_the_size_of_the_file),
         TEST(files_of_other_kinds_are_called_by_their_name),
         TEST(what_is_no_file_is_told_too),
+        TEST(a_limit_of_address_space_is_told),
+        TEST(a_file_system_without_execution_is_told),
         TEST(one_that_may_not_be_read_is_told),
         TEST(what_is_behind_a_closed_directory_may_be_there),
     };

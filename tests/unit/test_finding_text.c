@@ -182,6 +182,23 @@ static void a_brief_one_has_the_first_lines_alone(void **state) {
                               "  fix       pip install x\n");
 }
 
+static void what_a_terminal_would_heed_or_hide_is_spelled(void **state) {
+    static const char *const rows[][2] = {
+        {"a\x1b[2J\xff", "a\\x1b[2J\\xff"},
+        {"\xc2\x9b \xe2\x80\xae", "\\u009b \\u202e"},
+        {"\xf3\xa0\x80\x81 \xf0\x9d\x85\xb3", "\\ue0001 \\u1d173"}, /* beyond 16 bits */
+        {"\xc3\xa4\xe4\xb8\xad", "\xc3\xa4\xe4\xb8\xad"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char shown[64];
+        struct wc_text t;
+        wc_text_begin(&t, shown, sizeof shown);
+        wc_text_add_shown(&t, rows[i][0]);
+        assert_string_equal(shown, rows[i][1]);
+    }
+}
+
 static void what_is_to_be_done_comes_before_what_is_also_known(void **state) {
     (void)state;
     static const struct wc_fact facts[] = {{"got", "/opt/lib/libcudnn.so.9", NULL},
@@ -207,6 +224,30 @@ static size_t count_of(const char *text, const char *what) {
     for (const char *p = text; (p = strstr(p, what)); p++)
         n++;
     return n;
+}
+
+static void a_file_in_no_package_is_said_to_be(void **state) {
+    static const struct wc_fact facts[] = {{"got", "/opt/lib/libcudnn.so.9", "link map"},
+                                           {"version", "9.1.0", "file name"}};
+    static unsigned char memory[64 << 10];
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        struct wc_buffer_arena arena;
+        struct wc_stack stack;
+        struct wc_record r;
+        wc_buffer_arena_begin(&arena, memory, sizeof memory);
+        wc_stack_begin(&stack, &arena.arena);
+        wc_record_begin(&r, WC_KIND_object);
+        r.u.object.object = 1;
+        r.u.object.path = "/opt/lib/libcudnn.so.9";
+        r.u.object.installation_kind =
+            kind ? WC_installation_kind_DIRECTORY : WC_installation_kind_UNKNOWN;
+        assert_true(wc_stack_apply(&stack, &r));
+        struct wc_finding_record f = finding_with("some host", facts, 2, NULL, 0);
+        f.object = 1;
+        const char *text = text_of(&f, (struct wc_finding_view){.stack = &stack});
+        assert_int_equal(count_of(text, "9.1.0, in no package"), kind);
+    }
 }
 
 /* Where there is no room for a second command, there is none for what it gives. */
@@ -319,7 +360,9 @@ int main(void) {
         cmocka_unit_test(a_long_command_can_be_pasted),
         cmocka_unit_test(a_command_longer_than_that_is_told_by_its_text),
         cmocka_unit_test(a_brief_one_has_the_first_lines_alone),
+        cmocka_unit_test(what_a_terminal_would_heed_or_hide_is_spelled),
         cmocka_unit_test(what_is_to_be_done_comes_before_what_is_also_known),
+        cmocka_unit_test(a_file_in_no_package_is_said_to_be),
         cmocka_unit_test(what_a_fix_gives_is_not_said_without_it),
         cmocka_unit_test(without_fixes_it_says_who_has_them),
         cmocka_unit_test(a_log_is_never_shortened_and_paint_has_no_columns),

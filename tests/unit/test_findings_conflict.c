@@ -64,6 +64,25 @@ static void an_exact_check_conflicts_with_a_newer_build(void **state) {
     }
 }
 
+static void each_host_is_told_with_the_copy_that_it_got(void **state) {
+    static const char *const function[] = {"cudnnCreate"};
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(8), w = other_minor(v, 1);
+    int64_t one = host_of(s, "/a/libmxnet.so", "mxnet", "1.9", v);
+    int64_t two = host_of(s, "/a/libtorch_cuda.so", "torch", "1.13", w);
+    int64_t first = add_facade(s, "/opt/one", v, one), second = add_facade(s, "/opt/two", v, two);
+    add_part(s, "/opt/one", "ops_infer", v, first);
+    add_part(s, "/opt/two", "ops_infer", v, second);
+    add_binding(s, one, first, WC_binding_how_SLOT, function, 1);
+    add_binding(s, two, second, WC_binding_how_SLOT, function, 1);
+    diagnose(s);
+    const struct wc_finding_record *r = finding(s, "demands-conflict");
+    assert_non_null(r);
+    assert_true(has_fact(r, "got", "/opt/one/"));
+    assert_true(has_fact(r, "got, and refuses", "/opt/two/"));
+}
+
 static void what_suits_both_is_no_conflict(void **state) {
     (void)state;
     for (int i = 0; i < 50; i++) {
@@ -241,6 +260,7 @@ int main(void) {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_exact_check_conflicts_with_a_newer_build),
+        cmocka_unit_test(each_host_is_told_with_the_copy_that_it_got),
         cmocka_unit_test(what_suits_both_is_no_conflict),
         cmocka_unit_test(the_fix_takes_the_others_into_account),
         cmocka_unit_test(two_majors_live_side_by_side),

@@ -130,11 +130,11 @@ static void the_least_driver_of_each_cuda(void **state) {
                 drivers[1] = before(s, rows[i].driver);
                 s->stack.machine.driver = drivers[old];
                 add_cuda(s, print(s, "libcudart.so.%s", rows[i].cuda));
-                if (loaded)
-                    add_libcuda(s, library(s, drivers[old]));
+                int64_t libcuda = loaded ? add_libcuda(s, library(s, drivers[old])) : WC_NULL;
                 assert_finds(s, old ? "driver-too-old" : "");
                 if (!old)
                     continue;
+                assert_int_equal(s->found.p[0].object, libcuda);
                 assert_int_equal(s->found.p[0].predicted, !loaded);
                 assert_true(has_fact(&s->found.p[0], "least driver", rows[i].driver));
                 assert_true(has_fact(&s->found.p[0], "CUDA in use", rows[i].cuda));

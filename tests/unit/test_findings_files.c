@@ -637,6 +637,31 @@ static void a_library_that_is_none_of_cudnn_lacks_its_functions(void **state) {
     }
 }
 
+/* Another file that was looked at for the same request is none of the loader's words. */
+static void the_file_that_the_loader_names_is_the_false_one(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct looked_at other = {.path = "/y/libcudnn.so.9", .soname = "libcudnn.so.9"};
+    struct looked_at named = {.path = "/x/libcudnn.so.9", .soname = "libcuda.so.1"};
+    add_looked_at(s, &other);
+    add_looked_at(s, &named);
+    add_failure(s, add_host(s, "/opt/app/host"), NULL, "/v/_C.so",
+                "/x/libcudnn.so.9: version `libcudnn.so.9' not found (required by /v/_C.so)");
+    assert_finds(s, "wrong-name");
+    assert_string_equal(s->found.p[0].title,
+                        "_C.so needs libcudnn.so.9 and found libcuda.so.1 under that name");
+}
+
+/* A record may name its caller by the path alone. */
+static void a_caller_is_found_by_its_path(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_failure(s, NOBODY, "/opt/app/libhost.so", "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    assert_finds(s, "library-not-found");
+    assert_int_equal(s->found.p[0].host, host);
+}
+
 static void a_part_of_another_name_is_not_missing(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -902,6 +927,8 @@ int main(void) {
         cmocka_unit_test(the_same_question_again_has_the_same_answer),
         cmocka_unit_test(another_major_that_is_there_is_no_wrong_name),
         cmocka_unit_test(a_library_that_is_none_of_cudnn_lacks_its_functions),
+        cmocka_unit_test(the_file_that_the_loader_names_is_the_false_one),
+        cmocka_unit_test(a_caller_is_found_by_its_path),
         cmocka_unit_test(a_part_of_another_name_is_not_missing),
         cmocka_unit_test(a_symbol_version_that_is_not_there_is_told_with_the_file),
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),

@@ -250,6 +250,24 @@ static void harmful_names_stay_out_of_titles(void **state) {
     assert_true(printable(r->title) && strlen(r->title) < 400);
 }
 
+/* Stubs that lead to each other lead to no cuDNN: the host's own is found in another way. */
+static void a_ring_of_stubs_is_left(void **state) {
+    static const char *const function[] = {"cudnnCreate"};
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), old = other_minor(v, -1);
+    int64_t host = add_host(s, "/opt/libhost.so");
+    int64_t one = add_host(s, "/opt/libone.so"), other = add_host(s, "/opt/libother.so");
+    int64_t facade = add_facade(s, "/opt/cudnn", old, host);
+    add_part(s, "/opt/cudnn", "graph", old, facade);
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &w);
+    add_binding(s, host, one, WC_binding_how_SLOT, function, 1);
+    add_binding(s, one, other, WC_binding_how_SLOT, function, 1);
+    add_binding(s, other, one, WC_binding_how_SLOT, function, 1);
+    assert_finds(s, "runtime-too-old");
+}
+
 static void what_finds_no_place_is_counted(void **state) {
     struct wc_case c = {.facts = 0};
     (void)state;
@@ -265,6 +283,7 @@ int main(void) {
         cmocka_unit_test(too_little_memory_loses_whole_findings),
         cmocka_unit_test(many_findings_are_cut_and_counted),
         cmocka_unit_test(harmful_names_stay_out_of_titles),
+        cmocka_unit_test(a_ring_of_stubs_is_left),
         cmocka_unit_test(what_finds_no_place_is_counted),
     };
     seed_from_environment();

@@ -466,6 +466,23 @@ static void functions_that_the_release_does_not_have(void **state) {
     }
 }
 
+static void of_two_libraries_of_one_host_the_first_tells_what_is_missing(void **state) {
+    (void)state;
+    struct wc_version first, old;
+    const char *name = function_since(9, &first);
+    int64_t host;
+    old = version_of(9, first.minor - 1, 0);
+    struct scene *s = host_with(old, &host);
+    int64_t second = add_facade(s, "/opt/second", old, host);
+    add_part(s, "/opt/second", "graph", old, second);
+    add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, &name, 1);
+    diagnose(s);
+    size_t n = 0;
+    for (size_t i = 0; i < s->found.n; i++)
+        n += strcmp(s->found.p[i].id, "missing-symbols") == 0;
+    assert_int_equal(n, 1);
+}
+
 static void a_lazy_slot_foretells_what_a_bound_one_denies(void **state) {
     (void)state;
     struct wc_version first;
@@ -881,6 +898,7 @@ int main(void) {
         cmocka_unit_test(a_returned_number_is_not_the_facades_own),
         cmocka_unit_test(a_claim_that_the_file_contradicts_does_not_count),
         cmocka_unit_test(functions_that_the_release_does_not_have),
+        cmocka_unit_test(of_two_libraries_of_one_host_the_first_tells_what_is_missing),
         cmocka_unit_test(a_lazy_slot_foretells_what_a_bound_one_denies),
         cmocka_unit_test(the_cudnn_that_is_there_counts),
         cmocka_unit_test(an_older_release_explains_missing_functions),

@@ -310,6 +310,23 @@ static void a_number_in_the_code_tells(void **state) {
     }
 }
 
+static void a_number_in_another_instruction_tells_nothing(void **state) {
+    unsigned char code[24];
+    (void)state;
+    for (int stores = 0; stores < 2; stores++) {
+        uint32_t n = number(9, 1, 0);
+        memset(code, 0x90, sizeof code);
+        memcpy(code, stores ? "\xc7\x85\x50\xff\xfe\xff" : "\x81\x85\x50\xff\xfe\xff", 6);
+        memcpy(code + 6, &n, 4);
+        begin_library("libcudnn_cnn.so.9");
+        add_code("cudnnCnnVersionCheck", code, sizeof code);
+        end_library();
+        identify("/opt/lib/libcudnn_cnn.so", true, false);
+        assert_version(stores ? "9.1.0" : "unknown",
+                       stores ? WC_version_source_CODE : WC_version_source_UNKNOWN);
+    }
+}
+
 static void numbers_that_differ_tell_nothing(void **state) {
     (void)state;
     unsigned char store[32];
@@ -435,6 +452,36 @@ static void of_two_wheels_the_one_with_the_right_size_owns(void **state) {
         assert_string_equal(id.installation, size == 4 ? "nvidia-cudnn-cu12" : "nvidia-cudnn-cu13");
         assert_version(size == 4 ? "9.1.0" : "9.12.0", WC_version_source_PACKAGE_METADATA);
     }
+}
+
+static bool list_the_likelier_last(void *ctx, const char *dir, bool (*each)(void *, const char *),
+                                   void *arg) {
+    (void)ctx, (void)dir;
+    return each(arg, "nvidia_extras-2.0.dist-info") &&
+           each(arg, "nvidia_cudnn_cu12-9.1.0.70.dist-info");
+}
+
+static void the_likelier_owner_leaves_the_other_in_the_list(void **state) {
+    (void)state;
+    tree_write(&tree, WHEEL "libcudnn.so.9", "12345");
+    add_wheel("nvidia_extras", "2.0", WHEEL "libcudnn.so.9", 5);
+    add_wheel("nvidia_cudnn_cu12", "9.1.0.70", WHEEL "libcudnn_graph.so.9", 5);
+    tree.files.list = list_the_likelier_last;
+    identify(WHEEL "libcudnn.so.9", false, true);
+    assert_string_equal(id.installation, "nvidia-extras");
+}
+
+/* Directories below nvidia/ are of several wheels, each of which has its own. */
+static void without_a_record_the_name_of_the_folder_decides(void **state) {
+    (void)state;
+    tree_write(&tree, WHEEL "libcudnn.so.9", "12345");
+    tree_write(&tree, SITE "/nvidia_cublas_cu12-12.4.5.8.dist-info/INSTALLER", "pip\n");
+    identify(WHEEL "libcudnn.so.9", false, true);
+    assert_int_equal(id.installation_kind, WC_installation_kind_DIRECTORY);
+    tree_write(&tree, SITE "/nvidia_cudnn_cu12-9.1.0.70.dist-info/INSTALLER", "pip\n");
+    identify(WHEEL "libcudnn.so.9", false, true);
+    assert_installation(WC_installation_kind_WHEEL, "nvidia-cudnn-cu12", "9.1.0.70",
+                        SITE "/nvidia/cudnn");
 }
 
 static void a_long_record_is_read_to_its_end(void **state) {
@@ -609,6 +656,7 @@ static void dpkg_lists_its_files(void **state) {
     "rw\n"                                                                                         \
     "31 22 8:1 /host /opt/with\\040blank rw shared:1 - ext4 /dev/root rw\n"                        \
     "35 22 8:1 /host /opt/ends\\040 rw shared:1 - ext4 /dev/root rw\n"                             \
+    "36 22 8:1 /host /opt/no\\0-7octal rw shared:1 - ext4 /dev/root rw\n"                          \
     "32 22 0:40 /@home /home rw - btrfs /dev/sdb rw\n"                                             \
     "33 22 0:41 / /data rw - tmpfs none rw\n"                                                      \
     "34 33 8:1 /x /data/in/side rw master:1 - ext4 /dev/root rw"
@@ -621,6 +669,7 @@ static void a_mounted_file_is_not_the_images_own(void **state) {
         {"/opt/with blank/libcudnn.so.9", "/opt/with blank"},
         {"/opt/with/libcudnn.so.9", ""},
         {"/opt/ends /libcudnn.so.9", "/opt/ends "},
+        {"/opt/no\\0-7octal/libcudnn.so.9", "/opt/no\\0-7octal"},
         {"/home/me/libcudnn.so.9", ""},
         {"/data/libcudnn.so.9", ""},
         {"/data/in/side/lib/libcudnn.so.9", "/data/in/side"},
@@ -890,6 +939,7 @@ int main(void) {
         WITH_TREE(calls_that_disagree_tell_nothing),
         WITH_TREE(an_aarch64_facade_does_too),
         WITH_TREE(a_number_in_the_code_tells),
+        WITH_TREE(a_number_in_another_instruction_tells_nothing),
         WITH_TREE(numbers_that_differ_tell_nothing),
         WITH_TREE(a_build_string_tells),
         WITH_TREE(without_a_path_nothing_is_told),
@@ -897,6 +947,8 @@ int main(void) {
         WITH_TREE(a_wheel_owns_what_its_record_lists),
         WITH_TREE(a_file_put_over_a_wheels_own_is_not_believed),
         WITH_TREE(of_two_wheels_the_one_with_the_right_size_owns),
+        WITH_TREE(the_likelier_owner_leaves_the_other_in_the_list),
+        WITH_TREE(without_a_record_the_name_of_the_folder_decides),
         WITH_TREE(a_long_record_is_read_to_its_end),
         WITH_TREE(a_line_is_found_wherever_a_piece_ends),
         WITH_TREE(the_jit_wheel_is_another_installation),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/packages/identify.h"
+#include "core/records/library.h"
 #include "support_own_tree.h"
 #include "support_seed.h"
 
@@ -350,6 +351,54 @@ static void a_file_system_that_fails_at_any_call_is_survived(void **state) {
     }
 }
 
+static const char *required_by(const char *description) {
+    static char to[64];
+    static unsigned char scratch[SCRATCH];
+    char text[256];
+    snprintf(text, sizeof text, "Metadata-Version: 2.1\nName: faster-whisper\n%s", description);
+    tree_write(&tree, SITE "/faster_whisper-1.1.1.dist-info/METADATA", text);
+    bool found = wc_required_by(&tree.files, SITE "/ctranslate2/libctranslate2.so", "CTranslate2",
+                                scratch, sizeof scratch, to, sizeof to);
+    return found ? to : NULL;
+}
+
+static void what_requires_a_package_is_in_its_headers(void **state) {
+    (void)state;
+    assert_string_equal(required_by("Requires-Dist: ctranslate2 (>=4.0)\n"),
+                        "faster-whisper 1.1.1");
+    assert_string_equal(required_by("Requires-Dist: numpy\nRequires-Dist: ctranslate2<5\n"),
+                        "faster-whisper 1.1.1");
+    assert_null(required_by("Requires-Dist: ctranslate2-extras\n"));
+    assert_null(required_by("Requires-Dist: ctranslate2; extra == 'gpu'\n"));
+    assert_null(required_by("\nIt says:\nthat is,\nRequires-Dist: ctranslate2\n"));
+}
+
+static void only_a_framework_with_builds_for_cuda_is_asked_for_by_others(void **state) {
+    static const char *const frameworks[] = {"paddle", "torch"};
+    static unsigned char scratch[SCRATCH];
+    (void)state;
+    tree_write(&tree, SITE "/user-1.0.dist-info/METADATA",
+               "Metadata-Version: 2.1\nName: user\nRequires-Dist: paddle\nRequires-Dist: torch\n");
+    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
+        static char room[256];
+        const struct wc_reader reader = {
+            .files = &tree.files, .scratch = scratch, .scratch_size = sizeof scratch};
+        struct wc_identity id = {.installation_kind = WC_installation_kind_WHEEL};
+        struct wc_library l;
+        snprintf(id.installation, sizeof id.installation, "%s", frameworks[i]);
+        wc_library_begin(&l, SITE "/some/libsome.so");
+        l.role = WC_role_OTHER;
+        l.framework = frameworks[i];
+        l.identity = &id;
+        wc_library_find_gpu(&l, &reader, room, sizeof room);
+        assert_null(l.gpu_library);
+        if (i == 0)
+            assert_null(l.required_by);
+        else
+            assert_string_equal(l.required_by, "user 1.0");
+    }
+}
+
 static void any_amount_of_memory_is_enough_not_to_fail(void **state) {
     (void)state;
     everything();
@@ -429,6 +478,8 @@ int main(void) {
         WITH_TREE(dpkg_has_names),
         WITH_TREE(the_environment_of_a_python_is_where_it_was_started),
         WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),
+        WITH_TREE(what_requires_a_package_is_in_its_headers),
+        WITH_TREE(only_a_framework_with_builds_for_cuda_is_asked_for_by_others),
         WITH_TREE(any_amount_of_memory_is_enough_not_to_fail),
         WITH_TREE(noise_is_survived),
         cmocka_unit_test(environments_are_told_apart_by_their_path),

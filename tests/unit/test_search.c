@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -11,11 +12,18 @@
 
 #include "core/base/reading.h"
 #include "core/search/search.h"
+#include "support_elf.h"
 
 static uint64_t bytes_read;
 
 static bool facts_of_nothing(void *ctx, const char *path, struct wc_file_stat *out) {
     (void)ctx, (void)path, (void)out;
+    return false;
+}
+
+static bool read_nothing(void *ctx, const char *path, uint64_t offset, void *to, size_t cap,
+                         size_t *n) {
+    (void)ctx, (void)path, (void)offset, (void)to, (void)cap, (void)n;
     return false;
 }
 
@@ -142,6 +150,47 @@ static void subdirectories_follow_from_processor_and_release(void **state) {
 }
 #endif
 
+/* The loader's own directories stand one behind the other; other texts begin and end alike. */
+static void directories_are_printable(void **state) {
+    static struct elf_maker made;
+    static const char texts[] = "\0/li\x01"
+                                "b/\0/usr/li\x01"
+                                "b/\0\0/lib64/\0/usr/lib64/\0";
+    const struct wc_search_processor processor = {1, NULL, false};
+    struct wc_search_system system;
+    struct wc_elf_image e;
+    (void)state;
+    elf_begin(&made);
+    elf_put(&made, texts, sizeof texts, 1);
+    elf_symbol_table(&made);
+    elf_end(&made, 0, 0);
+    assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, EM_X86_64, NULL, NULL), WC_ELF_OK);
+    wc_search_system_of(&system, &processor, 40, NULL, 0, &e);
+    assert_string_equal(system.defaults[0], "/lib64/");
+    assert_string_equal(system.defaults[1], "/usr/lib64/");
+    assert_null(system.defaults[2]);
+}
+
+static bool note_default(void *list, const struct wc_search_candidate *c) {
+    char element[64];
+    snprintf(element, sizeof element, "%d %u %s, ", c->rule == WC_search_rule_DEFAULT, c->index,
+             c->element ? c->element : "-");
+    strcat(list, element);
+    return true;
+}
+
+static void each_directory_of_the_loader_has_its_number(void **state) {
+    static const char *const defaults[] = {"/lib64/", "/usr/lib64/", "/lib/", NULL};
+    static unsigned char scratch[WC_SEARCH_SCRATCH];
+    const struct wc_files none = {.read = read_nothing, .facts = facts_of_nothing};
+    const struct wc_search_context context = {.files = &none, .defaults = defaults};
+    char list[256] = "";
+    (void)state;
+    assert_false(
+        wc_search(&context, NULL, "libcudnn.so.9", scratch, sizeof scratch, note_default, list));
+    assert_string_equal(list, "1 0 /lib64/, 1 1 /usr/lib64/, 1 2 /lib/, ");
+}
+
 /* ---- what was preloaded ---- */
 
 static void an_element_of_the_list_brought_it_or_none(void **state) {
@@ -175,6 +224,8 @@ int main(void) {
         cmocka_unit_test(an_element_of_the_list_brought_it_or_none),
         cmocka_unit_test(a_list_is_not_read_behind_its_bound),
         cmocka_unit_test(a_file_without_end_is_read_to_a_bound),
+        cmocka_unit_test(directories_are_printable),
+        cmocka_unit_test(each_directory_of_the_loader_has_its_number),
 #ifdef __x86_64__
         cmocka_unit_test(subdirectories_follow_from_processor_and_release),
 #endif

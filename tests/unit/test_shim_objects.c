@@ -327,6 +327,7 @@ static void what_is_not_seen_any_more_is_gone(void **state) {
     walk(3);
     assert_false(objects_have_news());
     assert_false(facade->gone || host->gone);
+    host->asked_how = WC_operation_DLOPEN;
     walk(1);
     assert_true(objects_have_news() && objects_have_relevant_news());
     assert_true(host->gone && !facade->gone);
@@ -336,6 +337,7 @@ static void what_is_not_seen_any_more_is_gone(void **state) {
     walk(3);
     assert_ptr_equal(objects_find(&place[1].info), host); /* the same entry again */
     assert_true(host->mapped && host->gone && objects_have_news());
+    assert_int_equal(host->asked_how, WC_operation_UNKNOWN); /* how it was loaded before is over */
     assert_int_equal(host->number, 2);
     assert_null(objects_get(2));
 }
