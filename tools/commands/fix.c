@@ -33,7 +33,8 @@ static const struct option_row rows[] = {
     {"yes", NULL, "does not ask", 'y', .flag = &yes},
     OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
     {"undo", NULL,
-     "puts back what an --apply that was cut off has changed: LOG\nis its journal, or lies next to it",
+     "puts back what an --apply that was cut off has changed: LOG\nis its journal, or lies next to "
+     "it",
      .flag = &undo_it},
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
