@@ -374,7 +374,7 @@ run-places: all $(O)/venv/.ready
 	$(Q)tests/setup/venv $(O)/venv-places requirements.places.txt && \
 	    $(test_env) WC_PLACES='$(abspath $(O)/venv-places/bin)' tests/setup/run-bats $(tap)/places $(wildcard tests/places/*.bats)
 unit-programs: $(unit_programs)
-run-unit:
+run-unit: $(O)/venv/.ready
 	$(Q)$(MAKE) --no-print-directory -k unit-programs; \
 	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
 # One target a file of bats, so that they can run side by side: run-e2e/report.
