@@ -178,3 +178,17 @@ C
     is "$(told object '.role == "facade"' '[.version, .version_source]')" '[null,null]
 ["9.7.0","names it asks for"]'
 }
+
+# A question whether it is there already (RTLD_NOLOAD) fails in good health.
+@test "what was only looked for among the loaded has not failed" {
+    cat >looks.c <<'C'
+#include <dlfcn.h>
+int main(void) {
+    return !dlopen("set/libcudnn.so.9", RTLD_NOW) || dlopen("libcudnn_extra.so.9", RTLD_NOW | RTLD_NOLOAD) ||
+           dlopen("libcudnn_missing.so.9", RTLD_NOW) || dlerror() == 0;
+}
+C
+    gcc looks.c -o looks -ldl
+    observed ./looks
+    is "$(told failure true .name)" '"libcudnn_missing.so.9"'
+}
