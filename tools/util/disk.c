@@ -82,12 +82,18 @@ static void go_up(struct walk *w) {
     go_back(w, slash ? (size_t)(slash - w->at) : strlen(w->at));
 }
 
+static const struct below *below_of(const struct disk *d) {
+    static const struct below everywhere = {.fd = -1};
+
+    return d ? &d->below : &everywhere;
+}
+
 static bool look(struct walk *w, struct stat *facts) {
     struct disk_memory *m = w->disk ? w->disk->memory : NULL;
 
     w->seen = m ? seen_at(&m->seen, w->at) : NULL;
     if (!w->seen)
-        return w->disk ? below_lstat(&w->disk->below, w->at, facts) : lstat(w->at, facts) == 0;
+        return below_lstat(below_of(w->disk), w->at, facts);
     *facts = w->seen->facts;
     errno = w->seen->error;
     return w->seen->error == 0;
@@ -97,7 +103,7 @@ static ssize_t target_of(const struct walk *w, char to[PATH_MAX]) {
     const char *target = w->seen ? seen_target(&w->disk->memory->seen, w->seen) : NULL;
 
     if (!w->seen)
-        return below_readlink(&w->disk->below, w->at, to, PATH_MAX - 1);
+        return below_readlink(below_of(w->disk), w->at, to, PATH_MAX - 1);
     if (!target)
         return -1;
     stpcpy(to, target);
@@ -296,12 +302,6 @@ static bool outside_of(const struct disk *d, const char *path, struct outside *t
 }
 
 /* ---- struct wc_files ---- */
-
-static const struct below *below_of(const struct disk *d) {
-    static const struct below everywhere = {.fd = -1};
-
-    return d ? &d->below : &everywhere;
-}
 
 int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     struct outside o;
