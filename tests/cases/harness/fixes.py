@@ -2,6 +2,7 @@
 """What a person would do who follows a finding's first fix. The commands are played: the variables
 are those of the run, pip's site-packages and conda's prefix are the situation's own."""
 
+import argparse
 import glob
 import pathlib
 import re
@@ -68,13 +69,33 @@ def set_variable(world, command):
             world.environment[name] = value.replace("$LD_LIBRARY_PATH", old)
 
 
+def pip_words(words):
+    """pip's own command, the names it is given, the folder it fetches to, the folder it takes from."""
+    parser = argparse.ArgumentParser(exit_on_error=False, add_help=False)
+    parser.add_argument("command", choices=["install", "uninstall", "download"])
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("-d", dest="fetched")
+    parser.add_argument("--find-links", dest="offered")
+    for flag in ("-y", "--no-deps", "--no-index", "--force-reinstall"):
+        parser.add_argument(flag, action="store_true")
+    try:
+        return parser.parse_args(words)
+    except argparse.ArgumentError as error:
+        raise NotPlayed(f"pip {' '.join(words)}: {error}") from error
+
+
 def pip(world, words):
-    wanted = [w for w in words if not w.startswith("-")]
-    if words[0] == "uninstall":
-        for name in wanted[1:]:
+    asked = pip_words(words)
+    if asked.command == "uninstall":
+        for name in asked.names:
             uninstall(world, name)
         return
-    for word in wanted[1:]:
+    if asked.command == "download":
+        world.fetched.update((asked.fetched, name) for name in asked.names)
+        return
+    for word in asked.names:
+        if asked.offered and (asked.offered, word) not in world.fetched:
+            raise NotPlayed(f"{word} was not fetched to {asked.offered}")
         name, spec = re.match(r"([A-Za-z0-9_.-]+?)\s*((?:[=<>!~].*)?)$", word).groups()
         cudnn = re.fullmatch(r"nvidia-cudnn-cu(\d+)", name)
         if name.startswith("nvidia-") and not cudnn:

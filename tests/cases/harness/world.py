@@ -190,6 +190,7 @@ class World:
         self.module, self.preload, self.by = None, None, None
         self.limits, self.no_execution = None, None  # of the shell; a directory mounted noexec
         self.closed = None  # a directory that nobody may enter
+        self.fetched = set()  # what pip download put where: (folder, name as it was given)
         self.not_said, self.fix_says = (), ""
         self.python = f"python3.{self.rng.randint(9, 13)}"
         self.cuda_now = self.rng.choice([12, 13])

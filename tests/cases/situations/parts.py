@@ -89,7 +89,7 @@ def the_part_of_another_installation_has_the_same_version(w):
     torch.does("version", "create", "call:cudnnBackendFinalize")
     w.says("done", ends=0)
     w.finds("part-from-other-installation", lib, w.cache[0])
-    w.repairs("reinstall", maps=lib / "libcudnn_engines_precompiled.so.9", by=lambda: w.wheel(release))
+    w.repairs("reinstall or install", maps=lib / "libcudnn_engines_precompiled.so.9", by=lambda: w.wheel(release))
 
 
 @case("C04")
