@@ -17,13 +17,15 @@ struct requiring {
 
 static bool is_required(const struct requiring *r, const char *line) {
     static const char key[] = "Requires-Dist: ";
-    const char *name = line + strlen(key), *marker = strchr(line, ';');
-    const size_t n = strcspn(name, " (<>=!~;[");
+    const char *name, *marker = strchr(line, ';');
     char normalised[96];
     struct wc_spec spec;
+    size_t n;
 
     if (!wc_str_starts(line, key))
         return false;
+    name = line + strlen(key);
+    n = strcspn(name, " (<>=!~;[");
     wc_distribution_normalise(name, n, normalised, sizeof(normalised));
     name = overlay_format(r->o, "%.*s",
                           (int)((marker ? (size_t)(marker - name) : strlen(name)) - n), name + n);
