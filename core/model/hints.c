@@ -75,10 +75,6 @@ static bool is_a_hint(const char *name, const char *s) {
     return false;
 }
 
-static bool word_hints(const char *name, const char *s) {
-    return may_begin_a_hint(s) && is_a_hint(name, s);
-}
-
 static const char *behind_word(const char *s) {
     while ((unsigned char)((*s | 0x20) - 'a') < 26 || wc_is_digit(*s))
         s++;
@@ -87,9 +83,9 @@ static const char *behind_word(const char *s) {
 
 bool wc_name_hints_behind(const char *name, size_t n) {
     for (const char *s = name + n; *s; s++) {
-        if (word_hints(name, s))
-            return true;
-        if (s[0] == 'l' && s[1] == 'i' && s[2] == 'b' && word_hints(name, s += 3))
+        if (s[0] == 'l' && s[1] == 'i' && s[2] == 'b') /* no hint begins so */
+            s += 3;
+        if (may_begin_a_hint(s) && is_a_hint(name, s))
             return true;
         s = behind_word(s);
         if (!*s)
