@@ -69,17 +69,12 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 # The shim calls nothing that another library could interpose, so the compiler may not invent calls:
 # no builtin that becomes memcpy@plt, no stack protector, no fortify, no lazy binding, and
 # thread-local storage that needs no __tls_get_addr. These come after CFLAGS, to win over a
-# distribution's hardening flags.
+# distribution's hardening flags. A signal handler may unwind through any function, so all have
+# tables. -Os, because the library has 420 KiB at -O2, above its bound, and 349 KiB so.
 shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
-              -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables
+              -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables \
+              -ffunction-sections -fdata-sections $(filter -Os,$(patsubst -O2,-Os,$(OPT)))
 compiler_takes = $(shell $(CC) -Werror $(1) -S -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
-# Loops and the beginnings of functions are left as they are written: what is taken out of a loop has to be kept, and
-# saved around calls.
-as_written := -fno-tree-loop-im -fno-move-loop-invariants -fno-tree-ch -fno-shrink-wrap
-small := $(if $(filter -O2,$(OPT)),-Os -ffunction-sections -fdata-sections \
-           $(call compiler_takes,$(as_written)))
-# Code of gcc's -Oz pushes constants, of which tables do not know. aarch64 keeps a pointer to each frame by itself.
-no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer $(if $(small),$(call compiler_takes,-Oz))
 ifeq ($(ARCH),x86_64)
 shim_flags += -fno-plt -fcf-protection=full
 else ifeq ($(ARCH),aarch64)
@@ -87,8 +82,6 @@ else ifeq ($(ARCH),aarch64)
 # relocated. Atomics out of line would bring a constructor of the compiler's, which asks libc. Return
 # addresses stay plain: unwinders older than such signing lose their way in a wrapper's frame.
 shim_flags += -mbranch-protection=bti $(call compiler_takes,-mno-outline-atomics)
-# An address takes one instruction, not two. Nothing may be a MiB away: the linker says so.
-small += $(if $(small),-mcmodel=tiny)
 endif
 
 # Marks that only some linkers know; without them a process would lose its shadow stack to us.
@@ -97,11 +90,10 @@ linker_takes = $(shell printf 'void f(void);void f(void){}' | $(CC) $(LDFLAGS) -
 marks = $(foreach f,-z$(comma)shstk -z$(comma)ibt,$(call linker_takes,$(f)))
 comma := ,
 # Slots of hosts lead to us: a program that opened us itself must not unmap us. What is read-only after
-# relocation would take a system call, a segment more another mapping; both take room. So does an end of a page
-# between what is only read and what is not.
+# relocation would take a system call, a segment more another mapping.
 shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/exports.map \
             -Wl,-z,norelro -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs \
-            -Wl,-z,nodelete -Wl,-z,common-page-size=16 $(marks) $(if $(small),-Wl$(comma)--gc-sections)
+            -Wl,-z,nodelete -Wl,--gc-sections $(marks)
 # No start files, which would import names and lie at the far end of the shim's code. gcov's run-time
 # needs them, and libc: a coverage build is for tests only.
 command_flags := -fPIE
@@ -135,16 +127,6 @@ asleep_objects  := $(call objects,shim,shim/asleep.c shim/start.c shim/arch/$(AR
 shim_objects    := $(asleep_objects) $(filter-out $(asleep_objects),\
                      $(call objects,shim,$(shim_sources) $(core_sources)))
 command_objects := $(call objects,command,$(tools_sources) $(core_sources) $(portable_sources))
-
-# What runs awake is made small. Most of core/, and what wants the shim's lock, runs with signals held, so that nobody
-# walks its frames (tests/loader/stepped.c): they need no tables.
-interrupted  := core/base/text.c $(wildcard core/elf/elf_*.c) core/model/names.c core/records/logged_variables.c \
-                core/version/version.c
-locked       := $(patsubst %,shim/%.c,clock demands describe failed_files failures files journal \
-                  loaders log objects packages process reader repeats requests rewrite searches slots view)
-held_objects := $(filter-out $(asleep_objects) $(call objects,shim,$(interrupted)),$(call objects,shim,$(core_sources) $(locked)))
-$(filter-out $(asleep_objects),$(shim_objects)): shim_flags += $(small)
-$(held_objects): shim_flags += $(no_frames)
 
 $(O)/libwhichcudnn.so: $(shim_objects) shim/exports.map shim/defer_relocations.py
 	$(say) LINK $@
@@ -212,7 +194,7 @@ $(O)/commit: FORCE
 	@mkdir -p $(@D); echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
 
 # Objects are made anew when the compiler or its flags change: SAN=, COVERAGE=, OPT=, CC=.
-flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(small) $(no_frames) $(command_flags) $(LDFLAGS) $(shim_includes)))
+flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(command_flags) $(LDFLAGS) $(shim_includes)))
 $(O)/flags: FORCE
 	@mkdir -p $(@D); echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
 
