@@ -22,9 +22,9 @@ enum how {
 
 static const struct fact_row {
     const char *name, *key;
-    enum rank rank : 8;
-    enum how how : 8;
-    unsigned char most;
+    enum rank rank;
+    enum how how;
+    int most;
 } fact_rows[] = {
 #define ROW(name, key, rank, how, most) {name, key, RANK_##rank, how, most},
 #include "finding_rows.def"

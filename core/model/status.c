@@ -10,9 +10,9 @@
  * many of them on a sound stack.
  */
 static const struct status {
-    int8_t first, last; /* majors; 99: still there */
-    int16_t value;
-    enum wc_status_sort sort : 8;
+    int first, last; /* majors; 99: still there */
+    int value;
+    enum wc_status_sort sort;
     const char *name;
 } statuses[] = {
 /* clang-format off */

@@ -73,13 +73,11 @@ static const struct {
  * facade. */
 static const char *const answering[] = {"graph", "ops_infer"};
 
-/* For people: framework, kind of source and source, one behind the other. */
 static const struct {
-    const char *words;
-    char from[7], to[7], cuda[4], cudnn[7];
+    const char *framework, *from, *to, *cuda, *cudnn, *what, *source;
 } built_with[] = {
 #define BUILT_WITH(framework, from, to, cuda, cudnn, what, source)                                 \
-    {framework "\0" what "\0" source, from, to, cuda, cudnn},
+    {framework, from, to, cuda, cudnn, what, source},
 #include "built_with.def"
 };
 
@@ -372,17 +370,16 @@ static void read_table(struct asking *a, const struct package *p, const char *no
     if (!p->framework || !flavour_of(normal, p->version, cuda) || !is_of_an_index(a, distribution))
         return;
     WC_EACH_ROW(row, built_with) {
-        const char *what = row->words + wc_str_length(row->words) + 1;
         size_t before = a->n;
-        if (!wc_str_same(p->framework, row->words) || !wc_str_same(cuda, row->cuda) ||
+        if (!wc_str_same(p->framework, row->framework) || !wc_str_same(cuda, row->cuda) ||
             !version_within(p->version, row->from, row->to))
             continue;
-        add_built(a, p, what, "", wc_version_of(row->cudnn));
+        add_built(a, p, row->what, "", wc_version_of(row->cudnn));
         if (a->n == before)
             continue;
         struct wc_metadata_demand *d = &a->out[before];
         size_t n = wc_str_length(d->source);
-        wc_str_format(d->source + n, sizeof d->source - n, ", %s", what + wc_str_length(what) + 1);
+        wc_str_format(d->source + n, sizeof d->source - n, ", %s", row->source);
     }
 }
 

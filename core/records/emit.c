@@ -30,9 +30,9 @@ void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *
 
 /* What nearly every library needs: it tells nothing. */
 static bool is_everywhere(const char *name) {
-    static const char names[][14] = {"libc.so.",      "libm.so.",     "libdl.so.",
-                                     "librt.so.",     "libutil.so.",  "libgcc_s.so",
-                                     "libpthread.so", "libstdc++.so", "ld-linux-"};
+    static const char *const names[] = {"libc.so.",      "libm.so.",     "libdl.so.",
+                                        "librt.so.",     "libutil.so.",  "libgcc_s.so",
+                                        "libpthread.so", "libstdc++.so", "ld-linux-"};
     WC_EACH_ROW(row, names)
         if (wc_str_starts(name, *row))
             return true;

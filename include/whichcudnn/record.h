@@ -93,9 +93,9 @@ enum wc_field_type {
 };
 struct wc_field {
     const char *name;
-    enum wc_field_type type : 8;
-    enum wc_enumeration enumeration : 8; /* of an ENUM */
-    unsigned offset : 16;                /* in its kind's struct */
+    enum wc_field_type type;
+    enum wc_enumeration enumeration; /* of an ENUM */
+    unsigned offset;                 /* in its kind's struct */
 };
 /* The fields of a kind in the order of record.def; *n: how many. */
 const struct wc_field *wc_kind_fields(enum wc_kind kind, size_t *n);
