@@ -7,7 +7,7 @@ static const struct bad {
 } bad_releases[] = {
 #define BAD_RELEASE(releases, framework, of_it, what, instead, source)                             \
     {releases, framework, of_it, what, source},
-#include "core/findings/shared/bad_releases.def"
+#include "core/knowledge/bad_releases.def"
 };
 
 static bool accepts(const char *text, struct wc_version v) {

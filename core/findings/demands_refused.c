@@ -2,7 +2,7 @@
 /*
  * major-differs, runtime-too-old, runtime-too-new: a host refuses the cuDNN that it got, by its
  * framework's rule, its package's requirement, its functions or its symbol version
- * (core/findings/shared/judge.c decides, core/findings/shared/rules.def has the rules).
+ * (core/findings/shared/judge.c decides, core/knowledge/rules.def has the rules).
  */
 #include "finding.h"
 

@@ -9,7 +9,7 @@ static const struct {
     const char *cuda, *driver, *architecture;
 } drivers[] = {
 #define CUDA_DRIVER(cuda, driver, architecture) {cuda, driver, architecture},
-#include "core/findings/shared/drivers.def"
+#include "core/knowledge/drivers.def"
 };
 
 /* Drivers have three-digit numbers: libcuda.so.1 alone, as WSL has it, tells none. */

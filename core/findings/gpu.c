@@ -12,7 +12,7 @@ static const struct row {
     bool goes_on;
 } rows[] = {
 #define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda, goes_on},
-#include "core/findings/shared/gpus.def"
+#include "core/knowledge/gpus.def"
 };
 
 /* A last release of two fields has all its patches. */

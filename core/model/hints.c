@@ -12,7 +12,7 @@ static const struct {
     char word[14], where, end;
 } hints[] = {
 #define HINT(word, where, end) {word, where, end},
-#include "names.def"
+#include "core/knowledge/names.def"
 };
 
 static char lower(char c) {
@@ -63,7 +63,7 @@ static inline bool may_begin_a_hint(const char *s) {
 #define HINT(word, where, end)                                                                     \
     letters |= BIT((word)[0]) | BIT((word)[0] - 0x20);                                             \
     pairs |= PAIR((word)[0], (word)[1]);
-#include "names.def"
+#include "core/knowledge/names.def"
     return letters & BIT(s[0]) && pairs & PAIR(s[0], s[1]);
 }
 

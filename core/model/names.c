@@ -9,7 +9,7 @@ static const struct {
     enum numbered numbered;
 } cuda_dependencies[] = {
 #define CUDA_DEPENDENCY(stem, numbered) {stem, numbered},
-#include "names.def"
+#include "core/knowledge/names.def"
 };
 
 static bool hexadecimal(char c) {

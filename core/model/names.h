@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file name, SONAME or symbol version says: facade, part, CUDA dependency, driver,
- * framework. Tables: core/model/names.def.
+ * framework. Tables: core/knowledge/names.def.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 enum { LINE = 256, NAME = 64 };
 
 /* Whose package a distribution is, by its normalised name ('*' at the end: what begins so);
- * frameworks as core/findings/shared/rules.def has them. */
+ * frameworks as core/knowledge/rules.def has them. */
 static const struct framework {
     const char *distribution, *name;
     /* The least version that it requires is the one it was compiled with. Not so where a pin is
@@ -78,7 +78,7 @@ static const struct {
 } built_with[] = {
 #define BUILT_WITH(framework, from, to, cuda, cudnn, what, source)                                 \
     {framework, from, to, cuda, cudnn, what, source},
-#include "built_with.def"
+#include "core/knowledge/built_with.def"
 };
 
 struct asking {

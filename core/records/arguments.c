@@ -8,7 +8,7 @@ struct interpreter {
 
 static const struct interpreter interpreters[] = {
 #define INTERPRETER(...) {__VA_ARGS__},
-#include "interpreters.def"
+#include "core/knowledge/interpreters.def"
 #undef INTERPRETER
 };
 

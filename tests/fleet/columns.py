@@ -3,7 +3,7 @@
 """columns.py write|check: the parts of examples/fleet/*.sql that are made from the project's tables.
 
 columns      every key of the log with its type, in duckdb.sql and spark.sql, from record.def
-bad releases the rows of bad_release in views.sql, from core/findings/shared/bad_releases.def
+bad releases the rows of bad_release in views.sql, from core/knowledge/bad_releases.def
 """
 
 import pathlib
@@ -90,7 +90,7 @@ def quoted(text):
 
 
 def bad_releases():
-    path = record_def.ROOT / "core" / "findings" / "shared" / "bad_releases.def"
+    path = record_def.ROOT / "core" / "knowledge" / "bad_releases.def"
     text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     if text.count("BAD_RELEASE(") != len(ROW.findall(text)):
         raise ValueError("bad_releases.def: teach columns.py to read it")

@@ -37,7 +37,7 @@ COMPANIONS = ["libcublas.so.12", "libcublasLt.so.12", "libcudart.so.12", "libnvr
 
 def releases():
     """{release: the same with its build}, of the wheels that there are."""
-    table = (record_def.ROOT / "core" / "packages" / "wheel_files.def").read_text(encoding="utf-8")
+    table = (record_def.ROOT / "tools" / "knowledge" / "wheel_files.def").read_text(encoding="utf-8")
     found = re.findall(r'^CUDNN_RELEASE\("(\d+\.\d+\.\d+)(\.\d+)"', table, re.MULTILINE)
     return {release: release + build for release, build in found}
 
@@ -412,7 +412,7 @@ def key(release):
 
 
 def is_known_bad(process):
-    """By the releases that this drawer uses of core/findings/shared/bad_releases.def."""
+    """By the releases that this drawer uses of core/knowledge/bad_releases.def."""
     if process.got and process.release == "9.10.0":
         yield "9.10.0", None
     if process.got and process.framework == ("torch", "2.9.1") and (9,) <= key(process.release) < (9, 15):

@@ -24,7 +24,7 @@ setup() {
     cp -r "$EXAMPLES" tree/examples/fleet
     mkdir tree/tests
     cp -r "$WC_ROOT"/tests/{schema,fleet} tree/tests
-    edit -o tree/core/findings/shared/bad_releases.def core/findings/shared/bad_releases.def 'BAD_RELEASE("==9.10.0"' 'BAD_RELEASE("==9.11.0"'
+    edit -o tree/core/knowledge/bad_releases.def core/knowledge/bad_releases.def 'BAD_RELEASE("==9.10.0"' 'BAD_RELEASE("==9.11.0"'
     edit -o tree/include/whichcudnn/record.def include/whichcudnn/record.def 'STR(machine, kernel, ' 'STR(machine, kernel_release, '
     run -1 "$PY" tree/tests/fleet/columns.py check
     is "$(grep -c 'make schema' <<<"$output")" 3

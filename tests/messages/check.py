@@ -46,7 +46,7 @@ def expected():
 
 
 def table():
-    text = (HERE.parents[1] / "tools/explain/messages.def").read_text()
+    text = (HERE.parents[1] / "tools/knowledge/messages.def").read_text()
     return set(re.findall(r'^MESSAGE\("([^"]+)"', text, re.M))
 
 

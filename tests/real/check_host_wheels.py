@@ -3,8 +3,8 @@
 """check_host_wheels.py CACHE NAME==RELEASE...: what wheels of hosts say against the tables that
 repairs are made by. Small files of each wheel are fetched, once.
 
-Their METADATA against PINS of core/packages/built_with.def; of ONNX Runtime what its preload_dlls
-opens, by its own source, against tools/repair/preloaders.def.
+Their METADATA against PINS of core/knowledge/built_with.def; of ONNX Runtime what its preload_dlls
+opens, by its own source, against tools/knowledge/preloaders.def.
 """
 
 import ast
@@ -35,7 +35,7 @@ def check_pins(checks, directory, name, release):
     metadata = next(directory.glob("*.dist-info/METADATA")).read_text()
     pins = {(wheel, frozenset(releases.split(",")), extra)
             for _, package, extra, first, end, wheel, releases
-            in rows("core/packages/built_with.def", "PINS")
+            in rows("core/knowledge/built_with.def", "PINS")
             if package == name and number(first) <= number(release) < number(end)}
     checks.equal("what it requires", wheels.cudnn_required(metadata), pins)
 
@@ -61,7 +61,7 @@ def check_preloader(checks, directory, release):
     info = directory / "onnxruntime/capi/build_and_package_info.py"
     got = opened((directory / "onnxruntime/__init__.py").read_text(),
                  info.read_text() if info.exists() else "")
-    table = rows("tools/repair/preloaders.def", "PRELOADED")
+    table = rows("tools/knowledge/preloaders.def", "PRELOADED")
     checks.equal("has a preloader", got is not None, number("1.21") <= number(release))
     if got:
         checks.equal("what it opens", got[1], [row[3] for row in table

@@ -7,7 +7,7 @@ and what other tools say about the same files. No number of a release is known h
 hosts    five hosts each: bound lazily, at once, without PLT, by dlopen and dlsym, by ctypes
 neutral  the same libraries alone in a directory, the facade under a name that tells nothing
 exports  the facade's functions against core/data/cudnn_symbols.tsv
-wheels   the wheel's libraries, their DT_NEEDED and DT_RUNPATH against core/packages/wheel_files.def
+wheels   the wheel's libraries, their DT_NEEDED and DT_RUNPATH against tools/knowledge/wheel_files.def
 """
 
 import csv
@@ -213,7 +213,7 @@ def check_exports(checks, release, scratch):
 def wheel_rows():
     """{name of a macro: its rows} of the table."""
     rows = {"CUDNN_RELEASE": [], "WHEEL_FILE": [], "WHEEL_PATH": []}
-    for kind, *values in tables.rows("core/packages/wheel_files.def", *rows):
+    for kind, *values in tables.rows("tools/knowledge/wheel_files.def", *rows):
         rows[kind].append(tuple(values))
     return rows
 

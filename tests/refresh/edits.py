@@ -14,9 +14,9 @@ import watch
 EXPORTS = "tests/real/exports.tsv"
 SYMBOLS = "core/data/cudnn_symbols.tsv"
 KNOWLEDGE = "core/data/cudnn_knowledge.tsv"
-WHEELS = "core/packages/wheel_files.def"
-PINS = "core/packages/built_with.def"
-RULES = "core/findings/shared/rules.def"
+WHEELS = "tools/knowledge/wheel_files.def"
+PINS = "core/knowledge/built_with.def"
+RULES = "core/knowledge/rules.def"
 
 
 class Tables:

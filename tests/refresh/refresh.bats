@@ -8,7 +8,7 @@ load ../e2e/helpers
 
 # What the tables know, and what they do not: the next patch, and the second minor from now.
 KNOWN=$(knows cudnn)
-KNOWN_WHEEL=$(sed -n 's/^CUDNN_RELEASE("\(.*\)", ., ., 1)$/\1/p' "$WC_ROOT/core/packages/wheel_files.def" | tail -n 1)
+KNOWN_WHEEL=$(sed -n 's/^CUDNN_RELEASE("\(.*\)", ., ., 1)$/\1/p' "$WC_ROOT/tools/knowledge/wheel_files.def" | tail -n 1)
 IFS=. read -r MAJOR MINOR PATCH <<<"$KNOWN"
 PATCHED=$MAJOR.$MINOR.$((PATCH + 1)) NEWER=$MAJOR.$((MINOR + 2))
 TORCH=$(knows torch) TENSORFLOW=$(knows tensorflow)
@@ -96,6 +96,7 @@ setup_file() {
     cp -a index broken
     mkdir tree
     cp -r "$WC_ROOT"/{core,include,docs,tests} tree/
+    knowledge "$WC_ROOT" tree
     start_index index
     refresh --limit 8 >out 2>err
     cp -r tree refreshed
@@ -112,6 +113,12 @@ start_index() {
     for _ in {1..100}; do [ ! -s "$1.port" ] || break; sleep 0.1; done
 }
 
+# knowledge FROM TO: the tables of the command alone.
+knowledge() { mkdir -p "$2/tools" && cp -r "$1/tools/knowledge" "$2/tools/"; }
+
+# unchanged A B: their tables are the same.
+unchanged() { diff -r "$1/core" "$2/core" && diff -r "$1/tools/knowledge" "$2/tools/knowledge"; }
+
 # refresh [option]...: over $INDEX (index) with $CACHE (cache), of $TREE (tree).
 refresh() {
     PIP_INDEX_URL=http://127.0.0.1:$(cat "${INDEX:-index}.port")/simple WC_FETCH_TRIES=1 \
@@ -119,20 +126,19 @@ refresh() {
         --tree "${TREE:-tree}" --cache "${CACHE_OF:-$PWD/cache}" "$@"
 }
 
-row() { grep -qxF "$2" "refreshed/core/$1" ||
-    { echo "no row: $2" && diff -r "$WC_ROOT/core" refreshed/core; }; }
+row() { grep -qxF "$2" "refreshed/$1" || { echo "no row: $2" && unchanged "$WC_ROOT" refreshed; }; }
 
 @test "functions: one came, one went, each with the releases that show it" {
-    row data/cudnn_symbols.tsv "$(printf 'cudnnZBrandNew\t%s\t\texports: <=%s >%s' "$NEWER".0 "$NEWER".0 "$PATCHED")"
+    row core/data/cudnn_symbols.tsv "$(printf 'cudnnZBrandNew\t%s\t\texports: <=%s >%s' "$NEWER".0 "$NEWER".0 "$PATCHED")"
     grep -P "^$DROPPED\t9.22.0\t$KNOWN\t.*; gone <=$PATCHED, last seen $KNOWN$" \
         refreshed/core/data/cudnn_symbols.tsv
     is "$(diff "$WC_ROOT/core/data/cudnn_symbols.tsv" refreshed/core/data/cudnn_symbols.tsv | grep -c '^[<>]')" 3
 }
 
 @test "wheels: releases, files, what they need, where they look, what comes with them" {
-    local table=packages/wheel_files.def ext cnn
-    ext=$(grep '^CUDNN_9(".*", "", "_ext"' "$WC_ROOT/core/$table")
-    cnn=$(grep '^CUDNN_9(".*", "", "_cnn"' "$WC_ROOT/core/$table")
+    local table=tools/knowledge/wheel_files.def ext cnn
+    ext=$(grep '^CUDNN_9(".*", "", "_ext"' "$WC_ROOT/$table")
+    cnn=$(grep '^CUDNN_9(".*", "", "_cnn"' "$WC_ROOT/$table")
     row $table "CUDNN_RELEASE(\"$PATCHED.7\", 0, 1, 1)"
     row $table "CUDNN_RELEASE(\"$NEWER.0.5\", 0, 0, 1)"
     row $table "${ext/\"\"/\"$NEWER\"}"
@@ -141,23 +147,23 @@ row() { grep -qxF "$2" "refreshed/core/$1" ||
     row $table "CUDNN_9(\"$NEWER\", \"\", \"_cnn\", OPS \" libnew.so.1 libz.so.1\")"
     row $table "WHEEL_PATH(\"nvidia-cudnn-cu13\", \"$NEWER\", \"\", \"\", RPATH, \"\$ORIGIN\")"
     row $table "WHEEL_REQUIRES(\"nvidia-cudnn-cu13\", \"$NEWER\", \"\", \"nvidia-cuda-nvrtc\")"
-    is "$(diff "$WC_ROOT/core/packages/wheel_files.def" refreshed/core/packages/wheel_files.def | grep -c '^[<>]')" 10
+    is "$(diff "$WC_ROOT/tools/knowledge/wheel_files.def" refreshed/tools/knowledge/wheel_files.def | grep -c '^[<>]')" 10
     grep -F "nvidia-cudnn-cu13 $NEWER.0.5: version in libcudnn.so.9 (names it asks for), " out
 }
 
 @test "wheels of CUDA: the newest still has what the table says, or it is said" {
     grep -F 'by hand: nvidia-curand-cu12 99.1: no nvidia/curand/lib/libcurand.so.10, unlike' out
-    row data/cudnn_knowledge.tsv $'nvidia-curand-cu12\t99.1'
+    row core/data/cudnn_knowledge.tsv $'nvidia-curand-cu12\t99.1'
 }
 
 @test "frameworks: what they require, and a text that has changed" {
     local torch tensorflow open
     torch=$(next "$TORCH")
     tensorflow=$(next "$TENSORFLOW")
-    open=$(grep '^PINS("tensorflow"' "$WC_ROOT/core/packages/built_with.def" | tail -n 1)
-    row packages/built_with.def "PINS(\"torch\", \"\", \"$torch\", \"$(next "$torch")\", \"nvidia-cudnn-cu13\", \"==$PATCHED.7\")"
-    row packages/built_with.def "${open/\"$tensorflow\"/\"$(next "$tensorflow")\"}"
-    is "$(diff "$WC_ROOT/core/packages/built_with.def" refreshed/core/packages/built_with.def | grep -c '^[<>]')" 3
+    open=$(grep '^PINS("tensorflow"' "$WC_ROOT/core/knowledge/built_with.def" | tail -n 1)
+    row core/knowledge/built_with.def "PINS(\"torch\", \"\", \"$torch\", \"$(next "$torch")\", \"nvidia-cudnn-cu13\", \"==$PATCHED.7\")"
+    row core/knowledge/built_with.def "${open/\"$tensorflow\"/\"$(next "$tensorflow")\"}"
+    is "$(diff "$WC_ROOT/core/knowledge/built_with.def" refreshed/core/knowledge/built_with.def | grep -c '^[<>]')" 3
     grep -F 'torch 2.0.9: requires nvidia-cudnn-cu11==8.5.0.96' out # new by its day alone
     is "$(grep -c '^by hand: ' out)" 3
     grep -F "by hand: tensorflow $tensorflow.1: what is it built with? BUILT_WITH in" out
@@ -166,15 +172,16 @@ row() { grep -qxF "$2" "refreshed/core/$1" ||
 }
 
 @test "the tables carry their day, and the difference was shown" {
-    row data/cudnn_knowledge.tsv $'tables\t2100-01-02'
-    row data/cudnn_knowledge.tsv "$(printf 'cudnn\t%s.0' "$NEWER")"
-    row data/cudnn_knowledge.tsv "$(printf 'torch\t%s.0' "$(next "$TORCH")")"
+    row core/data/cudnn_knowledge.tsv $'tables\t2100-01-02'
+    row core/data/cudnn_knowledge.tsv "$(printf 'cudnn\t%s.0' "$NEWER")"
+    row core/data/cudnn_knowledge.tsv "$(printf 'torch\t%s.0' "$(next "$TORCH")")"
     is "$(cd tree && find . -name '*.new')" ''
     mkdir patched
     cp -r "$WC_ROOT/core" patched/
+    knowledge "$WC_ROOT" patched
     # What was shown is what was written. The text of PyTorch's check comes first.
-    sed -n '/^--- a\/core/,/^by hand/p' out | patch -s -p1 -d patched
-    diff -r patched/core refreshed/core
+    sed -n '/^--- a\/\(core\|tools\)/,/^by hand/p' out | patch -s -p1 -d patched
+    unchanged patched refreshed
 }
 
 @test "the tests that hold the tables pass with the new ones, and say what is new with the old ones" {
@@ -188,7 +195,7 @@ row() { grep -qxF "$2" "refreshed/core/$1" ||
     check held exports
     check held wheels
     cp "$WC_ROOT"/core/data/*.tsv held/core/data/
-    cp "$WC_ROOT"/core/packages/*.def held/core/packages/
+    knowledge "$WC_ROOT" held
     run -1 check held exports
     [[ $output == *"functions that it lacks: got ['$DROPPED']"*"not know: got ['cudnnZBrandNew']"* ]]
     run -1 check held wheels
@@ -212,12 +219,12 @@ row() { grep -qxF "$2" "refreshed/core/$1" ||
     : >index.asked
     run -0 --separate-stderr refresh
     is "$output" "nothing is new"
-    diff -r tree/core refreshed/core
+    unchanged tree refreshed
     grep -q 'GET /simple/torch/' index.asked
     run -1 grep /files/ index.asked
     DAY=4102617600 run -0 --separate-stderr refresh --dry-run # a day later
     is "${lines[-1]}" "would change: core/data/cudnn_knowledge.tsv"
-    diff -r tree/core refreshed/core
+    unchanged tree refreshed
 }
 
 # fails SENTENCE [option]...: a refresh of today's tables ends so, and changes none.
@@ -225,12 +232,13 @@ fails() {
     TREE=$BATS_TEST_TMPDIR/tree
     mkdir -p "$TREE/tests"
     cp -r "$WC_ROOT/core" "$TREE/"
+    knowledge "$WC_ROOT" "$TREE"
     cp -r "$WC_ROOT/tests/real" "$TREE/tests/"
     run -1 refresh
     grep -E "^refresh: .*$1" <<<"$output" || { echo "no '$1' in: $output" && return 1; }
     is "${lines[-1]}" "refresh: nothing was written"
     [[ $output != *Traceback* ]]
-    diff -r "$WC_ROOT/core" "$TREE/core"
+    unchanged "$WC_ROOT" "$TREE"
 }
 
 @test "a damaged wheel: an error that names it, and nothing changes, nor stays in the cache" {

@@ -108,7 +108,7 @@ def logged_variables():
 def hints():
     """{"ANYWHERE": [word, ...], "PACKAGE": [...]}: words that let a path hint at CUDA."""
     found = {"ANYWHERE": [], "PACKAGE": []}
-    for line in lines_of(ROOT / "core" / "model" / "names.def"):
+    for line in lines_of(ROOT / "core" / "knowledge" / "names.def"):
         match = re.match(r'HINT\("(\w+)", (\w+), (PREFIX|WHOLE)\)$', line)
         if match:
             found[match[2]].append(match[1] + ("..." if match[3] == "PREFIX" else ""))

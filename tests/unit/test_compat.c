@@ -123,7 +123,7 @@ static void another_major_fits_no_rule(void **state) {
     }
 }
 
-/* What core/findings/shared/rules.def says in words: "rule", built, runtime, answer. */
+/* What core/knowledge/rules.def says in words: "rule", built, runtime, answer. */
 static void each_rule_is_what_its_sentence_says(void **state) {
     static const struct {
         const char *rule, *built, *runtime;

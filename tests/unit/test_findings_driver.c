@@ -91,7 +91,7 @@ static const struct {
     const char *cuda, *driver, *architecture;
 } rows[] = {
 #define CUDA_DRIVER(cuda, driver, architecture) {cuda, driver, architecture},
-#include "core/findings/shared/drivers.def"
+#include "core/knowledge/drivers.def"
 };
 
 /* The release just before: its last number one less. */
@@ -380,7 +380,7 @@ static const struct {
     const char *releases, *framework;
 } bad[] = {
 #define BAD_RELEASE(releases, framework, of_it, what, instead, source) {releases, framework},
-#include "core/findings/shared/bad_releases.def"
+#include "core/knowledge/bad_releases.def"
 };
 
 static void a_release_with_a_defect(void **state) {

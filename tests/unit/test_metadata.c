@@ -321,7 +321,7 @@ static const struct {
 } built_with[] = {
 #define BUILT_WITH(framework, from, to, cuda, cudnn, what, source)                                 \
     {framework, from, to, cuda, cudnn, what, source},
-#include "core/packages/built_with.def"
+#include "core/knowledge/built_with.def"
 };
 #define ROWS (sizeof built_with / sizeof *built_with)
 

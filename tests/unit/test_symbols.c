@@ -68,7 +68,7 @@ static void the_newest_release_is_that_of_the_wheels(void **state) {
     (void)state;
     static const char *const releases[] = {
 #define CUDNN_RELEASE(release, cu11, cu12, cu13) release,
-#include "core/packages/wheel_files.def"
+#include "tools/knowledge/wheel_files.def"
     };
     struct wc_version newest = WC_VERSION_NONE, known = wc_version_of(WC_NEWEST_CUDNN);
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {

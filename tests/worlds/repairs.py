@@ -48,7 +48,7 @@ def searching(version):
 
 
 def released(version, cuda, files=None):
-    """Of 8.5 and newer the parts have the search path of NVIDIA's (core/packages/wheel_files.def): those that lie in a
+    """Of 8.5 and newer the parts have the search path of NVIDIA's (tools/knowledge/wheel_files.def): those that lie in a
     world lost it, or are of whoever repacked them. files: as a world has them; what is the stock's is replaced."""
     plain = World.cudnn_files(version, cuda) if files is None or version in stock.RELEASES else {}
     whole = World.cudnn_files(version, cuda, *searching(version)) if plain else {}
@@ -59,7 +59,7 @@ def newest():
     """(version, its fourth number, cuda) of the newest releases that the tables know: what a fix may ask for."""
     found = {}
     for row in re.findall(r'CUDNN_RELEASE\("(\d+\.\d+\.\d+)\.?(\d*)", (\d), (\d), (\d)\)',
-                          (stock.ROOT / "core/packages/wheel_files.def").read_text()):
+                          (stock.ROOT / "tools/knowledge/wheel_files.def").read_text()):
         found.update({(row[0].split(".")[0], cuda): row[:2] for cuda, has in zip(("11", "12", "13"), row[2:]) if has == "1"})
     return [(*version, cuda) for (_, cuda), version in found.items()]
 

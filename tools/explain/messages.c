@@ -26,7 +26,7 @@ static const struct message table[] = {
      .means = meaning,                                                                             \
      .findings = fits,                                                                             \
      .next = __VA_ARGS__},
-#include "messages.def"
+#include "tools/knowledge/messages.def"
 #undef MESSAGE
 };
 #define MESSAGES (sizeof(table) / sizeof(table[0]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages of frameworks, of cuDNN and of the loader in a text that somebody saved or pasted. The
- * table: messages.def.
+ * table: tools/knowledge/messages.def.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ enum message_effect { EFFECT_FATAL, EFFECT_FALLBACK, EFFECT_NOISE, EFFECT_DEPEND
 struct message {
     const char *id;
     enum message_effect effect;
-    const char *pattern, *means, *findings, *next; /* see messages.def */
+    const char *pattern, *means, *findings, *next; /* see tools/knowledge/messages.def */
     size_t library, wanted, found;                 /* groups of the pattern; 0: it has none */
     /* Of one with two versions: whose text it is, by which rules it compares them, the newest
      * first, or in words. */

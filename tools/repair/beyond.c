@@ -118,7 +118,7 @@ static const struct {
     const char *package, *of_gpu;
 } gpu_builds[] = {
 #define GPU_BUILD(kind, package, of_gpu, source) {WC_installation_kind_##kind, package, of_gpu},
-#include "gpu_builds.def"
+#include "tools/knowledge/gpu_builds.def"
 };
 
 const char *beyond_gpu_build(const struct wc_object *o) {

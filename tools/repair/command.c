@@ -15,7 +15,7 @@ static const struct {
 #define MANAGER(name, word, install, reinstall, remove, fetch, fetched)                            \
     {install, reinstall, remove, fetch, fetched},
 #define TOOL(...)
-#include "manager.def"
+#include "tools/knowledge/managers.def"
 };
 
 struct making {

@@ -13,7 +13,7 @@ enum { SCRATCH = 64 << 10 };
 static const char *const kinds[] = {
 #define MANAGER(name, word, ...) word,
 #define TOOL(...)
-#include "manager.def"
+#include "tools/knowledge/managers.def"
 };
 
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 } tools[] = {
 #define MANAGER(...)
 #define TOOL(...) {__VA_ARGS__},
-#include "manager.def"
+#include "tools/knowledge/managers.def"
 };
 
 struct asking {

@@ -12,7 +12,7 @@
 enum manager_kind {
 #define MANAGER(name, ...) MANAGER_##name,
 #define TOOL(...)
-#include "manager.def"
+#include "tools/knowledge/managers.def"
     MANAGERS
 };
 
@@ -27,7 +27,7 @@ struct manager {
     const char *python;  /* of the environment; NULL: not known */
     const char *program; /* of conda's and rpm's, which one there is */
     const char *prefix;  /* of conda */
-    const char *add;     /* as of TOOL in manager.def; NULL: there is no such tool */
+    const char *add;     /* as of TOOL in managers.def; NULL: there is no such tool */
     const char *project; /* of that tool */
     bool within;         /* the user is in it */
     const char *target;  /* a bare directory of packages, pip install --target */

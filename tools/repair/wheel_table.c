@@ -12,7 +12,7 @@ static const struct {
     bool has[CUDAS];
 } releases[] = {
 #define CUDNN_RELEASE(release, cu11, cu12, cu13) {release, {cu11, cu12, cu13}},
-#include "core/packages/wheel_files.def"
+#include "tools/knowledge/wheel_files.def"
 };
 
 /* Of which releases of which package a row speaks. */
@@ -25,7 +25,7 @@ static const struct file_row {
     const char *file, *needs;
 } files[] = {
 #define WHEEL_FILE(package, from, to, file, needs) {{package, from, to}, file, needs},
-#include "core/packages/wheel_files.def"
+#include "tools/knowledge/wheel_files.def"
 };
 
 enum { RUNPATH, RPATH };
@@ -36,7 +36,7 @@ static const struct {
     const char *path;
 } paths[] = {
 #define WHEEL_PATH(package, from, to, file, tag, path) {{package, from, to}, file, tag, path},
-#include "core/packages/wheel_files.def"
+#include "tools/knowledge/wheel_files.def"
 };
 
 static const struct {
@@ -44,7 +44,7 @@ static const struct {
     const char *other;
 } requires[] = {
 #define WHEEL_REQUIRES(package, from, to, other) {{package, from, to}, other},
-#include "core/packages/wheel_files.def"
+#include "tools/knowledge/wheel_files.def"
 };
 
 static const struct {
@@ -53,7 +53,7 @@ static const struct {
 } pins[] = {
 #define PINS(package, extra, from, to, wheel, releases)                                            \
     {{package, from, to}, extra, wheel, releases},
-#include "core/packages/built_with.def"
+#include "core/knowledge/built_with.def"
 };
 
 static bool speaks_of(const struct range *row, const char *package, struct wc_version release) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What core/packages/wheel_files.def knows of NVIDIA's wheels. Texts live in the arena that is
+ * What tools/knowledge/wheel_files.def knows of NVIDIA's wheels. Texts live in the arena that is
  * given.
  */
 #pragma once

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of core/findings/shared/rules.def (compat.h). */
+/* The checks of core/knowledge/rules.def (compat.h). */
 #include "compat.h"
 
 static const struct {
     const char *name, *what;
 } rules[WC_RULE_COUNT] = {
 #define RULE(id, name, what, source) [WC_RULE_##id] = {name, what},
-#include "rules.def"
+#include "core/knowledge/rules.def"
 };
 
 struct era {
@@ -16,7 +16,7 @@ struct era {
 
 static const struct era eras[] = {
 #define FRAMEWORK(name, from, to, id, source) {name, from, to, WC_RULE_##id},
-#include "rules.def"
+#include "core/knowledge/rules.def"
 };
 
 static bool is_rule(enum wc_rule rule) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For which CUDA major a cuDNN or a host is made: the CUDA dependencies that it names, those that
- * it asked for, its package. CUDA dependencies say theirs by their names (core/model/names.def).
+ * it asked for, its package. CUDA dependencies say theirs by their names
+ * (core/knowledge/names.def).
  */
 #include "core/findings/finding.h"
 

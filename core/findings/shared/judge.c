@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a host wants against what it got. A framework's own check decides where it is known
- * (core/findings/shared/rules.def), a range in package metadata decides by itself, the oldest
+ * (core/knowledge/rules.def), a range in package metadata decides by itself, the oldest
  * release with all imported functions and the major of a symbol version are bounds. A range of
  * possible versions fails only when both its ends fail in the same way.
  */

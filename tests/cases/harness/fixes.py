@@ -233,7 +233,7 @@ def load_first(world, edit):
 
 def preload(world, edit):
     """What the host's own function opens by its path, of what is there."""
-    table = (ROOT / "tools/repair/preloaders.def").read_text()
+    table = (ROOT / "tools/knowledge/preloaders.def").read_text()
     files = re.findall(rf'^PRELOADED\("{edit["name"]}", \d+, "([^"]+)"\)', table, re.M)
     there = [world.site / file for file in files if (world.site / file).exists()]
     world.hosts[0].words[:0] = [f"open:{path}" for path in there]

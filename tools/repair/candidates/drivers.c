@@ -4,7 +4,7 @@
 
 static const char *const places[] = {
 #define DRIVER_PLACE(directory, who, source) directory,
-#include "tools/repair/driver_places.def"
+#include "tools/knowledge/driver_places.def"
 };
 
 static bool is_driver(const struct wc_failure *failure) {

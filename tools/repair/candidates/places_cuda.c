@@ -27,7 +27,7 @@ static const struct {
     bool has[3]; /* for CUDA 11 and the next two */
 } releases[] = {
 #define CUDNN_RELEASE(release, cu11, cu12, cu13) {release, {cu11, cu12, cu13}},
-#include "core/packages/wheel_files.def"
+#include "tools/knowledge/wheel_files.def"
 };
 
 /* Of one CUDA no more come out when there is a newer one: 9.10.2 was the last for 11. */

@@ -48,7 +48,7 @@ static const struct {
     const char *bad, *instead;
 } bad_releases[] = {
 #define BAD_RELEASE(releases, framework, of_it, what, instead, source) {releases, instead},
-#include "core/findings/shared/bad_releases.def"
+#include "core/knowledge/bad_releases.def"
 };
 
 static const struct gpu_row {
@@ -56,7 +56,7 @@ static const struct gpu_row {
     int32_t cuda;
 } gpu_releases[] = {
 #define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda},
-#include "core/findings/shared/gpus.def"
+#include "core/knowledge/gpus.def"
 };
 
 /* Of all GPUs it must be known that they have code: "NVIDIA B200, 10.0". What goes on without an

@@ -23,7 +23,7 @@ static const struct {
     const char *module, *file;
 } preloaded[] = {
 #define PRELOADED(module, cuda, file) {module, file},
-#include "tools/repair/preloaders.def"
+#include "tools/knowledge/preloaders.def"
 };
 
 /* Of whatever CUDA it is a build for: the others' files are not there. */
