@@ -7,7 +7,6 @@
 #include "core/findings/finding_text.h"
 #include "core/findings/shared/compat.h"
 #include "core/findings/verdict.h"
-#include "core/model/told.h"
 #include "core/records/emit.h"
 #include "log.h"
 #include "memory.h"
@@ -22,7 +21,6 @@ static int64_t applied, judged;
 static unsigned opened_by; /* whose log is open, or was before a fork */
 static int64_t seq, objects, requests, calls;
 static char line[WC_RECORD_MAX];
-static struct wc_told told; /* by the lines in the file */
 
 struct wc_stack *journal_stack(void) {
     if (!begun) {
@@ -52,12 +50,9 @@ static bool put_line(struct wc_record *r) {
     r->tid = self_tid();
     if (!r->time)
         r->time = clock_now();
-    const struct wc_told_last before = told.last;
-    size_t n = wc_record_write(r, &told, line, sizeof line);
-    if (n && !log_append(line, n)) {
-        told.last = before;
+    size_t n = wc_record_write(r, line, sizeof line);
+    if (n && !log_append(line, n))
         return false;
-    }
     seq++;
     return true;
 }
@@ -193,7 +188,6 @@ void journal_open(void) {
         log_note_standard_error(NULL);
     opened_by = self_process();
     seq = 0;
-    told.last = (struct wc_told_last){0};
     memory_make_room();
     /* Without a place for the file the findings still go to standard error. */
     __atomic_store_n(&journal_open_for, opened_by, __ATOMIC_RELAXED);

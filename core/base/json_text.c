@@ -155,10 +155,6 @@ static size_t plain_length(const char *s, size_t most) {
 }
 
 void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
-    wc_json_add_string_behind(j, "", s, most);
-}
-
-void wc_json_add_string_behind(struct wc_json *j, const char *before, const char *s, size_t most) {
     char spelled[ESCAPE_MAX];
     size_t used, n, sum = 0;
 
@@ -167,7 +163,6 @@ void wc_json_add_string_behind(struct wc_json *j, const char *before, const char
         return;
     }
     wc_json_add(j, "\"", 1);
-    wc_json_add_text(j, before);
     for (; *s; s += used) {
         used = plain_length(s, most - sum);
         if (used) {

@@ -29,5 +29,3 @@ void wc_json_add_int(struct wc_json *j, int64_t v);
 /* Quoted; NULL is null. Between the quotes stand at most `most` bytes: what is over is left out at
  * a character's end, and its bytes are counted in cut. */
 void wc_json_add_string(struct wc_json *j, const char *s, size_t most);
-/* The same behind some plain characters, which do not count; s not NULL where there are any. */
-void wc_json_add_string_behind(struct wc_json *j, const char *before, const char *s, size_t most);

@@ -3,7 +3,6 @@
 #include "whichcudnn/record.h"
 
 #include "core/base/json_text.h"
-#include "told.h"
 
 /* Tables, and macros that open and close them: not code to a formatter. */
 /* clang-format off */
@@ -36,14 +35,6 @@ static const struct {
     {"none", NULL, 0},
 #define KIND(k, doc) {#k, k##_fields, sizeof(k##_fields) / sizeof(k##_fields[0])},
 #define END_KIND(k)
-#include "whichcudnn/record.def"
-};
-
-/* What values are usual, where that is not null, false or an empty list. In an order in which each
- * can be made of those before it. */
-static const struct wc_usual usual[] = {
-#define USUAL_(k, how, n, value) \
-    {WC_KIND_##k, WC_USUAL_##how, offsetof(struct wc_##k##_record, n), value},
 #include "whichcudnn/record.def"
 };
 
@@ -106,45 +97,26 @@ void wc_record_begin(struct wc_record *r, enum wc_kind kind) {
             *(int64_t *)(void *)((char *)&r->u + fields[i].offset) = WC_NULL;
 }
 
-static const struct wc_usual *usual_of(enum wc_kind kind, unsigned field) {
-    WC_EACH_ROW(u, usual)
-        if (u->kind == kind && u->field == field)
-            return u;
-    return NULL;
-}
-
-const char *wc_usual_text(const struct wc_record *r, const struct wc_usual *u) {
-    const char *other = u ? *(const char *const *)((const char *)&r->u + u->value) : NULL;
-
-    return other && u->how == WC_USUAL_FILE_OF ? wc_base_name(other) : other;
-}
-
-bool wc_field_is_usual(const struct wc_record *r, const struct wc_field *f) {
-    const struct wc_usual *u = usual_of(r->kind, f->offset);
+bool wc_field_is_empty(const struct wc_record *r, const struct wc_field *f) {
     const void *value = (const char *)&r->u + f->offset;
     unsigned word;
 
     switch (f->type) {
     case WC_FIELD_STR:
-        return wc_str_same(*(const char *const *)value, wc_usual_text(r, u));
+        return !*(const char *const *)value;
     case WC_FIELD_INT:
-        return *(const int64_t *)value == (u ? (int64_t)u->value : WC_NULL);
+        return *(const int64_t *)value == WC_NULL;
     case WC_FIELD_BOOL:
-        return *(const bool *)value == (u != NULL);
+        return !*(const bool *)value;
     case WC_FIELD_ENUM:
         wc_mem_copy(&word, value, sizeof(word));
-        return word == (u ? u->value : 0);
+        return word == 0;
     case WC_FIELD_STRS:
         return ((const struct wc_strings *)value)->n == 0;
     case WC_FIELD_FACTS:
         return ((const struct wc_facts *)value)->n == 0;
     }
     return false;
-}
-
-const struct wc_usual *wc_usual_values(size_t *n) {
-    *n = sizeof(usual) / sizeof(usual[0]);
-    return usual;
 }
 
 /* What one more element of a list may take; 0: the list ends here. */
@@ -154,26 +126,13 @@ static size_t left_for(const struct wc_json *j, size_t start, size_t most, size_
     return used < most && most - used >= least ? most - used : 0;
 }
 
-/* In a list a path stands behind a word. */
-static void add_path(struct wc_json *j, const char *text, bool listed, const struct wc_told *told,
-                     size_t most) {
-    char before[WC_PATH_BEFORE];
-
-    text = wc_path_short(told, text, listed ? wc_path_begins(text) : 0, before);
-    wc_json_add_string_behind(j, before, text, most);
-}
-
-static void add_strings(struct wc_json *j, const struct wc_strings *list, bool paths,
-                        const struct wc_told *told, size_t most) {
+static void add_strings(struct wc_json *j, const struct wc_strings *list, size_t most) {
     size_t start = j->n, i, left;
 
     wc_json_add(j, "[", 1);
     for (i = 0; i < list->n && (left = left_for(j, start, most, LEAST_STRING)) > 0; i++) {
         wc_json_add(j, ",", i > 0);
-        if (paths)
-            add_path(j, list->p[i], true, told, left / 2);
-        else
-            wc_json_add_string(j, list->p[i], left / 2);
+        wc_json_add_string(j, list->p[i], left / 2);
     }
     j->cut += (int64_t)(list->n - i);
     wc_json_add(j, "]", 1);
@@ -207,17 +166,10 @@ static void add_enum(struct wc_json *j, enum wc_enumeration e, const void *value
     wc_json_add_string(j, wc_enum_word(e, v), UNLIMITED);
 }
 
-static void add_value(struct wc_json *j, const struct wc_field *f, const void *value, bool path,
-                      const struct wc_told *told, size_t most) {
-    const char *text;
-
+static void add_value(struct wc_json *j, const struct wc_field *f, const void *value, size_t most) {
     switch (f->type) {
     case WC_FIELD_STR:
-        text = *(const char *const *)value;
-        if (path && text)
-            add_path(j, text, false, told, most);
-        else
-            wc_json_add_string(j, text, most);
+        wc_json_add_string(j, *(const char *const *)value, most);
         break;
     case WC_FIELD_INT:
         wc_json_add_int(j, *(const int64_t *)value);
@@ -226,7 +178,7 @@ static void add_value(struct wc_json *j, const struct wc_field *f, const void *v
         wc_json_add_text(j, *(const bool *)value ? "true" : "false");
         break;
     case WC_FIELD_STRS:
-        add_strings(j, value, path, told, most);
+        add_strings(j, value, most);
         break;
     case WC_FIELD_ENUM:
         add_enum(j, f->enumeration, value);
@@ -242,34 +194,28 @@ static void add_int_member(struct wc_json *j, const char *before, int64_t v) {
     wc_json_add_int(j, v);
 }
 
-static void add_head(struct wc_json *j, const struct wc_record *r, const struct wc_told *told,
-                     int64_t cut) {
+static void add_head(struct wc_json *j, const struct wc_record *r, int64_t cut) {
     add_int_member(j, "{\"v\":", WC_LOG_VERSION);
     add_member(j, ",\"kind\":", wc_kind_name(r->kind), UNLIMITED);
-    if (!wc_told_time_is_near(told, r))
-        add_int_member(j, ",\"time\":", r->time);
+    add_int_member(j, ",\"time\":", r->time);
     add_int_member(j, ",\"seq\":", r->seq);
-    if (!told || told->last.pid != r->pid)
-        add_int_member(j, ",\"pid\":", r->pid);
-    if (r->tid != r->pid)
-        add_int_member(j, ",\"tid\":", r->tid);
+    add_int_member(j, ",\"pid\":", r->pid);
+    add_int_member(j, ",\"tid\":", r->tid);
     if (cut)
         add_int_member(j, ",\"cut\":", cut);
 }
 
-static void add_body(struct wc_json *j, const struct wc_record *r, const struct wc_told *told,
-                     size_t most) {
+static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) {
     size_t n;
     const struct wc_field *fields = wc_kind_fields(r->kind, &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (wc_field_is_usual(r, &fields[i]))
+        if (wc_field_is_empty(r, &fields[i]))
             continue;
         wc_json_add(j, ",\"", 2);
         wc_json_add_text(j, fields[i].name);
         wc_json_add(j, "\":", 2);
-        add_value(j, &fields[i], (const char *)&r->u + fields[i].offset,
-                  wc_field_is_path(r, &fields[i]), told, most);
+        add_value(j, &fields[i], (const char *)&r->u + fields[i].offset, most);
     }
     wc_json_add(j, "}\n", 2);
 }
@@ -279,9 +225,9 @@ static void add_body(struct wc_json *j, const struct wc_record *r, const struct 
 static size_t measure(const struct wc_record *r, size_t most, int64_t *cut) {
     struct wc_json j = {NULL, 0, 0, 0};
 
-    add_body(&j, r, NULL, most);
+    add_body(&j, r, most);
     *cut = j.cut + (r->cut > 0 ? r->cut : 0);
-    add_head(&j, r, NULL, *cut);
+    add_head(&j, r, *cut);
     return j.n;
 }
 
@@ -305,26 +251,24 @@ static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int
 }
 
 /* Bytes of the line; more than there is room for: it is not whole. */
-static size_t write_within(const struct wc_record *r, const struct wc_told *told, size_t most,
-                           int64_t cut, char *out, size_t room) {
+static size_t write_within(const struct wc_record *r, size_t most, int64_t cut, char *out,
+                           size_t room) {
     struct wc_json j = {out, room, 0, 0};
 
-    add_head(&j, r, told, cut);
-    add_body(&j, r, told, most);
+    add_head(&j, r, cut);
+    add_body(&j, r, most);
     return j.n;
 }
 
-size_t wc_record_write(const struct wc_record *r, struct wc_told *told, char *out, size_t cap) {
+size_t wc_record_write(const struct wc_record *r, char *out, size_t cap) {
     const size_t room = cap < WC_RECORD_MAX ? cap : WC_RECORD_MAX;
     size_t most, n;
     int64_t cut;
 
     if (!known_kind(r->kind))
         return 0;
-    n = write_within(r, told, UNLIMITED, r->cut > 0 ? r->cut : 0, out, room);
-    if (n <= room && told)
-        wc_told_note(told, r);
+    n = write_within(r, UNLIMITED, r->cut > 0 ? r->cut : 0, out, room);
     if (n <= room)
         return n;
-    return find_limit(r, room, &most, &cut) ? write_within(r, NULL, most, cut, out, room) : 0;
+    return find_limit(r, room, &most, &cut) ? write_within(r, most, cut, out, room) : 0;
 }

@@ -24,11 +24,10 @@ FROM (
     GROUP BY file
 ) AS one;
 
--- Each library at its newest record, those that were unloaded again left out. The path of a CUDA dependency is mostly
--- written by that of another line (docs/log.md): whichcudnn report has it.
+-- Each library at its newest record, those that were unloaded again left out. Of logs of version 4 (docs/log.md).
 CREATE OR REPLACE TEMPORARY VIEW library AS
 SELECT
-    file, role, framework, CASE WHEN role = 'cuda-dependency' THEN NULL ELSE coalesce(real_path, path) END AS path,
+    file, role, framework, coalesce(real_path, path) AS path,
     installation_kind,
     concat_ws(' ', installation, installation_version) AS installation,
     coalesce(nullif(regexp_extract(version, '^[0-9]+([.][0-9]+){0,2}', 0), ''), 'unknown') AS release,
@@ -38,7 +37,7 @@ SELECT
         || lpad(split_part(installation_version, '.', 3), 4, '0') AS installation_key
 FROM (SELECT *, row_number() OVER (PARTITION BY file, object ORDER BY seq DESC) AS age FROM log WHERE kind = 'object')
     AS told
-WHERE age = 1 AND coalesce(mapped, true);
+WHERE age = 1 AND mapped;
 
 -- The cuDNN that a process got; a row for each, should it have two.
 CREATE OR REPLACE TEMPORARY VIEW got AS

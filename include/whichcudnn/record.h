@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 
-#define WC_LOG_VERSION 3
+#define WC_LOG_VERSION 4
 #define WC_RECORD_MAX 16384 /* bytes of a line with its newline */
 #define WC_NULL INT64_MIN   /* an INT that is not known */
 
@@ -101,19 +101,8 @@ struct wc_field {
 const struct wc_field *wc_kind_fields(enum wc_kind kind, size_t *n);
 const char *wc_kind_name(enum wc_kind kind);
 
-/* Usual values other than NULL, false and the empty list; each of those before it in the table. */
-enum wc_usual_how { WC_USUAL_SAME, WC_USUAL_FILE_OF, WC_USUAL_VALUE };
-struct wc_usual {
-    enum wc_kind kind : 8;
-    enum wc_usual_how how : 8;
-    unsigned field : 16; /* its offset */
-    unsigned value; /* VALUE: it itself; else the offset of the text that it is, or is part of */
-};
-const struct wc_usual *wc_usual_values(size_t *n);
-/* Of a text; u NULL: NULL. */
-const char *wc_usual_text(const struct wc_record *r, const struct wc_usual *u);
-/* A line leaves out what has its usual value. */
-bool wc_field_is_usual(const struct wc_record *r, const struct wc_field *f);
+/* Null, false or an empty list: a line leaves it out. */
+bool wc_field_is_empty(const struct wc_record *r, const struct wc_field *f);
 
 enum wc_kind wc_kind_from_name(const char *name); /* NONE if unknown */
 /* Word of a value; NULL for the first value (unknown) and for values out of range. */
@@ -124,13 +113,10 @@ const char *wc_enum_word_raw(enum wc_enumeration e, unsigned value);
 /* Value of a word; 0 (unknown) if it is none. */
 unsigned wc_enum_value(enum wc_enumeration e, const char *word);
 
-struct wc_told; /* core/model/told.h */
 /*
- * The JSON line with its newline, usual values left out. cap at least 1024. Lists and long texts
+ * The JSON line with its newline, empty values left out. cap at least 1024. Lists and long texts
  * are cut so that it fits into min(cap, WC_RECORD_MAX) and `cut` says by how much. Invalid UTF-8
  * becomes U+FFFD; control characters are escaped. Returns the bytes written (0: kind unknown);
  * never partial JSON. Where the line had to be cut, out holds anything behind them, up to cap.
- * told: what earlier lines of this log said, by which paths are made short; this one is among them
- * then. NULL: paths are whole.
  */
-size_t wc_record_write(const struct wc_record *r, struct wc_told *told, char *out, size_t cap);
+size_t wc_record_write(const struct wc_record *r, char *out, size_t cap);

@@ -9,14 +9,14 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     mkdir old new
     stack | make_log good.jsonl
-    sed 's/^{"v":3/{"v":2/' good.jsonl >old/whichcudnn-n-4711-88.jsonl
-    sed 's/^{"v":3/{"v":4/' good.jsonl >new/whichcudnn-n-4711-88.jsonl
+    sed 's/^{"v":4/{"v":2/' good.jsonl >old/whichcudnn-n-4711-88.jsonl
+    sed 's/^{"v":4/{"v":5/' good.jsonl >new/whichcudnn-n-4711-88.jsonl
     "$CMD" lock -o good.lock good.jsonl
-    older="whichcudnn-n-4711-88.jsonl: a log of version 2, written by an older libwhichcudnn; this command reads version 3 (run the program again)"
-    newer="whichcudnn-n-4711-88.jsonl: a log of version 4, written by a newer libwhichcudnn; this command reads version 3"
+    older="whichcudnn-n-4711-88.jsonl: a log of version 2, written by an older libwhichcudnn; this command reads version 4 (run the program again)"
+    newer="whichcudnn-n-4711-88.jsonl: a log of version 5, written by a newer libwhichcudnn; this command reads version 4"
 }
 
-# refuses COMMAND...: OLD stands for the log of version 2, then for that of version 4.
+# refuses COMMAND...: OLD stands for the log of version 2, then for that of version 5.
 refuses() {
     run -2 --separate-stderr "$CMD" "${@/OLD/old}"
     is "$output" ""
@@ -71,4 +71,23 @@ log=whichcudnn-n-4711-88.jsonl
 @test "doctor" {
     run -2 --separate-stderr "$CMD" doctor old/$log
     [[ $output == *"a log of version 2"* ]]
+}
+
+# golden/version-3.jsonl was written by the last library of that version; version-4.jsonl says the same.
+@test "version 3 is read for one release: reports are those of version 4, each with what its lines say" {
+    local n
+    for n in 3 4; do
+        cp "$BATS_TEST_DIRNAME/golden/version-$n.jsonl" log.jsonl
+        run -1 "$CMD" report log.jsonl
+        printf '%s\n' "$output" >"$n.txt"
+        run -1 "$CMD" report --json log.jsonl
+        printf '%s\n' "$output" >"$n.json"
+        run -1 "$CMD" report -v log.jsonl
+        printf '%s\n' "$output" >>"$n.txt"
+    done
+    validate_log log.jsonl
+    diff 3.txt 4.txt
+    diff 3.json 4.json
+    run ! grep -E '"[0-9]+/[0-9]+/' 3.json
+    is "$(jq -r '.stack.searches[0].searched[0]' 3.json)" 'LD_LIBRARY_PATH /srv/demo/two/'
 }

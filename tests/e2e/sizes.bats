@@ -37,7 +37,7 @@ with open(path, "w", encoding="ascii") as log:
     def tell(kind, **fields):
         global seq
         seq += 1
-        return log.write(json.dumps({"v": 3, "seq": seq, "time": 1700000000000000 + seq, "pid": 4711, "tid": 4711 + seq,
+        return log.write(json.dumps({"v": 4, "seq": seq, "time": 1700000000000000 + seq, "pid": 4711, "tid": 4711 + seq,
                                      "kind": kind, **fields}, separators=(",", ":")) + "\n")
 
     tell("process", node="n", start_ticks=1, executable="/bin/host")

@@ -293,19 +293,12 @@ def records(process):
 
 
 def lines(process):
-    told = 0
     for seq, record in enumerate(records(process), 1):
         if record.get("supersedes") == "LAST":
             record = record | {"supersedes": seq - 1}
         whole = complete.complete(record, seq)
         whole |= {"time": process.time + seq * 3000, "pid": process.pid, "tid": process.pid}
-        line = short(whole)
-        if seq > 1:
-            del line["pid"]
-        if line["time"] - told < 20_000:
-            del line["time"]
-        told = line.get("time", told)
-        yield json.dumps(line, separators=(",", ":"))
+        yield json.dumps(short(whole), separators=(",", ":"))
 
 
 def torn(process):

@@ -473,11 +473,11 @@ static void survives(const struct wc_finding_record *f) {
     struct wc_record r, again;
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding = *f;
-    size_t n = wc_record_write(&r, NULL, line, sizeof line);
+    size_t n = wc_record_write(&r, line, sizeof line);
     json_t *json = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
     MUST(n > 1 && line[n - 1] == '\n' && !memchr(line, '\n', n - 1) && json);
     heap_arena_begin(&lists);
-    MUST(record_from_json(json, NULL, &lists.arena, &again, trouble) == RECORD_READ);
+    MUST(record_from_json(json, &lists.arena, &again, trouble) == RECORD_READ);
     MUST(again.kind == WC_KIND_finding && strcmp(again.u.finding.id, f->id) == 0);
     MUST(again.u.finding.severity == f->severity && again.u.finding.object == f->object);
     MUST(again.cut || again.u.finding.facts.n == f->facts.n);

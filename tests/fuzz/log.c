@@ -50,7 +50,7 @@ static void read_alike(const char *line, size_t n, const struct wc_record *expec
     struct heap_arena lists;
     struct wc_record again;
     heap_arena_begin(&lists);
-    if (record_from_line(line, n, room, NULL, &lists.arena, &again)) {
+    if (record_from_line(line, n, room, &lists.arena, &again)) {
         json_t *a = record_to_json(expected->kind, &expected->u, NULL);
         json_t *b = record_to_json(again.kind, &again.u, NULL);
         MUST(json_equal(a, b));
@@ -66,11 +66,11 @@ static void survives(const struct wc_record *r) {
     char trouble[RECORD_TROUBLE];
     struct heap_arena lists;
     struct wc_record again;
-    size_t n = wc_record_write(r, NULL, line, sizeof line);
+    size_t n = wc_record_write(r, line, sizeof line);
     json_t *json = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
     MUST(n > 1 && line[n - 1] == '\n' && json);
     heap_arena_begin(&lists);
-    MUST(record_from_json(json, NULL, &lists.arena, &again, trouble) == RECORD_READ);
+    MUST(record_from_json(json, &lists.arena, &again, trouble) == RECORD_READ);
     MUST(again.kind == r->kind);
     read_alike(line, n - 1, &again);
     heap_arena_end(&lists);

@@ -321,7 +321,7 @@ static size_t put_record(size_t at, enum wc_kind kind, unsigned variant, bool em
                                  .facts = {facts, 2}};
         fill_field(&r, &f[i], &s);
     }
-    return at + wc_record_write(&r, NULL, (char *)input + at, WC_RECORD_MAX);
+    return at + wc_record_write(&r, (char *)input + at, WC_RECORD_MAX);
 }
 
 static void save_logs(void) {
@@ -342,7 +342,7 @@ static void save_logs(void) {
     save("log", "cut", input, n - 40);
     save("log", "older", "{\"v\":2}\n", 9);
     save("log", "newer", "{\"v\":4}\n", 9);
-    save("log", "none", "x\n{}\n[]\n{\"v\":3}\n", 16);
+    save("log", "none", "x\n{}\n[]\n{\"v\":4}\n", 16);
 }
 
 /* ---- stacks: any bytes build one ---- */

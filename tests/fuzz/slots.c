@@ -128,7 +128,7 @@ static void add_record(void *ctx, struct wc_record *r) {
     for (size_t i = 0; i < b->functions.n; i++)
         MUST(wc_function_find(b->functions.p[i]) != WC_NO_FUNCTION);
     MUST(b->wrapped >= 0);
-    MUST(wc_record_write(r, NULL, line, sizeof line) > 0);
+    MUST(wc_record_write(r, line, sizeof line) > 0);
     wc_stack_apply(&stack, r);
     records++;
 }

@@ -92,16 +92,15 @@ class Logs:
 
     def errors_of(self, line, plain):
         if plain not in self.valid:
-            self.valid[plain] = validate.line_errors(self.schema, line, set(), whole.Log())
+            self.valid[plain] = validate.line_errors(self.schema, line, set())
         return self.valid[plain]
 
     def read(self, files, directory):
         """(records, lines without what varies) of a run's log, if there is one."""
         if len(files) > 1:
             raise Bad(f"{len(files)} files")
-        log = whole.Log()
         lines = files[0].read_bytes().splitlines(keepends=True) if files else []
-        lines = [json.dumps(log.whole(validate.parse(line)), separators=(",", ":")).encode() + line[-1:] for line in lines]
+        lines = [json.dumps(whole.whole(validate.parse(line)), separators=(",", ":")).encode() + line[-1:] for line in lines]
         plain = [VARYING.sub(rb'"\1"', line).replace(str(directory).encode(), b"DIR")
                  for line in lines]
         for number, (line, short) in enumerate(zip(lines, plain), 1):

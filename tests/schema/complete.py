@@ -19,7 +19,7 @@ UNKNOWN = {"STR": None, "INT": None, "ENUM": None, "BOOL": False, "STRS": [], "F
 def complete(partial, seq):
     """The whole record, its keys in the order that the writer gives them."""
     kind = record_def.kinds()[partial["kind"]]
-    head = {"v": 3, "kind": None, "time": 1700000000000000 + seq, "seq": seq, "pid": 4711,
+    head = {"v": 4, "kind": None, "time": 1700000000000000 + seq, "seq": seq, "pid": 4711,
             "tid": 4711, "cut": 0}
     record = {**head, **{f["name"]: UNKNOWN[f["type"]] for f in kind["fields"]}}
     extra = set(partial) - set(record)

@@ -52,17 +52,10 @@ def fields_of(kind, enums, without=()):
     return {f["name"]: field(f, enums) for f in kind["fields"] if f["name"] not in without}
 
 
-def usual_words(kind, name):
-    """What it means that the key is left out, if that is not that it is not known."""
-    how, value = kind["usual"].get(name, (None, None))
-    return {None: None, "SAME": f"usually as `{value}`", "FILE_OF": f"usually the file name of `{value}`",
-            "USUAL": f"usually `{value}`" if how == "USUAL" and isinstance(value, str) else f"usually {json.dumps(value)}"}[how]
-
-
 def log_schema():
     enums, kinds = record_def.enums(), record_def.kinds()
     common = {
-        "v": {"const": 3},
+        "v": {"const": 4},
         "time": {"type": "integer", "minimum": 0},
         "seq": {"type": "integer", "minimum": 1},
         "pid": {"type": "integer", "minimum": 1},
@@ -73,7 +66,8 @@ def log_schema():
     for name, kind in kinds.items():
         head = {key: {"description": doc, **({"const": name} if key == "kind" else common[key])}
                 for key, doc in record_def.COMMON.items()}
-        records[name] = closed({**head, **fields_of(kind, enums)}, ["v", "kind", "seq"],
+        records[name] = closed({**head, **fields_of(kind, enums)},
+                               [key for key in record_def.COMMON if key != "cut"],
                                description=kind["doc"])
     return {
         "$schema": DRAFT,
@@ -238,9 +232,7 @@ def lock_schema():
     }
 
 
-def type_words(one, kind=None):
-    if kind and kind["paths"].get(one["name"], "WHOLE") != "WHOLE":
-        return "path" if one["type"] == "STR" else "paths"
+def type_words(one):
     return {
         "ENUM": f"`{one['enum']}`", "STR": "text", "INT": "number", "BOOL": "boolean",
         "STRS": "texts", "FACTS": "list of {`name`, `value`, `source`}",
@@ -268,10 +260,7 @@ def shared_row(key, fields):
     """One sentence, and behind it what each kind adds to it."""
     first, *_ = fields[0][1]["doc"].split("; ")
     more = [f"{part} (`{kind}`)" for kind, f in fields for part in f["doc"].split("; ")[1:]]
-    more += [f"{words} (`{kind}`)" for kind, f in fields for words in [usual_words(record_def.kinds()[kind], key)] if words]
-    kinds = [record_def.kinds()[kind] for kind, _ in fields]
-    words = {type_words(f, kind): None for kind, (_, f) in zip(kinds, fields)}
-    return entry(key, " or ".join(words), "; ".join([first, *more]))
+    return entry(key, type_words(fields[0][1]), "; ".join([first, *more]))
 
 
 def kinds_section():
@@ -281,8 +270,7 @@ def kinds_section():
         own = [f for f in kind["fields"] if f["name"] not in shared]
         others = [f"`{f['name']}`" for f in kind["fields"] if f["name"] in shared]
         out += [f"### `{name}`: {kind['doc']}", ""]
-        out += [*(entry(f["name"], type_words(f, kind), "; ".join(filter(None, (f["doc"], usual_words(kind, f["name"])))))
-                  for f in own), ""] if own else []
+        out += [*(entry(f["name"], type_words(f), f["doc"]) for f in own), ""] if own else []
         out += textwrap.wrap("Shared: " + " ".join(others) + ".", 118) + [""] if others else []
     out += ["### Keys that several kinds share", ""]
     out += [*(shared_row(key, fields) for key, fields in shared.items()), ""]

@@ -19,7 +19,7 @@ def mutants(record):
     """(what was done, mutant) for every key of the record."""
     for key in record:
         rest = {k: v for k, v in record.items() if k != key}
-        if key in ("v", "kind", "seq"):
+        if key in record_def.COMMON and key != "cut":
             yield f"without {key}", rest
         yield f"{key} renamed", {**rest, key + "_": record[key]}
         yield f"{key} of another type", {**record, key: {"no": "such"}}

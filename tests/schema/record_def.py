@@ -7,13 +7,13 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include" / "whichcudnn"
 COMMON = {
-    "v": "format of the log: 3",
+    "v": "format of the log: 4",
     "kind": "what the record says",
-    "time": "microseconds since 1970, UTC; usually, to 20 ms, that of the last line that has one",
+    "time": "microseconds since 1970, UTC",
     "seq": "number of the record in its file, from 1",
-    "pid": "process that wrote it; usually that of the line before",
-    "tid": "thread that wrote it; usually as `pid`",
-    "cut": "list elements and bytes of text that were left out to keep the line short; usually 0",
+    "pid": "process that wrote it",
+    "tid": "thread that wrote it",
+    "cut": "list elements and bytes of text that were left out to keep the line short; not there: 0",
 }
 
 TEXT = r'"((?:[^"\\]|\\.)*)"'
@@ -24,8 +24,6 @@ KIND_LINE = re.compile(
     + TEXT.replace("(", "(?P<doc>", 1) + r"\)"
     r"|ENUM_\(\w+, (?P<enum>\w+), (?P<enum_name>\w+), "
     + TEXT.replace("(", "(?P<enum_doc>", 1) + r"\)"
-    r"|(?P<how>SAME|FILE_OF|USUAL)\(\w+, (?P<field>\w+), (?P<value>\w+)\)"
-    r"|(?P<path>PATH|PATHS|WHOLE)\(\w+, (?P<path_name>\w+)\)"
     r"|END_KIND\(\w+\))$"
 )
 
@@ -50,36 +48,22 @@ def enums():
     return found
 
 
-def usual_value(how, text):
-    """The key that it is made of; a number; a word, whose name in C is the word but for its dashes."""
-    if how != "USUAL":
-        return text
-    if text == "true":
-        return True
-    return int(text) if text.isdigit() else re.sub(r"^WC_[a-z_]+_", "", text).lower().replace("_", "-")
-
-
 def kinds():
-    """{kind: {"doc": text, "fields": [{"name", "type", "enum", "doc"}, ...], "usual": {name: (how, value)},
-    "paths": {name: how}}} in file order."""
+    """{kind: {"doc": text, "fields": [{"name", "type", "enum", "doc"}, ...]}} in file order."""
     found = {}
     for line in lines_of(INCLUDE / "record.def"):
         match = KIND_LINE.match(line)
         if not match:
             raise ValueError(f"record.def: {line}")
         if match["kind"]:
-            fields, usual, paths = [], {}, {}
-            found[match["kind"]] = {"doc": match["kind_doc"], "fields": fields, "usual": usual, "paths": paths}
+            fields = []
+            found[match["kind"]] = {"doc": match["kind_doc"], "fields": fields}
         elif match["enum"]:
             fields.append({"name": match["enum_name"], "type": "ENUM", "enum": match["enum"],
                            "doc": match["enum_doc"]})
         elif match["type"]:
             fields.append({"name": match["name"], "type": match["type"], "enum": None,
                            "doc": match["doc"]})
-        elif match["path"]:
-            paths[match["path_name"]] = match["path"]
-        elif match["how"]:
-            usual[match["field"]] = (match["how"], usual_value(match["how"], match["value"]))
     return found
 
 

@@ -14,8 +14,6 @@ import sys
 sys.modules["rfc3987_syntax"] = None  # jsonschema does without; its grammar takes longer than all the rest
 import jsonschema  # noqa: E402
 
-import whole  # noqa: E402
-
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 LINE_MOST = 16384
 
@@ -54,7 +52,7 @@ def parse(line):
     return json.loads(line, object_pairs_hook=unique_object, parse_constant=no_constant)
 
 
-def line_errors(log, line, seen, earlier):
+def line_errors(log, line, seen):
     if not line.endswith(b"\n"):
         return ["no newline at the end"]
     if len(line) > LINE_MOST:
@@ -70,20 +68,15 @@ def line_errors(log, line, seen, earlier):
         if record["seq"] in seen:
             errors.append(f"seq {record['seq']} twice")
         seen.add(record["seq"])
-        try:
-            if None in (earlier.whole(record)["pid"], earlier.pid, earlier.time):
-                errors.append("no pid or time, and none before it")
-        except LookupError as error:
-            errors.append(f"a path by that of record {error}, which is not there")
     return errors
 
 
 def log_errors(log, path):
     """What is wrong with a whole file: whole lines, first the process, each seq once."""
-    seen, errors, earlier = set(), [], whole.Log()
+    seen, errors = set(), []
     lines = path.read_bytes().splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
-        errors += [f"{path}:{number}: {error}" for error in line_errors(log, line, seen, earlier)]
+        errors += [f"{path}:{number}: {error}" for error in line_errors(log, line, seen)]
     if not lines:
         errors.append(f"{path}: empty")
     elif not errors and parse(lines[0])["kind"] not in ("process", "outcome"):

@@ -42,7 +42,7 @@ static bool print_record(enum wc_kind kind, const char *text, size_t n) {
                                  .facts = {facts, n}};
         fill_field(&r, &f[i], &s);
     }
-    length = wc_record_write(&r, NULL, line, sizeof(line));
+    length = wc_record_write(&r, line, sizeof(line));
     return length > 0 && fwrite(line, 1, length, stdout) == length;
 }
 

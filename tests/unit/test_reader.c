@@ -67,7 +67,7 @@ static struct wc_record record(enum wc_kind kind, int64_t seq, int64_t tid) {
 }
 
 static void add(struct text *t, const struct wc_record *r) {
-    size_t n = wc_record_write(r, NULL, t->bytes + t->n, sizeof(t->bytes) - t->n);
+    size_t n = wc_record_write(r, t->bytes + t->n, sizeof(t->bytes) - t->n);
 
     assert_true(n > 0);
     t->n += n;
@@ -233,9 +233,9 @@ static void lists_hold_nothing_but_texts(void **state) {
     heap_arena_begin(&lists);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         r = record(rows[i].kind, 1, 1);
-        json = json_loadb(line, wc_record_write(&r, NULL, line, sizeof(line)), 0, NULL);
+        json = json_loadb(line, wc_record_write(&r, line, sizeof(line)), 0, NULL);
         json_object_set_new(json, rows[i].key, json_loads(rows[i].value, JSON_DECODE_ANY, NULL));
-        assert_int_equal(record_from_json(json, NULL, &lists.arena, &r, trouble), RECORD_DAMAGED);
+        assert_int_equal(record_from_json(json, &lists.arena, &r, trouble), RECORD_DAMAGED);
         assert_int_equal(strncmp(trouble, rows[i].key, strlen(rows[i].key)), 0);
         json_decref(json);
     }
@@ -291,13 +291,15 @@ static void damaged_lines_are_passed_over_and_told(void **state) {
         "{}",
         "[1]",
         "null",
-        "{\"v\":3}",
+        "{\"v\":4}",
         "{\"v\":\"1\",\"kind\":\"process\"}",
         "not json",
-        "{\"v\":3,\"kind\":\"wonder\"}",
+        "{\"v\":4,\"kind\":\"wonder\"}",
         "{\"v\":0,\"kind\":\"process\"}",
-        "{\"v\":3,\"kind\":\"machine\",\"time\":1,\"pid\":1}",
-        "{\"v\":3,\"v\":3}",
+        "{\"v\":4,\"kind\":\"machine\",\"time\":1,\"pid\":1,\"tid\":1}",
+        "{\"v\":4,\"kind\":\"machine\",\"seq\":9,\"pid\":1,\"tid\":1}",
+        "{\"v\":3,\"kind\":\"machine\",\"seq\":9,\"pid\":1}",
+        "{\"v\":4,\"v\":4}",
         "{\"v\":99999999999999999999}",
         "\xFF\xFE",
     };
@@ -339,7 +341,7 @@ static json_t *usual_json(const struct wc_field *f) {
 
 /* Each key of each kind that is of another type, or what no line leaves out, is named. */
 static void every_key_is_held_to_its_type(void **state) {
-    static const char *const always[] = {"v", "kind", "time", "seq", "pid"};
+    static const char *const always[] = {"v", "kind", "time", "seq", "pid", "tid"};
     struct heap_arena lists;
     char line[WC_RECORD_MAX], trouble[RECORD_TROUBLE];
     struct wc_record r;
@@ -351,24 +353,23 @@ static void every_key_is_held_to_its_type(void **state) {
     heap_arena_begin(&lists);
     for (unsigned kind = WC_KIND_NONE + 1; kind < WC_KINDS; kind++) {
         r = record(kind, 1, 1);
-        size_t n = wc_record_write(&r, NULL, line, sizeof(line));
+        size_t n = wc_record_write(&r, line, sizeof(line));
         whole = json_loadb(line, n, 0, NULL);
         fields = wc_kind_fields(kind, &n);
         for (size_t i = 0; i < n; i++)
             json_object_set_new(whole, fields[i].name, usual_json(&fields[i]));
-        assert_int_equal(record_from_json(whole, NULL, &lists.arena, &r, trouble), RECORD_READ);
+        assert_int_equal(record_from_json(whole, &lists.arena, &r, trouble), RECORD_READ);
         json_object_foreach(whole, key, value) {
             bool needed = false;
             for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
                 needed = needed || strcmp(always[i], key) == 0;
             copy = json_copy(whole);
             json_object_del(copy, key);
-            assert_int_equal(record_from_json(copy, NULL, &lists.arena, &r, trouble),
+            assert_int_equal(record_from_json(copy, &lists.arena, &r, trouble),
                              needed ? RECORD_DAMAGED : RECORD_READ);
             assert_true(!needed || strncmp(trouble, key, strlen(key)) == 0);
             json_object_set_new(copy, key, json_real(1.5));
-            assert_int_equal(record_from_json(copy, NULL, &lists.arena, &r, trouble),
-                             RECORD_DAMAGED);
+            assert_int_equal(record_from_json(copy, &lists.arena, &r, trouble), RECORD_DAMAGED);
             assert_int_equal(strncmp(trouble, key, strlen(key)), 0);
             json_decref(copy);
         }
@@ -408,7 +409,7 @@ static void changed_bytes_do_no_harm(void **state) {
 static void what_is_no_log_is_refused_with_the_reason(void **state) {
     struct text *t = *state;
     char *deep = must_allocate(50000);
-    const char *newer = "{\"v\":4,\"kind\":\"process\"}\n";
+    const char *newer = "{\"v\":5,\"kind\":\"process\"}\n";
     const char *older = "{\"v\":2,\"kind\":\"process\"}\n";
 
     assert_refused(t, "", 0, "empty");
@@ -418,11 +419,11 @@ static void what_is_no_log_is_refused_with_the_reason(void **state) {
                    "ELF\0\0\0\0",
                    8, "not a log");
     assert_refused(t, newer, strlen(newer),
-                   "a log of version 4, written by a newer libwhichcudnn; this command reads "
-                   "version 3");
+                   "a log of version 5, written by a newer libwhichcudnn; this command reads "
+                   "version 4");
     assert_refused(t, older, strlen(older),
                    "a log of version 2, written by an older libwhichcudnn; this command reads "
-                   "version 3 (run the program again)");
+                   "version 4 (run the program again)");
     memset(deep, '[', 50000);
     assert_refused(t, deep, 50000, "not a log");
     free(deep);
@@ -434,7 +435,7 @@ static void a_line_of_another_version_anywhere_refuses_the_file(void **state) {
 
     usual_log(t);
     n = t->n;
-    t->n += (size_t)sprintf(t->bytes + n, "{\"v\":4}\n");
+    t->n += (size_t)sprintf(t->bytes + n, "{\"v\":5}\n");
     assert_refused(t, t->bytes, t->n, "newer");
     t->n = n + (size_t)sprintf(t->bytes + n, "{\"v\":1}\n");
     assert_refused(t, t->bytes, t->n, "older");

@@ -21,7 +21,7 @@
 #define GUARD 0x5A
 
 static const char *const head_keys[] = {"v", "kind", "time", "seq", "pid", "tid", "cut"};
-#define ALWAYS 5 /* of them */
+#define ALWAYS 6 /* of them */
 
 struct line {
     json_t *json;
@@ -45,7 +45,7 @@ static void write_record(const struct wc_record *r, size_t cap, struct line *l) 
     size_t room = cap < WC_RECORD_MAX ? cap : WC_RECORD_MAX;
 
     memset(l->text, GUARD, sizeof(l->text));
-    l->n = wc_record_write(r, NULL, l->text, cap);
+    l->n = wc_record_write(r, l->text, cap);
     assert_in_range(l->n, 1, room);
     assert_int_equal(l->text[l->n - 1], '\n');
     assert_null(memchr(l->text, '\n', l->n - 1));
@@ -71,7 +71,7 @@ static const char *text_of(const struct line *l, const char *key) {
 
 /* ---- keys ---- */
 
-/* The first heads, and of the fields those that are not usual, in their order. */
+/* The first heads, and of the fields those that are not empty, in their order. */
 static void assert_keys(const struct wc_record *r, json_t *json, size_t heads) {
     size_t n, i = 0, at = 0;
     const struct wc_field *fields = wc_kind_fields(r->kind, &n);
@@ -79,14 +79,14 @@ static void assert_keys(const struct wc_record *r, json_t *json, size_t heads) {
     json_t *value;
 
     json_object_foreach(json, key, value) {
-        while (i >= heads && at < n && wc_field_is_usual(r, &fields[at]))
+        while (i >= heads && at < n && wc_field_is_empty(r, &fields[at]))
             at++;
         assert_true(i < heads || at < n);
         assert_string_equal(key, i < heads ? head_keys[i] : fields[at++].name);
         i++;
     }
     for (; at < n; at++)
-        assert_true(wc_field_is_usual(r, &fields[at]));
+        assert_true(wc_field_is_empty(r, &fields[at]));
     assert_true(i >= heads);
 }
 
@@ -96,19 +96,13 @@ static void what_is_not_known_is_left_out(void **state) {
 
     for (unsigned kind = WC_KIND_NONE + 1; kind < WC_KINDS; kind++) {
         struct wc_record r;
-        const char *key;
-        json_t *value;
 
         wc_record_begin(&r, kind);
         write_record(&r, WC_RECORD_MAX, l);
+        assert_int_equal(json_object_size(l->json), ALWAYS);
         assert_keys(&r, l->json, ALWAYS);
         assert_string_equal(text_of(l, "kind"), wc_kind_name(kind));
         assert_int_equal(int_of(l, "v"), WC_LOG_VERSION);
-        json_object_foreach(l->json, key, value) { /* null where something else is usual */
-            bool usual = strcmp(key, "operation") == 0 || strcmp(key, "flags") == 0 ||
-                         strcmp(key, "asked_how") == 0;
-            assert_int_equal(json_is_null(value), usual);
-        }
         json_decref(l->json);
     }
     test_free(l);
@@ -123,13 +117,13 @@ static void there_and_back(struct wc_record *r, struct line *l) {
 
     heap_arena_begin(&lists);
     write_record(r, WC_RECORD_MAX, l);
-    assert_int_equal(record_from_json(l->json, NULL, &lists.arena, &back, trouble), RECORD_READ);
+    assert_int_equal(record_from_json(l->json, &lists.arena, &back, trouble), RECORD_READ);
     write_record(&back, WC_RECORD_MAX, again);
     assert_int_equal(l->n, again->n);
     assert_memory_equal(l->text, again->text, l->n);
     json_decref(again->json);
     l->text[l->n - 1] = '\0';
-    assert_true(record_from_line(l->text, l->n - 1, room, NULL, &lists.arena, &back));
+    assert_true(record_from_line(l->text, l->n - 1, room, &lists.arena, &back));
     l->text[l->n - 1] = '\n';
     write_record(&back, WC_RECORD_MAX, again);
     assert_int_equal(l->n, again->n);
@@ -138,62 +132,29 @@ static void there_and_back(struct wc_record *r, struct line *l) {
     free_line(again);
 }
 
-/* A text that another one says; and what is not known, though the other is, is null. */
-static void what_another_key_says_is_left_out(void **state) {
-    size_t rows;
-    const struct wc_usual *u = wc_usual_values(&rows);
-    struct line *l = new_line();
-    (void)state;
-
-    for (; rows > 0; rows--, u++) {
-        size_t n;
-        const struct wc_field *f = wc_kind_fields(u->kind, &n);
-        struct wc_record r;
-        const char **text = (void *)((char *)&r.u + u->field);
-
-        while (f->offset != u->field)
-            f++;
-        if (u->how == WC_USUAL_VALUE)
-            continue;
-        wc_record_begin(&r, u->kind);
-        *(const char **)(void *)((char *)&r.u + u->value) = "/a/libx.so.1";
-        *text = u->how == WC_USUAL_SAME ? "/a/libx.so.1" : "libx.so.1";
-        there_and_back(&r, l);
-        assert_null(json_object_get(l->json, f->name));
-        json_decref(l->json);
-        *text = NULL;
-        there_and_back(&r, l);
-        assert_true(json_is_null(json_object_get(l->json, f->name)));
-        json_decref(l->json);
-        *text = "libother.so.1";
-        there_and_back(&r, l);
-        assert_string_equal(text_of(l, f->name), "libother.so.1");
-        json_decref(l->json);
-    }
-    test_free(l);
-}
-
-static void a_usual_number_or_word_is_left_out(void **state) {
+/* What stands on a line does not depend on another key of it, or on a value being common. */
+static void what_is_known_is_there(void **state) {
     struct line *l = new_line();
     struct wc_record r;
     (void)state;
 
-    wc_record_begin(&r, WC_KIND_request);
+    wc_record_begin(&r, WC_KIND_object);
     r.pid = r.tid = 7;
-    r.u.request.operation = WC_operation_DLOPEN;
-    r.u.request.flags = RTLD_NOW;
-    there_and_back(&r, l);
-    assert_int_equal(json_object_size(l->json), ALWAYS);
-    json_decref(l->json);
-    r.tid = 8;
     r.cut = 9;
-    r.u.request.operation = WC_operation_DLMOPEN;
-    r.u.request.flags = RTLD_LAZY;
+    r.u.object.path = r.u.object.real_path = r.u.object.asked_name = "/a/libx.so.1";
+    r.u.object.soname = r.u.object.symbol_version = "libx.so.1";
+    r.u.object.asked_how = WC_operation_DLOPEN;
+    r.u.object.mapped = true;
+    r.u.object.size = 0;
     there_and_back(&r, l);
-    assert_string_equal(text_of(l, "operation"), "dlmopen");
-    assert_int_equal(int_of(l, "flags"), RTLD_LAZY);
-    assert_int_equal(int_of(l, "tid"), 8);
+    assert_int_equal(json_object_size(l->json), ALWAYS + 1 + 8);
+    assert_int_equal(int_of(l, "tid"), 7);
     assert_int_equal(int_of(l, "cut"), 9);
+    assert_int_equal(int_of(l, "size"), 0);
+    assert_string_equal(text_of(l, "real_path"), "/a/libx.so.1");
+    assert_string_equal(text_of(l, "symbol_version"), "libx.so.1");
+    assert_string_equal(text_of(l, "asked_how"), "dlopen");
+    assert_true(json_is_true(json_object_get(l->json, "mapped")));
     free_line(l);
 }
 
@@ -204,9 +165,9 @@ static void a_kind_that_is_none_is_not_written(void **state) {
     (void)state;
 
     wc_record_begin(&r, WC_KIND_NONE);
-    assert_int_equal(wc_record_write(&r, NULL, out, sizeof(out)), 0);
+    assert_int_equal(wc_record_write(&r, out, sizeof(out)), 0);
     r.kind = WC_KINDS;
-    assert_int_equal(wc_record_write(&r, NULL, out, sizeof(out)), 0);
+    assert_int_equal(wc_record_write(&r, out, sizeof(out)), 0);
     assert_null(wc_kind_fields(WC_KINDS, &n));
     assert_int_equal(n, 0);
     assert_int_equal(wc_kind_from_name("no such kind"), WC_KIND_NONE);
@@ -628,7 +589,7 @@ static void too_little_room_gives_no_line(void **state) {
 
     memset(out, GUARD, sizeof(out));
     wc_record_begin(&r, WC_KIND_object);
-    assert_int_equal(wc_record_write(&r, NULL, out, 32), 0);
+    assert_int_equal(wc_record_write(&r, out, 32), 0);
     for (size_t i = 32; i < sizeof(out); i++)
         assert_int_equal(out[i], GUARD);
 }
@@ -636,8 +597,7 @@ static void too_little_room_gives_no_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_known_is_left_out),
-        cmocka_unit_test(what_another_key_says_is_left_out),
-        cmocka_unit_test(a_usual_number_or_word_is_left_out),
+        cmocka_unit_test(what_is_known_is_there),
         cmocka_unit_test(a_kind_that_is_none_is_not_written),
         cmocka_unit_test(kinds_and_words_lead_back),
         cmocka_unit_test(numbers_are_whole),

@@ -33,9 +33,9 @@ static int read_both(const char *text, size_t n) {
     int answer = 0;
 
     heap_arena_begin(&lists);
-    if (record_from_line(text, n, room, NULL, &lists.arena, &quick)) {
+    if (record_from_line(text, n, room, &lists.arena, &quick)) {
         assert_non_null(json);
-        assert_int_equal(record_from_json(json, NULL, &lists.arena, &slow, trouble), RECORD_READ);
+        assert_int_equal(record_from_json(json, &lists.arena, &slow, trouble), RECORD_READ);
         assert_int_equal(quick.kind, slow.kind);
         assert_int_equal(quick.time, slow.time);
         assert_int_equal(quick.seq, slow.seq);
@@ -93,7 +93,7 @@ static size_t draw_line(void) {
     f = wc_kind_fields(r.kind, &fields);
     for (size_t i = 0; i < fields; i++)
         draw_field(&r, &f[i], list);
-    n = wc_record_write(&r, NULL, line, WC_RECORD_MAX);
+    n = wc_record_write(&r, line, WC_RECORD_MAX);
     assert_true(n > 0);
     return n - 1;
 }

@@ -158,7 +158,7 @@ static size_t line_of(enum wc_kind kind, const void *fields, char line[WC_RECORD
     wc_record_begin(&r, kind);
     for (; n > 0; n--, f++)
         memcpy((char *)&r.u + f->offset, (const char *)fields + f->offset, size_of(f));
-    return wc_record_write(&r, NULL, line, WC_RECORD_MAX);
+    return wc_record_write(&r, line, WC_RECORD_MAX);
 }
 
 static void every_field_of_every_kind_is_a_copy(void **state) {

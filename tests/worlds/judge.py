@@ -125,10 +125,9 @@ def baseline(w, telling):
     """The first library that failed, else the older of two releases: no more than a log and the loader's words say."""
     records = []
     for name in w.names("/log"):
-        log = whole.Log()
         for line in w.read(f"/log/{name}").decode(errors="replace").splitlines():
             try:
-                records.append(log.whole(json.loads(line)))
+                records.append(whole.whole(json.loads(line)))
             except (ValueError, LookupError):
                 pass
     records.sort(key=lambda r: r["time"])

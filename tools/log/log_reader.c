@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/model/names.h"
+#include "former.h"
 #include "process_state.h"
 #include "record_json.h"
 #include "record_line.h"
@@ -36,7 +37,7 @@ struct reading {
     struct log_file *file;
     struct source *process;  /* NULL: no record yet */
     struct heap_arena lists; /* of the records being read */
-    struct earlier earlier;  /* of this process */
+    struct former former;    /* of this process */
     char *other_version;     /* what is said of a log that has another; NULL: none yet */
     const char *line;
     size_t n;
@@ -116,11 +117,9 @@ static void take_record(struct reading *in, const struct wc_record *r) {
         in->process->stack.texts =
             (struct wc_texts){&logs->texts->memory.arena, logs->texts->seen, TEXTS_SEEN};
         logs_add(in->logs, in->process);
-        earlier_end(&in->earlier);
     }
     in->process->keep_events = logs->events < logs->keep_events;
     logs->events += in->process->keep_events;
-    earlier_note(&in->earlier, r);
     in->file->records++;
     source_take(in->process, r);
 }
@@ -130,11 +129,13 @@ static enum record_read read_record(struct reading *in, struct wc_record *r,
     json_error_t error;
 
     *json = NULL;
-    if (record_from_line(in->line, in->n, room, &in->earlier, &in->lists.arena, r))
+    if (record_from_line(in->line, in->n, room, &in->lists.arena, r))
         return RECORD_READ;
     *json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
-    if (*json)
-        return record_from_json(*json, &in->earlier, &in->lists.arena, r, trouble);
+    if (*json) {
+        former_complete(&in->former, *json);
+        return record_from_json(*json, &in->lists.arena, r, trouble);
+    }
     snprintf(trouble, RECORD_TROUBLE, "%s", error.text);
     return RECORD_DAMAGED;
 }
@@ -254,7 +255,7 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
         }
     }
     heap_arena_end(&in->lists);
-    earlier_end(&in->earlier);
+    former_end(&in->former);
     unpack_end(in->from_file);
     free(in->other_version);
     free(in);

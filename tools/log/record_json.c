@@ -108,21 +108,17 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
     wc_record_begin(out, kind);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const json_t *value = json_object_get(line, keys[i]);
-        *to[i] = to[i] == &out->cut ? 0 : WC_NULL;
-        if ((value || i == 0) && (!read_int(value, to[i]) || *to[i] == WC_NULL))
+        if ((value || to[i] != &out->cut) && (!read_int(value, to[i]) || *to[i] == WC_NULL))
             return damaged(trouble, keys[i], "missing or not a number");
     }
     return RECORD_READ;
 }
 
-enum record_read record_from_json(const json_t *line, const struct earlier *earlier,
-                                  struct wc_arena *arena, struct wc_record *out,
+enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]) {
     enum record_read answer = read_head(line, out, trouble);
     const struct wc_field *fields;
     const json_t *value;
-    const char *missing;
-    uint64_t there = 0;
     size_t n;
 
     if (answer != RECORD_READ)
@@ -130,14 +126,11 @@ enum record_read record_from_json(const json_t *line, const struct earlier *earl
     fields = wc_kind_fields(out->kind, &n);
     for (size_t i = 0; i < n; i++) {
         value = json_object_get(line, fields[i].name);
-        if (!value)
-            continue;
-        if (!record_field_from_json(value, &fields[i], arena, (char *)&out->u + fields[i].offset))
+        if (value &&
+            !record_field_from_json(value, &fields[i], arena, (char *)&out->u + fields[i].offset))
             return damaged(trouble, fields[i].name, "not what belongs there");
-        there |= UINT64_C(1) << i;
     }
-    missing = record_complete(out, there, earlier, arena);
-    return missing ? damaged(trouble, missing, "missing") : RECORD_READ;
+    return RECORD_READ;
 }
 
 /* ---- to JSON ---- */

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "whole.h"
+#include "whichcudnn/record.h"
 
 #define RECORD_TROUBLE 192 /* bytes that any reason fits in */
 
@@ -17,8 +17,7 @@ enum record_read {
     RECORD_DAMAGED        /* not a record, or not a whole one; trouble says what */
 };
 /* Texts of *out point into `line`, lists into the arena. */
-enum record_read record_from_json(const json_t *line, const struct earlier *earlier,
-                                  struct wc_arena *arena, struct wc_record *out,
+enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]);
 
 /* One field, into its place in the record; false: not what belongs there. Texts point into the

@@ -242,41 +242,33 @@ static bool read_value(struct reading *in, const struct wc_field *f, void *out) 
     return false;
 }
 
-/* A number that may be left out. */
-static bool read_usual(struct reading *in, const char *key, int64_t usual, int64_t *out) {
-    *out = usual;
-    return !take_key(in, key) || read_number(in, out);
-}
-
 static bool read_head(struct reading *in, struct wc_record *out) {
+    static const char *const keys[] = {"time", "seq", "pid", "tid"};
     const char *word;
-    int64_t v;
+    int64_t v, *to[] = {&out->time, &out->seq, &out->pid, &out->tid};
 
     if (!TAKE(in, "{\"v\":") || !read_number(in, &v) || v != WC_LOG_VERSION ||
         !take_key(in, "kind") || !read_string(in, &word) || !wc_kind_from_name(word))
         return false;
     wc_record_begin(out, wc_kind_from_name(word));
-    return read_usual(in, "time", WC_NULL, &out->time) && take_key(in, "seq") &&
-           read_number(in, &out->seq) && read_usual(in, "pid", WC_NULL, &out->pid) &&
-           read_usual(in, "tid", WC_NULL, &out->tid) && read_usual(in, "cut", 0, &out->cut);
+    for (int i = 0; i < 4; i++)
+        if (!take_key(in, keys[i]) || !read_number(in, to[i]))
+            return false;
+    return !take_key(in, "cut") || read_number(in, &out->cut);
 }
 
-bool record_from_line(const char *line, size_t n, char *room, const struct earlier *earlier,
-                      struct wc_arena *arena, struct wc_record *out) {
+bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
+                      struct wc_record *out) {
     struct reading in = {line, line + n, room, arena};
     const struct wc_field *fields;
-    uint64_t there = 0;
     size_t count;
 
     if (!read_head(&in, out))
         return false;
     fields = wc_kind_fields(out->kind, &count);
     for (size_t i = 0; i < count; i++)
-        if (!take_key(&in, fields[i].name))
-            continue;
-        else if (read_value(&in, &fields[i], (char *)&out->u + fields[i].offset))
-            there |= UINT64_C(1) << i;
-        else
+        if (take_key(&in, fields[i].name) &&
+            !read_value(&in, &fields[i], (char *)&out->u + fields[i].offset))
             return false;
-    return TAKE(&in, "}") && in.p == in.end && !record_complete(out, there, earlier, arena);
+    return TAKE(&in, "}") && in.p == in.end;
 }

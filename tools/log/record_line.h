@@ -7,11 +7,11 @@
  */
 #pragma once
 
-#include "whole.h"
+#include "whichcudnn/record.h"
 
 /*
  * The line without its newline. room: n + 1 bytes, in which texts are put; lists go into the arena.
  * False: spelled in another way, *out means nothing.
  */
-bool record_from_line(const char *line, size_t n, char *room, const struct earlier *earlier,
-                      struct wc_arena *arena, struct wc_record *out);
+bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
+                      struct wc_record *out);

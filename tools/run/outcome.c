@@ -71,7 +71,7 @@ static bool end_open_line(int fd, const struct log_file *read) {
 static bool write_into(const char *path, int flags, const struct log_file *read,
                        const struct wc_record *r) {
     char line[WC_RECORD_MAX];
-    size_t n = wc_record_write(r, NULL, line, sizeof(line));
+    size_t n = wc_record_write(r, line, sizeof(line));
     OWNED_FD int fd =
         open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
 
