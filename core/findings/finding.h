@@ -289,8 +289,8 @@ void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_reco
                   const char *source);
 /* The same file as an object, for what asks objects alone; f NULL: known by its path alone. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
-/* Whom people know by name: "torch 2.15.0", which has that host; else its framework, else the file;
- * of libraries of cuDNN and CUDA the file. */
+/* Whom people know by name: "jaxlib 0.10.2", which has that host; else its framework, else the
+ * file; of libraries of cuDNN and CUDA the file. */
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o);
 /* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
@@ -370,6 +370,6 @@ void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);
 /* By that name, without a directory; false: it is one that the library asked for needs. */
 bool wc_is_asked_for(const struct wc_failure *f, const char *name);
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);
-/* "torch 2.15.0 asked for libcudnn.so.9", "libcudnn.so.9 needs libcublas.so.12": for a title.
+/* "jaxlib 0.10.2 asked for libcudnn.so.9", "libcudnn.so.9 needs libcublas.so.12": for a title.
  * library: because of which f failed. */
 const char *wc_format_wanted(struct wc_case *c, const struct wc_failure *f, const char *library);

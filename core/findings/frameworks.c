@@ -3,7 +3,7 @@
  * gpu-stack-not-reached, cpu-only-build: a framework is in the process and has no cuDNN. Either it
  * is a build without CUDA, or something that it asked for was not there and it goes on without.
  */
-#include "core/model/frameworks.h"
+#include "core/knowledge/frameworks.h"
 #include "finding.h"
 
 enum { MISSING_NAME = 128 };
@@ -27,7 +27,7 @@ static void framework_facts(struct wc_case *c, const struct wc_object *o) {
     wc_case_fact(c, "installation", wc_format_installation(c, o), "files beside it");
 }
 
-/* "torch 2.5.1+cpu" */
+/* "NAME 2.5.1+cpu" */
 static const char *format_framework(struct wc_case *c, const struct wc_object *o) {
     const char *version = o->r.installation_version;
 
@@ -98,11 +98,10 @@ void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
 
 /* ---- cpu-only-build ---- */
 
-/* ONNX Runtime's wheel for the CPU puts its files over those of onnxruntime-gpu, whose library for
- * GPUs stays beside them and is never asked for. */
-static bool is_put_over(const struct wc_stack *s, const struct wc_object *o) {
-    return o->r.installation_kind == WC_installation_kind_WHEEL &&
-           wc_str_same(o->r.installation, "onnxruntime") && !wc_mapped_as(s, o->r.gpu_library);
+static bool is_put_over(const struct wc_stack *s, const struct wc_object *o,
+                        const struct wc_framework *f) {
+    return f->put_over && o->r.installation_kind == WC_installation_kind_WHEEL &&
+           wc_str_same(o->r.installation, f->put_over) && !wc_mapped_as(s, o->r.gpu_library);
 }
 
 static bool has_host_of(const struct wc_stack *s, const char *framework) {
@@ -117,15 +116,15 @@ static bool asked_for_cuda(const struct wc_stack *s, const struct wc_object *mai
 }
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
-    const char *beside;
+    const struct wc_framework *f = wc_framework_named(o->r.framework);
     /* Where others have the GPU it may be meant so: surely where a package wants this build. */
     bool may_be_meant = !o->r.gpu_library && has_cudnn(d->s);
 
     if (may_be_meant && (o->r.required_by || has_host_of(d->s, o->r.framework)))
         return;
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
-    if ((o->r.gpu_library && !is_put_over(d->s, o)) ||
-        !wc_framework_gpu_library(o->r.framework, 0) || asked_for_cuda(d->s, o))
+    if (!f || !f->gpu_libraries || (o->r.gpu_library && !is_put_over(d->s, o, f)) ||
+        asked_for_cuda(d->s, o))
         return;
     struct wc_case *c = wc_case_begin(d);
     if (may_be_meant)
@@ -135,10 +134,9 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     c->r.object = o->r.object;
     framework_facts(c, o);
     wc_case_fact(c, "of another package", o->r.gpu_library, "files beside it");
-    for (size_t i = 0; !o->r.gpu_library && (beside = wc_framework_gpu_library(o->r.framework, i));
-         i++)
-        wc_case_fact(c, "is not there", *beside ? beside : "cuDNN's functions",
-                     *beside ? "files beside it" : "function table");
+    WC_EACH_TEXT(beside, o->r.gpu_library ? NULL : f->gpu_libraries)
+        wc_case_fact(c, "is not there", **beside ? *beside : "cuDNN's functions",
+                     **beside ? "files beside it" : "function table");
     wc_case_fact(c, "required by", o->r.required_by, "METADATA");
     wc_case_end(c);
 }

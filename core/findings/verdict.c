@@ -184,7 +184,7 @@ static void add_known(struct writing *w, const char *sentence) {
         w->known[w->out->known.n++] = sentence;
 }
 
-/* "torch 2.15", "libhost.so" */
+/* "tensorflow 2.15", "libhost.so" */
 static const char *format_host(struct wc_case *c, const struct wc_object *o) {
     const char *name = o->r.framework ? o->r.framework : o->r.installation;
 
@@ -221,7 +221,7 @@ static const char *format_facade(struct wc_case *c, const struct wc_object *o) {
     return wc_format(c, "cuDNN %s (%s)", wc_format_range(c, runtime.range), from);
 }
 
-/* "cuDNN 9.8.0 (nvidia-cudnn-cu12) for torch 2.15" */
+/* "cuDNN 9.8.0 (nvidia-cudnn-cu12) for tensorflow 2.15" */
 static const char *format_fit(struct wc_case *c) {
     const struct wc_stack *s = c->d->s;
     struct names facades = {.n = 0}, hosts = {.n = 0};

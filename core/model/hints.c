@@ -12,6 +12,8 @@ static const struct {
     char word[14], where, end;
 } hints[] = {
 #define HINT(word, where, end) {word, where, end},
+#define FRAMEWORK(name, hints, ...) hints
+#include "core/knowledge/frameworks.def"
 #include "core/knowledge/names.def"
 };
 
@@ -63,6 +65,8 @@ static inline bool may_begin_a_hint(const char *s) {
 #define HINT(word, where, end)                                                                     \
     letters |= BIT((word)[0]) | BIT((word)[0] - 0x20);                                             \
     pairs |= PAIR((word)[0], (word)[1]);
+#define FRAMEWORK(name, hints, ...) hints
+#include "core/knowledge/frameworks.def"
 #include "core/knowledge/names.def"
     return letters & BIT(s[0]) && pairs & PAIR(s[0], s[1]);
 }

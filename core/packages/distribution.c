@@ -2,26 +2,10 @@
 /* Python distributions (distribution.h). PyPA: "Recording installed projects". */
 #include "distribution.h"
 
+#include "core/knowledge/frameworks.h"
 #include "identify.h"
 
 enum { NAME = 64, CANDIDATES = 24, LINE = 512, LEVELS = 8 };
-
-/* A top-level directory of site-packages belongs to distributions whose normalised name begins so,
- * where the two names do not begin alike. From the wheels' top_level.txt and RECORD. */
-static const struct {
-    const char *directory, *distribution;
-} owners[] = {
-    {"caffe2", "torch"},
-    {"cupy_backends", "cupy"},
-    {"cupyx", "cupy"},
-    {"cudnn", "nvidia_cudnn_frontend"},
-    {"cv2", "opencv"},
-    {"functorch", "torch"},
-    {"jax_plugins", "jax_cuda"},
-    {"paddle", "paddlepaddle"},
-    {"tensorflow", "tf_nightly"},
-    {"tensorflow_core", "tensorflow"},
-};
 
 /* Directories that several distributions share; their own folder is the one below. */
 static const char *const namespaces[] = {"jax_plugins", "nvidia"};
@@ -79,9 +63,10 @@ struct candidates {
 static int likeness_of_owner(const char *top, const char *name) {
     if (wc_str_compare(name, top) == 0)
         return 4;
-    WC_EACH_ROW(owner, owners)
-        if (wc_str_same(top, owner->directory) && wc_str_starts(name, owner->distribution))
-            return 3;
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_KNOWN(row, f->folders, folder)
+            if (wc_str_same(top, row->folder) && wc_str_starts(name, row->distribution))
+                return 3;
     size_t n = wc_str_length(top);
     return n && wc_str_starts(name, top) && name[n] == '_' ? 2 : 0;
 }

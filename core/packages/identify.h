@@ -76,14 +76,14 @@ struct wc_metadata_demand {
     bool by_file;     /* built is "": it is the version of the library at source_path */
     char package[48]; /* distribution that is required; "" if none is named */
     char framework[32], framework_version[WC_VERSION_TEXT];
-    char source[160]; /* "METADATA of torch 2.15.0" */
+    char source[160]; /* "METADATA of jaxlib 0.10.2" */
     char source_path[1024];
 };
 /*
- * All that the packages around a host's file say (the table is
- * core/packages/metadata.c): the dist-info of the distribution that owns the file (RECORD
- * names it, or its top-level directory), torch pin, tensorflow build_info, paddle/version, cupy
- * _wheel.json, jaxlib version suffix. Returns how many were written (at most most).
+ * All that the packages around a host's file say (core/packages/metadata.c; tables:
+ * core/knowledge/frameworks.def and built_with.def): the dist-info of the distribution that owns
+ * the file (RECORD names it, or its top-level directory), files of the package, conda's record.
+ * Returns how many were written (at most most).
  */
 size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
                            size_t scratch_size, struct wc_metadata_demand *out, size_t most);

@@ -2,6 +2,7 @@
 /* To which installation does a file belong? (installation.h) */
 #include "installation.h"
 
+#include "core/knowledge/frameworks.h"
 #include "core/model/names.h"
 #include "distribution.h"
 
@@ -20,19 +21,6 @@ static const struct {
     {WC_installation_kind_CONDA, "libcudnn"},
     {WC_installation_kind_DEBIAN, "libcudnn"},
     {WC_installation_kind_DEBIAN, "nvidia-cudnn"},
-};
-
-/* Directories in which a framework brings its own copies, without a distribution around them
- * (libtorch's archive, an unpacked wheel). */
-static const struct {
-    const char *within, *name;
-} bundles[] = {
-    {"/torch/lib/", "torch"},
-    {"/libtorch/lib/", "libtorch"},
-    {"/ctranslate2.libs/", "ctranslate2"},
-    {"/cupy/.data/lib/", "cupy"},
-    {"/tensorrt_libs/", "tensorrt"},
-    {"/paddle/libs/", "paddle"},
 };
 
 /* Where RPM keeps what is installed, by release. It cannot be read without librpm: which package it
@@ -300,15 +288,16 @@ static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identit
 }
 
 static bool in_bundle(const char *path, struct wc_identity *out) {
-    WC_EACH_ROW(bundle, bundles) {
-        const char *at = wc_str_find(path, bundle->within);
-        if (!at)
-            continue;
-        const char *end = wc_str_find_char(at + 1, '/');
-        set_name(out, WC_installation_kind_BUNDLED, bundle->name, "");
-        set_path(out, path, (size_t)(end - path));
-        return true;
-    }
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_KNOWN(row, f->copies, within) {
+            const char *at = wc_str_find(path, row->within);
+            if (!at)
+                continue;
+            const char *end = wc_str_find_char(at + 1, '/');
+            set_name(out, WC_installation_kind_BUNDLED, row->installation, "");
+            set_path(out, path, (size_t)(end - path));
+            return true;
+        }
     return false;
 }
 

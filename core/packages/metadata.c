@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host's package metadata demands: see identify.h. */
+#include "core/knowledge/frameworks.h"
 #include "core/model/names.h"
 #include "core/version/file_version.h"
 #include "distribution.h"
@@ -7,69 +8,7 @@
 
 enum { LINE = 256, NAME = 64 };
 
-/* Whose package a distribution is, by its normalised name ('*' at the end: what begins so);
- * frameworks as core/knowledge/rules.def has them. */
-static const struct framework {
-    const char *distribution, *name;
-    /* The least version that it requires is the one it was compiled with. Not so where a pin is
-     * what the package index offered, as with PaddlePaddle 3.3.1. */
-    bool floor_is_built;
-} frameworks[] = {
-    {"torch", "torch", true},
-    {"tensorflow", "tensorflow", true},
-    {"tensorflow_gpu", "tensorflow", true},
-    {"tf_nightly", "tensorflow", true},
-    {"tf_nightly_gpu", "tensorflow", true},
-    {"jaxlib", "jax", true},
-    {"jax_cuda*", "jax", true},
-    {"onnxruntime_gpu", "onnxruntime", false},
-    {"paddlepaddle_gpu", "paddle", false},
-    {"cupy*", "cupy", false},
-    {"ctranslate2", "ctranslate2", false},
-    {"mxnet*", "mxnet", false},
-    {"opencv*", "opencv", false},
-    {"nvidia_cudnn_frontend", "cudnn-frontend", false},
-};
-
-/* The requirement stands in the metadata of another one. */
-static const struct {
-    const char *distribution, *other;
-} related[] = {
-    {"jax_cuda12_pjrt", "jax_cuda12_plugin"},
-    {"jax_cuda13_pjrt", "jax_cuda13_plugin"},
-};
-
-/* A file of the package in which the version stands on the line of the marker, as the first number
- * behind it. */
-static const struct {
-    const char *framework, *path;
-    const char *marker; /* NULL: the header that the package was compiled with */
-} files_with_version[] = {
-    {"tensorflow", "tensorflow/python/platform/build_info.py", "cudnn_version"},
-    {"tensorflow", "tensorflow_core/python/platform/build_info.py", "cudnn_version"},
-    {"paddle", "paddle/version/__init__.py", "cudnn_version"},
-    {"cupy", "cupy/.data/_wheel.json", "\"cudnn\""},
-    {"cupy", "cupy/.data/include/cudnn.h", NULL},
-};
-
-/* Packages of conda, by the beginning of their records' names. */
-static const struct {
-    const char *package, *name;
-} conda_frameworks[] = {
-    {"pytorch-", "torch"},           {"libtorch-", "torch"},   {"tensorflow-", "tensorflow"},
-    {"libtensorflow", "tensorflow"}, {"jaxlib-", "jax"},       {"onnxruntime-", "onnxruntime"},
-    {"paddlepaddle-gpu-", "paddle"}, {"cupy-", "cupy"},        {"ctranslate2-", "ctranslate2"},
-    {"libmxnet-", "mxnet"},          {"libopencv-", "opencv"},
-};
-
-/* Where a wheel that requires no cuDNN brings the one that it was built with. */
-static const struct {
-    const char *framework, *directory;
-} bundled[] = {
-    {"torch", "torch/lib"},
-};
-
-/* Of several files there the one of these parts, whose version is that of the whole, before the
+/* Of several copies the one of these parts, whose version is that of the whole, before the
  * facade. */
 static const char *const answering[] = {"graph", "ops_infer"};
 
@@ -87,23 +26,23 @@ struct asking {
     size_t n, most;
 };
 
-/* Whose package is being read: NULL and "" where that is not known. */
+/* Whose package is being read. */
 struct package {
-    const char *framework;
-    const char *name, *version; /* as for people */
-    bool floor_is_built;
+    const struct wc_framework *framework; /* NULL: unknown */
+    const char *name, *version;           /* as for people */
 };
 
-/* Room for one more demand, its sources filled in: "METADATA of torch 2.15.0". NULL: no room. */
+/* Room for one more demand, its sources filled in: "METADATA of jaxlib 0.10.2". NULL: no room. */
 static struct wc_metadata_demand *begin(struct asking *a, const struct package *p, const char *what,
                                         const char *path) {
     struct wc_metadata_demand *d = &a->out[a->n];
     if (a->n == a->most)
         return NULL;
     wc_mem_set(d, 0, sizeof *d);
-    wc_str_copy(d->framework, sizeof d->framework, p->framework);
-    if (p->framework)
+    if (p->framework) {
+        wc_str_copy(d->framework, sizeof d->framework, p->framework->name);
         wc_str_copy(d->framework_version, sizeof d->framework_version, p->version);
+    }
     wc_str_format(d->source, sizeof d->source, "%s of %s %s", what, p->name, p->version);
     wc_str_copy(d->source_path, sizeof d->source_path, path);
     return d;
@@ -131,15 +70,15 @@ static void add_built(struct asking *a, const struct package *p, const char *wha
     end(a);
 }
 
-static void add_required(struct asking *a, const struct package *p, const char *what,
-                         const char *path, struct wc_span package, struct wc_span set) {
+static void add_required(struct asking *a, const struct package *p, bool is_pip, const char *path,
+                         struct wc_span package, struct wc_span set) {
     const char *spec = set.p;
     size_t n = set.n;
     struct wc_spec parsed;
     struct wc_metadata_demand *d;
     if (!n || n >= sizeof d->spec || !wc_spec_parse(spec, n, &parsed) || !parsed.n)
         return;
-    d = begin(a, p, what, path);
+    d = begin(a, p, is_pip ? "METADATA" : "conda package", path);
     if (!d)
         return;
     d->kind = WC_demand_kind_REQUIRED;
@@ -148,7 +87,7 @@ static void add_required(struct asking *a, const struct package *p, const char *
         wc_mem_copy(d->package, package.p, package.n);
     struct wc_version floor = wc_spec_floor(&parsed);
     floor.build = -1;
-    if (p->floor_is_built && wc_version_known(floor))
+    if (is_pip && p->framework && p->framework->floor_is_built && wc_version_known(floor))
         wc_version_format(floor, d->built);
     end(a);
 }
@@ -185,8 +124,7 @@ static void read_requirement(struct asking *a, const struct package *p, const ch
     while (length && spec[length - 1] == ' ')
         length--;
     if (!marker || !for_another_system(marker))
-        add_required(a, p, "METADATA", path, (struct wc_span){line, n},
-                     (struct wc_span){spec, length});
+        add_required(a, p, true, path, (struct wc_span){line, n}, (struct wc_span){spec, length});
 }
 
 static void read_requirements(struct asking *a, const struct package *p, const char *site,
@@ -223,11 +161,9 @@ static struct wc_version version_behind(struct wc_reading *r, const char *path,
 }
 
 static void read_files(struct asking *a, const struct package *p, const char *site) {
-    WC_EACH_ROW(file, files_with_version) {
+    WC_EACH_KNOWN(file, p->framework ? p->framework->version_files : NULL, path) {
         size_t mark = a->r->memory.used;
-        const char *path = wc_str_same(p->framework, file->framework)
-                               ? wc_reading_format(a->r, "%s/%s", site, file->path)
-                               : NULL;
+        const char *path = wc_reading_format(a->r, "%s/%s", site, file->path);
         if (path)
             add_built(a, p, file->path, path,
                       file->marker ? version_behind(a->r, path, file->marker)
@@ -278,16 +214,16 @@ static bool consider_copy(void *arg, const char *name) {
 }
 
 static void read_bundled(struct asking *a, const struct package *p, const char *site) {
-    WC_EACH_ROW(row, bundled) {
+    WC_EACH_KNOWN(row, p->framework ? p->framework->copies : NULL, within) {
         size_t mark = a->r->memory.used;
         struct copy best = {"", 0};
-        const char *directory = wc_str_same(p->framework, row->framework)
-                                    ? wc_reading_format(a->r, "%s/%s", site, row->directory)
-                                    : NULL;
-        if (directory)
-            a->r->files->list(a->r->files->ctx, directory, consider_copy, &best);
-        const char *path =
-            best.worth ? wc_reading_format(a->r, "%s/%s", directory, best.name) : NULL;
+        const char *within =
+            row->by_soname ? wc_reading_format(a->r, "%s%s", site, row->within) : NULL;
+        if (within) /* ends in '/' */
+            a->r->files->list(a->r->files->ctx,
+                              wc_reading_copy(a->r, within, wc_str_length(within) - 1),
+                              consider_copy, &best);
+        const char *path = best.worth ? wc_reading_format(a->r, "%s%s", within, best.name) : NULL;
         struct wc_metadata_demand *d = path ? begin(a, p, best.name, path) : NULL;
         a->r->memory.used = mark;
         if (!d)
@@ -371,7 +307,7 @@ static void read_table(struct asking *a, const struct package *p, const char *no
         return;
     WC_EACH_ROW(row, built_with) {
         size_t before = a->n;
-        if (!wc_str_same(p->framework, row->framework) || !wc_str_same(cuda, row->cuda) ||
+        if (!wc_str_same(p->framework->name, row->framework) || !wc_str_same(cuda, row->cuda) ||
             !version_within(p->version, row->from, row->to))
             continue;
         add_built(a, p, row->what, "", wc_version_of(row->cudnn));
@@ -383,15 +319,18 @@ static void read_table(struct asking *a, const struct package *p, const char *no
     }
 }
 
-static const struct framework *framework_of(const char *distribution) {
-    WC_EACH_ROW(f, frameworks) {
-        size_t n = wc_str_length(f->distribution);
-        if (f->distribution[n - 1] == '*'
-                ? wc_str_length(distribution) >= n - 1 &&
-                      wc_mem_compare(distribution, f->distribution, n - 1) == 0
-                : wc_str_same(distribution, f->distribution))
-            return f;
-    }
+static bool is_of(const char *distribution, const char *pattern) {
+    size_t n = wc_str_length(pattern) - 1;
+    return pattern[n] == '*'
+               ? wc_str_length(distribution) >= n && wc_mem_compare(distribution, pattern, n) == 0
+               : wc_str_same(distribution, pattern);
+}
+
+static const struct wc_framework *framework_of(const char *distribution) {
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_TEXT(pattern, f->distributions)
+            if (is_of(distribution, *pattern))
+                return f;
     return NULL;
 }
 
@@ -402,18 +341,17 @@ static bool begins(void *prefix, const char *name) {
 static void read_distribution(struct asking *a, const struct wc_distribution *d) {
     char normal[NAME];
     wc_distribution_normalise(d->name, wc_str_length(d->name), normal, sizeof normal);
-    const struct framework *f = framework_of(normal);
-    struct package p = {f ? f->name : NULL, d->name, d->version, f && f->floor_is_built};
+    struct package p = {framework_of(normal), d->name, d->version};
     read_files(a, &p, d->site);
     const char *info = wc_reading_format(a->r, "%s/%s", d->site, d->info);
     if (info)
         read_version_suffix(a, &p, info);
     read_requirements(a, &p, d->site, d->info);
-    WC_EACH_ROW(row, related) {
+    WC_EACH_KNOWN(row, p.framework ? p.framework->related : NULL, distribution) {
         struct wc_distribution other;
         if (wc_str_same(normal, row->distribution) &&
             wc_distributions_in(a->r, d->site, begins, (void *)row->other, &other, 1)) {
-            struct package q = {p.framework, other.name, other.version, p.floor_is_built};
+            struct package q = {p.framework, other.name, other.version};
             read_requirements(a, &q, other.site, other.info);
         }
     }
@@ -425,10 +363,11 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
 
 /* ---- conda ---- */
 
-static const char *conda_framework(const char *record) {
-    WC_EACH_ROW(f, conda_frameworks)
-        if (wc_str_starts(record, f->package))
-            return f->name;
+static const struct wc_framework *conda_framework(const char *record) {
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_TEXT(start, f->conda)
+            if (wc_str_starts(record, *start))
+                return f;
     return NULL;
 }
 
@@ -448,8 +387,7 @@ static void read_dependency(struct asking *a, const struct package *p, const cha
         else
             spec[n++] = *s;
     }
-    add_required(a, p, "conda package", record, (struct wc_span){"cudnn", 5},
-                 (struct wc_span){spec, n});
+    add_required(a, p, false, record, (struct wc_span){"cudnn", 5}, (struct wc_span){spec, n});
 }
 
 static void read_conda(struct asking *a, const char *path) {
@@ -458,7 +396,7 @@ static void read_conda(struct asking *a, const char *path) {
     char line[LINE];
     if (!wc_conda_packages(a->r, path, true, conda_fits, NULL, &c, 1))
         return;
-    struct package p = {conda_framework(wc_base_name(c.record)), c.name, c.version, false};
+    struct package p = {conda_framework(wc_base_name(c.record)), c.name, c.version};
     const char *build = wc_str_find(c.build, "cudnn");
     struct wc_version v = WC_VERSION_NONE;
     if (build)

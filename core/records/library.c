@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "library.h"
 
-#include "core/model/frameworks.h"
+#include "core/knowledge/frameworks.h"
 #include "core/model/symbols.h"
 
 void wc_library_begin(struct wc_library *l, const char *path) {
@@ -74,15 +74,15 @@ bool wc_library_is_cudnn(const struct wc_library *l) {
 
 void wc_library_find_gpu(struct wc_library *l, const struct wc_reader *reader, char *room,
                          size_t cap) {
-    const char *path = wc_library_file(l), *name;
+    const char *path = wc_library_file(l);
     const struct wc_files *files = reader->files;
     struct wc_file_stat facts;
-    bool has_builds = l->framework && path && wc_framework_gpu_library(l->framework, 0);
+    const struct wc_framework *f = l->framework && path ? wc_framework_named(l->framework) : NULL;
+    bool has_builds = f && f->gpu_libraries;
     l->gpu_library = l->framework && l->role == WC_role_HOST ? path : NULL;
-    for (size_t i = 0;
-         has_builds && !l->gpu_library && (name = wc_framework_gpu_library(l->framework, i)); i++)
-        if (*name &&
-            wc_str_format(room, cap, "%.*s%s", (int)(wc_base_name(path) - path), path, name) &&
+    WC_EACH_TEXT(name, has_builds ? f->gpu_libraries : NULL)
+        if (!l->gpu_library && **name &&
+            wc_str_format(room, cap, "%.*s%s", (int)(wc_base_name(path) - path), path, *name) &&
             files->facts(files->ctx, room, &facts))
             l->gpu_library = room;
     if (has_builds && !l->gpu_library && l->identity &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where copies of cuDNN, and of what it works with, are known to lie, whether the loader looks
  * there or not: what a user has installed and thinks of. */
+#include "core/knowledge/frameworks.h"
 #include "search.h"
 
 /* Directories below a root: a site-packages or dist-packages directory of the process;
@@ -16,7 +17,6 @@ static const struct {
     {SITE, "nvidia/cuda_nvrtc/lib/"},
     {SITE, "nvidia/cuda_runtime/lib/"},
     {SITE, "nvidia/nvjitlink/lib/"},
-    {SITE, "torch/lib/"},
     {CONDA, "lib/"},
     {CUDA, "lib64/"},
     {CUDA, "targets/x86_64-linux/lib/"},
@@ -37,14 +37,23 @@ struct looking {
     bool over;
 };
 
-static void look_below(struct looking *l, const char *parent, const char *root, enum root kind) {
+static void look_at(struct looking *l, const char *parent, const char *root, const char *below) {
     struct wc_file_stat facts;
+    if (!l->over &&
+        wc_str_format(l->path, WC_SEARCH_PATH, "%s%s%s%s%s", parent, root,
+                      wc_str_ends(root, "/") ? "" : "/", below, l->name) &&
+        l->files->facts(l->files->ctx, l->path, &facts) && facts.regular)
+        l->over = !l->each(l->arg, l->path);
+}
+
+static void look_below(struct looking *l, const char *parent, const char *root, enum root kind) {
     WC_EACH_ROW(place, places)
-        if (!l->over && place->root == kind &&
-            wc_str_format(l->path, WC_SEARCH_PATH, "%s%s%s%s%s", parent, root,
-                          wc_str_ends(root, "/") ? "" : "/", place->below, l->name) &&
-            l->files->facts(l->files->ctx, l->path, &facts) && facts.regular)
-            l->over = !l->each(l->arg, l->path);
+        if (place->root == kind)
+            look_at(l, parent, root, place->below);
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_KNOWN(row, f->copies, within)
+            if (kind == SITE && row->by_soname)
+                look_at(l, parent, root, row->within + 1);
 }
 
 static bool each_local(void *arg, const char *name) {

@@ -29,7 +29,7 @@ KNOWN = {"", "torch", "tensorflow", "ctranslate2"}  # the model speaks of them b
 FIXED = {"cudnnGetVersion", "cudnnCreate", "cudnnBackendFinalize", "libcuda.so.1", "libc.so.6",
          "ld.so-1.7.0"}
 # Tables of public facts, each row with its source, that stand beside the code that reads them.
-TABLES = {"core/model/frameworks.c", "core/packages/metadata.c", "core/version/file_version.c"}
+TABLES = {"core/packages/metadata.c", "core/version/file_version.c"}
 TABLE = re.compile(r"static const (?:struct \w* ?\{[^}]*\} )?[^;={}]*\[\] = \{.*?\};", re.S)
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))

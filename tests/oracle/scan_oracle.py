@@ -23,7 +23,7 @@ CUDNN = re.compile(r"^libcudnn(_[a-z0-9_]+)?(-[0-9a-f]+)?\.so(\.|$)")
 CUDA_DEPENDENCY = re.compile(r"^lib(cuda|cudart|cublas|cublasLt|cufft|cufftw|curand|cusolver|cusolverMg|"
                        r"cusparse|cupti|nvJitLink|nvrtc|nvrtc-builtins|nvptxcompiler|nccl)"
                        r"(-[0-9a-f]+)?\.so(\.|$)")
-# core/model/frameworks.c has these by their names: nothing in them shows what they open.
+# core/knowledge/frameworks.def has these by their names: nothing in them shows what they open.
 KNOWN = re.compile(r"^(xla_cuda_plugin|libonnxruntime_providers_cuda|libphi|libpaddle|_versions)\.")
 
 

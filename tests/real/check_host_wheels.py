@@ -4,7 +4,7 @@
 repairs are made by. Small files of each wheel are fetched, once.
 
 Their METADATA against PINS of core/knowledge/built_with.def; of ONNX Runtime what its preload_dlls
-opens, by its own source, against tools/knowledge/preloaders.def.
+opens, by its own source, against core/knowledge/frameworks.def.
 """
 
 import ast
@@ -61,11 +61,11 @@ def check_preloader(checks, directory, release):
     info = directory / "onnxruntime/capi/build_and_package_info.py"
     got = opened((directory / "onnxruntime/__init__.py").read_text(),
                  info.read_text() if info.exists() else "")
-    table = rows("tools/knowledge/preloaders.def", "PRELOADED")
+    table = rows("core/knowledge/frameworks.def", "PRELOADED")
     checks.equal("has a preloader", got is not None, number("1.21") <= number(release))
     if got:
-        checks.equal("what it opens", got[1], [row[3] for row in table
-                                               if row[0] == "PRELOADED" and row[2] == got[0]])
+        checks.equal("what it opens", got[1], [row[2] for row in table
+                                               if row[1] == got[0]])
 
 
 def main():

@@ -92,8 +92,8 @@ def logged_variables():
 def hints():
     """{"ANYWHERE": [word, ...], "PACKAGE": [...]}: words that let a path hint at CUDA."""
     found = {"ANYWHERE": [], "PACKAGE": []}
-    for line in lines_of(ROOT / "core" / "knowledge" / "names.def"):
-        match = re.match(r'HINT\("(\w+)", (\w+), (PREFIX|WHOLE)\)$', line)
-        if match:
-            found[match[2]].append(match[1] + ("..." if match[3] == "PREFIX" else ""))
+    for table in ("names.def", "frameworks.def"):
+        text = "\n".join(lines_of(ROOT / "core" / "knowledge" / table))
+        for word, where, end in re.findall(r'HINT\("(\w+)", (\w+), (PREFIX|WHOLE)\)', text):
+            found[where].append(word + ("..." if end == "PREFIX" else ""))
     return found

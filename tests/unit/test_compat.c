@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "core/findings/shared/compat.h"
+#include "core/knowledge/frameworks.h"
 
 #define V(...) ((struct wc_version){__VA_ARGS__})
 
@@ -31,6 +32,13 @@ static void every_rule_has_a_name_and_a_sentence(void **state) {
         assert_int_equal(what[strlen(what) - 1], '.');
         assert_null(strchr(what, '\n'));
     }
+}
+
+static void rules_of_frameworks_are_known(void **state) {
+    (void)state;
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_KNOWN(row, f->rules, name)
+            assert_int_not_equal(wc_rule_from_name(row->name), WC_RULE_NONE);
 }
 
 static void what_is_no_rule_is_none(void **state) {
@@ -193,6 +201,7 @@ static void the_compatibility_number_drops_the_patch(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule_has_a_name_and_a_sentence),
+        cmocka_unit_test(rules_of_frameworks_are_known),
         cmocka_unit_test(what_is_no_rule_is_none),
         cmocka_unit_test(a_framework_has_the_rule_of_its_era),
         cmocka_unit_test(an_unknown_version_has_a_rule_only_where_all_agree),

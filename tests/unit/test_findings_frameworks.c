@@ -2,7 +2,7 @@
 /* Frameworks without cuDNN: gpu-stack-not-reached, cpu-only-build; and the table of frameworks. */
 #include "support_stack.h"
 
-#include "core/model/frameworks.h"
+#include "core/knowledge/frameworks.h"
 
 static int64_t add_framework(struct scene *s, const char *path, const char *package,
                              const char *version, const char *gpu_library) {
@@ -37,17 +37,17 @@ static void main_libraries(void **state) {
                                   NULL};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_null(wc_framework_of(others[i]));
-    assert_string_equal(wc_framework_gpu_library("torch", 0), "libtorch_cuda.so");
-    assert_null(wc_framework_gpu_library("torch", 1));
+    assert_string_equal(wc_framework_named("torch")->gpu_libraries[0], "libtorch_cuda.so");
+    assert_null(wc_framework_named("torch")->gpu_libraries[1]);
     assert_true(wc_framework_opens_cudnn("/a/jax_cuda12_plugin/_versions.so"));
     assert_true(wc_framework_opens_cudnn("cudnn/_compiled_module.abi3.so"));
     assert_true(wc_framework_opens_cudnn("/a/cudnn/_compiled_module.abi3.so"));
     assert_false(wc_framework_opens_cudnn("/a/mycudnn/_compiled_module.abi3.so"));
     assert_false(wc_framework_opens_cudnn("_compiled_module.abi3.so"));
-    assert_string_equal(wc_framework_gpu_library("tensorflow", 0), "");
-    assert_non_null(wc_framework_gpu_library("jax", 2));
-    assert_null(wc_framework_gpu_library("nobody", 0));
-    assert_null(wc_framework_gpu_library(NULL, 0));
+    assert_string_equal(wc_framework_named("tensorflow")->gpu_libraries[0], "");
+    assert_non_null(wc_framework_named("jax")->gpu_libraries[2]);
+    assert_null(wc_framework_named("nobody"));
+    assert_null(wc_framework_named(NULL));
 }
 
 static void a_build_without_cuda(void **state) {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/elf/blocks.h"
-#include "core/model/frameworks.h"
+#include "core/knowledge/frameworks.h"
 #include "core/version/file_version.h"
 #include "tools/util/memory.h"
 

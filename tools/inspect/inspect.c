@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
-#include "core/model/frameworks.h"
+#include "core/knowledge/frameworks.h"
 #include "core/records/process.h"
 #include "inspect_inside.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/knowledge/frameworks.h"
 #include "core/packages/identify.h"
 #include "rules.h"
 #include "wheel_table.h"
@@ -113,20 +114,13 @@ static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
     return true;
 }
 
-static const struct {
-    enum wc_installation_kind kind;
-    const char *package, *of_gpu;
-} gpu_builds[] = {
-#define GPU_BUILD(kind, package, of_gpu, source) {WC_installation_kind_##kind, package, of_gpu},
-#include "tools/knowledge/gpu_builds.def"
-};
-
 const char *beyond_gpu_build(const struct wc_object *o) {
     if (!o || !is_package(o))
         return NULL;
-    WC_EACH_ROW(row, gpu_builds)
-        if (row->kind == o->r.installation_kind && wc_str_same(row->package, o->r.installation))
-            return row->of_gpu;
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_KNOWN(row, f->gpu_builds, package)
+            if (row->kind == o->r.installation_kind && wc_str_same(row->package, o->r.installation))
+                return row->of_gpu;
     return o->r.installation;
 }
 

@@ -399,7 +399,7 @@ const char *command_of(struct wc_arena *memory, const struct edits *edits,
 
 /* ---- sentences ---- */
 
-/* "torch 2.8.0" of a release, "torch>=2.8" of a set of them. */
+/* "NAME 2.8.0" of a release, "NAME>=2.8" of a set of them. */
 static const char *package(struct wc_arena *memory, const struct edit *e) {
     const char *value = e->value ? e->value : "";
 

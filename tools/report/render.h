@@ -27,7 +27,7 @@ json_t *repair_json(const struct repair *fix);
  * its severity. */
 void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
                     struct wc_finding_view view, bool colour);
-/* The verdict alone: "error: libtorch_cuda.so got cuDNN 9.1.0, ...". The caller frees. */
+/* The verdict alone: "error: libhost.so got cuDNN 9.1.0, ...". The caller frees. */
 char *render_verdict_text(const struct report *r);
 
 /* The same of one process or several: who agrees, what differs, the processes, then a report for

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/model/frameworks.h"
+#include "core/knowledge/frameworks.h"
 #include "core/records/emit.h"
 #include "scan_inside.h"
 #include "tree_walk.h"

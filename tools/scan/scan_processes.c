@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/model/frameworks.h"
+#include "core/knowledge/frameworks.h"
 #include "core/version/version.h"
 #include "scan_inside.h"
 #include "tools/loader/loader_sim.h"

@@ -2,20 +2,26 @@
 /* The checks of core/knowledge/rules.def (compat.h). */
 #include "compat.h"
 
+#include "core/knowledge/frameworks.h"
+
+enum compares {
+    PROMISED,       /* by NVIDIA: no older minor, from cuDNN 7 on */
+    SAME_MINOR,     /* that, and the major */
+    NO_OLDER_MINOR, /* of the same major */
+    NO_OLDER_PATCH,
+    SAME_PATCH,
+    MINOR_BY_MAJOR, /* the same below cuDNN 7, no older from 7 on */
+    SCALED,         /* the build's number / 100 with the whole runtime number */
+};
+enum refusal { ENDS, WARNS };
+
 static const struct {
     const char *name, *what;
+    enum compares compares;
+    enum refusal refusal;
 } rules[WC_RULE_COUNT] = {
-#define RULE(id, name, what, source) [WC_RULE_##id] = {name, what},
-#include "core/knowledge/rules.def"
-};
-
-struct era {
-    char framework[16], from[8], to[8];
-    enum wc_rule rule;
-};
-
-static const struct era eras[] = {
-#define FRAMEWORK(name, from, to, id, source) {name, from, to, WC_RULE_##id},
+#define RULE(id, name, compares, refusal, what, source)                                            \
+    [WC_RULE_##id] = {name, what, compares, refusal},
 #include "core/knowledge/rules.def"
 };
 
@@ -55,11 +61,10 @@ static bool before(const char *to, struct wc_version v) {
 }
 
 enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version) {
-    WC_EACH_ROW(e, eras) {
-        if (wc_str_same(framework, e->framework) && from_on(e->from, version) &&
-            before(e->to, version))
-            return e->rule;
-    }
+    const struct wc_framework *f = wc_framework_named(framework);
+    WC_EACH_KNOWN(row, f ? f->rules : NULL, name)
+        if (from_on(row->from, version) && before(row->to, version))
+            return wc_rule_from_name(row->name);
     return WC_RULE_NVIDIA;
 }
 
@@ -121,41 +126,32 @@ static enum wc_fit scaled(struct wc_version built, struct wc_version runtime) {
 }
 
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime) {
+    if (!is_rule(rule))
+        return WC_FIT_UNKNOWN;
     /* Whatever a framework compares: other functions, and other names of its parts. */
-    if (is_rule(rule) && equal_in(built, runtime, 1) == WC_OTHER_MAJOR)
+    if (equal_in(built, runtime, 1) == WC_OTHER_MAJOR)
         return WC_OTHER_MAJOR;
-    switch (rule) {
-    case WC_RULE_NVIDIA:
+    switch (rules[rule].compares) {
+    case PROMISED:
         return promised(built, runtime);
-    case WC_RULE_TENSORFLOW_COMPATIBILITY:
-    case WC_RULE_TORCH_SAME_MINOR:
+    case SAME_MINOR:
         return equal_in(built, runtime, 2);
-    case WC_RULE_TENSORFLOW:
-    case WC_RULE_TORCH:
-    case WC_RULE_EXPECTED:
-        return minor_by_major(built, runtime);
-    case WC_RULE_JAX_SCALED:
-        return scaled(built, runtime);
-    case WC_RULE_XLA:
-    case WC_RULE_OPENCV:
-    case WC_RULE_PADDLE_MINOR:
+    case NO_OLDER_MINOR:
         return not_older_in(built, runtime, 2);
-    case WC_RULE_PADDLE:
+    case NO_OLDER_PATCH:
         return not_older_in(built, runtime, 3);
-    case WC_RULE_EXACT:
-    case WC_RULE_MXNET_WARNING:
-    case WC_RULE_OPENCV_EXACT:
+    case SAME_PATCH:
         return equal_in(built, runtime, 3);
-    case WC_RULE_NONE:
-    case WC_RULE_COUNT:
-        break;
+    case MINOR_BY_MAJOR:
+        return minor_by_major(built, runtime);
+    case SCALED:
+        return scaled(built, runtime);
     }
     return WC_FIT_UNKNOWN;
 }
 
 bool wc_rule_only_warns(enum wc_rule rule) {
-    return rule == WC_RULE_MXNET_WARNING || rule == WC_RULE_PADDLE_MINOR ||
-           rule == WC_RULE_PADDLE || rule == WC_RULE_OPENCV_EXACT || rule == WC_RULE_OPENCV;
+    return is_rule(rule) && rules[rule].refusal == WARNS;
 }
 
 uint64_t wc_compatibility_number(struct wc_version v) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which runtime version does a host accept that was built with another one? The frameworks' own
- * checks, era by era (core/knowledge/rules.def is the table), and NVIDIA's promise where
- * there is no check.
+ * checks, era by era (tables: core/knowledge/rules.def and frameworks.def), and NVIDIA's promise
+ * where there is no check.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 /* One row of core/knowledge/rules.def each: WC_RULE_<ID>. */
 enum wc_rule {
     WC_RULE_NONE, /* no rule applies: nothing can be said */
-#define RULE(id, name, what, source) WC_RULE_##id,
+#define RULE(id, name, compares, refusal, what, source) WC_RULE_##id,
 #include "core/knowledge/rules.def"
 #undef RULE
     WC_RULE_COUNT
@@ -23,9 +23,8 @@ const char *wc_rule_name(enum wc_rule rule);        /* kebab-case, as in the log
 enum wc_rule wc_rule_from_name(const char *name);   /* NONE if unknown */
 const char *wc_rule_explanation(enum wc_rule rule); /* one sentence */
 
-/* The rule that `framework` (names of core/knowledge/rules.def's framework table: "torch",
- * "tensorflow", "jax", "mxnet", "opencv", "paddle", ...) of `version` applies itself. Unknown
- * framework or version: NVIDIA's rule (WC_RULE_NVIDIA). */
+/* The rule that a framework (a name of core/knowledge/frameworks.def) of that version applies
+ * itself. Unknown framework or version: NVIDIA's rule (WC_RULE_NVIDIA). */
 enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version);
 
 /* built: what the host was compiled with; runtime: what cudnnGetVersion would say.

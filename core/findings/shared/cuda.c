@@ -59,7 +59,7 @@ static const char *said_by(const struct wc_stack *s, const struct wc_object *o, 
                 return *name;
         return NULL;
     }
-    /* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so has PyTorch. */
+    /* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so have wheels. */
     if (way == PACKAGE)
         return wc_cuda_in_package(installation) > 0 ? installation : o->r.installation_version;
     /* Asked for by it and loaded, or in vain. */

@@ -233,8 +233,9 @@ def load_first(world, edit):
 
 def preload(world, edit):
     """What the host's own function opens by its path, of what is there."""
-    table = (ROOT / "tools/knowledge/preloaders.def").read_text()
-    files = re.findall(rf'^PRELOADED\("{edit["name"]}", \d+, "([^"]+)"\)', table, re.M)
+    table = (ROOT / "core/knowledge/frameworks.def").read_text()
+    row = re.search(rf'^FRAMEWORK\("{edit["name"]}".*?^$', table, re.M | re.S)[0]
+    files = re.findall(r'PRELOADED\(\d+, "([^"]+)"\)', row)
     there = [world.site / file for file in files if (world.site / file).exists()]
     world.hosts[0].words[:0] = [f"open:{path}" for path in there]
 

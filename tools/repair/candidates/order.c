@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/findings/finding.h"
+#include "core/knowledge/frameworks.h"
 
 /* The folder below site-packages, else the file. */
 static const char *module_of(struct finding_of *f, const struct wc_object *host) {
@@ -49,10 +50,12 @@ void find_orders(struct finding_of *f) {
                     add_order(f, host, o);
     WC_EACH(o, f->s->objects) {
         const char *path = wc_path_of(o), *environment = find_environment_of(f, path);
-        if (path && strstr(path, "/onnxruntime/") && environment && !find_is_conda(environment))
+        const char *module = environment && !find_is_conda(environment) ? module_of(f, o) : NULL;
+        const struct wc_framework *known = module ? wc_framework_named(module) : NULL;
+        if (known && known->preloader.function)
             find_add(f, (struct edit){.kind = EDIT_PRELOADER,
-                                      .name = "onnxruntime",
-                                      .value = "preload_dlls",
+                                      .name = known->name,
+                                      .value = known->preloader.function,
                                       .environment = environment});
     }
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/knowledge/frameworks.h"
+
 static bool set_variable(struct overlay *o, const char *name, const char *value) {
     size_t n = strlen(name), kept = 0;
 
@@ -19,20 +21,13 @@ static bool set_variable(struct overlay *o, const char *name, const char *value)
     return true;
 }
 
-static const struct {
-    const char *module, *file;
-} preloaded[] = {
-#define PRELOADED(module, cuda, file) {module, file},
-#include "tools/knowledge/preloaders.def"
-};
-
 /* Of whatever CUDA it is a build for: the others' files are not there. */
 static bool preload(struct overlay *o, const struct edit *e) {
-    WC_EACH_ROW(row, preloaded) {
-        char *path = strcmp(row->module, e->name) == 0 && e->environment
-                         ? overlay_format(o, "%s/%s", e->environment, row->file)
-                         : NULL;
-        if (path && overlay_is_there(o, path))
+    const struct wc_framework *f = e->environment ? wc_framework_named(e->name) : NULL;
+
+    WC_EACH_KNOWN(row, f ? f->preloaded : NULL, file) {
+        char *path = overlay_format(o, "%s/%s", e->environment, row->file);
+        if (overlay_is_there(o, path))
             overlay_add_text(&o->first, path);
     }
     o->changes = o->changes || o->first.n > 0;
