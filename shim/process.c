@@ -5,6 +5,7 @@
 
 #include "auxv.h"
 #include "config.h"
+#include "core/knowledge/programs.h"
 #include "core/packages/identify.h"
 #include "files.h"
 #include "self.h"
@@ -71,11 +72,6 @@ void process_describe(struct wc_process *out) {
     out->arguments_size = n;
 }
 
-static bool is_python(void) {
-    const char *name = executable() ? wc_base_name(executable()) : "";
-    return wc_str_starts(name, "python") || wc_str_starts(name, "pypy");
-}
-
 /* What execve was given, in full. */
 static const char *started_by(char *to, size_t cap) {
     const char *given = (const char *)auxv_value(31 /* AT_EXECFN */);
@@ -91,8 +87,9 @@ const char *process_site(void) {
     static bool asked;
     if (!asked) {
         asked = true;
-        if (!is_python() || !wc_process_site(&shim_files, started_by(started, sizeof started),
-                                             config_variable("VIRTUAL_ENV"), site, sizeof site))
+        if (!wc_program_is(executable(), WC_PROGRAM_PYTHON) ||
+            !wc_process_site(&shim_files, started_by(started, sizeof started),
+                             config_variable("VIRTUAL_ENV"), site, sizeof site))
             site[0] = 0;
     }
     return site[0] ? site : NULL;

@@ -3,6 +3,7 @@
  * own-copy-unused: the environment of who asked for cuDNN has one, and another one came in, since
  * no search leads into the environment. A name without a number may lead to any major.
  */
+#include "core/knowledge/programs.h"
 #include "finding.h"
 
 static bool is_below(const char *path, const char *prefix) {
@@ -11,17 +12,6 @@ static bool is_below(const char *path, const char *prefix) {
     while (n > 1 && prefix[n - 1] == '/')
         n--;
     return n && wc_is_below(path, prefix, n);
-}
-
-/* What asks for a library in the name of a script. */
-static bool is_python(const char *path) {
-    static const char *const names[] = {"python", "pypy", "libpython", "_ctypes", "_cffi_backend"};
-    const char *base = path ? wc_base_name(path) : NULL;
-
-    WC_EACH_ROW(name, names)
-        if (base && wc_str_starts(base, *name))
-            return true;
-    return false;
 }
 
 static bool is_whole(const struct wc_package_record *p) {
@@ -56,7 +46,8 @@ static const struct wc_package_record *own_of(const struct wc_stack *s, const ch
     const struct wc_package *found =
         WC_FIRST(p, s->packages,
                  is_whole(&p->r) && !is_below(wc_real_path_of(o), p->r.prefix) &&
-                     (is_below(asker, p->r.prefix) || is_python(asker)) &&
+                     (is_below(asker, p->r.prefix) ||
+                      wc_program_is(asker, WC_PROGRAM_PYTHON | WC_PROGRAM_LIBRARY)) &&
                      answers(&p->r, o->r.asked_name, own));
 
     return found ? &found->r : NULL;

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/knowledge/programs.h"
 #include "tools/log/process_state.h"
+
+#define SCRIPTED (WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED)
 
 static bool same_node(const struct source *a, const struct source *b) {
     return wc_str_same(a->stack.process.node, b->stack.process.node);
@@ -54,39 +57,17 @@ static bool ended_well(const struct source *s) {
                                 : s->stack.has_summary;
 }
 
-/* A shell goes on, whatever becomes of what it starts; so does who takes in orphans. */
-static bool is_shell(const char *name) {
-    static const char *const shells[] = {"sh",   "bash", "dash", "ash",  "busybox", "zsh", "ksh",
-                                         "mksh", "fish", "csh",  "tcsh", "systemd", "init"};
-
-    WC_EACH_ROW(shell, shells)
-        if (strcmp(*shell, name) == 0)
-            return true;
-    return false;
-}
-
-/* "python3.11", "perl": what a script makes of a status is its own affair. */
-static bool is_interpreter(const char *name) {
-    static const char *const interpreters[] = {"python", "perl",    "ruby",  "node",
-                                               "php",    "Rscript", "julia", "lua"};
-
-    WC_EACH_ROW(interpreter, interpreters)
-        if (wc_str_starts(name, *interpreter))
-            return true;
-    return false;
-}
-
 /* What multiprocessing spawns is a "python -c"; those who wait for it look at its status. */
 static bool is_spawned_worker(const struct wc_process_record *p) {
-    return p->arguments.n > 1 && is_interpreter(wc_base_name(p->arguments.p[0])) &&
+    return p->arguments.n > 1 && wc_program_is(p->arguments.p[0], SCRIPTED) &&
            strcmp(p->arguments.p[1], "-c") == 0;
 }
 
 static bool is_minded(const struct wc_process_record *child) {
     if (child->forked || !child->parent_name)
         return true;
-    return !is_shell(child->parent_name) &&
-           (!is_interpreter(child->parent_name) || is_spawned_worker(child));
+    return !wc_program_is(child->parent_name, WC_PROGRAM_SHELL) &&
+           (!wc_program_is(child->parent_name, SCRIPTED) || is_spawned_worker(child));
 }
 
 /* Whoever starts workers learns how they end, and says so by its own end. */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs that act for others: core/knowledge/programs.def.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+enum wc_program_kind {
+    WC_PROGRAM_PYTHON = 1,
+    WC_PROGRAM_LIBRARY = 2,
+    WC_PROGRAM_SHELL = 4,
+    WC_PROGRAM_SCRIPTED = 8
+};
+/* Is it of one of these kinds (enum wc_program_kind)? NULL is none. */
+bool wc_program_is(const char *path, unsigned kinds);
