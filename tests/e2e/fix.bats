@@ -518,6 +518,13 @@ END
     rm "$site/sitecustomize.py"
     run -0 --separate-stderr "${alone[@]}" "$CMD" fix --try -- venv/bin/python main.py
     [[ $stderr == *"tried: status 0"* && $stderr != *sitecustomize* ]]
+    # 1.20 has no such function.
+    run "${alone[@]}" "$CMD" run -- venv/bin/python main.py
+    [[ $output == *preload_dlls* ]]
+    mv "$site"/onnxruntime_gpu-1.2{5,0}.0.dist-info
+    run "${alone[@]}" "$CMD" run -- venv/bin/python main.py
+    [[ $output == *library-not-found* && $output != *preload_dlls* ]]
+    mv "$site"/onnxruntime_gpu-1.2{0,5}.0.dist-info
 }
 
 # ---- doing it ----

@@ -36,6 +36,23 @@ static void add_order(struct finding_of *f, const struct wc_object *first,
         find_add(f, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b});
 }
 
+/* Releases before `since` have no such function. */
+static void add_preloader(struct finding_of *f, const struct wc_object *o) {
+    const char *environment = find_environment_of(f, wc_path_of(o));
+    const char *module = environment && !find_is_conda(environment) ? module_of(f, o) : NULL;
+    const struct wc_framework *known = module ? wc_framework_named(module) : NULL;
+    struct wc_version release = wc_version_of(o->r.installation_version);
+
+    if (!known || !known->preloader.function ||
+        (wc_version_known(release) &&
+         wc_version_compare(release, wc_version_of(known->preloader.since)) < 0))
+        return;
+    find_add(f, (struct edit){.kind = EDIT_PRELOADER,
+                              .name = known->name,
+                              .value = known->preloader.function,
+                              .environment = environment});
+}
+
 void find_orders(struct finding_of *f) {
     WC_EACH(first, f->s->objects)
         WC_EACH(then, f->s->objects) {
@@ -48,14 +65,6 @@ void find_orders(struct finding_of *f) {
             WC_EACH(host, f->s->objects)
                 if (wc_wants_cudnn(host))
                     add_order(f, host, o);
-    WC_EACH(o, f->s->objects) {
-        const char *path = wc_path_of(o), *environment = find_environment_of(f, path);
-        const char *module = environment && !find_is_conda(environment) ? module_of(f, o) : NULL;
-        const struct wc_framework *known = module ? wc_framework_named(module) : NULL;
-        if (known && known->preloader.function)
-            find_add(f, (struct edit){.kind = EDIT_PRELOADER,
-                                      .name = known->name,
-                                      .value = known->preloader.function,
-                                      .environment = environment});
-    }
+    WC_EACH(o, f->s->objects)
+        add_preloader(f, o);
 }
