@@ -170,7 +170,7 @@ static void take_constants(struct library_cache *w, struct library *b, enum wc_n
 static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
                          const struct wc_elf_image *image, int fd, uint64_t size) {
     if (wc_str_same(b->search.soname, WC_OWN_NAME)) {
-        b->about.role = WC_role_OTHER;
+        b->about.role = WC_role_OTHER; /* it names and defines what hosts do, and wants no cuDNN */
     } else if (opens_parts(b)) {
         take_constants(w, b, WC_NAME_PART, fd, size);
     } else if (b->about.role == WC_role_HOST && !b->needs_cudnn) {
@@ -253,14 +253,6 @@ static struct library *new_library(struct library_cache *w, const char *path, st
     return b;
 }
 
-/* It names and defines what hosts do, and wants no cuDNN. */
-static bool is_shim(struct library *b) {
-    if (!wc_str_same(b->search.soname, "libwhichcudnn.so"))
-        return false;
-    b->about.role = WC_role_OTHER;
-    return true;
-}
-
 /* What elf_file.h knows of it: most have no symbol of cuDNN's, which a prescan shows. */
 static struct library *read_library(struct library_cache *w, const char *path,
                                     const enum elf_prescan_answer *known) {
@@ -279,7 +271,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
                       is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
     if (l)
         b = new_library(w, path, l);
-    if (b && b->is_elf && !is_shim(b))
+    if (b && b->is_elf)
         take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
     close(fd);
     if (b && is_kept(w, b)) {

@@ -16,17 +16,11 @@ static void begin_side(struct layout *l, int indent, int hang, const char *name)
     l->column = l->indent = hang;
 }
 
-static const struct plan_of_finding *fixes_of(const struct report *r) {
-    static const struct plan_of_finding none = {NULL, 0};
-
-    return r->plan && r->plan->of && r->findings.n > 0 ? &r->plan->of[0] : &none;
-}
-
 /* A command each; else one sentence. */
 static void print_fixes(struct layout *l, const struct report *r) {
     const char *label = "fix";
 
-    WC_EACH(fix, *fixes_of(r)) {
+    WC_EACH(fix, *report_fixes(r, r->findings.p)) {
         if (!fix->command && strcmp(label, "fix") != 0)
             continue;
         begin_side(l, 2, SIDES, "");
@@ -105,7 +99,7 @@ json_t *side_json(const struct report *r) {
                      text_to_json(running ? s->stack.process.node : NULL), "verdict",
                      wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict), "first_finding",
                      text_to_json(f ? f->id : NULL), "fix",
-                     JSON_EACH(fix, *fixes_of(r), repair_json(fix)));
+                     JSON_EACH(fix, *report_fixes(r, r->findings.p), repair_json(fix)));
 }
 
 json_t *differences_json(const struct comparison *c) {

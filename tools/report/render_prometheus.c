@@ -9,21 +9,17 @@
 #include "cudnn_knowledge.inc"
 #include "library.h"
 #include "render.h"
+#include "tools/util/hash.h"
 #include "tools/util/layout.h"
 
 /* A server keeps each row for ever, and what is in a log may be anything. */
 #define ROWS_MOST 200
 #define VALUE_WIDTH 80
 
-/* Equal ones are one row, and the last two may be of one process. */
-struct labels {
-    char **p;
-    size_t n;
-};
-
 struct row {
-    const char *labels;
-    size_t n;
+    UT_hash_handle hh;
+    char *labels;
+    size_t n, last; /* processes; the number of the last, which counts once */
 };
 
 /* ---- what a process adds ---- */
@@ -39,14 +35,18 @@ static char *label_value(const char *text) {
     return sink_end(&value);
 }
 
-/* Takes the text. since: what this process has added before, which is not counted twice. */
-static void add(struct labels *to, size_t since, char *text) {
-    for (size_t i = since; i < to->n; i++)
-        if (strcmp(to->p[i], text) == 0) {
-            free(text);
-            return;
-        }
-    *MUST_ADD(to->p, to->n) = text;
+/* Takes the labels. */
+static void count(struct row **rows, size_t process, char *labels) {
+    struct row *row = hash_find_text(*rows, labels);
+
+    if (!row) {
+        row = must_allocate(sizeof(*row));
+        row->labels = must_copy(labels);
+        hash_add(rows, row, row->labels, strlen(row->labels));
+    }
+    row->n += row->last != process;
+    row->last = process;
+    free(labels);
 }
 
 /* The release alone: the build says nothing more, and not every source of a version has it. */
@@ -60,28 +60,21 @@ static char *version_of(const struct wc_object *o) {
     return library_version(&o->r) ?: must_copy("unknown");
 }
 
-static void add_facade(struct labels *to, size_t since, const struct wc_object *o) {
-    OWNED char *version = version_of(o), *source = library_source(&o->r) ?: must_copy("unknown");
-    OWNED char *version_value = label_value(version), *source_value = label_value(source);
-
-    add(to, since, must_format("version=\"%s\",source=\"%s\"", version_value, source_value));
-}
-
-static void add_facades(struct labels *to, const struct report *r) {
-    size_t since = to->n;
-
-    WC_EACH(o, r->source->stack.objects)
-        if (o->r.role == WC_role_FACADE && o->r.mapped)
-            add_facade(to, since, o);
-}
-
-static void add_findings(struct labels *to, const struct report *r) {
-    size_t since = to->n;
-
+static void count_process(struct row **facades, struct row **findings, const struct report *r,
+                          size_t process) {
+    WC_EACH(o, r->source->stack.objects) {
+        if (o->r.role != WC_role_FACADE || !o->r.mapped)
+            continue;
+        OWNED char *version = version_of(o),
+                   *source = library_source(&o->r) ?: must_copy("unknown");
+        OWNED char *version_value = label_value(version), *source_value = label_value(source);
+        count(facades, process,
+              must_format("version=\"%s\",source=\"%s\"", version_value, source_value));
+    }
     WC_EACH(f, r->findings)
-        add(to, since,
-            must_format("id=\"%s\",severity=\"%s\"", f->id,
-                        wc_enum_word_raw(WC_ENUM_severity, f->severity)));
+        count(findings, process,
+              must_format("id=\"%s\",severity=\"%s\"", f->id,
+                          wc_enum_word_raw(WC_ENUM_severity, f->severity)));
 }
 
 /* ---- families ---- */
@@ -95,40 +88,29 @@ static void print_family(FILE *to, const char *name, const char *help, long long
     fprintf(to, "whichcudnn_%s %lld\n", name, value);
 }
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int most_first(const void *a, const void *b) {
     const struct row *x = a, *y = b;
 
     return WC_ORDER(y->n, x->n) ?: strcmp(x->labels, y->labels);
 }
 
-/* Frees the labels. rest: labels of what is beyond the rows. */
-static void print_rows(FILE *to, const char *name, struct labels *labels, const char *rest) {
-    struct row *rows = must_allocate((labels->n + 1) * sizeof(*rows));
-    size_t n = 0, beyond = 0;
+/* Frees the rows. rest: labels of what is beyond them. */
+static void print_rows(FILE *to, const char *name, struct row *rows, const char *rest) {
+    size_t told = 0, beyond = 0;
+    struct row *row, *next;
 
-    if (labels->n > 0)
-        qsort(labels->p, labels->n, sizeof(*labels->p), by_text);
-    for (size_t i = 0; i < labels->n; i++) {
-        if (n == 0 || strcmp(rows[n - 1].labels, labels->p[i]) != 0)
-            rows[n++].labels = labels->p[i];
-        rows[n - 1].n++;
-    }
-    qsort(rows, n, sizeof(*rows), most_first);
-    for (size_t i = 0; i < n; i++)
-        if (i < ROWS_MOST && strcmp(rows[i].labels, rest) != 0) /* which two rows may not have */
-            fprintf(to, "whichcudnn_%s{%s} %zu\n", name, rows[i].labels, rows[i].n);
+    HASH_SORT(rows, most_first);
+    HASH_ITER(hh, rows, row, next) {
+        if (told++ < ROWS_MOST && strcmp(row->labels, rest) != 0) /* which two rows may not have */
+            fprintf(to, "whichcudnn_%s{%s} %zu\n", name, row->labels, row->n);
         else
-            beyond += rows[i].n;
+            beyond += row->n;
+        hash_remove(&rows, row);
+        free(row->labels);
+        free(row);
+    }
     if (beyond > 0)
         fprintf(to, "whichcudnn_%s{%s} %zu\n", name, rest, beyond);
-    free(rows);
-    for (size_t i = 0; i < labels->n; i++)
-        free(labels->p[i]);
-    free(labels->p);
 }
 
 /* Each word is there, so that a rule can compare with 0. */
@@ -144,13 +126,12 @@ static void print_verdicts(FILE *to, const struct report *reports, size_t n) {
 }
 
 void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t unreadable) {
-    struct labels facades = {NULL, 0}, findings = {NULL, 0};
+    struct row *facades = NULL, *findings = NULL;
     long long damaged = 0, newest = 0;
 
     for (size_t i = 0; i < n; i++) {
         const struct source *s = reports[i].source;
-        add_facades(&facades, &reports[i]);
-        add_findings(&findings, &reports[i]);
+        count_process(&facades, &findings, &reports[i], i + 1);
         damaged += reports[i].gaps.n > 0;
         newest = s->last_time > newest ? s->last_time : newest;
     }
@@ -162,9 +143,9 @@ void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t 
     begin_family(to, "processes",
                  "Processes that have a cuDNN mapped, by its release and installation; one with "
                  "two counts in each.");
-    print_rows(to, "processes", &facades, "version=\"other\",source=\"other\"");
+    print_rows(to, "processes", facades, "version=\"other\",source=\"other\"");
     begin_family(to, "findings", "Processes that have a finding, by its id and severity.");
-    print_rows(to, "findings", &findings, "id=\"other\",severity=\"other\"");
+    print_rows(to, "findings", findings, "id=\"other\",severity=\"other\"");
     print_verdicts(to, reports, n);
     print_family(to, "logs_damaged", "Processes of whose log something is lost.", damaged);
     print_family(to, "logs_unreadable", "Logs that could not be read at all.",

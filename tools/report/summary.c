@@ -6,24 +6,13 @@
 
 #include "core/findings/finding_text.h"
 #include "tools/log/process_state.h"
+#include "tools/util/hash.h"
 #include "tools/util/terminal.h"
 
 #define ENDINGS_MOST 6
 #define NORMALLY "ended normally"
 
 /* ---- rows ---- */
-
-/* What one process adds: a finding, or its verdict. Equal keys are one row. */
-struct entry {
-    char *key;
-    size_t process, place;
-    const struct wc_finding_record *finding;
-};
-
-struct entries {
-    struct entry *p;
-    size_t n;
-};
 
 static int weight_of(const struct report *r, const struct wc_finding_record *finding) {
     static const int of_severity[] = {
@@ -36,34 +25,50 @@ static int weight_of(const struct report *r, const struct wc_finding_record *fin
                                                               : 0;
 }
 
-static bool has_verdict_row(const struct report *r) {
-    return r->conclusion.verdict == WC_verdict_OK ||
-           r->conclusion.verdict == WC_verdict_UNEXPLAINED ||
-           (r->conclusion.verdict == WC_verdict_NOT_OBSERVED && r->conclusion.concerned);
-}
+/* Equal keys are one row. */
+struct keyed_row {
+    UT_hash_handle hh;
+    char *key;
+    size_t row;
+};
 
-static void add(struct entries *to, char *key, size_t process, size_t place,
+/* What one process adds: a finding, or (NULL) its verdict. Takes the key. */
+static void add(struct summary *s, struct keyed_row **keys, char *key, size_t process, size_t place,
                 const struct wc_finding_record *finding) {
-    *MUST_ADD(to->p, to->n) = (struct entry){key, process, place, finding};
-}
+    const struct report *r = s->m->p[process].report;
+    struct keyed_row *known = hash_find_text(*keys, key);
+    struct summary_row *row;
 
-static void add_process(struct entries *to, const struct report *r, size_t process) {
-    if (has_verdict_row(r))
-        add(to, must_format("%d %s", (int)r->conclusion.verdict, r->conclusion.text), process, 0,
-            NULL);
-    if (r->conclusion.verdict == WC_verdict_NOT_OBSERVED && !r->conclusion.concerned)
-        return;
-    for (size_t i = 0; i < r->findings.n; i++) {
-        const struct wc_finding_record *f = &r->findings.p[i];
-        add(to, must_format("%s %d %s", f->id, (int)f->severity, f->title), process, i, f);
+    if (known) {
+        free(key);
+    } else {
+        known = must_allocate(sizeof(*known));
+        known->key = key;
+        known->row = s->n;
+        hash_add(keys, known, key, strlen(key));
+        *MUST_ADD(s->rows, s->n) = (struct summary_row){
+            .finding = finding, .report = r, .weight = weight_of(r, finding), .place = place};
     }
+    row = &s->rows[known->row];
+    if (row->n == 0 || row->members[row->n - 1] != process)
+        *MUST_ADD(row->members, row->n) = process;
 }
 
-static int by_key(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
+/* Does it add one? */
+static bool add_process(struct summary *s, struct keyed_row **keys, size_t process) {
+    const struct report *r = s->m->p[process].report;
+    const struct wc_conclusion *c = &r->conclusion;
+    bool by_verdict = c->verdict == WC_verdict_OK || c->verdict == WC_verdict_UNEXPLAINED ||
+                      (c->verdict == WC_verdict_NOT_OBSERVED && c->concerned);
+    size_t findings = c->verdict == WC_verdict_NOT_OBSERVED && !c->concerned ? 0 : r->findings.n;
 
-    return strcmp(x->key, y->key) ?: WC_ORDER(x->process, y->process)
-           ?: WC_ORDER(x->place, y->place);
+    if (by_verdict)
+        add(s, keys, must_format("%d %s", (int)c->verdict, c->text), process, 0, NULL);
+    for (size_t i = 0; i < findings; i++) {
+        const struct wc_finding_record *f = &r->findings.p[i];
+        add(s, keys, must_format("%s %d %s", f->id, (int)f->severity, f->title), process, i, f);
+    }
+    return by_verdict || findings > 0;
 }
 
 static int worst_first(const void *a, const void *b) {
@@ -73,67 +78,30 @@ static int worst_first(const void *a, const void *b) {
            ?: WC_ORDER(x->members[0], y->members[0]);
 }
 
-static void begin_row(struct summary *s, const struct entry *e) {
-    const struct report *r = s->m->p[e->process].report;
+void summary_make(struct summary *s, const struct merged *m) {
+    struct keyed_row *keys = NULL, *key, *next;
+    size_t first = 0;
 
-    s->rows[s->n++] = (struct summary_row){.finding = e->finding,
-                                           .report = r,
-                                           .members = s->members,
-                                           .weight = weight_of(r, e->finding),
-                                           .place = e->place};
-}
-
-static void make_rows(struct summary *s, struct entries *in) {
-    size_t filled = 0;
-
-    qsort(in->p, in->n, sizeof(*in->p), by_key);
-    for (size_t i = 0; i < in->n; i++) {
-        const struct entry *e = &in->p[i], *last = e - (i > 0);
-        bool same = i > 0 && strcmp(e->key, last->key) == 0;
-        if (same && e->process == last->process)
-            continue;
-        s->members[filled] = e->process;
-        if (!same) {
-            begin_row(s, e);
-            s->rows[s->n - 1].members = &s->members[filled];
-        }
-        filled++;
-        s->rows[s->n - 1].n++;
+    *s = (struct summary){.m = m};
+    for (size_t i = 0; i < m->n; i++)
+        s->counted += add_process(s, &keys, i);
+    /* The command itself, else the first, says why nothing was seen. */
+    while (s->n == 0 && first < m->n && !m->p[first].report->source->stack.process.eager)
+        first++;
+    if (s->n == 0)
+        add(s, &keys, must_copy(""), first < m->n ? first : 0, 0, NULL);
+    HASH_ITER(hh, keys, key, next) {
+        hash_remove(&keys, key);
+        free(key->key);
+        free(key);
     }
     qsort(s->rows, s->n, sizeof(*s->rows), worst_first);
 }
 
-/* The command itself, else the first, says why nothing was seen. */
-static size_t first_of_nothing(const struct merged *m) {
-    for (size_t i = 0; i < m->n; i++)
-        if (m->p[i].report->source->stack.process.eager)
-            return i;
-    return 0;
-}
-
-void summary_make(struct summary *s, const struct merged *m) {
-    struct entries in = {NULL, 0};
-    size_t before;
-
-    *s = (struct summary){.m = m};
-    for (size_t i = 0; i < m->n; i++) {
-        before = in.n;
-        add_process(&in, m->p[i].report, i);
-        s->counted += in.n > before;
-    }
-    if (in.n == 0)
-        add(&in, must_copy(""), first_of_nothing(m), 0, NULL);
-    s->rows = must_allocate(in.n * sizeof(*s->rows));
-    s->members = must_allocate(in.n * sizeof(*s->members));
-    make_rows(s, &in);
-    for (size_t i = 0; i < in.n; i++)
-        free(in.p[i].key);
-    free(in.p);
-}
-
 void summary_end(struct summary *s) {
+    for (size_t i = 0; i < s->n; i++)
+        free(s->rows[i].members);
     free(s->rows);
-    free(s->members);
 }
 
 /* ---- who ---- */

@@ -10,7 +10,7 @@
 struct summary_row {
     const struct wc_finding_record *finding; /* NULL: the row is of a verdict */
     const struct report *report;             /* of the first process that has it */
-    const size_t *members;                   /* n indices of processes */
+    size_t *members;                         /* n indices of processes */
     size_t n;
     int weight;   /* the worst first */
     size_t place; /* among the findings of its process: cause first */
@@ -22,7 +22,6 @@ struct summary {
     struct summary_row *rows;
     size_t n;       /* at least one */
     size_t counted; /* processes that loaded cuDNN or asked for it */
-    size_t *members;
 };
 
 void summary_make(struct summary *s, const struct merged *m);
