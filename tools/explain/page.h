@@ -13,9 +13,5 @@ const char *page_of(const char *id);
 /* What such findings say, in general; NULL: there is no such finding. */
 const char *title_of(const char *id);
 
-/*
- * The same for a terminal of 80 columns: paragraphs are filled, blocks of code indented, marks
- * painted. Known is what docs/findings.md uses: paragraphs, lists, blocks between ```, tables (as
- * they are), **bold**, `code`, [links](there). False: there is none.
- */
+/* The same for a terminal of 80 columns, as generate_pages.py makes it. False: there is none. */
 bool page_print(FILE *to, const char *id, bool colour);
