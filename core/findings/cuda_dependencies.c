@@ -5,16 +5,12 @@
  */
 #include "finding.h"
 
-enum { MISSING_NAME = 128 };
-
 /* ---- cuda-major-differs ---- */
 
 /* Was one of its own major asked for by cuDNN in vain, or needed by a part that it asked for? */
 static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_t major) {
-    char needed[MISSING_NAME];
-    const char *name = wc_failed_dependency(f, needed, sizeof needed) ? needed : f->r.name;
-
-    return wc_is_load(f) && wc_name_cuda(name) == major && wc_asked_by_cudnn(s, f);
+    return wc_is_load(f) && wc_name_cuda(f->needs ? f->needs : f->r.name) == major &&
+           wc_asked_by_cudnn(s, f);
 }
 
 static void cuda_dependency_facts(struct wc_case *c) {
@@ -172,12 +168,10 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
 /* A CUDA dependency that was asked for and that nobody brought; part NULL: any. */
 static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, const char *part,
                        struct wc_name *n) {
-    char other[128];
-
     *n = wc_name_read(f->r.name);
     return n->kind == WC_NAME_CUDA_DEPENDENCY && (!part || wc_str_same(n->part, part)) &&
-           wc_is_load(f) && !wc_failed_dependency(f, other, sizeof other) &&
-           !wc_reported_by_file(s, f) && is_needed(s, f, n->part);
+           wc_is_load(f) && (f->reason == WC_REASON_NOT_FOUND || f->reason == WC_REASON_UNKNOWN) &&
+           is_needed(s, f, n->part);
 }
 
 static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, const char *part) {

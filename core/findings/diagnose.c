@@ -50,6 +50,7 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
     struct wc_diagnosis d = {.s = s, .scratch = scratch, .out = out};
 
     *out = (struct wc_findings){NULL, 0, 0};
+    wc_fill_columns(s);
     wc_find_uses(&d);
     wc_judge_all(&d);
     WC_EACH_ROW(kind, kinds) {

@@ -13,6 +13,8 @@ struct wc_findings {
     size_t lost; /* findings that found no memory */
 };
 
+/* Fills the columns of the stack's failures (core/model/stack.h), as wc_diagnose does first. */
+void wc_fill_columns(const struct wc_stack *s);
 /* Fills out; all memory comes from scratch (64 KiB suffice for a usual stack). The same stack
  * always gives the same findings in the same order. */
 void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);

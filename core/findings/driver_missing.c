@@ -9,8 +9,6 @@
  */
 #include "finding.h"
 
-enum { MISSING_NAME = 128 };
-
 struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */
     const struct wc_failure *victim;  /* a library that did not come in for want of it */
@@ -33,24 +31,20 @@ static const char *unreached(const struct wc_stack *s) {
 
 static struct signs signs_of(const struct wc_stack *s) {
     struct signs signs = {.libcuda = wc_driver_library(s), .unreached = unreached(s)};
-    char missing[MISSING_NAME];
-    struct wc_bad_file bad;
 
     signs.stub = signs.libcuda && wc_lies_in_a(wc_real_path_of(signs.libcuda), "stubs");
     WC_EACH(f, s->failures) {
         const struct wc_object *asker = wc_caller_of(s, f);
         if (signs.libcuda && !signs.stub)
             break; /* it came in after all */
-        /* bad-file and wrong-name tell it */
-        if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
+        if (!wc_is_load(f) || f->reason == WC_REASON_BAD_FILE || f->reason == WC_REASON_WRONG_NAME)
             continue;
         if (wc_name_kind_of(f->r.name) == WC_NAME_DRIVER) {
             if (!signs.request)
                 signs.request = f;
             signs.by_cudnn = signs.by_cudnn || wc_is_cudnn(asker);
             signs.by_host = signs.by_host || (asker && wc_wants_cudnn(asker));
-        } else if (!signs.victim && wc_failed_dependency(f, missing, sizeof missing) &&
-                   wc_name_kind_of(missing) == WC_NAME_DRIVER) {
+        } else if (!signs.victim && wc_name_kind_of(f->needs) == WC_NAME_DRIVER) {
             signs.victim = f;
         }
     }

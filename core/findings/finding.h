@@ -321,49 +321,22 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 
 /* The library that failed because of which f failed, if it is another than the one asked for. */
 bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
-/* A cuDNN file that the loader refused because another one of cuDNN, the facade or a part, lacks a
- * function that it imports from it: the two are of different releases. */
-struct wc_refusal {
-    char file[512];
-    char part[64]; /* that lacks the function */
-};
-bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out);
+/* Does a library of cuDNN want what another one, of another release, does not have? */
+bool wc_is_torn_cudnn(const struct wc_failure *f);
 /* Whoever asked found another library of cuDNN's later, which did not come in: what that one lacks
  * is the cause. */
 bool wc_found_another(const struct wc_stack *s, const struct wc_failure *f);
-/* Was the file looked at for that request, or for the same one before? */
-bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file,
-                     const struct wc_failure *f);
 /* A sound file of the library of this name that was looked at for that request: the one that the
  * loader found, where it found one. NULL: none. */
 const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
                                           const char *name);
-/* The file because of which f failed, where it is the file itself that is wrong: the loader refused
- * it with words of its own, or passed it over without a word and found no other. */
-struct wc_bad_file {
-    char name[512];                    /* path or, where the loader told no more, bare name */
-    const struct wc_file_record *file; /* what it really is; NULL: nobody looked */
-    bool refused;                      /* false: passed over */
-};
-bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
-                        struct wc_bad_file *out);
-/* The same of a file that may be sound: the system did not let the loader have it. */
-enum wc_system_refusal wc_failed_for_system(const struct wc_stack *s, const struct wc_failure *f,
-                                            struct wc_bad_file *out);
 /* Does what a file is called, or asked for by, have to do with cuDNN, CUDA or a framework? */
 bool wc_file_matters(const char *file);
-/* A file in the directories searched that would have been the right one, but for its name. NULL:
- * none was seen. (core/findings/wrong_name.c) */
-const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
-                                                const struct wc_failure *f);
-/* The file that the loader refused for its symbol versions because it is another library than its
- * name says. NULL: it is not, or nobody looked. (core/findings/wrong_name.c) */
-const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f);
-/* Was it for a file, its name or a symbol version? (core/findings/symbol_version.c) */
-bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f);
-/* Frameworks try several names and copies: did what f asked for, or the library of this file's
- * name, come in behind that failure? */
-bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file);
+/* Does the SONAME belong to another library than this name, or to another major of it?
+ * (core/findings/wrong_name.c) */
+bool wc_is_false_name(const char *name, const char *soname);
+/* Has cuDNN or CUDA to do with it? (core/findings/symbol_version.c) */
+bool wc_symbol_version_matters(const struct wc_said *u);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f); /* and the loader's words */
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);

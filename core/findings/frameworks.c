@@ -6,8 +6,6 @@
 #include "core/knowledge/frameworks.h"
 #include "finding.h"
 
-enum { MISSING_NAME = 128 };
-
 static bool has_cudnn(const struct wc_stack *s) {
     return WC_ANY(o, s->objects, wc_is_cudnn(o));
 }
@@ -44,18 +42,9 @@ static bool is_of_cuda(const char *name, const struct wc_object *main) {
 
 static bool stopped(const struct wc_stack *s, const struct wc_failure *f,
                     const struct wc_object *main) {
-    char missing[MISSING_NAME];
-
     if (!wc_is_load(f) || !f->r.name || wc_mapped_as(s, f->r.name))
         return false;
-    return is_of_cuda(f->r.name, main) ||
-           (wc_failed_dependency(f, missing, sizeof missing) && is_of_cuda(missing, main));
-}
-
-static const char *missing_of(const struct wc_failure *f, char missing[MISSING_NAME]) {
-    if (!wc_failed_dependency(f, missing, MISSING_NAME))
-        wc_str_copy(missing, MISSING_NAME, wc_base_name(f->r.name));
-    return missing;
+    return is_of_cuda(f->r.name, main) || (f->needs && is_of_cuda(f->needs, main));
 }
 
 static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
@@ -85,9 +74,9 @@ static bool is_said(const struct wc_diagnosis *d, const char *missing) {
 static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
     const struct wc_failure *first =
         WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
-    char missing[MISSING_NAME];
+    const char *missing = !first ? NULL : first->needs ? first->needs : wc_base_name(first->r.name);
 
-    if (first && !is_said(d, missing_of(first, missing)))
+    if (first && !is_said(d, missing))
         report_stopped(d, main, missing);
 }
 

@@ -130,14 +130,6 @@ static bool is_of_cudnn(const char *function) {
     return function && wc_str_starts(function, "cudnn");
 }
 
-/* Its words name one function, the first that was missed; with a symbol version
- * symbol-version-not-found tells it. */
-static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
-    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->version[0] || !is_of_cudnn(u->symbol))
-        return false;
-    return !wc_name_is_cudnn(u->file) && !wc_came_in_later(s, f, u->file);
-}
-
 static const struct wc_object *only_facade(const struct wc_stack *s) {
     const struct wc_object *facade = NULL;
     size_t facades = 0;
@@ -150,8 +142,9 @@ static const struct wc_object *only_facade(const struct wc_stack *s) {
     return facades == 1 ? facade : NULL;
 }
 
-static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
-                         const struct wc_unmet *u) {
+/* The loader's words name one function, the first that was missed. */
+static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
+    const struct wc_said *u = &f->said;
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
     const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object found = wc_file_as_object(file, NULL);
@@ -167,8 +160,8 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                            wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     c->r.object = library && !file ? library->r.object : WC_NULL;
-    wc_case_fact(c, "host", wc_format(c, "%s", u->file), "dlerror");
-    wc_case_fact(c, wc_format(c, "%s", u->symbol),
+    wc_case_fact(c, "host", u->file, "dlerror");
+    wc_case_fact(c, u->symbol,
                  wc_version_known(since) ? wc_format(c, "came with %s", wc_format_version(c, since))
                                          : "not known to this build",
                  "function table");
@@ -197,8 +190,7 @@ static bool is_last_lookup(const struct wc_stack *s, const struct wc_failure *f)
 
 static const struct wc_object *library_of_lookup(const struct wc_stack *s,
                                                  const struct wc_failure *f) {
-    struct wc_unmet u;
-    const char *path = wc_text_unmet(f->r.text, &u) ? u.file : NULL;
+    const char *path = f->said.what == WC_SAID_UNMET ? f->said.file : NULL;
     const struct wc_object *named =
         WC_FIRST(o, s->objects, path && wc_is_cudnn(o) && wc_means(o, WC_NULL, path));
 
@@ -207,30 +199,26 @@ static const struct wc_object *library_of_lookup(const struct wc_stack *s,
 
 /* Where it was looked up, if that is no cuDNN: in the program, say, by whom leaves it to others to
  * bring one for all. NULL: in a cuDNN, or the loader does not say. */
-static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc_failure *f,
-                                       struct wc_unmet *u) {
-    return wc_ended_badly(s) && wc_text_unmet(f->r.text, u) && is_of_cudnn(f->r.function) &&
-                   wc_name_kind_of(u->file) == WC_NAME_OTHER
-               ? u->file
+static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc_failure *f) {
+    return wc_ended_badly(s) && f->said.what == WC_SAID_UNMET && is_of_cudnn(f->r.function) &&
+                   wc_name_kind_of(f->said.file) == WC_NAME_OTHER
+               ? f->said.file
                : NULL;
 }
 
 /* Under cuDNN's name, and not all of cuDNN: the table knows the function for that release. */
 static bool is_not_all_of_it(const struct wc_stack *s, const struct wc_failure *f) {
-    struct wc_unmet u;
-
-    return wc_ended_badly(s) && is_of_cudnn(f->r.function) && wc_text_unmet(f->r.text, &u) &&
-           wc_name_kind_of(u.file) == WC_NAME_FACADE;
+    return wc_ended_badly(s) && is_of_cudnn(f->r.function) && f->said.what == WC_SAID_UNMET &&
+           wc_name_kind_of(f->said.file) == WC_NAME_FACADE;
 }
 
 /* False: neither the table nor the loader says why. The host may not be known by an object: a
  * language's own way of loading looks up for it. */
 static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *library = library_of_lookup(d->s, f), *by = wc_caller_of(d->s, f);
-    struct wc_unmet u;
     struct search s = {.c = wc_case_begin(d), .host = by, .library = library};
     struct wc_case *c = s.c;
-    const char *why = NULL, *elsewhere = looked_up_elsewhere(d->s, f, &u);
+    const char *why = NULL, *elsewhere = looked_up_elsewhere(d->s, f);
 
     if (library && !elsewhere) {
         s.own = wc_own_range(library);
@@ -264,7 +252,6 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
     const struct wc_object *last = NULL;
-    struct wc_unmet u;
 
     WC_EACH(use, d->uses) {
         struct search s = {.c = wc_case_begin(d),
@@ -279,8 +266,8 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             emit(&s);
     }
     WC_EACH(f, d->s->failures)
-        if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file) && !wc_false_file(d->s, f))
-            emit_refused(d, f, &u);
+        if (f->reason == WC_REASON_SYMBOL && !f->made_good && !wc_reported_before(d, f->culprit))
+            emit_refused(d, f);
     WC_EACH(f, d->s->failures)
         if (is_last_lookup(d->s, f) && check_lookup(d, f))
             return; /* it may have looked up all that it wants before it looked at one */

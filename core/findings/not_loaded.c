@@ -5,8 +5,6 @@
  */
 #include "finding.h"
 
-enum { MISSING_NAME = 128 };
-
 /* Did who asked get a library that answers to the name, or (NULL) any facade, later? Who is not
  * known got whatever came. */
 static bool got_later(const struct wc_stack *s, const struct wc_failure *f, const char *name) {
@@ -65,33 +63,34 @@ static bool part_not_loaded(const struct wc_stack *s, const struct wc_failure *f
            !got_later(s, f, NULL) && !bound_later(s, f) && (wc_ended_badly(s) || !facade_there(s));
 }
 
-/* Does f say that a library of cuDNN did not come in? Its name in out. */
-static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
+static const char *missing_of(const struct wc_failure *f) {
+    return f->needs ? f->needs : f->r.name ? wc_base_name(f->r.name) : NULL;
+}
+
+/* Does f say that a library of cuDNN was not loaded? */
+static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *f) {
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
-    if (wc_failed_dependency(f, out, MISSING_NAME))
-        return wc_name_kind_of(out) == WC_NAME_FACADE && !got_later(s, f, f->r.name) &&
+    if (f->needs)
+        return wc_name_kind_of(f->needs) == WC_NAME_FACADE && !got_later(s, f, f->r.name) &&
                !made_up_later(s, f);
     if (!wc_name_is_cudnn(f->r.name))
         return false;
-    wc_str_copy(out, MISSING_NAME, wc_base_name(f->r.name));
     if (wc_name_kind_of(f->r.name) == WC_NAME_PART)
         return part_not_loaded(s, f);
     return !got_later(s, f, NULL) && !bound_later(s, f) && !wc_found_another(s, f);
 }
 
-/* Another request of the same caller for one; that with the name in out. */
+/* Another request of the same caller for one. */
 static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
-                    const struct wc_failure *b, char *out) {
+                    const struct wc_failure *b) {
     return a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller) &&
-           cudnn_not_loaded(s, a, out);
+           cudnn_not_loaded(s, a);
 }
 
 /* The file was there, but the loader refused it: too short, no ELF, a symbol that it needs. */
 static bool refused(const struct wc_failure *f) {
-    char name[MISSING_NAME];
-
-    return f->r.text && !wc_text_not_found(f->r.text, name, sizeof name);
+    return f->said.what != WC_SAID_NOTHING && f->said.what != WC_SAID_NOT_FOUND;
 }
 
 /* Who wants the library: the file that was found and needs it, else who asked. */
@@ -158,7 +157,6 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_file_record *other = wc_file_like(s, f, "libcudnn.so");
     const struct wc_object beside = wc_file_as_object(other, NULL);
     const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
-    char needed[MISSING_NAME];
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = not_found_title(c, f, name);
@@ -168,11 +166,11 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         c->r.severity = WC_severity_WARNING;
     c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
     WC_EACH(like, s->failures) {
-        if (!is_like(s, like, f, needed))
+        if (!is_like(s, like, f))
             continue;
         wc_case_request(c, like);
-        if (!wc_is_asked_for(like, needed))
-            wc_case_fact(c, "which needs", wc_format_name(c, needed), "dlerror");
+        if (like->needs)
+            wc_case_fact(c, "which needs", wc_format_name(c, like->needs), "dlerror");
     }
     wc_case_searched(c, wc_search_in_vain(s, f));
     if (other && other->soname)
@@ -197,7 +195,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
 static bool reported_by_file(const struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *caller = wc_caller_of(d->s, f);
 
-    return wc_reported_by_file(d->s, f) ||
+    return (f->reason != WC_REASON_UNKNOWN && f->reason < WC_REASON_NEEDS) ||
            WC_ANY(r, *d->out,
                   (wc_str_same(r->id, "bad-file") || wc_str_same(r->id, "wrong-name")) &&
                       r->host == (caller ? caller->r.object : WC_NULL) && r->object == WC_NULL &&
@@ -205,13 +203,10 @@ static bool reported_by_file(const struct wc_diagnosis *d, const struct wc_failu
 }
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {
-    char name[MISSING_NAME], other[MISSING_NAME];
-
     WC_EACH(f, d->s->failures)
-        if (cudnn_not_loaded(d->s, f, name) &&
-            WC_FIRST(like, d->s->failures, is_like(d->s, like, f, other)) == f &&
-            !reported_by_file(d, f))
-            report_not_found(d, f, name);
+        if (cudnn_not_loaded(d->s, f) &&
+            WC_FIRST(like, d->s->failures, is_like(d->s, like, f)) == f && !reported_by_file(d, f))
+            report_not_found(d, f, missing_of(f));
 }
 
 /* ---- dependency-missing ---- */
@@ -228,12 +223,14 @@ static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f,
 /* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do
  * with cuDNN has none, but of a program that could not be started, which is its own caller, or that
  * got no further. */
-static bool dependency_not_found(const struct wc_stack *s, const struct wc_failure *f, char *out) {
+static bool dependency_not_found(const struct wc_stack *s, const struct wc_failure *f) {
+    const char *out = missing_of(f);
     enum wc_name_kind missing, asked;
 
-    if (!wc_is_load(f) || !f->r.name || !wc_text_not_found(f->r.text, out, MISSING_NAME))
+    if ((f->reason != WC_REASON_NEEDS && f->reason != WC_REASON_NOT_FOUND) || !f->r.name ||
+        f->said.what != WC_SAID_NOT_FOUND)
         return false;
-    if (wc_is_asked_for(f, out))
+    if (!f->needs)
         return wc_name_kind_of(out) == WC_NAME_OTHER && got_no_further(s, f, out);
     missing = wc_name_kind_of(out);
     asked = wc_name_kind_of(f->r.name);
@@ -272,15 +269,10 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
 }
 
 void wc_find_dependency_missing(struct wc_diagnosis *d) {
-    char missing[MISSING_NAME], other[MISSING_NAME];
-    struct wc_bad_file bad;
-
     WC_EACH(f, d->s->failures)
-        if (dependency_not_found(d->s, f, missing) &&
+        if (dependency_not_found(d->s, f) &&
             WC_FIRST(a, d->s->failures,
-                     wc_is_asked_for(a, wc_base_name(f->r.name)) &&
-                         dependency_not_found(d->s, a, other) && wc_str_same(other, missing)) ==
-                f &&
-            !wc_failed_for_file(d->s, f, &bad))
-            report_dependency(d, f, missing);
+                     wc_is_asked_for(a, wc_base_name(f->r.name)) && dependency_not_found(d->s, a) &&
+                         wc_str_same(missing_of(a), missing_of(f))) == f)
+            report_dependency(d, f, missing_of(f));
 }

@@ -59,10 +59,8 @@ static bool would_answer(const char *file, const char *asked) {
 /* The load that failed for want of one of the package's files. */
 static const struct wc_failure *failed_for(const struct wc_stack *s,
                                            const struct wc_package_record *p) {
-    char missing[128];
-
     WC_EACH(f, s->failures) {
-        const char *asked = wc_failed_dependency(f, missing, sizeof missing) ? missing : f->r.name;
+        const char *asked = f->needs ? f->needs : f->r.name;
         WC_EACH(file, p->missing)
             if (wc_is_load(f) && asked && would_answer(*file, asked) &&
                 !WC_ANY(o, s->objects, wc_is_cudnn(o) && would_answer(*file, wc_real_path_of(o))))

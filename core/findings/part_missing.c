@@ -35,20 +35,14 @@ static bool loaded(const struct wc_stack *s, const char *part, const struct wc_o
                       (!facade || wc_in_set(s, o, facade) || !o->r.mapped));
 }
 
-/* The part's file is there. Something that it needs is not: dependency-missing tells it. Or it does
- * not fit the others: parts-differ does. Or it is none that can be loaded, or has another name:
- * bad-file and wrong-name do. */
+/* The part's file is there, and does not load for a reason that has a finding of its own. */
 static bool reported_elsewhere(const struct wc_stack *s, const char *part,
                                const struct wc_object *facade) {
-    struct wc_refusal refusal;
-    char missing[128];
     struct wc_name n;
 
     return WC_ANY(f, s->failures,
                   is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
-                      (wc_failed_dependency(f, missing, sizeof missing) ||
-                       wc_reported_by_file(s, f) ||
-                       (facade && wc_refused_for_symbol(f, &refusal))));
+                      f->reason != WC_REASON_UNKNOWN && f->reason != WC_REASON_NOT_FOUND);
 }
 
 struct missing {
@@ -87,7 +81,6 @@ static bool is_foreseen(const struct wc_stack *s, const struct wc_object *facade
 static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_case *c = wc_case_begin(d);
     struct missing m = look(c, facade);
-    char other[128];
     struct wc_name n;
 
     if (!m.n)
@@ -95,8 +88,8 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
     const char *parts = wc_format_list(c, m.p, m.n);
     bool refused = WC_ANY(f, d->s->failures, /* a file was there, and the loader did not take it */
-                          is_request(d->s, f, facade, &n) && listed(&m, n.part) && f->r.text &&
-                              !wc_text_not_found(f->r.text, other, sizeof other));
+                          is_request(d->s, f, facade, &n) && listed(&m, n.part) &&
+                              f->said.what != WC_SAID_NOTHING && f->said.what != WC_SAID_NOT_FOUND);
     if (refused)
         c->r.title = wc_format(
             c, m.n == 1 ? "%s could not load its %s part" : "%s could not load its %s parts", who,

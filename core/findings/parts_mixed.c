@@ -99,14 +99,12 @@ static void matrix(struct wc_case *c, const struct set *set) {
     }
 }
 
-/* A part that did not come in because it wants what another one, of another release, lacks. */
+/* A part that was not loaded because it wants what another one, of another release, lacks. */
 static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
-                       const struct wc_failure *f, struct wc_refusal *out) {
-    const struct wc_object *caller = wc_caller_of(s, f);
+                       const struct wc_failure *f) {
     struct wc_name n = wc_name_read(f->r.name);
 
-    return wc_is_load(f) && wc_is_cudnn(caller) && wc_facade_of(s, caller) == facade &&
-           wc_refused_for_symbol(f, out) &&
+    return f->reason == WC_REASON_PART_REFUSED && wc_facade_of(s, wc_caller_of(s, f)) == facade &&
            !WC_ANY(o, s->objects, wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part));
 }
 
@@ -114,10 +112,9 @@ static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
  * lookup that failed inside cuDNN. */
 static void lookups(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;
-    struct wc_refusal refusal;
 
     WC_EACH(f, s->failures) {
-        if (is_refusal(s, facade, f, &refusal))
+        if (is_refusal(s, facade, f))
             wc_case_request(c, f);
         if (!wc_is_load(f) && f->r.function && wc_means(facade, f->r.caller_object, f->r.caller))
             wc_case_fact(c, "not found in a part", f->r.function, f->r.text ? f->r.text : "dlsym");
@@ -177,8 +174,7 @@ static const struct wc_call *said_by_cudnn(const struct wc_stack *s,
 static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set set = set_of(d->s, facade);
     bool differ = set.newest && !wc_ranges_meet(set.newest_range, set.oldest_range);
-    struct wc_refusal r;
-    bool refused = WC_ANY(f, d->s->failures, is_refusal(d->s, facade, f, &r));
+    const struct wc_failure *refused = WC_FIRST(f, d->s->failures, is_refusal(d->s, facade, f));
     const struct wc_call *said = said_by_cudnn(d->s, facade);
 
     if (!differ && !refused && (!said || set.differ))
@@ -197,10 +193,12 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
                 wc_case_fact(c, "nothing inside tells the release of",
                              wc_format_name(c, wc_name_of(o)), "the file");
     } else {
+        struct wc_name lacks = wc_name_read(refused->said.version);
         c->r.title = wc_format(
             c, "%s does not fit the other parts of %s: it wants a function that %s does not have",
-            wc_format_name(c, r.file), name, wc_format_name(c, r.part));
-        wc_case_fact(c, "refused", wc_format(c, "%s", r.file), "dlerror");
+            wc_format_name(c, refused->culprit), name,
+            lacks.kind == WC_NAME_PART ? wc_format_name(c, lacks.part) : "facade");
+        wc_case_fact(c, "refused", refused->culprit, "dlerror");
     }
     c->r.object = facade->r.object;
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-mixed",

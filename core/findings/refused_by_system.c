@@ -6,17 +6,17 @@
 #include "finding.h"
 
 /* What the loader said may be all that there is; what the file and the process are says more. */
-static const char *reason(enum wc_system_refusal what, const struct wc_bad_file *bad) {
-    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
+static const char *reason(const struct wc_failure *f) {
+    enum wc_file_fault fault = f->file ? f->file->fault : WC_file_fault_UNKNOWN;
 
     if (fault == WC_file_fault_NO_EXECUTION)
         return "whose file system is mounted noexec";
     if (fault == WC_file_fault_NO_ROOM)
         return "for which there is not enough address space";
     if (fault == WC_file_fault_CLOSED)
-        return bad->refused ? "which is in a directory that this process may not enter"
-                            : "which may be in a directory that this process may not enter";
-    switch (what) {
+        return f->said.system ? "which is in a directory that this process may not enter"
+                              : "which may be in a directory that this process may not enter";
+    switch (f->refusal) {
     case WC_SYSTEM_STATIC_TLS:
         return "for which there is no room left in static TLS";
     case WC_SYSTEM_EXECUTABLE_STACK:
@@ -46,16 +46,14 @@ static const char *mind(enum wc_system_refusal what) {
     }
 }
 
-static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_system_refusal what,
-                 const struct wc_bad_file *bad) {
-    const struct wc_file_record *file = bad->file;
-    struct wc_object o = wc_file_as_object(file, file ? file->path : bad->name);
+static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
+    const struct wc_file_record *file = f->file;
+    struct wc_object o = wc_file_as_object(file, f->culprit);
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.title = wc_format(c, "%s, %s", wc_format_wanted(c, f, bad->name), reason(what, bad));
+    c->r.title = wc_format(c, "%s, %s", wc_format_wanted(c, f, f->culprit), reason(f));
     wc_case_about(c, wc_caller_of(d->s, f));
-    wc_case_fact(c, "file", wc_format(c, "%s", o.r.path ? o.r.path : "?"),
-                 bad->refused ? "dlerror" : "loader request");
+    wc_case_fact(c, "file", f->culprit, f->said.system ? "dlerror" : "loader request");
     if (file) {
         if (!wc_str_same(file->real_path, file->path))
             wc_case_fact(c, "real path", file->real_path, "file");
@@ -63,8 +61,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_sys
         wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
     }
     wc_case_request(c, f);
-    wc_case_fact(c, "mind", mind(what), NULL);
-    wc_case_fact(c, "glibc", what == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
+    wc_case_fact(c, "mind", mind(f->refusal), NULL);
+    wc_case_fact(c, "glibc", f->refusal == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
                  "symbol versions of libc.so.6");
     wc_case_asked_by(c, f);
     wc_case_end(c);
@@ -83,14 +81,9 @@ static bool is_behind_told(const struct wc_diagnosis *d, const struct wc_file_re
 }
 
 void wc_find_refused_by_system(struct wc_diagnosis *d) {
-    struct wc_bad_file bad;
-
-    WC_EACH(f, d->s->failures) {
-        enum wc_system_refusal what = wc_failed_for_system(d->s, f, &bad);
-        if (what && (wc_file_matters(bad.name) || wc_file_matters(f->r.name)) &&
-            !wc_came_in_later(d->s, f, bad.name) &&
-            !wc_reported_before(d, bad.file ? bad.file->path : bad.name) &&
-            !is_behind_told(d, bad.file))
-            emit(d, f, what, &bad);
-    }
+    WC_EACH(f, d->s->failures)
+        if (f->reason == WC_REASON_SYSTEM && !f->made_good &&
+            (wc_file_matters(f->culprit) || wc_file_matters(f->r.name)) &&
+            !wc_reported_before(d, f->culprit) && !is_behind_told(d, f->file))
+            emit(d, f);
 }

@@ -5,8 +5,6 @@
  */
 #include "finding.h"
 
-#define DELETED " (deleted)"
-
 /* ---- what is mapped ---- */
 
 /* Did what came in behind it turn out to be of another release? */
@@ -50,15 +48,6 @@ static void report_name(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_end(c);
 }
 
-static bool is_deleted_name(const struct wc_failure *f) {
-    char bare[256];
-    const char *name = f->r.name ? wc_base_name(f->r.name) : NULL;
-    size_t n = name ? wc_str_length(name) : 0, end = sizeof DELETED - 1;
-
-    return n > end && n - end < sizeof bare && wc_str_ends(name, DELETED) && wc_is_load(f) &&
-           wc_str_format(bare, sizeof bare, "%.*s", (int)(n - end), name) && wc_file_matters(bare);
-}
-
 void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
     WC_EACH(file, d->s->files) {
         const struct wc_object *o =
@@ -69,6 +58,6 @@ void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
             report_mapped(d, &file->r, o);
     }
     WC_EACH(f, d->s->failures)
-        if (is_deleted_name(f) && !wc_reported_before(d, f->r.name))
+        if (f->reason == WC_REASON_REPLACED && !wc_reported_before(d, f->r.name))
             report_name(d, f);
 }

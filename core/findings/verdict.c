@@ -22,11 +22,7 @@ static enum wc_end end_of(const struct wc_stack *s, const struct wc_outside *out
 /* ---- what was asked for ---- */
 
 static bool wants_facade_or_part(const struct wc_failure *f) {
-    char needs[128];
-
-    return wc_is_load(f) &&
-           (wc_name_is_cudnn(f->r.name) ||
-            (wc_failed_dependency(f, needs, sizeof needs) && wc_name_is_cudnn(needs)));
+    return wc_is_load(f) && (wc_name_is_cudnn(f->r.name) || wc_name_is_cudnn(f->needs));
 }
 
 static bool is_lookup(const struct wc_failure *f) {
@@ -35,13 +31,10 @@ static bool is_lookup(const struct wc_failure *f) {
 
 /* A failure that may be the reason why a process dies. */
 static bool may_matter(const struct wc_failure *f) {
-    char needs[128];
-
     if (!wc_is_load(f))
         return is_lookup(f);
     return wc_name_kind_of(f->r.name) != WC_NAME_OTHER || wc_name_hints(f->r.name) ||
-           (wc_failed_dependency(f, needs, sizeof needs) &&
-            wc_name_kind_of(needs) != WC_NAME_OTHER);
+           wc_name_kind_of(f->needs) != WC_NAME_OTHER;
 }
 
 static bool is_concerned(const struct wc_stack *s) {
@@ -275,8 +268,8 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
     const struct wc_failure *last = NULL;
 
     WC_EACH(f, s->failures)
-        if ((may_matter(f) || wc_was_the_last(s, f)) && is_lookup(f) == lookup &&
-            !wc_came_in_later(s, f, NULL) && !came_by_another_name(s, f))
+        if ((may_matter(f) || wc_was_the_last(s, f)) && is_lookup(f) == lookup && !f->made_good &&
+            !came_by_another_name(s, f))
             last = f;
     return last;
 }

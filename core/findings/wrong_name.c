@@ -6,12 +6,9 @@
  */
 #include "finding.h"
 
-enum { MISSING_NAME = 128 };
-
 /* ---- loaded under a name that is not its own ---- */
 
-/* Does the SONAME belong to another library than this name, or to another major of it? */
-static bool is_other(const char *name, const char *soname) {
+bool wc_is_false_name(const char *name, const char *soname) {
     return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library(name, soname, true);
 }
 
@@ -23,7 +20,7 @@ static const char *false_name(const struct wc_object *o) {
                      (wc_version_known(o->floor) || wc_version_known(o->version));
 
     WC_EACH_ROW(name, names)
-        if (o->r.soname && *name && is_other(*name, o->r.soname) && !stands_in)
+        if (o->r.soname && *name && wc_is_false_name(*name, o->r.soname) && !stands_in)
             return *name;
     return NULL;
 }
@@ -49,45 +46,18 @@ static void report_false(struct wc_diagnosis *d, const struct wc_object *o, cons
     wc_case_end(c);
 }
 
-/* The library that it took for one that it is not, where the loader names it; where it names a
- * function alone, the one that was found by the name of the symbol version, or of cuDNN. */
-static const struct wc_file_record *
-refused_file(const struct wc_stack *s, const struct wc_failure *f, const struct wc_unmet *unmet) {
-    if (!unmet->library[0] && wc_function_find(unmet->symbol) == WC_NO_FUNCTION)
-        return NULL;
-    if (!unmet->library[0])
-        return wc_file_like(s, f, unmet->version[0] ? unmet->version : "libcudnn.so");
-    WC_EACH(file, s->files)
-        if (wc_str_same(file->r.path, unmet->library) && wc_file_belongs(s, &file->r, f))
-            return &file->r;
-    return NULL;
-}
+/* ---- found by its name, and refused for what it really is ---- */
 
-/* The loader found a file by its name and refused it, since it has other symbol versions or none of
- * the functions: those of the library that it really is. */
-const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_file_record *r;
-    struct wc_unmet unmet;
-
-    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, &unmet))
-        return NULL;
-    r = refused_file(s, f, &unmet);
-    return r && r->soname && is_other(r->path, r->soname) ? r : NULL;
-}
-
-static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
-                         const struct wc_file_record *file) {
+static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *by = wc_caller_of(d->s, f);
-    struct wc_unmet unmet;
     struct wc_case *c = wc_case_begin(d);
 
-    (void)wc_text_unmet(f->r.text, &unmet);
     c->r.title =
-        wc_format(c, "%s needs %s and found %s under that name", wc_format_name(c, unmet.file),
-                  wc_format_name(c, file->path), wc_format_name(c, file->soname));
+        wc_format(c, "%s needs %s and found %s under that name", wc_format_name(c, f->said.file),
+                  wc_format_name(c, f->culprit), wc_format_name(c, f->file->soname));
     if (by && !wc_is_cudnn(by))
         c->r.host = by->r.object;
-    wc_case_file(c, "found", file, "dlerror");
+    wc_case_file(c, "found", f->file, "dlerror");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     wc_case_end(c);
@@ -95,51 +65,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 
 /* ---- not found for its name ---- */
 
-/* Would this file have been the right one under the name asked for? A name without a number takes
- * any release. */
-static bool is_right(const struct wc_file_record *f, const char *asked) {
-    struct wc_name wanted = wc_name_read(asked);
-
-    if (wanted.kind == WC_NAME_DRIVER &&
-        wc_lies_in_a(f->real_path ? f->real_path : f->path, "stubs"))
-        return false;
-    return f->soname && !f->fault && wc_same_library(asked, f->soname, false) &&
-           (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), f->soname));
-}
-
-/* The library that was not found: the one asked for, or one that it needs. NULL: the loader had
- * other words. */
-static const char *missing_name(const struct wc_failure *f, char *out, size_t cap) {
-    if (!wc_is_load(f) || !f->r.name)
-        return NULL;
-    if (!f->r.text)
-        return wc_base_name(f->r.name);
-    return wc_text_not_found(f->r.text, out, cap) ? out : NULL;
-}
-
-const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
-                                                const struct wc_failure *f) {
-    char missing[MISSING_NAME];
-    const char *asked = missing_name(f, missing, sizeof missing);
-    const struct wc_file_record *best = NULL;
-
-    /* With libcuda in the process nobody is without it: who asks once more tries its names. But
-     * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
-    if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s) &&
-                   !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
-        return NULL;
-    WC_EACH(file, s->files) {
-        const struct wc_file_record *r = &file->r;
-        if (!r->path || !is_right(r, asked) || !wc_file_belongs(s, r, f) ||
-            wc_str_same(wc_base_name(r->path), asked))
-            continue;
-        /* The one that is called as its SONAME first. */
-        if (!best || (wc_str_same(wc_base_name(r->path), r->soname) &&
-                      !wc_str_same(wc_base_name(best->path), best->soname)))
-            best = r;
-    }
-    return best;
-}
+/* ---- not found for its name ---- */
 
 /* A cache has what is no link under its SONAME alone, whatever lies there. */
 static void other_name_fact(struct wc_case *c, const struct wc_file_record *file,
@@ -157,13 +83,12 @@ static void other_name_fact(struct wc_case *c, const struct wc_file_record *file
                      "file");
 }
 
-static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
-                         const struct wc_file_record *file) {
+static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
+    const struct wc_file_record *file = f->file;
     const struct wc_object *by = wc_caller_of(d->s, f);
-    char missing[MISSING_NAME];
-    const char *asked = missing_name(f, missing, sizeof missing), *who;
+    const char *asked = f->needs ? f->needs : wc_base_name(f->r.name), *who;
     struct wc_case *c = wc_case_begin(d);
-    bool itself = wc_str_same(asked, wc_base_name(f->r.name));
+    bool itself = !f->needs;
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
     bool of_others = itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by)));
 
@@ -198,11 +123,8 @@ void wc_find_wrong_name(struct wc_diagnosis *d) {
         if (name)
             report_false(d, o, name);
     }
-    WC_EACH(f, d->s->failures) {
-        const struct wc_file_record *missing = wc_failed_for_name(d->s, f);
-        const struct wc_file_record *file = missing ? missing : wc_false_file(d->s, f);
-        if (file && !wc_reported_before(d, file->path) && !wc_found_another(d->s, f) &&
-            !wc_came_in_later(d->s, f, file->path))
-            (missing ? emit_missing : emit_refused)(d, f, file);
-    }
+    WC_EACH(f, d->s->failures)
+        if (f->reason == WC_REASON_WRONG_NAME && !f->made_good && !wc_found_another(d->s, f) &&
+            !wc_reported_before(d, f->culprit))
+            (f->said.what == WC_SAID_UNMET ? report_refused : report_missing)(d, f);
 }

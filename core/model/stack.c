@@ -276,6 +276,36 @@ static struct wc_asked *asked_at(struct wc_stack *s, int64_t request) {
     return &s->asked[(uint64_t)request % (sizeof s->asked / sizeof *s->asked)];
 }
 
+/* Texts of an earlier record of the same failure are used again, if they are equal. */
+static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
+    char name[sizeof((struct wc_unmet *)0)->file] = "";
+    struct wc_unmet unmet;
+    struct wc_said said = {.what = f->r.text ? WC_SAID_OTHER : WC_SAID_NOTHING};
+
+    if ((said.system = wc_text_system(f->r.text, name, sizeof name)) ||
+        wc_text_refuses(f->r.text, name, sizeof name))
+        said.what = WC_SAID_REFUSED;
+    else if (wc_text_not_found(f->r.text, name, sizeof name))
+        said.what = WC_SAID_NOT_FOUND;
+    else if (wc_text_unmet(f->r.text, &unmet))
+        said.what = WC_SAID_UNMET;
+    if (said.what == WC_SAID_UNMET) {
+        const char *const words[] = {unmet.file, unmet.library, unmet.version, unmet.symbol};
+        const char **to[] = {&said.file, &said.library, &said.version, &said.symbol};
+        for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+            if (*words[i] && !(*to[i] = wc_stack_keep_text(s, words[i])))
+                return false;
+    } else if (said.what > WC_SAID_OTHER && !(said.file = wc_stack_keep_text(s, name))) {
+        return false;
+    }
+    f->said = said;
+    f->needs = said.what == WC_SAID_NOT_FOUND && f->r.name &&
+                       !wc_str_same(said.file, wc_base_name(f->r.name))
+                   ? said.file
+                   : NULL;
+    return true;
+}
+
 static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     const struct listed *l = &listed[r->kind];
     struct list *list = (struct list *)(void *)((char *)s + l->list);
@@ -304,6 +334,7 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
         const struct wc_asked *asked = asked_at(s, r->u.failure.request);
         ((struct wc_failure *)entry)->asked =
             asked->request == r->u.failure.request && asked->seq ? asked->seq : r->seq;
+        return keep_words(s, entry);
     } else if (r->kind == WC_KIND_candidate) {
         struct wc_candidate *c = entry;
         c->version = wc_version_of(c->r.version);
@@ -388,6 +419,9 @@ static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
             binding->functions = (struct wc_strings){NULL, 0};
         if (!wc_stack_keep(s, kind, record, NULL) ||
             (binding && !wc_stack_add_texts(s, &binding->functions, &functions)))
+            return false;
+        if (kind == WC_KIND_failure &&
+            !keep_words(s, (struct wc_failure *)(void *)(list->p + i * l->entry)))
             return false;
         note_keys(s, kind, i, record);
     }

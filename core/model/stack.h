@@ -5,8 +5,32 @@
  */
 #pragma once
 
+#include "core/search/loader_words.h"
 #include "core/version/version.h"
 #include "whichcudnn/record.h"
+
+/* The loader's words of a failure, taken apart once. A text that they do not name is NULL. */
+struct wc_said {
+    enum { WC_SAID_NOTHING, WC_SAID_OTHER, WC_SAID_NOT_FOUND, WC_SAID_REFUSED, WC_SAID_UNMET } what;
+    enum wc_system_refusal system; /* of REFUSED: the file may be sound */
+    const char *file;              /* that was not found, was refused, or wants what is unmet */
+    const char *library, *version, *symbol; /* of UNMET */
+};
+
+/* Why a request failed: the first of these that matches owns the failure, and only its finding
+ * reports it. */
+enum wc_reason {
+    WC_REASON_UNKNOWN,        /* of a lookup, or the loader had other words */
+    WC_REASON_REPLACED,       /* asked for by the name that a memory map gives a deleted file */
+    WC_REASON_BAD_FILE,       /* no library, cut, of another machine, a dangling link */
+    WC_REASON_SYSTEM,         /* rights, limits, mounts: the file may be sound */
+    WC_REASON_WRONG_NAME,     /* the right library has another name, or the name another library */
+    WC_REASON_PART_REFUSED,   /* a part wants what another library of cuDNN does not have */
+    WC_REASON_SYMBOL_VERSION, /* linked with another release of what it found */
+    WC_REASON_SYMBOL,         /* a host imports a function of cuDNN that is not there */
+    WC_REASON_NEEDS,          /* the file is there, another library that it needs is not */
+    WC_REASON_NOT_FOUND
+};
 
 /* The newest record of a thing, with its head. */
 #define WC_TOLD(name, kind, ...)                                                                   \
@@ -19,7 +43,14 @@ WC_TOLD(wc_object, object, struct wc_version version, floor, ceiling;); /* parse
 WC_TOLD(wc_package, package);
 WC_TOLD(wc_demand, demand);
 WC_TOLD(wc_binding, binding);
-WC_TOLD(wc_failure, failure, int64_t asked;); /* seq of its request; its own where not known */
+WC_TOLD(wc_failure, failure, int64_t asked; /* seq of its request; its own where not known */
+        struct wc_said said;
+        const char *needs;     /* not found, and another library than was asked for; NULL: none */
+        enum wc_reason reason; /* from here on: columns that wc_fill_columns fills */
+        const char *culprit;   /* the library because of which it failed: a path, or a bare name */
+        const struct wc_file_record *file; /* the culprit, where it was looked at */
+        enum wc_system_refusal refusal;    /* of SYSTEM */
+        bool made_good;); /* later the same library was loaded, or another in its place */
 WC_TOLD(wc_searched, search);
 WC_TOLD(wc_candidate, candidate, struct wc_version version;); /* not taken; parsed from r */
 WC_TOLD(wc_file, file);

@@ -43,6 +43,12 @@ static const char *keep_text(struct keeper *k, const char *text) {
     return text;
 }
 
+const char *wc_stack_keep_text(struct wc_stack *s, const char *text) {
+    struct keeper k = {s, false};
+
+    return keep_text(&k, text);
+}
+
 /* A list's elements are n * texts pointers to text, whatever its kind. */
 static const void *keep_texts(struct keeper *k, const void *list, size_t n, size_t texts) {
     const char *const *from = list;

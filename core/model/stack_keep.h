@@ -12,6 +12,9 @@
  * to be used. */
 bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old);
 
+/* A copy of one text, that of an equal one kept lately; NULL: no memory. */
+const char *wc_stack_keep_text(struct wc_stack *s, const char *text);
+
 /* Room for one entry more in the array *p of n entries: its address, zeroed. *p and *room follow.
  * NULL: none left, nothing changed. */
 void *wc_stack_grow(struct wc_stack *s, void **p, size_t n, size_t *room, size_t size);

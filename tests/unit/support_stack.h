@@ -582,6 +582,7 @@ __attribute__((unused)) static void diagnose(struct scene *s) {
 #undef AT_AN_END
     memset(s->scratch, 0, sizeof s->scratch);
     wc_buffer_arena_begin(&s->printed, s->scratch, sizeof s->scratch);
+    wc_fill_columns(&s->stack);
     wc_diagnose(&stack, &s->printed.arena, &s->found);
     assert_int_equal(s->found.lost, 0);
     assert_sound(&s->found);

@@ -798,8 +798,9 @@ static void a_function_without_a_node_is_a_missing_symbol(void **state) {
         .path = "/x/libcudnn.so.6", .soname = "libcudnn.so.6", .version = "6.0.21"};
     add_variable(s, "LD_LIBRARY_PATH=/x");
     fail_for(s, NOBODY, "/v/torch/_D.so", NULL, l);
-    s->stack.failures.p[1].r.text =
-        "/v/torch/_D.so: undefined symbol: cudnnSetConvolutionGroupCount";
+    s->stack.failures.p[1].said = (struct wc_said){.what = WC_SAID_UNMET,
+                                                   .file = "/v/torch/_D.so",
+                                                   .symbol = "cudnnSetConvolutionGroupCount"};
     assert_finds(s, "missing-symbols missing-symbols");
     assert_true(has_fact(&s->found.p[1], "library", "/x/libcudnn.so.6"));
     assert_true(has_fact(&s->found.p[1], "version", "6.0.21"));
@@ -827,8 +828,9 @@ static void a_host_of_two_majors_must_be_built_again(void **state) {
         add_demand(s, &w);
         struct looked_at l = {.path = "/x/libcudnn.so.6", .soname = "libcudnn.so.6"};
         fail_for(s, NOBODY, w.host_path, NULL, l);
-        s->stack.failures.p[0].r.text =
-            "/v/torch/_C.so: undefined symbol: cudnnSetConvolutionGroupCount";
+        s->stack.failures.p[0].said = (struct wc_said){.what = WC_SAID_UNMET,
+                                                       .file = "/v/torch/_C.so",
+                                                       .symbol = "cudnnSetConvolutionGroupCount"};
         assert_finds(s, "missing-symbols");
         const struct wc_finding_record *r = &s->found.p[0];
         assert_advised(s, r, rows[i].torn ? "upgrade-host" : "install", "host");

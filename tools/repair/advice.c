@@ -88,14 +88,11 @@ static enum wc_file_fault fault_of(const struct asked *a) {
 
 static enum wc_system_refusal refusal_of(const struct asked *a) {
     const char *path = fact(a, "file");
-    struct wc_bad_file bad;
+    const struct wc_failure *failure =
+        WC_FIRST(f, a->s->failures,
+                 f->reason == WC_REASON_SYSTEM && wc_str_same(f->culprit, path));
 
-    WC_EACH(f, a->s->failures) {
-        enum wc_system_refusal what = wc_failed_for_system(a->s, f, &bad);
-        if (what && wc_str_same(bad.file ? bad.file->path : bad.name, path))
-            return what;
-    }
-    return WC_SYSTEM_NOTHING;
+    return failure ? failure->refusal : WC_SYSTEM_NOTHING;
 }
 
 /* Of a fact that begins with a path: "/opt/lib/libcudnn.so.9  9.1.0  directory". */
