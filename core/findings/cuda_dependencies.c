@@ -113,37 +113,27 @@ static bool has_come_after(const struct wc_stack *s, const char *part, const str
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
 }
 
-static bool came_to_framework(const struct wc_stack *s, const struct wc_failure *f) {
-    return WC_ANY(o, s->objects, o->r.framework && wc_came_after(o, f));
+/* The process ended well without cuDNN and CUDA, by a build for the processor, say. With a package
+ * of a framework, the package decides. World engine_sees_no_cuda_and_takes_the_processor. */
+static bool host_went_without(const struct wc_stack *s, const struct wc_failure *f) {
+    bool framework = false;
+
+    if (!wc_has_ended(s) || wc_ended_badly(s))
+        return false;
+    WC_EACH(o, s->objects) {
+        if (wc_is_cudnn(o) || (o->r.framework && (o->r.gpu_library || o->r.installation_version)))
+            return false;
+        framework = framework || o->r.framework;
+    }
+    return framework ? !wc_lacks_driver(s) && !wc_hides_gpus(s) : wc_name_cuda(f->r.name) > 0;
 }
 
-/* Who carries builds for both takes that for the processor where it finds no CUDA, as is meant
- * where there is no GPU. In an environment the package decides, whoever asks for CUDA beside it. */
-static bool chose_without(const struct wc_stack *s, const struct wc_failure *f) {
-    return came_to_framework(s, f) && !wc_lacks_driver(s) && !wc_hides_gpus(s) &&
-           !WC_ANY(o, s->objects,
-                   wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY ||
-                       (o->r.framework && (o->r.gpu_library || o->r.installation_version)));
-}
-
-/* Who ends well, and asked for what cuDNN works with, may go on without; not with a cuDNN. Of a
- * framework gpu-stack-not-reached tells it. */
-static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
-    if (wc_ended_badly(s))
-        return wc_was_the_last(s, f) && !came_to_framework(s, f);
-    return wc_has_ended(s) &&
-           (chose_without(s, f) || (wc_was_the_last(s, f) && wc_name_cuda(f->r.name) > 0 &&
-                                    !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework)));
-}
-
-/* That of another CUDA is there, and it was the last thing that anybody asked for before a bad end.
- */
-static bool tried_last(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
+/* That of another CUDA is there, and the process ended badly. */
+static bool is_of_other_cuda(const struct wc_stack *s, const struct wc_failure *f) {
     const int32_t cuda = wc_name_cuda(f->r.name);
 
-    return has_come(s, part) && cuda > 0 && f->r.operation != WC_operation_NEEDED &&
-           !wc_asked_by_cudnn(s, f) && !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) &&
-           wc_ended_badly(s) && wc_was_asked_last(s, f);
+    return cuda > 0 && f->r.operation != WC_operation_NEEDED &&
+           !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) && f->fate == WC_FATE_LAST;
 }
 
 /* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several
@@ -156,13 +146,13 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */
         return !has_come(s, part) ||
-               (is_optional(part) &&
-                (wc_ended_by(s, "SIGABRT") || (wc_was_fatal(s, f) && !has_come_after(s, part, f))));
+               (is_optional(part) && (wc_ended_by(s, "SIGABRT") ||
+                                      (f->fate >= WC_FATE_LAST && !has_come_after(s, part, f))));
     if (has_come(s, part))
-        return tried_last(s, f, part);
+        return is_of_other_cuda(s, f);
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
                : wc_name_kind_of(f->r.caller) == WC_NAME_CUDA_DEPENDENCY) ||
-           goes_without(s, f);
+           f->fate >= WC_FATE_LAST || host_went_without(s, f);
 }
 
 /* A CUDA dependency that was asked for and that nobody brought; part NULL: any. */
@@ -181,9 +171,9 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     struct wc_case *c = wc_case_begin(d);
 
     /* Who tried last may have gone on without, to end for something else. */
-    if (wc_ended_badly(s)   ? tried_last(s, f, part)
+    if (wc_ended_badly(s)   ? has_come(s, part) && is_of_other_cuda(s, f)
         : is_optional(part) ? !wc_a_call_failed(s)
-                            : goes_without(s, f))
+                            : wc_has_ended(s))
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                            wc_format_name(c, f->r.name));

@@ -189,13 +189,8 @@ static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
 
 /* ---- a single release, by a package whose check nobody knows ---- */
 
-/* By itself: nobody outside had it killed. */
 static bool gave_up(const struct wc_stack *s) {
-    if (!wc_ended_badly(s))
-        return wc_turned_away(s, true);
-    if (wc_crashed(s))
-        return true;
-    return s->has_outcome ? s->outcome.ending == WC_ending_EXITED : !s->command_signal;
+    return wc_ended_badly(s) ? wc_failed_itself(s) : wc_turned_away(s, true);
 }
 
 /* The release that came in is another one, of which NVIDIA promises that it works. */
@@ -256,7 +251,7 @@ static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) 
 static void emit_older_than_header(struct wc_diagnosis *d) {
     const struct wc_use *use;
 
-    if (!wc_ended_badly(d->s) || !gave_up(d->s) || wc_has_error(d))
+    if (!wc_failed_itself(d->s) || wc_has_error(d))
         return;
     use = WC_FIRST(u, d->uses, may_want_header(d->s, u) && wc_is_linked(d->s, u->host));
     if (!use)

@@ -133,18 +133,13 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
 /* By a signal or a status other than 0, as `whichcudnn run` saw it, of itself or of the command
  * that it belongs to. */
 bool wc_ended_badly(const struct wc_stack *s);
+/* The same by itself: no process outside killed it. */
+bool wc_failed_itself(const struct wc_stack *s);
 /* Somehow: by now it makes no use of anything any more. */
 bool wc_has_ended(const struct wc_stack *s);
 /* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on
  * without, or say so by a status that nobody saw. by_version: and it has asked for the version. */
 bool wc_turned_away(const struct wc_stack *s, bool by_version);
-/* Did nothing of cuDNN or CUDA come in, and was nothing done with it, behind f? */
-bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f);
-/* The same, and nobody has asked for anything since, not even for what is there. */
-bool wc_was_asked_last(const struct wc_stack *s, const struct wc_failure *f);
-/* Did the call that f was asked for within fail, by all that is known, or was f the last of a
- * process that ended badly? */
-bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
 /* Did a call of cuDNN, or any, fail, and not for want of a driver or a GPU? */
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
 bool wc_a_call_failed(const struct wc_stack *s);
@@ -323,9 +318,6 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
 /* Does a library of cuDNN want what another one, of another release, does not have? */
 bool wc_is_torn_cudnn(const struct wc_failure *f);
-/* Whoever asked found another library of cuDNN's later, which did not come in: what that one lacks
- * is the cause. */
-bool wc_found_another(const struct wc_stack *s, const struct wc_failure *f);
 /* A sound file of the library of this name that was looked at for that request: the one that the
  * loader found, where it found one. NULL: none. */
 const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,

@@ -182,10 +182,8 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
  * and the process ended badly, was a need. Where it ended well and had nothing done by cuDNN, the
  * host may do without all of it. */
 static bool is_last_lookup(const struct wc_stack *s, const struct wc_failure *f) {
-    return !wc_is_load(f) && f->r.function && (wc_ended_badly(s) || wc_turned_away(s, false)) &&
-           !wc_asked_by_cudnn(s, f) && !WC_ANY(b, s->bindings, b->seq > f->seq) &&
-           !WC_ANY(call, s->calls, call->seq > f->seq) &&
-           !WC_ANY(o, s->objects, wc_is_cudnn(o) && o->seq > f->seq);
+    return !wc_is_load(f) && f->r.function && !wc_asked_by_cudnn(s, f) &&
+           (f->fate == WC_FATE_LAST || (f->fate == WC_FATE_LEFT && wc_turned_away(s, false)));
 }
 
 static const struct wc_object *library_of_lookup(const struct wc_stack *s,
@@ -266,7 +264,8 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             emit(&s);
     }
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_SYMBOL && !f->made_good && !wc_reported_before(d, f->culprit))
+        if (f->reason == WC_REASON_SYMBOL && f->fate != WC_FATE_MADE_GOOD &&
+            !wc_reported_before(d, f->culprit))
             emit_refused(d, f);
     WC_EACH(f, d->s->failures)
         if (is_last_lookup(d->s, f) && check_lookup(d, f))

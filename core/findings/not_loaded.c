@@ -5,80 +5,28 @@
  */
 #include "finding.h"
 
-/* Did who asked get a library that answers to the name, or (NULL) any facade, later? Who is not
- * known got whatever came. */
-static bool got_later(const struct wc_stack *s, const struct wc_failure *f, const char *name) {
-    bool known = f->r.caller_object != WC_NULL || f->r.caller;
-
-    return WC_ANY(o, s->objects,
-                  (name ? wc_answers_to(o, name) : o->r.role == WC_role_FACADE) &&
-                      wc_came_after(o, f) &&
-                      (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)));
-}
-
-/* libnvinfer.so.8 and libnvinfer.so.10 */
-static bool is_named_alike(const char *a, const char *b) {
-    const char *x = wc_base_name(a), *y = wc_base_name(b), *end = wc_str_find(x, ".so");
-    const size_t n = end ? (size_t)(end - x) + 3 : 0;
-
-    return n > 0 && wc_str_length(y) >= n && wc_mem_compare(x, y, n) == 0;
-}
-
-/* A file that lacked a facade was made up for by one that its caller opened itself, or by another
- * file of its name, or that lies beside it: who opens for everybody, as Python's ctypes does, got
- * the others' facades for others. */
-static bool made_up_later(const struct wc_stack *s, const struct wc_failure *f) {
-    const size_t n = wc_dir_length(f->r.name);
-
-    return WC_ANY(o, s->objects,
-                  o->r.role == WC_role_FACADE && wc_came_after(o, f) &&
-                      wc_brought_by(s, o, f->r.caller_object, f->r.caller) &&
-                      (!n || !o->r.asked_by || wc_str_same(o->r.asked_by, f->r.caller) ||
-                       wc_is_below(o->r.asked_by, f->r.name, n) ||
-                       is_named_alike(o->r.asked_by, f->r.name)));
-}
-
-/* A facade that somebody else had loaded is found without a new object: the caller's binding to it
- * tells. */
-static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_object *caller = wc_caller_of(s, f);
-
-    return WC_ANY(b, s->bindings,
-                  caller && b->seq > f->seq && wc_is_binding_of(b, caller) &&
-                      wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)));
-}
-
 /* ---- library-not-found ---- */
 
 static const struct wc_object *facade_there(const struct wc_stack *s) {
     return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
 }
 
-/* A host may ask for parts by itself. Many are optional: it needs them where nothing of cuDNN came
- * in, or where this was the last that it asked for before it ended badly. */
-static bool part_not_loaded(const struct wc_stack *s, const struct wc_failure *f) {
-    struct wc_name n = wc_name_read(f->r.name);
-
-    return !WC_ANY(o, s->objects, o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part)) &&
-           !got_later(s, f, NULL) && !bound_later(s, f) && (wc_ended_badly(s) || !facade_there(s));
-}
-
 static const char *missing_of(const struct wc_failure *f) {
     return f->needs ? f->needs : f->r.name ? wc_base_name(f->r.name) : NULL;
 }
 
-/* Does f say that a library of cuDNN was not loaded? */
+/* A library of cuDNN was not loaded. A host may ask for parts by itself, many of which are
+ * optional: it needs them where no facade is loaded, or where the process ended badly. */
 static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *f) {
-    if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
+    const char *missing = missing_of(f);
+    struct wc_name n = wc_name_read(missing);
+
+    if (!wc_is_load(f) || wc_asked_by_cudnn(s, f) || f->fate == WC_FATE_MADE_GOOD)
         return false;
-    if (f->needs)
-        return wc_name_kind_of(f->needs) == WC_NAME_FACADE && !got_later(s, f, f->r.name) &&
-               !made_up_later(s, f);
-    if (!wc_name_is_cudnn(f->r.name))
-        return false;
-    if (wc_name_kind_of(f->r.name) == WC_NAME_PART)
-        return part_not_loaded(s, f);
-    return !got_later(s, f, NULL) && !bound_later(s, f) && !wc_found_another(s, f);
+    if (n.kind != WC_NAME_PART || f->needs)
+        return n.kind == WC_NAME_FACADE;
+    return !WC_ANY(o, s->objects, o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part)) &&
+           (wc_ended_badly(s) || !facade_there(s));
 }
 
 /* Another request of the same caller for one. */
@@ -215,8 +163,8 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
  * nothing of CUDA was there yet. For what is NVIDIA's many only look whether it is there. */
 static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f,
                            const char *missing) {
-    return wc_ended_badly(s) && wc_was_asked_last(s, f) && wc_name_hints(missing) &&
-           !wc_str_starts(missing, "libnv") && !wc_str_starts(missing, "libcuda") &&
+    return f->fate == WC_FATE_LAST && wc_name_hints(missing) && !wc_str_starts(missing, "libnv") &&
+           !wc_str_starts(missing, "libcuda") &&
            !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY);
 }
 
@@ -239,7 +187,7 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f) &&
         !wc_str_same(f->r.name, f->r.caller) && !got_no_further(s, f, out))
         return false;
-    return !got_later(s, f, f->r.name) && !got_later(s, f, out);
+    return f->fate != WC_FATE_MADE_GOOD;
 }
 
 static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f,

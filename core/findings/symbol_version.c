@@ -66,6 +66,7 @@ static bool is_told(const struct wc_diagnosis *d, const struct wc_said *u) {
 
 void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_SYMBOL_VERSION && !f->made_good && !is_told(d, &f->said))
+        if (f->reason == WC_REASON_SYMBOL_VERSION && f->fate != WC_FATE_MADE_GOOD &&
+            !is_told(d, &f->said))
             emit(d, f);
 }

@@ -268,8 +268,8 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
     const struct wc_failure *last = NULL;
 
     WC_EACH(f, s->failures)
-        if ((may_matter(f) || wc_was_the_last(s, f)) && is_lookup(f) == lookup && !f->made_good &&
-            !came_by_another_name(s, f))
+        if ((may_matter(f) || f->fate >= WC_FATE_LEFT) && is_lookup(f) == lookup &&
+            f->fate != WC_FATE_MADE_GOOD && !came_by_another_name(s, f))
             last = f;
     return last;
 }

@@ -124,7 +124,7 @@ void wc_find_wrong_name(struct wc_diagnosis *d) {
             report_false(d, o, name);
     }
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_WRONG_NAME && !f->made_good && !wc_found_another(d->s, f) &&
+        if (f->reason == WC_REASON_WRONG_NAME && f->fate != WC_FATE_MADE_GOOD &&
             !wc_reported_before(d, f->culprit))
             (f->said.what == WC_SAID_UNMET ? report_refused : report_missing)(d, f);
 }

@@ -32,6 +32,17 @@ enum wc_reason {
     WC_REASON_NOT_FOUND
 };
 
+/* What became of it. */
+enum wc_fate {
+    WC_FATE_OPEN,      /* the process still runs */
+    WC_FATE_MADE_GOOD, /* later what was asked for was loaded, or another in its place */
+    WC_FATE_WENT_ON,   /* more of cuDNN or CUDA was loaded, bound or called behind it */
+    WC_FATE_LEFT, /* nothing was, nor asked for, and the process ended well, was killed, or nobody
+                     saw how */
+    WC_FATE_LAST, /* nothing was, nor asked for, and the process failed */
+    WC_FATE_FELT  /* the call within which it was asked for failed */
+};
+
 /* The newest record of a thing, with its head. */
 #define WC_TOLD(name, kind, ...)                                                                   \
     struct name {                                                                                  \
@@ -50,7 +61,7 @@ WC_TOLD(wc_failure, failure, int64_t asked; /* seq of its request; its own where
         const char *culprit;   /* the library because of which it failed: a path, or a bare name */
         const struct wc_file_record *file; /* the culprit, where it was looked at */
         enum wc_system_refusal refusal;    /* of SYSTEM */
-        bool made_good;); /* later the same library was loaded, or another in its place */
+        enum wc_fate fate;);
 WC_TOLD(wc_searched, search);
 WC_TOLD(wc_candidate, candidate, struct wc_version version;); /* not taken; parsed from r */
 WC_TOLD(wc_file, file);

@@ -145,7 +145,7 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
     /* With libcuda in the process nobody is without it: who asks once more tries its names. But
      * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
     if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s) &&
-                   !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
+                   !(wc_asked_by_cudnn(s, f) && f->fate >= WC_FATE_LAST)))
         return false;
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;
@@ -188,8 +188,7 @@ static bool part_is_refused(const struct wc_stack *s, struct wc_failure *f) {
 
 /* Whatever it was: the loader refused it, and the process ended. */
 static bool was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
-    return wc_ended_badly(s) && wc_was_the_last(s, f) &&
-           !WC_ANY(other, s->failures, other->seq > f->seq);
+    return f->fate == WC_FATE_LAST && !WC_ANY(other, s->failures, other->seq > f->seq);
 }
 
 static bool lacks_symbol_version(const struct wc_stack *s, struct wc_failure *f) {
@@ -259,15 +258,104 @@ static bool is_same_library(const struct wc_object *o, const char *name) {
             (wc_name_kind_of(path) == WC_NAME_OTHER && wc_same_library(o->r.soname, name, false)));
 }
 
+static bool is_by_the_same(const struct wc_failure *a, const struct wc_failure *b) {
+    return (a->r.caller_object != WC_NULL || a->r.caller) &&
+           a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller);
+}
+
+/* The caller found another library of cuDNN's later, which was not loaded: what that one lacks is
+ * the cause. */
+static bool found_another(const struct wc_stack *s, const struct wc_failure *f) {
+    return WC_ANY(g, s->failures,
+                  g->seq > f->seq && is_by_the_same(f, g) && wc_name_is_cudnn(g->r.name) &&
+                      (wc_is_torn_cudnn(g) || (g->needs && !wc_name_is_cudnn(g->needs))));
+}
+
+/* libnvinfer.so.8 and libnvinfer.so.10 */
+static bool is_named_alike(const char *a, const char *b) {
+    const char *x = wc_base_name(a), *y = wc_base_name(b), *end = wc_str_find(x, ".so");
+    const size_t n = end ? (size_t)(end - x) + 3 : 0;
+
+    return n > 0 && wc_str_length(y) >= n && wc_mem_compare(x, y, n) == 0;
+}
+
+/* Is that facade one for the file that lacked one: opened by its caller itself, or needed by
+ * another file of its name, or of its directory? Who opens for everybody, as Python's ctypes does,
+ * got the others' facades for others. */
+static bool is_for_file(const struct wc_object *facade, const struct wc_failure *f) {
+    const size_t n = wc_dir_length(f->r.name);
+    const char *by = facade->r.asked_by;
+
+    return !n || !by || wc_str_same(by, f->r.caller) || wc_is_below(by, f->r.name, n) ||
+           is_named_alike(by, f->r.name);
+}
+
+/* A caller that is not known got whatever was loaded. */
+static bool is_for_caller(const struct wc_stack *s, const struct wc_object *o,
+                          const struct wc_failure *f) {
+    return (f->r.caller_object == WC_NULL && !f->r.caller) ||
+           wc_brought_by(s, o, f->r.caller_object, f->r.caller);
+}
+
+/* A facade that another host had loaded is
+ * found without a new object: the caller's binding to it tells. */
+static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *caller = wc_caller_of(s, f);
+
+    WC_EACH(o, s->objects) {
+        if (!wc_came_after(o, f) || !is_for_caller(s, o, f))
+            continue;
+        if (f->needs ? wc_answers_to(o, f->r.name) : o->r.role == WC_role_FACADE)
+            return true;
+        if (f->needs && f->r.caller && o->r.role == WC_role_FACADE && is_for_file(o, f))
+            return true;
+    }
+    return !f->needs && WC_ANY(b, s->bindings,
+                               caller && b->seq > f->seq && wc_is_binding_of(b, caller) &&
+                                   wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)));
+}
+
 static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f) {
+    if (found_another(s, f))
+        return true;
+    if (f->reason >= WC_REASON_NEEDS && wc_name_is_cudnn(f->culprit) && !wc_asked_by_cudnn(s, f))
+        return caller_got_facade(s, f);
     return WC_ANY(o, s->objects,
-                  wc_came_after(o, f) &&
+                  wc_came_after(o, f) && (f->reason < WC_REASON_NEEDS || is_for_caller(s, o, f)) &&
                       (is_same_library(o, f->r.name) || is_same_library(o, f->culprit)));
 }
 
+/* ---- what became of it ---- */
+
+/* Was nothing of cuDNN or CUDA loaded, bound or called behind f, and nothing else asked for? */
+static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
+    WC_EACH_ROW(a, s->asked)
+        if (wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request)
+            return false;
+    return !WC_ANY(o, s->objects,
+                   (o->r.role != WC_role_OTHER || o->r.framework) && wc_came_after(o, f)) &&
+           !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
+}
+
+static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_call *within =
+        WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
+
+    if (within && wc_call_failed(s, &within->r))
+        return WC_FATE_FELT;
+    if (!within && was_the_last(s, f))
+        return wc_failed_itself(s) ? WC_FATE_LAST : wc_has_ended(s) ? WC_FATE_LEFT : WC_FATE_OPEN;
+    return wc_has_ended(s) ? WC_FATE_WENT_ON : WC_FATE_OPEN;
+}
+
 void wc_fill_columns(const struct wc_stack *s) {
+    struct wc_failure *f = s->failures.p;
+
     for (size_t i = 0; i < s->failures.n; i++)
-        claim(s, &s->failures.p[i]);
+        f[i].fate = fate_of(s, &f[i]);
     for (size_t i = 0; i < s->failures.n; i++)
-        s->failures.p[i].made_good = was_made_good(s, &s->failures.p[i]);
+        claim(s, &f[i]);
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (was_made_good(s, &f[i]))
+            f[i].fate = WC_FATE_MADE_GOOD;
 }

@@ -53,14 +53,3 @@ const char *wc_format_wanted(struct wc_case *c, const struct wc_failure *f, cons
                      itself && f->r.operation != WC_operation_NEEDED ? "asked for" : "needs",
                      wc_format_name(c, library));
 }
-
-static bool is_by_the_same(const struct wc_failure *a, const struct wc_failure *b) {
-    return (a->r.caller_object != WC_NULL || a->r.caller) &&
-           a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller);
-}
-
-bool wc_found_another(const struct wc_stack *s, const struct wc_failure *f) {
-    return WC_ANY(g, s->failures,
-                  g->seq > f->seq && is_by_the_same(f, g) && wc_name_is_cudnn(g->r.name) &&
-                      (wc_is_torn_cudnn(g) || (g->needs && !wc_name_is_cudnn(g->needs))));
-}

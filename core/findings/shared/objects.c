@@ -194,6 +194,12 @@ bool wc_ended_badly(const struct wc_stack *s) {
     return o->ending == WC_ending_SIGNALED || (o->ending == WC_ending_EXITED && o->exit_status > 0);
 }
 
+bool wc_failed_itself(const struct wc_stack *s) {
+    bool killed = s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED : s->command_signal > 0;
+
+    return wc_ended_badly(s) && (!killed || wc_crashed(s));
+}
+
 bool wc_has_ended(const struct wc_stack *s) {
     return s->has_outcome || s->has_summary || s->command_ended;
 }
@@ -213,34 +219,6 @@ bool wc_turned_away(const struct wc_stack *s, bool by_version) {
         asked = asked || wc_str_same(call->r.function, "cudnnGetVersion");
     }
     return asked && wc_has_ended(s);
-}
-
-bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
-    return !WC_ANY(o, s->objects, o->r.role != WC_role_OTHER && wc_came_after(o, f)) &&
-           !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
-}
-
-bool wc_was_asked_last(const struct wc_stack *s, const struct wc_failure *f) {
-    bool asked = false;
-
-    WC_EACH_ROW(a, s->asked) {
-        if (a->request > f->r.request)
-            return false;
-        asked = asked || (a->request > 0 && a->request == f->r.request);
-    }
-    return asked && wc_was_the_last(s, f);
-}
-
-bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_call *next =
-        WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
-
-    if (next)
-        return wc_call_failed(s, &next->r);
-    /* who is sent a signal by others has not failed */
-    return wc_was_the_last(s, f) && wc_ended_badly(s) &&
-           (wc_crashed(s) ||
-            !(s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED : s->command_signal));
 }
 
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r) {
