@@ -1,69 +1,533 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "overlay_inside.h"
 
-#include "tools/repair/wheels.h"
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const char *environment_of(struct overlay *o, const struct edit *e) {
-    const char *real = e->environment ? overlay_real_path(o, e->environment) : NULL;
+#include "core/packages/distribution.h"
 
-    real = real ? overlay_site_for(o, real, e->name) : NULL;
+static const char unknown_content[] = "what a file of this package holds is not known";
+static const char no_list[] = "its list of files is gone, without which nothing takes it away";
+static const char no_package[] = "it is not installed there";
+static const char satisfied[] = "what is installed is such a release already";
 
-    if (!real)
-        overlay_fail(o, "into which environment it goes is not known");
-    else
-        overlay_note_environment(o, real);
-    return real;
+#define LIST_MOST ((size_t)16 << 20) /* of a package's list of files */
+
+/* All of a file, up to a bound; NULL: it cannot be read. */
+static char *read_all(struct overlay *o, const char *path) {
+    const struct wc_files *disk = overlay_disk_of(o);
+    struct wc_file_stat facts;
+    char *text;
+    size_t n;
+
+    if (!disk->facts(disk->ctx, path, &facts) || facts.size > LIST_MOST ||
+        !(text = wc_arena_take(&o->memory.arena, (size_t)facts.size + 1)) ||
+        !disk->read(disk->ctx, path, 0, text, (size_t)facts.size, &n))
+        return NULL;
+    text[n] = '\0';
+    return text;
+}
+
+static bool put_text(struct overlay *o, const char *path, const char *text) {
+    return overlay_put_file(o, path, image_of_bytes(text, strlen(text), 0));
+}
+
+/* ---- where packages are installed ---- */
+
+struct where {
+    enum { WHEELS, CONDA, DEBIAN } kind;
+    const char *path; /* a site, a prefix; "": the whole system */
+};
+
+/* Where lib64 is no link, NVIDIA's wheels go to lib all the same: they count as pure. */
+static const char *site_for(struct overlay *o, const char *site, const char *package) {
+    const char *at = wc_str_starts(package, "nvidia-") ? strstr(site, "/lib64/python") : NULL;
+    const char *pure =
+        at ? overlay_format(o, "%.*s/lib%s", (int)(at - site), site, at + strlen("/lib64")) : NULL;
+
+    return pure && overlay_is_there(o, pure) ? pure : site;
+}
+
+static bool find_where(struct overlay *o, const struct edit *e, struct where *w) {
+    *w = (struct where){DEBIAN, ""};
+    if (wc_str_same(e->environment, "/"))
+        return true;
+    w->path = e->environment ? overlay_real_path(o, e->environment) : NULL;
+    if (!w->path)
+        return overlay_fail(o, "into which environment it goes is not known");
+    w->path = site_for(o, w->path, e->name);
+    w->kind = overlay_is_there(o, overlay_format(o, "%s/conda-meta", w->path)) &&
+                      !strstr(w->path, "/site-packages")
+                  ? CONDA
+                  : WHEELS;
+    overlay_note_environment(o, w->path);
+    return true;
+}
+
+/* ---- what is installed ---- */
+
+struct installed {
+    const char *record;  /* a dist-info folder, a file of conda-meta, dpkg's list; NULL: none */
+    const char *version; /* "": not said */
+    const char *build;   /* of conda: VERSION-BUILD */
+};
+
+/* PACKAGE-VERSION-BUILD.json */
+static bool is_conda_record(const char *entry, const char *package) {
+    const size_t n = strlen(package);
+    size_t dashes = 0;
+
+    if (!wc_str_starts(entry, package) || entry[n] != '-' || !wc_str_ends(entry, ".json"))
+        return false;
+    for (const char *s = entry + n; *s; s++)
+        dashes += *s == '-';
+    return dashes == 2;
+}
+
+static bool is_same_name(const char *name, size_t n, const char *package) {
+    char one[96], other[96];
+
+    wc_distribution_normalise(name, n, one, sizeof(one));
+    wc_distribution_normalise(package, strlen(package), other, sizeof(other));
+    return strcmp(one, other) == 0;
+}
+
+/* NAME-VERSION.dist-info */
+static bool is_wheel_record(const char *entry, const char *package) {
+    const size_t n = strcspn(entry, "-");
+
+    return entry[n] && wc_str_ends(entry, ".dist-info") && is_same_name(entry, n, package);
+}
+
+static bool find_package(struct overlay *o, const struct where *w, const char *package,
+                         struct installed *p) {
+    const char *folder = w->kind == CONDA ? overlay_format(o, "%s/conda-meta", w->path) : w->path;
+
+    *p = (struct installed){.version = ""};
+    if (w->kind == DEBIAN) {
+        const char *list = overlay_format(o, "/var/lib/dpkg/info/%s.list", package);
+        p->record = overlay_is_there(o, list) ? list : NULL;
+        return p->record;
+    }
+    struct entries entries = overlay_entries(o, folder);
+    WC_EACH(entry, entries) {
+        const char *dash;
+        if (!(w->kind == CONDA ? is_conda_record : is_wheel_record)(*entry, package))
+            continue;
+        dash = w->kind == CONDA ? *entry + strlen(package) : strchr(*entry, '-');
+        p->record = overlay_format(o, "%s/%s", folder, *entry);
+        p->build = overlay_format(o, "%.*s", (int)(strrchr(dash, '.') - dash - 1), dash + 1);
+        p->version = w->kind == CONDA
+                         ? overlay_format(o, "%.*s", (int)strcspn(p->build, "-"), p->build)
+                         : p->build;
+        return true;
+    }
+    return false;
+}
+
+static struct wc_version release_of(const char *version) {
+    struct wc_version v = WC_VERSION_NONE;
+
+    wc_version_parse_start(version, strlen(version), &v);
+    return v;
+}
+
+/* Which CUDA a build of conda's is for: by its name ("cuda12_0"), else by the packages that say it
+ * for the whole environment. A solver keeps to that. "libcudnn9-cuda-12", "libcudnn8" of
+ * 8.9.7.29-1+cuda12.2. -1: nothing says it. */
+static int32_t cuda_of(struct overlay *o, const struct where *w, const char *package,
+                       const char *version) {
+    static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart",
+                                          "libcublas"};
+    const char *const texts[] = {w->kind == DEBIAN ? strstr(package, "-cuda-") : NULL,
+                                 version ? strstr(version, "cuda") : NULL};
+    struct installed said;
+
+    WC_EACH_ROW(text, texts) {
+        const char *at = *text ? strpbrk(*text, "0123456789") : NULL;
+        if (at)
+            return (int32_t)strtol(at, NULL, 10);
+    }
+    WC_EACH_ROW(name, stating)
+        if (w->kind == CONDA && find_package(o, w, *name, &said))
+            return release_of(said.version).major;
+    return -1;
+}
+
+/* The wheel with the same libraries; below 11: of a CUDA that is not known, or older. */
+static const char *same_wheel(struct overlay *o, int32_t cuda) {
+    return overlay_format(o, "nvidia-cudnn-cu%d", cuda < 11 ? 12 : cuda);
+}
+
+/* ---- its files ---- */
+
+struct listed {
+    struct listed_file {
+        const char *path;
+        uint64_t size; /* in bytes; 0: not stated */
+        bool link;     /* to another one */
+    } * p;
+    size_t n;
+};
+
+static void add_file(struct overlay *o, struct listed *to, const struct where *w, const char *file,
+                     uint64_t size, bool link) {
+    if (file && overlay_is_library(file))
+        to->p[to->n++] = (struct listed_file){
+            overlay_placed(o, file[0] == '/' ? file : overlay_format(o, "%s/%s", w->path, file)),
+            size, link};
+}
+
+/* RECORD: a path, perhaps between quotes, and behind the last comma the size. dpkg's list: a path.
+ */
+static void read_lines(struct overlay *o, struct listed *to, const struct where *w, char *text) {
+    char *line;
+
+    while ((line = strsep(&text, "\n"))) {
+        const char *comma = strrchr(line, ',');
+        const uint64_t size = comma ? strtoull(comma + 1, NULL, 10) : 0;
+        const bool quoted = line[0] == '"';
+        line += quoted;
+        line[strcspn(line, quoted ? "\"" : ",")] = '\0';
+        if (*line)
+            add_file(o, to, w, line, size, false);
+    }
+}
+
+/* By "paths_data", which older records do not have. */
+static void read_conda(struct overlay *o, struct listed *to, const struct where *w,
+                       const json_t *record) {
+    const json_t *paths = json_object_get(json_object_get(record, "paths_data"), "paths");
+    const json_t *files = json_array_size(paths) > 0 ? paths : json_object_get(record, "files");
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach(files, i, entry) {
+        const char *file =
+            json_string_value(files == paths ? json_object_get(entry, "_path") : entry);
+        if (file && wc_str_starts(file, "lib/"))
+            add_file(
+                o, to, w, file,
+                (uint64_t)json_integer_value(json_object_get(entry, "size_in_bytes")),
+                wc_str_same(json_string_value(json_object_get(entry, "path_type")), "softlink"));
+    }
+}
+
+/* The libraries that a package's list names; p NULL: there is no list. */
+static struct listed files_of(struct overlay *o, const struct where *w, const struct installed *p) {
+    char *text =
+        read_all(o, w->kind == WHEELS ? overlay_format(o, "%s/RECORD", p->record) : p->record);
+    struct listed all = {NULL, 0};
+    size_t most = 1;
+
+    for (const char *s = text; s && *s; s++)
+        most += *s == (w->kind == CONDA ? '"' : '\n');
+    all.p = text ? wc_arena_take(&o->memory.arena, most * sizeof(*all.p)) : NULL;
+    if (all.p && w->kind == CONDA) {
+        json_t *record = json_loads(text, 0, NULL);
+        read_conda(o, &all, w, record);
+        json_decref(record);
+    } else if (all.p) {
+        read_lines(o, &all, w, text);
+    }
+    for (size_t i = 0; w->kind == DEBIAN && i < all.n; i++) {
+        /* The longest name of a library is the file, the shorter ones are links to it. */
+        const char *name = wc_base_name(all.p[i].path);
+        all.p[i].link = WC_ANY(file, all,
+                               wc_str_starts(wc_base_name(file->path), name) &&
+                                   wc_base_name(file->path)[strlen(name)] == '.');
+    }
+    return all;
+}
+
+/* A link leads to the longest name of the same library that is listed. */
+static void put_link_of(struct overlay *o, const struct listed *files, const char *link) {
+    const char *name = wc_base_name(link), *target = NULL;
+
+    WC_EACH(file, *files) {
+        const char *other = wc_base_name(file->path);
+        if (!file->link && wc_str_starts(other, name) &&
+            (!target || strlen(other) > strlen(target)))
+            target = other;
+    }
+    if (target)
+        overlay_put_link(o, link, target);
+}
+
+static void note_file(struct overlay *o, const struct where *w, const struct listed_file *file) {
+    if (w->kind == DEBIAN)
+        overlay_note_directory(o, file->path);
+}
+
+/* As the manager takes a package away, with what another one has put at the same paths. */
+static bool take_away(struct overlay *o, const struct where *w, const struct installed *p) {
+    struct listed files = files_of(o, w, p);
+    struct entries folder;
+
+    if (!files.p || (w->kind == DEBIAN && !files.n))
+        return overlay_fail(o, no_list);
+    WC_EACH(file, files) {
+        overlay_hide(o, file->path);
+        note_file(o, w, file);
+    }
+    if (w->kind == WHEELS) {
+        folder = overlay_entries(o, p->record);
+        WC_EACH(entry, folder)
+            overlay_hide(o, overlay_format(o, "%s/%s", p->record, *entry));
+    }
+    overlay_hide(o, p->record);
+    return true;
+}
+
+/* ---- what wheels require of one another ---- */
+
+/* "Requires-Dist: NAME (SPEC) ; MARKER" */
+static bool read_requirement(struct overlay *o, const char *line, const char **name,
+                             const char **spec) {
+    static const char key[] = "Requires-Dist: ";
+    size_t n;
+
+    if (!wc_str_starts(line, key))
+        return false;
+    line += strlen(key);
+    n = strcspn(line, " (<>=!~;[");
+    *name = overlay_format(o, "%.*s", (int)n, line);
+    line += n;
+    line += *line == '[' ? strcspn(line, "]") + 1 : 0;
+    *spec = overlay_format(o, "%.*s", (int)strcspn(line, ";"), line);
+    return true;
+}
+
+/* Does another package accept what is installed, and not that release? A major takes the place of
+ * another that nobody else may lose. */
+static bool breaks_another(struct overlay *o, const struct where *w, const char *package,
+                           const char *installed, struct wc_version release) {
+    const struct wc_version old = wc_version_of(installed);
+    const struct entries entries = overlay_entries(o, w->path);
+    const char *name, *spec;
+    struct wc_spec set;
+
+    if (old.major == release.major)
+        return false;
+    WC_EACH(entry, entries) {
+        char *text = wc_str_ends(*entry, ".dist-info")
+                         ? read_all(o, overlay_format(o, "%s/%s/METADATA", w->path, *entry))
+                         : NULL;
+        while (text) {
+            const char *line = strsep(&text, "\n");
+            if (read_requirement(o, line, &name, &spec) &&
+                is_same_name(name, strlen(name), package) && wc_spec_read(spec, &set) &&
+                set.n > 0 && wc_spec_accepts(&set, old) == WC_YES &&
+                wc_spec_accepts(&set, release) == WC_NO)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool install_wheel(struct overlay *o, const struct where *w, const char *package,
+                          struct wc_version release) {
+    char version[WC_VERSION_TEXT], name[96];
+    const char *text = wc_version_format(release, version), *info;
+    struct wheel_list files = wheel_list(&o->memory.arena, package, text);
+    const char *const *requires = wheel_required(&o->memory.arena, package, text);
+    char *record = overlay_format(o, "%s", ""), *required = record;
+    struct installed old;
+
+    if (!files.n)
+        return overlay_fail(o, "what this package brings is not known");
+    if (find_package(o, w, package, &old)) {
+        if (wc_version_compare(wc_version_of(old.version), release) == 0)
+            return overlay_fail(o, "that release is installed already");
+        if (!take_away(o, w, &old))
+            return false;
+    }
+    WC_EACH(file, files) {
+        const char *path = overlay_placed(o, overlay_format(o, "%s/%s", w->path, file->file));
+        struct wc_file_stat facts;
+        if (!overlay_put_library(o, package, path, release, 0) ||
+            !overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts))
+            return false;
+        record = overlay_format(o, "%s%s,,%ju\n", record, file->file, (uintmax_t)facts.size);
+    }
+    for (; *requires; requires ++)
+        required = overlay_format(o, "%sRequires-Dist: %s\n", required, *requires);
+    wc_distribution_normalise(package, strlen(package), name, sizeof(name));
+    info = overlay_format(o, "%s/%s-%s.dist-info", w->path, name, text);
+    return put_text(o, overlay_format(o, "%s/RECORD", info), record) &&
+           put_text(o, overlay_format(o, "%s/INSTALLER", info), "pip\n") &&
+           put_text(o, overlay_format(o, "%s/METADATA", info),
+                    overlay_format(o, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s", package,
+                                   version, required));
+}
+
+/* What it requires comes along, where it is not there. What others are made of is not known. */
+static bool install_required(struct overlay *o, const struct where *w, const struct installed *p) {
+    char *text = read_all(o, overlay_format(o, "%s/METADATA", p->record));
+    const char *name, *spec;
+    struct installed there;
+
+    while (text) {
+        const char *line = strsep(&text, "\n");
+        if (strstr(line, "extra ==") || !read_requirement(o, line, &name, &spec) ||
+            !(wc_str_starts(name, "nvidia-") || wc_str_starts(name, "cuda-")))
+            continue;
+        const struct where to = {WHEELS, site_for(o, w->path, name)};
+        if (!find_package(o, &to, name, &there) &&
+            !install_wheel(o, &to, name, wheel_release(name, spec)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_satisfied(struct overlay *o, const struct edit *e, const struct installed *there) {
+    struct wc_spec spec;
+
+    return !e->value || !*e->value ||
+           wc_str_same(e->value, overlay_format(o, "==%s", there->version)) ||
+           (wc_spec_read(e->value, &spec) &&
+            wc_spec_accepts(&spec, release_of(there->version)) == WC_YES);
+}
+
+/* ---- by manager ---- */
+
+static bool install_in_site(struct overlay *o, const struct where *w, const struct edit *e) {
+    const struct wc_version release = wheel_release(e->name, e->value ? e->value : "");
+    struct installed there;
+    const bool is_there = find_package(o, w, e->name, &there);
+
+    if (is_there && is_satisfied(o, e, &there)) /* what it requires is looked after, no more */
+        return install_required(o, w, &there) && (o->changes || overlay_fail(o, satisfied));
+    if (!wc_version_known(release))
+        return overlay_fail(o, "no release of it is known");
+    if (is_there && breaks_another(o, w, e->name, there.version, release))
+        return overlay_fail(o, "another package there requires the major that is installed");
+    return install_wheel(o, w, e->name, release) && find_package(o, w, e->name, &there) &&
+           install_required(o, w, &there);
+}
+
+static bool put_conda(struct overlay *o, const struct where *w, const char *package,
+                      const char *wheel, struct wc_version release) {
+    char version[WC_VERSION_TEXT];
+    struct wheel_list files =
+        wheel_list(&o->memory.arena, wheel, wc_version_format(release, version));
+    const struct wheel_file monolith = {.file = overlay_format(o, "libcudnn.so.%d", release.major)};
+    char *listed = overlay_format(o, "%s", "");
+
+    if (release.major < 8) /* there was one library */
+        files = (struct wheel_list){&monolith, 1};
+    release.build = -1;
+    wc_version_format(release, version);
+    WC_EACH(file, files) {
+        const char *name = overlay_format(o, "lib/%s", wc_base_name(file->file));
+        if (!overlay_put_library(
+                o, wheel, overlay_placed(o, overlay_format(o, "%s/%s", w->path, name)), release, 0))
+            return false;
+        listed = overlay_format(o, "%s%s\n    \"%s\"", listed, *listed ? "," : "", name);
+    }
+    return put_text(o, overlay_format(o, "%s/conda-meta/%s-%s-0.json", w->path, package, version),
+                    overlay_format(o, "{\n  \"files\": [%s\n  ]\n}\n", listed));
+}
+
+static bool install_in_conda(struct overlay *o, const struct where *w, const struct edit *e) {
+    struct installed there;
+    const bool is_there = find_package(o, w, e->name, &there);
+    const int32_t cuda = cuda_of(o, w, e->name, there.build);
+    const char *wheel = same_wheel(o, cuda), *spec = e->value ? e->value : "";
+    struct wc_version release = wheel_release(wheel, spec);
+    struct wc_spec set;
+
+    /* For CUDA 12 and older channels have older ones, too. */
+    if (!wc_version_known(release) && cuda <= 12 && wc_spec_read(spec, &set))
+        release = wc_spec_floor(&set);
+    if (is_there && is_satisfied(o, e, &there))
+        return overlay_fail(o, satisfied);
+    if (!wc_version_known(release))
+        return overlay_fail(o, "no release of it is known");
+    if (cuda < 0)
+        return overlay_fail(o, "nothing there says for which CUDA conda would take it");
+    return (!is_there || take_away(o, w, &there)) && put_conda(o, w, e->name, wheel, release);
+}
+
+/* To where the package for developers, which has links alone, counts on it. */
+static bool install_in_debian(struct overlay *o, const struct where *w, const struct edit *e) {
+    const size_t n = strcspn(e->name, "0123456789");
+    const size_t digits = n + strspn(e->name + n, "0123456789");
+    const char *text = e->value ? e->value : "";
+    struct listed links = {NULL, 0};
+    struct wc_version release;
+    struct installed p;
+
+    if (digits > n &&
+        find_package(o, w, overlay_format(o, "%.*s-dev%s", (int)digits, e->name, e->name + digits),
+                     &p))
+        links = files_of(o, w, &p);
+    release = release_of(text + (wc_str_starts(text, "==") ? 2 : 0));
+    if (!links.n || !wc_version_known(release))
+        return overlay_fail(o, unknown_content);
+    if (find_package(o, w, e->name, &p))
+        return overlay_fail(o, satisfied);
+    note_file(o, w, links.p);
+    return overlay_place_cudnn(o, overlay_directory(o, links.p[0].path),
+                               same_wheel(o, cuda_of(o, w, e->name, e->value)), release);
 }
 
 bool overlay_install(struct overlay *o, const struct edit *e) {
-    const char *environment = overlay_is_debian(e) ? NULL : environment_of(o, e);
-    struct wc_version release = wheel_release(e->name, e->value ? e->value : "");
-    struct distribution there;
+    struct where w;
 
-    if (overlay_is_debian(e))
-        return overlay_install_debian(o, e);
-    if (!environment)
+    if (!find_where(o, e, &w))
         return false;
-    if (overlay_is_conda(o, environment))
-        return overlay_install_conda(o, environment, e);
-    if (overlay_is_satisfied(o, environment, e, &there))
-        return overlay_install_required(o, environment, &there) &&
-               (o->changes || overlay_fail(o, overlay_satisfied));
-    if (!wc_version_known(release))
-        return overlay_fail(o, "no release of it is known");
-    if (overlay_find_distribution(o, environment, e->name, &there) &&
-        overlay_breaks_another(o, environment, e->name, there.version, release))
-        return overlay_fail(o, "another package there requires the major that is installed");
-    return overlay_install_wheel(o, environment, e->name, release) &&
-           overlay_find_distribution(o, environment, e->name, &there) &&
-           overlay_install_required(o, environment, &there);
+    return (w.kind == DEBIAN  ? install_in_debian
+            : w.kind == CONDA ? install_in_conda
+                              : install_in_site)(o, &w, e);
 }
 
 bool overlay_remove_package(struct overlay *o, const struct edit *e) {
-    const char *environment = overlay_is_debian(e) ? NULL : environment_of(o, e);
-    struct distribution d;
+    struct installed p;
+    struct where w;
 
-    if (overlay_is_debian(e))
-        return overlay_remove_debian(o, e);
-    if (!environment)
+    if (!find_where(o, e, &w))
         return false;
-    if (overlay_is_conda(o, environment))
-        return overlay_remove_conda(o, environment, e->name) ||
-               overlay_fail(o, "it is not installed there");
-    if (!overlay_find_distribution(o, environment, e->name, &d))
-        return overlay_fail(o, "it is not installed there");
-    o->lacks = o->lacks || overlay_breaks_another(o, environment, e->name, d.version,
-                                                  (struct wc_version){.major = 0});
-    return overlay_remove_wheel(o, environment, &d);
+    if (!find_package(o, &w, e->name, &p))
+        return overlay_fail(o, w.kind == DEBIAN ? no_list : no_package);
+    o->lacks = o->lacks || (w.kind == WHEELS && breaks_another(o, &w, e->name, p.version,
+                                                               (struct wc_version){.major = 0}));
+    return take_away(o, &w, &p);
 }
 
+/* What a package has brought, once more. */
 bool overlay_reinstall(struct overlay *o, const struct edit *e) {
-    const char *environment = overlay_is_debian(e) ? NULL : environment_of(o, e);
+    struct listed files;
+    struct installed p;
+    struct where w;
+    const char *package = e->name, *version;
 
-    if (overlay_is_debian(e))
-        return overlay_reinstall_debian(o, e);
-    if (!environment)
+    if (!find_where(o, e, &w))
         return false;
-    return overlay_is_conda(o, environment) ? overlay_reinstall_conda(o, environment, e)
-                                            : overlay_reinstall_wheel(o, environment, e);
+    if (!find_package(o, &w, e->name, &p))
+        return w.kind == WHEELS && e->value && wc_version_known(wc_version_of(e->value))
+                   ? install_wheel(o, &w, e->name, wc_version_of(e->value))
+                   : overlay_fail(o, w.kind == DEBIAN ? no_list : no_package);
+    if (w.kind == WHEELS && e->value && !wc_str_same(e->value, p.version))
+        return overlay_fail(o, "another release of it counts as installed there");
+    version = w.kind == DEBIAN ? e->value : p.version;
+    if (w.kind != WHEELS)
+        package = same_wheel(o, cuda_of(o, &w, e->name, w.kind == DEBIAN ? e->value : p.build));
+    files = files_of(o, &w, &p);
+    if (!files.p || (w.kind == DEBIAN && !files.n))
+        return overlay_fail(o, no_list);
+    WC_EACH(file, files) {
+        /* "libcudnn.so" is of the package for developers, of another one's library. */
+        const bool bare = w.kind == DEBIAN && wc_str_ends(file->path, ".so");
+        if (file->link)
+            put_link_of(o, &files, file->path);
+        else if (bare ? !overlay_is_there(o, file->path)
+                      : !overlay_put_back(o, package, file->path,
+                                          version ? release_of(version) : WC_VERSION_NONE,
+                                          file->size))
+            return overlay_fail(o, unknown_content);
+        note_file(o, &w, file);
+    }
+    return true;
 }

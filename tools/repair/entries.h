@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The entries of a directory as a list, for those who look at all of them. */
+#pragma once
+
+#include "core/base/files.h"
+
+struct entries {
+    const char **p;
+    size_t n;
+};
+
+/* None where the directory cannot be read. Texts live in the arena. */
+struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
+                          const char *directory);
