@@ -23,6 +23,16 @@ static bool is_known(const struct candidates *c, const struct candidate *one) {
     return false;
 }
 
+bool candidate_is_by_hand(const struct candidate *c) {
+    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
+}
+
+bool candidate_is_set(const struct candidate *c) {
+    const struct edit *e = &c->edit[0];
+
+    return candidate_is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
+}
+
 void candidates_add(struct candidates *c, const struct candidate *one) {
     if (c->n < CANDIDATES_MOST && !is_known(c, one))
         *MUST_ADD(c->p, c->n) = *one;

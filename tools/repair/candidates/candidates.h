@@ -21,6 +21,10 @@ struct candidates {
     size_t n;
 };
 
+/* Of what no package manages? */
+bool candidate_is_by_hand(const struct candidate *c);
+/* Of a set the oldest is played, and the newest that is known. */
+bool candidate_is_set(const struct candidate *c);
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one);
 /* That directory in front of the others of LD_LIBRARY_PATH (NULL: not set), once; where the process

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/findings/finding.h"
+#include "rules.h"
+#include "wheel_table.h"
+
+/* ---- which findings are one ---- */
+
+/* However a path is spelt. */
+static const char *file_of(const struct wc_stack *s, int64_t object) {
+    const struct wc_object *o = object == WC_NULL ? NULL : wc_stack_object(s, object);
+
+    return o ? wc_real_path_of(o) : NULL;
+}
+
+/* A function, and not all of a version. */
+static bool lacks_function(const struct wc_finding_record *f) {
+    return has_rule(f->id, LACK) &&
+           (WC_ANY(fact, f->facts, wc_str_same(fact->name, "wanted function")) ||
+            !WC_ANY(fact, f->facts, wc_str_same(fact->name, "wanted symbol version")));
+}
+
+/* About the same host, or, where none is known, the same library. */
+static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
+                    const struct wc_finding_record *b, const struct wc_stack *of_b) {
+    const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
+
+    if (!wc_str_same(a->id, b->id) && !(has_rule(a->id, MIXTURE) && has_rule(b->id, MIXTURE)) &&
+        !(lacks_function(a) && lacks_function(b)))
+        return false;
+    if (x && y)
+        return strcmp(x, y) == 0;
+    x = file_of(of_a, a->object);
+    y = file_of(of_b, b->object);
+    return !x || !y || wc_str_same(x, y);
+}
+
+/* What is found in an outcome: of itself, or were it to end as the process did. */
+static const struct wc_findings *found_in(const struct outcome *o, bool of_end) {
+    return of_end ? &o->of_end : &o->findings;
+}
+
+static const struct wc_finding_record *find_in(const struct outcome *o, bool of_end,
+                                               const struct wc_finding_record *f,
+                                               const struct wc_stack *of_f) {
+    return WC_FIRST(known, *found_in(o, of_end), is_same(known, &o->source->stack, f, of_f));
+}
+
+bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end) {
+    const struct wc_stack *s = &p->source->stack;
+
+    if (!p->base.source)
+        return false;
+    *of_end = !find_in(&p->base, false, f, s);
+    return !*of_end || find_in(&p->base, true, f, s);
+}
+
+/* ---- what is asked of each ---- */
+
+struct case_of { /* one candidate and one finding */
+    const struct planning *p;
+    const struct played *x;
+    const struct candidate *c; /* of x */
+    const struct wc_finding_record *f;
+    bool of_end;
+    bool variables_alone, new_files; /* of the edits */
+    bool single; /* library of CUDA's, of which nobody knows what it wants of those beside it */
+};
+
+bool judge_is_harmless(const struct planning *p, const struct outcome *o) {
+    if ((p->base.starts && !o->starts) || o->torn > p->base.torn)
+        return false;
+    for (size_t i = 0; i < p->replay.n; i++)
+        if (!p->replay.requests[i].failure && p->base.got[i].files && !o->got[i].files)
+            return false;
+    return true;
+}
+
+static bool breaks_what_worked(const struct case_of *c) {
+    return !c->x->harmless;
+}
+
+/* The same for another library, or of it put anew under another path, is no cure either: as bad as
+ * the replay had it, which knows less of how it ended than the process. But of two copies one
+ * always stands before the other. */
+static bool remains_in(const struct case_of *c, const struct outcome *o) {
+    const struct wc_stack *of_f = &c->p->source->stack;
+    const struct wc_finding_record *f = c->f, *was = find_in(&c->p->base, c->of_end, f, of_f);
+    const enum wc_severity least = was && was->severity < f->severity ? was->severity : f->severity;
+
+    return find_in(o, c->of_end, f, of_f) ||
+           (f->host == WC_NULL && !has_rule(f->id, OTHER_COPY) &&
+            WC_ANY(known, *found_in(o, c->of_end),
+                   wc_str_same(known->id, f->id) && known->severity >= least &&
+                       !known->explained_by));
+}
+
+static bool remains(const struct case_of *c) {
+    return remains_in(c, &c->x->outcome) || (c->x->newest.source && remains_in(c, &c->x->newest));
+}
+
+static bool leaves_cause(const struct case_of *c) {
+    return c->f->explained_by &&
+           WC_ANY(cause, *c->p->findings,
+                  wc_str_same(cause->id, c->f->explained_by) &&
+                      find_in(&c->x->outcome, c->of_end, cause, &c->p->source->stack));
+}
+
+/* As bad, and not there before. That now the other one of two copies stands in front is no more
+ * than a note; what is so in whatever order is brought by no order. */
+static bool is_new(const struct case_of *c, const struct outcome *o,
+                   const struct wc_finding_record *f) {
+    const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
+    const bool by_order = c->c->edit[0].kind == EDIT_IMPORT_FIRST && has_rule(f->id, ANY_ORDER);
+    const bool other_copy = has_rule(f->id, OTHER_COPY) && f->severity == WC_severity_NOTE;
+
+    return f->severity >= c->f->severity && !by_order && !other_copy &&
+           !(was && was->severity >= f->severity);
+}
+
+/* What is told of a program that fails alone counts, too: it may go on to fail. */
+static bool brings_in(const struct case_of *c, const struct outcome *o) {
+    for (int of_end = 0; of_end < 2; of_end++)
+        if (WC_ANY(f, *found_in(o, of_end),
+                   has_rule(f->id, NEVER_NEW) &&
+                       !find_in(&c->p->base, of_end, f, &o->source->stack)))
+            return true;
+    return WC_ANY(f, *found_in(o, c->of_end), is_new(c, o, f));
+}
+
+static bool brings_another(const struct case_of *c) {
+    return brings_in(c, &c->x->outcome) || (c->x->newest.source && brings_in(c, &c->x->newest));
+}
+
+static bool leaves_errors(const struct case_of *c) {
+    return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
+}
+
+static bool is_told_with_limits(const struct case_of *c) {
+    return WC_ANY(known, c->p->base.findings,
+                  has_rule(known->id, NO_FILES) && known->severity >= c->f->severity);
+}
+
+static bool is_lone_removal(const struct case_of *c) {
+    return c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE;
+}
+
+/* Of the facade's own package, or of one of which nothing came in. */
+static bool lacks_own_file(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack, *replayed = &c->p->base.source->stack;
+    const struct wc_object *o = c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
+
+    WC_EACH(known, c->p->base.findings) {
+        const struct wc_object *of =
+            known->object == WC_NULL ? NULL : wc_stack_object(replayed, known->object);
+        if (has_rule(known->id, NO_VARIABLE | PACKAGE_STAYS) &&
+            (!o || !of || wc_same_installation(o, of)))
+            return true;
+    }
+    return false;
+}
+
+/* The kinds of edits that hide such a finding and leave what is wrong: see rules.def. */
+static bool is_of_wrong_kind(const struct case_of *c) {
+    const char *id = c->f->id;
+
+    return (c->variables_alone
+                ? has_rule(id, NO_VARIABLE) || (has_rule(id, TORN) && lacks_own_file(c))
+                : has_rule(id, VARIABLES_ALONE)) ||
+           (c->new_files && (has_rule(id, NO_FILES) || is_told_with_limits(c))) ||
+           (c->single && has_rule(id, OTHER_RELEASE)) ||
+           (is_lone_removal(c) && has_rule(id, PACKAGE_STAYS));
+}
+
+/* The same libraries come in for the same requests: a finding less, and nothing else. */
+static bool changes_nothing(const struct case_of *c) {
+    const struct outcome *base = &c->p->base, *o = &c->x->outcome;
+    const struct wc_stack *before = &base->source->stack, *s = &o->source->stack;
+
+    for (size_t i = 0; i < c->p->replay.n; i++)
+        if (base->got[i].files != o->got[i].files)
+            return false;
+    return before->failures.n == s->failures.n && before->objects.n == s->objects.n &&
+           !WC_ANY(object, s->objects,
+                   !WC_ANY(was, before->objects,
+                           was->r.inode == object->r.inode && was->r.device == object->r.device &&
+                               wc_str_same(was->r.asked_by, object->r.asked_by)));
+}
+
+/* Not by another name either. */
+static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_name asked = wc_name_read(f->r.name ? wc_base_name(f->r.name) : "");
+
+    if (!wc_is_load(f) || !wc_kind_is_ours(asked.kind))
+        return false;
+    WC_EACH(o, s->objects) {
+        const struct wc_name own = wc_name_read(wc_base_name(wc_path_of(o) ?: ""));
+        if (o->r.mapped && own.kind == asked.kind && wc_str_same(own.part, asked.part))
+            return false;
+    }
+    return true;
+}
+
+/* It, or the command that it was of, did not end well, or, where nobody says how it ended, a call
+ * failed or something was asked for in vain. */
+static bool has_failed(const struct planning *p) {
+    const struct wc_stack *s = &p->source->stack;
+
+    if (s->has_outcome || s->command_ended)
+        return wc_ended_badly(s);
+    return wc_a_call_failed(s) || WC_ANY(f, s->failures, is_in_vain(s, f));
+}
+
+/* Of a list of paths: an element that the other list has not. */
+static bool has_more(const char *list, const char *other) {
+    for (; list && *list; list += strcspn(list, ":"), list += *list == ':')
+        if (!candidates_path_has(other, list, strcspn(list, ":")))
+            return true;
+    return false;
+}
+
+/* A mere note of a process that works: nothing may change, and no variable, which counts for all
+ * else that is started, gets more. */
+static bool is_too_much_for_note(const struct case_of *c) {
+    if (c->f->severity > WC_severity_NOTE || has_failed(c->p) || has_rule(c->f->id, OWN_COPY))
+        return false;
+    for (size_t i = 0; i < c->c->n; i++)
+        if (c->c->edit[i].kind == EDIT_SET &&
+            has_more(c->c->edit[i].value,
+                     wc_variable(&c->p->base.source->stack, c->c->edit[i].name)))
+            return true;
+    return !changes_nothing(c);
+}
+
+/* What was asked of whichcudnn itself is of no weight for the process. */
+static bool has_no_effect(const struct case_of *c) {
+    const bool takes_back = c->c->n == 1 && c->c->edit[0].kind == EDIT_UNSET &&
+                            wc_str_starts(c->c->edit[0].name, "WHICHCUDNN_");
+    const bool of_note =
+        c->f->severity < WC_severity_WARNING && !has_failed(c->p) && !has_rule(c->f->id, OWN_COPY);
+
+    return !takes_back && !of_note && changes_nothing(c);
+}
+
+/* ---- exceptions ---- */
+
+static const struct wc_object *first_facade(const struct outcome *o) {
+    return WC_FIRST(one, o->source->stack.objects, one->r.role == WC_role_FACADE);
+}
+
+/* To take a package away of which nothing came in hides what is wrong (world
+ * notebook_imports_another_before, its healthy twin). */
+static bool removes_unused(const struct case_of *c) {
+    return is_lone_removal(c) &&
+           !WC_ANY(o, c->p->base.source->stack.objects,
+                   o->r.mapped && wc_str_same(o->r.installation, c->c->edit[0].name));
+}
+
+/* Of two copies the one that a process lives with is the one that it wants; of one that failed it
+ * may be the other (world conda_lib_before_the_wheel). */
+static bool keeps_copy(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
+    const struct wc_object *had = c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
+    const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
+
+    return has_rule(c->f->id, OTHER_COPY) && c->f->severity == WC_severity_NOTE &&
+           !(has_failed(c->p) && other && other->r.path &&
+             WC_ANY(o, then->objects,
+                    o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path)));
+}
+
+/* The copy that the environment has comes in, as it is (world toolkit_exported_as_the_guide_says);
+ * a note of it asks for one variable. */
+static bool misses_own_copy(const struct case_of *c) {
+    const struct wc_fact *has =
+        WC_FIRST(one, c->f->facts, wc_str_same(one->name, "its environment has"));
+    const char *end = has && has->value ? strstr(has->value, "  ") : NULL;
+    const size_t n = end ? (size_t)(end - has->value) : 0;
+
+    if (!has_rule(c->f->id, OWN_COPY))
+        return false;
+    if (c->f->severity == WC_severity_NOTE && !(c->c->n == 1 && c->variables_alone))
+        return true;
+    return !n ||
+           !WC_ANY(o, c->x->outcome.source->stack.objects,
+                   o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), has->value, n) ||
+                                                   wc_lies_in(wc_real_path_of(o), has->value, n)));
+}
+
+/* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
+ * lies in a directory that the path loses, and does not come in from elsewhere, it may be about to
+ * ask for (world image_exports_its_older_toolkit). */
+static bool loses_cuda(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
+    const char *list = wc_variable(&c->p->base.source->stack, "LD_LIBRARY_PATH");
+    const char *left = wc_variable(then, "LD_LIBRARY_PATH");
+    const int32_t of_process = wc_cuda_of_dependencies(then);
+
+    if (c->p->source->type == SOURCE_SCAN || WC_ANY(call, s->calls, wc_wants_gpu(call->r.function)))
+        return false;
+    for (; list && *list; list += strcspn(list, ":"), list += *list == ':') {
+        const size_t n = strcspn(list, ":");
+        struct wc_arena *memory = c->p->candidates.memory;
+        struct entries lost = {NULL, 0};
+        if (!candidates_path_has(left, list, n))
+            lost = entries_of(memory, &c->p->replay.library_cache.disk.files,
+                              wc_arena_format(memory, "%.*s", (int)n, list));
+        WC_EACH(name, lost) {
+            const int32_t cuda = wc_name_cuda(*name);
+            if (wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
+                (of_process < 0 || cuda == of_process) && !wc_mapped_as(then, *name))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Who was built with the facade that is there refuses an older one: of a mixed set it is the parts
+ * that a variable has to bring (world undefined_symbol_of_another_part). Where a package, or what a
+ * host was built with, demands a release, it is known who refuses it. */
+static bool takes_older(const struct case_of *c) {
+    const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
+
+    return has_rule(c->f->id, TORN) && c->variables_alone && had && gets &&
+           !WC_ANY(d, c->p->source->stack.demands,
+                   d->r.demand_kind == WC_demand_kind_REQUIRED ||
+                       d->r.demand_kind == WC_demand_kind_BUILT) &&
+           wc_version_known(wc_own_range(had).low) && wc_version_known(wc_own_range(gets).high) &&
+           wc_version_compare(wc_own_range(gets).high, wc_own_range(had).low) < 0;
+}
+
+/* The very same cuDNN is made for the same CUDA then, and so is one for that CUDA, put there anew
+ * (world nvrtc_of_an_old_module). */
+static bool keeps_cuda(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack;
+    const struct wc_object *facade =
+        c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
+    const char *target = c->c->edit[0].target;
+
+    return has_rule(c->f->id, OTHER_LIBRARY) && facade && candidate_is_by_hand(c->c) && target &&
+           strtol(target, NULL, 10) == wc_cuda_of_set(s, facade).major;
+}
+
+/* Of two packages that have put their files at one path the one whose release comes in is that with
+ * which the process failed (world two_flavours_in_one_directory). */
+static bool keeps_failed(const struct case_of *c) {
+    const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
+
+    return has_rule(c->f->id, OTHER_OF_TWO) && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
+           has_failed(c->p) && had && gets && wc_version_known(wc_own_range(had).low) &&
+           wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
+}
+
+/* Of a release that nobody knows nothing would be found. */
+static bool lacks_gpu_code(const struct case_of *c) {
+    const struct wc_stack *s = &c->x->outcome.source->stack;
+
+    return has_rule(c->f->id, KNOWN_FOR_GPU) &&
+           WC_ANY(o, s->objects,
+                  o->r.role == WC_role_FACADE &&
+                      !candidates_has_gpu_code(s, wc_runtime_of(s, o).range.low));
+}
+
+static const struct {
+    bool (*objects)(const struct case_of *c);
+    const char *because;
+} objections[] = {
+    {remains, "the finding remains"},
+    {leaves_cause, "what explains the finding remains"},
+    {breaks_what_worked, "something that was found is not found then"},
+    {brings_another, "another finding appears that is as bad"},
+    {leaves_errors, "an error remains, which is to be repaired first"},
+    {is_of_wrong_kind, "such a change hides this finding"},
+    {has_no_effect, "the process gets the same libraries"},
+    {is_too_much_for_note, "the process works, and would get other libraries"},
+    {removes_unused, "nothing of the package that it removes is loaded"},
+    {keeps_copy, "the process works with its copy, or gets the same one"},
+    {misses_own_copy, "the copy of the environment is not taken"},
+    {loses_cuda, "the search path loses libraries of CUDA that may be asked for yet"},
+    {takes_older, "it takes an older facade than the host was built with"},
+    {keeps_cuda, "it is made for the same CUDA"},
+    {keeps_failed, "it keeps the release with which the process failed"},
+    {lacks_gpu_code, "it is not known that it has code for the GPU"},
+};
+
+const char *judge(const struct planning *p, const struct played *x,
+                  const struct wc_finding_record *f, bool of_end, bool *gone) {
+    struct case_of c = {p, x, &x->edits, f, of_end, true, false, false};
+
+    c.single = x->edits.edit[0].kind == EDIT_PLACE &&
+               wc_name_kind_of(x->edits.edit[0].name) == WC_NAME_CUDA_DEPENDENCY;
+    for (size_t i = 0; i < x->edits.n; i++) {
+        const enum edit_kind kind = x->edits.edit[i].kind;
+        c.variables_alone = c.variables_alone && (kind == EDIT_SET || kind == EDIT_UNSET);
+        c.new_files = c.new_files || kind == EDIT_INSTALL || kind == EDIT_REINSTALL ||
+                      kind == EDIT_PLACE || kind == EDIT_RESTORE;
+    }
+    WC_EACH_ROW(row, objections)
+        if (row->objects(&c)) {
+            *gone = row->objects != remains;
+            return row->because;
+        }
+    *gone = true;
+    return NULL;
+}
+
+/* ---- what is left ---- */
+
+/* The facade that a host (its path) gets; of no host (NULL) the first; NULL: none. */
+static const struct wc_object *facade_of(const struct wc_stack *s, const char *host) {
+    WC_EACH(b, s->bindings) {
+        const struct wc_object *o = wc_object_of(s, b->r.target, b->r.target_path);
+        if (o && o->r.role == WC_role_FACADE && (!host || wc_str_same(b->r.host_path, host)))
+            return o;
+    }
+    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
+}
+
+const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct played *x,
+                                     const struct wc_finding_record *f) {
+    const struct wc_object *host = f->host == WC_NULL ? NULL : wc_stack_object(of_f, f->host);
+
+    return facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
+}
+
+struct left judge_left_by(const struct outcome *o) {
+    const struct wc_stack *s = &o->source->stack;
+    struct left left = {.errors = 0};
+    struct wc_spec pin;
+
+    WC_EACH(f, o->findings) {
+        left.errors += f->severity == WC_severity_ERROR;
+        left.warnings += f->severity == WC_severity_WARNING;
+        left.suspects += f->severity == WC_severity_NOTE &&
+                         (has_rule(f->id, VARIABLES_ALONE) || has_rule(f->id, OWN_COPY));
+    }
+    WC_EACH(f, o->of_end)
+        left.of_end += f->severity == WC_severity_ERROR && !has_rule(f->id, OF_CALLS);
+    WC_EACH(d, s->demands) { /* a newer release may work, and the next installation replaces it */
+        const struct wc_object *facade = facade_of(s, d->r.host_path);
+        left.pins += d->r.demand_kind == WC_demand_kind_REQUIRED && facade && d->r.spec &&
+                     wc_spec_read(d->r.spec, &pin) &&
+                     wc_spec_accepts(&pin, wc_runtime_of(s, facade).range.low) == WC_NO;
+    }
+    return left;
+}
+
+int judge_compare_left(const struct played *a, const struct played *b) {
+    const struct left *x = &a->left, *y = &b->left;
+    const size_t pairs[][2] = {{x->errors, y->errors},
+                               {x->of_end, y->of_end},
+                               {x->warnings, y->warnings},
+                               {x->pins, y->pins},
+                               {x->suspects, y->suspects}};
+
+    WC_EACH_ROW(pair, pairs)
+        if ((*pair)[0] != (*pair)[1])
+            return WC_ORDER((*pair)[0], (*pair)[1]);
+    return 0;
+}
