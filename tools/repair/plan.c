@@ -8,7 +8,6 @@
 
 #include "advice.h"
 #include "beyond.h"
-#include "candidates/places.h"
 #include "command.h"
 #include "core/base/shown.h"
 #include "core/findings/finding.h"
@@ -382,10 +381,7 @@ static void make(struct planning *p) {
     p->why = p->base.why;
     if (p->why)
         return;
-    candidates_find(&p->candidates, &p->replay, &p->base);
-    places_find(&p->candidates, &p->source->stack, &p->replay.library_cache.disk.files,
-                wc_variable(&p->base.source->stack, "LD_PRELOAD"),
-                WC_ANY(f, *p->findings, has_rule(f->id, KNOWN_FOR_GPU)));
+    candidates_make(&p->candidates, &p->replay, &p->base, p->findings);
     play_all(p, false);
     if (!all_cured(p))
         play_all(p, true);

@@ -165,6 +165,15 @@ const char *wheel_newest(const char *package, const char *spec) {
     return newest;
 }
 
+const char *wheel_oldest(const char *package) {
+    const int32_t column = cuda_of(package) - FIRST_CUDA;
+
+    WC_EACH_ROW(row, releases)
+        if (column > 0 && column < CUDAS && row->has[column])
+            return row->release;
+    return column == 0 ? "8.0.1" : NULL; /* archives for 11 are older than its wheels */
+}
+
 static bool is_named(const struct file_row *row, const char *soname) {
     const char *name = wc_base_name(row->file), *minor = wc_str_find(name, "%m");
     size_t n = minor ? (size_t)(minor - name) : 0;

@@ -31,6 +31,10 @@ const char *const *wheel_required(struct wc_arena *memory, const char *package,
  * or only such as are newer than the table. */
 const char *wheel_newest(const char *package, const char *spec);
 
+/* The first release of cuDNN, in archives too, that was made for the CUDA of a wheel; NULL: not
+ * known. */
+const char *wheel_oldest(const char *package);
+
 /* The package that has a library, by its SONAME, for a CUDA (-1: as the SONAME says); NULL: none,
  * or none that is known. *spec: the releases of it, "": all. */
 const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda,

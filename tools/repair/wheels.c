@@ -6,6 +6,8 @@
 #include "core/findings/finding.h"
 #include "core/model/names.h"
 #include "core/model/symbols.h"
+#include "core/packages/distribution.h"
+#include "entries.h"
 
 static bool is_cudnn(const char *package) {
     return wc_str_starts(package, "nvidia-cudnn-cu");
@@ -154,4 +156,31 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         out->runpath = found->is_rpath ? NULL : found->path;
     }
     return true;
+}
+
+/* ---- what is installed ---- */
+
+bool wheel_is_name(const char *name, size_t n, const char *package) {
+    char one[96], other[96];
+
+    wc_distribution_normalise(name, n, one, sizeof(one));
+    wc_distribution_normalise(package, strlen(package), other, sizeof(other));
+    return strcmp(one, other) == 0;
+}
+
+const char *wheel_installed(struct wc_arena *memory, const struct wc_files *files, const char *site,
+                            const char *package, const char **info) {
+    const struct entries all = entries_of(memory, files, site);
+
+    WC_EACH(entry, all) {
+        const size_t n = strcspn(*entry, "-");
+        if (!(*entry)[n] || !wc_str_ends(*entry, ".dist-info") ||
+            !wheel_is_name(*entry, n, package))
+            continue;
+        if (info)
+            *info = *entry;
+        return wc_arena_string_n(memory, *entry + n + 1,
+                                 strlen(*entry) - n - 1 - strlen(".dist-info"));
+    }
+    return NULL;
 }

@@ -2,6 +2,7 @@
 /* Which release of NVIDIA's a range gives, and what a library of that release says of itself. */
 #pragma once
 
+#include "core/base/files.h"
 #include "image.h"
 #include "wheel_table.h"
 
@@ -20,3 +21,9 @@ struct wc_version release_newest(struct wc_arena *memory, int32_t major);
  * name. */
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out);
+
+/* The release of a wheel that counts as installed in a site; NULL: none does. *info: its
+ * name.dist-info below that; info NULL: it is not asked for. */
+const char *wheel_installed(struct wc_arena *memory, const struct wc_files *files, const char *site,
+                            const char *package, const char **info);
+bool wheel_is_name(const char *name, size_t n, const char *package);

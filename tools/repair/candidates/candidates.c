@@ -1,44 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "candidates.h"
-#include "find.h"
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "core/findings/finding.h"
+#include "making.h"
 
-static bool is_found(const struct outcome *o, const char *id) {
-    return WC_ANY(f, o->findings, wc_str_same(f->id, id)) ||
-           WC_ANY(f, o->of_end, wc_str_same(f->id, id));
+enum { CANDIDATES_MOST = 128 };
+
+bool candidate_is_by_hand(const struct candidate *c) {
+    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
 }
 
-void candidates_find(struct candidates *c, struct replay *r, const struct outcome *base) {
-    struct finding_of f = {.out = c,
-                           .files = &r->library_cache.disk.files,
-                           .libraries = &r->library_cache,
-                           .stacks = {&base->source->stack, &r->source->stack},
-                           .for_gpu = is_found(base, "gpu-unsupported"),
-                           .for_release = is_found(base, "known-bad-release")};
+bool candidate_is_set(const struct candidate *c) {
+    const struct edit *e = &c->edit[0];
 
-    for (size_t i = 0; i < 2; i++) {
-        f.s = f.stacks[i];
-        f.path = wc_variable(f.stacks[0], "LD_LIBRARY_PATH");
-        find_variables(&f);
-        find_cleaned(&f);
-        find_split(&f);
-        find_drivers(&f);
-        find_expectations(&f);
-        find_copies(&f);
-        find_packages(&f);
-        find_installs(&f);
-        find_missing(&f);
-        find_functions(&f);
-        find_files(&f);
-        find_links(&f);
-        find_neighbours(&f);
-        find_orders(&f);
+    return candidate_is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
+}
+
+static bool is_same_edit(const struct edit *a, const struct edit *b) {
+    return a->kind == b->kind && wc_str_same(a->name, b->name) && wc_str_same(a->value, b->value) &&
+           wc_str_same(a->path, b->path) && wc_str_same(a->target, b->target) &&
+           wc_str_same(a->environment, b->environment);
+}
+
+/* Once each, up to a bound. */
+void candidates_add(struct candidates *c, const struct candidate *one) {
+    for (size_t i = 0; i < c->n; i++) {
+        bool same = c->p[i].n == one->n;
+        for (size_t k = 0; same && k < one->n; k++)
+            same = is_same_edit(&c->p[i].edit[k], &one->edit[k]);
+        if (same)
+            return;
     }
+    if (c->n < CANDIDATES_MOST)
+        *MUST_ADD(c->p, c->n) = *one;
 }
 
 void candidates_end(struct candidates *c) {
     free(c->p);
+}
+
+/* ---- what makers share ---- */
+
+void make_one(struct making *m, struct edit edit) {
+    if (edit.kind != EDIT_SET || !wc_str_same(edit.name, "LD_LIBRARY_PATH") ||
+        !wc_str_same(edit.value, m->path))
+        candidates_add(m->out, &(struct candidate){{edit}, 1});
+}
+
+void make_two(struct making *m, struct edit first, struct edit second) {
+    candidates_add(m->out, &(struct candidate){{first, second}, 2});
+}
+
+struct entries make_entries(struct making *m, const char *directory) {
+    return entries_of(m->out->memory, m->files, directory);
+}
+
+bool make_is_there(struct making *m, const char *path) {
+    struct wc_file_stat facts;
+
+    return m->files->facts(m->files->ctx, path, &facts);
+}
+
+const char *make_directory_of(struct making *m, const char *path) {
+    size_t n = path ? wc_dir_length(path) : 0;
+
+    return n ? make_format(m, "%.*s", (int)n, path) : NULL;
+}
+
+const char *make_real_path(struct making *m, const char *path) {
+    char real[PATH_MAX];
+
+    return m->files->real_path(m->files->ctx, path, real, sizeof(real)) ? make_format(m, "%s", real)
+                                                                        : path;
+}
+
+const char *make_missing_of(struct making *m, const struct wc_failure *failure) {
+    char dependency[512];
+
+    return wc_failed_dependency(failure, dependency, sizeof(dependency))
+               ? make_format(m, "%s", dependency)
+               : failure->r.name;
+}
+
+/* Each is as in "DT_RUNPATH /x/lib/". */
+struct entries make_searched(struct making *m, const struct wc_failure *failure) {
+    const struct wc_searched *search = wc_search_in_vain(m->s, failure);
+    struct entries all = {NULL, 0};
+
+    if (search)
+        all.p = wc_arena_take(m->out->memory, (search->r.searched.n + 1) * sizeof(*all.p));
+    if (all.p)
+        WC_EACH(looked, search->r.searched) {
+            const char *at = strstr(*looked, " /");
+            size_t n = at ? strlen(at + 1) : 0;
+            while (n > 1 && at[n] == '/')
+                n--;
+            if (n > 1)
+                all.p[all.n++] = make_format(m, "%.*s", (int)n, at + 1);
+        }
+    return all;
+}
+
+void make_add(struct making *m, struct entries *to, const char *text) {
+    const char **p;
+
+    if (!text || WC_ANY(known, *to, wc_str_same(*known, text)))
+        return;
+    p = wc_arena_take(m->out->memory, (to->n + 1) * sizeof(*p));
+    if (!p)
+        return;
+    if (to->n)
+        memcpy(p, to->p, to->n * sizeof(*p));
+    p[to->n++] = text;
+    to->p = p;
+}
+
+/* ---- who is asked ---- */
+
+static const struct {
+    void (*make)(struct making *m);
+    const char *asked_by;
+} makers[] = {
+#define MAKER(name, asked_by, what) {make_##name, asked_by},
+#include "makers.def"
+};
+
+static bool is_listed(const char *ids, const char *id) {
+    const size_t n = strlen(id);
+
+    for (; *ids; ids += strcspn(ids, " "), ids += *ids == ' ')
+        if (strcspn(ids, " ") == n && strncmp(ids, id, n) == 0)
+            return true;
+    return false;
+}
+
+static bool asks(const struct wc_findings *findings, const char *asked_by) {
+    return WC_ANY(f, *findings, is_listed(asked_by, f->id));
+}
+
+void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
+                     const struct wc_findings *findings) {
+    struct making m = {.out = c,
+                       .files = &r->library_cache.disk.files,
+                       .libraries = &r->library_cache,
+                       .stacks = {&base->source->stack, &r->source->stack},
+                       .base = base,
+                       .path = wc_variable(&base->source->stack, "LD_LIBRARY_PATH")};
+
+    for (size_t i = 0; i < 2; i++) {
+        m.s = m.stacks[i];
+        WC_EACH_ROW(row, makers)
+            if (!*row->asked_by || asks(findings, row->asked_by))
+                row->make(&m);
+    }
 }

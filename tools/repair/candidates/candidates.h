@@ -27,24 +27,14 @@ bool candidate_is_by_hand(const struct candidate *c);
 bool candidate_is_set(const struct candidate *c);
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one);
-/* That directory in front of the others of LD_LIBRARY_PATH (NULL: not set), once; where the process
- * stands decides on none. */
-const char *candidates_path_with(struct wc_arena *memory, const char *path, const char *directory);
 /* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
 bool candidates_path_has(const char *path, const char *element, size_t n);
-/* The releases that all these hosts accept, as a set; NULL: there are none, or they are not known.
- */
-const char *candidates_common(struct candidates *c, const struct wc_stack *s,
-                              const struct wc_hosts *hosts);
 /* The releases that one demand, of a host that need not be there, accepts by what it was built
  * with; NULL: it says nothing of that. */
-const char *candidates_accepted(struct candidates *c, const struct wc_demand_record *demand);
-/* The i-th set of releases of which it is known that they have code for all GPUs: from first on,
- * before end (NONE: without an end). False: there is none any more. */
-bool candidates_gpu_releases(const struct wc_stack *s, size_t i, struct wc_version *first,
-                             struct wc_version *end);
+const char *candidates_accepted(struct wc_arena *memory, const struct wc_demand_record *demand);
 /* Has that release code for all GPUs, for all that is known? False also where nothing is. */
 bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release);
-/* base: the play without edits. */
-void candidates_find(struct candidates *c, struct replay *r, const struct outcome *base);
+/* By the makers that are asked for such findings. base: the play without edits. */
+void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
+                     const struct wc_findings *findings);
 void candidates_end(struct candidates *c);

@@ -85,45 +85,30 @@ static bool is_conda_record(const char *entry, const char *package) {
     return dashes == 2;
 }
 
-static bool is_same_name(const char *name, size_t n, const char *package) {
-    char one[96], other[96];
-
-    wc_distribution_normalise(name, n, one, sizeof(one));
-    wc_distribution_normalise(package, strlen(package), other, sizeof(other));
-    return strcmp(one, other) == 0;
-}
-
-/* NAME-VERSION.dist-info */
-static bool is_wheel_record(const char *entry, const char *package) {
-    const size_t n = strcspn(entry, "-");
-
-    return entry[n] && wc_str_ends(entry, ".dist-info") && is_same_name(entry, n, package);
-}
-
 static bool find_package(struct overlay *o, const struct where *w, const char *package,
                          struct installed *p) {
-    const char *folder = w->kind == CONDA ? overlay_format(o, "%s/conda-meta", w->path) : w->path;
+    const char *folder = overlay_format(o, "%s/conda-meta", w->path), *info = NULL;
+    const char *list = overlay_format(o, "/var/lib/dpkg/info/%s.list", package);
+    struct entries records = {NULL, 0};
 
     *p = (struct installed){.version = ""};
-    if (w->kind == DEBIAN) {
-        const char *list = overlay_format(o, "/var/lib/dpkg/info/%s.list", package);
+    if (w->kind == DEBIAN)
         p->record = overlay_is_there(o, list) ? list : NULL;
-        return p->record;
-    }
-    struct entries entries = overlay_entries(o, folder);
-    WC_EACH(entry, entries) {
-        const char *dash;
-        if (!(w->kind == CONDA ? is_conda_record : is_wheel_record)(*entry, package))
+    if (w->kind == WHEELS)
+        p->version = wheel_installed(&o->memory.arena, overlay_disk_of(o), w->path, package, &info);
+    if (info)
+        p->record = overlay_format(o, "%s/%s", w->path, info);
+    if (w->kind == CONDA)
+        records = overlay_entries(o, folder);
+    WC_EACH(entry, records) {
+        const char *build = *entry + strlen(package) + 1;
+        if (p->record || !is_conda_record(*entry, package))
             continue;
-        dash = w->kind == CONDA ? *entry + strlen(package) : strchr(*entry, '-');
         p->record = overlay_format(o, "%s/%s", folder, *entry);
-        p->build = overlay_format(o, "%.*s", (int)(strrchr(dash, '.') - dash - 1), dash + 1);
-        p->version = w->kind == CONDA
-                         ? overlay_format(o, "%.*s", (int)strcspn(p->build, "-"), p->build)
-                         : p->build;
-        return true;
+        p->build = overlay_format(o, "%.*s", (int)(strrchr(build, '.') - build), build);
+        p->version = overlay_format(o, "%.*s", (int)strcspn(build, "-"), build);
     }
-    return false;
+    return p->record;
 }
 
 static struct wc_version release_of(const char *version) {
@@ -317,7 +302,7 @@ static bool breaks_another(struct overlay *o, const struct where *w, const char 
         while (text) {
             const char *line = strsep(&text, "\n");
             if (read_requirement(o, line, &name, &spec) &&
-                is_same_name(name, strlen(name), package) && wc_spec_read(spec, &set) &&
+                wheel_is_name(name, strlen(name), package) && wc_spec_read(spec, &set) &&
                 set.n > 0 && wc_spec_accepts(&set, old) == WC_YES &&
                 wc_spec_accepts(&set, release) == WC_NO)
                 return true;
