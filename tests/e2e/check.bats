@@ -72,7 +72,7 @@ make_lock() {
 }
 
 @test "a lock with one version, written by hand: no drift with that version, drift with another" {
-    echo '{"whichcudnn-lock": 2, "objects": {"libcudnn.so.9": {"version": "9.1.0"}}}' >one.lock
+    echo '{"whichcudnn-lock": 3, "object": [{"name": "libcudnn.so.9", "version": "9.1.0"}]}' >one.lock
     stack 9.1.0 | make_log a.jsonl
     run -0 check one.lock a.jsonl
     is "${lines[0]}" "as locked"

@@ -194,41 +194,36 @@ def scan_schema():
 
 def lock_schema():
     enums, kinds, locked = record_def.enums(), record_def.kinds(), record_def.locked()
-    count = {"type": "integer", "minimum": 0}
+    texts = {"type": "array", "items": {"type": "string"}}
 
     def value(one):
         schema = field(one, enums)
         if one["type"] == "ENUM":
             return {**schema, "enum": enums[one["enum"]][1:]}
-        return {"description": one["doc"], "type": "boolean" if one["type"] == "BOOL" else "string"}
+        types = {"BOOL": {"type": "boolean"}, "STRS": texts}
+        return {"description": one["doc"], **types.get(one["type"], {"type": "string"})}
 
-    def optional(properties):
-        return {"type": "object", "additionalProperties": False, "properties": properties}
+    def optional(properties, required=()):
+        return {"type": "object", "additionalProperties": False, "properties": properties,
+                **({"required": list(required)} if required else {})}
 
-    def facts(kind, **more):
-        properties = {f["name"]: value(f) for f in kinds[kind]["fields"] if f["name"] in locked[kind]}
-        return optional({**properties, **more})
+    def section(kind):
+        facts = {f["name"]: value(f) for f in kinds[kind]["fields"] if f["name"] in locked[kind]}
+        names = [name for name, is_name in locked[kind].items() if is_name]
+        if kind == "object":
+            facts, names = {"name": {"description": "how the lock calls it", "type": "string"}, **facts}, ["name"]
+        return {"description": kinds[kind]["doc"], "type": "array", "items": optional(facts, names)}
 
-    def each(entry, doc):
-        return {"description": doc, "type": "object", "additionalProperties": entry}
-
-    objects = facts("object", search=facts("search"))
+    counted = ("process", "package", "object", "demand", "binding")
     return {
         "$schema": DRAFT,
         "title": "a lock of whichcudnn",
         **optional({
-            "whichcudnn-lock": {"description": "the format", "const": 2},
-            "machine": facts("machine"),
-            "environment": each({"type": "string"}, "variables"),
-            "packages": each(facts("package"), "by name"),
-            "objects": each(objects, "hosts and libraries, by name"),
-            "unloaded": each(objects, "those that were unloaded again"),
-            "demands": each(each(facts("demand"), "by kind"), "what hosts want, by host"),
-            "bindings": each(each({"const": True}, "libraries"), "what hosts use, by host"),
-            "complete": {"description": "as long as there are as many, there are no others", **optional(
-                {name: count for name in ("environment", "packages", "objects", "demands", "bindings")})},
-        }),
-        "required": ["whichcudnn-lock"],
+            "whichcudnn-lock": {"description": "the format", "const": 3},
+            **{kind: section(kind) for kind in locked},
+            "complete": {"description": "as long as there are as many, there are no others",
+                         **optional(dict.fromkeys(counted, {"type": "integer", "minimum": 0}))},
+        }, ["whichcudnn-lock"]),
     }
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """part_locks.py LOCK DIRECTORY [N [SEED]]: parts of a lock, each a file of its own.
 
-Without N: LOCK without each of its facts, sections and groups in turn. With it: N parts, drawn.
+Without N: LOCK without each of its facts, records and sections in turn. With it: N parts, drawn.
 Each is of the lock's own format: what is left out is not said.
 """
 
@@ -12,25 +12,28 @@ import pathlib
 import random
 import sys
 
-FORMAT = "whichcudnn-lock"
+# By these a record is told from others; a lock that lacks one says something else, or is refused.
+NAMES = {"whichcudnn-lock", "name", "package", "demand_kind", "host_path", "target_path"}
+LISTS = {"gpus"}  # a fact, however many there are
 
 
 def places(value, at=()):
-    """The keys that lead to each entry that may be left out."""
-    for key, inner in value.items():
-        if key != FORMAT:
+    """The keys and numbers that lead to each entry that may be left out."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if key not in NAMES:
             yield (*at, key)
-            if isinstance(inner, dict):
+            if isinstance(inner, (dict, list)) and key not in LISTS:
                 yield from places(inner, (*at, key))
 
 
 def without(lock, *some):
+    """From behind, so that what is left of a list keeps its numbers."""
     left = copy.deepcopy(lock)
-    for *way, last in some:
+    for *way, last in reversed(some):
         inner = left
         for key in way:
-            inner = inner.get(key, {})
-        inner.pop(last, None)
+            inner = inner[key]
+        del inner[last]
     return left
 
 

@@ -74,11 +74,11 @@ def edits():
 
 
 def locked():
-    """{kind: {field, ...}}: what a lock keeps."""
+    """{kind: {field: is it told from others by that}}: what a lock keeps."""
     found = {}
     for line in lines_of(ROOT / "tools" / "lock" / "lock.def"):
-        kind, name = re.fullmatch(r"LOCKED\((\w+), (\w+)\)", line).groups()
-        found.setdefault(kind, set()).add(name)
+        row, kind, name = re.fullmatch(r"(LOCKED|NAMED)\((\w+), (\w+)\)", line).groups()
+        found.setdefault(kind, {})[name] = row == "NAMED"
     return found
 
 

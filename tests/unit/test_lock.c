@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks that were cut, changed and made in bad faith: tools/lock/lock_read.c. */
+/* Locks that were cut, changed and made in bad faith: tools/lock/lock.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 
 #include "support_place.h"
 #include "tools/lock/lock.h"
+#include "tools/report/library.h"
 
 #define MUTATIONS 2000
 
@@ -131,72 +132,68 @@ static void changed_bytes_are_refused_or_read(void **state) {
     free(text);
 }
 
-#define LOCK(rest) "{\n\"whichcudnn-lock\": 2" rest "\n}\n"
-#define OBJECT(facts) LOCK(",\n\"objects\": {\n\"libcudnn.so.9\": {\n" facts "\n}}")
+#define LOCK(rest) "{\n\"whichcudnn-lock\": 3" rest "\n}\n"
+#define OBJECT(facts) LOCK(",\n\"object\": [{\n\"name\": \"libcudnn.so.9\",\n" facts "\n}]")
 #define FOREIGN "not a lock of whichcudnn"
+#define OLDER                                                                                      \
+    "a lock in the format of an older whichcudnn, which is read no longer; `whichcudnn lock -o "   \
+    "FILE LOG` makes a new one"
+#define SECTIONS                                                                                   \
+    "a lock has lists of binding, demand, machine, object, package, process, search, and "         \
+    "complete and whichcudnn-lock"
 
-static void each_mistake_is_told_with_its_line(void **state) {
+static void each_mistake_is_told_with_its_place(void **state) {
     struct place *p = *state;
 
     assert_refused(p, "", FOREIGN);
     assert_refused(p, "{}", FOREIGN);
     assert_refused(p, "{\"v\": 1}\n", FOREIGN);
-    assert_refused(p, "{\"objects\": {}}\n", "line 1: \"whichcudnn-lock\": 2 is missing");
-    assert_refused(p, "{\n\"whichcudnn-lock\": 9}\n",
-                   "line 2: whichcudnn-lock: a newer format than this whichcudnn reads");
-    assert_refused(p, "{\"whichcudnn-lock\": \"2\"}\n",
-                   "line 1: whichcudnn-lock: a number is expected");
+    assert_refused(p, "{\"object\": []}\n", "\"whichcudnn-lock\": 3 is missing");
+    assert_refused(p, "{\n\"whichcudnn-lock\": 9}\n", "a newer format than this whichcudnn reads");
+    assert_refused(p, "{\"whichcudnn-lock\": \"3\"}\n", "\"whichcudnn-lock\": 3 is missing");
     assert_refused(p, LOCK("\n<<<<<<< HEAD"), "line 3: '}' expected near '<'");
     assert_refused(p, OBJECT("\"version\": \"9.8\",\n\"version\": \"9.8\""),
                    "line 6: duplicate object key near '\"version\"'");
-    assert_refused(p, OBJECT("\"version\": null"),
-                   "line 5: objects: libcudnn.so.9: version: a text is expected");
+    assert_refused(p, OBJECT("\"version\": null"), "object 1: version: not what belongs there");
     assert_refused(p, OBJECT("\"build_id\": \"version\",\n\"version\": {}"),
-                   "line 6: objects: libcudnn.so.9: version: a text is expected");
-    assert_refused(p, OBJECT("\"is_host\": \"true\""),
-                   "line 5: objects: libcudnn.so.9: is_host: true or false is expected");
-    assert_refused(p, OBJECT("\"role\": \"hosts\""),
-                   "line 5: objects: libcudnn.so.9: role: one of these is expected: facade, part, "
-                   "cuda-dependency, host");
-    assert_refused(p, OBJECT("\"search\": {\n\"index\": \"1\"}"),
-                   "line 6: objects: libcudnn.so.9: search: index: no fact of that name is known; "
-                   "there are rule, of, element");
-    assert_refused(p, LOCK(",\n\"objects\": {\"a\": {}},\n\"unloaded\": {\n\"a\": {}}"),
-                   "line 5: unloaded: a: stands among the objects and among those that were "
-                   "unloaded");
-    assert_refused(p, LOCK(",\n\"objects\": []"),
-                   "line 3: objects: an object is expected: {\"key\": value, ...}");
-    assert_refused(p, LOCK(",\n\"machine\": {\n\"gpus\": [\"A\"]}"),
-                   "line 4: machine: gpus: a text is expected");
-    assert_refused(p, LOCK(",\n\"environment\": {\n\"A\": 1}"),
-                   "line 4: environment: A: a text is expected");
-    assert_refused(p, LOCK(",\n\"bindings\": {\"a\": {\n\"b\": false}}"),
-                   "line 4: bindings: a: b: true is expected");
-    assert_refused(p, LOCK(",\n\"complete\": {\n\"calls\": 1}"),
-                   "line 4: complete: calls: nothing of that name is counted");
-    assert_refused(p, LOCK(",\n\"complete\": {\n\"objects\": true}"),
-                   "line 4: complete: objects: a number is expected");
-    assert_refused(p, LOCK(",\n\"calls\": {}"),
-                   "line 3: calls: a lock has bindings, complete, demands, environment, machine, "
-                   "objects, packages, unloaded and whichcudnn-lock");
+                   "object 1: version: not what belongs there");
+    assert_refused(p, OBJECT("\"is_host\": \"true\""), "object 1: is_host: not what belongs there");
+    assert_refused(p, OBJECT("\"role\": \"hosts\""), "object 1: role: not what belongs there");
+    assert_refused(p, LOCK(",\n\"search\": [{\"name\": \"a\"}, {\"name\": \"a\", \"index\": 1}]"),
+                   "search 2: index: no fact of that name is known");
+    assert_refused(p, LOCK(",\n\"search\": [{\"rule\": \"DT_RPATH\"}]"),
+                   "search 1: name: is missing");
+    assert_refused(p, LOCK(",\n\"object\": [{\"version\": \"9\"}]"),
+                   "object 1: name: a text is expected");
+    assert_refused(p, LOCK(",\n\"object\": [{\"name\": \"a\"}, {\"name\": \"a\"}]"),
+                   "object 2: name: another object has it, too");
+    assert_refused(p, LOCK(",\n\"package\": [1]"),
+                   "package 1: an object is expected: {\"fact\": \"text\", ...}");
+    assert_refused(p, LOCK(",\n\"object\": {}"), "object: " SECTIONS);
+    assert_refused(p, LOCK(",\n\"machine\": [{\n\"gpus\": \"A\"}]"),
+                   "machine 1: gpus: not what belongs there");
+    assert_refused(p, LOCK(",\n\"process\": [{\n\"environment\": [1]}]"),
+                   "process 1: environment: not what belongs there");
+    assert_refused(p, LOCK(",\n\"call\": []"), "call: " SECTIONS);
     assert_refused(p, LOCK("") "{}", "line 4: end of file expected near '{'");
     assert_null(read_bytes(p, LOCK("") "\0", sizeof(LOCK("") "\0") - 1));
 }
 
-static void an_older_format_is_told_with_the_way_out(void **state) {
+static void older_formats_are_told_with_the_way_out(void **state) {
     struct place *p = *state;
 
-    assert_refused(p, "# Which cuDNN\nwhichcudnn-lock = 1\nend = true\n",
-                   "a lock in the format of an older whichcudnn, which is read no longer; "
-                   "`whichcudnn lock -o FILE LOG` makes a new one");
+    assert_refused(p, "# Which cuDNN\nwhichcudnn-lock = 1\nend = true\n", OLDER);
+    assert_true(lock_begins(p->path));
+    assert_refused(p, "{\"objects\": {\"a\": {}}, \"whichcudnn-lock\": 2}\n", OLDER);
     assert_true(lock_begins(p->path));
 }
 
 static void one_of_a_few_lines_by_hand_is_read(void **state) {
     struct place *p = *state;
     const char text[] =
-        "{ \"objects\": {\"libcudnn_graph.so.9 (2)\": {\"version\": \"9.1.0\"}, \"a.so\": {}},\r\n"
-        "  \"machine\": {\"gpus\": \"A; B\"},\n  \"whichcudnn-lock\": 2}";
+        "{ \"object\": [{\"name\": \"(2)/libcudnn_graph.so.9\", \"version\": \"9.1.0\"},\r\n"
+        "  {\"name\": \"a.so\"}],\r\n"
+        "  \"machine\": [{\"gpus\": [\"A\", \"B\"]}],\n  \"whichcudnn-lock\": 3}";
     struct source *s = read_bytes(p, text, sizeof(text) - 1);
     const struct wc_object_record *o;
 
@@ -205,7 +202,7 @@ static void one_of_a_few_lines_by_hand_is_read(void **state) {
     o = &s->stack.objects.p[0].r;
     assert_int_equal(o->role, WC_role_PART);
     assert_string_equal(o->part, "graph");
-    assert_string_equal(o->soname, "libcudnn_graph.so.9");
+    assert_string_equal(library_name(o), "libcudnn_graph.so.9");
     assert_string_equal(o->version, "9.1.0");
     assert_true(o->mapped);
     assert_int_equal(s->stack.objects.p[1].r.role, WC_role_HOST);
@@ -220,12 +217,12 @@ static void what_is_counted_is_complete_until_something_is_taken_out(void **stat
         const char *text;
         bool in_part;
     } locks[] = {
-        {LOCK(", \"complete\": {\"objects\": 2}, \"objects\": {\"a\": {}, \"b\": {}}"), false},
-        {LOCK(", \"complete\": {\"objects\": 2}, \"objects\": {\"a\": {}}, "
-              "\"unloaded\": {\"b\": {}}"),
+        {LOCK(", \"complete\": {\"object\": 2}, \"object\": [{\"name\": \"a\"}, {\"name\": "
+              "\"b\", \"mapped\": false}]"),
          false},
-        {LOCK(", \"complete\": {\"objects\": 2}, \"objects\": {\"a\": {}}"), true},
-        {LOCK(", \"complete\": {}, \"objects\": {\"a\": {}}"), true}};
+        {LOCK(", \"complete\": {\"object\": 2}, \"object\": [{\"name\": \"a\"}]"), true},
+        {LOCK(", \"complete\": {\"object\": true}, \"object\": [{\"name\": \"a\"}]"), true},
+        {LOCK(", \"complete\": {}, \"object\": [{\"name\": \"a\"}]"), true}};
     struct place *p = *state;
     struct source *s;
 
@@ -242,13 +239,13 @@ static void more_than_a_process_can_have_is_refused(void **state) {
     FILE *to = fopen(p->path, "w");
     char *trouble = NULL;
 
-    fputs("{\"whichcudnn-lock\": 2, \"objects\": {", to);
+    fputs("{\"whichcudnn-lock\": 3, \"object\": [", to);
     for (int i = 0; i <= WC_STACK_MOST; i++)
-        fprintf(to, "%s\n\"a%d\": {}", i > 0 ? "," : "", i);
-    fputs("}}\n", to);
+        fprintf(to, "%s\n{\"name\": \"a%d\"}", i > 0 ? "," : "", i);
+    fputs("]}\n", to);
     fclose(to);
     assert_null(lock_read(p->path, &trouble));
-    assert_string_equal(trouble, "line 4098: objects: a4096: more than a process can have");
+    assert_string_equal(trouble, "object 4097: more than a process can have");
     free(trouble);
 }
 
@@ -257,8 +254,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(what_was_written_is_read, begin, end),
         cmocka_unit_test_setup_teardown(one_that_was_cut_is_refused_wherever, begin, end),
         cmocka_unit_test_setup_teardown(changed_bytes_are_refused_or_read, begin, end),
-        cmocka_unit_test_setup_teardown(each_mistake_is_told_with_its_line, begin, end),
-        cmocka_unit_test_setup_teardown(an_older_format_is_told_with_the_way_out, begin, end),
+        cmocka_unit_test_setup_teardown(each_mistake_is_told_with_its_place, begin, end),
+        cmocka_unit_test_setup_teardown(older_formats_are_told_with_the_way_out, begin, end),
         cmocka_unit_test_setup_teardown(one_of_a_few_lines_by_hand_is_read, begin, end),
         cmocka_unit_test_setup_teardown(what_is_counted_is_complete_until_something_is_taken_out,
                                         begin, end),
