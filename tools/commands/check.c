@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/lock/lock.h"
@@ -17,7 +18,7 @@
 #include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
-static char **command; /* NULL: none was given */
+static char **command; /* that is checked; NULL: none was given */
 
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
@@ -41,90 +42,64 @@ static const struct usage usage = {
     .least = 1,
     .most = 2,
     .arguments = "a lock and one log or process",
+    .command = &command,
+    .before_command = "a lock before --",
 };
 
-/* ---- what counts ---- */
-
-static bool was_refused(const struct wc_stack *s, const char *name) {
-    return WC_ANY(f, s->failures, f->r.name && strcmp(wc_base_name(f->r.name), name) == 0);
-}
-
-/* Parts and CUDA libraries are loaded when the first call wants them: a short run has fewer. */
-static bool is_loaded_late(const struct wc_stack *lock, const char *name) {
-    return WC_ANY(o, lock->objects,
-                  (o->r.role == WC_role_PART || o->r.role == WC_role_CUDA_DEPENDENCY) &&
-                      strcmp(library_name(&o->r), name) == 0);
-}
-
-static bool is_missed(const struct source *lock, const struct source *now,
-                      const struct difference *d) {
-    return d->kind != DIFFERENCE_LIBRARY || d->attribute || d->b ||
-           !is_loaded_late(&lock->stack, d->what) || was_refused(&now->stack, d->what);
-}
-
-/* Takes the parts that were not loaded this time out of the comparison. */
-static struct comparison take_not_loaded(struct comparison *drift, const struct source *lock,
-                                         const struct source *now) {
-    struct comparison not_loaded = {must_allocate((drift->n + 1) * sizeof(*drift->p)), 0};
+/* Parts and CUDA libraries are loaded when the first call wants them, and a short run has fewer:
+ * they are no drift unless they were refused. Takes them out of the comparison. New reference. */
+static json_t *take_not_loaded(struct comparison *drift, const struct wc_stack *lock,
+                               const struct wc_stack *now) {
+    json_t *not_loaded = json_array();
     size_t kept = 0;
 
-    for (size_t i = 0; i < drift->n; i++)
-        if (is_missed(lock, now, &drift->p[i]))
+    for (size_t i = 0; i < drift->n; i++) {
+        const struct difference *d = &drift->p[i];
+        bool is_late = d->kind == DIFFERENCE_LIBRARY && !d->attribute && !d->b &&
+                       WC_ANY(o, lock->objects,
+                              (o->r.role == WC_role_PART || o->r.role == WC_role_CUDA_DEPENDENCY) &&
+                                  strcmp(library_name(&o->r), d->what) == 0);
+        if (is_late &&
+            !WC_ANY(f, now->failures, f->r.name && strcmp(wc_base_name(f->r.name), d->what) == 0)) {
+            json_array_append_new(not_loaded, text_to_json(d->what));
+            free(d->what);
+            free(d->a);
+        } else {
             drift->p[kept++] = drift->p[i];
-        else
-            not_loaded.p[not_loaded.n++] = drift->p[i];
+        }
+    }
     drift->n = kept;
     return not_loaded;
 }
 
-/* ---- what is printed ---- */
-
-static void print_one(FILE *to, const struct report *now, const struct comparison *drift,
-                      const struct comparison *not_loaded) {
-    struct layout l = {.to = to, .colour = options.colour};
-
-    if (drift->n > 0) {
-        render_first_difference(&l, "drifted", drift);
-    } else {
-        layout_line(&l, 0, 4);
-        layout_painted(&l, "as locked", PAINT_OK);
-        layout_end(&l);
-    }
-    render_side(&l, "now", now);
-    render_differences(&l, drift, "lock", "now");
-    if (not_loaded->n > 0)
-        fputs("\nnot loaded this time, so not checked\n", to);
-    for (size_t i = 0; i < not_loaded->n; i++) {
-        layout_line(&l, 2, 4);
-        layout_words(&l, "%s", not_loaded->p[i].what);
-        layout_end(&l);
-    }
-}
-
-static json_t *one_json(const struct report *now, const struct comparison *drift,
-                        const struct comparison *not_loaded) {
-    json_t *names = json_array();
-
-    for (size_t i = 0; i < not_loaded->n; i++)
-        json_array_append_new(names, text_to_json(not_loaded->p[i].what));
-    return json_make("ooo", "now", side_json(now), "differences", differences_json(drift),
-                     "not_loaded", names);
-}
-
 /* True: it has drifted. Adds it to the list where JSON is wanted, else prints it. */
 static bool check_one(const struct source *lock, const struct report *now, json_t *list, FILE *to) {
-    struct comparison drift, not_loaded;
+    struct layout l = {.to = to, .colour = options.colour};
+    struct comparison drift;
+    const json_t *name;
+    json_t *not_loaded;
+    size_t i;
     bool has_drifted;
 
     compare(&drift, lock, now->source);
-    not_loaded = take_not_loaded(&drift, lock, now->source);
+    not_loaded = take_not_loaded(&drift, &lock->stack, &now->source->stack);
     has_drifted = drift.n > 0;
-    if (options.json)
-        json_array_append_new(list, one_json(now, &drift, &not_loaded));
-    else
-        print_one(to, now, &drift, &not_loaded);
+    if (options.json) {
+        json_array_append_new(list, json_make("ooO", "now", side_json(now), "differences",
+                                              differences_json(&drift), "not_loaded", not_loaded));
+    } else {
+        if (has_drifted)
+            render_first_difference(&l, "drifted", &drift);
+        else
+            fprintf(to, "%sas locked%s\n", paint_begin(l.colour, PAINT_OK), paint_end(l.colour));
+        render_side(&l, "now", now);
+        render_differences(&l, &drift, "lock", "now");
+        if (json_array_size(not_loaded) > 0)
+            fputs("\nnot loaded this time, so not checked\n", to);
+        json_array_foreach(not_loaded, i, name) layout_row(&l, 2, 4, "%s", json_string_value(name));
+    }
+    json_decref(not_loaded);
     comparison_end(&drift);
-    comparison_end(&not_loaded);
     return has_drifted;
 }
 
@@ -159,8 +134,6 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
            : unexplained > 0 ? EXIT_UNEXPLAINED
                              : EXIT_NOTHING_WRONG;
 }
-
-/* ---- what is checked ---- */
 
 static int check_command(const struct source *lock) {
     char *directory = trial_directory();
@@ -216,18 +189,6 @@ static int check_arguments(int n, char **arguments) {
     return answer;
 }
 
-/* Behind the first "--" is the command. */
 int cmd_check(int argc, char **argv) {
-    struct usage with_command = usage;
-    int at = 1;
-
-    while (at < argc && strcmp(argv[at], "--") != 0)
-        at++;
-    if (at == argc)
-        return options_run(argc, argv, &usage, check_arguments);
-    with_command.most = 1;
-    with_command.arguments = "a lock before --";
-    with_command.colours_stderr = true;
-    command = argv + at + 1;
-    return options_run(at, argv, &with_command, check_arguments);
+    return options_run(argc, argv, &usage, check_arguments);
 }

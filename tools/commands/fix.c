@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/fix/apply.h"
@@ -52,6 +53,7 @@ static const struct usage usage = {
            "is something to repair, 2 usage, unreadable, not to be tried or done, 3 not\n"
            "observed, 4 unexplained, 5 no repair is known, or none that was tried holds.\n",
     .most = -1,
+    .command = &command,
 };
 
 /* What is said of a command goes where it does not mix with what that prints. */
@@ -362,15 +364,6 @@ static int fix_arguments(int n, char **arguments) {
     return answer;
 }
 
-/* Behind the first "--" is the command. */
 int cmd_fix(int argc, char **argv) {
-    struct usage with_command = usage;
-    int at = 1;
-
-    while (at < argc && strcmp(argv[at], "--") != 0)
-        at++;
-    with_command.colours_stderr = at < argc;
-    if (at < argc)
-        command = argv + at + 1;
-    return options_run(at, argv, &with_command, fix_arguments);
+    return options_run(argc, argv, &usage, fix_arguments);
 }

@@ -130,11 +130,15 @@ bool options_take_fail_on(const char *value) {
     return false;
 }
 
-static bool count_arguments(int n, char **arguments, const struct usage *u) {
+static bool count_arguments(int n, char **arguments, const struct usage *u, bool has_command) {
+    bool is_before = has_command && u->before_command;
+    const char *expected = is_before ? u->before_command : u->arguments;
+    int most = is_before ? 1 : u->most;
+
     if (n < u->least)
-        complain("%s is expected", u->arguments);
-    else if (u->most >= 0 && n > u->most)
-        complain("%s is expected, not also %s", u->arguments, arguments[u->most]);
+        complain("%s is expected", expected);
+    else if (most >= 0 && n > most)
+        complain("%s is expected, not also %s", expected, arguments[most]);
     else
         return true;
     return false;
@@ -143,8 +147,15 @@ static bool count_arguments(int n, char **arguments, const struct usage *u) {
 int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, char **arguments)) {
     struct option known[ROWS_MOST] = {{.name = NULL}};
     char letters[2 * ROWS_MOST] = "";
+    bool has_command = false, on_stderr = u->colours_stderr;
     int code;
 
+    for (int i = 1; u->command && i < argc && !has_command; i++)
+        if (strcmp(argv[i], "--") == 0) {
+            has_command = on_stderr = true;
+            *u->command = argv + i + 1;
+            argc = i;
+        }
     fill_in(u, known, letters);
     while ((code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
         if (code == '?')
@@ -154,11 +165,11 @@ int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, 
         if (options.help)
             return print_help(u);
     }
-    if (!colour_choose(options.when, u->colours_stderr ? stderr : stdout, &options.colour)) {
+    if (!colour_choose(options.when, on_stderr ? stderr : stdout, &options.colour)) {
         complain("--color takes auto, always or never, not %s", options.when);
         return misused(argv);
     }
-    if (!count_arguments(argc - optind, argv + optind, u))
+    if (!count_arguments(argc - optind, argv + optind, u, has_command))
         return misused(argv);
     return run(argc - optind, argv + optind);
 }

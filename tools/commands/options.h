@@ -35,6 +35,8 @@ struct usage {
     int least, most;                  /* how many arguments; most -1: any number */
     const char *arguments;            /* what is expected of them, for the complaint: "a log" */
     bool is_prefix;                   /* the arguments are another's command line */
+    char ***command;                  /* set to the one behind the first "--"; NULL: takes none */
+    const char *before_command;       /* the one argument before it; NULL: as without */
     bool colours_stderr;              /* what may have colour is printed there */
 };
 
