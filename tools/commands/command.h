@@ -4,19 +4,7 @@
  */
 #pragma once
 
-#ifndef WHICHCUDNN_VERSION
-#define WHICHCUDNN_VERSION "unknown"
-#endif
-
-/* The same for every subcommand, except that `run` gives its child's status. */
-enum exit_code {
-    EXIT_NOTHING_WRONG = 0,
-    EXIT_ERRORS_FOUND = 1,
-    EXIT_USAGE = 2, /* also: what was named cannot be read */
-    EXIT_NOTHING_OBSERVED = 3,
-    EXIT_UNEXPLAINED = 4,
-    EXIT_NOT_REPAIRED = 5 /* no repair is known, or none that was tried holds */
-};
+#include "tools/util/program.h"
 
 struct command {
     const char *name;
@@ -41,9 +29,3 @@ int cmd_scan(int argc, char **argv);
 /* The words of `whichcudnn run --quiet --log PLACE -- COMMAND...`; *n of them, a NULL behind. The
  * caller frees the list. */
 char **run_quietly(char *place, char **command, int *n);
-
-/* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Says that there is no more memory, and ends the program. */
-void must_fail(void) __attribute__((noreturn));
-extern void (*must_fail_instead)(void); /* called first; NULL: nothing */

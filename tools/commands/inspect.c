@@ -2,6 +2,7 @@
 /* whichcudnn inspect: running processes into text or JSON. */
 #include <stdlib.h>
 
+#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/inspect/inspect.h"

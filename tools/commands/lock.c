@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/lock/lock.h"

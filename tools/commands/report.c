@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/log/log_reader.h"

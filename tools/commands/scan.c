@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "options.h"
 #include "tools/log/record_json.h"
 #include "tools/log/redact.h"

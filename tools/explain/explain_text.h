@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "tools/commands/command.h"
 #include "tools/commands/options.h"
+#include "tools/util/program.h"
 
 /* path: a file, or "-" for standard input. 0: recognized; 3: nothing in it is known; 2: it cannot
  * be read. With logs, NULL at the end: what they say with the text's numbers, and its status. */

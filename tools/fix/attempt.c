@@ -14,6 +14,7 @@
 
 #include "sandbox.h"
 #include "steps.h"
+#include "tools/commands/command.h"
 #include "tools/log/record_json.h"
 #include "tools/run/outcome.h"
 #include "tools/util/json_make.h"

@@ -13,10 +13,10 @@
 
 #include "copy_tree.h"
 #include "scratch.h"
-#include "tools/commands/command.h"
 #include "tools/repair/command.h"
 #include "tools/util/json_make.h"
 #include "tools/util/memory.h"
+#include "tools/util/program.h"
 
 #define FILES_OPEN 32
 #define ROOM_LEAST ((fsblkcnt_t)16 << 20)

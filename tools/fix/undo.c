@@ -8,8 +8,8 @@
 #include "apply.h"
 #include "saved.h"
 #include "steps.h"
-#include "tools/commands/command.h"
 #include "tools/log/newest_log.h"
+#include "tools/util/program.h"
 #include "tools/util/terminal.h"
 
 /* *named: the user knows which repair that is. NULL: there is none. */

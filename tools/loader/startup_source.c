@@ -9,9 +9,9 @@
 #include "core/model/names.h"
 #include "loader_sim.h"
 #include "startup_trial.h"
-#include "tools/commands/command.h"
 #include "tools/log/first_records.h"
 #include "tools/run/outcome.h"
+#include "tools/util/program.h"
 
 /* ---- records ---- */
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "core/records/process.h"
-#include "tools/commands/command.h"
 #include "tools/util/memory.h"
+#include "tools/util/program.h"
 
 static bool is_own(const struct first_records *f) {
     return !f->disk || !f->disk->root[0];

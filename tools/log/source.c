@@ -7,7 +7,7 @@
 #include "core/model/stack_keep.h"
 #include "log_reader.h"
 #include "process_state.h"
-#include "tools/commands/command.h"
+#include "tools/util/program.h"
 
 struct source *source_new(enum source_type type, const char *path) {
     struct source *s = must_allocate(sizeof(*s));

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "core/findings/verdict.h"
-#include "tools/commands/command.h"
 #include "tools/log/source.h"
+#include "tools/util/program.h"
 
 struct plan;
 struct plan_of_finding;

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commands/command.h"
 #include "tools/util/glob_below.h"
 #include "tools/util/memory.h"
+#include "tools/util/program.h"
 
 #define LOG_ENDING ".jsonl"
 

@@ -22,8 +22,8 @@
 
 #include "outcome.h"
 #include "supervise.h"
-#include "tools/commands/command.h"
 #include "tools/commands/options.h"
+#include "tools/util/program.h"
 
 #define LINKS_MOST 400 /* the kernel follows 40; here those of a directory count each time */
 #define FIRST_GROUP_OF_USERS 1000

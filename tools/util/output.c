@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "beside.h"
-#include "tools/commands/command.h"
+#include "tools/util/program.h"
 
 static bool write_and_close(FILE *to, const char *text) {
     bool good = to && fputs(text, to) >= 0;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What any part of the command may say, and how it ends.
+ */
+#pragma once
+
+#ifndef WHICHCUDNN_VERSION
+#define WHICHCUDNN_VERSION "unknown"
+#endif
+
+/* The same for every subcommand, except that `run` gives its child's status. */
+enum exit_code {
+    EXIT_NOTHING_WRONG = 0,
+    EXIT_ERRORS_FOUND = 1,
+    EXIT_USAGE = 2, /* also: what was named cannot be read */
+    EXIT_NOTHING_OBSERVED = 3,
+    EXIT_UNEXPLAINED = 4,
+    EXIT_NOT_REPAIRED = 5 /* no repair is known, or none that was tried holds */
+};
+
+/* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Says that there is no more memory, and ends the program. */
+void must_fail(void) __attribute__((noreturn));
+extern void (*must_fail_instead)(void); /* called first; NULL: nothing */
