@@ -279,7 +279,8 @@ static bool read_requirement(struct overlay *o, const char *line, const char **n
     n = strcspn(line, " (<>=!~;[");
     *name = overlay_format(o, "%.*s", (int)n, line);
     line += n;
-    line += *line == '[' ? strcspn(line, "]") + 1 : 0;
+    line += *line == '[' ? strcspn(line, "]") : 0;
+    line += *line == ']';
     *spec = overlay_format(o, "%.*s", (int)strcspn(line, ";"), line);
     return true;
 }
