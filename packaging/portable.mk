@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # PORTABLE=1: the command of a release. It needs glibc 2.17 and nothing else, whatever this machine has
-# (packaging/floor), is made to be small, and holds no path of the machine that built it.
+# (packaging/floor), and holds no path of the machine that built it.
 # PORTABLE_ROOT: where the headers and static libraries of another architecture lie, unpacked.
 
 PORTABLE_ROOT ?=
 portable_libc    := $(shell $(CC) -print-file-name=libc.so.6)
 portable_sources := packaging/floor/old_libc.c packaging/floor/sums.c
-portable_needs   := $(O)/floor/libc.so $(O)/floor/libjansson.a $(O)/floor/libz.a
+portable_needs   := $(O)/floor/libc.so
 loader_of := $(wildcard $(dir $(portable_libc))ld-linux-aarch64.so.1)
 
 # The last that fits wins.
@@ -14,9 +14,7 @@ base_flags += -ffile-prefix-map=$(CURDIR)=. $(if $(PORTABLE_ROOT),-ffile-prefix-
               $(if $(CUDNN_INCLUDE),-ffile-prefix-map=$(abspath $(CUDNN_INCLUDE))=headers) \
               $(if $(CUDA_INCLUDE),-ffile-prefix-map=$(abspath $(CUDA_INCLUDE))=headers) \
               -ffile-prefix-map=$(abspath $(O))=build -ffile-prefix-map=$(O)=build
-# Still a PIE, which costs 27 KB of a wheel: it reads what others wrote.
-command_flags := -fPIE $(or $(call compiler_takes,-Oz),-Os) -ffunction-sections -fdata-sections \
-                 -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer
+command_flags := -fPIE -ffunction-sections -fdata-sections
 command_link  := -pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -L$(O)/floor
 command_libraries := -Wl,-Bstatic $(command_libraries) -Wl,-Bdynamic $(if $(loader_of),-Wl$(comma)--as-needed $(loader_of))
 ifneq ($(PORTABLE_ROOT),)
@@ -27,8 +25,3 @@ endif
 $(O)/floor/libc.so: packaging/floor/make_stubs.py $(portable_libc)
 	$(say) FLOOR $(@D)
 	$(Q)$(PYTHON) $< '$(CC)' $(portable_libc) $(@D)
-
-# Debian's, without tables for unwinding: nobody unwinds a command in C.
-$(O)/floor/lib%.a: $(portable_libc)
-	$(Q)mkdir -p $(@D) && $(or $(shell $(CC) -print-prog-name=objcopy),objcopy) --remove-section=.eh_frame \
-	    "$$($(CC) $(if $(PORTABLE_ROOT),-B$(PORTABLE_ROOT)/usr/lib/$(ARCH)-linux-gnu/) -print-file-name=lib$*.a)" $@
