@@ -40,7 +40,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
             continue;
         struct wc_case *c = wc_case_begin(d);
         if (host && !wc_ended_badly(d->s))
-            c->r.severity = WC_severity_NOTE;
+            c->effect = WC_EFFECT_DOUBTED;
         c->r.title =
             wc_format(c, "%s is cuDNN %s, a release with a known defect%s%s",
                       wc_format_name(c, wc_name_of(facade)), wc_format_range(c, runtime.range),

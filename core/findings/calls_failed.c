@@ -76,7 +76,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     c->r.host = r->host;
     c->r.object = r->target;
     if (c->r.explained_by && !wc_found_before(d, WC_NULL, c->r.explained_by, NULL))
-        c->r.severity = WC_severity_WARNING; /* as its cause */
+        c->effect = WC_EFFECT_DOUBTED; /* as its cause */
     wc_case_fact(c, "call", r->function, "watched call");
     wc_case_fact(c, "status", wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
                  "returned status");

@@ -72,7 +72,7 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
     if (f.n < 2)
         return;
     struct wc_case *c = wc_case_begin(d);
-    c->r.severity = wc_severity_of_copies(d);
+    c->effect = wc_effect_of_copies(d);
     c->r.title = format_title(c, &f);
     WC_EACH(o, f)
         wc_case_library(c, "copy", *o);

@@ -42,7 +42,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     /* Its own CUDA dependencies came in beside those of the host: works as long as both are found.
      */
     if (own && host)
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
                            wc_format_name(c, wc_name_of(facade)), made_for,
                            wc_format_name(c, wc_path_of(host ? host : other)), cuda);
@@ -174,7 +174,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     if (wc_ended_badly(s)   ? has_come(s, part) && is_of_other_cuda(s, f)
         : is_optional(part) ? !wc_a_call_failed(s)
                             : wc_has_ended(s))
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                            wc_format_name(c, f->r.name));
     c->r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
@@ -306,7 +306,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     struct wc_case *c = wc_case_begin(d);
     const char *directory = wc_directory_of(c, foreign);
 
-    c->r.severity = meant ? WC_severity_NOTE : WC_severity_WARNING;
+    c->effect = meant ? WC_EFFECT_NONE : WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s beside %s comes from another installation: %s",
                            wc_format_name(c, wc_path_of(foreign)),
                            wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");

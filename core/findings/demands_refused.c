@@ -158,7 +158,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
                            wc_format_range(c, j->runtime.range), wc_format_demand(c, r));
     if (is_harmless(j) || j->by_pin_alone)
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.host = j->host->r.object;
     c->r.object = j->library->r.object;
     c->r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
@@ -260,7 +260,7 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
         return;
     struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
     struct wc_case *c = wc_case_begin(d);
-    c->r.severity = WC_severity_WARNING;
+    c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s got cuDNN %s, the header beside that is of %s",
                            wc_format_who(c, use->host), wc_format_range(c, runtime.range),
                            use->library->r.header_version);

@@ -127,7 +127,7 @@ static bool is_passed_by(const struct wc_stack *s, const struct signs *signs) {
 /* A job that goes on without the driver is none that fails for it, whichever framework asked. As
  * long as its end is not known, what has failed already decides. A question in passing is blamed
  * for a bad end only where nothing else is. */
-static enum wc_severity severity_of(const struct wc_diagnosis *d, const struct signs *signs) {
+static enum wc_effect effect_of(const struct wc_diagnosis *d, const struct signs *signs) {
     const struct wc_outcome_record *end = &d->s->outcome;
     bool ended =
         d->s->has_outcome && (end->ending == WC_ending_EXITED || end->ending == WC_ending_SIGNALED);
@@ -138,8 +138,8 @@ static enum wc_severity severity_of(const struct wc_diagnosis *d, const struct s
     bool blamed = is_felt(signs) || !wc_has_error(d);
 
     if (failed && blamed)
-        return WC_severity_ERROR;
-    return is_felt(signs) || is_passed_by(d->s, signs) ? WC_severity_WARNING : WC_severity_NOTE;
+        return WC_EFFECT_FELT;
+    return is_felt(signs) || is_passed_by(d->s, signs) ? WC_EFFECT_DOUBTED : WC_EFFECT_NONE;
 }
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {
@@ -161,9 +161,9 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
         return; /* a part asks when it is loaded, long before anybody needs the driver */
     struct wc_case *c = wc_case_begin(d);
     c->r.title = title(c, &signs);
-    c->r.severity = asked || by_call                   ? severity_of(d, &signs)
-                    : wc_ended_badly(d->s) || in_reach ? WC_severity_WARNING
-                                                       : WC_severity_NOTE;
+    c->effect = asked || by_call                   ? effect_of(d, &signs)
+                : wc_ended_badly(d->s) || in_reach ? WC_EFFECT_DOUBTED
+                                                   : WC_EFFECT_NONE;
     if (signs.call)
         c->r.host = signs.call->r.host;
     facts(c, &signs);

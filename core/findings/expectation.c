@@ -5,7 +5,7 @@
 static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_record *r) {
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.severity = WC_severity_WARNING;
+    c->effect = WC_EFFECT_DOUBTED;
     c->on_disk = true;
     c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is no version, nothing was compared: %s", r->spec);
     wc_case_fact(c, "expected", r->spec, r->source);

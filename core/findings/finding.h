@@ -29,6 +29,15 @@ struct wc_diagnosis;
 
 #define WC_CASE_FACTS 40
 
+/* Was what is reported felt? With the severity of its row this decides (core/findings/diagnose.c).
+ */
+enum wc_effect {
+    WC_EFFECT_FELT,
+    WC_EFFECT_DOUBTED, /* it may have none: foreseen, or the process went on, or another may be it
+                        */
+    WC_EFFECT_NONE
+};
+
 struct wc_case {
     struct wc_diagnosis *d;
     struct wc_finding_record r; /* facts are put in by wc_case_end */
@@ -36,8 +45,11 @@ struct wc_case {
     size_t facts;
     int64_t more; /* facts that found no place */
     bool lost;    /* memory ended */
+    enum wc_effect effect;
     bool on_disk; /* it holds of files alone, whatever runs */
 };
+
+enum wc_severity wc_severity_by_effect(enum wc_severity usual, enum wc_effect effect);
 
 struct wc_use { /* a host's calls of cuDNN end in this library */
     const struct wc_object *host, *library;
@@ -53,7 +65,7 @@ struct wc_diagnosis {
     WC_LIST(wc_judgement, judged); /* every refused one of the uses */
 };
 
-/* Severity and id are those of the row. */
+/* Id and usual severity are those of the row. */
 struct wc_case *wc_case_begin(struct wc_diagnosis *d);
 /* A text in the scratch arena, by wc_text_format; NULL when memory ended (then the whole finding is
  * counted as lost). */
@@ -158,7 +170,7 @@ bool wc_ended_by(const struct wc_stack *s, const char *signal);
 bool wc_crashed(const struct wc_stack *s);
 void wc_case_crash(struct wc_case *c);
 /* Of a library that is there twice. */
-enum wc_severity wc_severity_of_copies(const struct wc_diagnosis *d);
+enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d);
 /* Is another copy of the same CUDA library mapped? (core/findings/cuda_copies.c) */
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
 

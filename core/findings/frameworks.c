@@ -117,7 +117,7 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
         return;
     struct wc_case *c = wc_case_begin(d);
     if (may_be_meant)
-        c->r.severity = WC_severity_NOTE;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title =
         wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
     c->r.object = o->r.object;

@@ -63,7 +63,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
 
     /* One of several, or a GPU on which part of it runs: it may not be felt. */
     if (others_fit || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(
         c,
         f->old || !row->goes_on ? "cuDNN %s%s has no code for %s: it is made for %s"

@@ -115,7 +115,7 @@ static void emit(struct search *s) {
     c->r.object = s->library->r.object;
     c->r.predicted = s->undefined == 0;
     if (c->r.predicted && (stack->has_outcome || stack->command_ended) && !wc_ended_badly(stack))
-        c->r.severity = WC_severity_WARNING; /* nobody has called it */
+        c->effect = WC_EFFECT_DOUBTED; /* nobody has called it */
     c->r.explained_by = wc_found_before(c->d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
     wc_case_library(c, "library", s->library);
@@ -227,7 +227,7 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     if (!why && !elsewhere)
         return false;
     if (!wc_ended_badly(d->s))
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title = elsewhere
                      ? wc_format(c, "%s looked up %s in %s, no cuDNN", wc_format_caller(c, f),
                                  f->r.function, wc_format_name(c, elsewhere))

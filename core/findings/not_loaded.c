@@ -111,7 +111,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     if (host)
         c->r.host = host->r.object;
     if (has_another(s, f))
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
     WC_EACH(like, s->failures) {
         if (!is_like(s, like, f))
@@ -202,7 +202,7 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
                      : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
                                  wc_format_name(c, f->r.name), wc_format_name(c, missing));
     if (got_no_further(d->s, f, missing)) /* or it did, to end for something else */
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
     wc_case_request(c, f);

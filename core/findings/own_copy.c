@@ -77,7 +77,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o,
     struct wc_case *c = wc_case_begin(d);
 
     if (!other_major && (wc_has_error(d) || (!wc_ended_badly(d->s) && !wc_a_call_failed(d->s))))
-        c->r.severity = WC_severity_NOTE;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s asked for %s and got %s; its environment has %s",
                            wc_format_name(c, o->r.asked_by), wc_format_name(c, o->r.asked_name),
                            wc_format_range(c, wc_runtime_of(d->s, o).range),

@@ -88,7 +88,7 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
 
     c->on_disk = true;
     if (!f && !instead)
-        c->r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
+        c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for want of it, by luck */
     if (p->missing_count == p->file_count)
         c->r.title =
             wc_format(c, "%s counts as installed, but none of its %jd cuDNN libraries is there",
@@ -202,7 +202,7 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
 
     c->on_disk = true;
     if (!(is_torn(d->s, p) ? p->shared_with.n > 0 : refuses_itself(d->s, p)))
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     if (p->shared_with.n)
         c->r.title = wc_format(c, "%s and %s are installed into the same files", package,
                                wc_format_name(c, p->shared_with.p[0]));

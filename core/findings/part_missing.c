@@ -103,7 +103,7 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
         wc_case_fact(c, "parts belong into", wc_directory_of(c, facade), "directory of the facade");
     }
     if (is_foreseen(d->s, facade))
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-incomplete", NULL);
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part))

@@ -21,7 +21,7 @@ static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *f
     struct wc_case *c = wc_case_begin(d);
 
     if (!grave)
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s was replaced on disk since the process loaded it",
                            wc_format_name(c, wc_name_of(o)));
     c->r.object = o->r.object;

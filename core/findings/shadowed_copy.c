@@ -64,7 +64,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
     const char *version = wc_format_range(c, wc_runtime_of(d->s, o).range);
 
     if (!has_failed(d->s) || !(by_cache || of_host) || !may_be_why(d, o, b))
-        c->r.severity = WC_severity_NOTE;
+        c->effect = WC_EFFECT_DOUBTED;
     if (by_cache) {
         c->r.title = wc_format(c, "%s %s in %s, of no package, stands before %s of %s",
                                wc_name_of(o), version, wc_format_directory(c, wc_path_of(o)),

@@ -28,7 +28,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
 
     if (!wc_symbol_version_matters(u))
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     c->r.title =
         wc_format(c,
                   u->symbol ? "%s was linked with another %s than it found: %s is not in %s"

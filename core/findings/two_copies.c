@@ -33,7 +33,7 @@ static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
         if (!by || by == use->host || by->r.role != WC_role_HOST || !wc_is_linked(d->s, use->host))
             continue;
         c = wc_case_begin(d);
-        c->r.severity = wc_ended_badly(d->s) ? WC_severity_WARNING : WC_severity_NOTE;
+        c->effect = wc_ended_badly(d->s) ? WC_EFFECT_FELT : WC_EFFECT_DOUBTED;
         c->r.title = wc_format(c, "%s gets %s of %s, not of %s", wc_format_who(c, use->host),
                                b->r.functions.p[0], wc_format_who(c, by),
                                wc_format_name(c, wc_name_of(use->library)));
@@ -57,7 +57,7 @@ static void find_facades(struct wc_diagnosis *d) {
         return;
     c = wc_case_begin(d);
     versions = wc_format_own(c, f.p[0]);
-    c->r.severity = f.differ ? WC_severity_WARNING : wc_severity_of_copies(d);
+    c->effect = f.differ ? WC_EFFECT_FELT : wc_effect_of_copies(d);
     for (size_t i = 1; i < f.n; i++)
         versions = wc_format(c, "%s%s%s", versions, i + 1 < f.n ? ", " : " and ",
                              wc_format_own(c, f.p[i]));

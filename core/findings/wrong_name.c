@@ -103,9 +103,9 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     /* Others may ask whether there is a GPU, and go on without; or, as cuSPARSELt does, for a
      * compiler that they may never need, and then nobody asked the loader why there is none. */
     if (driver && of_others)
-        c->r.severity = WC_severity_WARNING;
+        c->effect = WC_EFFECT_DOUBTED;
     else if (wc_name_kind_of(asked) == WC_NAME_CUDA_DEPENDENCY && of_others && !f->r.text)
-        c->r.severity = WC_severity_NOTE;
+        c->effect = WC_EFFECT_NONE;
     wc_case_file(c, "file", file,
                  file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
                             : "directory asked for");

@@ -12,9 +12,9 @@ struct wc_case *wc_case_begin(struct wc_diagnosis *d) {
     c->d = d;
     c->r = empty.u.finding;
     c->r.id = d->kind->id;
-    c->r.severity = d->kind->severity;
     c->facts = 0;
     c->more = 0;
+    c->effect = WC_EFFECT_FELT;
     c->lost = c->on_disk = false;
     return c;
 }
@@ -127,6 +127,7 @@ void wc_case_end(struct wc_case *c) {
 
     if (c->more)
         c->fact[c->facts++] = (struct wc_fact){"not listed", wc_format(c, "%jd", c->more), NULL};
+    c->r.severity = wc_severity_by_effect(c->d->kind->severity, c->effect);
     c->r.title = harmless(c, c->r.title);
     if (c->d->s->replayed) { /* nothing is mapped yet: what the replay of its loading has */
         c->r.predicted = c->r.predicted || !c->on_disk;

@@ -309,7 +309,7 @@ void wc_case_crash(struct wc_case *c) {
 
 /* Two copies work beside each other, mostly. After a crash that nothing graver explains they are
  * the first thing to look at. */
-enum wc_severity wc_severity_of_copies(const struct wc_diagnosis *d) {
-    return !wc_has_error(d) && (wc_crashed(d->s) || wc_a_call_failed(d->s)) ? WC_severity_WARNING
-                                                                            : WC_severity_NOTE;
+enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d) {
+    return !wc_has_error(d) && (wc_crashed(d->s) || wc_a_call_failed(d->s)) ? WC_EFFECT_FELT
+                                                                            : WC_EFFECT_DOUBTED;
 }
