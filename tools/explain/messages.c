@@ -185,16 +185,11 @@ static const char *findings_of_library(const char *library) {
 
 /* ---- finding them ---- */
 
-static bool is_taken(const struct flat *flat, const regmatch_t *span) {
-    return memchr(flat->taken + span->rm_so, 1, (size_t)(span->rm_eo - span->rm_so)) != NULL;
-}
-
 static void add(struct messages *found, const struct message *message, const struct flat *flat,
                 const regmatch_t *groups) {
     struct message_match *m;
 
-    found->p = must_grow(found->p, (found->n + 1) * sizeof(*found->p));
-    m = &found->p[found->n++];
+    m = MUST_ADD(found->p, found->n);
     m->message = message;
     m->at = (size_t)groups[0].rm_so;
     m->line = flat->line[m->at];
@@ -237,7 +232,8 @@ static void find_one(const struct message *message, struct flat *flat, struct me
         groups[0] = (regmatch_t){(regoff_t)at, (regoff_t)flat->n};
         if (regexec(&compiled, flat->text, GROUPS, groups, REG_STARTEND) != 0)
             break;
-        if (!is_taken(flat, &groups[0])) {
+        if (!memchr(flat->taken + groups[0].rm_so, 1,
+                    (size_t)(groups[0].rm_eo - groups[0].rm_so))) {
             memset(flat->taken + groups[0].rm_so, 1, (size_t)(groups[0].rm_eo - groups[0].rm_so));
             if (!count_again(found, first, flat, &groups[0]))
                 add(found, message, flat, groups);

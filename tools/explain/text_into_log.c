@@ -22,10 +22,6 @@ static bool is_of(const struct wc_stack *s, const struct wc_object *host, const 
             strncmp(host->r.installation, framework, strlen(framework)) == 0);
 }
 
-static bool is_of_any(const struct wc_stack *s, const struct wc_object *host) {
-    return host->r.framework || WC_ANY(d, s->demands, wc_is_demand_by(d, host) && d->r.framework);
-}
-
 /* The only one that asked cuDNN for its version, as who compares it does, of no framework: XLA asks
  * by another function, which is not watched. NULL: not known. */
 static const struct wc_object *asker_of(const struct wc_stack *s) {
@@ -35,7 +31,9 @@ static const struct wc_object *asker_of(const struct wc_stack *s) {
         const struct wc_object *host = wc_str_same(call->r.function, "cudnnGetVersion")
                                            ? wc_object_of(s, call->r.host, call->r.host_path)
                                            : NULL;
-        if (host && ((asker && host != asker) || is_of_any(s, host)))
+        bool is_known = host && (host->r.framework ||
+                                 WC_ANY(d, s->demands, wc_is_demand_by(d, host) && d->r.framework));
+        if (is_known || (host && asker && host != asker))
             return NULL;
         asker = host ? host : asker;
     }
@@ -100,18 +98,15 @@ static void add_found(const struct adding *a, const struct wc_object *host,
     source_add(a->s, &r);
 }
 
-static bool is_possible(const struct wc_stack *s, struct wc_version found) {
-    return WC_ANY(o, s->objects,
-                  wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found)));
-}
-
 static void add(const struct adding *a, void (*trouble)(const char *line)) {
     const struct wc_stack *s = &a->s->stack;
     const struct wc_object *host = host_of(s, a->m->message->framework);
     const struct wc_object *facade = facade_of(s, host);
     struct wc_version found = a->m->found_version;
 
-    if (wc_version_known(found) && !is_possible(s, found)) {
+    if (wc_version_known(found) &&
+        !WC_ANY(o, s->objects,
+                wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found)))) {
         char version[WC_VERSION_TEXT];
         OWNED char *line =
             must_format("line %zu is of another run than %s: no cuDNN in that log can be %s",

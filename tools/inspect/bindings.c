@@ -139,10 +139,8 @@ static void find_slots(struct reading *r) {
     bool is_one;
 
     for (size_t i = 0; r->n < SLOTS_MOST && read_reloc(r->host, i, &one, &is_one); i++)
-        if (is_one) {
-            r->slots = must_grow(r->slots, (r->n + 1) * sizeof(*r->slots));
-            r->slots[r->n++] = one;
-        }
+        if (is_one)
+            *MUST_ADD(r->slots, r->n) = one;
 }
 
 static void read_value(const struct reading *r, const struct process_library *in, struct slot *s,

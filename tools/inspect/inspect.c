@@ -72,10 +72,6 @@ static bool is_host(const struct process_library *m) {
            (m->opens || m->library->imports || m->library->defines);
 }
 
-static bool is_relevant(const struct process_library *m) {
-    return kind_of(m) != WC_NAME_OTHER || is_host(m) || m->library->framework;
-}
-
 /* What another program only reads, or an emulator runs, its loader knows nothing of. */
 static bool is_loaded(struct inspection *in, const struct process_library *m) {
     const struct process_library *program = process_library_program(&in->list);
@@ -91,14 +87,6 @@ static bool is_loaded(struct inspection *in, const struct process_library *m) {
     else
         return true;
     return false;
-}
-
-static void number_objects(struct inspection *in) {
-    int64_t number = 0;
-
-    for (size_t i = 0; i < in->list.n; i++)
-        if (is_relevant(in->list.p[i]) && is_loaded(in, in->list.p[i]))
-            in->list.p[i]->library->number = ++number;
 }
 
 /* ---- what was preloaded ---- */
@@ -263,16 +251,6 @@ static void emit_objects(struct inspection *in) {
 
 /* ---- the whole ---- */
 
-static bool has_hosts(const struct inspection *in) {
-    return WC_ANY(m, in->list, (*m)->library->number != WC_NULL && is_host(*m));
-}
-
-static void emit_memory(struct inspection *in) {
-    if (in->process.memory < 0 && has_hosts(in))
-        note_unobserved(in, "what hosts are bound to, and in which order libraries came",
-                        "its memory may not be read by this user: root may, or its parent", NULL);
-}
-
 /* Where nothing of cuDNN is there, one may want to know whether it could be. */
 static void emit_static(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
@@ -286,6 +264,8 @@ static void emit_static(struct inspection *in) {
 }
 
 static void emit_all(struct inspection *in) {
+    int64_t number = 0;
+
     process_library_read(&in->list, &in->process);
     read_glibc(in);
     emit_process(in);
@@ -294,19 +274,19 @@ static void emit_all(struct inspection *in) {
     inspect_begin_searches(in);
     find_preloaded(in);
     find_openers(in);
-    number_objects(in);
+    for (size_t i = 0; i < in->list.n; i++) {
+        struct process_library *m = in->list.p[i];
+        bool matters = kind_of(m) != WC_NAME_OTHER || is_host(m) || m->library->framework;
+        if (matters && is_loaded(in, m))
+            m->library->number = ++number;
+    }
     wrappers_find(&in->wrappers, &in->process, &in->list);
     emit_objects(in);
-    emit_memory(in);
+    if (in->process.memory < 0 &&
+        WC_ANY(m, in->list, (*m)->library->number != WC_NULL && is_host(*m)))
+        note_unobserved(in, "what hosts are bound to, and in which order libraries came",
+                        "its memory may not be read by this user: root may, or its parent", NULL);
     emit_static(in);
-}
-
-static void inspection_end(struct inspection *in) {
-    inspect_end_searches(in);
-    wrappers_end(&in->wrappers);
-    process_library_end(&in->list);
-    process_end(&in->process);
-    free(in);
 }
 
 /* False: it changed meanwhile. NULL source: see trouble. */
@@ -342,7 +322,11 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
         free(*trouble);
         *trouble = NULL;
     }
-    inspection_end(in);
+    inspect_end_searches(in);
+    wrappers_end(&in->wrappers);
+    process_library_end(&in->list);
+    process_end(&in->process);
+    free(in);
     return same;
 }
 

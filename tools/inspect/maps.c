@@ -57,10 +57,6 @@ void maps_end(struct maps *m) {
     *m = (struct maps){NULL, 0};
 }
 
-static bool same_path(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* Files alone: heaps and stacks grow. */
 bool maps_same(const struct maps *a, const struct maps *b) {
     size_t i = 0, k = 0;
@@ -73,7 +69,7 @@ bool maps_same(const struct maps *a, const struct maps *b) {
         if (i == a->n || k == b->n)
             return i == a->n && k == b->n;
         if (a->p[i].start != b->p[k].start || a->p[i].offset != b->p[k].offset ||
-            a->p[i].inode != b->p[k].inode || !same_path(a->p[i].path, b->p[k].path))
+            a->p[i].inode != b->p[k].inode || !wc_str_same(a->p[i].path, b->p[k].path))
             return false;
     }
 }

@@ -225,8 +225,7 @@ static void read_objects(struct process_libraries *list, const struct process *p
         if (!may_be_library(p, first) || is_within_last(list, first) ||
             !(m = read_one(list, p, first)))
             continue;
-        list->p = must_grow(list->p, (list->n + 1) * sizeof(struct process_library *));
-        list->p[list->n++] = m;
+        *MUST_ADD(list->p, list->n) = m;
     }
 }
 
@@ -356,18 +355,14 @@ static void set_search(struct process_libraries *list, const struct process *p,
         wc_search_object_read(&m->search, m->library->image, &list->memory.arena);
 }
 
-/* Where the loader's list cannot be read, the program is what /proc says. */
-static void find_program(struct process_libraries *list, const struct process *p) {
-    for (size_t i = 0; i < list->n && p->executable && !process_library_program(list); i++)
-        list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
-}
-
 void process_library_read(struct process_libraries *list, const struct process *p) {
     *list = (struct process_libraries){.p = NULL};
     heap_arena_begin(&list->memory);
     read_objects(list, p);
     read_list(list, p);
-    find_program(list, p);
+    /* Where the loader's list cannot be read, the program is what /proc says. */
+    for (size_t i = 0; i < list->n && p->executable && !process_library_program(list); i++)
+        list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
     if (list->n > 0)
         qsort(list->p, list->n, sizeof(struct process_library *), by_place);
     find_needed(list);

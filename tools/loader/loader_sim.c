@@ -95,8 +95,7 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
     if (g->ended)
         return;
     g->ended = damaged;
-    g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
-    g->missing[g->missing_count++] =
+    *MUST_ADD(g->missing, g->missing_count) =
         (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, NULL, 0};
 }
 

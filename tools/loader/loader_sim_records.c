@@ -18,10 +18,6 @@ struct emitting {
 
 /* ---- objects ---- */
 
-static bool matters(const struct wc_library *l) {
-    return l->role != WC_role_OTHER || l->framework;
-}
-
 /* Nothing of it is mapped any more, or yet; but that is where it is when it is. */
 static void emit_object(struct emitting *s, struct loaded *o) {
     const struct wc_reader *reader = &s->reader.reader;
@@ -37,8 +33,7 @@ static void emit_object(struct emitting *s, struct loaded *o) {
     file = library_cache_elf_file(s->g->library_cache, o->library);
     if (!file)
         return;
-    t->objects = must_grow(t->objects, (t->n + 1) * sizeof(*t->objects));
-    t->objects[t->n++] = o->library;
+    *MUST_ADD(t->objects, t->n) = o->library;
     elf_file_identify(file, &l);
     l.number = o->about.number = (int64_t)t->n;
     l.mapped = true;
@@ -119,12 +114,6 @@ static void emit_own_searches(struct emitting *s, const struct loaded *host) {
 
 /* ---- what is missing ---- */
 
-/* Its package puts it back. */
-static void identify(struct emitting *s, struct wc_library *l, struct wc_identity *id) {
-    l->role = wc_name_kind_of(l->path) == WC_NAME_FACADE ? WC_role_FACADE : WC_role_OTHER;
-    wc_library_identify(l, &s->reader.reader, id);
-}
-
 /* What limits and mounts say of it is the reason only where the system said so. */
 static void check_mapping(struct emitting *s, const char *path, int refused,
                           struct wc_file_check *check) {
@@ -171,7 +160,9 @@ static bool emit_file(struct emitting *s, const char *path, int64_t request,
     l.request = request;
     if (refused)
         check_mapping(s, wc_library_file(&l), refused, &check);
-    identify(s, &l, &id);
+    /* Its package puts it back. */
+    l.role = wc_name_kind_of(l.path) == WC_NAME_FACADE ? WC_role_FACADE : WC_role_OTHER;
+    wc_library_identify(&l, &s->reader.reader, &id);
     wc_emit_file(&s->t->to, &l, &check, rule);
     return true;
 }
@@ -292,21 +283,13 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
     return NULL;
 }
 
-static void emit_binding(struct emitting *s, const struct loaded *host) {
-    const struct loaded *facade = facade_of(s->g, host);
-
-    if (!facade || facade->about.number == WC_NULL)
-        return;
-    wc_emit_binding(&s->t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL, WC_NULL);
-}
-
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     struct emitting s = {.g = g, .t = t};
     const int64_t known = (int64_t)t->n;
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->n; i++)
-        if (matters(&g->objects[i]->about))
+        if (g->objects[i]->about.role != WC_role_OTHER || g->objects[i]->about.framework)
             emit_object(&s, g->objects[i]);
     for (size_t i = 0; i < g->n; i++) {
         const struct wc_library *l = &g->objects[i]->about;
@@ -317,7 +300,10 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     }
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST) {
-            emit_binding(&s, g->objects[i]);
+            const struct loaded *host = g->objects[i], *facade = facade_of(g, host);
+            if (facade && facade->about.number != WC_NULL)
+                wc_emit_binding(&t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL,
+                                WC_NULL);
             if (g->opens.may)
                 emit_own_searches(&s, g->objects[i]);
         }

@@ -12,9 +12,9 @@
 
 /* Behind all that come no later; takes what, a and b. */
 static void add(struct comparison *c, struct difference d) {
-    size_t at = c->n++;
+    size_t at = c->n;
 
-    c->p = must_grow(c->p, c->n * sizeof(*c->p));
+    MUST_ADD(c->p, c->n);
     for (; at > 0 && c->p[at - 1].kind > d.kind; at--)
         c->p[at] = c->p[at - 1];
     c->p[at] = d;
@@ -127,12 +127,6 @@ static bool find_same(struct pairs *p, size_t i) {
     return false;
 }
 
-static void find_counterpart(struct pairs *p, size_t i) {
-    for (size_t j = 0; p->of_a[i] == NO_PARTNER && j < p->things->m; j++)
-        if (p->of_b[j] == NO_PARTNER && p->things->counterparts(p->s, i, j))
-            pair(p, i, j);
-}
-
 /* Of several that are counterparts, the same ones first: in which order they came says nothing.
  * What was tried in vain stays tried, until something is moved. */
 static void compare_things(struct comparison *c, const struct sides *s,
@@ -149,7 +143,9 @@ static void compare_things(struct comparison *c, const struct sides *s,
         if (find_same(&p, i))
             memset(p.tried, 0, things->m);
     for (size_t i = 0; i < things->n; i++)
-        find_counterpart(&p, i);
+        for (size_t j = 0; p.of_a[i] == NO_PARTNER && j < things->m; j++)
+            if (p.of_b[j] == NO_PARTNER && things->counterparts(s, i, j))
+                pair(&p, i, j);
     for (size_t i = 0; i < things->n; i++)
         if (p.of_a[i] != NO_PARTNER)
             things->compare(c, s, i, p.of_a[i]);
@@ -403,12 +399,7 @@ struct texts {
 /* Takes what and text. */
 static void add_text(struct texts *t, char *what, char *text,
                      const struct wc_demand_record *demand) {
-    t->p = must_grow(t->p, (t->n + 1) * sizeof(*t->p));
-    t->p[t->n++] = (struct text){what, text, demand};
-}
-
-static char *demand_text(const struct wc_demand_record *d) {
-    return must_format("%s%s%s", d->spec, d->built ? " built with " : "", d->built);
+    *MUST_ADD(t->p, t->n) = (struct text){what, text, demand};
 }
 
 static bool same_demand(const struct sides *s, const struct wc_demand_record *a,
@@ -474,7 +465,8 @@ static void list_demands(struct texts *t) {
         const char *host = name_of(s, d->r.host, d->r.host_path);
         if ((d->r.spec || d->r.built || is_lock(t->of)) &&
             d->r.demand_kind != WC_demand_kind_EXPECTATION)
-            add_text(t, must_format("what %s wants", host ? host : "a host"), demand_text(&d->r),
+            add_text(t, must_format("what %s wants", host ? host : "a host"),
+                     must_format("%s%s%s", d->r.spec, d->r.built ? " built with " : "", d->r.built),
                      &d->r);
     }
 }

@@ -280,10 +280,6 @@ static void put_agreement(FILE *to, const struct merged *m) {
     put_left_out(to, m->group_count - g, "groups");
 }
 
-static const char *word_of_row(const struct summary_row *row) {
-    return row->finding ? severity_word(row->finding->severity) : verdict_word(row->report);
-}
-
 /* The one answer about all of them. */
 static void put_summary(FILE *to, const struct merged *m) {
     struct summary s;
@@ -295,7 +291,9 @@ static void put_summary(FILE *to, const struct merged *m) {
         const char *separator = *rest ? ":" : "";
         *rest = '\0';
         html(to, "<p class=\"%s\"><span class=\"severity\">%s</span>%s%s</p>\n",
-             word_of_row(&s.rows[i]), text, separator, *separator ? rest + 1 : "");
+             s.rows[i].finding ? severity_word(s.rows[i].finding->severity)
+                               : verdict_word(s.rows[i].report),
+             text, separator, *separator ? rest + 1 : "");
     }
     summary_end(&s);
 }

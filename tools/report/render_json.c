@@ -98,20 +98,12 @@ json_t *repair_json(const struct repair *fix) {
 }
 
 /* What replaces what matters in a log; in a report everything holds. */
-static json_t *finding_json(const struct report *r, size_t i) {
-    json_t *one = record_to_json(WC_KIND_finding, &r->findings.p[i], "supersedes");
-    const struct plan_of_finding *of = report_fixes(r, &r->findings.p[i]);
+static json_t *finding_json(const struct report *r, const struct wc_finding_record *f) {
+    json_t *one = record_to_json(WC_KIND_finding, f, "supersedes");
+    const struct plan_of_finding *of = report_fixes(r, f);
 
     json_object_set_new(one, "fix", JSON_EACH(fix, *of, repair_json(fix)));
     return one;
-}
-
-static json_t *findings_json(const struct report *r) {
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < r->findings.n; i++)
-        json_array_append_new(array, finding_json(r, i));
-    return array;
 }
 
 json_t *render_json(const struct report *r) {
@@ -123,9 +115,9 @@ json_t *render_json(const struct report *r) {
     return json_make("soooooooo", "verdict", wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text",
                      text_to_json(c->text), "limits", limits_json(c->limits), "known",
                      JSON_EACH(sentence, c->known, text_to_json(*sentence)), "next",
-                     text_to_json(c->next), "findings", findings_json(r), "stack", stack_json(r),
-                     "node", text_to_json(s->has_process ? s->process.node : NULL), "sources",
-                     sources);
+                     text_to_json(c->next), "findings",
+                     JSON_EACH(f, r->findings, finding_json(r, f)), "stack", stack_json(r), "node",
+                     text_to_json(s->has_process ? s->process.node : NULL), "sources", sources);
 }
 
 json_t *render_merged_json(const struct merged *m) {

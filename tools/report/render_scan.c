@@ -70,13 +70,6 @@ static void print_copies(FILE *to, const struct scan *scan, bool whole) {
         print_format(to, "  and %lld that found no room\n", (long long)s->dropped);
 }
 
-static void print_notes(FILE *to, const struct scan *scan) {
-    if (scan->note_count > 0)
-        fputs("\npassed over\n", to);
-    for (size_t i = 0; i < scan->note_count; i++)
-        print_format(to, "  %s: %s\n", scan->notes[i].path, scan->notes[i].why);
-}
-
 /* A framework's main library that has no part in cuDNN is none. */
 static void print_summary(FILE *to, const struct scan *scan) {
     size_t copies = scan->copies->stack.objects.n, hosts = 0;
@@ -95,7 +88,10 @@ static void print_text_of(struct layout *l, const struct result *r) {
         print_format(l->to, "\n%s\n", r->reports[i].source->path);
         render_text(l, &r->reports[i]);
     }
-    print_notes(l->to, r->scan);
+    if (r->scan->note_count > 0)
+        fputs("\npassed over\n", l->to);
+    for (size_t i = 0; i < r->scan->note_count; i++)
+        print_format(l->to, "  %s: %s\n", r->scan->notes[i].path, r->scan->notes[i].why);
 }
 
 /* ---- JSON ---- */
@@ -126,11 +122,6 @@ static void print_json(FILE *to, const struct result *results, size_t n) {
 
 /* ---- both ---- */
 
-/* What could not be looked at is not passed for the reason that nothing was there. */
-static bool is_hidden(const struct report *r) {
-    return r->conclusion.verdict == WC_verdict_NOT_OBSERVED && r->source->stack.unobserved.n > 0;
-}
-
 static enum exit_code answer_of(const struct result *r, struct gate *gate) {
     enum exit_code answer =
         r->scan->copies->stack.objects.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
@@ -138,7 +129,10 @@ static enum exit_code answer_of(const struct result *r, struct gate *gate) {
     for (size_t i = 0; i < r->scan->process_count; i++) {
         answer = exit_code_of_both(answer, report_exit_code(&r->reports[i]));
         gate_add(gate, &r->reports[i]);
-        gate->passes = gate->passes && !is_hidden(&r->reports[i]);
+        /* What could not be looked at is not passed for the reason that nothing was there. */
+        if (r->reports[i].conclusion.verdict == WC_verdict_NOT_OBSERVED &&
+            r->reports[i].source->stack.unobserved.n > 0)
+            gate->passes = false;
     }
     return answer;
 }

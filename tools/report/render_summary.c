@@ -10,10 +10,6 @@
 #define OTHER_LINES 8 /* the least with which its processes are told */
 #define ALSO_LINES 4
 
-static bool has_same_members(const struct summary_row *a, const struct summary_row *b) {
-    return a->n == b->n && memcmp(a->members, b->members, a->n * sizeof(*a->members)) == 0;
-}
-
 static void print_told(struct layout *l, const struct summary *s, const struct summary_row *row,
                        const char *before) {
     OWNED char *who = summary_who(s, row);
@@ -28,7 +24,8 @@ static void print_told(struct layout *l, const struct summary *s, const struct s
 static void print_finding(struct layout *l, const struct summary *s, size_t i,
                           const struct summary_view *view) {
     const struct summary_row *row = &s->rows[i];
-    bool same = i > 0 && has_same_members(&row[-1], row);
+    bool same = i > 0 && row[-1].n == row->n &&
+                memcmp(row[-1].members, row->members, row->n * sizeof(*row->members)) == 0;
     OWNED char *processes = summary_processes(s, row);
     struct wc_finding_view with = {.before = view->before,
                                    .stack = i == 0 ? &row->report->source->stack : NULL,

@@ -209,12 +209,6 @@ static void tree_begin(struct tree *t) {
     qsort(t->bound, s->bindings.n, sizeof(*t->bound), pairs_in_order);
 }
 
-static void tree_end(struct tree *t) {
-    free(t->shown);
-    free(t->asker);
-    free(t->bound);
-}
-
 void render_tree(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
     struct tree t = {.l = l, .r = r, .s = s};
@@ -229,5 +223,7 @@ void render_tree(struct layout *l, const struct report *r) {
     print_rest(&t, WC_role_PART);
     print_rest(&t, WC_role_CUDA_DEPENDENCY);
     print_failures(&t);
-    tree_end(&t);
+    free(t.shown);
+    free(t.asker);
+    free(t.bound);
 }

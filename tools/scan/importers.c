@@ -12,8 +12,7 @@
 #define GRAFTED ".libs/" /* behind the name of what auditwheel repaired */
 
 void scan_files_add(struct scan *s, const char *path, bool is_program) {
-    s->seen = must_grow(s->seen, (s->seen_count + 1) * sizeof(*s->seen));
-    s->seen[s->seen_count++] = (struct scan_file){must_copy(path), is_program};
+    *MUST_ADD(s->seen, s->seen_count) = (struct scan_file){must_copy(path), is_program};
 }
 
 void scan_files_end(struct scan *s) {
@@ -29,8 +28,7 @@ void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_
         if (!is_program || strcmp(s->hosts[i].path, path) == 0)
             return;
     b->listed = true;
-    s->hosts = must_grow(s->hosts, (s->host_count + 1) * sizeof(*s->hosts));
-    s->hosts[s->host_count++] = (struct scan_host){
+    *MUST_ADD(s->hosts, s->host_count) = (struct scan_host){
         must_copy(path), b, must_format("%.*s", (int)n, path), is_program, false};
 }
 

@@ -18,8 +18,7 @@
 static void note(struct scan *s, const char *path, const char *why) {
     if (s->note_count == NOTES_MOST)
         return;
-    s->notes = must_grow(s->notes, (s->note_count + 1) * sizeof(*s->notes));
-    s->notes[s->note_count++] = (struct scan_note){must_copy(path), must_copy(why)};
+    *MUST_ADD(s->notes, s->note_count) = (struct scan_note){must_copy(path), must_copy(why)};
 }
 
 static void walk_trouble(void *ctx, const char *path, const char *why) {
@@ -36,8 +35,7 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
         note(s, path, "named like a library of cuDNN, and is no sound ELF file");
         return;
     }
-    s->found = must_grow(s->found, (s->found_count + 1) * sizeof(*s->found));
-    s->found[s->found_count++] = (struct scan_copy){must_copy(path), b};
+    *MUST_ADD(s->found, s->found_count) = (struct scan_copy){must_copy(path), b};
 }
 
 static void report_copy(struct scan *s, const struct scan_copy *c) {

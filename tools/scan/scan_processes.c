@@ -190,8 +190,7 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
         if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER || !path ||
             WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
             continue;
-        b->p = must_grow(b->p, (b->n + 1) * sizeof(*b->p));
-        b->p[b->n++] = path;
+        *MUST_ADD(b->p, b->n) = path;
     }
     return b->n > n;
 }

@@ -23,22 +23,13 @@ static const char *const elsewhere[] = {
     "glusterfs",   "fuse.sshfs", "fuse.s3fs",  "fuse.gcsfuse", "fuse.glusterfs",
 };
 
-struct paths {
-    char **p;
-    size_t n;
-};
-
 struct walking {
     struct tree_walk *w;
-    struct paths waiting; /* to be read: the newest first, so that few wait at a time */
+    char **waiting; /* to be read: the newest first, so that few wait at a time */
+    size_t waiting_count;
     struct mount_points mounts;
     size_t done;
 };
-
-static void add(struct paths *to, char *path) {
-    to->p = must_grow(to->p, (to->n + 1) * sizeof(*to->p));
-    to->p[to->n++] = path;
-}
 
 /* "libx.so", "libx.so.1.2", "_C.cpython-313-x86_64-linux-gnu.so". */
 static bool is_library_name(const char *name) {
@@ -70,7 +61,7 @@ static void add_directory(struct walking *g, const char *directory, const char *
     if (strlen(path) + strlen(g->w->disk->root) + NAME_MAX + 2 >= PATH_MAX)
         g->w->trouble(g->w->ctx, path, "its path is too long");
     else if (!mount_points_have(&g->mounts, path))
-        add(&g->waiting, must_copy(path));
+        *MUST_ADD(g->waiting, g->waiting_count) = must_copy(path);
 }
 
 static unsigned char type_of(int at, const struct dirent *entry) {
@@ -89,24 +80,21 @@ static bool is_executable(int at, const char *name) {
     return fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (facts.st_mode & 0111);
 }
 
-static void see_file(struct walking *g, const char *directory, int at, const char *name,
-                     enum tree_entry entry) {
-    OWNED char *path = join(directory, name);
-
-    g->w->file(g->w->ctx, path, at, name, entry);
-}
-
 static void see(struct walking *g, const char *directory, int at, const struct dirent *entry) {
     const char *name = entry->d_name;
     unsigned char type = type_of(at, entry);
+    bool is_library = is_library_name(name) && (type == DT_REG || type == DT_LNK);
 
     g->w->files++;
-    if (type == DT_DIR)
+    if (type == DT_DIR) {
         add_directory(g, directory, name);
-    else if (is_library_name(name) && (type == DT_REG || type == DT_LNK))
-        see_file(g, directory, at, name, type == DT_LNK ? TREE_LINK : TREE_LIBRARY);
-    else if (type == DT_REG && is_executable(at, name))
-        see_file(g, directory, at, name, TREE_PROGRAM);
+    } else if (is_library || (type == DT_REG && is_executable(at, name))) {
+        OWNED char *path = join(directory, name);
+        g->w->file(g->w->ctx, path, at, name,
+                   !is_library      ? TREE_PROGRAM
+                   : type == DT_LNK ? TREE_LINK
+                                    : TREE_LIBRARY);
+    }
 }
 
 static bool read_directory(struct walking *g, const char *path) {
@@ -128,9 +116,9 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
 
     if (!w->disk->root[0])
         mount_points_read(&g.mounts, is_elsewhere);
-    add(&g.waiting, must_copy(directory));
-    while (g.waiting.n > 0) {
-        OWNED char *path = g.waiting.p[--g.waiting.n];
+    *MUST_ADD(g.waiting, g.waiting_count) = must_copy(directory);
+    while (g.waiting_count > 0) {
+        OWNED char *path = g.waiting[--g.waiting_count];
         bool readable = read_directory(&g, path);
         if (!readable && g.done == 0)
             good = false;
@@ -138,9 +126,9 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
             w->trouble(w->ctx, path, strerror(errno));
         g.done++;
         if (w->progress)
-            w->progress(w->ctx, g.done, g.done + g.waiting.n);
+            w->progress(w->ctx, g.done, g.done + g.waiting_count);
     }
     mount_points_end(&g.mounts);
-    free(g.waiting.p);
+    free(g.waiting);
     return good;
 }
