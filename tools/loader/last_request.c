@@ -34,20 +34,13 @@ static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s
 /* What it would have brought may be refused. The loader's words for that were asked for by nobody,
  * or by nobody any more. A log alone has nothing mapped that is another user's. */
 static void try_objects(struct loader_sim *g, size_t from) {
-    const size_t n = g->n - from;
-    const char **paths = must_allocate((n + 1) * sizeof(*paths));
     struct trust trust = {.why = NULL};
-    struct trial_end end;
 
-    for (size_t i = 0; i < n; i++)
-        paths[i] = g->objects[from + i]->about.path;
-    for (size_t i = 0; i < n; i++)
-        trust_path(&trust, paths[i]);
-    end = startup_trial(paths, trust.why ? 0 : n);
+    for (size_t i = from; i < g->n; i++)
+        trust_path(&trust, g->objects[i]->about.path);
+    if (!trust.why)
+        startup_trial_objects(g, from, g->n - from);
     free(trust.why);
-    if (end.error)
-        loader_sim_refuse(g, from + end.number, end.error);
-    free(paths);
 }
 
 static bool ask_again(struct loader_sim *g, const struct source *log,

@@ -68,20 +68,6 @@ static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
     return s->undefined && (end == STARTUP_ANY || end == STARTUP_REFUSED);
 }
 
-/* What is found may be refused. What is not there ends the loader first, or as well. */
-static void try_objects(struct loader_sim *s) {
-    const size_t n = loader_sim_startup(s);
-    const char **paths = must_allocate((n + 1) * sizeof(*paths));
-    struct trial_end end;
-
-    for (size_t i = 0; i < n; i++)
-        paths[i] = s->objects[i]->about.path;
-    end = startup_trial(paths, n);
-    if (end.error)
-        loader_sim_refuse(s, end.number, end.error);
-    free(paths);
-}
-
 static void print_missing(const struct loader_sim *s, char **reason) {
     if (s->missing_count > 0 && s->missing[0].refused)
         *reason = must_format("it ended in the loader: the system does not let it have %s: %s",
@@ -116,7 +102,8 @@ struct source *startup_source(const struct startup *start, char **reason) {
         loader_sim_check_symbols(&loading);
         if (!is_relevant(&loading, start->end) &&
             (start->end == STARTUP_ANY || start->end == STARTUP_REFUSED))
-            try_objects(&loading);
+            /* What is found may be refused. What is not there ends the loader first, or as well. */
+            startup_trial_objects(&loading, 0, loader_sim_startup(&loading));
         if (!start->only_reason && is_relevant(&loading, start->end))
             source = make(&loading, start);
         else if (start->end == STARTUP_REFUSED)

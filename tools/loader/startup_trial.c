@@ -138,3 +138,15 @@ struct trial_end startup_trial(const char *const *paths, size_t n) {
         waitpid(child, NULL, 0);
     return end;
 }
+
+void startup_trial_objects(struct loader_sim *s, size_t from, size_t n) {
+    const char **paths = must_allocate((n + 1) * sizeof(*paths));
+    struct trial_end end;
+
+    for (size_t i = 0; i < n; i++)
+        paths[i] = s->objects[from + i]->about.path;
+    end = startup_trial(paths, n);
+    if (end.error)
+        loader_sim_refuse(s, from + end.number, end.error);
+    free(paths);
+}

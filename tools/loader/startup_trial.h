@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <stddef.h>
+#include "loader_sim.h"
 
 struct trial_end {
     size_t number; /* of the first file that is refused */
@@ -15,3 +15,5 @@ struct trial_end {
 /* paths: in the loader's order. They are mapped in a child that ends at once: nothing of them
  * runs. */
 struct trial_end startup_trial(const char *const *paths, size_t n);
+/* The same of n objects of a replay, which ends at one that is refused. */
+void startup_trial_objects(struct loader_sim *s, size_t from, size_t n);
