@@ -55,7 +55,7 @@ static const struct usage usage = {
              "Loads the cuDNN that this environment gives, in a process of its own, creates a\n"
              "handle and computes one small convolution: does it work, or where does it stop?\n\n"
              "  -- COMMAND     the cuDNN that COMMAND loads, as in:\n"
-             "                 -- python -c 'import torch; torch.backends.cudnn.version()'\n",
+             "                 -- python train.py\n",
     .options = rows,
     .end = "Without either: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found.\n\n"
            "Exit status: 0 it works, 1 it does not, 2 usage, a LOG that cannot be read or\n"
@@ -254,8 +254,7 @@ static void print_as_logged(FILE *to, char *text) {
 static void print_hint(const struct probed *p) {
     if (p->answer == ANSWER_STOPS && !p->name && !p->like)
         puts("  hint     frameworks find theirs by a search path of their own:\n"
-             "           whichcudnn probe -- python -c 'import torch; "
-             "torch.backends.cudnn.version()'");
+             "           whichcudnn probe -- python train.py");
 }
 
 static void print_answer(const struct probed *p) {

@@ -66,7 +66,7 @@ static bool is_spawned_worker(const struct wc_process_record *p) {
 static bool is_minded(const struct wc_process_record *child) {
     if (child->forked || !child->parent_name)
         return true;
-    return !wc_program_is(child->parent_name, WC_PROGRAM_SHELL) &&
+    return !wc_program_is(child->parent_name, WC_PROGRAM_SHELL | WC_PROGRAM_KEEPER) &&
            (!wc_program_is(child->parent_name, SCRIPTED) || is_spawned_worker(child));
 }
 

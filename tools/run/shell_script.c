@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <wordexp.h>
 
+#include "core/knowledge/programs.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
@@ -337,9 +338,6 @@ static void run_shell(const struct shell *s, char **w) {
 /* What is started with variables of its own, "A=b program", or by something that starts what its
  * arguments name. "python launch.py ./program" may pass on how that ended, too. */
 static void start(const struct shell *from, char **w) {
-    static const char launchers[] = " env timeout nice ionice setsid stdbuf numactl taskset nohup "
-                                    "srun mpirun mpiexec time unbuffer ";
-    static const char shells[] = " sh bash dash ash zsh ksh ";
     OWNED char *path = find_program(from, *w), *text = text_of(path);
     const char *name = wc_base_name(*w);
     const struct variable *libraries = find_variable(from, "LD_LIBRARY_PATH"),
@@ -347,7 +345,7 @@ static void start(const struct shell *from, char **w) {
     struct shell s;
 
     shell_begin(&s, from);
-    if (is_one_of(name, launchers)) {
+    if (wc_program_is(name, WC_PROGRAM_LAUNCHER)) {
         bool is_env = strcmp(name, "env") == 0;
         for (w++; *w; w++) {
             OWNED char *program = **w == '-' ? NULL : find_program(&s, *w);
@@ -364,7 +362,7 @@ static void start(const struct shell *from, char **w) {
         }
         if (*w && **w != '-')
             start(&s, w);
-    } else if (text && is_one_of(name, shells)) {
+    } else if (text && wc_program_is(name, WC_PROGRAM_SHELL)) {
         run_shell(&s, w);
     } else if (text && strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "sh", 2)) {
         run_script(&s, text, false, w);
