@@ -95,6 +95,8 @@ static void what_is_written_is_started(void **state) {
     expect("./tool.py --with ./other x\n./app ./job.sh app", "other /was, app /was");
     expect("/bin/sh -ec './app; $0' ./other\n/bin/sh inner.sh", "app /was, other /was, app /was");
     expect("cd /nowhere\n./app", "");
+    expect("./*; ./app [a-z]* ~root", "app /was");
+    expect("${0%/*}/app; X=/b/app; ./${X##*/}", "app /was");
     expect("name=app\n./$name \\\n  more\n'./other' \"a;b\"", "app /was, other /was");
 }
 
@@ -123,6 +125,7 @@ static void what_only_a_shell_knows_is_not_guessed(void **state) {
     expect("export LD_LIBRARY_PATH=`pwd`\n./app\nLD_LIBRARY_PATH=/a ./other", "other /a");
     expect("if true; then export LD_LIBRARY_PATH=/a; fi\n./app", "");
     expect("$(which app) x\n./other", "other /was");
+    expect("${X:?is not set}\n./app ${Y?} ${LD_LIBRARY_PATH:=/x} ${LD_LIBRARY_PATH=y}", "app /was");
     expect("\"", "");
     expect("${", "");
     expect("'", "");

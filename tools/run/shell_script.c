@@ -156,19 +156,24 @@ static const char *put_special(const struct shell *s, const char *at, bool quote
         }
         return end;
     }
-    if (*at == '$' && (at[1] == '{' || isalpha((unsigned char)at[1]) || at[1] == '_'))
-        return NULL;
+    if (*at == '$' && (n = name_length(at + 1 + (at[1] == '{'))) > 0) {
+        const char *behind = at + 2 + n + (at[1] == '{' && at[2 + n] == ':');
+        if (at[1] != '{' || (*behind != '?' && *behind != '=')) /* these print, or set */
+            return NULL;
+    }
     fputc(UNKNOWN, to);
-    if (*at == '`' || at[1] == '(') {
-        end = strchr(at + 1, *at == '`' ? '`' : ')');
+    if (*at == '`' || at[1] == '(' || at[1] == '{') {
+        end = strchr(at + 1, *at == '`' ? '`' : at[1] == '(' ? ')' : '}');
         return end ? end + 1 : at + strlen(at);
     }
     return at[1] ? end : at + 1;
 }
 
-/* One command, up to what ends it, for wordexp: without comments and redirections. */
+/* One command, up to what ends it, for wordexp: without comments and redirections, and without what
+ * would have it look for files or users. */
 static const char *read_command(const struct shell *s, const char *at, FILE *to) {
     bool quoted = false, begins = true; /* a word */
+    int braces = 0;
 
     while (*at && (quoted || !strchr("\n;&|()", *at))) {
         const char *end = *at == '$' || *at == '`' ? put_special(s, at, quoted, to) : NULL;
@@ -186,6 +191,10 @@ static const char *read_command(const struct shell *s, const char *at, FILE *to)
         } else {
             quoted = quoted != (*at == '"');
             begins = *at == ' ' || *at == '\t';
+            braces += at[0] == '$' && at[1] == '{';
+            braces -= *at == '}' && braces > 0;
+            if (!quoted && !braces && (strchr("*?[", *at) || (at[0] == '~' && at[1] != '/')))
+                fputc('\\', to);
             fprintf(to, "%.*s", at[0] == '\\' && at[1] == '\n' ? 0 : (int)n, at);
             at += n;
         }
