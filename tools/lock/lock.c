@@ -206,7 +206,8 @@ static void add_searches(struct writing *w) {
             f.of = f.of ? wc_base_name(f.of) : NULL;
             f.element = f.element && *f.element == '$' ? f.element : NULL;
         }
-        add_entry(w, WC_KIND_search, f.name, chosen_fields(WC_KIND_search, &f));
+        if (f.rule || f.of || f.element)
+            add_entry(w, WC_KIND_search, f.name, chosen_fields(WC_KIND_search, &f));
     }
 }
 
@@ -438,9 +439,11 @@ static void complete_record(struct reading *in, const char *name) {
         d->host = number_of(in, d->host_path);
         if (d->host == WC_NULL && d->host_path)
             d->host_path = wc_arena_format(&in->texts.arena, "%s/%s", place, d->host_path);
-        if (!d->source && (d->host != WC_NULL || !d->host_path) &&
-            WC_ANY(other, in->source->stack.demands,
-                   other->r.host == d->host && other->r.demand_kind == d->demand_kind))
+        else if (d->host == WC_NULL)
+            d->host = (int64_t)(json_object_size(in->numbers) + in->n); /* no object has it */
+        if (!d->source && WC_ANY(other, in->source->stack.demands,
+                                 other->r.host == d->host && d->host != WC_NULL &&
+                                     other->r.demand_kind == d->demand_kind))
             d->source = place;
         break;
     case WC_KIND_binding:
