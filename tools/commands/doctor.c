@@ -25,7 +25,6 @@
 #include "tools/probe/gpus.h"
 #include "tools/probe/trial.h"
 #include "tools/run/preload.h"
-#include "tools/run/shim_file.h"
 #include "tools/util/disk.h"
 #include "tools/util/json_make.h"
 #include "tools/util/terminal.h"

@@ -13,7 +13,6 @@
 #include "options.h"
 #include "tools/probe/trial.h"
 #include "tools/run/preload.h"
-#include "tools/run/shim_file.h"
 #include "tools/util/beside.h"
 #include "tools/util/memory.h"
 

@@ -10,7 +10,7 @@
 #include "tools/lock/lock.h"
 #include "tools/report/report.h"
 #include "tools/scan/scan.h"
-#include "tools/util/output.h"
+#include "tools/util/beside.h"
 #include "tools/util/terminal.h"
 
 static const char *output, *scanned;

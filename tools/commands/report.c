@@ -12,8 +12,8 @@
 #include "tools/log/redact.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
+#include "tools/util/beside.h"
 #include "tools/util/layout.h"
-#include "tools/util/output.h"
 
 static bool verbose, markdown, prometheus, redact;
 static const char *html, *output; /* files */

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "core/model/stack.h"
 #include "whichcudnn/record.h"
 
 #define GPUS_MOST 64
@@ -18,3 +19,10 @@ struct gpus {
 /* Puts the address of a function in its pointer. False: the library does not have it. */
 bool look_up_function(void *library, const char *name, void *function);
 void gpus_ask(struct gpus *out);
+
+/* What this computer shows, with a driver that is there, of why it may reach no GPU, in words,
+ * which the caller frees. It is looked at, the driver is not asked: so it counts only where a
+ * program failed for it. NULL: nothing is seen. */
+char *driver_fault(void);
+/* What keeps a process of this computer from the MPS daemon. */
+char *driver_fault_of_mps(const struct wc_stack *s);

@@ -41,3 +41,8 @@ bool log_place_is_none(const struct log_place *place);
 /* Its files can be made, as far as is known. */
 bool log_place_is_good(const struct log_place *place);
 void log_place_end(struct log_place *place);
+
+/* Is that file a library that processes of this computer can have preloaded? By its header alone:
+ * of this processor, whole. NULL: yes; else why not, as a sentence without its full stop, which the
+ * caller frees. */
+char *shim_file_trouble(const char *path);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "child_logs.h"
-#include "left_running.h"
 #include "not_preloadable.h"
 #include "outcome.h"
 #include "shell_script.h"
@@ -18,7 +17,6 @@
 #include "tools/loader/last_request.h"
 #include "tools/loader/startup_source.h"
 #include "tools/log/process_state.h"
-#include "tools/probe/driver_fault.h"
 #include "tools/probe/gpus.h"
 #include "tools/repair/plan.h"
 #include "tools/report/ends.h"

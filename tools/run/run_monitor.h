@@ -6,10 +6,11 @@
 #pragma once
 
 #include "family.h"
-#include "log_watch.h"
+#include "preload.h"
 #include "tools/report/report.h"
 
 struct run;
+struct log_watch; /* logs that grow */
 
 struct run_monitor {
     const struct run *run;

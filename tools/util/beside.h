@@ -22,3 +22,8 @@ bool beside_write(struct beside *b, const void *bytes, size_t n);
 /* Puts it in the place of `path` where it is whole, else removes it. False: it was removed; errno,
  * where it was whole. */
 bool beside_end(struct beside *b, const char *path, bool whole);
+
+/* Where --output leads: text into a file, NULL: standard output. A regular file, or a new one, is
+ * there whole or not at all: by rename. Only where its directory takes no other file is it written
+ * in place. False: it could not, and was complained of. */
+bool print_into(const char *path, const char *text);
