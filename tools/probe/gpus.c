@@ -5,22 +5,18 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/findings/finding.h"
-#include "tools/util/clock.h"
 #include "tools/util/memory.h"
+#include "trial.h"
 
-#define PATIENCE (5 * CLOCK_SECOND)
+#define PATIENCE 5   /* seconds */
 #define NAME_MOST 64 /* bytes */
 
-/* ---- the process that asks ---- */
+static int answer; /* where the process that asks tells it */
 
 /* NVML's functions by the names of their stable versions; 0 is success everywhere. */
 struct nvml {
@@ -48,97 +44,46 @@ static bool load(struct nvml *n) {
            look_up_function(library, "nvmlDeviceGetCudaComputeCapability", &n->capability);
 }
 
-static void report_device(const struct nvml *n, unsigned i, int to) {
-    char name[NAME_MOST] = "", line[NAME_MOST + 16];
+static void report_device(const struct nvml *n, unsigned i) {
+    char name[NAME_MOST] = "";
     void *device;
-    int major, minor, length;
+    int major, minor;
 
     if (n->device(i, &device) != 0 || n->capability(device, &major, &minor) != 0 ||
         n->name(device, name, sizeof(name)) != 0)
         return;
     name[sizeof(name) - 1] = '\0';
     name[strcspn(name, "\n")] = '\0';
-    length = snprintf(line, sizeof(line), "%s, %d.%d\n", name, major, minor);
-    if (length > 0 && (size_t)length < sizeof(line) && write(to, line, (size_t)length) != length)
-        _exit(1);
+    dprintf(answer, "%s, %d.%d\n", name, major, minor);
 }
 
 /* What NVML may have to print itself goes nowhere. */
-static void be_silent(void) {
-    int nowhere = open("/dev/null", O_RDWR);
-
-    for (int fd = 0; nowhere >= 0 && fd < 3; fd++)
-        dup2(nowhere, fd);
-}
-
-_Noreturn static void ask(int to) {
+static void ask(void) {
     struct nvml n;
     unsigned count = 0;
 
-    be_silent();
+    answer = dup(1);
+    dup2(0, 1);
+    dup2(0, 2);
     if (load(&n) && n.init() == 0 && n.count(&count) == 0)
         for (unsigned i = 0; i < count && i < GPUS_MOST; i++)
-            report_device(&n, i, to);
-    _exit(0);
-}
-
-/* ---- the one that waits ---- */
-
-/* False: nothing more within that time. */
-static bool may_read(int from, int64_t deadline) {
-    struct pollfd p = {.fd = from, .events = POLLIN};
-    int64_t left;
-    int ready;
-
-    do {
-        left = deadline - clock_now(CLOCK_MONOTONIC);
-        ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
-    } while (ready < 0 && errno == EINTR);
-    return ready > 0;
-}
-
-static size_t read_all(int from, char *to, size_t cap) {
-    int64_t deadline = clock_now(CLOCK_MONOTONIC) + PATIENCE;
-    size_t n = 0;
-    ssize_t got = 1;
-
-    while (n < cap && got > 0 && may_read(from, deadline)) {
-        got = read(from, to + n, cap - n);
-        n += got > 0 ? (size_t)got : 0;
-    }
-    return n;
+            report_device(&n, i);
 }
 
 /* Whole lines only: who was cut off in one has not printed it. */
-static void split(struct gpus *g, size_t n) {
-    char *line = g->text, *end;
-
-    g->text[n] = '\0';
-    while (g->n < GPUS_MOST && (end = strchr(line, '\n'))) {
-        *end = '\0';
-        g->name[g->n++] = line;
-        line = end + 1;
-    }
-}
-
 void gpus_ask(struct gpus *out) {
-    int ends[2];
-    pid_t child;
+    struct trial trial = {.instead = ask, .patience = PATIENCE};
+    char *line, *end;
 
     out->n = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (!trial_run(&trial))
         return;
-    child = fork();
-    if (child == 0)
-        ask(ends[1]);
-    close(ends[1]);
-    if (child > 0) {
-        split(out, read_all(ends[0], out->text, sizeof(out->text) - 1));
-        kill(child, SIGKILL);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
+    snprintf(out->text, sizeof(out->text), "%s", trial.output);
+    trial_end(&trial);
+    for (line = out->text; out->n < GPUS_MOST && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        out->name[out->n++] = line;
     }
-    close(ends[0]);
 }
 
 /* ---- why the driver may reach none ---- */

@@ -9,6 +9,7 @@
 struct trial {
     char *const *arguments;     /* NULL at the end; the first is the name */
     void (*prepare)(void *arg); /* in the child, before exec: its environment; NULL: nothing */
+    void (*instead)(void);      /* in the child, of exec; NULL: it is */
     void *arg;
     int patience; /* seconds; then it is killed */
 
