@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "copy_tree.h"
-#include "scratch.h"
+#include "tools/probe/trial.h"
 #include "tools/repair/command.h"
 #include "tools/util/json_make.h"
 #include "tools/util/memory.h"

@@ -3,38 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/probe/trial.h"
 
-#define FILES_OPEN 16
 #define DESCRIPTORS_MOST 1024 /* close_range is younger than the systems that this is built on */
-
-static int remove_one(const char *path, const struct stat *facts, int what, struct FTW *at) {
-    (void)facts;
-    (void)at;
-    /* overlayfs has a directory there that nobody may look into. */
-    if (what == FTW_D || what == FTW_DNR)
-        chmod(path, S_IRWXU);
-    if (what == FTW_DP || what == FTW_DNR)
-        rmdir(path);
-    else if (what != FTW_D)
-        unlink(path);
-    return 0;
-}
-
-void remove_tree(const char *path) {
-    /* First from above, to be allowed to go in; then from below. */
-    nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT);
-    nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
-    rmdir(path);
-}
 
 /* Whoever waits for our output or our group's end does not wait for it. */
 static _Noreturn void keep(const char *path, int alive) {

@@ -16,5 +16,3 @@ struct scratch {
 /* False: none can be made (errno). */
 bool scratch_begin(struct scratch *s);
 void scratch_end(struct scratch *s);
-/* All below, without going into another file system. */
-void remove_tree(const char *path);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/util/clock.h"
 #include "tools/util/memory.h"
 
+#define FILES_OPEN 16
 #define TEXT_MOST ((size_t)64 * 1024)
 
 static _Noreturn void become(const struct trial *t, const int *to) {
@@ -121,13 +123,27 @@ char *trial_directory(void) {
     return NULL;
 }
 
-void trial_directory_end(char *directory) {
-    OWNED_DIR DIR *entries = opendir(directory);
-    struct dirent *e;
+static int remove_one(const char *path, const struct stat *facts, int what, struct FTW *at) {
+    (void)facts;
+    (void)at;
+    /* overlayfs has a directory there that nobody may look into. */
+    if (what == FTW_D || what == FTW_DNR)
+        chmod(path, S_IRWXU);
+    if (what == FTW_DP || what == FTW_DNR)
+        rmdir(path);
+    else if (what != FTW_D)
+        unlink(path);
+    return 0;
+}
 
-    while (entries && (e = readdir(entries)))
-        if (e->d_name[0] != '.')
-            unlinkat(dirfd(entries), e->d_name, 0);
-    rmdir(directory);
+void remove_tree(const char *path) {
+    /* First from above, to be allowed to go in; then from below. */
+    nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT);
+    nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
+    rmdir(path);
+}
+
+void trial_directory_end(char *directory) {
+    remove_tree(directory);
     free(directory);
 }

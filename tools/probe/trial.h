@@ -30,3 +30,5 @@ void trial_watch(const char *preload, const char *log);
  * made (errno). The caller frees it with trial_directory_end, which removes what is in it. */
 char *trial_directory(void);
 void trial_directory_end(char *directory);
+/* All below, without going into another file system. */
+void remove_tree(const char *path);
