@@ -26,29 +26,20 @@ struct head {
     size_t n;
 };
 
-static bool is_program(const char *path) {
+char *find_program(const char *name, const char *list, const char *directory) {
+    OWNED char *copy = must_copy(strchr(name, '/') ? "" : list);
+    char *rest = copy, *element;
     struct stat facts;
 
-    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
-}
-
-/* As execvp finds it. NULL: it does not. */
-static char *find_program(const char *command) {
-    const char *list = getenv("PATH");
-    char *copy, *rest, *directory, *path = NULL;
-
-    if (strchr(command, '/'))
-        return is_program(command) ? must_copy(command) : NULL;
-    copy = rest = must_copy(list ? list : "/bin:/usr/bin");
-    while (!path && (directory = strsep(&rest, ":"))) {
-        path = must_format("%s/%s", *directory ? directory : ".", command);
-        if (!is_program(path)) {
-            free(path);
-            path = NULL;
-        }
+    while (*name && (element = strsep(&rest, ":"))) {
+        OWNED char *in = must_format("%s%s%s", element, *element ? "/" : "", name);
+        char *path =
+            in[0] == '/' || !directory ? must_copy(in) : must_format("%s/%s", directory, in);
+        if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0)
+            return path;
+        free(path);
     }
-    free(copy);
-    return path;
+    return NULL;
 }
 
 static bool read_head(const char *path, struct head *head) {
@@ -136,7 +127,8 @@ static char *file_reason(const char *path, char **next) {
 }
 
 char *unobserved_reason(const char *command, char **program) {
-    char *path = find_program(command), *next, *reason = NULL;
+    const char *list = getenv("PATH");
+    char *path = find_program(command, list ? list : "/bin:/usr/bin", NULL), *next, *reason = NULL;
 
     *program = NULL;
     for (int depth = 0; path && !reason && depth <= SCRIPT_DEPTH; depth++) {

@@ -4,11 +4,11 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <wordexp.h>
 
 #include "core/knowledge/programs.h"
+#include "not_preloadable.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
@@ -271,23 +271,12 @@ static char *below(const struct shell *s, const char *path) {
                           : NULL;
 }
 
-/* As a shell finds it. NULL: it does not. The caller frees. */
-static char *find_program(const struct shell *s, const char *name) {
-    const struct variable *list = strchr(name, '/') ? NULL : find_variable(s, "PATH");
-    OWNED char *copy = must_copy(strchr(name, '/') ? ""
-                                 : list            ? list->text + strlen("PATH=")
-                                                   : ":");
-    char *rest = copy, *directory;
-    struct stat facts;
+/* As the shell finds it. NULL: it does not. The caller frees. */
+static char *program_of(const struct shell *s, const char *name) {
+    const struct variable *list = find_variable(s, "PATH");
 
-    while (*name && (directory = strsep(&rest, ":"))) {
-        OWNED char *in = must_format("%s%s%s", directory, *directory ? "/" : "", name);
-        char *path = below(s, in);
-        if (path && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0)
-            return path;
-        free(path);
-    }
-    return NULL;
+    return find_program(name, list ? list->text + strlen("PATH=") : "",
+                        s->directory ? s->directory : "/not known");
 }
 
 static void add_program(const struct shell *s, const char *path, bool by_script) {
@@ -347,7 +336,7 @@ static void run_shell(const struct shell *s, char **w) {
 /* What is started with variables of its own, "A=b program", or by something that starts what its
  * arguments name. "python launch.py ./program" may pass on how that ended, too. */
 static void start(const struct shell *from, char **w) {
-    OWNED char *path = find_program(from, *w), *text = text_of(path);
+    OWNED char *path = program_of(from, *w), *text = text_of(path);
     const char *name = wc_base_name(*w);
     const struct variable *libraries = find_variable(from, "LD_LIBRARY_PATH"),
                           *preload = find_variable(from, "LD_PRELOAD");
@@ -357,7 +346,7 @@ static void start(const struct shell *from, char **w) {
     if (wc_program_is(name, WC_PROGRAM_LAUNCHER)) {
         bool is_env = strcmp(name, "env") == 0;
         for (w++; *w; w++) {
-            OWNED char *program = **w == '-' ? NULL : find_program(&s, *w);
+            OWNED char *program = **w == '-' ? NULL : program_of(&s, *w);
             if (is_env && (strcmp(*w, "-") == 0 || strcmp(*w, "-i") == 0 ||
                            strcmp(*w, "--ignore-environment") == 0))
                 for (size_t i = 0; i < s.n; i++)
@@ -380,7 +369,7 @@ static void start(const struct shell *from, char **w) {
         if (wc_str_starts(text, "\177ELF"))
             add_program(from, path, from->level > 0);
         for (w++; *w; w++) {
-            OWNED char *named = strchr(*w, '/') ? find_program(from, *w) : NULL;
+            OWNED char *named = strchr(*w, '/') ? program_of(from, *w) : NULL;
             OWNED char *inside = text_of(named);
             if (inside && wc_str_starts(inside, "\177ELF"))
                 add_program(from, named, false);
