@@ -13,7 +13,6 @@
 #include "tools/fix/apply.h"
 #include "tools/fix/attempt.h"
 #include "tools/fix/steps.h"
-#include "tools/fix/undo.h"
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/report/render.h"

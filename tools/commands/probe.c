@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn probe: does the cuDNN that this environment gives work? Tried in another process. */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "core/model/names.h"
+#include "core/records/process.h"
 #include "core/version/version.h"
+#include "input.h"
 #include "options.h"
 #include "tools/log/record_json.h"
 #include "tools/probe/probe_child.h"
-#include "tools/probe/probe_like.h"
 #include "tools/probe/trial.h"
 #include "tools/report/render.h"
 #include "tools/run/preload.h"
@@ -65,6 +69,132 @@ static const struct usage usage = {
     .is_prefix = true,
 };
 
+/* ---- like what? What --like LOG takes over from a process: its environment, and which files it
+ * had ---- */
+
+struct like {
+    struct inputs in;
+    const struct source *process; /* the one with a cuDNN; NULL: there is none in it */
+    const struct wc_object *facade;
+};
+
+/* place: a log, or a directory of them. False: nothing of it can be read. */
+static bool like_read(struct like *l, const char *place) {
+    OWNED char *argument = must_copy(place);
+
+    memset(l, 0, sizeof(*l));
+    l->in.may_be_empty = true;
+    input_read_files(&l->in, &argument, 1);
+    /* Of several processes the one that came first: what it started may have ended early. */
+    for (size_t i = 0; i < l->in.logs.process_count; i++) {
+        const struct source *process = l->in.logs.processes[i];
+        const struct wc_object *facade =
+            WC_FIRST(o, process->stack.objects, o->r.role == WC_role_FACADE && o->r.path);
+        if (facade && (!l->process || process->first_time < l->process->first_time)) {
+            l->process = process;
+            l->facade = facade;
+        }
+    }
+    return l->in.trouble_count == 0 || l->in.logs.process_count > 0;
+}
+
+/* LD_PRELOAD is the caller's to set: the shim of this command, not that of the log. cuDNN would
+ * write to the files that CUDNN_LOGDEST_* name. */
+static bool is_taken_over(const char *variable) {
+    return wc_variable_is_logged(variable) && strncmp(variable, "LD_PRELOAD=", 11) != 0 &&
+           strncmp(variable, "WHICHCUDNN_", 11) != 0 && strncmp(variable, "CUDNN_LOG", 9) != 0;
+}
+
+/* The child's working directory is where relative elements begin. cuDNN's parts come from its own
+ * directory. */
+static void like_trust(const struct like *l, struct trust *t) {
+    const struct wc_process_record *p = &l->process->stack.process;
+    const char *path = l->facade->r.path;
+    OWNED char *directory = must_format("%.*s", (int)wc_dir_length(path), path);
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    trust_logs(t, &l->in.logs);
+    if (p->directory && chdir(p->directory) != 0)
+        t->why = t->why ? t->why : must_format("%s: %s", p->directory, strerror(errno));
+    WC_EACH(variable, p->environment)
+        if (strncmp(*variable, "LD_LIBRARY_PATH=", 16) == 0)
+            trust_list(t, *variable + 16, ":;", NULL);
+        else if (is_taken_over(*variable) && strchr(*variable, '/'))
+            trust_path(t, strchr(*variable, '=') + 1);
+    WC_EACH(o, l->process->stack.objects)
+        if (o->r.role != WC_role_HOST)
+            trust_path(t, o->r.path);
+    trust_directory(t, directory, ".so");
+    if (here < 0 || fchdir(here) != 0)
+        t->why = t->why ? t->why : must_format("the working directory: %s", strerror(errno));
+    close(here);
+}
+
+/* In the child: the variables that logs keep are as they were there, and so is the directory. */
+static void like_set_environment(const struct like *l) {
+    const struct wc_process_record *p = &l->process->stack.process;
+
+    for (size_t i = 0; environ[i];) {
+        OWNED char *name = must_format("%.*s", (int)strcspn(environ[i], "="), environ[i]);
+        if (is_taken_over(environ[i]))
+            unsetenv(name); /* the next one is in its place */
+        else
+            i++;
+    }
+    for (size_t i = 0; i < p->environment.n; i++)
+        if (is_taken_over(p->environment.p[i]))
+            putenv(must_copy(p->environment.p[i]));
+    if (p->directory && chdir(p->directory) != 0)
+        return; /* relative paths of the variables lead elsewhere; the files are compared */
+}
+
+static char *file_difference(const struct wc_object_record *o) {
+    const char *path = o->real_path ? o->real_path : o->path;
+    struct stat facts;
+
+    if (!path)
+        return NULL;
+    if (stat(path, &facts) != 0)
+        return must_format("%s: %s", path, strerror(errno));
+    if ((o->size > 0 && facts.st_size != o->size) || (o->mtime > 0 && facts.st_mtime != o->mtime))
+        return must_format("%s is another file than it was", path);
+    return NULL;
+}
+
+static char *place_difference(const struct wc_object_record *o, const struct wc_stack *now) {
+    const char *was = o->real_path ? o->real_path : o->path;
+
+    for (size_t i = 0; now && i < now->objects.n; i++) {
+        const struct wc_object_record *other = &now->objects.p[i].r;
+        const char *is = other->real_path ? other->real_path : other->path;
+        if (o->role == other->role && o->mapped == other->mapped &&
+            wc_str_same(o->part, other->part) && was && is && strcmp(was, is) != 0)
+            return must_format("%s is %s now, was %s", wc_base_name(o->path ? o->path : was), is,
+                               was);
+    }
+    return NULL;
+}
+
+/* What is not as it was, as a list of texts: files that are gone or changed, and, where `now` is
+ * not NULL, parts that came from elsewhere this time. */
+static json_t *like_differences(const struct like *l, const struct wc_stack *now) {
+    json_t *list = json_array();
+
+    WC_EACH(object, l->process->stack.objects) {
+        const struct wc_object_record *o = &object->r;
+        OWNED char *text = NULL;
+        if (o->role != WC_role_FACADE && o->role != WC_role_PART)
+            continue;
+        text = file_difference(o);
+        text = text ? text : place_difference(o, now);
+        if (text && json_array_size(list) < DIFFERENCES_MOST)
+            json_array_append_new(list, text_to_json(text));
+    }
+    return list;
+}
+
+/* ---- what came of it ---- */
+
 enum answer { ANSWER_WORKS, ANSWER_STOPS, ANSWER_NO_GPU };
 
 struct probed {
@@ -77,8 +207,7 @@ struct probed {
     struct report report;
     bool has_report;
     const struct like *like; /* NULL: as the present environment gives it */
-    char *differences[DIFFERENCES_MOST];
-    size_t difference_count;
+    json_t *differences;     /* from that; empty without */
 };
 
 /* ---- the child ---- */
@@ -165,10 +294,9 @@ static bool probe(struct probed *p, const char *shim, const char *directory) {
             p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
         read_log(p, log);
         p->answer = judge(p);
-        if (p->like)
-            p->difference_count =
-                like_differences(p->like, p->has_report ? &p->report.source->stack : NULL,
-                                 p->differences, DIFFERENCES_MOST);
+        p->differences =
+            p->like ? like_differences(p->like, p->has_report ? &p->report.source->stack : NULL)
+                    : json_array();
     } else {
         complain("no process could be made: %s", strerror(errno));
     }
@@ -176,8 +304,7 @@ static bool probe(struct probed *p, const char *shim, const char *directory) {
 }
 
 static void probed_end(struct probed *p) {
-    for (size_t i = 0; i < p->difference_count; i++)
-        free(p->differences[i]);
+    json_decref(p->differences);
     if (p->has_report)
         report_end(&p->report);
     logs_end(&p->logs);
@@ -269,9 +396,10 @@ static void print_answer(const struct probed *p) {
         print_objects(&p->report.source->stack);
     if (p->like)
         print_format(stdout, "  like     %s: %s\n", p->like->process->path,
-                     p->difference_count > 0 ? "not the same files" : "the same files");
-    for (size_t i = 0; i < p->difference_count; i++)
-        print_format(stdout, "           %s\n", p->differences[i]);
+                     json_array_size(p->differences) > 0 ? "not the same files" : "the same files");
+    for (size_t i = 0; i < json_array_size(p->differences); i++)
+        print_format(stdout, "           %s\n",
+                     json_string_value(json_array_get(p->differences, i)));
     if (p->has_report)
         print_findings(p);
     print_as_logged(stdout, p->trial.errors);
@@ -281,19 +409,17 @@ static void print_answer(const struct probed *p) {
 static void print_json(const struct probed *p) {
     static const char *const words[] = {"works", "stops", "no-gpu"};
     char version[WC_VERSION_TEXT], *text = answer_text(p), *stopped = stopped_text(p);
-    json_t *list = json_array();
     bool works = p->answer == ANSWER_WORKS;
 
-    for (size_t i = 0; i < p->difference_count; i++)
-        json_array_append_new(list, text_to_json(p->differences[i]));
-    json_print(stdout, json_make("sooooooooo", "verdict", words[p->answer], "text",
-                                 text_to_json(text), "step", text_to_json(works ? NULL : p->step),
-                                 "stopped", text_to_json(works ? NULL : stopped), "version",
-                                 text_to_json(wc_version_text(p->version, version)), "gpu",
-                                 text_to_json(p->gpu), "like",
-                                 text_to_json(p->like ? p->like->process->path : NULL),
-                                 "differences", list, "said", text_to_json(p->trial.errors),
-                                 "report", p->has_report ? render_json(&p->report) : json_null()));
+    json_print(stdout,
+               json_make("sooooooOoo", "verdict", words[p->answer], "text", text_to_json(text),
+                         "step", text_to_json(works ? NULL : p->step), "stopped",
+                         text_to_json(works ? NULL : stopped), "version",
+                         text_to_json(wc_version_text(p->version, version)), "gpu",
+                         text_to_json(p->gpu), "like",
+                         text_to_json(p->like ? p->like->process->path : NULL), "differences",
+                         p->differences, "said", text_to_json(p->trial.errors), "report",
+                         p->has_report ? render_json(&p->report) : json_null()));
     free(stopped);
     free(text);
 }
@@ -314,7 +440,7 @@ static int probe_and_print(const struct like *like, const char *shim, const char
     return (int)codes[p.answer];
 }
 
-/* ---- like what? ---- */
+/* ---- all of it ---- */
 
 /* What a command of the caller's loaded is the caller's to load. */
 static int probe_like(const char *place, const char *shim, const char *directory) {
@@ -332,7 +458,7 @@ static int probe_like(const char *place, const char *shim, const char *directory
     }
     if (like.process && !trust_refused(&trust, &answer))
         answer = probe_and_print(&like, shim, directory);
-    like_end(&like);
+    inputs_end(&like.in);
     return answer;
 }
 

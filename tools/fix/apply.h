@@ -15,5 +15,7 @@ const struct repair *best_played(const struct job *j);
  * code; after a signal all is as it was, and it is the signal's. */
 int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
                json_t **applied);
-/* Asks the user about what was shown; yes: the answer is known. False is complained of. */
-bool apply_agreed(bool yes);
+/* Puts back what a repair that was cut off has left half done. where: a journal, an environment, a
+ * log or a directory of logs; NULL: here, or the newest log. yes: a journal that was not named by
+ * the user is not asked about. An exit code. */
+int undo(const char *where, bool yes);
