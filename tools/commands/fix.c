@@ -13,7 +13,6 @@
 #include "tools/fix/apply.h"
 #include "tools/fix/attempt.h"
 #include "tools/fix/steps.h"
-#include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/report/render.h"
 #include "tools/run/trust.h"
@@ -319,20 +318,11 @@ static int fix_command(struct job *j) {
 }
 
 static int fix_newest(struct job *j) {
-    char *looked, *path = newest_log(&looked);
-    int answer = EXIT_NOTHING_OBSERVED;
+    OWNED char *path = input_read_newest(&j->in);
 
-    if (path) {
-        if (apply)
-            complain("no LOG was named; the newest of yours is %s", path);
-        input_read_files(&j->in, &path, 1);
-        answer = fix_inputs(j, -1);
-    } else {
-        complain("not observed: no log of yours in %s", looked);
-    }
-    free(path);
-    free(looked);
-    return answer;
+    if (path && apply)
+        complain("no LOG was named; the newest of yours is %s", path);
+    return path ? fix_inputs(j, -1) : EXIT_NOTHING_OBSERVED;
 }
 
 static int fix_arguments(int n, char **arguments) {

@@ -177,13 +177,6 @@ bool input_read_pid(const char *text, int64_t *pid) {
     return true;
 }
 
-static bool read_running(struct inputs *s, const char *argument, int64_t pid) {
-    char *trouble = NULL;
-    struct source *process = inspect_process(pid, &trouble);
-
-    return add_source(s, argument, process, trouble);
-}
-
 /* "DIR:4711", where no file is called so. */
 static char *split(const char *argument, int64_t *pid) {
     const char *colon = strrchr(argument, ':');
@@ -206,39 +199,42 @@ static size_t keep_one(struct logs *logs, size_t from, int64_t pid) {
     return kept - from;
 }
 
-static bool read_newest(struct inputs *s) {
-    char *looked, *path = newest_log(&looked);
-    bool good = path ? input_read_files(s, &path, 1)
-                     : add_trouble(s, must_format("no log of yours in %s", looked));
+char *input_read_newest(struct inputs *s) {
+    OWNED char *looked = NULL;
+    char *path = newest_log(&looked);
 
-    free(path);
-    free(looked);
-    return good;
+    if (path)
+        input_read_files(s, &path, 1);
+    else
+        complain("not observed: no log of yours in %s", looked);
+    return path;
 }
 
 bool input_read(struct inputs *s, char *argument) {
     size_t before = s->logs.process_count;
+    OWNED char *looked = NULL, *path = argument ? NULL : newest_log(&looked);
+    char *trouble = NULL;
     int64_t pid = 0;
-    char *path;
-    bool good;
 
     if (!argument)
-        return read_newest(s);
-    if (input_read_pid(argument, &pid))
-        return read_running(s, argument, pid);
+        return path ? input_read_files(s, &path, 1)
+                    : add_trouble(s, must_format("no log of yours in %s", looked));
+    if (input_read_pid(argument, &pid)) {
+        struct source *process = inspect_process(pid, &trouble);
+        return add_source(s, argument, process, trouble);
+    }
     path = split(argument, &pid);
-    good = input_read_files(s, path ? &path : &argument, 1);
-    if (good && path && keep_one(&s->logs, before, pid) == 0)
-        good = note_trouble(s, path, must_format("no process %lld in there", (long long)pid));
-    free(path);
-    return good;
+    if (!input_read_files(s, path ? &path : &argument, 1))
+        return false;
+    return !path || keep_one(&s->logs, before, pid) > 0 ||
+           note_trouble(s, path, must_format("no process %lld in there", (long long)pid));
 }
 
 static void complain_of_several(const struct logs *logs, size_t from, const char *argument) {
     size_t n = logs->process_count - from;
     struct sink names;
     FILE *to = sink_begin(&names);
-    char *text;
+    OWNED char *text = NULL;
 
     for (size_t i = 0; i < n && i < NAMED_MOST; i++)
         fprintf(to, "%s%lld", i > 0 ? ", " : "", (long long)logs->processes[from + i]->pid);
@@ -247,7 +243,6 @@ static void complain_of_several(const struct logs *logs, size_t from, const char
     text = sink_end(&names);
     complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%lld", argument, n,
              text, argument, (long long)logs->processes[from]->pid);
-    free(text);
 }
 
 struct source *input_read_one(struct inputs *s, char *argument) {

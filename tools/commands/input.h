@@ -23,6 +23,9 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n);
 /* The same; a number is a running process, and behind a path ":PID" takes one process alone. NULL:
  * the newest log of this user. */
 bool input_read(struct inputs *s, char *argument);
+/* The newest log of this user, whose path the caller frees. NULL: there is none, which was
+ * complained of. */
+char *input_read_newest(struct inputs *s);
 /* The one process that the argument names. NULL: there is none, or more than one, and that was
  * complained of. It lives as long as the inputs, whatever is read later. */
 struct source *input_read_one(struct inputs *s, char *argument);

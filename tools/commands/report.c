@@ -7,7 +7,6 @@
 #include "input.h"
 #include "options.h"
 #include "tools/log/log_reader.h"
-#include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/log/redact.h"
 #include "tools/report/ends.h"
@@ -143,25 +142,10 @@ static enum exit_code report(struct inputs *in) {
     return in->trouble_count > 0 ? EXIT_USAGE : answer;
 }
 
-/* No log named: the newest one. */
-static enum exit_code report_newest(struct inputs *in) {
-    char *looked, *path = newest_log(&looked);
-    enum exit_code answer = EXIT_NOTHING_OBSERVED;
-
-    if (path) {
-        input_read_files(in, &path, 1);
-        answer = report(in);
-    } else {
-        complain("not observed: no log of yours in %s", looked);
-    }
-    free(path);
-    free(looked);
-    return answer;
-}
-
 static int report_arguments(int n, char **arguments) {
     struct inputs in = {.troubles = NULL};
-    enum exit_code answer;
+    OWNED char *newest = NULL;
+    enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     if (options.json + markdown + prometheus + (html != NULL) > 1) {
         complain(
@@ -176,7 +160,8 @@ static int report_arguments(int n, char **arguments) {
     in.may_be_empty = prometheus;
     in.logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
     input_read_files(&in, arguments, (size_t)n);
-    answer = n > 0 ? report(&in) : report_newest(&in);
+    if (n > 0 || (newest = input_read_newest(&in)))
+        answer = report(&in);
     inputs_end(&in);
     return (int)answer;
 }
