@@ -296,13 +296,6 @@ static void check_others(struct checks *c, const char *ours) {
 
 /* ---- variables, place, system ---- */
 
-/* values: what it can hold, a space around each. */
-static bool is_one_of(const char *values, const char *value) {
-    OWNED char *word = must_format(" %s ", value);
-
-    return strstr(values, word) != NULL;
-}
-
 static void check_variables(struct checks *c) {
     static const struct {
         const char *name, *fix; /* behind whose colon the values are */
@@ -316,7 +309,8 @@ static void check_variables(struct checks *c) {
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         const char *value = getenv(known[i].name);
-        if (value && !is_one_of(strchr(known[i].fix, ':') + 1, value))
+        OWNED char *word = must_format(" %s ", value);
+        if (value && !strstr(strchr(known[i].fix, ':') + 1, word))
             add(c, "variables", CHECK_WARNING, known[i].fix, "%s=%s is not understood",
                 known[i].name, value);
     }

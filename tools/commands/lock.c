@@ -40,98 +40,69 @@ static const struct usage usage = {
     .arguments = "one process",
 };
 
-/* NULL: not made. The caller frees. */
-static char *make_text(const struct source *source) {
-    struct sink text;
-    FILE *to = sink_begin(&text);
-    size_t n = 1;
-
-    if (requirements)
-        n = lock_write_requirements(to, source);
-    else
-        lock_write(to, source, paths);
-    if (n > 0)
-        return sink_end(&text);
-    free(sink_end(&text));
-    complain("%s: nothing in it comes from pip", source->path);
-    return NULL;
-}
-
 static enum exit_code lock(const struct source *source, const struct report *r) {
-    bool has_errors = r->conclusion.verdict == WC_verdict_ERRORS;
-    char *text;
-    bool good;
+    bool has_errors = r->conclusion.verdict == WC_verdict_ERRORS, good;
+    OWNED char *text = NULL;
+    struct sink sink;
+    size_t n = 1;
 
     if (!r->conclusion.concerned) {
         complain("%s: nothing was observed in it", source->path);
         return EXIT_NOTHING_OBSERVED;
     }
-    text = make_text(source);
-    if (!text)
+    if (requirements)
+        n = lock_write_requirements(sink_begin(&sink), source);
+    else
+        lock_write(sink_begin(&sink), source, paths);
+    text = sink_end(&sink);
+    if (n == 0) {
+        complain("%s: nothing in it comes from pip", source->path);
         return EXIT_NOTHING_OBSERVED;
+    }
     good = print_into(output, text);
-    free(text);
     if (has_errors)
         complain("errors were found in what is kept; the first: %s", r->findings.p[0].title);
-    if (!good)
-        return EXIT_USAGE;
-    return has_errors ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+    return !good ? EXIT_USAGE : has_errors ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
 /* What an environment would get. *scan must not move. */
 static struct source *scan_one(struct scan *scan, const char *path) {
-    char *trouble = NULL;
+    OWNED char *trouble = NULL;
 
     scan_begin(scan, NULL, path, environ);
     if (!scan_add(scan, path, &trouble)) {
         complain("%s: %s", path, trouble);
-        free(trouble);
         return NULL;
     }
     scan_make(scan);
-    if (scan->process_count == 1)
-        return scan->processes[0];
     if (scan->process_count == 0)
         complain("%s: no host in it wants cuDNN", path);
-    else
+    else if (scan->process_count > 1)
         complain("%s: %zu environments (%s, %s%s) where one is expected", path, scan->process_count,
                  scan->processes[0]->path, scan->processes[1]->path,
                  scan->process_count > 2 ? ", ..." : "");
-    return NULL;
-}
-
-static int lock_one(const struct source *source) {
-    struct report report;
-    int answer;
-
-    if (!source)
-        return EXIT_USAGE;
-    report_make(&report, source);
-    answer = (int)lock(source, &report);
-    report_end(&report);
-    return answer;
-}
-
-static int lock_scan(void) {
-    struct scan *scan = must_allocate(sizeof(*scan));
-    int answer = lock_one(scan_one(scan, scanned));
-
-    scan_end(scan);
-    free(scan);
-    return answer;
+    return scan->process_count == 1 ? scan->processes[0] : NULL;
 }
 
 static int lock_argument(int n, char **arguments) {
+    struct scan *scan = scanned ? must_allocate(sizeof(*scan)) : NULL;
     struct inputs inputs = {.troubles = NULL};
-    int answer;
+    const struct source *source = NULL;
+    int answer = EXIT_USAGE;
 
-    if (scanned && n > 0) {
+    if (scan && n > 0)
         complain("--scan and %s are two stacks; one of them is expected", arguments[0]);
-        return EXIT_USAGE;
+    else
+        source = scan ? scan_one(scan, scanned) : input_read_one(&inputs, arguments[0]);
+    if (source) {
+        struct report report;
+        report_make(&report, source);
+        answer = (int)lock(source, &report);
+        report_end(&report);
     }
-    if (scanned)
-        return lock_scan();
-    answer = lock_one(input_read_one(&inputs, arguments[0]));
+    if (scan && n == 0)
+        scan_end(scan);
+    free(scan);
     inputs_end(&inputs);
     return answer;
 }

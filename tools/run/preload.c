@@ -43,14 +43,6 @@ static char *own_directory(void) {
     return must_copy(slash ? path : "");
 }
 
-/* The canonical path if a file is there. */
-static char *try_path(char *candidate) {
-    char *path = realpath(candidate, NULL);
-
-    free(candidate);
-    return path;
-}
-
 /* Where wheels, packages and tarballs have it, as seen from the command. */
 static const char *const beside[] = {
     "",
@@ -86,25 +78,23 @@ static char *newest_match(const char *own, const char *pattern) {
 
 static char *try_beside(const char *own, const char *place) {
     OWNED char *file = must_format("%s/%s", place, SHIM_NAME);
-    char *found;
+    OWNED char *found =
+        strchr(place, '*') ? newest_match(own, file) : must_format("%s%s", own, file);
 
-    if (!strchr(place, '*'))
-        return try_path(must_format("%s%s", own, file));
-    found = newest_match(own, file);
-    return found ? try_path(found) : NULL;
+    return found ? realpath(found, NULL) : NULL;
 }
 
 static char *search_shim(void) {
     const char *given = getenv("WHICHCUDNN_SHIM");
-    char *own, *found = NULL;
+    OWNED char *own = NULL;
+    char *found = NULL;
 
     if (given && *given)
-        return try_path(must_copy(given));
+        return realpath(given, NULL);
     own = own_directory();
     for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++)
         found = try_beside(own, beside[i]);
-    free(own);
-    return found ? found : try_path(must_format("%s/%s", WHICHCUDNN_LIBDIR, SHIM_NAME));
+    return found ? found : realpath(WHICHCUDNN_LIBDIR "/" SHIM_NAME, NULL);
 }
 
 char *preload_name_trouble(const char *path) {
@@ -198,19 +188,6 @@ static char *default_place(void) {
     return must_copy(can_write_in(temporary) ? temporary : "/tmp");
 }
 
-static void make_directory(const char *path) {
-    if (path[strlen(path) - 1] == '/' && mkdir(path, 0777) != 0 && errno != EEXIST)
-        complain("%s: %s", path, strerror(errno));
-}
-
-/* "logs/" is "logs". */
-static void drop_slashes(char *directory) {
-    size_t n = strlen(directory);
-
-    while (n > 1 && directory[n - 1] == '/')
-        directory[--n] = '\0';
-}
-
 /* A value is a directory or a file name, in which %p, %n and %r stand for what the process puts
  * there: up to the first of them the name is known. */
 static void split(struct log_place *place) {
@@ -218,7 +195,8 @@ static void split(struct log_place *place) {
 
     if (is_directory(place->value)) {
         place->directory = must_copy(place->value);
-        drop_slashes(place->directory);
+        for (size_t n = strlen(place->directory); n > 1 && place->directory[n - 1] == '/'; n--)
+            place->directory[n - 1] = '\0'; /* "logs/" is "logs" */
         place->prefix = must_copy("whichcudnn-");
         return;
     }
@@ -244,8 +222,9 @@ void log_place_choose(struct log_place *place, const char *given) {
         given = getenv("WHICHCUDNN_LOG");
     place->named = given && *given;
     place->value = place->named ? absolute(given) : default_place();
-    if (place->named)
-        make_directory(place->value);
+    if (place->named && wc_str_ends(place->value, "/") && mkdir(place->value, 0777) != 0 &&
+        errno != EEXIST)
+        complain("%s: %s", place->value, strerror(errno));
     split(place);
     if (log_place_is_none(place))
         return;
@@ -253,20 +232,17 @@ void log_place_choose(struct log_place *place, const char *given) {
         complain("%s: logs cannot be written here", place->directory);
 }
 
-static bool is_own_directory(const char *path) {
-    struct stat facts;
-
-    return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&
-           !(facts.st_mode & 022);
-}
-
 void log_place_of_library(struct log_place *place) {
     const char *other = getenv("TMPDIR");
     const char *temporary = can_write_in("/tmp") || !other ? "/tmp" : other;
+    struct stat facts;
+    bool is_ours;
 
     place->named = place->passing = false;
     place->value = must_format("%s/whichcudnn-%u", temporary, (unsigned)geteuid());
-    place->directory = must_copy(is_own_directory(place->value) ? place->value : temporary);
+    is_ours = lstat(place->value, &facts) == 0 && S_ISDIR(facts.st_mode) &&
+              facts.st_uid == geteuid() && !(facts.st_mode & 022);
+    place->directory = must_copy(is_ours ? place->value : temporary);
     place->prefix = must_copy("whichcudnn-");
 }
 

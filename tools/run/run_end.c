@@ -93,11 +93,6 @@ static void add_gpus(const struct child_logs *logs) {
 
 /* ---- damaged files ---- */
 
-/* What touches pages that a file does not have, or tables that are zeros. */
-static bool is_of_damage(const struct wc_outcome_record *o) {
-    return o->ending == WC_ending_SIGNALED && (o->signal == SIGBUS || o->signal == SIGSEGV);
-}
-
 static void append(void *log, struct wc_record *r) {
     struct source *own = log;
 
@@ -341,7 +336,9 @@ static bool read_end(const struct wc_outcome_record *o, const struct shell_progr
         *end = STARTUP_ANY;
     if (program->passed_over && status == 0 && o->ending == WC_ending_EXITED)
         *end = STARTUP_PASSED_OVER;
-    return *end != STARTUP_DAMAGED || is_of_damage(o);
+    /* Damage is to touch pages that a file does not have, or tables that are zeros. */
+    return *end != STARTUP_DAMAGED ||
+           (o->ending == WC_ending_SIGNALED && (o->signal == SIGBUS || o->signal == SIGSEGV));
 }
 
 /* By the last name that the kernel had for the command: what it has become by exec is what ended.

@@ -212,14 +212,12 @@ void run_monitor_report(struct run_monitor *m, const char *title) {
 /* ---- errors of a log ---- */
 
 /* Was it noted as an error, and does that still hold? What may be a probe is not noted yet. */
-static bool is_noted_error(const struct wc_stack *s, const struct wc_noted_finding *f) {
-    return f->r.severity == WC_severity_ERROR &&
-           !WC_ANY(later, s->findings, later > f && later->r.supersedes == f->seq);
-}
-
 static const struct wc_noted_finding *noted_error(const struct source *log, const char *id) {
-    return WC_FIRST(f, log->stack.findings,
-                    wc_str_same(f->r.id, id) && is_noted_error(&log->stack, f));
+    const struct wc_stack *s = &log->stack;
+
+    return WC_FIRST(f, s->findings,
+                    wc_str_same(f->r.id, id) && f->r.severity == WC_severity_ERROR &&
+                        !WC_ANY(later, s->findings, later > f && later->r.supersedes == f->seq));
 }
 
 /* A log only says when to look: what is believed and printed is found from what it holds. NULL: no
@@ -258,12 +256,6 @@ static void consider(struct run_monitor *m, const struct report *r,
         m->judge_at = noted + SOON;
 }
 
-static void print_errors(struct run_monitor *m, const struct report *r) {
-    WC_EACH(f, r->findings)
-        if (f->severity == WC_severity_ERROR && noted_error(r->source, f->id))
-            consider(m, r, f);
-}
-
 /* ---- ending the command ---- */
 
 /* A process that has the error may not mind what becomes of the command. Held before that is told
@@ -297,7 +289,9 @@ static void judge(struct run_monitor *m, pid_t child) {
         } else if (m->print && !m->stop) {
             if (find_error(&r))
                 report_plan(&r);
-            print_errors(m, &r);
+            WC_EACH(f, r.findings)
+                if (f->severity == WC_severity_ERROR && noted_error(r.source, f->id))
+                    consider(m, &r, f);
         }
         report_end(&r);
     }
@@ -308,11 +302,6 @@ static void judge(struct run_monitor *m, pid_t child) {
         signal_all(m, child, SIGTERM);
     }
     m->judged_at = now();
-}
-
-static void kill_now(struct run_monitor *m, pid_t child) {
-    m->kill_at = 0;
-    signal_all(m, child, SIGKILL);
 }
 
 /* ---- what it has become ---- */
@@ -353,8 +342,10 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
             m->judged_at + CLOCK_SECOND > now() ? m->judged_at + CLOCK_SECOND : now(), m->judge_at);
     if (m->judge_at && m->judge_at <= now())
         judge(m, child);
-    if (m->kill_at && m->kill_at <= now())
-        kill_now(m, child);
+    if (m->kill_at && m->kill_at <= now()) {
+        m->kill_at = 0;
+        signal_all(m, child, SIGKILL);
+    }
     next = sooner(sooner(m->look_at, m->watch_at), sooner(m->judge_at, m->kill_at));
     left = next - now();
     if (!next)

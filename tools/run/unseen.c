@@ -87,15 +87,12 @@ bool was_the_last(const struct source *log, const struct family *family) {
            wc_str_same(family->seen_name, family->last_name);
 }
 
-static bool is_of_cudnn(const struct source *log) {
-    return log->stack.objects.n + log->stack.failures.n > 0;
-}
-
 /* NULL: it was seen to its end, as far as anybody can tell. */
 static char *missing_of_command(const struct run *run, const struct child_logs *logs) {
     const struct family *family = &run->live.family;
 
-    if (logs->own ? is_of_cudnn(logs->own) || was_the_last(logs->own, family)
+    if (logs->own ? logs->own->stack.objects.n + logs->own->stack.failures.n > 0 ||
+                        was_the_last(logs->own, family)
                   : logs->n > 0 || outcome_exit_code(&run->child) > 128)
         return NULL;
     if (run->live.preload_gone)
