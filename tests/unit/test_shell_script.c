@@ -36,7 +36,7 @@ static int begin(void **state) {
     assert_int_equal(symlink(own, "app") | symlink(own, "other") | symlink(own, "timeout"), 0);
     write_file("sets.sh", "export LD_LIBRARY_PATH=/from/file\n");
     write_file("inner.sh", "#!/usr/bin/env bash\n./app \"$1\"\n");
-    write_file("tool.py", "#!/usr/bin/python3\n./app\n");
+    write_file("tool.py", "#!/opt/josh/bin/python3\n./app\n");
     return 0;
 }
 

@@ -16,7 +16,7 @@
 #define PROGRAMS_MOST 32
 #define SCRIPT_MOST (64u << 10)
 #define LEVELS_MOST 4 /* scripts that start scripts */
-#define UNKNOWN '\1'  /* stands for what only a shell could know, and goes along with the text */
+#define UNKNOWN '\1' /* stands for what only a shell could know, and goes along with the text */
 
 struct variable {
     char *text; /* NAME=value */
@@ -316,6 +316,17 @@ static char *text_of(const char *path) {
     return path ? disk_text(path, SCRIPT_MOST, &n) : NULL;
 }
 
+/* "#!/usr/bin/env bash", "#!/bin/sh -e" */
+static bool is_for_shell(const char *script) {
+    OWNED char *line = must_format("%.*s", (int)strcspn(script, "\n"), script);
+    char *rest = line + strspn(line, "#!"), *word;
+    bool found = false;
+
+    while (wc_str_starts(script, "#!") && (word = strsep(&rest, " \t")))
+        found = found || wc_program_is(wc_base_name(word), WC_PROGRAM_SHELL);
+    return found;
+}
+
 /* "bash -ec TEXT NAME ARGUMENT...", "sh FILE ARGUMENT..." */
 static void run_shell(const struct shell *s, char **w) {
     bool is_text = false, strict = false;
@@ -362,7 +373,7 @@ static void start(const struct shell *from, char **w) {
             start(&s, w);
     } else if (text && wc_program_is(name, WC_PROGRAM_SHELL)) {
         run_shell(&s, w);
-    } else if (text && strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "sh", 2)) {
+    } else if (text && is_for_shell(text)) {
         run_script(&s, text, false, w);
     } else if (text && !s.lost && !(libraries && strchr(libraries->text, UNKNOWN)) &&
                !(preload && strchr(preload->text, UNKNOWN))) {
@@ -428,11 +439,9 @@ static void run_words(struct shell *s, char **w) {
     struct shell own;
 
     for (; *w; w++) {
-        if (is_one_of(*w, " for case select "))
-            s->blocks++;
+        s->blocks += is_one_of(*w, " for case select if while until ");
         if (is_one_of(*w, " for case select "))
             return;
-        s->blocks += is_one_of(*w, " if while until ");
         s->blocks -= is_one_of(*w, " fi done esac ") && s->blocks > 0;
         is_exec = is_exec || strcmp(*w, "exec") == 0;
         if (!is_one_of(*w, " if while until fi done esac then else elif do ! command time builtin "
@@ -446,7 +455,6 @@ static void run_words(struct shell *s, char **w) {
             assign(s, *w, false);
     if (!*first || strchr(*first, UNKNOWN) || (first == w && run_builtin(s, first)))
         return;
-    own = *s;
     shell_begin(&own, s);
     for (; w < first; w++)
         assign(&own, *w, true);
