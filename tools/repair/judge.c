@@ -260,35 +260,33 @@ static bool removes_unused(const struct case_of *c) {
                    o->r.mapped && wc_str_same(o->r.installation, c->c->edit[0].name));
 }
 
+static const char *fact(const struct case_of *c, const char *name) {
+    const struct wc_fact *found = WC_FIRST(one, c->f->facts, wc_str_same(one->name, name));
+
+    return found ? found->value : NULL;
+}
+
 /* Of two copies the one that a process lives with is the one that it wants; of one that failed it
- * may be the other (world conda_lib_before_the_wheel). */
-static bool keeps_copy(const struct case_of *c) {
+ * may be the other (world conda_lib_before_the_wheel). That of the environment is taken as it is
+ * (world toolkit_exported_as_the_guide_says): a note of it asks for one variable. */
+static bool takes_wrong_copy(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
     const struct wc_object *had = c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
     const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
+    const bool is_note = c->f->severity == WC_severity_NOTE;
+    const char *has = fact(c, "its environment has"), *end = has ? strstr(has, "  ") : NULL;
+    const size_t n = end ? (size_t)(end - has) : 0;
 
-    return has_rule(c->f->id, OTHER_COPY) && c->f->severity == WC_severity_NOTE &&
-           !(has_failed(c->p) && other && other->r.path &&
-             WC_ANY(o, then->objects,
-                    o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path)));
-}
-
-/* The copy that the environment has comes in, as it is (world toolkit_exported_as_the_guide_says);
- * a note of it asks for one variable. */
-static bool misses_own_copy(const struct case_of *c) {
-    const struct wc_fact *has =
-        WC_FIRST(one, c->f->facts, wc_str_same(one->name, "its environment has"));
-    const char *end = has && has->value ? strstr(has->value, "  ") : NULL;
-    const size_t n = end ? (size_t)(end - has->value) : 0;
-
+    if (is_note && has_rule(c->f->id, OTHER_COPY))
+        return !has_failed(c->p) || !other || !other->r.path ||
+               !WC_ANY(o, then->objects,
+                       o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path));
     if (!has_rule(c->f->id, OWN_COPY))
         return false;
-    if (c->f->severity == WC_severity_NOTE && !(c->c->n == 1 && c->variables_alone))
-        return true;
-    return !n ||
-           !WC_ANY(o, c->x->outcome.source->stack.objects,
-                   o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), has->value, n) ||
-                                                   wc_lies_in(wc_real_path_of(o), has->value, n)));
+    return (is_note && !(c->c->n == 1 && c->variables_alone)) || !n ||
+           !WC_ANY(o, then->objects,
+                   o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), has, n) ||
+                                                   wc_lies_in(wc_real_path_of(o), has, n)));
 }
 
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
@@ -345,6 +343,23 @@ static bool keeps_cuda(const struct case_of *c) {
            strtol(target, NULL, 10) == wc_cuda_of_set(s, facade).major;
 }
 
+/* What was built for a newer system than this one is so in its package, too (case A201); a part
+ * alone may be somebody else's. */
+static bool wants_newer_system(const struct case_of *c) {
+    const char *refused = fact(c, "refused"), *library = fact(c, "library");
+
+    if (!has_rule(c->f->id, OTHER_RELEASE) || !refused || !library || !wc_name_is_cudnn(refused) ||
+        wc_name_kind_of(library) != WC_NAME_OTHER)
+        return false;
+    for (size_t i = 0; i < c->c->n; i++) {
+        const enum edit_kind kind = c->c->edit[i].kind;
+        if (kind == EDIT_REINSTALL || kind == EDIT_INSTALL ||
+            (kind == EDIT_RESTORE && wc_name_kind_of(refused) == WC_NAME_FACADE))
+            return true;
+    }
+    return false;
+}
+
 /* Of two packages that have put their files at one path the one whose release comes in is that with
  * which the process failed (world two_flavours_in_one_directory). */
 static bool keeps_failed(const struct case_of *c) {
@@ -378,11 +393,12 @@ static const struct {
     {has_no_effect, "the process gets the same libraries"},
     {is_too_much_for_note, "the process works, and would get other libraries"},
     {removes_unused, "nothing of the package that it removes is loaded"},
-    {keeps_copy, "the process works with its copy, or gets the same one"},
-    {misses_own_copy, "the copy of the environment is not taken"},
+    {takes_wrong_copy,
+     "it does not bring the other copy, or the process works with the one it has"},
     {loses_cuda, "the search path loses libraries of CUDA that may be asked for yet"},
     {takes_older, "it takes an older facade than the host was built with"},
     {keeps_cuda, "it is made for the same CUDA"},
+    {wants_newer_system, "it is built for the same newer system"},
     {keeps_failed, "it keeps the release with which the process failed"},
     {lacks_gpu_code, "it is not known that it has code for the GPU"},
 };
