@@ -26,15 +26,6 @@ static const struct wc_failure *failure_of(const struct wc_stack *s, int64_t req
                         wc_str_same(f->r.name, name));
 }
 
-/* Did something come of it that the model knows? By a name alone also what has nothing to do with
- * cuDNN may be found another way. */
-static bool matters(const struct wc_stack *s, const struct wc_request_record *r) {
-    return wc_name_kind_of(r->name) != WC_NAME_OTHER || (r->name && !strchr(r->name, '/')) ||
-           WC_ANY(f, s->failures, wc_str_same(f->r.caller, r->name)) ||
-           WC_ANY(o, s->objects, o->r.request == r->request) ||
-           WC_ANY(f, s->failures, f->r.request == r->request);
-}
-
 static bool is_cudnn_path(const char *path) {
     return path && wc_name_kind_of(path) != WC_NAME_OTHER;
 }
@@ -117,7 +108,7 @@ static void find_requests(struct replay *r) {
     }
 
     WC_EACH(q, source->requests)
-        if (is_dlopen(q->r.operation) && matters(s, &q->r))
+        if (is_dlopen(q->r.operation))
             add_request(r, q->seq, q->r.request, q->r.name, q->r.caller);
     WC_EACH(f, s->failures)
         if (is_dlopen(f->r.operation))
@@ -142,21 +133,10 @@ static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
                       : f->r.inferred && wc_asked_by_cudnn(s, f));
 }
 
-/* A dlopen brought what only the search path of who asked leads to. */
-static bool is_heeded(const struct wc_stack *s, const struct wc_searched *search) {
-    const struct wc_object *o = wc_object_of(s, search->r.object, NULL);
-    const enum wc_search_rule rule = search->r.rule;
-
-    return o && o->r.asked_how == WC_operation_DLOPEN &&
-           (rule == WC_search_rule_RUNPATH ||
-            (rule == WC_search_rule_RPATH && !wc_str_same(search->r.of, s->process.executable)));
-}
-
 /* Who stands there and calls the loader's dlopen in turn asks in his own name. One who jumps on
  * does not. */
 static bool is_in_turn(const struct wc_stack *s) {
-    return WC_ANY(f, s->failures, is_unheeded(s, f)) &&
-           !WC_ANY(search, s->searches, is_heeded(s, search));
+    return WC_ANY(f, s->failures, is_unheeded(s, f));
 }
 
 /* ---- one play ---- */
@@ -185,13 +165,6 @@ static const struct loaded *loaded_by_path(const struct play *p, const char *pat
         if (is_path_of(p->sim.objects[i], path))
             return p->sim.objects[i];
     return NULL;
-}
-
-static bool is_loaded(const struct play *p, const char *path) {
-    for (size_t i = 0; i < p->sim.n; i++)
-        if (is_path_of(p->sim.objects[i], path))
-            return true;
-    return false;
 }
 
 /* Of that name, or the same part of the same major: "libcudnn_graph.so.9.1.0",
@@ -360,27 +333,6 @@ static const char *name_for(struct play *p, const struct replay_request *q,
                : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
 }
 
-/* Other files came in, but the library still does not have the function that was wanted of it. */
-static bool still_lacks(struct play *p, const struct replay_request *q) {
-    struct wc_unmet unmet;
-    const struct loaded *library = NULL;
-    struct elf_file *file;
-    bool lacks;
-
-    if (!wc_text_unmet(q->failure->r.text, &unmet) ||
-        wc_function_find(unmet.symbol) == WC_NO_FUNCTION)
-        return false;
-    for (size_t i = 0; !library && i < p->sim.n; i++)
-        if (p->sim.objects[i]->about.role == WC_role_FACADE)
-            library = p->sim.objects[i];
-    file = library ? library_cache_elf_file(&p->r->library_cache, library->library) : NULL;
-    if (!file)
-        return false;
-    lacks = file->error == WC_ELF_OK && !wc_elf_defines(&file->image, unmet.symbol);
-    library_cache_elf_file_end(library->library, file);
-    return lacks;
-}
-
 /* The loader refused it for a function of cuDNN's: that depends on what came in before, and on who
  * sees it, not on the files of the request. */
 static bool is_of_function(const struct replay_request *q) {
@@ -401,7 +353,7 @@ static bool is_refused(struct play *p, struct replay_request *q, const struct lo
     }
     if (!q->refused || unseen)
         return q->refused;
-    return (!q->unseen && got->files == q->first.files) || still_lacks(p, q);
+    return !q->unseen && got->files == q->first.files;
 }
 
 static void ask(struct play *p, size_t number) {
@@ -444,59 +396,6 @@ static bool is_of(const struct overlay_names *modules, const struct replay_reque
     return false;
 }
 
-/* Then it is known what came of it. */
-static bool is_asked_for(const struct play *p, const char *path) {
-    for (size_t i = 0; i < p->r->n; i++)
-        if (strcmp(p->r->requests[i].name, path) == 0)
-            return true;
-    return false;
-}
-
-/* One that lacks something does not come in. */
-static void open_whole(struct play *p, const char *path) {
-    const size_t objects = p->sim.n, missing = p->sim.missing_count;
-    const struct loaded *o;
-
-    p->sim.missing_from = missing;
-    o = loader_sim_open(&p->sim, path, NULL);
-    p->sim.ended = false;
-    mark_hosts(p, objects);
-    if (!got_of(p, o, objects, missing).files)
-        loader_sim_undo(&p->sim, objects);
-}
-
-/* What the model has, and nothing of what was asked for brought in: an import that was not seen. */
-static void open_rest(struct play *p) {
-    const struct wc_stack *s = &p->r->source->stack;
-
-    WC_EACH(o, s->objects) {
-        const char *path = o->r.path, *by = o->r.asked_by;
-        if (!path || path[0] != '/' || !o->r.mapped || wc_is_cudnn(o) ||
-            o->r.role == WC_role_CUDA_DEPENDENCY || is_asked_for(p, path) || is_loaded(p, path))
-            continue;
-        if (by && by[0] == '/' && o->r.asked_how == WC_operation_NEEDED && !loaded_as(p, by) &&
-            !is_asked_for(p, by))
-            open_whole(p, by);
-        if (!is_loaded(p, path))
-            open_whole(p, path);
-    }
-}
-
-/* One that asked for nothing in the process, as it ended before. */
-static void open_facades(struct play *p) {
-    for (size_t i = 0; i < p->sim.n; i++) {
-        const struct loaded *o = p->sim.objects[i];
-        bool asked = o->facade || o->library->needs_cudnn;
-        if (o->about.role != WC_role_HOST)
-            continue;
-        for (size_t k = 0; k < p->r->n && !asked; k++)
-            asked = p->r->requests[k].caller && is_path_of(o, p->r->requests[k].caller);
-        p->sim.missing_from = p->sim.missing_count;
-        if (!asked)
-            loader_sim_open_facade(&p->sim, o);
-    }
-}
-
 static void ask_all(struct play *p) {
     const struct overlay_names *modules = &p->overlay.first_asked;
 
@@ -508,25 +407,9 @@ static void ask_all(struct play *p) {
     for (size_t i = 0; i < p->r->n; i++)
         if (modules->n == 0 || !is_of(modules, &p->r->requests[i]))
             ask(p, i);
-    open_rest(p);
-    open_facades(p);
 }
 
 /* ---- its records ---- */
-
-/* Does what the process saw of it still stand there? */
-static bool is_as_it_was(struct play *p, const struct wc_file_record *f) {
-    const struct wc_files *files = &p->r->library_cache.disk.files;
-    struct wc_file_check check;
-
-    return wc_file_check(files, f->path, OWN_MACHINE, &check) && check.fault == f->fault &&
-           check.size == f->size;
-}
-
-static bool is_as_before(struct play *p, const struct wc_failure *f) {
-    return !WC_ANY(file, p->r->source->stack.files,
-                   file->r.request == f->r.request && file->r.path && !is_as_it_was(p, &file->r));
-}
 
 /* What came of it in the process is told in the process's own words, as long as it is the same. */
 static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f) {
@@ -538,8 +421,7 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
                 !wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
                 continue;
             if (q->failure && !q->refused && !p->out->got[p->parts[i].request].files &&
-                q->first.missing == p->out->got[p->parts[i].request].missing &&
-                is_as_before(p, q->failure))
+                q->first.missing == p->out->got[p->parts[i].request].missing)
                 return q;
         }
     return NULL;
@@ -563,7 +445,7 @@ static const struct replay_request *refused_for(struct play *p, const struct wc_
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
     WC_EACH(file, p->r->source->stack.files) {
         struct wc_record record = {.kind = WC_KIND_file};
-        if (file->r.request != f->r.request || !file->r.path || !is_as_it_was(p, &file->r))
+        if (file->r.request != f->r.request || !file->r.path)
             continue;
         record.u.file = file->r;
         record.u.file.request = request;

@@ -24,9 +24,7 @@ static const char *module_of(struct making *m, const struct wc_object *host) {
 
 static void add_order(struct making *m, const struct wc_object *first,
                       const struct wc_object *then) {
-    /* What of Python's own asks for others is there before they ask. */
-    const bool is_pythons = strstr(wc_path_of(first) ?: "", "/lib-dynload/") != NULL;
-    const char *a = is_pythons ? NULL : module_of(m, first), *b = module_of(m, then);
+    const char *a = module_of(m, first), *b = module_of(m, then);
 
     if (a && b && strcmp(a, b) != 0)
         make_one(m, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b});
