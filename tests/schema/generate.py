@@ -144,6 +144,10 @@ def report_schema():
     })
     finding = fields_of(kinds["finding"], enums, ("supersedes",))
     finding["fix"] = {"description": "what to do, best first", "type": "array", "items": fix}
+    finding["rejected"] = {"description": "changes that take the finding away and are no repair",
+                           "type": "array", "items": closed({
+                               "text": {"description": "a sentence", **nullable("string")},
+                               "because": {"description": "what is against it", "type": "string"}})}
     report = closed({
         "verdict": {"description": "worst of all findings, or what is known without one",
                     "enum": enums["verdict"][1:]},

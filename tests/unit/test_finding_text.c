@@ -25,7 +25,7 @@ struct fix {
     const char *text, *command;
 };
 static struct repair repairs[8];
-static struct plan_of_finding fixes_of_text = {repairs, 0};
+static struct plan_of_finding fixes_of_text = {.p = repairs};
 
 static struct wc_finding_record finding_with(const char *title, const struct wc_fact *facts,
                                              size_t n, const struct fix *fixes, size_t m) {

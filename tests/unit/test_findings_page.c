@@ -690,7 +690,7 @@ static void each_finding_fits_a_screen(void **state) {
         const struct wc_finding_record *f = finding(s, examples[i].id);
         struct advice advice = advice_for(&s->stack, f, false, &s->printed.arena);
         struct repair repair = {.text = advice.text};
-        view.fixes = &(struct plan_of_finding){&repair, 1};
+        view.fixes = &(struct plan_of_finding){.p = &repair, .n = 1};
         const char *text = wc_finding_text(&made, f, &view);
         if (getenv("WC_TEXTS")) {
             printf("%s\n", text);

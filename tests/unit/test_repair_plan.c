@@ -286,6 +286,28 @@ static void the_pin_of_the_host_is_installed(void **state) {
     end(&x);
 }
 
+static void what_takes_a_finding_away_and_is_no_repair_says_why(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    bool found = false;
+    struct planned x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, NULL);
+    make(e, &x);
+    of = plan_of(&x, "runtime-too-old");
+    assert_non_null(of);
+    assert_false(offers(of, EDIT_REMOVE));
+    for (size_t i = 0; i < of->rejected.n; i++) {
+        const struct rejected *no = &of->rejected.p[i];
+        found = found || (strcmp(no->text, "uninstall nvidia-cudnn-cu12") == 0 &&
+                          strcmp(no->because, "something that was found is not found then") == 0);
+    }
+    assert_true(found);
+    end(&x);
+}
+
 /* Another copy lies where the host looks later: a variable takes less of the user than a package.
  */
 static void the_cheapest_comes_first(void **state) {
@@ -625,6 +647,7 @@ int main(void) {
         IN_ENVIRONMENT(a_driver_that_nobody_looks_for_is_led_to),
         IN_ENVIRONMENT(a_missing_name_is_linked_to_what_lies_beside_it),
         IN_ENVIRONMENT(the_pin_of_the_host_is_installed),
+        IN_ENVIRONMENT(what_takes_a_finding_away_and_is_no_repair_says_why),
         IN_ENVIRONMENT(the_cheapest_comes_first),
         IN_ENVIRONMENT(where_a_variable_wins_it_is_the_variable),
         IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),

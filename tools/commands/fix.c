@@ -113,7 +113,7 @@ static void print_plan(const struct job *j) {
 /* ---- as JSON ---- */
 
 static json_t *row_json(const struct summary *s, const struct summary_row *row) {
-    const struct plan_of_finding *of = job_repairs(row), none = {NULL, 0};
+    const struct plan_of_finding *of = job_repairs(row), none = {.n = 0};
     const struct wc_finding_record *f = row->finding;
 
     return json_make("osooo", "id", text_to_json(f->id), "severity",

@@ -15,7 +15,7 @@
 #include "rules.h"
 #include "wheel_table.h"
 
-#define REPAIRS_MOST 3
+enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 
 /* ---- who may write ---- */
 
@@ -338,6 +338,24 @@ static bool begin(struct plan *plan, const struct wc_findings *findings) {
     return plan->of != NULL;
 }
 
+/* For --json: people are told what to do, not what not to. */
+static void add_rejected(struct planning *p, struct plan_of_finding *of,
+                         const struct wc_finding_record *f, bool of_end) {
+    struct wc_arena *memory = &p->plan->memory.arena;
+    struct rejected *all = wc_arena_take(memory, REJECTED_MOST * sizeof(*all));
+
+    of->rejected.p = all;
+    for (size_t i = 0; all && i < p->n && of->rejected.n < REJECTED_MOST; i++) {
+        const struct candidate *c = &p->played[i].edits;
+        bool gone = false;
+        const char *because =
+            p->played[i].outcome.why ? NULL : judge(p, &p->played[i], f, of_end, &gone);
+        if (because && gone)
+            all[of->rejected.n++] = (struct rejected){
+                keep(p->plan, text_of(memory, &(struct edits){c->edit, c->n})), because};
+    }
+}
+
 static void plan_finding(struct planning *p, size_t number) {
     static const char unplayed[] = "nothing that was played takes this finding away";
     const struct wc_finding_record *f = &p->findings->p[number];
@@ -358,6 +376,7 @@ static void plan_finding(struct planning *p, size_t number) {
         add_other_host(p->plan, of, &p->source->stack, f);
     if (of->n == 0)
         advise(p->plan, of, &p->source->stack, f, unplayed, true);
+    add_rejected(p, of, f, of_end);
 }
 
 /* Nothing better can come of more edits. */

@@ -23,11 +23,19 @@ struct repair {
     const char *from;  /* the directory from which that comes in */
 };
 
+struct rejected {
+    const char *text, *because;
+};
+
 struct plan { /* one entry a finding, in their order */
     struct heap_arena memory;
     struct plan_of_finding {
         struct repair *p; /* the cheapest first; where none was played, one sentence (advice.h) */
         size_t n;
+        struct { /* what takes the finding away and is no repair */
+            struct rejected *p;
+            size_t n;
+        } rejected;
     } * of;
     size_t n;
 };

@@ -103,6 +103,10 @@ static json_t *finding_json(const struct report *r, const struct wc_finding_reco
     const struct plan_of_finding *of = report_fixes(r, f);
 
     json_object_set_new(one, "fix", JSON_EACH(fix, *of, repair_json(fix)));
+    json_object_set_new(
+        one, "rejected",
+        JSON_EACH(no, of->rejected,
+                  json_make("os", "text", text_to_json(no->text), "because", no->because)));
     return one;
 }
 

@@ -153,7 +153,7 @@ void report_plan(struct report *r) {
 
 const struct plan_of_finding *report_fixes(const struct report *r,
                                            const struct wc_finding_record *f) {
-    static const struct plan_of_finding none = {NULL, 0};
+    static const struct plan_of_finding none = {.n = 0};
 
     return r->plan && r->plan->of ? &r->plan->of[f - r->findings.p] : &none;
 }
