@@ -16,7 +16,7 @@
 #define PROGRAMS_MOST 32
 #define SCRIPT_MOST (64u << 10)
 #define LEVELS_MOST 4 /* scripts that start scripts */
-#define UNKNOWN '\1' /* stands for what only a shell could know, and goes along with the text */
+#define UNKNOWN '\1'  /* stands for what only a shell could know, and goes along with the text */
 
 struct variable {
     char *text; /* NAME=value */
