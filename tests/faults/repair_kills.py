@@ -164,8 +164,9 @@ def play(draw, index, number, port, took):
     if not journal:
         return (outcome if host_runs() else None), text
     where = draw.choice([logs, journal[0], None])
-    undo = subprocess.run([command, "fix", "--undo", *([where] if where else [])], capture_output=True, text=True,
-                          check=False, env={**variables(index, port), "WHICHCUDNN_LOG": f"{logs}/"}, cwd=work)
+    undo = subprocess.run([command, "fix", "--undo", "--yes", *([where] if where else [])], cwd=work,
+                          capture_output=True, text=True, check=False,
+                          env={**variables(index, port), "WHICHCUDNN_LOG": f"{logs}/"})
     text += undo.stderr
     good = undo.returncode == 0 and state() == original and host_runs() and not list(logs.glob("*undo*")) \
         and not (site() / ".whichcudnn-undo").exists()
