@@ -32,24 +32,24 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
 
     c->r.title = title(c, f);
     wc_case_about(c, wc_caller_of(d->s, f));
-    wc_case_fact(c, "file", f->culprit,
+    wc_case_fact(c, WC_FACT_FILE, f->culprit,
                  f->said.what == WC_SAID_REFUSED ? "dlerror"
                  : needed                        ? "the loader's rules for DT_NEEDED"
                                                  : "loader request");
     if (file) {
-        wc_case_fact(c, "leads to", file->link, "symbolic link");
+        wc_case_fact(c, WC_FACT_LEADS_TO, file->link, "symbolic link");
         if (file->real_path && !wc_str_same(file->real_path, file->path))
-            wc_case_fact(c, "real path", file->real_path, "file");
-        wc_case_fact(c, "is", file->content, "file");
+            wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path, "file");
+        wc_case_fact(c, WC_FACT_IS, file->content, "file");
         if (file->size != WC_NULL)
-            wc_case_fact(c, "size", wc_format(c, "%jd bytes", file->size), "file");
-        wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
+            wc_case_fact(c, WC_FACT_SIZE, wc_format(c, "%jd bytes", file->size), "file");
+        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files beside it");
     }
     if (needed)
-        wc_case_fact(c, "needed by", f->r.caller, "DT_NEEDED");
+        wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller, "DT_NEEDED");
     else
         wc_case_request(c, f);
-    wc_case_fact(c, "mind", mind(f), NULL);
+    wc_case_fact(c, WC_FACT_MIND, mind(f), NULL);
     if (!needed)
         wc_case_asked_by(c, f);
     wc_case_variable(c, "LD_LIBRARY_PATH");

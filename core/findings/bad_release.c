@@ -48,13 +48,13 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
         c->r.object = facade->r.object;
         c->r.host = host ? host->r.object : WC_NULL;
         c->r.predicted = runtime.predicted;
-        wc_case_library(c, "cuDNN", facade);
+        wc_case_library(c, WC_FACT_CUDNN, facade);
         wc_case_runtime(c, &runtime);
         if (host)
-            wc_case_fact(c, "framework",
+            wc_case_fact(c, WC_FACT_FRAMEWORK,
                          wc_format(c, "%s %s", bad->framework, host->r.installation_version),
                          "files beside it");
-        wc_case_fact(c, "defect", bad->what, bad->source);
+        wc_case_fact(c, WC_FACT_DEFECT, bad->what, bad->source);
         wc_case_end(c);
     }
 }

@@ -77,14 +77,14 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     c->r.object = r->target;
     if (c->r.explained_by && !wc_found_before(d, WC_NULL, c->r.explained_by, NULL))
         c->effect = WC_EFFECT_DOUBTED; /* as its cause */
-    wc_case_fact(c, "call", r->function, "watched call");
-    wc_case_fact(c, "status", wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
+    wc_case_fact(c, WC_FACT_CALL, r->function, "watched call");
+    wc_case_fact(c, WC_FACT_STATUS, wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
                  "returned status");
-    wc_case_fact(c, "host", r->host_path, "watched call");
+    wc_case_fact(c, WC_FACT_HOST, r->host_path, "watched call");
     if (target)
-        wc_case_library(c, "library", target);
-    wc_case_fact(c, "before the fork", libcuda, "what its log begins with");
-    wc_case_fact(c, "driver", d->s->machine.driver, "/proc/driver/nvidia/version");
+        wc_case_library(c, WC_FACT_LIBRARY, target);
+    wc_case_fact(c, WC_FACT_BEFORE_THE_FORK, libcuda, "what its log begins with");
+    wc_case_fact(c, WC_FACT_DRIVER, d->s->machine.driver, "/proc/driver/nvidia/version");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     wc_case_end(c);
 }

@@ -75,8 +75,9 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
     c->effect = wc_effect_of_copies(d);
     c->r.title = format_title(c, &f);
     WC_EACH(o, f)
-        wc_case_library(c, "copy", *o);
-    wc_case_fact(c, "mind", "handles and streams of one copy mean nothing to the other", NULL);
+        wc_case_library(c, WC_FACT_COPY, *o);
+    wc_case_fact(c, WC_FACT_MIND, "handles and streams of one copy mean nothing to the other",
+                 NULL);
     wc_case_crash(c);
     wc_case_end(c);
 }

@@ -17,7 +17,7 @@ static void cuda_dependency_facts(struct wc_case *c) {
     WC_EACH(o, c->d->s->objects)
         if (wc_cuda_of(o) > 0) {
             const char *installation = wc_format_installation(c, o);
-            wc_case_fact(
+            wc_case_named(
                 c, o->r.part ? o->r.part : "CUDA dependency",
                 wc_format(c, "%s%s%s", wc_path_of(o), installation ? "  " : "", installation),
                 "link map");
@@ -49,10 +49,11 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     c->r.object = facade->r.object;
     c->r.host = host ? host->r.object : WC_NULL;
     c->r.predicted = !own && !WC_ANY(f, d->s->failures, is_vain(d->s, f, made_for));
-    wc_case_library(c, "cuDNN", facade);
+    wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_cuda(c, facade);
     if (host)
-        wc_case_fact(c, "host", wc_format(c, "%s, CUDA %d: %s", wc_path_of(host), cuda, of_host.by),
+        wc_case_fact(c, WC_FACT_HOST,
+                     wc_format(c, "%s, CUDA %d: %s", wc_path_of(host), cuda, of_host.by),
                      of_host.source);
     cuda_dependency_facts(c);
     WC_EACH(f, d->s->failures)
@@ -183,7 +184,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
             wc_case_request(c, other);
     wc_case_asked_by(c, f);
     if (facade) {
-        wc_case_library(c, "cuDNN", facade);
+        wc_case_library(c, WC_FACT_CUDNN, facade);
         wc_case_cuda(c, facade);
     }
     cuda_dependency_facts(c);
@@ -311,14 +312,14 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
                            wc_format_name(c, wc_path_of(foreign)),
                            wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");
     c->r.object = facade->r.object;
-    wc_case_library(c, "cuDNN", facade);
+    wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_cuda(c, facade);
     cuda_dependency_facts(c);
     wc_case_variable(c, "LD_LIBRARY_PATH");
-    wc_case_fact(c, "stands before", own ? own->r.path : NULL, "the loader's rules");
+    wc_case_fact(c, WC_FACT_STANDS_BEFORE, own ? own->r.path : NULL, "the loader's rules");
     if (meant)
-        wc_case_fact(c, "mind", "no other one was seen that it stands before, and no call failed",
-                     NULL);
+        wc_case_fact(c, WC_FACT_MIND,
+                     "no other one was seen that it stands before, and no call failed", NULL);
     wc_case_end(c);
 }
 

@@ -42,19 +42,19 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
         if (r->compatibility_rule)
             rule = wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule));
         wc_case_demand(c,
-                       fit == WC_FITS          ? "satisfied"
-                       : fit == WC_FIT_UNKNOWN ? "undecided"
-                                               : "wanted",
+                       fit == WC_FITS          ? WC_FACT_SATISFIED
+                       : fit == WC_FIT_UNKNOWN ? WC_FACT_UNDECIDED
+                                               : WC_FACT_WANTED,
                        r);
         if (fit == WC_FIT_UNKNOWN)
             continue;
         if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
             wc_version_of(r->built).patch >= 0)
-            wc_case_fact(c, "numbers", format_numbers(c, r, runtime.low), rule);
+            wc_case_fact(c, WC_FACT_NUMBERS, format_numbers(c, r, runtime.low), rule);
         /* A range in metadata is no rule's business; what was built with, or pinned, is. */
         if (known != WC_RULE_NONE && !j->by_pin_alone &&
             (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))
-            wc_case_fact(c, "check",
+            wc_case_fact(c, WC_FACT_CHECK,
                          wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s",
                                    wc_rule_explanation(known)),
                          rule);
@@ -74,7 +74,7 @@ static void contradiction(struct wc_case *c, const struct wc_demand_record *allo
     floor = wc_spec_floor(&spec);
     floor.build = -1;
     if (wc_version_known(floor) && wc_demand_refuses(refuses, floor))
-        wc_case_fact(c, "sources disagree",
+        wc_case_fact(c, WC_FACT_SOURCES_DISAGREE,
                      wc_format(c, "%s, and %s, which refuses %s", wc_format_demand_whole(c, allows),
                                wc_format_demand_whole(c, refuses), wc_format_version(c, floor)),
                      wc_format(c, "%s; %s", allows->source ? allows->source : "?",
@@ -86,21 +86,21 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_object *decider = j->runtime.decided_by;
     const char *part = wc_answering_part(wc_major_of(j->library));
 
-    wc_case_library(c, "got", j->library);
+    wc_case_library(c, WC_FACT_GOT, j->library);
     if (!decider)
         wc_case_runtime(c, &j->runtime);
     else if (decider != j->library)
-        wc_case_fact(c, "runtime version", wc_format_range(c, j->runtime.range),
+        wc_case_fact(c, WC_FACT_RUNTIME_VERSION, wc_format_range(c, j->runtime.range),
                      wc_format(c, "%s of %s", j->runtime.range.source, wc_path_of(decider)));
     if (c->r.predicted && part)
         wc_case_fact(
-            c, "predicted",
+            c, WC_FACT_PREDICTED,
             wc_format(c,
                       "this is the facade's own version; cudnnGetVersion will say that of the %s "
                       "part, once it is loaded",
                       part),
             NULL);
-    wc_case_fact(c, "host", wc_path_of(j->host), "link map");
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(j->host), "link map");
     /* It never searched: another one had loaded a library of that name. */
     wc_case_own_search(c, wc_own_search_of(s, j->host, j->library));
     demands_of(c, j, true);
@@ -115,7 +115,7 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))
-            wc_case_fact(c, "also wanted by", wc_path_of(o->host), o->strongest->r.source);
+            wc_case_fact(c, WC_FACT_ALSO_WANTED_BY, wc_path_of(o->host), o->strongest->r.source);
 }
 
 /* What suits the others that use the same library, too, where what the host itself takes first does
@@ -134,7 +134,7 @@ static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
     floor.build = -1;
     if (users.n > 1 && wc_version_known(floor) && !wc_all_accept(c->d->s, &users, floor) &&
         wc_common_releases(c->d->s, &users, &low, &high))
-        wc_case_fact(c, "suits all hosts of it", wc_format_common(c, low, high),
+        wc_case_fact(c, WC_FACT_SUITS_ALL_HOSTS_OF_IT, wc_format_common(c, low, high),
                      "their demands together");
 }
 
@@ -170,7 +170,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     got(c, j);
     if (j->by_pin_alone)
         wc_case_fact(
-            c, "mind",
+            c, WC_FACT_MIND,
             "this host names a single release, and its process gave up; by NVIDIA's promise "
             "a newer one would do",
             NULL);
@@ -266,9 +266,9 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
                            use->library->r.header_version);
     c->r.host = use->host->r.object;
     c->r.object = use->library->r.object;
-    wc_case_library(c, "got", use->library);
-    wc_case_fact(c, "host", wc_path_of(use->host), "link map");
-    wc_case_fact(c, "mind", "what was compiled with that header wants no older one", NULL);
+    wc_case_library(c, WC_FACT_GOT, use->library);
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(use->host), "link map");
+    wc_case_fact(c, WC_FACT_MIND, "what was compiled with that header wants no older one", NULL);
     wc_case_end(c);
 }
 

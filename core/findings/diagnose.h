@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/model/stack.h"
+#include "facts.h"
 
 struct wc_findings {
     struct wc_finding_record *p; /* in the scratch arena, cause before symptom */

@@ -64,26 +64,27 @@ static void facts(struct wc_case *c, const struct signs *signs) {
     const struct wc_machine_record *m = &s->machine;
 
     if (signs->stub)
-        wc_case_fact(c, "libcuda", wc_path_of(signs->libcuda), "link map");
+        wc_case_fact(c, WC_FACT_LIBCUDA, wc_path_of(signs->libcuda), "link map");
     WC_EACH_ROW(f, failures)
         if (*f) {
             wc_case_request(c, *f);
             wc_case_asked_by(c, *f);
         }
     if (s->has_machine) {
-        wc_case_fact(c, "kernel module", m->driver ? m->driver : "none loaded",
+        wc_case_fact(c, WC_FACT_KERNEL_MODULE, m->driver ? m->driver : "none loaded",
                      "/proc/driver/nvidia/version");
         if (m->gpu_devices != WC_NULL)
-            wc_case_fact(c, "GPU devices", wc_format(c, "%jd", m->gpu_devices), "/dev/nvidia*");
-        wc_case_fact(c, "driver's state", m->device_fault, "as `whichcudnn run` sees it");
-        wc_case_fact(c, "container", m->container, "marks of a container");
+            wc_case_fact(c, WC_FACT_GPU_DEVICES, wc_format(c, "%jd", m->gpu_devices),
+                         "/dev/nvidia*");
+        wc_case_fact(c, WC_FACT_DRIVER_STATE, m->device_fault, "as `whichcudnn run` sees it");
+        wc_case_fact(c, WC_FACT_CONTAINER, m->container, "marks of a container");
     }
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     WC_EACH(call, s->calls) {
         const struct wc_call_record *r = &call->r;
         if (wc_sort_of_call(s, r) == WC_STATUS_NOT_INITIALIZED)
             wc_case_fact(
-                c, "init-failed",
+                c, WC_FACT_INIT_FAILED,
                 wc_format(c, "%s returned %jd %s", r->function ? r->function : "a call", r->status,
                           r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED"),
                 "returned status");

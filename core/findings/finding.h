@@ -42,6 +42,7 @@ struct wc_case {
     struct wc_diagnosis *d;
     struct wc_finding_record r; /* facts are put in by wc_case_end */
     struct wc_fact fact[WC_CASE_FACTS];
+    struct wc_typed_fact typed[WC_CASE_FACTS];
     size_t facts;
     int64_t more; /* facts that found no place */
     bool lost;    /* memory ended */
@@ -77,7 +78,11 @@ const char *wc_format_name(struct wc_case *c, const char *path);
 /* Such names, with commas between; NULL of none. */
 const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
-void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source);
+void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value, const char *source);
+/* The value says more than the path that it is about. */
+void wc_case_fact_at(struct wc_case *c, enum wc_fact_role role, const char *path, const char *value,
+                     const char *source);
+void wc_case_named(struct wc_case *c, const char *name, const char *value, const char *source);
 /* It is about this library of cuDNN, or else about this host; NULL: neither. */
 void wc_case_about(struct wc_case *c, const struct wc_object *o);
 void wc_case_end(struct wc_case *c);
@@ -263,7 +268,7 @@ bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */
 
 /* "requires 9.26.0": for a title. */
 const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
-void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_record *r);
+void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_demand_record *r);
 /* As its source has it. */
 const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
 /* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
@@ -287,12 +292,12 @@ const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc
 
 /* ---- facts that several findings give (core/findings/shared/common.c) ---- */
 
-/* Path, version, installation, who asked for it and by which rule it was found, under `name`; of a
+/* Path, version, installation, who asked for it and by which rule it was found, under `role`; of a
  * facade also what else stands where the loader looks. */
-void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
+void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o);
 void wc_case_asker(struct wc_case *c, const struct wc_object *o);
 /* Path, what it really is and its installation, of a file that was looked at. */
-void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_record *f,
+void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_file_record *f,
                   const char *source);
 /* The same file as an object, for what asks objects alone; f NULL: known by its path alone. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);

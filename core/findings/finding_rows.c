@@ -21,21 +21,15 @@ enum how {
 };
 
 static const struct fact_row {
-    const char *name, *key;
+    const char *key; /* NULL: the fact's own name */
     enum rank rank;
     enum how how;
-    int most;
-} fact_rows[] = {
-#define ROW(name, key, rank, how, most) {name, key, RANK_##rank, how, most},
-#include "finding_rows.def"
+    unsigned char most;
+} fact_rows[WC_FACT_ROLES] = {
+    [WC_FACT_OTHER] = {NULL, RANK_OTHER, PLAIN, 1},
+#define FACT(role, name, key, rank, how, most) [WC_FACT_##role] = {key, RANK_##rank, how, most},
+#include "facts.def"
 };
-
-static struct fact_row row_of(const struct wc_fact *fact) {
-    WC_EACH_ROW(row, fact_rows)
-        if (wc_str_same(row->name, fact->name))
-            return *row;
-    return (struct fact_row){fact->name, fact->name, RANK_OTHER, PLAIN, 1};
-}
 
 /* ---- the page ---- */
 
@@ -107,12 +101,12 @@ static const char *format_library(struct wc_finding_page *page, const struct wc_
 
     for (; *i + 1 < f->facts.n; (*i)++) {
         const struct wc_fact *next = &f->facts.p[*i + 1];
-        const char **to = wc_str_same(next->name, "real path")      ? &real
-                          : wc_str_same(next->name, "leads to")     ? &real
-                          : wc_str_same(next->name, "SONAME")       ? &soname
-                          : wc_str_same(next->name, "version")      ? &version
-                          : wc_str_same(next->name, "installation") ? &whose
-                                                                    : NULL;
+        enum wc_fact_role role = wc_fact_role_of(&f->facts, next);
+        const char **to = role == WC_FACT_REAL_PATH || role == WC_FACT_LEADS_TO ? &real
+                          : role == WC_FACT_SONAME                              ? &soname
+                          : role == WC_FACT_VERSION                             ? &version
+                          : role == WC_FACT_INSTALLATION                        ? &whose
+                                                                                : NULL;
         if (!to)
             break;
         *to = next->value;
@@ -141,18 +135,19 @@ static const char *built_with(const struct wc_stack *s, const char *value) {
     return both ? both->r.built : NULL;
 }
 
-static const char *format_fact(struct wc_finding_page *page, const struct fact_row *row,
+static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role role,
                                const struct wc_fact *fact, const struct wc_stack *s) {
+    const enum how how = fact_rows[role].how;
     const char *value = fact->value ? fact->value : "not known", *source = fact->source;
     const char *file = source ? wc_str_find(source, ", /") : NULL, *built = NULL;
 
-    if (row->how == DEMAND && wc_str_starts(value, "requires ")) {
+    if (how == DEMAND && wc_str_starts(value, "requires ")) {
         value += sizeof "requires " - 1;
         built = built_with(s, value);
     }
-    if (wc_str_same(row->name, "LD_LIBRARY_PATH"))
+    if (role == WC_FACT_LD_LIBRARY_PATH)
         return wc_page_keep(page, "LD_LIBRARY_PATH: %s", value);
-    if (!source || (row->how != SOURCED && row->how != DEMAND))
+    if (!source || (how != SOURCED && how != DEMAND))
         return wc_page_keep(page, "%s", value);
     return wc_page_keep(page, "%s%s%s  (%.*s)", value, built ? ", built with " : "", built,
                         file ? (int)(file - source) : (int)wc_str_length(source), source);
@@ -169,16 +164,16 @@ static void add_facts(struct wc_finding_page *page, const struct wc_finding_reco
                       const struct wc_stack *s) {
     for (size_t i = 0; i < f->facts.n; i++) {
         const struct wc_fact *fact = &f->facts.p[i];
-        struct fact_row of = row_of(fact);
-        const char *key =
-            of.key == fact->name ? wc_page_keep(page, "%.*s", FACT_NAME_MOST, fact->name) : of.key;
+        enum wc_fact_role role = wc_fact_role_of(&f->facts, fact);
+        struct fact_row of = fact_rows[role];
+        const char *key = of.key ? of.key : wc_page_keep(page, "%.*s", FACT_NAME_MOST, fact->name);
         const char *value;
         struct wc_finding_row *row;
 
         if (of.how == NOWHERE || (of.how == ONCE && has_row(page, key)))
             continue;
         value =
-            of.how == LIBRARY ? format_library(page, f, s, &i) : format_fact(page, &of, fact, s);
+            of.how == LIBRARY ? format_library(page, f, s, &i) : format_fact(page, role, fact, s);
         if (!value || (of.how != LIBRARY && is_told(page, of.rank, value)) ||
             join(page, key, value))
             continue;

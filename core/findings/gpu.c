@@ -71,13 +71,14 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
         wc_format_range(c, runtime->range), made_for, f->first, format_range(c, row));
     c->r.object = facade->r.object;
     c->r.predicted = runtime->predicted;
-    wc_case_library(c, "cuDNN", facade);
+    wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_runtime(c, runtime);
     if (row->cuda)
         wc_case_cuda(c, facade);
-    wc_case_fact(c, "compute capability", format_range(c, row), "NVIDIA, cuDNN support matrix");
+    wc_case_fact(c, WC_FACT_COMPUTE_CAPABILITY, format_range(c, row),
+                 "NVIDIA, cuDNN support matrix");
     WC_EACH(gpu, d->s->machine.gpus)
-        wc_case_fact(c, "GPU", *gpu, "NVML");
+        wc_case_fact(c, WC_FACT_GPU, *gpu, "NVML");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     wc_case_end(c);
 }

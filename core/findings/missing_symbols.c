@@ -43,7 +43,7 @@ static void note(struct search *s, const char *function, const char *why, bool u
     if (!s->first)
         s->first = wc_format_name(s->c, function);
     if (s->undefined + s->expected <= NAMED_MOST)
-        wc_case_fact(s->c, function, why, undefined ? "slot, function table" : "function table");
+        wc_case_named(s->c, function, why, undefined ? "slot, function table" : "function table");
     else
         s->c->more++;
 }
@@ -118,8 +118,8 @@ static void emit(struct search *s) {
         c->effect = WC_EFFECT_DOUBTED; /* nobody has called it */
     c->r.explained_by = wc_found_before(c->d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
-    wc_case_library(c, "library", s->library);
-    wc_case_fact(c, "host", wc_path_of(s->host), "link map");
+    wc_case_library(c, WC_FACT_LIBRARY, s->library);
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(s->host), "link map");
     wc_case_end(c);
 }
 
@@ -160,19 +160,20 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
                            wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     c->r.object = library && !file ? library->r.object : WC_NULL;
-    wc_case_fact(c, "host", u->file, "dlerror");
-    wc_case_fact(c, u->symbol,
-                 wc_version_known(since) ? wc_format(c, "came with %s", wc_format_version(c, since))
-                                         : "not known to this build",
-                 "function table");
+    wc_case_fact(c, WC_FACT_HOST, u->file, "dlerror");
+    wc_case_named(c, u->symbol,
+                  wc_version_known(since)
+                      ? wc_format(c, "came with %s", wc_format_version(c, since))
+                      : "not known to this build",
+                  "function table");
     if (file)
-        wc_case_file(c, "library", file, "replay of the search");
+        wc_case_file(c, WC_FACT_LIBRARY, file, "replay of the search");
     else if (library)
-        wc_case_library(c, "library", library);
+        wc_case_library(c, WC_FACT_LIBRARY, library);
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     if (torn)
-        wc_case_fact(c, "linked with", wc_format_demand_whole(c, linked), linked->source);
+        wc_case_fact(c, WC_FACT_LINKED_WITH, wc_format_demand_whole(c, linked), linked->source);
     wc_case_end(c);
 }
 
@@ -239,10 +240,10 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
         c->r.object = library->r.object;
     c->r.explained_by = wc_found_before(d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
-    wc_case_fact(c, f->r.function, why, "function table");
+    wc_case_named(c, f->r.function, why, "function table");
     if (library)
-        wc_case_library(c, "library", library);
-    wc_case_fact(c, "loader said", f->r.text, "dlerror");
+        wc_case_library(c, WC_FACT_LIBRARY, library);
+    wc_case_fact(c, WC_FACT_LOADER_SAID, f->r.text, "dlerror");
     wc_case_asked_by(c, f);
     wc_case_end(c);
     return true;

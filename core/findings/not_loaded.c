@@ -80,7 +80,7 @@ static void major_of_part_fact(struct wc_case *c, const char *name, const struct
 
     if (wants < 0 || has < 0 || wants == has)
         return;
-    wc_case_fact(c, "mind",
+    wc_case_fact(c, WC_FACT_MAJOR_OF_PART,
                  wc_format(c,
                            wants < has ? "%s is a part of cuDNN %d, the last that has one of that "
                                          "name; %s is cuDNN %s"
@@ -118,21 +118,22 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
             continue;
         wc_case_request(c, like);
         if (like->needs)
-            wc_case_fact(c, "which needs", wc_format_name(c, like->needs), "dlerror");
+            wc_case_fact(c, WC_FACT_WHICH_NEEDS, wc_format_name(c, like->needs), "dlerror");
     }
     wc_case_searched(c, wc_search_in_vain(s, f));
     if (other && other->soname)
-        wc_case_file(c, "another major is there", other,
+        wc_case_file(c, WC_FACT_ANOTHER_MAJOR_IS_THERE, other,
                      other->rule ? wc_enum_word(WC_ENUM_search_rule, other->rule)
                                  : "directory asked for");
     wc_case_asked_by(c, f);
     WC_EACH(demand, s->demands)
         if (wc_is_demand_of(&demand->r, host_of(f, name)))
-            wc_case_demand(c, "wanted", &demand->r);
-    wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
+            wc_case_demand(c, WC_FACT_WANTED, &demand->r);
+    wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, paths ? paths : "not set",
+                 "environment at process start");
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE)
-            wc_case_library(c, "in the process by another way", o);
+            wc_case_library(c, WC_FACT_IN_THE_PROCESS_BY_ANOTHER_WAY, o);
     if (!refused(f))
         major_of_part_fact(c, name, facade_there(s) ? facade_there(s) : other ? &beside : NULL);
     wc_case_end(c);
@@ -206,13 +207,13 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
     wc_case_request(c, f);
-    wc_case_fact(c, "missing", wc_format(c, "%s", missing), "dlerror");
+    wc_case_fact(c, WC_FACT_MISSING, wc_format(c, "%s", missing), "dlerror");
     if (searched && wc_str_same(searched->r.name, missing))
-        wc_case_fact(c, "needed by", searched->r.caller, "DT_NEEDED");
+        wc_case_fact(c, WC_FACT_NEEDED_BY, searched->r.caller, "DT_NEEDED");
     wc_case_asked_by(c, f);
     wc_case_searched(c, searched);
     if (cudnn)
-        wc_case_library(c, "cuDNN", cudnn);
+        wc_case_library(c, WC_FACT_CUDNN, cudnn);
     wc_case_end(c);
 }
 

@@ -83,12 +83,13 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o,
                            wc_format_range(c, wc_runtime_of(d->s, o).range),
                            wc_format_name(c, p->package_version));
     c->r.object = o->r.object;
-    wc_case_library(c, "got", o);
-    wc_case_fact(c, "its environment has",
-                 wc_format(c, "%s  %s %s", format_directory(c, p), p->package, p->package_version),
-                 "package");
+    wc_case_library(c, WC_FACT_GOT, o);
+    wc_case_fact_at(
+        c, WC_FACT_ITS_ENVIRONMENT_HAS, format_directory(c, p),
+        wc_format(c, "%s  %s %s", format_directory(c, p), p->package, p->package_version),
+        "package");
     if (!has_number(o->r.asked_name))
-        wc_case_fact(c, "mind", "a name without a number leads to any major", NULL);
+        wc_case_fact(c, WC_FACT_NO_NUMBER, "a name without a number leads to any major", NULL);
     wc_case_end(c);
 }
 

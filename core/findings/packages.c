@@ -29,7 +29,7 @@ static const char *format_package(struct wc_case *c, const struct wc_package_rec
                      p->package_version ? wc_format_name(c, p->package_version) : "");
 }
 
-static void name_files(struct wc_case *c, const char *what, const struct wc_strings *files,
+static void name_files(struct wc_case *c, enum wc_fact_role what, const struct wc_strings *files,
                        const char *source) {
     for (size_t i = 0; i < files->n && i < NAMED; i++)
         wc_case_fact(c, what, files->p[i], source);
@@ -43,7 +43,7 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
 
     if (o)
         c->r.object = o->r.object;
-    wc_case_fact(c, "package",
+    wc_case_fact(c, WC_FACT_PACKAGE,
                  wc_format(c, "%s%s%s%s%s%s", format_package(c, p), kind ? " (" : "", kind,
                            kind ? ")" : "", p->prefix ? " in " : "", p->prefix),
                  p->list);
@@ -100,14 +100,14 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
                                             : "%jd of the %jd cuDNN libraries of %s are not there",
                       p->missing_count, p->file_count, package);
     package_facts(c, p);
-    name_files(c, "missing", &p->missing, "list of the package");
+    name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
     if (f)
         wc_case_request(c, f);
     if (instead)
-        wc_case_library(c, "in the place of a missing one", instead);
+        wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
     if (p->installation_kind == WC_installation_kind_WHEEL)
-        wc_case_fact(c, "mind", "pip takes it for installed: a plain pip install changes nothing",
-                     NULL);
+        wc_case_fact(c, WC_FACT_MIND,
+                     "pip takes it for installed: a plain pip install changes nothing", NULL);
     wc_case_end(c);
 }
 
@@ -220,11 +220,11 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
         c->r.title = wc_format(c, "beside the files of %s lies %s, which no package installed",
                                package, wc_format_name(c, p->foreign.p[0]));
     package_facts(c, p);
-    name_files(c, "shared with", &p->shared_with, "list of that package");
-    name_files(c, "other size than listed", &p->changed, "list of the package");
-    name_files(c, "on no list", &p->foreign, "directory of the package");
+    name_files(c, WC_FACT_SHARED_WITH, &p->shared_with, "list of that package");
+    name_files(c, WC_FACT_OTHER_SIZE_THAN_LISTED, &p->changed, "list of the package");
+    name_files(c, WC_FACT_ON_NO_LIST, &p->foreign, "directory of the package");
     if (o)
-        wc_case_library(c, "says another version", o);
+        wc_case_library(c, WC_FACT_SAYS_ANOTHER_VERSION, o);
     wc_case_end(c);
 }
 

@@ -99,8 +99,9 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
             wc_format(c, m.n == 1 ? "%s found no %s part" : "%s found no %s parts", who, parts);
     if (facade) {
         c->r.object = facade->r.object;
-        wc_case_library(c, "facade", facade);
-        wc_case_fact(c, "parts belong into", wc_directory_of(c, facade), "directory of the facade");
+        wc_case_library(c, WC_FACT_FACADE, facade);
+        wc_case_fact(c, WC_FACT_PARTS_BELONG_INTO, wc_directory_of(c, facade),
+                     "directory of the facade");
     }
     if (is_foreseen(d->s, facade))
         c->effect = WC_EFFECT_DOUBTED;

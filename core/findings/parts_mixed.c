@@ -76,13 +76,13 @@ static struct set set_of(const struct wc_stack *s, const struct wc_object *facad
 static void row(struct wc_case *c, const struct wc_object *o) {
     const char *directory = wc_directory_of(c, o), *installation = wc_format_installation(c, o);
 
-    wc_case_fact(c,
-                 o->r.role == WC_role_FACADE ? "facade"
-                 : o->r.part                 ? o->r.part
-                                             : "part",
-                 wc_format(c, "%s  %s%s%s", wc_format_own(c, o), directory ? directory : "?",
-                           installation ? "  " : "", installation),
-                 wc_own_range(o).source);
+    wc_case_named(c,
+                  o->r.role == WC_role_FACADE ? wc_fact_name(WC_FACT_FACADE)
+                  : o->r.part                 ? o->r.part
+                                              : "part",
+                  wc_format(c, "%s  %s%s%s", wc_format_own(c, o), directory ? directory : "?",
+                            installation ? "  " : "", installation),
+                  wc_own_range(o).source);
 }
 
 static void matrix(struct wc_case *c, const struct set *set) {
@@ -117,7 +117,8 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
         if (is_refusal(s, facade, f))
             wc_case_request(c, f);
         if (!wc_is_load(f) && f->r.function && wc_means(facade, f->r.caller_object, f->r.caller))
-            wc_case_fact(c, "not found in a part", f->r.function, f->r.text ? f->r.text : "dlsym");
+            wc_case_fact(c, WC_FACT_NOT_FOUND_IN_A_PART, f->r.function,
+                         f->r.text ? f->r.text : "dlsym");
     }
 }
 
@@ -146,7 +147,7 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
                                         "installation-incomplete", "replaced-on-disk", NULL);
     matrix(c, &set);
     if (answering)
-        wc_case_fact(c, "mind",
+        wc_case_fact(c, WC_FACT_MIND,
                      wc_format(c, "cudnnGetVersion returns the %s part's number, not the facade's",
                                answering),
                      NULL);
@@ -187,10 +188,10 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
     } else if (!refused) {
         c->r.title =
             wc_format(c, "cuDNN says that the parts of %s are of different releases", name);
-        wc_case_fact(c, "call", said->r.function, "watched call");
+        wc_case_fact(c, WC_FACT_CALL, said->r.function, "watched call");
         WC_EACH(o, d->s->objects)
             if (is_by_name_alone(d->s, o, facade))
-                wc_case_fact(c, "nothing inside tells the release of",
+                wc_case_fact(c, WC_FACT_NOTHING_INSIDE_TELLS_THE_RELEASE_OF,
                              wc_format_name(c, wc_name_of(o)), "the file");
     } else {
         struct wc_name lacks = wc_name_read(refused->said.version);
@@ -198,7 +199,7 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
             c, "%s does not fit the other parts of %s: it wants a function that %s does not have",
             wc_format_name(c, refused->culprit), name,
             lacks.kind == WC_NAME_PART ? wc_format_name(c, lacks.part) : "facade");
-        wc_case_fact(c, "refused", refused->culprit, "dlerror");
+        wc_case_fact(c, WC_FACT_REFUSED, refused->culprit, "dlerror");
     }
     c->r.object = facade->r.object;
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-mixed",

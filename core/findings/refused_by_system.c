@@ -53,16 +53,17 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
 
     c->r.title = wc_format(c, "%s, %s", wc_format_wanted(c, f, f->culprit), reason(f));
     wc_case_about(c, wc_caller_of(d->s, f));
-    wc_case_fact(c, "file", f->culprit, f->said.system ? "dlerror" : "loader request");
+    wc_case_fact(c, WC_FACT_FILE, f->culprit, f->said.system ? "dlerror" : "loader request");
     if (file) {
         if (!wc_str_same(file->real_path, file->path))
-            wc_case_fact(c, "real path", file->real_path, "file");
-        wc_case_fact(c, "is", file->content, "file, /proc/self");
-        wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
+            wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path, "file");
+        wc_case_fact(c, WC_FACT_IS, file->content, "file, /proc/self");
+        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files beside it");
     }
     wc_case_request(c, f);
-    wc_case_fact(c, "mind", mind(f->refusal), NULL);
-    wc_case_fact(c, "glibc", f->refusal == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
+    wc_case_fact(c, WC_FACT_MIND, mind(f->refusal), NULL);
+    wc_case_fact(c, WC_FACT_GLIBC,
+                 f->refusal == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
                  "symbol versions of libc.so.6");
     wc_case_asked_by(c, f);
     wc_case_end(c);
@@ -75,7 +76,8 @@ static bool is_behind_told(const struct wc_diagnosis *d, const struct wc_file_re
     WC_EACH(r, *d->out)
         if (wc_str_same(r->id, d->kind->id) &&
             WC_ANY(fact, r->facts,
-                   wc_str_same(fact->name, "is") && wc_str_same(fact->value, file->content)))
+                   wc_fact_role_of(&r->facts, fact) == WC_FACT_IS &&
+                       wc_str_same(fact->value, file->content)))
             return true;
     return false;
 }

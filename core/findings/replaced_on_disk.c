@@ -25,9 +25,10 @@ static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *f
     c->r.title = wc_format(c, "%s was replaced on disk since the process loaded it",
                            wc_format_name(c, wc_name_of(o)));
     c->r.object = o->r.object;
-    wc_case_library(c, "got", o);
-    wc_case_fact(c, "there is now", file->version ? file->version : file->content, file->path);
-    wc_case_fact(c, "mind", "what is mapped stays; what the process opens from now on is new",
+    wc_case_library(c, WC_FACT_GOT, o);
+    wc_case_fact(c, WC_FACT_THERE_IS_NOW, file->version ? file->version : file->content,
+                 file->path);
+    wc_case_fact(c, WC_FACT_MIND, "what is mapped stays; what the process opens from now on is new",
                  NULL);
     wc_case_end(c);
 }
@@ -43,8 +44,8 @@ static void report_name(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_about(c, wc_caller_of(d->s, f));
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    wc_case_fact(c, "mind", "so the process's memory map names a file that is no longer there",
-                 NULL);
+    wc_case_fact(c, WC_FACT_MIND,
+                 "so the process's memory map names a file that is no longer there", NULL);
     wc_case_end(c);
 }
 

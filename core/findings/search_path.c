@@ -43,7 +43,7 @@ static void find_late(struct wc_diagnosis *d) {
         c->r.title = wc_format(c, "LD_LIBRARY_PATH was set too late for %s: %s came in",
                                wc_format_name(c, f->r.name), wc_format_own(c, got));
         c->r.object = got->r.object;
-        wc_case_library(c, "got", got);
+        wc_case_library(c, WC_FACT_GOT, got);
         wc_case_end(c);
     }
 }
@@ -62,10 +62,10 @@ static void find_elements(struct wc_diagnosis *d) {
         size_t n = element_length(p);
         if (n == 0 || (p[0] != '/' && p[0] != '$')) {
             relative++;
-            wc_case_fact(c, "relative", format_element(c, p, n), "LD_LIBRARY_PATH");
+            wc_case_fact(c, WC_FACT_RELATIVE, format_element(c, p, n), "LD_LIBRARY_PATH");
         } else if (failed && leads_nowhere(d->s, p, n)) {
             nowhere++;
-            wc_case_fact(c, "no such directory", format_element(c, p, n), "LD_LIBRARY_PATH");
+            wc_case_fact(c, WC_FACT_NO_SUCH_DIRECTORY, format_element(c, p, n), "LD_LIBRARY_PATH");
         }
         p += n;
         if (!*p)

@@ -78,9 +78,9 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
                                rule, b->r.version, wc_format_directory(c, b->r.path));
     }
     c->r.object = o->r.object;
-    wc_case_library(c, "got", o);
+    wc_case_library(c, WC_FACT_GOT, o);
     if (of_host && b->r.installation)
-        wc_case_fact(c, "mind",
+        wc_case_fact(c, WC_FACT_MIND,
                      wc_format(c, "to upgrade %s changes nothing for it",
                                wc_format_name(c, b->r.installation)),
                      NULL);

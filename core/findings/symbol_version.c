@@ -38,17 +38,17 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
                   !library && file && file->version ? file->version : "it");
     c->r.object = library ? library->r.object : WC_NULL;
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    wc_case_fact(c, "refused", u->file, "dlerror");
-    wc_case_fact(c, "wanted symbol version", u->version, "dlerror");
+    wc_case_fact(c, WC_FACT_REFUSED, u->file, "dlerror");
+    wc_case_fact(c, WC_FACT_WANTED_SYMBOL_VERSION, u->version, "dlerror");
     if (u->symbol)
-        wc_case_fact(c, "wanted function", u->symbol, "dlerror");
+        wc_case_fact(c, WC_FACT_WANTED_FUNCTION, u->symbol, "dlerror");
     if (function != WC_NO_FUNCTION)
-        wc_case_fact(c, "came with", wc_format_version(c, wc_function_first(function)),
+        wc_case_fact(c, WC_FACT_CAME_WITH, wc_format_version(c, wc_function_first(function)),
                      "function table");
     if (library)
-        wc_case_library(c, "library", library);
+        wc_case_library(c, WC_FACT_LIBRARY, library);
     else if (file)
-        wc_case_file(c, "library", file, u->library ? "dlerror" : "replay of the search");
+        wc_case_file(c, WC_FACT_LIBRARY, file, u->library ? "dlerror" : "replay of the search");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     wc_case_end(c);

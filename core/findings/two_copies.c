@@ -39,8 +39,8 @@ static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
                                wc_format_name(c, wc_name_of(use->library)));
         c->r.host = use->host->r.object;
         c->r.object = by->r.object;
-        wc_case_fact(c, "answers", wc_path_of(by), "bindings");
-        wc_case_library(c, "passed over", use->library);
+        wc_case_fact(c, WC_FACT_ANSWERS, wc_path_of(by), "bindings");
+        wc_case_library(c, WC_FACT_PASSED_OVER, use->library);
         wc_case_end(c);
     }
 }
@@ -63,14 +63,14 @@ static void find_facades(struct wc_diagnosis *d) {
                              wc_format_own(c, f.p[i]));
     c->r.title = wc_format(c, "%zu cuDNN facades in one process: %s", f.n, versions);
     WC_EACH(facade, f) {
-        wc_case_library(c, "facade", *facade);
+        wc_case_library(c, WC_FACT_FACADE, *facade);
         WC_EACH(use, d->uses)
             if (use->library == *facade)
-                wc_case_fact(c, "used by", wc_path_of(use->host), "bindings");
+                wc_case_fact(c, WC_FACT_USED_BY, wc_path_of(use->host), "bindings");
     }
     wc_case_crash(c);
-    wc_case_fact(c, "mind", "what asks for parts by name alone may get those of the other copy",
-                 NULL);
+    wc_case_fact(c, WC_FACT_MIND,
+                 "what asks for parts by name alone may get those of the other copy", NULL);
     wc_case_end(c);
 }
 

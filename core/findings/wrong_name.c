@@ -39,10 +39,10 @@ static void report_false(struct wc_diagnosis *d, const struct wc_object *o, cons
     c->r.object = o->r.object;
     if (by && !wc_is_cudnn(by))
         c->r.host = by->r.object;
-    wc_case_library(c, "got", o);
-    wc_case_fact(c, "SONAME", o->r.soname, "dynamic section");
+    wc_case_library(c, WC_FACT_GOT, o);
+    wc_case_fact(c, WC_FACT_SONAME, o->r.soname, "dynamic section");
     if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) && !wc_version_known(o->version))
-        wc_case_fact(c, "functions of cuDNN", "none", "exported functions");
+        wc_case_fact(c, WC_FACT_FUNCTIONS_OF_CUDNN, "none", "exported functions");
     wc_case_end(c);
 }
 
@@ -57,7 +57,7 @@ static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
                   wc_format_name(c, f->culprit), wc_format_name(c, f->file->soname));
     if (by && !wc_is_cudnn(by))
         c->r.host = by->r.object;
-    wc_case_file(c, "found", f->file, "dlerror");
+    wc_case_file(c, WC_FACT_FOUND, f->file, "dlerror");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     wc_case_end(c);
@@ -75,7 +75,7 @@ static void other_name_fact(struct wc_case *c, const struct wc_file_record *file
 
     if (wc_str_format(path, sizeof path, "%.*s%s", directory, file->path, asked) &&
         WC_ANY(f, c->d->s->files, !f->r.fault && wc_str_same(f->r.path, path)))
-        wc_case_fact(c, "mind",
+        wc_case_fact(c, WC_FACT_MIND,
                      wc_format(c,
                                "%s is there, too: the loader's cache has a file that is no link "
                                "under its SONAME alone",
@@ -106,7 +106,7 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
         c->effect = WC_EFFECT_DOUBTED;
     else if (wc_name_kind_of(asked) == WC_NAME_CUDA_DEPENDENCY && of_others && !f->r.text)
         c->effect = WC_EFFECT_NONE;
-    wc_case_file(c, "file", file,
+    wc_case_file(c, WC_FACT_FILE, file,
                  file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
                             : "directory asked for");
     wc_case_request(c, f);

@@ -92,6 +92,7 @@ bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const vo
         } else if (f->type == WC_FIELD_FACTS) {
             struct wc_facts *facts = value;
             facts->p = keep_texts(&k, facts->p, facts->n, 3);
+            facts->typed = NULL;
         }
     }
     return !k.failed;

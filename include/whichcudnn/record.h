@@ -38,6 +38,7 @@ struct wc_fact {
 struct wc_facts {
     const struct wc_fact *p;
     size_t n;
+    const struct wc_typed_fact *typed; /* one for each; NULL: it was read, not found here */
 };
 
 enum wc_kind {

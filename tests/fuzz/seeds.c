@@ -318,7 +318,7 @@ static size_t put_record(size_t at, enum wc_kind kind, unsigned variant, bool em
                                  .flag = drawn & 1,
                                  .word = drawn % words_of(&f[i]),
                                  .texts = {texts, 3},
-                                 .facts = {facts, 2}};
+                                 .facts = {.p = facts, .n = 2}};
         fill_field(&r, &f[i], &s);
     }
     return at + wc_record_write(&r, (char *)input + at, WC_RECORD_MAX);

@@ -39,7 +39,7 @@ static bool print_record(enum wc_kind kind, const char *text, size_t n) {
                                  .flag = true,
                                  .word = words_of(&f[i]) - 1,
                                  .texts = {texts, n},
-                                 .facts = {facts, n}};
+                                 .facts = {.p = facts, .n = n}};
         fill_field(&r, &f[i], &s);
     }
     length = wc_record_write(&r, line, sizeof(line));

@@ -140,6 +140,7 @@ static void say_it(struct scene *s, const struct wc_findings *found) {
         for (int k = 0; k < 4; k++)
             facts[k] = (struct wc_fact){names[draw(0, 3)], any_text(s), any_text(s)};
         f.facts.p = facts;
+        f.facts.typed = NULL;
         f.facts.n = 4;
         f.title = f.id = NULL;
         assert_non_null(wc_finding_text(&page, &f, &view));
@@ -272,7 +273,7 @@ static void what_finds_no_place_is_counted(void **state) {
     struct wc_case c = {.facts = 0};
     (void)state;
     for (int i = 0; i < WC_CASE_FACTS + 5; i++)
-        wc_case_fact(&c, "name", i == 3 ? NULL : "value", NULL);
+        wc_case_fact(&c, WC_FACT_GOT, i == 3 ? NULL : "value", NULL);
     assert_int_equal(c.facts, WC_CASE_FACTS - 1);
     assert_int_equal(c.more, 5);
 }

@@ -381,7 +381,7 @@ static void every_field_comes_back_as_it_was(void **state) {
                                      .flag = true,
                                      .word = words > 1 ? 1 + i % (words - 1) : 0,
                                      .texts = {sample_texts, 3},
-                                     .facts = {sample_facts, 2}};
+                                     .facts = {.p = sample_facts, .n = 2}};
             fill_field(&r, &fields[i], &s);
         }
         there_and_back(&r, l);
@@ -501,7 +501,7 @@ static void long_facts_are_cut_and_counted(void **state) {
     for (size_t i = 0; i < 500; i++)
         facts[i] = (struct wc_fact){"found", "/a/path/of/some/length/libcudnn.so.9", "link map"};
     wc_record_begin(&r, WC_KIND_finding);
-    r.u.finding.facts = (struct wc_facts){facts, 500};
+    r.u.finding.facts = (struct wc_facts){.p = facts, .n = 500};
     r.u.finding.title = "short";
     write_record(&r, WC_RECORD_MAX, l);
     kept = json_array_size(json_object_get(l->json, "facts"));
@@ -569,7 +569,7 @@ static void every_kind_fits_into_the_least_room(void **state) {
                                      .flag = true,
                                      .word = words > 2 ? 2 : words - 1,
                                      .texts = {texts, 300},
-                                     .facts = {facts, 300}};
+                                     .facts = {.p = facts, .n = 300}};
             fill_field(&r, &fields[i], &s);
         }
         write_record(&r, 1024, l);

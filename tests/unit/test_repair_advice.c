@@ -37,7 +37,7 @@ static void every_finding_has_a_sentence_of_its_own(void **state) {
     o->framework = "torch";
     for (size_t i = 0; i < n; i++) {
         const struct wc_finding_record f = {.id = kind[i].id,
-                                            .facts = {known, sizeof known / sizeof *known},
+                                            .facts = {.p = known, .n = sizeof known / sizeof *known},
                                             .host = host,
                                             .object = host};
         struct advice advice = advised(&s->stack, &f);
@@ -82,7 +82,7 @@ static void what_is_not_known_is_not_in_it(void **state) {
     struct scene *s = new_scene();
     struct wc_fact wanted = {"wanted", "requires >=9.8,<10", NULL};
     struct wc_finding_record f = {.id = "library-not-found", .host = NOBODY, .object = NOBODY};
-    f.facts = (struct wc_facts){&wanted, 1};
+    f.facts = (struct wc_facts){.p = &wanted, .n = 1};
     assert_non_null(strstr(advised(&s->stack, &f).text, "looks for it: requires >=9.8,<10"));
     wanted = (struct wc_fact){"asked for", "libcudnn.so.9", NULL};
     assert_non_null(strstr(advised(&s->stack, &f).text, "a cuDNN that has libcudnn.so.9 where"));
@@ -191,7 +191,7 @@ static void an_older_release_is_said_alone(void **state) {
         {"library", "/lib/x86_64-linux-gnu/libc.so.6", NULL}};
     struct scene *s = new_scene();
     struct wc_finding_record f = {
-        .id = "symbol-version-not-found", .facts = {facts, 2}, .host = NOBODY, .object = NOBODY};
+        .id = "symbol-version-not-found", .facts = {.p = facts, .n = 2}, .host = NOBODY, .object = NOBODY};
     struct wc_record r = begin(WC_KIND_package);
     char memory[4096];
     struct wc_buffer_arena arena;

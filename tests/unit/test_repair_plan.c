@@ -585,8 +585,8 @@ static void beside_a_link_belongs_the_release_that_it_leads_to(void **state) {
 static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     static const struct wc_fact wanted = {"wanted", "requires nvidia-cudnn-cu12>=9.8,<10", NULL};
     struct environment *e = *state;
-    struct wc_finding_record f[] = {{.id = "library-not-found", .facts = {&wanted, 1}},
-                                    {.id = "driver-too-old", .facts = {&wanted, 1}},
+    struct wc_finding_record f[] = {{.id = "library-not-found", .facts = {.p = &wanted, .n = 1}},
+                                    {.id = "driver-too-old", .facts = {.p = &wanted, .n = 1}},
                                     {.id = "replaced-on-disk"}};
     const struct wc_findings findings = {f, 3, 0};
     struct plan plan;

@@ -74,7 +74,7 @@ static void draw_field(struct wc_record *r, const struct wc_field *f, const char
                              .flag = rand() % 2,
                              .word = (unsigned)rand() % words_of(f),
                              .texts = {list, (size_t)(rand() % 40)},
-                             .facts = {(void *)list, (size_t)(rand() % 13)}};
+                             .facts = {.p = (void *)list, .n = (size_t)(rand() % 13)}};
     fill_field(r, f, &s);
 }
 

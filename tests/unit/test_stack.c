@@ -135,7 +135,7 @@ static void fill_every_field(struct wc_record *r) {
         else if (f->type == WC_FIELD_STRS)
             *(struct wc_strings *)value = (struct wc_strings){list_of_words, 2};
         else if (f->type == WC_FIELD_FACTS)
-            *(struct wc_facts *)value = (struct wc_facts){facts_of_words, 2};
+            *(struct wc_facts *)value = (struct wc_facts){.p = facts_of_words, .n = 2};
     }
 }
 
@@ -422,7 +422,7 @@ static void findings_are_kept_where_wanted(void **state) {
     struct wc_record r;
 
     wc_record_begin(&r, WC_KIND_finding);
-    r.u.finding.facts = (struct wc_facts){&fact, 1};
+    r.u.finding.facts = (struct wc_facts){.p = &fact, .n = 1};
     assert_true(wc_stack_apply(s, &r));
     assert_int_equal(s->findings.n, 0);
     s->keep_findings = true;

@@ -220,7 +220,7 @@ static bool read_facts(struct reading *in, struct wc_facts *out) {
             return false;
         n += 3;
     }
-    *out = (struct wc_facts){(const void *)p, n / 3};
+    *out = (struct wc_facts){.p = (const void *)p, .n = n / 3};
     return true;
 }
 

@@ -16,15 +16,8 @@ struct asked {
 
 /* ---- what is known ---- */
 
-static const char *fact(const struct asked *a, const char *name) {
-    const struct wc_fact *found = WC_FIRST(one, a->f->facts, wc_str_same(one->name, name));
-
-    return found ? found->value : NULL;
-}
-
-static bool fact_has(const struct asked *a, const char *name, const char *word) {
-    return WC_ANY(one, a->f->facts,
-                  wc_str_same(one->name, name) && one->value && strstr(one->value, word));
+static const char *fact(const struct asked *a, enum wc_fact_role role) {
+    return wc_fact_value(a->f, role);
 }
 
 static const char *host_name(const struct asked *a) {
@@ -45,14 +38,16 @@ static const char *opener_of(const struct asked *a) {
     WC_EACH(o, a->s->objects) {
         const struct wc_object *by = wc_object_of(a->s, o->r.asked_by_object, o->r.asked_by);
         if (o->r.asked_by && o->r.asked_name && strchr(o->r.asked_name, '/') &&
-            WC_ANY(one, a->f->facts, wc_str_same(one->name, "copy") && wc_has_path(o, one->value)))
+            WC_ANY(one, a->f->facts,
+                   wc_fact_role_of(&a->f->facts, one) == WC_FACT_COPY &&
+                       wc_has_path(o, one->value)))
             return by && by->r.installation ? by->r.installation : wc_base_name(o->r.asked_by);
     }
     return NULL;
 }
 
 static const char *package_name(const struct asked *a) {
-    const char *value = fact(a, "package");
+    const char *value = fact(a, WC_FACT_PACKAGE);
 
     return value ? value : a->object ? a->object->r.installation : NULL;
 }
@@ -73,7 +68,7 @@ static const char *mount_of(const struct asked *a) {
 
 /* What was looked at of the file that the finding names. */
 static const struct wc_file_record *file_of(const struct asked *a) {
-    const char *path = fact(a, "file");
+    const char *path = fact(a, WC_FACT_FILE);
     const struct wc_file *found =
         path ? WC_FIRST(one, a->s->files, wc_str_same(one->r.path, path)) : NULL;
 
@@ -87,25 +82,16 @@ static enum wc_file_fault fault_of(const struct asked *a) {
 }
 
 static enum wc_system_refusal refusal_of(const struct asked *a) {
-    const char *path = fact(a, "file");
+    const char *path = fact(a, WC_FACT_FILE);
     const struct wc_failure *failure =
-        WC_FIRST(f, a->s->failures,
-                 f->reason == WC_REASON_SYSTEM && wc_str_same(f->culprit, path));
+        WC_FIRST(f, a->s->failures, f->reason == WC_REASON_SYSTEM && wc_str_same(f->culprit, path));
 
     return failure ? failure->refusal : WC_SYSTEM_NOTHING;
 }
 
-/* Of a fact that begins with a path: "/opt/lib/libcudnn.so.9  9.1.0  directory". */
-static const char *path_in(const struct asked *a, const char *name) {
-    const char *value = fact(a, name), *end = value ? strstr(value, "  ") : NULL;
-    size_t n = !value ? 0 : end ? (size_t)(end - value) : strlen(value);
-
-    return value && *value == '/' ? wc_arena_format(a->memory, "%.*s", (int)n, value) : NULL;
-}
-
 /* Of the copy with which that fact begins: does nothing refuse it, as far as that is known? */
-static bool suits(const struct asked *a, const char *name) {
-    const char *path = path_in(a, name);
+static bool suits(const struct asked *a, enum wc_fact_role role) {
+    const char *path = wc_fact_path(a->f, role);
     const struct wc_candidate *copy =
         path ? WC_FIRST(c, a->s->candidates, wc_str_same(c->r.path, path)) : NULL;
 
@@ -124,22 +110,22 @@ static bool always(const struct asked *a) {
 }
 
 static bool is_set_too_late(const struct asked *a) {
-    return suits(a, "would have given");
+    return suits(a, WC_FACT_WOULD_HAVE_GIVEN);
 }
 
 static bool has_copy(const struct asked *a) {
-    return !a->played && suits(a, "a copy is in");
+    return !a->played && suits(a, WC_FACT_A_COPY_IS_IN);
 }
 
 /* The variable put the one that came in before another. */
 static bool has_one_behind(const struct asked *a) {
-    const char *found = fact(a, "found by");
+    const struct wc_searched *search = a->object ? wc_search_of(a->s, a->object) : NULL;
 
-    return found && wc_str_starts(found, "LD_LIBRARY_PATH") && suits(a, "behind it");
+    return search && search->r.rule == WC_search_rule_LIBRARY_PATH && suits(a, WC_FACT_BEHIND_IT);
 }
 
 static bool is_one_behind_refused(const struct asked *a) {
-    return path_in(a, "behind it") && !suits(a, "behind it");
+    return wc_fact_path(a->f, WC_FACT_BEHIND_IT) && !suits(a, WC_FACT_BEHIND_IT);
 }
 
 static bool is_preloaded(const struct asked *a) {
@@ -147,23 +133,23 @@ static bool is_preloaded(const struct asked *a) {
 }
 
 static bool is_own_search(const struct asked *a) {
-    return fact(a, "its own search finds") != NULL;
+    return fact(a, WC_FACT_ITS_OWN_SEARCH_FINDS) != NULL;
 }
 
 static bool is_answered_elsewhere(const struct asked *a) {
-    return fact(a, "answers") != NULL;
+    return fact(a, WC_FACT_ANSWERS) != NULL;
 }
 
 static bool is_shared(const struct asked *a) {
-    return fact(a, "shared with") != NULL;
+    return fact(a, WC_FACT_SHARED_WITH) != NULL;
 }
 
 static bool is_set(const struct asked *a) {
-    return fact(a, "LD_LIBRARY_PATH") != NULL;
+    return fact(a, WC_FACT_LD_LIBRARY_PATH) != NULL;
 }
 
 static bool is_in_variable(const struct asked *a) {
-    const char *path = fact(a, "file") ?: fact(a, "got") ?: fact(a, "libcuda");
+    const char *path = fact(a, WC_FACT_FILE) ?: fact(a, WC_FACT_GOT) ?: fact(a, WC_FACT_LIBCUDA);
     const struct wc_object o = wc_file_as_object(file_of(a), path);
 
     return path && wc_in_search_path(a->s, &o);
@@ -217,13 +203,13 @@ static bool cannot_be_read(const struct asked *a) {
 }
 
 static bool is_of_cudnn(const struct asked *a) {
-    const char *refused = fact(a, "refused"), *library = fact(a, "library");
+    const char *refused = fact(a, WC_FACT_REFUSED), *library = fact(a, WC_FACT_LIBRARY);
 
     return library && refused && wc_name_is_cudnn(refused) && wc_name_is_cudnn(library);
 }
 
 static bool is_of_system(const struct asked *a) {
-    const char *refused = fact(a, "refused"), *library = fact(a, "library");
+    const char *refused = fact(a, WC_FACT_REFUSED), *library = fact(a, WC_FACT_LIBRARY);
 
     return library && refused && wc_name_is_cudnn(refused) &&
            wc_name_kind_of(library) == WC_NAME_OTHER;
@@ -231,29 +217,29 @@ static bool is_of_system(const struct asked *a) {
 
 /* A file was there, and the loader had other words than that it was not found. */
 static bool is_refused(const struct asked *a) {
-    const char *said = fact(a, "loader said");
+    const char *said = fact(a, WC_FACT_LOADER_SAID);
     char name[512];
 
     return said && !wc_text_not_found(said, name, sizeof(name));
 }
 
 static bool is_part(const struct asked *a) {
-    return wc_name_kind_of(fact(a, "asked for")) == WC_NAME_PART &&
+    return wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_PART &&
            WC_ANY(o, a->s->objects, o->r.role == WC_role_FACADE);
 }
 
 static bool is_of_another_major(const struct asked *a) {
-    return fact_has(a, "mind", " is a part of cuDNN ");
+    return fact(a, WC_FACT_MAJOR_OF_PART) != NULL;
 }
 
 /* What was built for one major, where another is in the process, or where it looks and nothing that
  * was played is a way out; and no copy of its own is known. */
 static bool is_of_other_build(const struct asked *a) {
-    const int32_t wants = wc_name_read(fact(a, "which needs")).version.major;
+    const int32_t wants = wc_name_read(fact(a, WC_FACT_WHICH_NEEDS)).version.major;
 
-    if (wants < 0 || fact(a, "a copy is in"))
+    if (wants < 0 || fact(a, WC_FACT_A_COPY_IS_IN))
         return false;
-    return (a->played && fact(a, "another major is there")) ||
+    return (a->played && fact(a, WC_FACT_ANOTHER_MAJOR_IS_THERE)) ||
            WC_ANY(o, a->s->objects,
                   o->r.role == WC_role_FACADE && o->r.mapped && wc_major_of(o) >= 0 &&
                       wc_major_of(o) != wants);
@@ -270,14 +256,14 @@ static int32_t cuda_there(const struct wc_stack *s) {
 
 /* Something beside cuDNN was built for another CUDA. */
 static bool is_of_other_cuda(const struct asked *a) {
-    const int32_t wants = wc_name_cuda(fact(a, "missing")), there = cuda_there(a->s);
+    const int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING)), there = cuda_there(a->s);
 
     return a->played && wants > 0 && there > 0 && wants != there &&
-           wc_name_kind_of(fact(a, "asked for")) == WC_NAME_OTHER;
+           wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
 }
 
 static bool has_no_number(const struct asked *a) {
-    return fact_has(a, "mind", "a name without a number");
+    return fact(a, WC_FACT_NO_NUMBER) != NULL;
 }
 
 static bool has_other_name_for_gpu(const struct asked *a) {
@@ -288,12 +274,12 @@ static bool has_other_name_for_gpu(const struct asked *a) {
 
 /* Neither of cuDNN nor of CUDA. */
 static bool misses_nobodys(const struct asked *a) {
-    return wc_name_kind_of(fact(a, "missing")) == WC_NAME_OTHER;
+    return wc_name_kind_of(fact(a, WC_FACT_MISSING)) == WC_NAME_OTHER;
 }
 
 /* A part that wants another CUDA than its package is made for did not come with that package. */
 static bool is_of_other_package(const struct asked *a) {
-    int32_t wants = wc_name_cuda(fact(a, "missing"));
+    int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING));
     int32_t made_for = a->object ? wc_cuda_in_package(a->object->r.installation) : -1;
 
     return wants >= 0 && made_for >= 0 && wants != made_for;
@@ -314,7 +300,7 @@ static bool is_no_version(const struct asked *a) {
 }
 
 static bool is_stub(const struct asked *a) {
-    return wc_lies_in_a(fact(a, "libcuda"), "stubs");
+    return wc_lies_in_a(fact(a, WC_FACT_LIBCUDA), "stubs");
 }
 
 static bool is_container(const struct asked *a) {
@@ -322,15 +308,22 @@ static bool is_container(const struct asked *a) {
 }
 
 static bool has_device_fault(const struct asked *a) {
-    return fact(a, "driver's state") != NULL;
+    return fact(a, WC_FACT_DRIVER_STATE) != NULL;
+}
+
+/* The driver's own words, as the machine's record has them. */
+static bool driver_state_has(const struct asked *a, const char *word) {
+    const char *state = fact(a, WC_FACT_DRIVER_STATE);
+
+    return state && strstr(state, word);
 }
 
 static bool lacks_fabric_manager(const struct asked *a) {
-    return fact_has(a, "driver's state", "fabric manager");
+    return driver_state_has(a, "fabric manager");
 }
 
 static bool lacks_mps(const struct asked *a) {
-    return fact_has(a, "driver's state", "MPS");
+    return driver_state_has(a, "MPS");
 }
 
 static bool hides_gpus(const struct asked *a) {
@@ -338,7 +331,7 @@ static bool hides_gpus(const struct asked *a) {
 }
 
 static bool is_forked(const struct asked *a) {
-    return fact(a, "before the fork") != NULL;
+    return fact(a, WC_FACT_BEFORE_THE_FORK) != NULL;
 }
 
 static bool has_libcuda(const struct asked *a) {
@@ -396,10 +389,10 @@ static const char *value_of(const struct asked *a, const char *word) {
     if (strcmp(word, "machine") == 0)
         return a->s->machine.architecture;
     if (strncmp(word, "path of ", 8) == 0)
-        return path_in(a, word + 8);
+        return wc_fact_path(a->f, wc_fact_role_named(word + 8));
     if (strncmp(word, "directory of ", 13) == 0)
-        return directory_of(a, path_in(a, word + 13));
-    return fact(a, word);
+        return directory_of(a, wc_fact_path(a->f, wc_fact_role_named(word + 13)));
+    return fact(a, wc_fact_role_named(word));
 }
 
 /* NULL: a word of it is not known. */

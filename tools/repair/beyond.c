@@ -8,12 +8,6 @@
 #include "rules.h"
 #include "wheel_table.h"
 
-static const char *fact(const struct wc_finding_record *f, const char *name) {
-    const struct wc_fact *found = WC_FIRST(one, f->facts, wc_str_same(one->name, name));
-
-    return found ? found->value : NULL;
-}
-
 static const struct wc_object *object_of(const struct wc_stack *s, int64_t object) {
     return object == WC_NULL ? NULL : wc_stack_object(s, object);
 }
@@ -66,7 +60,9 @@ static const char *site_of(struct wc_arena *memory, const struct wc_object *host
 static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
                              const struct wc_finding_record *f) {
     const struct wc_object *host = object_of(s, f->host);
-    const char *file = fact(f, "which needs") || fact(f, "missing") ? fact(f, "asked for") : NULL;
+    const char *file = wc_fact_value(f, WC_FACT_WHICH_NEEDS) || wc_fact_value(f, WC_FACT_MISSING)
+                           ? wc_fact_value(f, WC_FACT_ASKED_FOR)
+                           : NULL;
     struct edit e = {.kind = EDIT_HOST, .value = ""};
 
     if (file) { /* it did not come in, and the host opened it */
@@ -96,7 +92,7 @@ bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
 /* An older release of a cuDNN that was built for a newer system; false: no package has it. */
 static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
                        const struct wc_finding_record *f, struct edit *out) {
-    const char *refused = fact(f, "refused");
+    const char *refused = wc_fact_value(f, WC_FACT_REFUSED);
     const struct wc_package *p = WC_FIRST(
         one, s->packages,
         refused && one->r.installation_path &&
@@ -141,7 +137,7 @@ static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
 bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
                  const struct wc_finding_record *f, enum wc_action action, const char *text,
                  struct edit *out) {
-    const char *least = fact(f, "least driver");
+    const char *least = wc_fact_value(f, WC_FACT_LEAST_DRIVER);
 
     switch (action) {
     case WC_ACTION_UPGRADE_HOST:

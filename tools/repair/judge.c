@@ -19,9 +19,8 @@ static const char *file_of(const struct wc_stack *s, int64_t object) {
 
 /* A function, and not all of a version. */
 static bool lacks_function(const struct wc_finding_record *f) {
-    return has_rule(f->id, LACK) &&
-           (WC_ANY(fact, f->facts, wc_str_same(fact->name, "wanted function")) ||
-            !WC_ANY(fact, f->facts, wc_str_same(fact->name, "wanted symbol version")));
+    return has_rule(f->id, LACK) && (wc_fact_value(f, WC_FACT_WANTED_FUNCTION) ||
+                                     !wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION));
 }
 
 /* About the same host, or, where none is known, the same library. */
@@ -274,8 +273,8 @@ static bool takes_wrong_copy(const struct case_of *c) {
     const struct wc_object *had = c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
     const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
     const bool is_note = c->f->severity == WC_severity_NOTE;
-    const char *has = fact(c, "its environment has"), *end = has ? strstr(has, "  ") : NULL;
-    const size_t n = end ? (size_t)(end - has) : 0;
+    const char *own = wc_fact_path(c->f, WC_FACT_ITS_ENVIRONMENT_HAS);
+    const size_t n = own ? strlen(own) : 0;
 
     if (is_note && has_rule(c->f->id, OTHER_COPY))
         return !has_failed(c->p) || !other || !other->r.path ||
@@ -285,8 +284,8 @@ static bool takes_wrong_copy(const struct case_of *c) {
         return false;
     return (is_note && !(c->c->n == 1 && c->variables_alone)) || !n ||
            !WC_ANY(o, then->objects,
-                   o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), has, n) ||
-                                                   wc_lies_in(wc_real_path_of(o), has, n)));
+                   o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), own, n) ||
+                                                   wc_lies_in(wc_real_path_of(o), own, n)));
 }
 
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what

@@ -102,14 +102,30 @@ const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n
     return list;
 }
 
-void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source) {
+static void add_fact(struct wc_case *c, const char *name, struct wc_typed_fact typed,
+                     const char *value, const char *source) {
     if (!value)
         return;
     if (c->facts == WC_CASE_FACTS - 1) { /* the last place tells how many found none */
         c->more++;
         return;
     }
+    c->typed[c->facts] = typed;
     c->fact[c->facts++] = (struct wc_fact){name, value, source};
+}
+
+void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value,
+                  const char *source) {
+    add_fact(c, wc_fact_name(role), (struct wc_typed_fact){role, value}, value, source);
+}
+
+void wc_case_fact_at(struct wc_case *c, enum wc_fact_role role, const char *path, const char *value,
+                     const char *source) {
+    add_fact(c, wc_fact_name(role), (struct wc_typed_fact){role, path}, value, source);
+}
+
+void wc_case_named(struct wc_case *c, const char *name, const char *value, const char *source) {
+    add_fact(c, name, (struct wc_typed_fact){wc_fact_role_named(name), value}, value, source);
 }
 
 static void *copy(struct wc_case *c, const void *list, size_t size) {
@@ -125,8 +141,11 @@ static void *copy(struct wc_case *c, const void *list, size_t size) {
 void wc_case_end(struct wc_case *c) {
     struct wc_findings *out = c->d->out;
 
-    if (c->more)
-        c->fact[c->facts++] = (struct wc_fact){"not listed", wc_format(c, "%jd", c->more), NULL};
+    if (c->more) {
+        c->typed[c->facts] = (struct wc_typed_fact){WC_FACT_NOT_LISTED, NULL};
+        c->fact[c->facts++] =
+            (struct wc_fact){wc_fact_name(WC_FACT_NOT_LISTED), wc_format(c, "%jd", c->more), NULL};
+    }
     c->r.severity = wc_severity_by_effect(c->d->kind->severity, c->effect);
     c->r.title = harmless(c, c->r.title);
     if (c->d->s->replayed) { /* nothing is mapped yet: what the replay of its loading has */
@@ -136,6 +155,7 @@ void wc_case_end(struct wc_case *c) {
                 c->fact[i].source = "the loader's rules";
     }
     c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
+    c->r.facts.typed = copy(c, c->typed, c->facts * sizeof *c->typed);
     c->r.facts.n = c->facts;
     if (!out->p)
         out->p = wc_arena_take(c->d->scratch, WC_FINDINGS_MOST * sizeof *out->p);

@@ -48,8 +48,8 @@ void wc_case_own_search(struct wc_case *c, const struct wc_searched *f) {
     const struct wc_candidate *own = f ? wc_candidate_of(c->d->s, f, f->r.takes) : NULL;
 
     if (f)
-        wc_case_fact(c, "its own search finds", own ? format_candidate(c, own) : f->r.takes,
-                     "the loader's rules");
+        wc_case_fact_at(c, WC_FACT_ITS_OWN_SEARCH_FINDS, f->r.takes,
+                        own ? format_candidate(c, own) : f->r.takes, "the loader's rules");
 }
 
 const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f) {
@@ -62,22 +62,23 @@ static void case_later(struct wc_case *c, const struct wc_searched *f) {
 
     if (!later)
         return;
-    wc_case_fact(c, "set too late",
+    wc_case_fact(c, WC_FACT_SET_TOO_LATE,
                  *f->r.later_path ? wc_format(c, "LD_LIBRARY_PATH=%s", f->r.later_path)
                                   : "LD_LIBRARY_PATH is unset",
                  "environment at the request");
-    wc_case_fact(c, "would have given", format_candidate(c, later), "the loader's rules");
+    wc_case_fact_at(c, WC_FACT_WOULD_HAVE_GIVEN, later->r.path, format_candidate(c, later),
+                    "the loader's rules");
 }
 
 static void candidates(struct wc_case *c, const struct wc_searched *f) {
     WC_EACH(b, c->d->s->candidates) {
-        const char *name = b->r.rule == WC_search_rule_NOT_SEARCHED ? "a copy is in"
-                           : b->r.beaten                            ? "behind it"
-                                                                    : "passed over";
+        enum wc_fact_role role = b->r.rule == WC_search_rule_NOT_SEARCHED ? WC_FACT_A_COPY_IS_IN
+                                 : b->r.beaten                            ? WC_FACT_BEHIND_IT
+                                                                          : WC_FACT_PASSED_OVER;
         if (b->r.search == f->r.search && !wc_str_same(b->r.path, f->r.takes) &&
             !(b->r.rule == WC_search_rule_NOT_SEARCHED && wc_str_same(b->r.path, f->r.later_takes)))
-            wc_case_fact(c, name, format_candidate(c, b),
-                         format_rule(c, b->r.rule, b->r.of, b->r.element));
+            wc_case_fact_at(c, role, b->r.path, format_candidate(c, b),
+                            format_rule(c, b->r.rule, b->r.of, b->r.element));
     }
 }
 
@@ -85,7 +86,7 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f) {
     if (!f)
         return;
     WC_EACH(directory, f->r.searched)
-        wc_case_fact(c, "searched", *directory, "the loader's rules");
+        wc_case_fact(c, WC_FACT_SEARCHED, *directory, "the loader's rules");
     candidates(c, f);
     case_later(c, f);
 }
@@ -126,14 +127,15 @@ void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
     const char *name = o->r.asked_name ? o->r.asked_name : "it";
 
     if (o->r.asked_how == WC_operation_PRELOAD)
-        wc_case_fact(c, "asked by", wc_format(c, "LD_PRELOAD names %s", name),
+        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "LD_PRELOAD names %s", name),
                      "environment at process start");
     if (!o->r.asked_by)
         return;
     if (o->r.asked_how == WC_operation_NEEDED)
-        wc_case_fact(c, "asked by", wc_format(c, "%s needs %s", o->r.asked_by, name), "DT_NEEDED");
+        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "%s needs %s", o->r.asked_by, name),
+                     "DT_NEEDED");
     else
-        wc_case_fact(c, "asked by", wc_format(c, "%s asked for %s", o->r.asked_by, name),
+        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "%s asked for %s", o->r.asked_by, name),
                      "loader request");
 }
 
@@ -142,26 +144,27 @@ static void case_found(struct wc_case *c, const struct wc_object *o) {
 
     if (!f)
         return;
-    wc_case_fact(c, "found by", format_rule(c, f->r.rule, f->r.of, f->r.element),
+    wc_case_fact(c, WC_FACT_FOUND_BY, format_rule(c, f->r.rule, f->r.of, f->r.element),
                  "the loader's rules");
     if (o->r.role == WC_role_FACADE)
         candidates(c, f);
     case_later(c, f);
 }
 
-void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o) {
+void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o) {
     struct wc_range own = wc_own_range(o);
 
-    wc_case_fact(c, name, wc_path_of(o), "link map");
+    wc_case_fact(c, role, wc_path_of(o), "link map");
     if (o->r.path && o->r.real_path && wc_str_compare(o->r.path, o->r.real_path) != 0)
-        wc_case_fact(c, "real path", o->r.real_path, "link map");
+        wc_case_fact(c, WC_FACT_REAL_PATH, o->r.real_path, "link map");
     if (o->r.role == WC_role_CUDA_DEPENDENCY)
-        wc_case_fact(c, "version", wc_cuda_release(c, o), "file name or package");
+        wc_case_fact(c, WC_FACT_VERSION, wc_cuda_release(c, o), "file name or package");
     else
-        wc_case_fact(c, "version", wc_format_range(c, own), own.source);
-    wc_case_fact(c, "header beside it", o->r.header_version, "cudnn.h, in the directory include");
-    wc_case_fact(c, "installation", wc_format_installation(c, o), "files beside it");
-    wc_case_fact(c, "mounted from elsewhere", o->r.mount, "/proc/self/mountinfo");
+        wc_case_fact(c, WC_FACT_VERSION, wc_format_range(c, own), own.source);
+    wc_case_fact(c, WC_FACT_HEADER_BESIDE_IT, o->r.header_version,
+                 "cudnn.h, in the directory include");
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files beside it");
+    wc_case_fact(c, WC_FACT_MOUNTED_FROM_ELSEWHERE, o->r.mount, "/proc/self/mountinfo");
     wc_case_asker(c, o);
     case_found(c, o);
 }
@@ -187,15 +190,16 @@ struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *p
     return o;
 }
 
-void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_record *f,
+void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_file_record *f,
                   const char *source) {
     struct wc_object o = wc_file_as_object(f, NULL);
 
-    wc_case_fact(c, name, f->path, source);
-    wc_case_fact(c, "leads to", f->link, "symbolic link");
+    wc_case_fact(c, role, f->path, source);
+    wc_case_fact(c, WC_FACT_LEADS_TO, f->link, "symbolic link");
     if (f->real_path && !wc_str_same(f->real_path, f->path))
-        wc_case_fact(c, "real path", f->real_path, "file");
-    wc_case_fact(c, "SONAME", f->soname, "dynamic section");
-    wc_case_fact(c, "version", f->version, wc_enum_word(WC_ENUM_version_source, f->version_source));
-    wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
+        wc_case_fact(c, WC_FACT_REAL_PATH, f->real_path, "file");
+    wc_case_fact(c, WC_FACT_SONAME, f->soname, "dynamic section");
+    wc_case_fact(c, WC_FACT_VERSION, f->version,
+                 wc_enum_word(WC_ENUM_version_source, f->version_source));
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files beside it");
 }

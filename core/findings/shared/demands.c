@@ -71,10 +71,10 @@ const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_recor
     return wc_format(c, "==%s.*", wc_format_version(c, built));
 }
 
-void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_record *r) {
+void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_demand_record *r) {
     const char *source = r->source;
 
     if (r->source_path)
         source = source ? wc_format(c, "%s, %s", source, r->source_path) : r->source_path;
-    wc_case_fact(c, name, wc_format_demand_whole(c, r), source);
+    wc_case_fact(c, role, wc_format_demand_whole(c, r), source);
 }

@@ -20,18 +20,18 @@ bool wc_is_load(const struct wc_failure *f) {
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     if (f->r.operation == WC_operation_NEEDED)
-        wc_case_fact(c, "needs", f->r.name, "DT_NEEDED; by the loader's rules there is none");
+        wc_case_fact(c, WC_FACT_NEEDS, f->r.name, "DT_NEEDED; by the loader's rules there is none");
     else if (c->d->s->replayed)
-        wc_case_fact(c, "opens", f->r.name,
+        wc_case_fact(c, WC_FACT_OPENS, f->r.name,
                      "its own constants; by the loader's rules there is none");
     else
-        wc_case_fact(c, "asked for", f->r.name,
+        wc_case_fact(c, WC_FACT_ASKED_FOR, f->r.name,
                      f->r.text ? "loader request" : "loader request; no object answers to it");
-    wc_case_fact(c, "loader said", f->r.text, "dlerror");
+    wc_case_fact(c, WC_FACT_LOADER_SAID, f->r.text, "dlerror");
 }
 
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f) {
-    wc_case_fact(c, "asked by", f->r.caller, "loader request");
+    wc_case_fact(c, WC_FACT_ASKED_BY, f->r.caller, "loader request");
 }
 
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {

@@ -167,7 +167,7 @@ const char *wc_variable(const struct wc_stack *s, const char *name) {
 }
 
 void wc_case_variable(struct wc_case *c, const char *name) {
-    wc_case_fact(c, name, wc_variable(c->d->s, name), "environment at process start");
+    wc_case_named(c, name, wc_variable(c->d->s, name), "environment at process start");
 }
 
 void wc_case_about(struct wc_case *c, const struct wc_object *o) {
@@ -302,7 +302,7 @@ void wc_case_crash(struct wc_case *c) {
     const char *during = c->d->s->outcome.during;
 
     if (crash)
-        wc_case_fact(c, "ended by",
+        wc_case_fact(c, WC_FACT_ENDED_BY,
                      during ? wc_format(c, "%s, in %s", crash->name, during) : crash->name,
                      c->d->s->has_outcome ? "wait" : "status of the command");
 }
