@@ -22,7 +22,7 @@ static const struct {
 };
 
 #define FIELD(k, type, n, doc, t) \
-    {#n, WC_FIELD_##type, (enum wc_enumeration)WC_ENUM_##t, offsetof(struct wc_##k##_record, n)},
+    {#n, offsetof(struct wc_##k##_record, n), WC_FIELD_##type, WC_ENUM_##t},
 #define KIND(k, doc) static const struct wc_field k##_fields[] = {
 #define END_KIND(k) };
 #include "whichcudnn/record.def"

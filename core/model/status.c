@@ -10,8 +10,8 @@
  * many of them on a sound stack.
  */
 static const struct status {
-    int first, last; /* majors; 99: still there */
-    int value;
+    int8_t first, last; /* majors; 99: still there */
+    int16_t value;
     enum wc_status_sort sort;
     const char *name;
 } statuses[] = {

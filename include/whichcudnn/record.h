@@ -94,9 +94,9 @@ enum wc_field_type {
 };
 struct wc_field {
     const char *name;
-    enum wc_field_type type;
-    enum wc_enumeration enumeration; /* of an ENUM */
-    unsigned offset;                 /* in its kind's struct */
+    uint16_t offset;     /* in its kind's struct */
+    uint8_t type;        /* enum wc_field_type */
+    uint8_t enumeration; /* of an ENUM: enum wc_enumeration */
 };
 /* The fields of a kind in the order of record.def; *n: how many. */
 const struct wc_field *wc_kind_fields(enum wc_kind kind, size_t *n);
