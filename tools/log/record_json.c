@@ -5,75 +5,21 @@
 #include <string.h>
 
 #include "core/base/json_text.h"
+#include "record_line.h"
 #include "tools/util/json_make.h"
 #include "tools/util/memory.h"
 
-_Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
-static const char *const fact_keys[] = {"name", "value", "source"};
-
 /* ---- from JSON ---- */
-
-static bool read_text(const json_t *value, const char **out) {
-    *out = json_string_value(value);
-    return *out || json_is_null(value);
-}
-
-static bool read_int(const json_t *value, int64_t *out) {
-    *out = json_is_integer(value) ? (int64_t)json_integer_value(value) : WC_NULL;
-    return json_is_integer(value) || json_is_null(value);
-}
-
-static bool read_enum(const json_t *value, enum wc_enumeration e, void *out) {
-    unsigned v = wc_enum_value(e, json_string_value(value));
-
-    memcpy(out, &v, sizeof(v));
-    return v > 0 || json_is_null(value);
-}
-
-static bool read_strings(const json_t *value, struct wc_arena *arena, struct wc_strings *out) {
-    const char **p;
-
-    if (!json_is_array(value))
-        return false;
-    out->n = json_array_size(value);
-    out->p = p = wc_arena_take(arena, (out->n + 1) * sizeof(*p));
-    for (size_t i = 0; p && i < out->n; i++)
-        if (!(p[i] = json_string_value(json_array_get(value, i))))
-            return false;
-    return p != NULL;
-}
-
-static bool read_facts(const json_t *value, struct wc_arena *arena, struct wc_facts *out) {
-    const char **p;
-
-    if (!json_is_array(value))
-        return false;
-    out->n = json_array_size(value);
-    out->p = (const void *)(p = wc_arena_take(arena, (out->n + 1) * 3 * sizeof(*p)));
-    for (size_t i = 0; p && i < out->n * 3; i++)
-        if (!read_text(json_object_get(json_array_get(value, i / 3), fact_keys[i % 3]), &p[i]))
-            return false;
-    return p != NULL;
-}
 
 bool record_field_from_json(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
                             void *out) {
-    switch (f->type) {
-    case WC_FIELD_STR:
-        return read_text(value, out);
-    case WC_FIELD_INT:
-        return read_int(value, out);
-    case WC_FIELD_BOOL:
-        *(bool *)out = json_is_true(value);
-        return json_is_boolean(value);
-    case WC_FIELD_STRS:
-        return read_strings(value, arena, out);
-    case WC_FIELD_ENUM:
-        return read_enum(value, f->enumeration, out);
-    case WC_FIELD_FACTS:
-        return read_facts(value, arena, out);
-    }
-    return false;
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    size_t n = text ? strlen(text) : 0;
+    char *room = wc_arena_take(arena, n + 1);
+    bool good = text && room && record_value_from_text(text, n, room, f, arena, out);
+
+    free(text);
+    return good;
 }
 
 static enum record_read damaged(char trouble[RECORD_TROUBLE], const char *key, const char *what) {
@@ -108,7 +54,8 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
     wc_record_begin(out, kind);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const json_t *value = json_object_get(line, keys[i]);
-        if ((value || to[i] != &out->cut) && (!read_int(value, to[i]) || *to[i] == WC_NULL))
+        *to[i] = json_integer_value(value);
+        if ((!json_is_integer(value) && (value || to[i] != &out->cut)) || *to[i] == WC_NULL)
             return damaged(trouble, keys[i], "missing or not a number");
     }
     return RECORD_READ;
@@ -151,8 +98,8 @@ json_t *text_to_json(const char *s) {
 }
 
 static json_t *fact_to_json(const struct wc_fact *fact) {
-    return json_make("ooo", fact_keys[0], text_to_json(fact->name), fact_keys[1],
-                     text_to_json(fact->value), fact_keys[2], text_to_json(fact->source));
+    return json_make("ooo", "name", text_to_json(fact->name), "value", text_to_json(fact->value),
+                     "source", text_to_json(fact->source));
 }
 
 static json_t *field_to_json(const struct wc_field *f, const void *value) {

@@ -16,12 +16,12 @@ enum record_read {
     RECORD_OTHER_VERSION, /* of the log; trouble says which */
     RECORD_DAMAGED        /* not a record, or not a whole one; trouble says what */
 };
-/* Texts of *out point into `line`, lists into the arena. */
+/* Texts and lists of *out are in the arena. */
 enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]);
 
-/* One field, into its place in the record; false: not what belongs there. Texts point into the
- * value, lists into the arena. */
+/* One field, into its place in the record, its texts and lists into the arena; false: not what
+ * belongs there. */
 bool record_field_from_json(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
                             void *out);
 

@@ -15,3 +15,6 @@
  */
 bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
                       struct wc_record *out);
+/* The same of one value, as jansson spells it without blanks. */
+bool record_value_from_text(const char *text, size_t n, char *room, const struct wc_field *f,
+                            struct wc_arena *arena, void *out);
