@@ -86,11 +86,6 @@ static void print_row(struct layout *l, const struct summary_row *row) {
         layout_row(l, 5, 5, "no repair is known");
 }
 
-/* Before a repair is made, notes are not what it is about. */
-static bool is_worth_telling(const struct wc_finding_record *f, enum wc_severity worst) {
-    return f && ((!try && !apply) || f->severity > WC_severity_NOTE || worst == WC_severity_NOTE);
-}
-
 static void print_plan(const struct job *j) {
     struct layout l = {.to = words(), .colour = options.colour, .whole = true};
     enum wc_severity worst = WC_severity_NONE;
@@ -99,8 +94,11 @@ static void print_plan(const struct job *j) {
     for (size_t i = 0; i < j->summary.n; i++)
         if (j->summary.rows[i].finding && j->summary.rows[i].finding->severity > worst)
             worst = j->summary.rows[i].finding->severity;
+    /* Before a repair is made, notes are not what it is about. */
     for (size_t i = 0; i < j->summary.n; i++)
-        if (!is_worth_telling(j->summary.rows[i].finding, worst))
+        if (!j->summary.rows[i].finding ||
+            ((try || apply) && j->summary.rows[i].finding->severity <= WC_severity_NOTE &&
+             worst != WC_severity_NOTE))
             continue;
         else if (told < ROWS_SHOWN && ++told)
             print_row(&l, &j->summary.rows[i]);

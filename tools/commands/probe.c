@@ -247,20 +247,18 @@ static bool is_of_driver(const char *id) {
     return strncmp(id, "driver-", 7) == 0 || strcmp(id, "init-failed") == 0;
 }
 
-static bool has_other_error(const struct probed *p) {
-    return p->has_report &&
-           WC_ANY(f, p->report.findings, f->severity == WC_severity_ERROR && !is_of_driver(f->id));
-}
-
 /* Without a GPU nobody knows whether cuDNN would have gone on, unless its files print that it would
  * not. */
 static enum answer judge(const struct probed *p) {
     bool whole =
         !p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0;
+    bool has_other_error =
+        p->has_report &&
+        WC_ANY(f, p->report.findings, f->severity == WC_severity_ERROR && !is_of_driver(f->id));
 
     if (whole && p->works)
         return ANSWER_WORKS;
-    return p->no_gpu && !has_other_error(p) ? ANSWER_NO_GPU : ANSWER_STOPS;
+    return p->no_gpu && !has_other_error ? ANSWER_NO_GPU : ANSWER_STOPS;
 }
 
 static void read_log(struct probed *p, const char *path) {
@@ -378,12 +376,6 @@ static void print_as_logged(FILE *to, char *text) {
         print_format(to, "  said     %s\n", line);
 }
 
-static void print_hint(const struct probed *p) {
-    if (p->answer == ANSWER_STOPS && !p->name && !p->like)
-        puts("  hint     frameworks find theirs by a search path of their own:\n"
-             "           whichcudnn probe -- python train.py");
-}
-
 static void print_answer(const struct probed *p) {
     static const char *const words[] = {"ok", "error", "nothing tried"};
     static const enum paint paints[] = {PAINT_OK, PAINT_ERROR, PAINT_NOTE};
@@ -403,7 +395,9 @@ static void print_answer(const struct probed *p) {
     if (p->has_report)
         print_findings(p);
     print_as_logged(stdout, p->trial.errors);
-    print_hint(p);
+    if (p->answer == ANSWER_STOPS && !p->name && !p->like)
+        puts("  hint     frameworks find theirs by a search path of their own:\n"
+             "           whichcudnn probe -- python train.py");
 }
 
 static void print_json(const struct probed *p) {

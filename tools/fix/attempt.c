@@ -26,12 +26,8 @@
 
 /* ---- a command under `run` ---- */
 
-static void unchanged(void *unused) {
-    (void)unused;
-}
-
 int observe(char *const *command, const char *logs) {
-    const struct supervision with = {.prepare = unchanged};
+    const struct supervision with = {.prepare = NULL};
     OWNED char *place = must_format("%s/", logs);
     struct child child = {.pid = 0};
     sigset_t before;
@@ -271,18 +267,15 @@ static bool has_targets(const struct stage *s, const struct job *now) {
     return false;
 }
 
-/* What would not be told of a repair that holds. */
-static bool is_bad(const struct stage *s, const struct wc_finding_record *f) {
-    return f->severity >= WC_severity_ERROR ||
-           (f->severity >= s->worst && !row_with(s->a->before, f->id));
-}
-
 static bool is_cured(const struct stage *s, const struct job *now, int status) {
     OWNED char *before = job_versions(s->a->before), *versions = job_versions(now);
 
-    for (size_t i = 0; now->n > 0 && i < now->summary.n; i++)
-        if (now->summary.rows[i].finding && is_bad(s, now->summary.rows[i].finding))
+    for (size_t i = 0; now->n > 0 && i < now->summary.n; i++) {
+        const struct wc_finding_record *f = now->summary.rows[i].finding;
+        if (f && (f->severity >= WC_severity_ERROR ||
+                  (f->severity >= s->worst && !row_with(s->a->before, f->id))))
             return false;
+    }
     if (has_targets(s, now) || (*before && !*versions))
         return false;
     return status == 0 || (s->worst < WC_severity_ERROR && status == s->a->status_before);

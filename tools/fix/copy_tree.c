@@ -35,19 +35,15 @@ static bool copy_bytes(int from, int to) {
     return n == 0;
 }
 
-static bool keep_times(const char *path, const struct stat *facts) {
-    const struct timespec times[] = {facts->st_atim, facts->st_mtim};
-
-    return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static bool copy_file(const char *from, const char *to, const struct stat *facts) {
+    const struct timespec times[] = {facts->st_atim, facts->st_mtim};
     OWNED_FD int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
 
     if (in < 0)
         return false;
     out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    return out >= 0 && copy_bytes(in, out) && fchmod(out, facts->st_mode & 07777) == 0;
+    return out >= 0 && copy_bytes(in, out) && fchmod(out, facts->st_mode & 07777) == 0 &&
+           futimens(out, times) == 0;
 }
 
 static bool copy_link(const char *from, const char *to) {
@@ -76,7 +72,7 @@ static int copy_one(const char *path, const struct stat *facts, int what, struct
     else if (what == FTW_SL || what == FTW_SLN)
         good = copy_link(path, to);
     else if (what == FTW_F && S_ISREG(facts->st_mode))
-        good = copy_file(path, to, facts) && keep_times(to, facts);
+        good = copy_file(path, to, facts);
     else if (what == FTW_DNR || what == FTW_NS)
         good = (errno = EACCES, false);
     if (!good)

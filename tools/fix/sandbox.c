@@ -148,12 +148,6 @@ static bool cover(struct sandbox *s, const char *place) {
     return good;
 }
 
-/* An overlay shows nothing of what is mounted below its directory. */
-static bool keep_work(struct sandbox *s, const char *place, const char *work) {
-    return !is_within(s->work, place) || mount(work, s->work, NULL, MS_BIND, NULL) == 0 ||
-           fail(s, must_format("%s: %s", s->work, strerror(errno)));
-}
-
 static bool cover_all(struct sandbox *s, const char *const *places, size_t n) {
     OWNED char *directory = getcwd(NULL, 0), *from = NULL;
     bool good = s->is_inside || enter_namespace(&s->of_user);
@@ -164,8 +158,12 @@ static bool cover_all(struct sandbox *s, const char *const *places, size_t n) {
     s->is_inside = true;
     work = open(s->work, O_PATH | O_DIRECTORY | O_CLOEXEC); /* of this namespace */
     from = must_format("/proc/self/fd/%d", work);
-    for (size_t i = 0; good && i < n; i++)
-        good = cover(s, places[i]) && keep_work(s, places[i], from);
+    for (size_t i = 0; good && i < n; i++) {
+        good = cover(s, places[i]);
+        /* An overlay shows nothing of what is mounted below its directory. */
+        if (good && is_within(s->work, places[i]) && mount(from, s->work, NULL, MS_BIND, NULL) != 0)
+            good = fail(s, must_format("%s: %s", s->work, strerror(errno)));
+    }
     if (good && directory && chdir(directory) != 0)
         good = fail(s, must_format("%s: %s", directory, strerror(errno)));
     return good;

@@ -15,12 +15,6 @@ static bool could_be_new(const struct stat *facts, int64_t start) {
     return facts->st_mtim.tv_sec + 1 >= start / CLOCK_SECOND;
 }
 
-/* The mark is inherited: a process that the child started has its own pid and the child's mark. */
-static bool belongs(const struct source *p, pid_t child, int64_t start) {
-    return p->first_time >= start - CLOCK_SECOND &&
-           (p->pid == child || (p->stack.has_process && p->stack.process.run_pid == child));
-}
-
 static int older_first(const void *a, const void *b) {
     const struct source *x = *(struct source *const *)a;
     const struct source *y = *(struct source *const *)b;
@@ -91,9 +85,13 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
     if (place->directory)
         read_new(c, place, family, start);
     c->found = must_allocate(c->all.process_count * sizeof(struct source *));
-    for (size_t i = 0; i < c->all.process_count; i++)
-        if (belongs(c->all.processes[i], child, start))
-            c->found[c->n++] = c->all.processes[i];
+    /* The mark is inherited: what the child started has its own pid and the child's mark. */
+    for (size_t i = 0; i < c->all.process_count; i++) {
+        struct source *p = c->all.processes[i];
+        if (p->first_time >= start - CLOCK_SECOND &&
+            (p->pid == child || (p->stack.has_process && p->stack.process.run_pid == child)))
+            c->found[c->n++] = p;
+    }
     qsort(c->found, c->n, sizeof(struct source *), older_first);
     join_images(c);
     find_own(c, child);

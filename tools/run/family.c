@@ -183,14 +183,9 @@ static bool descends(pid_t pid, pid_t command) {
     return pid == command;
 }
 
-static bool has_ended(int fd) {
-    struct pollfd ask = {.fd = fd, .events = POLLIN};
-
-    return poll(&ask, 1, 0) != 0;
-}
-
 /* While the descriptor does not tell of an end, the number meant this process all along. */
 bool family_hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_process *out) {
+    struct pollfd has_ended = {.events = POLLIN};
     int64_t ticks;
 
     if (pid <= 1 || pid > INT32_MAX)
@@ -199,9 +194,10 @@ bool family_hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_pr
     out->fd = (int)syscall(PIDFD_OPEN, out->pid, 0);
     if (out->fd < 0 && errno != ENOSYS && errno != EPERM)
         return false;
+    has_ended.fd = out->fd; /* poll passes a negative one over */
     read_parent(out->pid, &ticks);
     if (ticks != WC_NULL && ticks == start_ticks && descends(out->pid, command) &&
-        !(out->fd >= 0 && has_ended(out->fd)))
+        poll(&has_ended, 1, 0) == 0)
         return true;
     held_process_end(out);
     return false;

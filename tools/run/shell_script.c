@@ -143,15 +143,16 @@ static void put_argument(FILE *to, const char *text, bool quoted) {
 /* at: a '$' or a '`'. Puts arguments, and UNKNOWN for what a shell would have to run. Where it
  * ends; NULL: wordexp knows. */
 static const char *put_special(const struct shell *s, const char *at, bool quoted, FILE *to) {
+    char *const none[] = {NULL}, *const *arguments = s->arguments ? s->arguments : none;
     const char *end = at + 2;
     size_t n = 0, number = isdigit((unsigned char)at[1]) ? (size_t)(at[1] - '0') : 1;
 
-    while (s->arguments && s->arguments[n])
+    while (arguments[n])
         n++;
     if (*at == '$' && (at[1] == '@' || at[1] == '*' || isdigit((unsigned char)at[1]))) {
         bool all = !isdigit((unsigned char)at[1]);
         for (size_t i = number; i < n && (all || i == number); i++) {
-            put_argument(to, s->arguments[i], quoted);
+            put_argument(to, arguments[i], quoted);
             fputs(!all || i + 1 == n ? "" : quoted ? "\" \"" : " ", to);
         }
         return end;

@@ -35,13 +35,6 @@ static void restore_signals(const struct before *before) {
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
 
-/* Who kills us with SIGKILL means the command: it must not live on unseen and keep its GPU. */
-static void die_with(pid_t parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(128 + SIGKILL);
-}
-
 static _Noreturn void become(char **argv, int emit) {
     int error;
 
@@ -190,14 +183,19 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     error = errno;
     if (out->pid == 0) {
         restore_signals(&before);
-        die_with(before.parent);
+        /* Who kills us with SIGKILL means the command: it must not live on unseen and keep its GPU.
+         */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != before.parent)
+            _exit(128 + SIGKILL);
         if (with->whole_group && !has_terminal())
             setpgid(0, 0);
         if (with->instead) {
             close(ends[1]);
             _exit(with->instead(with->arg));
         }
-        with->prepare(with->arg);
+        if (with->prepare)
+            with->prepare(with->arg);
         become(argv, ends[1]);
     }
     close(ends[1]);

@@ -15,7 +15,7 @@ struct child {
 };
 
 struct supervision {
-    void (*prepare)(void *arg); /* called in the child before exec */
+    void (*prepare)(void *arg); /* called in the child before exec; NULL: nothing */
     int (*instead)(void *arg);  /* or in place of it: the child's status; NULL: exec */
     /* Called while the child lives: whenever something happened, `readable` is readable, or the
      * time that it asked for is over. Returns the milliseconds after which it wants to be called
