@@ -9,8 +9,7 @@
 
 /* Was one of its own major asked for by cuDNN in vain, or needed by a part that it asked for? */
 static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_t major) {
-    return wc_is_load(f) && wc_name_cuda(f->needs ? f->needs : f->r.name) == major &&
-           wc_asked_by_cudnn(s, f);
+    return wc_is_load(f) && wc_name_cuda(wc_missing_of(f)) == major && wc_asked_by_cudnn(s, f);
 }
 
 static void cuda_dependency_facts(struct wc_case *c) {

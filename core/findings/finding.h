@@ -331,8 +331,6 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 
 /* ---- the loader's words (core/findings/shared/loader_text.c) ---- */
 
-/* The library that failed because of which f failed, if it is another than the one asked for. */
-bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
 /* Does a library of cuDNN want what another one, of another release, does not have? */
 bool wc_is_torn_cudnn(const struct wc_failure *f);
 /* A sound file of the library of this name that was looked at for that request: the one that the

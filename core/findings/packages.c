@@ -60,7 +60,7 @@ static bool would_answer(const char *file, const char *asked) {
 static const struct wc_failure *failed_for(const struct wc_stack *s,
                                            const struct wc_package_record *p) {
     WC_EACH(f, s->failures) {
-        const char *asked = f->needs ? f->needs : f->r.name;
+        const char *asked = wc_missing_of(f);
         WC_EACH(file, p->missing)
             if (wc_is_load(f) && asked && would_answer(*file, asked) &&
                 !WC_ANY(o, s->objects, wc_is_cudnn(o) && would_answer(*file, wc_real_path_of(o))))

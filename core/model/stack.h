@@ -130,6 +130,11 @@ struct wc_stack {
 #define WC_STACK_TEXTS_MOST                                                                        \
     ((size_t)16 << 20) /* bytes: a log may tell of one thing anew for ever */
 
+/* The library that f did not find, if it found none. */
+static inline const char *wc_missing_of(const struct wc_failure *f) {
+    return f->needs ? f->needs : f->r.name;
+}
+
 /* How many functions, also those that are not named. */
 static inline int64_t wc_bound_functions(const struct wc_binding_record *b) {
     return b->function_count == WC_NULL ? (int64_t)b->functions.n : b->function_count;

@@ -10,7 +10,6 @@
 #include "core/findings/diagnose.h"
 #include "core/findings/finding.h"
 #include "core/model/symbols.h"
-#include "core/search/loader_words.h"
 #include "tools/loader/loader_sim.h"
 
 /* ---- what the process asked for ---- */
@@ -126,10 +125,9 @@ static void find_requests(struct replay *r) {
  * words for itself. */
 static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_searched *search = is_dlopen(f->r.operation) ? wc_search_in_vain(s, f) : NULL;
-    char name[PATH_MAX];
 
     return search && search->r.takes && f->r.name && !strchr(f->r.name, '/') &&
-           (f->r.text ? wc_text_not_found(f->r.text, name, sizeof(name)) && wc_is_asked_for(f, name)
+           (f->r.text ? f->said.what == WC_SAID_NOT_FOUND && !f->needs
                       : f->r.inferred && wc_asked_by_cudnn(s, f));
 }
 
@@ -336,10 +334,10 @@ static const char *name_for(struct play *p, const struct replay_request *q,
 /* The loader refused it for a function of cuDNN's: that depends on what came in before, and on who
  * sees it, not on the files of the request. */
 static bool is_of_function(const struct replay_request *q) {
-    struct wc_unmet unmet;
+    const struct wc_said *said = q->failure ? &q->failure->said : NULL;
 
-    return q->failure && !q->by_cudnn && wc_text_unmet(q->failure->r.text, &unmet) &&
-           !unmet.version[0] && wc_function_find(unmet.symbol) != WC_NO_FUNCTION;
+    return said && !q->by_cudnn && said->symbol && !said->version &&
+           wc_function_find(said->symbol) != WC_NO_FUNCTION;
 }
 
 static bool is_refused(struct play *p, struct replay_request *q, const struct loaded *o,

@@ -5,10 +5,6 @@
  */
 #include "core/findings/finding.h"
 
-bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap) {
-    return f->needs && wc_str_copy(out, cap, f->needs);
-}
-
 bool wc_is_torn_cudnn(const struct wc_failure *f) {
     return f->said.what == WC_SAID_UNMET && f->said.symbol && f->said.version &&
            wc_name_is_cudnn(f->said.file) && wc_name_is_cudnn(f->said.version);

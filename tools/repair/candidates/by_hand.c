@@ -271,8 +271,8 @@ static void add_beside_cuda(struct making *m, const struct entries *directories,
 /* ---- CUDA ---- */
 
 /* A library of CUDA that was asked for in vain; NULL: it was another. */
-static const char *cuda_in_vain(struct making *m, const struct wc_failure *failure) {
-    const char *name = make_missing_of(m, failure);
+static const char *cuda_in_vain(const struct wc_failure *failure) {
+    const char *name = wc_missing_of(failure);
 
     return name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) > 0
                ? wc_base_name(name)
@@ -284,7 +284,7 @@ static const char *cuda_in_vain(struct making *m, const struct wc_failure *failu
 static void add_missing(struct making *m, const struct entries *directories,
                         const char *directory) {
     WC_EACH(failure, m->s->failures) {
-        const char *name = make_missing_of(m, failure);
+        const char *name = wc_missing_of(failure);
         bool siblings = false;
         if (!name || wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so"))
             continue;
@@ -316,8 +316,8 @@ static void add_place(struct making *m, struct candidate *to, const char *name,
 /* A toolkit, in which CUDA's libraries are not, or not all of them: those that are not there. The
  * loader's cache leads there once ldconfig has run, the variable at once. */
 static void add_cuda(struct making *m) {
-    const struct wc_failure *first = WC_FIRST(failure, m->s->failures, cuda_in_vain(m, failure));
-    const int32_t cuda = first ? wc_name_cuda(cuda_in_vain(m, first)) : CUDA_NONE;
+    const struct wc_failure *first = WC_FIRST(failure, m->s->failures, cuda_in_vain(failure));
+    const int32_t cuda = first ? wc_name_cuda(cuda_in_vain(first)) : CUDA_NONE;
     const struct toolkit t = first ? toolkit_of(m) : (struct toolkit){NULL, CUDA_NONE};
     struct candidate all = {.n = 0};
     const char *name;
@@ -333,7 +333,7 @@ static void add_cuda(struct making *m) {
                                 cuda == 11 && strcmp(row->libraries[i], "cudart") == 0 ? ".0" : ""),
                     t.directory);
     WC_EACH(failure, m->s->failures)
-        if ((name = cuda_in_vain(m, failure)) && wc_name_cuda(name) == cuda)
+        if ((name = cuda_in_vain(failure)) && wc_name_cuda(name) == cuda)
             add_place(m, &all, name, t.directory);
     if (all.n == 0)
         return;

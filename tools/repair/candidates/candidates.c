@@ -77,14 +77,6 @@ const char *make_real_path(struct making *m, const char *path) {
                                                                         : path;
 }
 
-const char *make_missing_of(struct making *m, const struct wc_failure *failure) {
-    char dependency[512];
-
-    return wc_failed_dependency(failure, dependency, sizeof(dependency))
-               ? make_format(m, "%s", dependency)
-               : failure->r.name;
-}
-
 /* Each is as in "DT_RUNPATH /x/lib/". */
 struct entries make_searched(struct making *m, const struct wc_failure *failure) {
     const struct wc_searched *search = wc_search_in_vain(m->s, failure);

@@ -137,7 +137,7 @@ void make_link(struct making *m) {
         link_in_packages(m, name);
     }
     WC_EACH(failure, m->s->failures) {
-        const char *name = make_missing_of(m, failure);
+        const char *name = wc_missing_of(failure);
         struct entries searched;
         if (!name || wc_name_kind_of(name) == WC_NAME_OTHER || wc_name_is_one_of_many(name) ||
             strchr(name, ' '))

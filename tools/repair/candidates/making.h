@@ -37,8 +37,6 @@ bool make_is_there(struct making *m, const char *path);
 const char *make_directory_of(struct making *m, const char *path);
 /* Behind all links; where that is not known, the path itself. */
 const char *make_real_path(struct making *m, const char *path);
-/* What a failed request lacked: a dependency, else the library itself; NULL: not known. */
-const char *make_missing_of(struct making *m, const struct wc_failure *failure);
 /* The directories in which the loader looked for it. */
 struct entries make_searched(struct making *m, const struct wc_failure *failure);
 /* Once each; NULL: nothing is added. */

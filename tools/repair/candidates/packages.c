@@ -6,7 +6,6 @@
 #include "core/packages/distribution.h"
 #include "core/packages/identify.h"
 #include "core/packages/installation.h"
-#include "core/search/loader_words.h"
 #include "making.h"
 #include "tools/repair/wheel_table.h"
 #include "tools/repair/wheels.h"
@@ -220,11 +219,10 @@ void make_demanded(struct making *m) {
 
 void make_function(struct making *m) {
     WC_EACH(failure, m->s->failures) {
-        struct wc_unmet unmet;
         if (failure->r.function)
             add_function(m, failure, failure->r.function);
-        else if (wc_text_unmet(failure->r.text, &unmet) && unmet.symbol[0])
-            add_function(m, failure, unmet.symbol);
+        else if (failure->said.symbol)
+            add_function(m, failure, failure->said.symbol);
     }
 }
 
@@ -337,7 +335,7 @@ void make_missing(struct making *m) {
     const char *all = NULL;
 
     WC_EACH(failure, m->s->failures) {
-        const char *missing = make_missing_of(m, failure);
+        const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const enum wc_name_kind kind = wc_name_kind_of(missing);
         struct entries environments = {NULL, 0};

@@ -286,7 +286,7 @@ struct entries make_wanted(struct making *m) {
         if (function >= 0)
             want_range(&w, (struct range){wc_function_first(function), none});
         want_name(&w, failure->r.name);
-        want_name(&w, make_missing_of(m, failure));
+        want_name(&w, wc_missing_of(failure));
     }
     WC_EACH(file, m->s->files)
         if (file->r.fault != WC_file_fault_UNKNOWN)

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "core/model/symbols.h"
-#include "core/search/loader_words.h"
 #include "making.h"
 
 struct edit make_path(const char *value) {
@@ -184,7 +183,7 @@ static const char *const driver_places[] = {
 void make_path_to_driver(struct making *m) {
     const bool missing = WC_ANY(f, m->s->failures,
                                 wc_name_kind_of(f->r.name) == WC_NAME_DRIVER ||
-                                    wc_name_kind_of(make_missing_of(m, f)) == WC_NAME_DRIVER);
+                                    wc_name_kind_of(wc_missing_of(f)) == WC_NAME_DRIVER);
 
     WC_EACH_ROW(place, driver_places)
         if (missing && make_is_there(m, make_format(m, "%s/libcuda.so.1", *place)))
@@ -251,14 +250,12 @@ static void add_preload(struct making *m, const char *path) {
 /* What is there at the start gets all the thread-local room that it wants, and all see its
  * functions. */
 void make_preload(struct making *m) {
-    struct wc_unmet unmet;
-    char path[512];
-
     WC_EACH(failure, m->s->failures) {
-        if (wc_text_system(failure->r.text, path, sizeof(path)) == WC_SYSTEM_STATIC_TLS)
-            add_preload(m, path);
-        if (wc_is_load(failure) && wc_text_unmet(failure->r.text, &unmet) && !unmet.version[0] &&
-            wc_function_find(unmet.symbol) != WC_NO_FUNCTION)
+        const struct wc_said *said = &failure->said;
+        if (said->system == WC_SYSTEM_STATIC_TLS)
+            add_preload(m, said->file);
+        if (wc_is_load(failure) && said->symbol && !said->version &&
+            wc_function_find(said->symbol) != WC_NO_FUNCTION)
             WC_EACH(o, m->s->objects) /* not another library under its name */
                 if (o->r.role == WC_role_FACADE && o->r.mapped && wc_name_is_cudnn(o->r.soname))
                     add_preload(m, wc_real_path_of(o));
