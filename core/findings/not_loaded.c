@@ -139,22 +139,22 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_end(c);
 }
 
-/* A file was there for this caller: that is the cause, and bad-file, wrong-name or
- * symbol-version-not-found tells it. */
-static bool reported_by_file(const struct wc_diagnosis *d, const struct wc_failure *f) {
-    const struct wc_object *caller = wc_caller_of(d->s, f);
+/* A file was there for this caller, by this request or another: its own finding reports it. */
+static bool reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *caller = wc_caller_of(s, f);
 
     return (f->reason != WC_REASON_UNKNOWN && f->reason < WC_REASON_NEEDS) ||
-           WC_ANY(r, *d->out,
-                  (wc_str_same(r->id, "bad-file") || wc_str_same(r->id, "wrong-name")) &&
-                      r->host == (caller ? caller->r.object : WC_NULL) && r->object == WC_NULL &&
-                      wc_name_kind_of(r->facts.p[0].value) == WC_NAME_FACADE);
+           WC_ANY(g, s->failures,
+                  (g->reason == WC_REASON_BAD_FILE || g->reason == WC_REASON_WRONG_NAME) &&
+                      g->fate != WC_FATE_MADE_GOOD && wc_caller_of(s, g) == caller &&
+                      wc_name_kind_of(g->culprit) == WC_NAME_FACADE);
 }
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (cudnn_not_loaded(d->s, f) &&
-            WC_FIRST(like, d->s->failures, is_like(d->s, like, f)) == f && !reported_by_file(d, f))
+            WC_FIRST(like, d->s->failures, is_like(d->s, like, f)) == f &&
+            !reported_by_file(d->s, f))
             report_not_found(d, f, missing_of(f));
 }
 
