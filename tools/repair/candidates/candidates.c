@@ -138,14 +138,12 @@ void candidates_make(struct candidates *c, struct replay *r, const struct outcom
     struct making m = {.out = c,
                        .files = &r->library_cache.disk.files,
                        .libraries = &r->library_cache,
+                       .s = &base->source->stack,
                        .stacks = {&base->source->stack, &r->source->stack},
                        .base = base,
                        .path = wc_variable(&base->source->stack, "LD_LIBRARY_PATH")};
 
-    for (size_t i = 0; i < 2; i++) {
-        m.s = m.stacks[i];
-        WC_EACH_ROW(row, makers)
-            if (!*row->asked_by || asks(findings, row->asked_by))
-                row->make(&m);
-    }
+    WC_EACH_ROW(row, makers)
+        if (!*row->asked_by || asks(findings, row->asked_by))
+            row->make(&m);
 }

@@ -11,6 +11,11 @@ const struct make_cuda_wheel make_cuda_first[3] = {
     {"cuda-nvrtc", "cuda_nvrtc", {NULL}},
 };
 
+const char *make_cuda_package(struct making *m, const struct make_cuda_wheel *row, int32_t cuda) {
+    return cuda < 13 ? make_format(m, "nvidia-%s-cu%d", row->package, cuda)
+                     : make_format(m, "nvidia-%s", row->package);
+}
+
 static bool is_of_cuda(const char *name, int32_t cuda) {
     return wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) == cuda;
 }
@@ -78,10 +83,8 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
     if (!among || cuda < 11 || has_any(m, site, cuda))
         return false;
     WC_EACH_ROW(row, make_cuda_first) {
-        all.edit[all.n++] =
-            cuda < 13 ? make_install(make_format(m, "nvidia-%s-cu%d", row->package, cuda), "", site)
-                      : make_install(make_format(m, "nvidia-%s", row->package),
-                                     make_format(m, "==%d.*", cuda), site);
+        all.edit[all.n++] = make_install(make_cuda_package(m, row, cuda),
+                                         cuda < 13 ? "" : make_format(m, "==%d.*", cuda), site);
         if (cuda < 13)
             directories = make_format(m, "%s%s%s/nvidia/%s/lib", directories ? directories : "",
                                       directories ? ":" : "", site, row->folder);

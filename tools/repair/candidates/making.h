@@ -13,8 +13,8 @@ struct making {
     struct candidates *out;
     const struct wc_files *files;
     struct library_cache *libraries;
-    const struct wc_stack *stacks[2]; /* the replay's, and the process's own */
-    const struct wc_stack *s;         /* of these: the one that is looked through */
+    const struct wc_stack *s;         /* the replay's */
+    const struct wc_stack *stacks[2]; /* that one, and the process's own */
     const struct outcome *base;       /* the play without edits */
     const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
 };
@@ -62,6 +62,7 @@ extern const struct make_cuda_wheel {
     const char *package, *folder; /* of it, before CUDA 13 */
     const char *libraries[2];     /* that are asked for first */
 } make_cuda_first[3];
+const char *make_cuda_package(struct making *m, const struct make_cuda_wheel *row, int32_t cuda);
 /* All of it that frameworks ask for one library after another, where neither the process nor the
  * site has any of that CUDA, with a cuDNN that who lacks it accepts. wheel: the one that has the
  * first of them. False: it has some, or the wheel is none of these. */

@@ -82,6 +82,16 @@ static int32_t cuda_of_process(struct making *m, const struct wc_object *host) {
     return cuda < 0 ? wc_cuda_of_dependencies(m->s) : cuda;
 }
 
+/* Which CUDA the other wheels there are for; -1: nothing says it. */
+static int32_t cuda_of_site(struct making *m, const char *site) {
+    for (int32_t cuda = 11; cuda <= 13; cuda++)
+        WC_EACH_ROW(row, make_cuda_first)
+            if (wheel_installed(m->out->memory, m->files, site, make_cuda_package(m, row, cuda),
+                                NULL))
+                return cuda;
+    return -1;
+}
+
 /* The package that has cuDNN in an environment: the one that is there, where it is for the CUDA of
  * the process. host: who wants it; NULL: not known. NULL: no such package is known. */
 static const char *package_for(struct making *m, const char *environment,
@@ -92,6 +102,8 @@ static const char *package_for(struct making *m, const char *environment,
 
     if (make_is_conda(environment))
         return there ? there->r.package : "cudnn";
+    if (cuda < 0 && !there)
+        cuda = cuda_of_site(m, environment);
     if (there && (cuda < 11 || wc_cuda_in_package(there->r.package) == cuda))
         return there->r.package;
     return cuda >= 11 ? make_format(m, "nvidia-cudnn-cu%d", cuda) : NULL;

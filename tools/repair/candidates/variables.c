@@ -191,9 +191,10 @@ void make_path_to_driver(struct making *m) {
 }
 
 void make_path_to_copy(struct making *m) {
-    WC_EACH(c, m->s->candidates)
-        if (c->r.file_state == WC_file_state_FITS)
-            make_path_to(m, c->r.path);
+    for (size_t i = 0; i < 2; i++)
+        WC_EACH(c, m->stacks[i]->candidates)
+            if (c->r.file_state == WC_file_state_FITS)
+                make_path_to(m, c->r.path);
     WC_EACH(o, m->s->objects)
         if (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY) {
             make_path_to(m, o->r.path);
