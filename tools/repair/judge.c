@@ -290,16 +290,19 @@ static bool takes_wrong_copy(const struct case_of *c) {
 
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
  * lies in a directory that the path loses, and does not come in from elsewhere, it may be about to
- * ask for (world image_exports_its_older_toolkit). */
-static bool loses_cuda(const struct case_of *c) {
+ * ask for (world image_exports_its_older_toolkit). For a mere note no directory goes that has other
+ * libraries, either (world undefined_symbol_of_another_part). */
+static bool loses_libraries(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
     const char *list = wc_variable(&c->p->base.source->stack, "LD_LIBRARY_PATH");
     const char *left = wc_variable(then, "LD_LIBRARY_PATH");
     const int32_t of_process = wc_cuda_of_dependencies(then);
+    const bool waits = c->p->source->type != SOURCE_SCAN &&
+                       !WC_ANY(call, s->calls, wc_wants_gpu(call->r.function));
+    const bool of_note =
+        c->f->severity == WC_severity_NOTE && c->c->n == 1 && !has_rule(c->f->id, OTHER_COPY);
 
-    if (c->p->source->type == SOURCE_SCAN || WC_ANY(call, s->calls, wc_wants_gpu(call->r.function)))
-        return false;
-    for (; list && *list; list += strcspn(list, ":"), list += *list == ':') {
+    for (; list && *list && (waits || of_note); list += strcspn(list, ":"), list += *list == ':') {
         const size_t n = strcspn(list, ":");
         struct wc_arena *memory = c->p->candidates.memory;
         struct entries lost = {NULL, 0};
@@ -307,8 +310,11 @@ static bool loses_cuda(const struct case_of *c) {
             lost = entries_of(memory, &c->p->replay.library_cache.disk.files,
                               wc_arena_format(memory, "%.*s", (int)n, list));
         WC_EACH(name, lost) {
+            const enum wc_name_kind kind = wc_name_kind_of(*name);
             const int32_t cuda = wc_name_cuda(*name);
-            if (wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
+            if (of_note && strstr(*name, ".so") && !wc_kind_is_ours(kind))
+                return true;
+            if (waits && kind == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
                 (of_process < 0 || cuda == of_process) && !wc_mapped_as(then, *name))
                 return true;
         }
@@ -331,29 +337,66 @@ static bool takes_older(const struct case_of *c) {
 }
 
 /* The very same cuDNN is made for the same CUDA then, and so is one for that CUDA, put there anew
- * (world nvrtc_of_an_old_module). */
+ * (world cudnn_came_for_another_cuda). But what it asks for by a name without a number may have
+ * come of another CUDA (world nvrtc_of_an_old_module). */
 static bool keeps_cuda(const struct case_of *c) {
-    const struct wc_stack *s = &c->p->source->stack;
+    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
     const struct wc_object *facade =
         c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
-    const char *target = c->c->edit[0].target;
+    const char *target = c->c->edit[0].target, *file = facade ? wc_real_path_of(facade) : NULL;
+    const int32_t cuda = facade ? wc_cuda_of_set(s, facade).major : -1;
+    const struct wc_object *unnumbered =
+        WC_FIRST(o, s->objects,
+                 o->r.mapped && o->r.role == WC_role_CUDA_DEPENDENCY && o->r.asked_name &&
+                     wc_str_ends(o->r.asked_name, ".so") &&
+                     wc_is_cudnn(wc_object_of(s, o->r.asked_by_object, o->r.asked_by)));
 
-    return has_rule(c->f->id, OTHER_LIBRARY) && facade && candidate_is_by_hand(c->c) && target &&
-           strtol(target, NULL, 10) == wc_cuda_of_set(s, facade).major;
+    if (!has_rule(c->f->id, OTHER_LIBRARY) || !file)
+        return false;
+    if (candidate_is_by_hand(c->c))
+        return target && strtol(target, NULL, 10) == cuda;
+    return c->variables_alone && WC_ANY(o, then->objects, wc_str_same(wc_real_path_of(o), file)) &&
+           (!unnumbered || wc_cuda_of(unnumbered) == cuda);
+}
+
+/* For which CUDA such an edit brings cuDNN anew, without what it needs; -1: not said. */
+static int32_t cuda_anew(const struct edit *e) {
+    const int32_t named = e->name ? wc_cuda_in_package(e->name) : -1;
+
+    if (e->target && wc_is_digit(e->target[0]))
+        return (int32_t)strtol(e->target, NULL, 10);
+    return named > 0 || !e->value ? named : wc_cuda_in_package(e->value);
 }
 
 /* What was built for a newer system than this one is so in its package, too (case A201); a part
- * alone may be somebody else's. */
-static bool wants_newer_system(const struct case_of *c) {
+ * alone may be somebody else's. What a library of cuDNN's needs of other makers, and what stands in
+ * no table, it still needs when it is put there anew; and of CUDA, where it is for the same (world
+ * cublas_that_cudnn_needs_is_not_there). */
+static bool needs_the_same(const struct case_of *c) {
     const char *refused = fact(c, "refused"), *library = fact(c, "library");
+    const char *missing = has_rule(c->f->id, OWN_NEEDS) ? fact(c, "missing") : NULL;
+    const bool of_system = has_rule(c->f->id, OTHER_RELEASE) && refused && library &&
+                           wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;
 
-    if (!has_rule(c->f->id, OTHER_RELEASE) || !refused || !library || !wc_name_is_cudnn(refused) ||
-        wc_name_kind_of(library) != WC_NAME_OTHER)
-        return false;
+    for (size_t i = 0; i < c->c->n; i++) { /* NVIDIA's wheels have CUDA's libraries */
+        const struct edit *e = &c->c->edit[i];
+        if (missing && wc_name_kind_of(missing) == WC_NAME_CUDA_DEPENDENCY &&
+            e->kind == EDIT_INSTALL && wc_str_starts(e->name, "nvidia-") &&
+            !wc_str_starts(e->name, "nvidia-cudnn"))
+            missing = NULL;
+    }
     for (size_t i = 0; i < c->c->n; i++) {
-        const enum edit_kind kind = c->c->edit[i].kind;
-        if (kind == EDIT_REINSTALL || kind == EDIT_INSTALL ||
-            (kind == EDIT_RESTORE && wc_name_kind_of(refused) == WC_NAME_FACADE))
+        const struct edit *e = &c->c->edit[i];
+        const bool restores = e->kind == EDIT_RESTORE;
+        const bool package = e->kind == EDIT_REINSTALL || e->kind == EDIT_INSTALL;
+        const bool anew = e->kind == EDIT_REINSTALL || restores ||
+                          (e->kind == EDIT_PLACE && wc_str_same(e->name, "cudnn"));
+        if (of_system && (package || (restores && wc_name_kind_of(refused) == WC_NAME_FACADE)))
+            return true;
+        if (missing && (anew || package) && !wheel_cudnn_needs(missing))
+            return true;
+        if (missing && anew && wc_name_cuda(missing) > 0 &&
+            (cuda_anew(e) <= 0 || wc_name_cuda(missing) == cuda_anew(e)))
             return true;
     }
     return false;
@@ -394,10 +437,10 @@ static const struct {
     {removes_unused, "nothing of the package that it removes is loaded"},
     {takes_wrong_copy,
      "it does not bring the other copy, or the process works with the one it has"},
-    {loses_cuda, "the search path loses libraries of CUDA that may be asked for yet"},
+    {loses_libraries, "the search path loses libraries that may be asked for yet"},
     {takes_older, "it takes an older facade than the host was built with"},
     {keeps_cuda, "it is made for the same CUDA"},
-    {wants_newer_system, "it is built for the same newer system"},
+    {needs_the_same, "what it puts there needs the same that is missing"},
     {keeps_failed, "it keeps the release with which the process failed"},
     {lacks_gpu_code, "it is not known that it has code for the GPU"},
 };

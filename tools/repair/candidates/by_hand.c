@@ -33,8 +33,14 @@ static bool is_ours(const char *name) {
 static void add_directory(struct making *m, struct entries *to, const char *file) {
     const char *directory = file && file[0] == '/' ? make_directory_of(m, file) : NULL;
 
+    const char *real = directory ? make_real_path(m, directory) : "";
+
+    /* "pip install --target" makes no site-packages. */
     if (directory && directory[1] && to->n < DIRECTORIES_MOST && !make_environment_of(m, file) &&
-        make_is_there(m, directory))
+        make_is_there(m, directory) &&
+        !WC_ANY(o, m->stacks[1]->objects,
+                o->r.installation_kind == WC_installation_kind_WHEEL &&
+                    wc_lies_in(wc_real_path_of(o), real, strlen(real))))
         make_add(m, to, directory);
 }
 
