@@ -13,17 +13,6 @@ const struct wc_finding_kind *wc_finding_kinds(size_t *n) {
     return kinds;
 }
 
-/* The one place that decides it. */
-enum wc_severity wc_severity_by_effect(enum wc_severity usual, enum wc_effect effect) {
-    static const enum wc_severity severities[][WC_EFFECT_NONE + 1] = {
-        [WC_severity_NOTE] = {WC_severity_NOTE, WC_severity_NOTE, WC_severity_NOTE},
-        [WC_severity_WARNING] = {WC_severity_WARNING, WC_severity_NOTE, WC_severity_NOTE},
-        [WC_severity_ERROR] = {WC_severity_ERROR, WC_severity_WARNING, WC_severity_NOTE},
-    };
-
-    return severities[usual][effect];
-}
-
 static bool is_mixture(const struct wc_finding_record *r) {
     return wc_str_same(r->id, "parts-differ") || wc_str_same(r->id, "facade-and-parts-differ");
 }

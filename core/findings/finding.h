@@ -29,7 +29,8 @@ struct wc_diagnosis;
 
 #define WC_CASE_FACTS 40
 
-/* Was what is reported felt? With the severity of its row this decides (core/findings/diagnose.c).
+/* Was what is reported felt? With the severity of its row this decides
+ * (core/findings/shared/case.c).
  */
 enum wc_effect {
     WC_EFFECT_FELT,
@@ -49,8 +50,6 @@ struct wc_case {
     enum wc_effect effect;
     bool on_disk; /* it holds of files alone, whatever runs */
 };
-
-enum wc_severity wc_severity_by_effect(enum wc_severity usual, enum wc_effect effect);
 
 struct wc_use { /* a host's calls of cuDNN end in this library */
     const struct wc_object *host, *library;
@@ -339,10 +338,9 @@ const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct
                                           const char *name);
 /* Does what a file is called, or asked for by, have to do with cuDNN, CUDA or a framework? */
 bool wc_file_matters(const char *file);
-/* Does the SONAME belong to another library than this name, or to another major of it?
- * (core/findings/wrong_name.c) */
+/* Does the SONAME belong to another library than this name, or to another major of it? */
 bool wc_is_false_name(const char *name, const char *soname);
-/* Has cuDNN or CUDA to do with it? (core/findings/symbol_version.c) */
+/* Has cuDNN or CUDA to do with it? */
 bool wc_symbol_version_matters(const struct wc_said *u);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f); /* and the loader's words */

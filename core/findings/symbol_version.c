@@ -11,12 +11,6 @@ static const char *library_of(const struct wc_said *u) {
     return u->library ? u->library : u->version;
 }
 
-/* cuDNN's own needs count, too: an old libstdc++, say. */
-bool wc_symbol_version_matters(const struct wc_said *u) {
-    return wc_kind_is_ours(wc_name_kind_of(library_of(u))) ||
-           wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_said *u = &f->said;
     /* The one that does not have it, where it was there before. */

@@ -8,10 +8,6 @@
 
 /* ---- loaded under a name that is not its own ---- */
 
-bool wc_is_false_name(const char *name, const char *soname) {
-    return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library(name, soname, true);
-}
-
 /* The name under which it was taken for what it is not; NULL: none. */
 static const char *false_name(const struct wc_object *o) {
     const char *names[] = {o->r.asked_name, o->r.path};

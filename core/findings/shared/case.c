@@ -138,6 +138,17 @@ static void *copy(struct wc_case *c, const void *list, size_t size) {
     return kept;
 }
 
+/* The one place that decides it. */
+static enum wc_severity severity_of(enum wc_severity usual, enum wc_effect effect) {
+    static const enum wc_severity severities[][WC_EFFECT_NONE + 1] = {
+        [WC_severity_NOTE] = {WC_severity_NOTE, WC_severity_NOTE, WC_severity_NOTE},
+        [WC_severity_WARNING] = {WC_severity_WARNING, WC_severity_NOTE, WC_severity_NOTE},
+        [WC_severity_ERROR] = {WC_severity_ERROR, WC_severity_WARNING, WC_severity_NOTE},
+    };
+
+    return severities[usual][effect];
+}
+
 void wc_case_end(struct wc_case *c) {
     struct wc_findings *out = c->d->out;
 
@@ -146,7 +157,7 @@ void wc_case_end(struct wc_case *c) {
         c->fact[c->facts++] =
             (struct wc_fact){wc_fact_name(WC_FACT_NOT_LISTED), wc_format(c, "%jd", c->more), NULL};
     }
-    c->r.severity = wc_severity_by_effect(c->d->kind->severity, c->effect);
+    c->r.severity = severity_of(c->d->kind->severity, c->effect);
     c->r.title = harmless(c, c->r.title);
     if (c->d->s->replayed) { /* nothing is mapped yet: what the replay of its loading has */
         c->r.predicted = c->r.predicted || !c->on_disk;

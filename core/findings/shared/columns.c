@@ -69,6 +69,16 @@ bool wc_file_matters(const char *file) {
 
 /* ---- why a request failed ---- */
 
+bool wc_is_false_name(const char *name, const char *soname) {
+    return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library(name, soname, true);
+}
+
+/* cuDNN's own needs count, too: an old libstdc++, say. */
+bool wc_symbol_version_matters(const struct wc_said *u) {
+    return wc_kind_is_ours(wc_name_kind_of(u->library ? u->library : u->version)) ||
+           wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
+}
+
 static bool name_is_of_deleted_file(const struct wc_stack *s, struct wc_failure *f) {
     char bare[256];
     const char *name = f->r.name ? wc_base_name(f->r.name) : NULL;
