@@ -110,40 +110,14 @@ void make_add(struct making *m, struct entries *to, const char *text) {
     to->p = p;
 }
 
-/* ---- who is asked ---- */
-
-static const struct {
-    void (*make)(struct making *m);
-    const char *asked_by;
-} makers[] = {
-#define MAKER(name, asked_by, what) {make_##name, asked_by},
-#include "makers.def"
-};
-
-static bool is_listed(const char *ids, const char *id) {
-    const size_t n = strlen(id);
-
-    for (; *ids; ids += strcspn(ids, " "), ids += *ids == ' ')
-        if (strcspn(ids, " ") == n && strncmp(ids, id, n) == 0)
-            return true;
-    return false;
+struct edit make_reinstall(struct making *m, const struct wc_package_record *p) {
+    return (struct edit){.kind = EDIT_REINSTALL,
+                         .name = p->package,
+                         .value = p->package_version,
+                         .environment = p->prefix ? make_real_path(m, p->prefix) : NULL};
 }
 
-static bool asks(const struct wc_findings *findings, const char *asked_by) {
-    return WC_ANY(f, *findings, is_listed(asked_by, f->id));
-}
-
-void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
-                     const struct wc_findings *findings) {
-    struct making m = {.out = c,
-                       .files = &r->library_cache.disk.files,
-                       .libraries = &r->library_cache,
-                       .s = &base->source->stack,
-                       .stacks = {&base->source->stack, &r->source->stack},
-                       .base = base,
-                       .path = wc_variable(&base->source->stack, "LD_LIBRARY_PATH")};
-
-    WC_EACH_ROW(row, makers)
-        if (!*row->asked_by || asks(findings, row->asked_by))
-            row->make(&m);
+struct edit make_install(const char *package, const char *spec, const char *environment) {
+    return (struct edit){
+        .kind = EDIT_INSTALL, .name = package, .value = spec, .environment = environment};
 }

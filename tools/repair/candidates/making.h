@@ -41,6 +41,10 @@ const char *make_real_path(struct making *m, const char *path);
 struct entries make_searched(struct making *m, const struct wc_failure *failure);
 /* Once each; NULL: nothing is added. */
 void make_add(struct making *m, struct entries *to, const char *text);
+/* The same release once more. */
+struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
+/* spec: a set of releases. */
+struct edit make_install(const char *package, const char *spec, const char *environment);
 
 /* ---- packages (tools/repair/candidates/packages.c) ---- */
 
@@ -50,10 +54,6 @@ const char *make_environment_of(struct making *m, const char *path);
 bool make_is_conda(const char *environment);
 /* Those that a failed request is about: of who asked for it, or of the process. */
 struct entries make_environments(struct making *m, const struct wc_failure *failure);
-/* The same release once more. */
-struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
-/* spec: a set of releases. */
-struct edit make_install(const char *package, const char *spec, const char *environment);
 
 /* ---- CUDA (tools/repair/candidates/cuda.c) ---- */
 

@@ -56,18 +56,6 @@ static const char *prefix_of(struct making *m, const struct wc_package_record *p
 
 /* ---- which package ---- */
 
-struct edit make_reinstall(struct making *m, const struct wc_package_record *p) {
-    return (struct edit){.kind = EDIT_REINSTALL,
-                         .name = p->package,
-                         .value = p->package_version,
-                         .environment = prefix_of(m, p)};
-}
-
-struct edit make_install(const char *package, const char *spec, const char *environment) {
-    return (struct edit){
-        .kind = EDIT_INSTALL, .name = package, .value = spec, .environment = environment};
-}
-
 static struct edit removal(const char *package, const char *environment) {
     return (struct edit){.kind = EDIT_REMOVE, .name = package, .environment = environment};
 }

@@ -205,8 +205,6 @@ bool overlay_allow_reading(struct overlay *o, const struct edit *e) {
     struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
     const char *real = overlay_real_path(o, e->path);
 
-    if (e->name && !overlay_reinstall(o, e))
-        return false;
     if (e->target)
         return open_directory(o, e, release);
     if (e->name)

@@ -9,9 +9,20 @@
 #include "tools/repair/entries.h"
 #include "tools/repair/wheels.h"
 
+struct overlay_file {
+    UT_hash_handle hh;
+    const char *path; /* without links, inside of the root */
+    struct disk_entry entry;
+};
+
+struct overlay_name {
+    UT_hash_handle hh;
+    const char *name;
+};
+
 #define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
 
-/* ---- the layer, and what is there with it (tools/repair/overlay/overlay.c) ---- */
+/* ---- the layer, and what is there with it (tools/repair/overlay/layer.c) ---- */
 
 /* The first reason stays. False. */
 bool overlay_fail(struct overlay *o, const char *why);
@@ -20,8 +31,15 @@ void overlay_note_name(struct overlay *o, const char *path);
 /* What is known of the packages there is out of date; of the directory of a file. */
 void overlay_note_environment(struct overlay *o, const char *path);
 void overlay_note_directory(struct overlay *o, const char *file);
-/* What the overlay has at a path. */
+/* What the overlay has at a path, in a directory, and below it: of struct disk_layer. */
 struct disk_entry overlay_at(void *overlay, const char *path);
+bool overlay_is_in(void *overlay, const char *dir);
+bool overlay_list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
+                  void *arg);
+/* Is what is known of a library of that name, or of a directory (""), out of date? */
+bool overlay_concerns(void *overlay, const char *name);
+/* The text is not copied. */
+void overlay_add_text(struct overlay_names *to, const char *text);
 /* At a path without links in its directories (overlay_placed()); NULL: nothing is put. The overlay
  * closes the entry's descriptor. */
 void overlay_put(struct overlay *o, const char *path, struct disk_entry entry);
@@ -59,6 +77,7 @@ bool overlay_put_back(struct overlay *o, const char *package, const char *path,
 bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *package,
                          struct wc_version release);
 bool overlay_place(struct overlay *o, const struct edit *e);
+/* What the package has of it is there already. */
 bool overlay_allow_reading(struct overlay *o, const struct edit *e);
 bool overlay_make_link(struct overlay *o, const struct edit *e);
 bool overlay_make_links(struct overlay *o, const struct edit *e);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "overlay_inside.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what is there ---- */
+
+const struct wc_files *overlay_disk_of(const struct overlay *o) {
+    return &o->library_cache->disk.files;
+}
+
+struct entries overlay_entries(struct overlay *o, const char *directory) {
+    return entries_of(&o->memory.arena, overlay_disk_of(o), directory);
+}
+
+bool overlay_is_there(const struct overlay *o, const char *path) {
+    struct wc_file_stat facts;
+
+    return overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts);
+}
+
+const char *overlay_directory(struct overlay *o, const char *path) {
+    return overlay_format(o, "%.*s", (int)wc_dir_length(path), path);
+}
+
+const char *overlay_placed(struct overlay *o, const char *path) {
+    const char *directory = overlay_directory(o, path), *real;
+
+    if (!directory[0] || !directory[1])
+        return path;
+    real = overlay_real_path(o, directory);
+    if (real)
+        return overlay_format(o, "%s/%s", strcmp(real, "/") == 0 ? "" : real,
+                              path + strlen(directory) + 1);
+    return overlay_format(o, "%s/%s", overlay_placed(o, directory), path + strlen(directory) + 1);
+}
+
+const char *overlay_real_path(struct overlay *o, const char *path) {
+    char room[PATH_MAX];
+
+    return overlay_disk_of(o)->real_path(overlay_disk_of(o)->ctx, path, room, sizeof(room))
+               ? wc_arena_string(&o->memory.arena, room)
+               : NULL;
+}
+
+/* ---- the layer ---- */
+
+struct disk_entry overlay_at(void *overlay, const char *path) {
+    struct overlay *o = overlay;
+    struct overlay_file *f;
+
+    f = hash_find_text(o->files, path);
+    return f ? f->entry : (struct disk_entry){.kind = DISK_AS_IT_IS};
+}
+
+static bool lies_in(const struct overlay_file *f, const char *dir, size_t n) {
+    return strncmp(f->path, dir, n) == 0 && f->path[n] == '/' && !strchr(f->path + n + 1, '/');
+}
+
+static size_t length_of(const char *dir) {
+    return strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+}
+
+bool overlay_is_in(void *overlay, const char *dir) {
+    const size_t n = length_of(dir);
+    struct overlay *o = overlay;
+
+    for (struct overlay_file *f = o->files; f; f = f->hh.next)
+        if (lies_in(f, dir, n))
+            return true;
+    return false;
+}
+
+bool overlay_list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
+                  void *arg) {
+    const size_t n = length_of(dir);
+    struct overlay *o = overlay;
+
+    for (struct overlay_file *f = o->files; f; f = f->hh.next)
+        if (f->entry.kind != DISK_GONE && lies_in(f, dir, n) && !each(arg, f->path + n + 1))
+            return false;
+    return true;
+}
+
+/* "libcudnn.so" of "libcudnn.so.9.1.0": links of a library lead from one of its names to another.
+ */
+static size_t stem_length(const char *name) {
+    const char *end = strstr(name, ".so");
+
+    return end ? (size_t)(end - name) + strlen(".so") : strlen(name);
+}
+
+bool overlay_concerns(void *overlay, const char *name) {
+    struct overlay *o = overlay;
+    struct overlay_name *found;
+
+    if (!*name) /* a directory, with a '/' behind */
+        return o->files != NULL;
+    found = hash_find(o->names, name, stem_length(name));
+    return found != NULL;
+}
+
+bool overlay_fail(struct overlay *o, const char *why) {
+    if (!o->why)
+        o->why = why;
+    return false;
+}
+
+void overlay_add_text(struct overlay_names *to, const char *text) {
+    to->p = must_grow(to->p, (to->n + 2) * sizeof(*to->p));
+    to->p[to->n++] = text;
+    to->p[to->n] = NULL;
+}
+
+void overlay_note_name(struct overlay *o, const char *path) {
+    const char *name = wc_base_name(path);
+    struct overlay_name *n;
+
+    n = hash_find(o->names, name, stem_length(name));
+    if (n || !(n = wc_arena_take(&o->memory.arena, sizeof(*n))))
+        return;
+    n->name = name;
+    hash_add(&o->names, n, n->name, stem_length(n->name));
+}
+
+/* As a container's runtime mounts libraries. */
+static bool is_library_point(const char *point, const struct wc_mount_line *line) {
+    (void)line;
+    return strstr(wc_base_name(point), ".so") != NULL;
+}
+
+static bool is_mount(const struct overlay *o, const char *path) {
+    if (!o->kept->mounts_read && !o->library_cache->disk.root[0])
+        mount_points_read(&o->kept->mounts, is_library_point);
+    o->kept->mounts_read = true;
+    return mount_points_have(&o->kept->mounts, path);
+}
+
+/* Directories on the way to it that are not there. */
+static void put_directories(struct overlay *o, const char *path) {
+    const char *directory = overlay_directory(o, path);
+
+    if (*directory && !overlay_is_there(o, directory))
+        overlay_put(o, directory, (struct disk_entry){.kind = DISK_DIRECTORY});
+}
+
+void overlay_put(struct overlay *o, const char *path, struct disk_entry entry) {
+    struct overlay_file *f;
+
+    if (!path)
+        return;
+    if (is_mount(o, path)) /* EBUSY */
+        overlay_fail(o,
+                     "a file that it would replace is mounted there, which nobody can take away");
+    if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
+        wc_is_directory(overlay_disk_of(o), path))
+        overlay_fail(o, "a directory stands in the place of a file that it would bring");
+    if (entry.kind != DISK_GONE)
+        put_directories(o, path);
+    f = hash_find_text(o->files, path);
+    if (f) {
+        if (f->entry.kind == DISK_FILE)
+            close(f->entry.fd);
+    } else if ((f = wc_arena_take(&o->memory.arena, sizeof(*f)))) {
+        f->path = path;
+        hash_add(&o->files, f, f->path, strlen(f->path));
+    }
+    if (f)
+        f->entry = entry;
+    o->library_cache->disk.changed++;
+    overlay_note_name(o, path);
+    o->changes = true;
+}
+
+void overlay_put_link(struct overlay *o, const char *path, const char *target) {
+    overlay_put(o, path, (struct disk_entry){.kind = DISK_LINK, .target = target});
+}
+
+void overlay_hide(struct overlay *o, const char *path) {
+    overlay_put(o, path, (struct disk_entry){.kind = DISK_GONE});
+}
+
+bool overlay_put_file(struct overlay *o, const char *path, int fd) {
+    if (fd < 0)
+        return overlay_fail(o, "no memory for the files that it would bring");
+    overlay_put(o, path, (struct disk_entry){.kind = DISK_FILE, .fd = fd});
+    return true;
+}
+
+void overlay_note_environment(struct overlay *o, const char *path) {
+    overlay_add_text(&o->environments, path);
+}
+
+void overlay_note_directory(struct overlay *o, const char *file) {
+    const char *directory = overlay_directory(o, file);
+    const struct overlay_names *known = &o->environments;
+
+    if (known->n == 0 || !wc_str_same(known->p[known->n - 1], directory))
+        overlay_note_environment(o, directory);
+}
