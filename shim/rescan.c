@@ -42,7 +42,6 @@ static struct {
     bool known;
     bool rewritten; /* the slots of all hosts were looked at since */
     uint64_t epoch; /* of the tables that it was looked at for */
-    uint64_t closes;
     struct place *places;
     size_t count, batch; /* the newest stand from `batch` on */
     size_t in_loaders;   /* so many of them are in loaders.h */
@@ -163,10 +162,9 @@ static bool may_contain(const struct link_map *m, uintptr_t address) {
 
 /* What this thread has opened may stand where another thread's dlclose made room. */
 static bool may_be_replaced(void) {
-    bool closed = seen.closes != closes || closing, opened = this_thread.opened;
-    seen.closes = closes;
+    bool opened = this_thread.opened;
     this_thread.opened = false;
-    return closed && opened;
+    return opened && (this_thread.closes != closes || closing);
 }
 
 static bool is_among(const struct walk *w, uintptr_t address) {
@@ -460,6 +458,8 @@ void rescan_second_chance(void) {
 }
 
 void rescan_note_open(void) {
+    if (!this_thread.opened)
+        this_thread.closes = closing ? closes - 1 : closes; /* what is closing may go any time */
     this_thread.opened = true;
     this_thread.loads_since_rescan = true;
 }

@@ -37,6 +37,7 @@ struct thread {
     uint64_t host_mask;
     bool loads_since_rescan; /* a dlopen or dlclose of this thread went by */
     bool opened, closing;    /* which of them, as rescan.c has to know */
+    uint64_t closes;         /* by all threads, when this one opened something */
     bool lookup_failed;      /* the last dl call was a dlsym of a cuDNN name that gave NULL */
     int64_t request;         /* last dlopen of this thread, 0: none or its end is known */
     int64_t lookup_caller;   /* return address of that dlsym */
