@@ -4,9 +4,8 @@
 #include "clock.h"
 #include "config.h"
 #include "core/base/hash.h"
+#include "core/findings/finding.h"
 #include "core/findings/finding_text.h"
-#include "core/findings/shared/compat.h"
-#include "core/findings/verdict.h"
 #include "core/records/emit.h"
 #include "log.h"
 #include "memory.h"
@@ -325,7 +324,7 @@ static void find(void) {
         return;
     judged = applied;
     wc_buffer_arena_begin(&scratch, memory, SCRATCH_DIAGNOSE);
-    wc_diagnose(journal_stack(), &scratch.arena, &found);
+    wc_diagnose_live(journal_stack(), &scratch.arena, &found);
 }
 
 /* A library that is asked for in vain may be one of several names and copies that the host tries:
@@ -359,16 +358,32 @@ void journal_diagnose_if_due(void) {
         journal_diagnose();
 }
 
+/* What is left to the command may still be why the process ends: the loader's last words, if
+ * nothing of cuDNN or CUDA came in behind them. */
+static void print_last_words(void) {
+    static char text[1024];
+    const struct wc_failure *last =
+        stack.failures.n ? &stack.failures.p[stack.failures.n - 1] : NULL;
+    struct wc_text t;
+    if (!last || printed_count || config.standard_error == STDERR_OFF || !log_path()[0] ||
+        !wc_kind_is_ours(wc_name_kind_of(last->r.name)))
+        return;
+    wc_fill_columns(&stack);
+    if (last->fate == WC_FATE_MADE_GOOD || last->fate == WC_FATE_WENT_ON)
+        return;
+    wc_text_begin(&t, text, sizeof text);
+    wc_text_format(&t, "whichcudnn: the loader's last words: %s\n",
+                   last->r.text ? last->r.text : last->r.name);
+    wc_text_format(&t, "more        whichcudnn report %s says why\n", log_path());
+    log_to_standard_error(text, t.n);
+}
+
 static void add_summary(void) {
     static const char *ids[64];
     static char fingerprint[17];
     struct wc_record r;
     struct wc_summary_record *s = &r.u.summary;
     wc_record_begin(&r, WC_KIND_summary);
-    const struct wc_outside here = {.end = WC_END_NORMAL, .lost = lost_in_all + lost};
-    struct wc_conclusion conclusion;
-    wc_conclude(&stack, &found, &here, NULL, &conclusion);
-    s->verdict = conclusion.verdict;
     size_t n = 0;
     for (; n < found.n && n < sizeof ids / sizeof *ids; n++)
         ids[n] = found.p[n].id;
@@ -400,6 +415,7 @@ void journal_close(void) {
     find();
     note_findings(true);
     add_summary();
+    print_last_words();
     if (!has_first) /* it is empty: there was no room */
         log_remove();
 }

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All findings over a stack, in the order of core/findings/findings.def: see
- * core/findings/diagnose.h. */
+/* Findings over a stack, in the order of their kinds: see core/findings/diagnose.h. */
 #include "finding.h"
-
-static const struct wc_finding_kind kinds[] = {
-#define FINDING(name, id, severity, title) {id, WC_severity_##severity, wc_find_##name},
-#include "findings.def"
-};
-
-const struct wc_finding_kind *wc_finding_kinds(size_t *n) {
-    *n = sizeof kinds / sizeof *kinds;
-    return kinds;
-}
 
 static bool is_mixture(const struct wc_finding_record *r) {
     return wc_str_same(r->id, "parts-differ") || wc_str_same(r->id, "facade-and-parts-differ");
@@ -46,16 +35,17 @@ static void worst_first(struct wc_findings *f) {
     }
 }
 
-void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out) {
+void wc_diagnose_kinds(const struct wc_finding_kind *kinds, size_t n, const struct wc_stack *s,
+                       struct wc_arena *scratch, struct wc_findings *out) {
     struct wc_diagnosis d = {.s = s, .scratch = scratch, .out = out};
 
     *out = (struct wc_findings){NULL, 0, 0};
     wc_fill_columns(s);
     wc_find_uses(&d);
     wc_judge_all(&d);
-    WC_EACH_ROW(kind, kinds) {
-        d.kind = kind;
-        kind->find(&d);
+    for (size_t i = 0; i < n; i++) {
+        d.kind = &kinds[i];
+        kinds[i].find(&d);
     }
     if (s->replayed)
         refused_before_mixed(out);

@@ -19,6 +19,8 @@ void wc_fill_columns(const struct wc_stack *s);
 /* Fills out; all memory comes from scratch (64 KiB suffice for a usual stack). The same stack
  * always gives the same findings in the same order. */
 void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
+/* The same of the LIVE rows alone: what must be said before a call is forwarded. */
+void wc_diagnose_live(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
 /* May that record have changed them? Not a request, and not a call that begins or went well. */
 bool wc_changes_findings(const struct wc_record *r);
 /* The part that a facade of this major hands cudnnGetVersion on to: the number is that part's.
@@ -32,3 +34,6 @@ struct wc_finding_kind {
     void (*find)(struct wc_diagnosis *d);
 };
 const struct wc_finding_kind *wc_finding_kinds(size_t *n);
+/* What the two above are made of. */
+void wc_diagnose_kinds(const struct wc_finding_kind *kinds, size_t n, const struct wc_stack *s,
+                       struct wc_arena *scratch, struct wc_findings *out);

@@ -34,11 +34,11 @@ CREATE OR REPLACE TEMPORARY VIEW line (
     `functions` ARRAY<STRING>, `wrapped` BIGINT, `phase` STRING, `status` BIGINT, `status_name` STRING,
     `returned_version` BIGINT, `id` STRING, `severity` STRING, `title` STRING,
     `facts` ARRAY<STRUCT<name: STRING, value: STRING, source: STRING>>, `predicted` BOOLEAN,
-    `explained_by` STRING, `supersedes` BIGINT, `what` STRING, `why` STRING, `verdict` STRING,
-    `first_finding` STRING, `findings` ARRAY<STRING>, `fingerprint` STRING, `requests` BIGINT,
-    `calls` BIGINT, `dropped` BIGINT, `repeated_requests` BIGINT, `repeated_failures` BIGINT,
-    `ending` STRING, `child` BIGINT, `exit_status` BIGINT, `signal` BIGINT, `signal_name` STRING,
-    `during` STRING, `during_seq` BIGINT, `observed` BOOLEAN, `reason` STRING, `log_file` STRING
+    `explained_by` STRING, `supersedes` BIGINT, `what` STRING, `why` STRING, `first_finding` STRING,
+    `findings` ARRAY<STRING>, `fingerprint` STRING, `requests` BIGINT, `calls` BIGINT, `dropped` BIGINT,
+    `repeated_requests` BIGINT, `repeated_failures` BIGINT, `ending` STRING, `child` BIGINT,
+    `exit_status` BIGINT, `signal` BIGINT, `signal_name` STRING, `during` STRING, `during_seq` BIGINT,
+    `observed` BOOLEAN, `reason` STRING, `log_file` STRING
     -- columns: end
     )
 USING json OPTIONS (
