@@ -173,7 +173,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     /* Who tried last may have gone on without, to end for something else. */
     if (wc_ended_badly(s)   ? has_come(s, part) && is_of_other_cuda(s, f)
         : is_optional(part) ? !wc_a_call_failed(s)
-                            : wc_has_ended(s))
+                            : host_went_without(s, f))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                            wc_format_name(c, f->r.name));
