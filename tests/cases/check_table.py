@@ -70,7 +70,7 @@ def check_open():
 
 def severities():
     text = (ROOT / "core/findings/findings.def").read_text()
-    return dict(re.findall(r'^FINDING\(\w+, "([a-z-]+)", ([A-Z]+),', text, re.M))
+    return dict(re.findall(r'^(?:FINDING|LIVE)\(\w+, "([a-z-]+)", ([A-Z]+),', text, re.M))
 
 
 def table_of_page():

@@ -157,9 +157,10 @@ for name in '$1', 'libcuda.so.1', 'libcudnn.so.9':
     is "$(jq -r '.findings[0].fix[0] | "\(.action) \(.checked) \(.command)"' <<<"$output")" "set-variable no null"
 }
 
-# Told while it ran: at the end it is known that this computer has no driver at all.
+# Of the process while it ran: at the end it is known that this computer has no driver at all.
 too_old() {
-    records finding "$(the_log logs)" | jq -c 'select(.id == "driver-too-old")'
+    jq -c 'select(.kind != "summary")' "$(the_log logs)" >running.jsonl
+    "$CMD" report --json running.jsonl | jq -c '.findings[] | select(.id == "driver-too-old")'
 }
 
 @test "libcuda's release, by the file that it leads to, against the CUDA in use" {

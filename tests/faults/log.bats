@@ -38,7 +38,7 @@ leaves() { # FILES STEP...
 }
 
 @test "log: no log, but findings on standard error, and why there is no log" {
-    variables=(WHICHCUDNN_LOG="$here/no/such/log.jsonl" WHICHCUDNN_STDERR=finding)
+    variables=(WHICHCUDNN_LOG="$here/no/such/log.jsonl" WHICHCUDNN_STDERR=finding WHICHCUDNN_EXPECT=1.0)
     run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
     said "${well[@]}"
     grep '^whichcudnn: error\[' shimmed.err
@@ -132,7 +132,7 @@ leaves_another() { # FILES STEP...
 }
 
 @test "log: /dev/null: no log, and that is not complained of" {
-    variables=(WHICHCUDNN_LOG=/dev/null WHICHCUDNN_STDERR=finding)
+    variables=(WHICHCUDNN_LOG=/dev/null WHICHCUDNN_STDERR=finding WHICHCUDNN_EXPECT=1.0)
     run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
     said "${well[@]}"
     is "$(files)" ''
@@ -388,7 +388,7 @@ with_own_tmp() {
     log_tells "$(the_log "$here/temporary/whichcudnn-0")" "${whole[@]}"
     variables=()
     with_own_tmp 'mount -o remount,ro /tmp'
-    variables+=(TMPDIR=temporary WHICHCUDNN_STDERR=finding)
+    variables+=(TMPDIR=temporary WHICHCUDNN_STDERR=finding WHICHCUDNN_EXPECT=1.0)
     run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
     said "${well[@]}"
     is "$(files)" './temporary '

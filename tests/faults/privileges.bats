@@ -139,7 +139,7 @@ made_by_shim() { python3 "$WC_ROOT/tests/faults/calls_made.py" "$1" /libwhichcud
     done
     traced full.trace "$FAULTS/does" limit=FSIZE:2000 signal=XFSZ:ign "${usual[@]}"
     traced none.trace "$FAULTS/does" limit=FSIZE:0 signal=XFSZ:ign "${usual[@]}"
-    variables=(WHICHCUDNN_LOG=)
+    variables=(WHICHCUDNN_LOG= WHICHCUDNN_EXPECT=1.0) # an error is printed
     traced default.trace "$FAULTS/does" "${usual[@]}"
     rm -f "/tmp/whichcudnn-$(id -u)/whichcudnn-$(uname -n)-$(sed -n '$s/ .*//p' default.trace)-"*
     variables=(WHICHCUDNN_RUN_PID=1)

@@ -167,7 +167,7 @@ os.execvp(command[0], command)' "$1") ;;
 
 @test "stderr: closed, broken, full: SIGPIPE at its default, ignored, handled and blocked" {
     local kind how
-    variables=(WHICHCUDNN_STDERR=all)
+    variables=(WHICHCUDNN_STDERR=all WHICHCUDNN_EXPECT=1.0)
     for kind in closed read-only full-device broken-pipe broken-socket full-pipe full-socket; do
         with_standard_error "$kind"
         for how in dfl $(part '' 'ign count block'); do
@@ -183,7 +183,7 @@ os.execvp(command[0], command)' "$1") ;;
 
 @test "stderr: broken while the host runs, standard output with it" {
     local how
-    variables=(WHICHCUDNN_STDERR=all)
+    variables=(WHICHCUDNN_STDERR=all WHICHCUDNN_EXPECT=1.0)
     for how in broken full; do
         does signal=PIPE:dfl open="$cudnn" version stderr=$how create signals
         said "${well[@]}" 'signals PIPE arrived 0 pending 0 blocked 0'

@@ -293,6 +293,8 @@ static void make_failure(struct maker *m, struct wc_failure_record *f) {
     f->request = ++m->requests;
     f->operation = below(m, WC_operation_COUNT);
     f->name = next(m) & 1 ? a_library(m) : a_path(m);
+    if (f->name && f->name[0] == '/' && f->request % 8 == 5) /* as a memory map has what is gone */
+        f->name = print(m, "%s (deleted)", f->name);
     f->function = f->operation == WC_operation_DLSYM ? a_function(m) : NULL;
     f->caller_object = an_object(m);
     by = wc_stack_object(&m->stack, f->caller_object);
@@ -446,6 +448,15 @@ static bool printable(const char *text) {
     return true;
 }
 
+static void check_facts(const struct wc_finding_record *r) {
+    for (enum wc_fact_role role = WC_FACT_OTHER; role < WC_FACT_ROLES; role++) {
+        const char *path = wc_fact_path(r, role);
+        MUST(!path || *path == '/');
+        MUST(!path || wc_fact_value(r, role));
+        MUST(role == WC_FACT_OTHER || wc_fact_role_named(wc_fact_name(role)) == role);
+    }
+}
+
 static void check_finding(const struct wc_findings *f, size_t i) {
     const struct wc_finding_record *r = &f->p[i];
     size_t kinds, k = 0;
@@ -459,6 +470,7 @@ static void check_finding(const struct wc_findings *f, size_t i) {
     MUST(r->facts.n > 0);
     for (k = 0; k < r->facts.n; k++)
         MUST(r->facts.p[k].name && r->facts.p[k].value);
+    check_facts(r);
     bool cause = !r->explained_by;
     for (k = 0; !cause && k < i; k++)
         cause = strcmp(f->p[k].id, r->explained_by) == 0;
@@ -537,6 +549,9 @@ static void check_findings(const struct wc_stack *s, size_t little) {
     for (size_t i = 0; i < few.n; i++)
         MUST(few.p[i].title && few.p[i].facts.p);
     is_concluded(s, &found, &memory.arena);
+    wc_diagnose_live(s, &again.arena, &second); /* as the library does */
+    for (size_t i = 0; i < second.n; i++)
+        check_finding(&second, i);
     wc_stack_fingerprint(s, mark);
     MUST(strlen(mark) == 16);
     piecewise_end(&memory);

@@ -110,12 +110,12 @@ def check_findings(checks, log, run, expected, warnings=()):
     checks.equal("exit status of report", status, 1 if errors else 0)
     checks.equal("verdict", document["verdict"] in ("ok", "notes"), not expected)
     checks.equal("findings of the summary", log.of("summary")[-1]["findings"],
-                 [f["id"] for f in document["findings"]])
+                 [f["id"] for f in document["findings"] if f["id"] in watch.LIVE])
     live = log.of("finding")
     superseded = {f["supersedes"] for f in live}
     checks.equal("live findings",
                  sorted(watch.grave(f for f in live if f["seq"] not in superseded)),
-                 sorted(expected))
+                 sorted(watch.LIVE.intersection(expected)))
     return document
 
 

@@ -273,12 +273,18 @@ static bool is_by_the_same(const struct wc_failure *a, const struct wc_failure *
            a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller);
 }
 
+/* A library of cuDNN that was found and not loaded: it lacks something. */
+static bool lacks_something(const struct wc_failure *f) {
+    return wc_name_is_cudnn(f->r.name) &&
+           (wc_is_torn_cudnn(f) || (f->needs && !wc_name_is_cudnn(f->needs)));
+}
+
 /* The caller found another library of cuDNN's later, which was not loaded: what that one lacks is
- * the cause. */
-static bool found_another(const struct wc_stack *s, const struct wc_failure *f) {
-    return WC_ANY(g, s->failures,
-                  g->seq > f->seq && is_by_the_same(f, g) && wc_name_is_cudnn(g->r.name) &&
-                      (wc_is_torn_cudnn(g) || (g->needs && !wc_name_is_cudnn(g->needs))));
+ * the cause. last: the last one that any caller found so. */
+static bool found_another(const struct wc_stack *s, const struct wc_failure *f,
+                          const struct wc_failure *last) {
+    return last && last->seq > f->seq &&
+           WC_ANY(g, s->failures, g->seq > f->seq && lacks_something(g) && is_by_the_same(f, g));
 }
 
 /* libnvinfer.so.8 and libnvinfer.so.10 */
@@ -325,8 +331,9 @@ static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure 
                                    wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)));
 }
 
-static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f) {
-    if (found_another(s, f))
+static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
+                          const struct wc_failure *last) {
+    if (found_another(s, f, last))
         return true;
     if (f->reason >= WC_REASON_NEEDS && wc_name_is_cudnn(f->culprit) && !wc_asked_by_cudnn(s, f))
         return caller_got_facade(s, f);
@@ -360,12 +367,15 @@ static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f
 
 void wc_fill_columns(const struct wc_stack *s) {
     struct wc_failure *f = s->failures.p;
+    const struct wc_failure *last = NULL;
 
-    for (size_t i = 0; i < s->failures.n; i++)
+    for (size_t i = 0; i < s->failures.n; i++) {
         f[i].fate = fate_of(s, &f[i]);
+        last = lacks_something(&f[i]) ? &f[i] : last;
+    }
     for (size_t i = 0; i < s->failures.n; i++)
         claim(s, &f[i]);
     for (size_t i = 0; i < s->failures.n; i++)
-        if (was_made_good(s, &f[i]))
+        if (was_made_good(s, &f[i], last))
             f[i].fate = WC_FATE_MADE_GOOD;
 }
