@@ -24,10 +24,10 @@ watched() { # STATUS COMMAND...
     validate_log "$log"
 }
 
-first_finding() { field summary first_finding "$log"; }
-findings() { field summary findings "$log" | jq -c .; }
+first_finding() { "$CMD" report --json "$log" | jq -r ".findings[0].id"; }
+findings() { "$CMD" report --json "$log" | jq -c "[.findings[].id]"; }
 of_package() { records package "$log" | jq -c --arg name "$1" "select(.package == \$name) | $2"; }
-of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id) | $2"; }
+of_finding() { "$CMD" report --json "$log" | jq -r --arg id "$1" ".findings[] | select(.id == \$id) | $2"; }
 
 # A host of nobody's, whose search path leads into an environment: what is listed there is not there.
 @test "a package whose files are gone, by a search path that leads to where they were" {
