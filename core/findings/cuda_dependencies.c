@@ -146,8 +146,8 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */
         return !has_come(s, part) ||
-               (is_optional(part) && (wc_ended_by(s, "SIGABRT") ||
-                                      (f->fate >= WC_FATE_LAST && !has_come_after(s, part, f))));
+               (is_optional(part) &&
+                (wc_ended_by(s, "SIGABRT") || (wc_was_fatal(s, f) && !has_come_after(s, part, f))));
     if (has_come(s, part))
         return is_of_other_cuda(s, f);
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY

@@ -151,6 +151,8 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
 bool wc_ended_badly(const struct wc_stack *s);
 /* The same by itself: no process outside killed it. */
 bool wc_failed_itself(const struct wc_stack *s);
+/* Did the call fail within which f was asked for, or was f the last of a process that failed? */
+bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
 /* Somehow: by now it makes no use of anything any more. */
 bool wc_has_ended(const struct wc_stack *s);
 /* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on

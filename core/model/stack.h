@@ -37,9 +37,8 @@ enum wc_fate {
     WC_FATE_OPEN,      /* the process still runs */
     WC_FATE_MADE_GOOD, /* later what was asked for was loaded, or another in its place */
     WC_FATE_WENT_ON,   /* more of cuDNN or CUDA was loaded, bound or called behind it */
-    WC_FATE_LEFT, /* nothing was, nor asked for, and the process ended well, was killed, or nobody
-                     saw how */
-    WC_FATE_LAST, /* nothing was, nor asked for, and the process failed */
+    WC_FATE_LEFT, /* nothing was, nor asked for, and the process ended well, or nobody saw how */
+    WC_FATE_LAST, /* nothing was, nor asked for, and the process failed or was killed */
     WC_FATE_FELT  /* the call within which it was asked for failed */
 };
 

@@ -59,7 +59,7 @@ search_of() { # NAME KEYS
     records search "$log" | jq -c --arg name "$1" "select(.name == \$name) | $2"
 }
 candidates() { records candidate "$log" | jq -c '[.path, .rule, .element, .index, .beaten, .file_state, .version]'; }
-finding() { records finding "$log" | jq -r .id | sort -u | paste -sd ' '; }
+finding() { "$CMD" report --json "$log" | jq -r ".findings[].id" | sort -u | paste -sd " "; }
 
 @test "DT_RUNPATH, with a copy of the default search behind it" {
     build_library a "-Wl,--enable-new-dtags,-rpath,\$ORIGIN/empty:\$ORIGIN/one"

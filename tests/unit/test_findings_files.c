@@ -798,9 +798,8 @@ static void a_function_without_a_node_is_a_missing_symbol(void **state) {
         .path = "/x/libcudnn.so.6", .soname = "libcudnn.so.6", .version = "6.0.21"};
     add_variable(s, "LD_LIBRARY_PATH=/x");
     fail_for(s, NOBODY, "/v/torch/_D.so", NULL, l);
-    s->stack.failures.p[1].said = (struct wc_said){.what = WC_SAID_UNMET,
-                                                   .file = "/v/torch/_D.so",
-                                                   .symbol = "cudnnSetConvolutionGroupCount"};
+    s->stack.failures.p[1].said = (struct wc_said){
+        .what = WC_SAID_UNMET, .file = "/v/torch/_D.so", .symbol = "cudnnSetConvolutionGroupCount"};
     assert_finds(s, "missing-symbols missing-symbols");
     assert_true(has_fact(&s->found.p[1], "library", "/x/libcudnn.so.6"));
     assert_true(has_fact(&s->found.p[1], "version", "6.0.21"));

@@ -36,10 +36,11 @@ static void every_finding_has_a_sentence_of_its_own(void **state) {
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
     o->framework = "torch";
     for (size_t i = 0; i < n; i++) {
-        const struct wc_finding_record f = {.id = kind[i].id,
-                                            .facts = {.p = known, .n = sizeof known / sizeof *known},
-                                            .host = host,
-                                            .object = host};
+        const struct wc_finding_record f = {
+            .id = kind[i].id,
+            .facts = {.p = known, .n = sizeof known / sizeof *known},
+            .host = host,
+            .object = host};
         struct advice advice = advised(&s->stack, &f);
         if (strstr(advice.text, "explain says"))
             fail_msg("%s needs a row in tools/repair/advice.def", kind[i].id);
@@ -190,8 +191,10 @@ static void an_older_release_is_said_alone(void **state) {
         {"refused", "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9", NULL},
         {"library", "/lib/x86_64-linux-gnu/libc.so.6", NULL}};
     struct scene *s = new_scene();
-    struct wc_finding_record f = {
-        .id = "symbol-version-not-found", .facts = {.p = facts, .n = 2}, .host = NOBODY, .object = NOBODY};
+    struct wc_finding_record f = {.id = "symbol-version-not-found",
+                                  .facts = {.p = facts, .n = 2},
+                                  .host = NOBODY,
+                                  .object = NOBODY};
     struct wc_record r = begin(WC_KIND_package);
     char memory[4096];
     struct wc_buffer_arena arena;

@@ -160,7 +160,8 @@ static int report_arguments(int n, char **arguments) {
     in.may_be_empty = prometheus;
     in.logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
     input_read_files(&in, arguments, (size_t)n);
-    if (n > 0 || (newest = input_read_newest(&in)))
+    newest = n > 0 ? NULL : input_read_newest(&in);
+    if (n > 0 || newest)
         answer = report(&in);
     inputs_end(&in);
     return (int)answer;

@@ -67,6 +67,11 @@ bool wc_file_matters(const char *file) {
     return file && (wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file)));
 }
 
+/* A process that others ended by a signal has not failed. */
+bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f) {
+    return f->fate == WC_FATE_FELT || (f->fate == WC_FATE_LAST && wc_failed_itself(s));
+}
+
 /* ---- why a request failed ---- */
 
 bool wc_is_false_name(const char *name, const char *soname) {
@@ -155,7 +160,7 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
     /* With libcuda in the process nobody is without it: who asks once more tries its names. But
      * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
     if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s) &&
-                   !(wc_asked_by_cudnn(s, f) && f->fate >= WC_FATE_LAST)))
+                   !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
         return false;
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;
@@ -361,7 +366,7 @@ static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f
     if (within && wc_call_failed(s, &within->r))
         return WC_FATE_FELT;
     if (!within && was_the_last(s, f))
-        return wc_failed_itself(s) ? WC_FATE_LAST : wc_has_ended(s) ? WC_FATE_LEFT : WC_FATE_OPEN;
+        return wc_ended_badly(s) ? WC_FATE_LAST : wc_has_ended(s) ? WC_FATE_LEFT : WC_FATE_OPEN;
     return wc_has_ended(s) ? WC_FATE_WENT_ON : WC_FATE_OPEN;
 }
 
