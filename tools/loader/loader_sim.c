@@ -300,14 +300,6 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
     return o;
 }
 
-void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host) {
-    size_t before = g->n;
-
-    if (host->library->opens)
-        open_facade(g, host);
-    load_rest(g, before);
-}
-
 /* ---- symbols ---- */
 
 static const struct loaded *answering(const struct loader_sim *g, const char *name) {

@@ -96,8 +96,6 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error);
 size_t loader_sim_torn(struct loader_sim *g);
 /* What came in since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);
-/* The facade that a host of its own account opens, where it has names of one. */
-void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host);
 /* The object that a file is; NULL: it is not loaded. */
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
 
