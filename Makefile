@@ -70,7 +70,7 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 # no builtin that becomes memcpy@plt, no stack protector, no fortify, no lazy binding, and
 # thread-local storage that needs no __tls_get_addr. These come after CFLAGS, to win over a
 # distribution's hardening flags. A signal handler may unwind through any function, so all have
-# tables. -Os, because the library has 420 KiB at -O2, above its bound of 352, and 351 KiB so.
+# tables. -Os, because the library has 368 KiB at -O2, above its bound of 352, and 304 KiB so.
 shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
               -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables \
               -ffunction-sections -fdata-sections $(filter -Os,$(patsubst -O2,-Os,$(OPT)))

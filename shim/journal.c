@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "config.h"
 #include "core/base/hash.h"
+#include "core/base/shown.h"
 #include "core/findings/finding.h"
 #include "core/findings/finding_text.h"
 #include "core/records/emit.h"
@@ -372,9 +373,13 @@ static void print_last_words(void) {
     if (last->fate == WC_FATE_MADE_GOOD || last->fate == WC_FATE_WENT_ON)
         return;
     wc_text_begin(&t, text, sizeof text);
-    wc_text_format(&t, "whichcudnn: the loader's last words: %s\n",
-                   last->r.text ? last->r.text : last->r.name);
-    wc_text_format(&t, "more        whichcudnn report %s says why\n", log_path());
+    wc_text_add(&t, "whichcudnn: the loader's last words: ");
+    wc_text_add_shown(&t, last->r.text ? last->r.text : last->r.name);
+    wc_text_add(&t, "\nmore        whichcudnn report ");
+    wc_text_add_shown(&t, log_path());
+    wc_text_add(&t, " says why\n");
+    if (t.cut)
+        text[t.n - 1] = '\n';
     log_to_standard_error(text, t.n);
 }
 
