@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Which finding most, on how many nodes and images; an example to look into: whichcudnn report EXAMPLE
+-- Which finding that the library looks for most, on how many nodes and images; an example to look into: whichcudnn report EXAMPLE
 SELECT
     finding.id, finding.severity, count(DISTINCT finding.file) AS processes, count(DISTINCT process.node) AS nodes,
     count(DISTINCT process.image) AS images, min(finding.file) AS example

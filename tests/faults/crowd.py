@@ -100,6 +100,7 @@ def look_at_parent(records, threads, folder):
     check(not unobserved, f"not observed: {unobserved}")
     findings = collections.Counter((r["id"], r["title"], r["predicted"], r["object"], r["host"])
                                    for r in records if r["kind"] == "finding")
+    check(findings, "no finding was told")
     check(set(findings.values()) <= {1}, f"findings told again: {findings.most_common(3)}")
     numbers = [r["request"] for r in records if r["kind"] == "request"]
     check(len(set(numbers)) == len(numbers), "a request was told twice")

@@ -341,7 +341,7 @@ static void save_logs(void) {
     save("log", "all", input, n);
     save("log", "cut", input, n - 40);
     save("log", "older", "{\"v\":2}\n", 9);
-    save("log", "newer", "{\"v\":4}\n", 9);
+    save("log", "newer", "{\"v\":5}\n", 9);
     save("log", "none", "x\n{}\n[]\n{\"v\":4}\n", 16);
 }
 

@@ -79,8 +79,8 @@ libraries() {
 }
 # Without those that say what this machine lacks, and the large parts that were not fetched.
 findings() {
-    records finding "$log" |
-        jq -r 'select(.id != "driver-missing" and .id != "installation-incomplete") | .id' | uniq
+    "$CMD" report --json "$log" |
+        jq -r '.findings[].id | select(. != "driver-missing" and . != "installation-incomplete")'
 }
 answers() { # FUNCTION: what it returned
     records call "$log" | jq -r --arg f "$1" 'select(.function == $f and .phase == "after")

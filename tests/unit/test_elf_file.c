@@ -210,6 +210,23 @@ static void a_framework_is_named_in_the_record(void **state) {
 #define SITE "/v/lib/python3.12/site-packages"
 #define INFO SITE "/onnxruntime_gpu-1.16.3.dist-info"
 
+/* What that host demands. */
+static struct source *demands_of(struct setting *s, const char *path) {
+    struct source *source = source_new(SOURCE_SCAN, s->tree.root);
+    const struct wc_sink to = source_sink(source);
+    struct elf_file *l = elf_file_open(&s->disk, path, false);
+    struct elf_reader reader;
+    struct wc_library host;
+
+    assert_non_null(l);
+    host = l->library;
+    elf_file_identify(l, &host);
+    elf_reader_begin(&reader, &s->disk);
+    wc_emit_demands(&to, &host, &reader.reader);
+    elf_file_close(l);
+    return source;
+}
+
 /* The table says what the makers' file was built with: another one lies here. */
 static void a_table_does_not_speak_of_another_build(void **state) {
     static const char host_path[] = SITE "/onnxruntime/capi/libonnxruntime_providers_cuda.so";
@@ -222,26 +239,16 @@ static void a_table_does_not_speak_of_another_build(void **state) {
     tree_write(&s->tree, INFO "/RECORD",
                "onnxruntime/capi/libonnxruntime_providers_cuda.so,sha256=x,3\n");
     for (size_t i = 0; i < 2; i++) {
-        struct source *source = source_new(SOURCE_SCAN, s->tree.root);
-        const struct wc_sink to = source_sink(source);
-        struct elf_reader reader;
-        struct wc_library host;
-        struct elf_file *l;
+        struct source *source;
 
         put_library(s, host_path, NULL, names[i], NULL);
-        l = elf_file_open(&s->disk, host_path, false);
-        assert_non_null(l);
-        host = l->library;
-        elf_file_identify(l, &host);
-        elf_reader_begin(&reader, &s->disk);
-        wc_emit_demands(&to, &host, &reader.reader);
+        source = demands_of(s, host_path);
         assert_int_equal(source->stack.demands.n, i == 0 ? 2 : 1);
         assert_int_equal(source->stack.demands.p[0].r.demand_kind, WC_demand_kind_NEEDED);
         if (i == 0) {
             assert_int_equal(source->stack.demands.p[1].r.demand_kind, WC_demand_kind_BUILT);
             assert_string_equal(source->stack.demands.p[1].r.built, "8.2.4");
         }
-        elf_file_close(l);
         source_free(source);
     }
 }
@@ -254,12 +261,8 @@ static void the_release_of_a_framework_has_its_rule(void **state) {
     struct setting *s = *state;
 
     for (size_t i = 0; i < 2; i++) {
-        struct source *source = source_new(SOURCE_SCAN, s->tree.root);
-        const struct wc_sink to = source_sink(source);
+        struct source *source;
         char host_path[128], path[128], text[256];
-        struct elf_reader reader;
-        struct wc_library host;
-        struct elf_file *l;
 
         snprintf(host_path, sizeof(host_path), "/v%zu/site-packages/%s", i, file);
         snprintf(path, sizeof(path), "/v%zu/site-packages/tensorflow_gpu-%s.dist-info/RECORD", i,
@@ -270,16 +273,10 @@ static void the_release_of_a_framework_has_its_rule(void **state) {
                  rows[i][0]);
         tree_write(&s->tree, path, "pip\n");
         put_library(s, host_path, NULL, "libcudnn.so.7", NULL);
-        l = elf_file_open(&s->disk, host_path, false);
-        assert_non_null(l);
-        host = l->library;
-        elf_file_identify(l, &host);
-        elf_reader_begin(&reader, &s->disk);
-        wc_emit_demands(&to, &host, &reader.reader);
+        source = demands_of(s, host_path);
         assert_int_equal(source->stack.demands.n, 2);
         assert_string_equal(source->stack.demands.p[1].r.framework_version, rows[i][0]);
         assert_string_equal(source->stack.demands.p[1].r.compatibility_rule, rows[i][1]);
-        elf_file_close(l);
         source_free(source);
     }
 }

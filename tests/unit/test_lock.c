@@ -169,6 +169,12 @@ static void each_mistake_is_told_with_its_place(void **state) {
                    "object 2: name: another object has it, too");
     assert_refused(p, LOCK(",\n\"package\": [1]"),
                    "package 1: an object is expected: {\"fact\": \"text\", ...}");
+    assert_refused(p, LOCK(",\n\"complete\": {\"calls\": 1}"),
+                   "complete: calls: no section is counted so");
+    assert_refused(p, LOCK(",\n\"complete\": {\"object\": true}"),
+                   "complete: object: no section is counted so");
+    assert_refused(p, LOCK(",\n\"complete\": []"),
+                   "complete: an object is expected: {\"section\": number, ...}");
     assert_refused(p, LOCK(",\n\"object\": {}"), "object: " SECTIONS);
     assert_refused(p, LOCK(",\n\"machine\": [{\n\"gpus\": \"A\"}]"),
                    "machine 1: gpus: not what belongs there");
@@ -221,7 +227,6 @@ static void what_is_counted_is_complete_until_something_is_taken_out(void **stat
               "\"b\", \"mapped\": false}]"),
          false},
         {LOCK(", \"complete\": {\"object\": 2}, \"object\": [{\"name\": \"a\"}]"), true},
-        {LOCK(", \"complete\": {\"object\": true}, \"object\": [{\"name\": \"a\"}]"), true},
         {LOCK(", \"complete\": {}, \"object\": [{\"name\": \"a\"}]"), true}};
     struct place *p = *state;
     struct source *s;

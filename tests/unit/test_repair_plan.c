@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is tried, and which of it is printed: tools/repair/candidates/, plan.c, cures/. */
+/* What is tried, and which of it is printed: tools/repair/candidates/, judge.c, plan.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -264,17 +264,26 @@ static bool offers(const struct plan_of_finding *of, enum edit_kind kind) {
     return false;
 }
 
+/* The host's search path leads to a wheel that is older than the host requires. */
+static const struct plan_of_finding *plan_of_too_old(struct environment *e, const char *path,
+                                                     struct planned *x) {
+    const struct plan_of_finding *of;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, path, "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, NULL);
+    make(e, x);
+    of = plan_of(x, "runtime-too-old");
+    assert_non_null(of);
+    return of;
+}
+
 static void the_pin_of_the_host_is_installed(void **state) {
     struct environment *e = *state;
     const struct plan_of_finding *of;
     struct planned x;
 
-    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
-    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.8");
-    observe(e, NULL, NULL);
-    make(e, &x);
-    of = plan_of(&x, "runtime-too-old");
-    assert_non_null(of);
+    of = plan_of_too_old(e, "$ORIGIN/../nvidia/cudnn/lib", &x);
     assert_true(of->n > 0);
     assert_int_equal(of->p[0].checked, REPAIR_REPLAYED);
     assert_null(of->p[0].why);
@@ -292,12 +301,7 @@ static void what_takes_a_finding_away_and_is_no_repair_says_why(void **state) {
     bool found = false;
     struct planned x;
 
-    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
-    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.8");
-    observe(e, NULL, NULL);
-    make(e, &x);
-    of = plan_of(&x, "runtime-too-old");
-    assert_non_null(of);
+    of = plan_of_too_old(e, "$ORIGIN/../nvidia/cudnn/lib", &x);
     assert_false(offers(of, EDIT_REMOVE));
     for (size_t i = 0; i < of->rejected.n; i++) {
         const struct rejected *no = &of->rejected.p[i];
@@ -317,12 +321,7 @@ static void the_cheapest_comes_first(void **state) {
 
     put_library(e, "/other/libcudnn.so.9", "9.10.2");
     put_library(e, "/other/libcudnn_graph.so.9", "9.10.2");
-    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
-    put_host(e, "$ORIGIN/../nvidia/cudnn/lib:/other", "nvidia-cudnn-cu12<10,>=9.8");
-    observe(e, NULL, NULL);
-    make(e, &x);
-    of = plan_of(&x, "runtime-too-old");
-    assert_non_null(of);
+    of = plan_of_too_old(e, "$ORIGIN/../nvidia/cudnn/lib:/other", &x);
     assert_true(of->n > 1);
     assert_string_equal(of->p[0].command, "export LD_LIBRARY_PATH=/other");
     assert_string_equal(of->p[0].gives, "9.10.2");

@@ -499,6 +499,24 @@ static const struct section *section_called(const char *name) {
     return NULL;
 }
 
+static bool are_counts(struct reading *in, const json_t *complete) {
+    const char *key;
+    json_t *value;
+
+    if (complete && !json_is_object(complete)) {
+        in->trouble = must_copy("complete: an object is expected: {\"section\": number, ...}");
+        return false;
+    }
+    json_object_foreach((json_t *)complete, key, value) {
+        const struct section *section = section_called(key);
+        if (section && in_part(section, &in->source->in_part) && json_is_integer(value))
+            continue;
+        in->trouble = must_format("complete: %s: no section is counted so", key);
+        return false;
+    }
+    return true;
+}
+
 static bool take_sections(struct reading *in, const json_t *lock) {
     const json_t *complete = json_object_get(lock, "complete"), *list, *record;
     const char *key;
@@ -512,7 +530,7 @@ static bool take_sections(struct reading *in, const json_t *lock) {
                                   key);
         return false;
     }
-    if (!number_objects(in, json_object_get(lock, "object")))
+    if (!are_counts(in, complete) || !number_objects(in, json_object_get(lock, "object")))
         return false;
     WC_EACH_ROW(row, sections) {
         bool *is_part = in_part(row, &in->source->in_part);
