@@ -58,7 +58,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 void wc_find_bad_file(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_BAD_FILE && f->fate != WC_FATE_MADE_GOOD &&
-            wc_file_matters(f->culprit) && !wc_reported_before(d, f->culprit))
+        if (wc_is_unreported(d, f, WC_REASON_BAD_FILE) && wc_file_matters(f->culprit))
             emit(d, f);
 }

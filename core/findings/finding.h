@@ -91,6 +91,9 @@ void wc_case_end(struct wc_case *c);
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
     __attribute__((sentinel));
 bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact); /* of this kind */
+/* Has f that reason, was it not made good, and was its culprit not reported before? */
+bool wc_is_unreported(const struct wc_diagnosis *d, const struct wc_failure *f,
+                      enum wc_reason reason);
 bool wc_has_error(const struct wc_diagnosis *d); /* was any found before? */
 
 /* ---- objects (core/findings/shared/objects.c) ---- */

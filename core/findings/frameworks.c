@@ -74,7 +74,7 @@ static bool is_said(const struct wc_diagnosis *d, const char *missing) {
 static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
     const struct wc_failure *first =
         WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
-    const char *missing = !first ? NULL : first->needs ? first->needs : wc_base_name(first->r.name);
+    const char *missing = first ? wc_base_name(wc_missing_of(first)) : NULL;
 
     if (first && !is_said(d, missing))
         report_stopped(d, main, missing);

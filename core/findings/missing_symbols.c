@@ -265,8 +265,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             emit(&s);
     }
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_SYMBOL && f->fate != WC_FATE_MADE_GOOD &&
-            !wc_reported_before(d, f->culprit))
+        if (wc_is_unreported(d, f, WC_REASON_SYMBOL))
             emit_refused(d, f);
     WC_EACH(f, d->s->failures)
         if (is_last_lookup(d->s, f) && check_lookup(d, f))

@@ -12,7 +12,9 @@ static const struct wc_object *facade_there(const struct wc_stack *s) {
 }
 
 static const char *missing_of(const struct wc_failure *f) {
-    return f->needs ? f->needs : f->r.name ? wc_base_name(f->r.name) : NULL;
+    const char *missing = wc_missing_of(f);
+
+    return missing ? wc_base_name(missing) : NULL;
 }
 
 /* A library of cuDNN was not loaded. A host may ask for parts by itself, many of which are
@@ -34,11 +36,6 @@ static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
                     const struct wc_failure *b) {
     return a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller) &&
            cudnn_not_loaded(s, a);
-}
-
-/* The file was there, but the loader refused it: too short, no ELF, a symbol that it needs. */
-static bool refused(const struct wc_failure *f) {
-    return f->said.what != WC_SAID_NOTHING && f->said.what != WC_SAID_NOT_FOUND;
 }
 
 /* Who wants the library: the file that was found and needs it, else who asked. */
@@ -68,8 +65,8 @@ const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const stru
 static const char *not_found_title(struct wc_case *c, const struct wc_failure *f,
                                    const char *name) {
     return wc_format(c, "%s, which %s", wc_format_wanted(c, f, name),
-                     wc_is_asked_for(f, name) && refused(f) ? "could not be loaded"
-                                                            : "was not found");
+                     wc_is_asked_for(f, name) && !wc_was_not_found(f) ? "could not be loaded"
+                                                                      : "was not found");
 }
 
 /* The cuDNN that is there, in the process or where the host looked, is of a major without such a
@@ -134,7 +131,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE)
             wc_case_library(c, WC_FACT_IN_THE_PROCESS_BY_ANOTHER_WAY, o);
-    if (!refused(f))
+    if (wc_was_not_found(f))
         major_of_part_fact(c, name, facade_there(s) ? facade_there(s) : other ? &beside : NULL);
     wc_case_end(c);
 }

@@ -87,9 +87,9 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
         return;
     const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
     const char *parts = wc_format_list(c, m.p, m.n);
-    bool refused = WC_ANY(f, d->s->failures, /* a file was there, and the loader did not take it */
-                          is_request(d->s, f, facade, &n) && listed(&m, n.part) &&
-                              f->said.what != WC_SAID_NOTHING && f->said.what != WC_SAID_NOT_FOUND);
+    bool refused =
+        WC_ANY(f, d->s->failures, /* a file was there, and the loader did not take it */
+               is_request(d->s, f, facade, &n) && listed(&m, n.part) && !wc_was_not_found(f));
     if (refused)
         c->r.title = wc_format(
             c, m.n == 1 ? "%s could not load its %s part" : "%s could not load its %s parts", who,

@@ -50,8 +50,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 /* A facade asks for a part by up to four names, which may lead to one file. */
 static bool is_told(const struct wc_diagnosis *d, const struct wc_said *u) {
-    return wc_reported_before(d, u->file) ||
-           WC_ANY(r, *d->out,
+    return WC_ANY(r, *d->out,
                   wc_str_same(r->id, d->kind->id) && r->facts.n > 1 && !u->symbol &&
                       wc_str_same(r->facts.p[1].value, u->version) &&
                       wc_same_library(r->facts.p[0].value, u->file, true) &&
@@ -60,7 +59,6 @@ static bool is_told(const struct wc_diagnosis *d, const struct wc_said *u) {
 
 void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_SYMBOL_VERSION && f->fate != WC_FATE_MADE_GOOD &&
-            !is_told(d, &f->said))
+        if (wc_is_unreported(d, f, WC_REASON_SYMBOL_VERSION) && !is_told(d, &f->said))
             emit(d, f);
 }

@@ -61,8 +61,6 @@ static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 /* ---- not found for its name ---- */
 
-/* ---- not found for its name ---- */
-
 /* A cache has what is no link under its SONAME alone, whatever lies there. */
 static void other_name_fact(struct wc_case *c, const struct wc_file_record *file,
                             const char *asked) {
@@ -82,7 +80,7 @@ static void other_name_fact(struct wc_case *c, const struct wc_file_record *file
 static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_file_record *file = f->file;
     const struct wc_object *by = wc_caller_of(d->s, f);
-    const char *asked = f->needs ? f->needs : wc_base_name(f->r.name), *who;
+    const char *asked = wc_base_name(wc_missing_of(f)), *who;
     struct wc_case *c = wc_case_begin(d);
     bool itself = !f->needs;
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
@@ -120,7 +118,6 @@ void wc_find_wrong_name(struct wc_diagnosis *d) {
             report_false(d, o, name);
     }
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_WRONG_NAME && f->fate != WC_FATE_MADE_GOOD &&
-            !wc_reported_before(d, f->culprit))
+        if (wc_is_unreported(d, f, WC_REASON_WRONG_NAME))
             (f->said.what == WC_SAID_UNMET ? report_refused : report_missing)(d, f);
 }

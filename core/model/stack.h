@@ -134,6 +134,12 @@ static inline const char *wc_missing_of(const struct wc_failure *f) {
     return f->needs ? f->needs : f->r.name;
 }
 
+/* By the loader's words, or it was not asked for any. Otherwise there was a file, which it refused.
+ */
+static inline bool wc_was_not_found(const struct wc_failure *f) {
+    return f->said.what == WC_SAID_NOTHING || f->said.what == WC_SAID_NOT_FOUND;
+}
+
 /* How many functions, also those that are not named. */
 static inline int64_t wc_bound_functions(const struct wc_binding_record *b) {
     return b->function_count == WC_NULL ? (int64_t)b->functions.n : b->function_count;

@@ -202,3 +202,9 @@ bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact) {
     return WC_ANY(r, *d->out,
                   wc_str_same(r->id, d->kind->id) && wc_str_same(r->facts.p[0].value, first_fact));
 }
+
+bool wc_is_unreported(const struct wc_diagnosis *d, const struct wc_failure *f,
+                      enum wc_reason reason) {
+    return f->reason == reason && f->fate != WC_FATE_MADE_GOOD &&
+           !wc_reported_before(d, f->culprit);
+}

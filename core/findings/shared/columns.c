@@ -58,7 +58,7 @@ static const struct wc_file_record *looked_at(const struct wc_stack *s, const st
 static const char *missing_of(const struct wc_failure *f) {
     if (f->needs)
         return f->needs;
-    if (f->said.what > WC_SAID_NOT_FOUND || f->said.what == WC_SAID_OTHER)
+    if (!wc_was_not_found(f))
         return NULL;
     return f->r.name ? f->r.name : f->said.file;
 }
@@ -139,12 +139,15 @@ static bool system_refuses(const struct wc_stack *s, struct wc_failure *f) {
 /* Would this file have been the right one under the name asked for? A name without a number takes
  * any release. */
 static bool is_right(const struct wc_file_record *file, const char *asked) {
-    struct wc_name wanted = wc_name_read(asked);
+    struct wc_name wanted;
 
+    if (!file->soname || file->fault)
+        return false;
+    wanted = wc_name_read(asked);
     if (wanted.kind == WC_NAME_DRIVER &&
         wc_lies_in_a(file->real_path ? file->real_path : file->path, "stubs"))
         return false;
-    return file->soname && !file->fault && wc_same_library(asked, file->soname, false) &&
+    return wc_same_library(asked, file->soname, false) &&
            (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), file->soname));
 }
 
@@ -154,13 +157,14 @@ static bool has_its_own_name(const struct wc_file_record *file) {
 
 static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *f) {
     const char *asked = f->r.name ? missing_of(f) : NULL;
+    enum wc_name_kind kind;
 
-    f->file = NULL;
     asked = asked ? wc_base_name(asked) : NULL;
+    kind = wc_name_kind_of(asked);
     /* With libcuda in the process nobody is without it: who asks once more tries its names. But
      * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
-    if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s) &&
-                   !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
+    if (kind == WC_NAME_OTHER || (kind == WC_NAME_DRIVER && wc_driver_library(s) &&
+                                  !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
         return false;
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;
@@ -179,7 +183,6 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
 static bool name_has_other_library(const struct wc_stack *s, struct wc_failure *f) {
     const struct wc_said *said = &f->said;
 
-    f->file = NULL;
     if (said->what != WC_SAID_UNMET)
         return false;
     if (said->library) {
@@ -228,7 +231,7 @@ static bool needs_another(const struct wc_stack *s, struct wc_failure *f) {
 static bool is_not_found(const struct wc_stack *s, struct wc_failure *f) {
     (void)s;
     f->culprit = f->r.name;
-    return f->said.what == WC_SAID_NOT_FOUND || f->said.what == WC_SAID_NOTHING;
+    return wc_was_not_found(f);
 }
 
 static const struct {
@@ -318,8 +321,8 @@ static bool is_for_caller(const struct wc_stack *s, const struct wc_object *o,
            wc_brought_by(s, o, f->r.caller_object, f->r.caller);
 }
 
-/* A facade that another host had loaded is
- * found without a new object: the caller's binding to it tells. */
+/* A facade that another host had loaded is found without a new object: the caller's binding to it
+ * tells. */
 static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_object *caller = wc_caller_of(s, f);
 
@@ -344,7 +347,8 @@ static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
         return caller_got_facade(s, f);
     return WC_ANY(o, s->objects,
                   wc_came_after(o, f) && (f->reason < WC_REASON_NEEDS || is_for_caller(s, o, f)) &&
-                      (is_same_library(o, f->r.name) || is_same_library(o, f->culprit)));
+                      (is_same_library(o, f->r.name) ||
+                       (f->culprit != f->r.name && is_same_library(o, f->culprit))));
 }
 
 /* ---- what became of it ---- */
