@@ -254,3 +254,23 @@ bool wc_distribution_installer(struct wc_reading *r, const struct wc_distributio
     r->memory.used = mark;
     return says;
 }
+
+bool wc_requirement_read(const char *line, struct wc_requirement *out) {
+    size_t n = 0;
+    if (!wc_str_starts(line, WC_REQUIRES))
+        return false;
+    line += sizeof WC_REQUIRES - 1;
+    while (wc_is_alphanumeric(line[n]) || (line[n] && wc_str_find_char("-_.", line[n])))
+        n++;
+    const char *spec = line + n;
+    if (*spec == '[' && wc_str_find_char(spec, ']'))
+        spec = wc_str_find_char(spec, ']') + 1;
+    while (*spec == ' ' || *spec == '(')
+        spec++;
+    *out = (struct wc_requirement){line, spec, wc_str_find_char(spec, ';'), n, 0};
+    while (spec[out->spec_length] && spec[out->spec_length] != ';' && spec[out->spec_length] != ')')
+        out->spec_length++;
+    while (out->spec_length && spec[out->spec_length - 1] == ' ')
+        out->spec_length--;
+    return true;
+}

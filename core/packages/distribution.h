@@ -34,5 +34,13 @@ bool wc_distribution_installer(struct wc_reading *r, const struct wc_distributio
                                size_t cap);
 /* Length of the part of `relative` that is the distribution's own folder: "nvidia/cudnn". */
 size_t wc_distribution_folder(const char *relative);
+/* PEP 508, a line of METADATA: "Requires-Dist: NAME[EXTRAS] (SPEC) ; MARKER". In the line; marker
+ * NULL: none. False: another line. */
+struct wc_requirement {
+    const char *name, *spec, *marker;
+    size_t name_length, spec_length;
+};
+#define WC_REQUIRES "Requires-Dist: "
+bool wc_requirement_read(const char *line, struct wc_requirement *out);
 /* PEP 503 with '_': lower case, runs of -_. become one; NUL-terminated, cut to cap. */
 void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap);

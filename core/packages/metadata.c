@@ -108,37 +108,23 @@ static bool for_another_system(const char *marker) {
 
 static void read_requirement(struct asking *a, const struct package *p, const char *path,
                              const char *line) {
-    size_t n = 0, length = 0;
-    while (wc_is_alphanumeric(line[n]) || (line[n] && wc_str_find_char("-_.", line[n])))
-        n++;
-    if (!names_cudnn(line, n))
-        return;
-    const char *spec = line + n;
-    if (*spec == '[' && wc_str_find_char(spec, ']'))
-        spec = wc_str_find_char(spec, ']') + 1;
-    while (*spec == ' ' || *spec == '(')
-        spec++;
-    while (spec[length] && spec[length] != ';' && spec[length] != ')')
-        length++;
-    const char *marker = wc_str_find_char(spec, ';');
-    while (length && spec[length - 1] == ' ')
-        length--;
-    if (!marker || !for_another_system(marker))
-        add_required(a, p, true, path, (struct wc_span){line, n}, (struct wc_span){spec, length});
+    struct wc_requirement q;
+    if (wc_requirement_read(line, &q) && names_cudnn(q.name, q.name_length) &&
+        (!q.marker || !for_another_system(q.marker)))
+        add_required(a, p, true, path, (struct wc_span){q.name, q.name_length},
+                     (struct wc_span){q.spec, q.spec_length});
 }
 
 static void read_requirements(struct asking *a, const struct package *p, const char *site,
                               const char *info) {
-    static const char key[] = "Requires-Dist: ";
-    const size_t before = sizeof key - 1;
     const char *path = wc_reading_format(a->r, "%s/%s/METADATA", site, info);
     uint64_t at = 0;
     while (path && a->n < a->most &&
-           (at = wc_reading_find(a->r, path, at, key, true)) != WC_NOWHERE) {
+           (at = wc_reading_find(a->r, path, at, WC_REQUIRES, true)) != WC_NOWHERE) {
         char line[LINE];
-        if (wc_reading_line(a->r, path, at + before, line, sizeof line))
+        if (wc_reading_line(a->r, path, at, line, sizeof line))
             read_requirement(a, p, path, line);
-        at += before;
+        at += sizeof WC_REQUIRES - 1;
     }
 }
 

@@ -34,19 +34,14 @@ static bool is_header(const char *line) {
 }
 
 static bool see_line(void *ctx, const char *line) {
-    static const char key[] = "Requires-Dist: ";
     struct requiring *q = ctx;
+    struct wc_requirement read;
     char normal[NAME];
-    size_t n = 0;
     if (!is_header(line))
         return false;
-    const char *marker = wc_str_find_char(line, ';');
-    if (!wc_str_starts(line, key) || (marker && wc_str_find(marker, "extra")))
+    if (!wc_requirement_read(line, &read) || (read.marker && wc_str_find(read.marker, "extra")))
         return true;
-    line += sizeof key - 1;
-    while (wc_is_alphanumeric(line[n]) || (line[n] && wc_str_find_char("-_.", line[n])))
-        n++;
-    wc_distribution_normalise(line, n, normal, sizeof normal);
+    wc_distribution_normalise(read.name, read.name_length, normal, sizeof normal);
     q->found = wc_str_same(normal, q->wanted);
     return !q->found;
 }

@@ -5,6 +5,7 @@
 
 #include "beyond.h"
 #include "core/findings/finding.h"
+#include "rules.h"
 
 struct asked {
     bool played; /* the copies that are known, and nothing cured */
@@ -354,15 +355,6 @@ static const struct row {
 #include "advice.def"
 };
 
-static bool is_listed(const char *ids, const char *id) {
-    size_t n = strlen(id);
-
-    for (; *ids; ids += strcspn(ids, " "), ids += *ids == ' ')
-        if (strcspn(ids, " ") == n && strncmp(ids, id, n) == 0)
-            return true;
-    return false;
-}
-
 static const char *directory_of(const struct asked *a, const char *path) {
     size_t n = path ? wc_dir_length(path) : 0;
 
@@ -425,7 +417,7 @@ struct advice advice_for(const struct wc_stack *s, const struct wc_finding_recor
 
     WC_EACH_ROW(row, rows) {
         const char *text =
-            is_listed(row->ids, f->id) && row->when(&a) ? filled(&a, row->sentence) : NULL;
+            is_one_of(row->ids, f->id) && row->when(&a) ? filled(&a, row->sentence) : NULL;
         if (text)
             return (struct advice){row->action, text};
     }

@@ -8,10 +8,6 @@
 #include "rules.h"
 #include "wheel_table.h"
 
-static const struct wc_object *object_of(const struct wc_stack *s, int64_t object) {
-    return object == WC_NULL ? NULL : wc_stack_object(s, object);
-}
-
 /* NVIDIA's wheel that has the cuDNN, or would. */
 static const char *wheel_of(struct wc_arena *memory, const struct wc_stack *s,
                             const struct wc_object *host, const struct wc_object *library) {
@@ -44,7 +40,7 @@ static bool is_package(const struct wc_object *o) {
 
 static const struct wc_object *facade_there(const struct wc_stack *s,
                                             const struct wc_finding_record *f) {
-    const struct wc_object *library = object_of(s, f->object);
+    const struct wc_object *library = wc_stack_object(s, f->object);
 
     return wc_is_cudnn(library) ? library : WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
 }
@@ -59,7 +55,7 @@ static const char *site_of(struct wc_arena *memory, const struct wc_object *host
 
 static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
                              const struct wc_finding_record *f) {
-    const struct wc_object *host = object_of(s, f->host);
+    const struct wc_object *host = wc_stack_object(s, f->host);
     const char *file = wc_fact_value(f, WC_FACT_WHICH_NEEDS) || wc_fact_value(f, WC_FACT_MISSING)
                            ? wc_fact_value(f, WC_FACT_ASKED_FOR)
                            : NULL;
@@ -70,7 +66,7 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
         return e;
     }
     if (!host)
-        host = object_of(s, f->object);
+        host = wc_stack_object(s, f->object);
     if (!host || wc_is_cudnn(host))
         return e;
     e.name = is_package(host) ? host->r.installation : wc_base_name(wc_name_of(host));
@@ -123,7 +119,7 @@ const char *beyond_gpu_build(const struct wc_object *o) {
 /* Which release of it nobody says: that is the framework's affair. */
 static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
                            const struct wc_finding_record *f, struct edit *out) {
-    const struct wc_object *o = object_of(s, f->object);
+    const struct wc_object *o = wc_stack_object(s, f->object);
     const char *name = beyond_gpu_build(o);
 
     if (!wc_str_same(f->id, "cpu-only-build") || !name)

@@ -12,7 +12,7 @@
 
 /* However a path is spelt. */
 static const char *file_of(const struct wc_stack *s, int64_t object) {
-    const struct wc_object *o = object == WC_NULL ? NULL : wc_stack_object(s, object);
+    const struct wc_object *o = wc_stack_object(s, object);
 
     return o ? wc_real_path_of(o) : NULL;
 }
@@ -151,11 +151,10 @@ static bool is_lone_removal(const struct case_of *c) {
 /* Of the facade's own package, or of one of which nothing came in. */
 static bool lacks_own_file(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *replayed = &c->p->base.source->stack;
-    const struct wc_object *o = c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
+    const struct wc_object *o = wc_stack_object(s, c->f->object);
 
     WC_EACH(known, c->p->base.findings) {
-        const struct wc_object *of =
-            known->object == WC_NULL ? NULL : wc_stack_object(replayed, known->object);
+        const struct wc_object *of = wc_stack_object(replayed, known->object);
         if (has_rule(known->id, NO_VARIABLE | PACKAGE_STAYS) &&
             (!o || !of || wc_same_installation(o, of)))
             return true;
@@ -222,10 +221,15 @@ static bool has_more(const char *list, const char *other) {
     return false;
 }
 
-/* A mere note of a process that works: nothing may change, and no variable, which counts for all
- * else that is started, gets more. */
+/* Of a process that works. */
+static bool is_mere_note(const struct case_of *c) {
+    return c->f->severity < WC_severity_WARNING && !has_failed(c->p) &&
+           !has_rule(c->f->id, OWN_COPY);
+}
+
+/* Nothing may change, and no variable, which counts for all else that is started, gets more. */
 static bool is_too_much_for_note(const struct case_of *c) {
-    if (c->f->severity > WC_severity_NOTE || has_failed(c->p) || has_rule(c->f->id, OWN_COPY))
+    if (!is_mere_note(c))
         return false;
     for (size_t i = 0; i < c->c->n; i++)
         if (c->c->edit[i].kind == EDIT_SET &&
@@ -239,10 +243,8 @@ static bool is_too_much_for_note(const struct case_of *c) {
 static bool has_no_effect(const struct case_of *c) {
     const bool takes_back = c->c->n == 1 && c->c->edit[0].kind == EDIT_UNSET &&
                             wc_str_starts(c->c->edit[0].name, "WHICHCUDNN_");
-    const bool of_note =
-        c->f->severity < WC_severity_WARNING && !has_failed(c->p) && !has_rule(c->f->id, OWN_COPY);
 
-    return !takes_back && !of_note && changes_nothing(c);
+    return !takes_back && !is_mere_note(c) && changes_nothing(c);
 }
 
 /* ---- exceptions ---- */
@@ -259,18 +261,12 @@ static bool removes_unused(const struct case_of *c) {
                    o->r.mapped && wc_str_same(o->r.installation, c->c->edit[0].name));
 }
 
-static const char *fact(const struct case_of *c, const char *name) {
-    const struct wc_fact *found = WC_FIRST(one, c->f->facts, wc_str_same(one->name, name));
-
-    return found ? found->value : NULL;
-}
-
 /* Of two copies the one that a process lives with is the one that it wants; of one that failed it
  * may be the other (world conda_lib_before_the_wheel). That of the environment is taken as it is
  * (world toolkit_exported_as_the_guide_says): a note of it asks for one variable. */
 static bool takes_wrong_copy(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
-    const struct wc_object *had = c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
+    const struct wc_object *had = wc_stack_object(s, c->f->object);
     const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
     const bool is_note = c->f->severity == WC_severity_NOTE;
     const char *own = wc_fact_path(c->f, WC_FACT_ITS_ENVIRONMENT_HAS);
@@ -341,8 +337,7 @@ static bool takes_older(const struct case_of *c) {
  * come of another CUDA (world nvrtc_of_an_old_module). */
 static bool keeps_cuda(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
-    const struct wc_object *facade =
-        c->f->object == WC_NULL ? NULL : wc_stack_object(s, c->f->object);
+    const struct wc_object *facade = wc_stack_object(s, c->f->object);
     const char *target = c->c->edit[0].target, *file = facade ? wc_real_path_of(facade) : NULL;
     const int32_t cuda = facade ? wc_cuda_of_set(s, facade).major : -1;
     const struct wc_object *unnumbered =
@@ -373,8 +368,10 @@ static int32_t cuda_anew(const struct edit *e) {
  * no table, it still needs when it is put there anew; and of CUDA, where it is for the same (world
  * cublas_that_cudnn_needs_is_not_there). */
 static bool needs_the_same(const struct case_of *c) {
-    const char *refused = fact(c, "refused"), *library = fact(c, "library");
-    const char *missing = has_rule(c->f->id, OWN_NEEDS) ? fact(c, "missing") : NULL;
+    const char *refused = wc_fact_value(c->f, WC_FACT_REFUSED);
+    const char *library = wc_fact_value(c->f, WC_FACT_LIBRARY);
+    const char *missing =
+        has_rule(c->f->id, OWN_NEEDS) ? wc_fact_value(c->f, WC_FACT_MISSING) : NULL;
     const bool of_system = has_rule(c->f->id, OTHER_RELEASE) && refused && library &&
                            wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;
 
@@ -480,7 +477,7 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const char *h
 
 const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct played *x,
                                      const struct wc_finding_record *f) {
-    const struct wc_object *host = f->host == WC_NULL ? NULL : wc_stack_object(of_f, f->host);
+    const struct wc_object *host = wc_stack_object(of_f, f->host);
 
     return facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
 }

@@ -384,10 +384,12 @@ static bool all_cured(const struct planning *p) {
     bool of_end;
 
     WC_EACH(f, *p->findings) {
-        const struct played *best =
-            judge_is_shown(p, f, &of_end) ? next_cure(p, f, of_end, NULL, 0) : NULL;
-        if (judge_is_shown(p, f, &of_end) && (!best || candidate_is_by_hand(&best->edits) ||
-                                              best->left.errors + best->left.warnings > 0))
+        const struct played *best;
+        if (!judge_is_shown(p, f, &of_end))
+            continue;
+        best = next_cure(p, f, of_end, NULL, 0);
+        if (!best || candidate_is_by_hand(&best->edits) ||
+            best->left.errors + best->left.warnings > 0)
             return false;
     }
     return true;

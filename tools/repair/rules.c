@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules.h"
 
+#include <string.h>
+
 #include "core/base/base.h"
 
 bool has_rule(const char *id, unsigned rules) {
@@ -15,5 +17,14 @@ bool has_rule(const char *id, unsigned rules) {
     WC_EACH_ROW(row, rows)
         if (wc_str_same(row->id, id))
             return (row->rules & rules) == rules;
+    return false;
+}
+
+bool is_one_of(const char *ids, const char *id) {
+    const size_t n = strlen(id);
+
+    for (; *ids; ids += strcspn(ids, " "), ids += *ids == ' ')
+        if (strcspn(ids, " ") == n && strncmp(ids, id, n) == 0)
+            return true;
     return false;
 }

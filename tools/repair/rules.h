@@ -15,4 +15,6 @@ enum rule {
 };
 
 /* Has the finding of that id all of these? */
+/* Is it in that list, with blanks between? */
+bool is_one_of(const char *ids, const char *id);
 bool has_rule(const char *id, unsigned rules);

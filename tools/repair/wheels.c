@@ -84,22 +84,13 @@ static const char *const *needs_of(struct wc_arena *memory, const char *const *n
     return needs;
 }
 
-struct wc_version release_filled(struct wc_version v) {
-    if (!wc_version_known(v))
-        return v;
-    v.minor = v.minor < 0 ? 0 : v.minor;
-    v.patch = v.patch < 0 ? 0 : v.patch;
-    return v;
-}
-
 struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
     const char *set = wc_arena_format(memory, ">=%d,<%d", major, major + 1);
     struct wc_version newest = wheel_release("nvidia-cudnn-cu12", set);
 
     if (!wc_version_known(newest))
         newest = wheel_release("nvidia-cudnn-cu11", set);
-    return wc_version_known(newest) ? newest
-                                    : release_filled((struct wc_version){major, -1, -1, -1});
+    return wc_version_known(newest) ? newest : (struct wc_version){major, 0, 0, -1};
 }
 
 /* "libcudnn-a2b758a6.so.9.19.0", "libcudnn_graph-3fc2d8ff.so.9": of a wheel that brings cuDNN under
@@ -131,8 +122,8 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         if (release.major < 0)
             return false;
         if (release.minor >= 0)
-            out->version = release_filled(release);
-        release = release_filled(release);
+            out->version = wc_version_filled(release, 0, 0);
+        release = wc_version_filled(release, 0, 0);
         out->soname = own =
             name.kind == WC_NAME_FACADE
                 ? wc_arena_format(memory, "libcudnn.so.%d", release.major)

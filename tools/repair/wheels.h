@@ -10,9 +10,6 @@
  * least that it allows. spec "": any. NONE: there is none. */
 struct wc_version wheel_release(const char *package, const char *spec);
 
-/* 9.8 as 9.8.0. */
-struct wc_version release_filled(struct wc_version v);
-
 /* The newest known of that major, for what says no more than its major: it has all that there may
  * be. */
 struct wc_version release_newest(struct wc_arena *memory, int32_t major);

@@ -330,9 +330,9 @@ static void add_cuda(struct making *m) {
 
     if (!t.directory || (t.cuda > 0 ? t.cuda : wc_cuda_in_package(t.directory)) != cuda)
         return;
-    WC_EACH_ROW(row, make_cuda_first)
-        for (size_t i = 0; i < 2 && row->libraries[i]; i++)
-            if (cuda >= 11 && cuda <= 13)
+    if (cuda >= 11 && cuda <= 13)
+        WC_EACH_ROW(row, make_cuda_first)
+            for (size_t i = 0; i < 2 && row->libraries[i]; i++)
                 add_place(
                     m, &all,
                     make_format(m, "lib%s.so.%d%s", row->libraries[i], (int)cuda,

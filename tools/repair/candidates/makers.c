@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "making.h"
+#include "tools/repair/rules.h"
 
 static const struct {
     void (*make)(struct making *m);
@@ -11,17 +10,8 @@ static const struct {
 #include "makers.def"
 };
 
-static bool is_listed(const char *ids, const char *id) {
-    const size_t n = strlen(id);
-
-    for (; *ids; ids += strcspn(ids, " "), ids += *ids == ' ')
-        if (strcspn(ids, " ") == n && strncmp(ids, id, n) == 0)
-            return true;
-    return false;
-}
-
 static bool asks(const struct wc_findings *findings, const char *asked_by) {
-    return WC_ANY(f, *findings, is_listed(asked_by, f->id));
+    return WC_ANY(f, *findings, is_one_of(asked_by, f->id));
 }
 
 void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,

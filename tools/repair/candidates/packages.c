@@ -186,6 +186,7 @@ static void add_function(struct making *m, const struct wc_failure *failure, con
 
 void make_demanded(struct making *m) {
     const struct wc_hosts all = make_hosts(m->s);
+    const char *common = make_common(m, &all);
 
     WC_EACH(d, m->s->demands) {
         const struct wc_object *host = wc_object_of(m->s, d->r.host, d->r.host_path);
@@ -200,7 +201,7 @@ void make_demanded(struct making *m) {
         const char *environment = make_environment_of(m, wc_path_of(*host));
         const struct wc_hosts one = {.p = {*host}, .n = 1};
         const char *package = environment ? package_for(m, environment, *host) : NULL;
-        add_install(m, package, make_common(m, &all), environment);
+        add_install(m, package, common, environment);
         if (all.n > 1)
             add_install(m, package, make_common(m, &one), environment);
     }
@@ -209,7 +210,7 @@ void make_demanded(struct making *m) {
             o->r.role == WC_role_FACADE ? make_environment_of(m, wc_path_of(o)) : NULL;
         const char *package = environment ? package_for(m, environment, NULL) : NULL;
         struct entries others = {NULL, 0};
-        add_install(m, package, make_common(m, &all), environment);
+        add_install(m, package, common, environment);
         if (package)
             others = make_other_releases(m, o, package);
         WC_EACH(spec, others)
@@ -219,10 +220,9 @@ void make_demanded(struct making *m) {
 
 void make_function(struct making *m) {
     WC_EACH(failure, m->s->failures) {
-        if (failure->r.function)
-            add_function(m, failure, failure->r.function);
-        else if (failure->said.symbol)
-            add_function(m, failure, failure->said.symbol);
+        const char *function = failure->r.function ?: failure->said.symbol;
+        if (function)
+            add_function(m, failure, function);
     }
 }
 

@@ -77,7 +77,7 @@ static size_t elements_of(const char *list, const char *separators) {
 }
 
 void make_without_element(struct making *m) {
-    const char *preload = wc_variable(m->stacks[0], "LD_PRELOAD"); /* without our own library */
+    const char *preload = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
 
     if (m->path) {
         size_t n = elements_of(m->path, ":");
@@ -239,7 +239,7 @@ void make_path_to_neighbour(struct making *m) {
 }
 
 static void add_preload(struct making *m, const char *path) {
-    const char *old = wc_variable(m->stacks[0], "LD_PRELOAD"); /* without our own library */
+    const char *old = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
 
     if (path && path[0] == '/' && !strpbrk(path, ": "))
         make_one(m, (struct edit){.kind = EDIT_SET,

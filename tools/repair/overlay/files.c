@@ -162,7 +162,8 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
     }
     package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";
     /* Whichever release of the set somebody takes must do: the oldest, too. */
-    release = wc_spec_read(spec, &set) ? release_filled(wc_spec_floor(&set)) : WC_VERSION_NONE;
+    release =
+        wc_spec_read(spec, &set) ? wc_version_filled(wc_spec_floor(&set), 0, 0) : WC_VERSION_NONE;
     if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
         return overlay_fail(o, "all of it is there");
     return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major

@@ -267,21 +267,14 @@ static bool take_away(struct overlay *o, const struct where *w, const struct ins
 
 /* ---- what wheels require of one another ---- */
 
-/* "Requires-Dist: NAME (SPEC) ; MARKER" */
 static bool read_requirement(struct overlay *o, const char *line, const char **name,
                              const char **spec) {
-    static const char key[] = "Requires-Dist: ";
-    size_t n;
+    struct wc_requirement q;
 
-    if (!wc_str_starts(line, key))
+    if (!wc_requirement_read(line, &q))
         return false;
-    line += strlen(key);
-    n = strcspn(line, " (<>=!~;[");
-    *name = overlay_format(o, "%.*s", (int)n, line);
-    line += n;
-    line += *line == '[' ? strcspn(line, "]") : 0;
-    line += *line == ']';
-    *spec = overlay_format(o, "%.*s", (int)strcspn(line, ";"), line);
+    *name = overlay_format(o, "%.*s", (int)q.name_length, q.name);
+    *spec = overlay_format(o, "%.*s", (int)q.spec_length, q.spec);
     return true;
 }
 
@@ -300,7 +293,7 @@ static bool breaks_another(struct overlay *o, const struct where *w, const char 
         char *text = wc_str_ends(*entry, ".dist-info")
                          ? read_all(o, overlay_format(o, "%s/%s/METADATA", w->path, *entry))
                          : NULL;
-        while (text) {
+        while (text && *text != '\n') { /* the headers */
             const char *line = strsep(&text, "\n");
             if (read_requirement(o, line, &name, &spec) &&
                 wheel_is_name(name, strlen(name), package) && wc_spec_read(spec, &set) &&
@@ -312,23 +305,21 @@ static bool breaks_another(struct overlay *o, const struct where *w, const char 
     return false;
 }
 
+/* old: what is there; NULL: nothing. */
 static bool install_wheel(struct overlay *o, const struct where *w, const char *package,
-                          struct wc_version release) {
+                          struct wc_version release, const struct installed *old) {
     char version[WC_VERSION_TEXT], name[96];
     const char *text = wc_version_format(release, version), *info;
     struct wheel_list files = wheel_list(&o->memory.arena, package, text);
     const char *const *requires = wheel_required(&o->memory.arena, package, text);
-    char *record = overlay_format(o, "%s", ""), *required = record;
-    struct installed old;
+    const char *record = "", *required = "";
 
     if (!files.n)
         return overlay_fail(o, "what this package brings is not known");
-    if (find_package(o, w, package, &old)) {
-        if (wc_version_compare(wc_version_of(old.version), release) == 0)
-            return overlay_fail(o, "that release is installed already");
-        if (!take_away(o, w, &old))
-            return false;
-    }
+    if (old && wc_version_compare(wc_version_of(old->version), release) == 0)
+        return overlay_fail(o, "that release is installed already");
+    if (old && !take_away(o, w, old))
+        return false;
     WC_EACH(file, files) {
         const char *path = overlay_placed(o, overlay_format(o, "%s/%s", w->path, file->file));
         struct wc_file_stat facts;
@@ -354,14 +345,14 @@ static bool install_required(struct overlay *o, const struct where *w, const str
     const char *name, *spec;
     struct installed there;
 
-    while (text) {
+    while (text && *text != '\n') {
         const char *line = strsep(&text, "\n");
         if (strstr(line, "extra ==") || !read_requirement(o, line, &name, &spec) ||
             !(wc_str_starts(name, "nvidia-") || wc_str_starts(name, "cuda-")))
             continue;
         const struct where to = {WHEELS, site_for(o, w->path, name)};
         if (!find_package(o, &to, name, &there) &&
-            !install_wheel(o, &to, name, wheel_release(name, spec)))
+            !install_wheel(o, &to, name, wheel_release(name, spec), NULL))
             return false;
     }
     return true;
@@ -389,8 +380,8 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
         return overlay_fail(o, "no release of it is known");
     if (is_there && breaks_another(o, w, e->name, there.version, release))
         return overlay_fail(o, "another package there requires the major that is installed");
-    return install_wheel(o, w, e->name, release) && find_package(o, w, e->name, &there) &&
-           install_required(o, w, &there);
+    return install_wheel(o, w, e->name, release, is_there ? &there : NULL) &&
+           find_package(o, w, e->name, &there) && install_required(o, w, &there);
 }
 
 static bool put_conda(struct overlay *o, const struct where *w, const char *package,
@@ -399,7 +390,7 @@ static bool put_conda(struct overlay *o, const struct where *w, const char *pack
     struct wheel_list files =
         wheel_list(&o->memory.arena, wheel, wc_version_format(release, version));
     const struct wheel_file monolith = {.file = overlay_format(o, "libcudnn.so.%d", release.major)};
-    char *listed = overlay_format(o, "%s", "");
+    const char *listed = "";
 
     if (release.major < 8) /* there was one library */
         files = (struct wheel_list){&monolith, 1};
@@ -493,7 +484,7 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
         return false;
     if (!find_package(o, &w, e->name, &p))
         return w.kind == WHEELS && e->value && wc_version_known(wc_version_of(e->value))
-                   ? install_wheel(o, &w, e->name, wc_version_of(e->value))
+                   ? install_wheel(o, &w, e->name, wc_version_of(e->value), NULL)
                    : overlay_fail(o, w.kind == DEBIAN ? no_list : no_package);
     if (w.kind == WHEELS && e->value && !wc_str_same(e->value, p.version))
         return overlay_fail(o, "another release of it counts as installed there");
