@@ -125,6 +125,9 @@ static void what_only_a_shell_knows_is_not_guessed(void **state) {
     expect("export LD_LIBRARY_PATH=`pwd`\n./app\nLD_LIBRARY_PATH=/a ./other", "other /a");
     expect("if true; then export LD_LIBRARY_PATH=/a; fi\n./app", "");
     expect("$(which app) x\n./other", "other /was");
+    expect("cd -P sub\nLD_LIBRARY_PATH=$PWD/lib app", "");
+    expect("cd sub more\nLD_LIBRARY_PATH=$PWD/lib app", "");
+    expect("cd -\nLD_LIBRARY_PATH=$PWD/lib app", "");
     expect("${X:?is not set}\n./app ${Y?} ${LD_LIBRARY_PATH:=/x} ${LD_LIBRARY_PATH=y}", "app /was");
     expect("\"", "");
     expect("${", "");

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "core/model/names.h"
 #include "core/records/process.h"
 #include "core/version/version.h"
 #include "input.h"
@@ -148,8 +146,9 @@ static void like_set_environment(const struct like *l) {
         return; /* relative paths of the variables lead elsewhere; the files are compared */
 }
 
-static char *file_difference(const struct wc_object_record *o) {
-    const char *path = o->real_path ? o->real_path : o->path;
+static char *file_difference(const struct wc_object *object) {
+    const struct wc_object_record *o = &object->r;
+    const char *path = wc_real_path_of(object);
     struct stat facts;
 
     if (!path)
@@ -161,12 +160,13 @@ static char *file_difference(const struct wc_object_record *o) {
     return NULL;
 }
 
-static char *place_difference(const struct wc_object_record *o, const struct wc_stack *now) {
-    const char *was = o->real_path ? o->real_path : o->path;
+static char *place_difference(const struct wc_object *object, const struct wc_stack *now) {
+    const struct wc_object_record *o = &object->r;
+    const char *was = wc_real_path_of(object);
 
     for (size_t i = 0; now && i < now->objects.n; i++) {
         const struct wc_object_record *other = &now->objects.p[i].r;
-        const char *is = other->real_path ? other->real_path : other->path;
+        const char *is = wc_real_path_of(&now->objects.p[i]);
         if (o->role == other->role && o->mapped == other->mapped &&
             wc_str_same(o->part, other->part) && was && is && strcmp(was, is) != 0)
             return must_format("%s is %s now, was %s", wc_base_name(o->path ? o->path : was), is,
@@ -185,8 +185,8 @@ static json_t *like_differences(const struct like *l, const struct wc_stack *now
         OWNED char *text = NULL;
         if (o->role != WC_role_FACADE && o->role != WC_role_PART)
             continue;
-        text = file_difference(o);
-        text = text ? text : place_difference(o, now);
+        text = file_difference(object);
+        text = text ? text : place_difference(object, now);
         if (text && json_array_size(list) < DIFFERENCES_MOST)
             json_array_append_new(list, text_to_json(text));
     }
@@ -350,8 +350,7 @@ static void print_objects(const struct wc_stack *s) {
         if (o->role != WC_role_FACADE && o->role != WC_role_PART)
             continue;
         print_format(stdout, "  %s ", o->role == WC_role_FACADE ? "facade  " : "part    ");
-        print_format(stdout, "%s %s", o->real_path ? o->real_path : o->path,
-                     o->version ? o->version : "");
+        print_format(stdout, "%s %s", wc_real_path_of(object), o->version ? o->version : "");
         if (o->installation)
             print_format(stdout, "  (%s %s)", o->installation,
                          o->installation_version ? o->installation_version : "");
@@ -458,7 +457,7 @@ static int probe_like(const char *place, const char *shim, const char *directory
 
 /* The command's own output is not ours to show, unless it comes to nothing. */
 static int probe_command(char **command, const char *shim, const char *directory) {
-    char *place = must_format("%s/command/", directory);
+    OWNED char *place = must_format("%s/command/", directory);
     int n, answer = EXIT_USAGE;
     char **words = run_quietly(place, command, &n);
     struct trial trial = {.arguments = words, .patience = timeout};
@@ -472,7 +471,6 @@ static int probe_command(char **command, const char *shim, const char *directory
         complain("no process could be made: %s", strerror(errno));
     }
     free(words);
-    trial_directory_end(place);
     return answer;
 }
 

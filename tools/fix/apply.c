@@ -12,7 +12,6 @@
 #include "steps.h"
 #include "tools/commands/options.h"
 #include "tools/log/newest_log.h"
-#include "tools/log/record_json.h"
 #include "tools/run/outcome.h"
 #include "tools/util/json_make.h"
 #include "tools/util/program.h"

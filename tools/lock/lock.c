@@ -244,21 +244,23 @@ static void add_others(struct writing *w) {
     }
     WC_EACH(demand, s->demands) {
         const struct wc_demand_record *d = &demand->r;
-        json_t *json = chosen_fields(WC_KIND_demand, d);
-        set_name(json, "host_path", name_of(w, d->host, d->host_path));
+        json_t *json;
         /* What was expected of this run is no property of the stack. */
-        if ((d->spec || d->built) && d->demand_kind != WC_demand_kind_EXPECTATION)
-            add_entry(w, WC_KIND_demand, NULL, json_incref(json));
-        json_decref(json);
+        if ((!d->spec && !d->built) || d->demand_kind == WC_demand_kind_EXPECTATION)
+            continue;
+        json = chosen_fields(WC_KIND_demand, d);
+        set_name(json, "host_path", name_of(w, d->host, d->host_path));
+        add_entry(w, WC_KIND_demand, NULL, json);
     }
     WC_EACH(binding, s->bindings) { /* how it was bound differs from run to run */
         const struct wc_binding_record *b = &binding->r;
         json_t *target = name_of(w, b->target, b->target_path);
-        json_t *json = json_make("o", "target_path", target);
+        json_t *json;
+        if (json_is_null(target))
+            continue;
+        json = json_make("o", "target_path", target);
         set_name(json, "host_path", name_of(w, b->host, b->host_path));
-        if (json_is_string(target))
-            add_entry(w, WC_KIND_binding, NULL, json_incref(json));
-        json_decref(json);
+        add_entry(w, WC_KIND_binding, NULL, json);
     }
 }
 
@@ -279,7 +281,6 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
     struct writing w = {.s = &source->stack, .paths = paths};
     json_t *lock = json_object(), *complete = json_object();
     struct source_in_part parts = source->in_part;
-    char *sorted;
 
     add_objects(&w, source->type == SOURCE_LOCK);
     add_searches(&w);
@@ -301,10 +302,7 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
     }
     json_object_set_new(lock, "complete", complete);
     json_object_set_new(lock, FORMAT_KEY, json_integer(FORMAT));
-    sorted = json_dumps(lock, JSON_SORT_KEYS);
-    json_print(to, json_loads(sorted, 0, NULL));
-    free(sorted);
-    json_decref(lock);
+    json_print_sorted(to, lock);
 }
 
 /* ---- requirements ---- */
@@ -478,16 +476,17 @@ static bool take_record(struct reading *in, enum wc_kind kind, const json_t *jso
 /* The loader may ask for an object before it is told what that is. */
 static bool number_objects(struct reading *in, const json_t *objects) {
     const json_t *object;
+    size_t i;
 
     in->record.kind = WC_KIND_object;
-    json_array_foreach(objects, in->n, object) {
+    json_array_foreach(objects, i, object) {
         const char *name = json_string_value(json_object_get(object, "name"));
-        in->n++;
+        in->n = i + 1;
         if (!name)
             return fail(in, "name", "a text is expected");
         if (json_object_get(in->numbers, name))
             return fail(in, "name", "another object has it, too");
-        json_object_set_new(in->numbers, name, json_integer((json_int_t)in->n--));
+        json_object_set_new(in->numbers, name, json_integer((json_int_t)in->n));
     }
     return true;
 }
@@ -521,6 +520,7 @@ static bool take_sections(struct reading *in, const json_t *lock) {
     const json_t *complete = json_object_get(lock, "complete"), *list, *record;
     const char *key;
     json_t *value;
+    size_t i;
 
     json_object_foreach((json_t *)lock, key,
                         value) if (strcmp(key, FORMAT_KEY) != 0 && strcmp(key, "complete") != 0 &&
@@ -536,11 +536,10 @@ static bool take_sections(struct reading *in, const json_t *lock) {
         bool *is_part = in_part(row, &in->source->in_part);
         const char *name = wc_kind_name(row->kind);
         list = json_object_get(lock, name);
-        json_array_foreach(list, in->n, record) {
-            in->n++;
+        json_array_foreach(list, i, record) {
+            in->n = i + 1;
             if (!take_record(in, row->kind, record))
                 return false;
-            in->n--;
         }
         if (is_part) {
             json_t *count = count_of(list, row->kind);

@@ -42,3 +42,4 @@ json_t *text_to_json(const char *s);
 
 /* Prints it on lines of its own, and lets it go. */
 void json_print(FILE *to, json_t *value);
+void json_print_sorted(FILE *to, json_t *value); /* by their keys */

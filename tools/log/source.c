@@ -2,11 +2,11 @@
 #include "source.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "core/model/stack_keep.h"
 #include "log_reader.h"
 #include "process_state.h"
+#include "tools/util/clock.h"
 #include "tools/util/program.h"
 
 struct source *source_new(enum source_type type, const char *path) {
@@ -108,11 +108,8 @@ void source_take(struct source *s, const struct wc_record *r) {
 }
 
 void source_add(struct source *s, struct wc_record *r) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
     r->seq = s->last_seq + 1;
-    r->time = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    r->time = clock_now(CLOCK_REALTIME);
     r->pid = r->tid = s->pid;
     source_take(s, r);
 }

@@ -108,14 +108,9 @@ static char *fault_of_devices(void) {
 static bool is_fabric_manager(const char *pid) {
     char name[16] = "";
     OWNED char *path = must_format("/proc/%s/comm", pid);
-    FILE *from = fopen(path, "re");
+    OWNED_FILE FILE *from = fopen(path, "re");
 
-    if (!from)
-        return false;
-    if (!fgets(name, sizeof(name), from))
-        name[0] = '\0';
-    fclose(from);
-    return strcmp(name, "nv-fabricmanage") == 0;
+    return from && fgets(name, sizeof(name), from) && strcmp(name, "nv-fabricmanage") == 0;
 }
 
 /* In a container its process is not seen; what it keeps in /run may be mounted there. */

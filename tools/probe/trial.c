@@ -112,7 +112,8 @@ void trial_watch(const char *preload, const char *log) {
 
 char *trial_directory(void) {
     const char *temporary = getenv("TMPDIR");
-    const char *const places[] = {temporary ? temporary : "/tmp", "/tmp", "/dev/shm", "."};
+    const char *const places[] = {temporary && *temporary ? temporary : "/tmp", "/tmp", "/dev/shm",
+                                  "."};
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         OWNED char *path = must_format("%s/whichcudnn-XXXXXX", places[i]);

@@ -41,12 +41,13 @@ static void count(struct row **rows, size_t process, char *labels) {
 
     if (!row) {
         row = must_allocate(sizeof(*row));
-        row->labels = must_copy(labels);
+        row->labels = labels;
         hash_add(rows, row, row->labels, strlen(row->labels));
+    } else {
+        free(labels);
     }
     row->n += row->last != process;
     row->last = process;
-    free(labels);
 }
 
 /* The release alone: the build says nothing more, and not every source of a version has it. */

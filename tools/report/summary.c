@@ -117,16 +117,14 @@ static char *command_of(const struct merged_process *p) {
 
 /* " (python3 train.py)"; of several only where it is the same. */
 static char *common_command(const struct merged *m, const struct summary_row *row) {
-    char *first = command_of(&m->p[row->members[0]]), *text;
+    OWNED char *first = command_of(&m->p[row->members[0]]);
 
     for (size_t i = 1; *first && i < row->n; i++) {
         OWNED char *other = command_of(&m->p[row->members[i]]);
         if (strcmp(first, other) != 0)
             *first = '\0';
     }
-    text = *first ? must_format(" (%s)", first) : must_copy("");
-    free(first);
-    return text;
+    return *first ? must_format(" (%s)", first) : must_copy("");
 }
 
 /* " on node7", where the job ran on others, too. */
@@ -174,13 +172,14 @@ static void count_ending(struct endings *e, char *text) {
 
     while (i < e->n && strcmp(e->text[i], text) != 0)
         i++;
-    if (i == e->n && i < ENDINGS_MOST)
-        e->text[e->n++] = must_copy(text);
     if (i < ENDINGS_MOST)
         e->count[i]++;
     else
         e->others++;
-    free(text);
+    if (i == e->n && i < ENDINGS_MOST)
+        e->text[e->n++] = text;
+    else
+        free(text);
 }
 
 /* ": 1 ended normally, 12 by _exit"; of one that ended normally nothing. */

@@ -347,47 +347,44 @@ static void run_shell(const struct shell *s, char **w) {
 
 /* What is started with variables of its own, "A=b program", or by something that starts what its
  * arguments name. "python launch.py ./program" may pass on how that ended, too. */
-static void start(const struct shell *from, char **w) {
-    OWNED char *path = program_of(from, *w), *text = text_of(path);
+static void start(struct shell *s, char **w) {
+    OWNED char *path = program_of(s, *w), *text = text_of(path);
     const char *name = wc_base_name(*w);
-    const struct variable *libraries = find_variable(from, "LD_LIBRARY_PATH"),
-                          *preload = find_variable(from, "LD_PRELOAD");
-    struct shell s;
+    const struct variable *libraries = find_variable(s, "LD_LIBRARY_PATH"),
+                          *preload = find_variable(s, "LD_PRELOAD");
 
-    shell_begin(&s, from);
     if (wc_program_is(name, WC_PROGRAM_LAUNCHER)) {
         bool is_env = strcmp(name, "env") == 0;
         for (w++; *w; w++) {
-            OWNED char *program = **w == '-' ? NULL : program_of(&s, *w);
+            OWNED char *program = **w == '-' ? NULL : program_of(s, *w);
             if (is_env && (strcmp(*w, "-") == 0 || strcmp(*w, "-i") == 0 ||
                            strcmp(*w, "--ignore-environment") == 0))
-                for (size_t i = 0; i < s.n; i++)
-                    s.p[i].exported = false;
+                for (size_t i = 0; i < s->n; i++)
+                    s->p[i].exported = false;
             else if (is_env && strcmp(*w, "-u") == 0 && w[1])
-                unset(&s, *++w);
+                unset(s, *++w);
             else if (is_env && is_assignment(*w))
-                assign(&s, *w, true);
+                assign(s, *w, true);
             else if (program || (is_env && **w == '-'))
                 break;
         }
         if (*w && **w != '-')
-            start(&s, w);
+            start(s, w);
     } else if (text && wc_program_is(name, WC_PROGRAM_SHELL)) {
-        run_shell(&s, w);
+        run_shell(s, w);
     } else if (text && is_for_shell(text)) {
-        run_script(&s, text, false, w);
-    } else if (text && !s.lost && !(libraries && strchr(libraries->text, UNKNOWN)) &&
+        run_script(s, text, false, w);
+    } else if (text && !s->lost && !(libraries && strchr(libraries->text, UNKNOWN)) &&
                !(preload && strchr(preload->text, UNKNOWN))) {
         if (wc_str_starts(text, "\177ELF"))
-            add_program(from, path, from->level > 0);
+            add_program(s, path, s->level > 0);
         for (w++; *w; w++) {
-            OWNED char *named = strchr(*w, '/') ? program_of(from, *w) : NULL;
+            OWNED char *named = strchr(*w, '/') ? program_of(s, *w) : NULL;
             OWNED char *inside = text_of(named);
             if (inside && wc_str_starts(inside, "\177ELF"))
-                add_program(from, named, false);
+                add_program(s, named, false);
         }
     }
-    shell_end(&s);
 }
 
 /* ---- what a shell does by itself ---- */
@@ -410,7 +407,7 @@ static bool run_builtin(struct shell *s, char **w) {
             unset(s, *w);
     } else if (strcmp(*w, "cd") == 0) {
         free(s->directory);
-        s->directory = s->blocks ? NULL : must_copy(path);
+        s->directory = s->blocks || !path || w[1][0] == '-' || w[2] ? NULL : must_copy(path);
         set_directory(s);
     } else if (is_one_of(*w, " source . ")) {
         OWNED char *text = s->level < LEVELS_MOST ? text_of(path) : NULL;
