@@ -185,7 +185,7 @@ os.execvp(command[0], command)' "$1") ;;
     local how
     variables=(WHICHCUDNN_STDERR=all WHICHCUDNN_EXPECT=1.0)
     for how in broken full; do
-        does signal=PIPE:dfl open="$cudnn" version stderr=$how create signals
+        does signal=PIPE:dfl stderr=$how open="$cudnn" version create signals
         said "${well[@]}" 'signals PIPE arrived 0 pending 0 blocked 0'
         tells "${whole[@]}"
     done
