@@ -20,7 +20,7 @@ struct wc_typed_fact {
 };
 
 const char *wc_fact_name(enum wc_fact_role role);
-/* Of a word of JSON, a log or advice.def. */
+/* Of a word of JSON, a log or findings.def. */
 enum wc_fact_role wc_fact_role_named(const char *name);
 enum wc_fact_role wc_fact_role_of(const struct wc_facts *facts, const struct wc_fact *fact);
 /* Of the first fact with that role; NULL: there is none. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "beyond.h"
+#include "cause.h"
 #include "core/findings/finding.h"
-#include "rules.h"
 
 struct asked {
     bool played; /* the copies that are known, and nothing cured */
@@ -105,15 +105,6 @@ static bool suits(const struct asked *a, enum wc_fact_role role) {
 
 /* ---- when a sentence holds ---- */
 
-static bool always(const struct asked *a) {
-    (void)a;
-    return true;
-}
-
-static bool is_set_too_late(const struct asked *a) {
-    return suits(a, WC_FACT_WOULD_HAVE_GIVEN);
-}
-
 static bool has_copy(const struct asked *a) {
     return !a->played && suits(a, WC_FACT_A_COPY_IS_IN);
 }
@@ -133,22 +124,6 @@ static bool is_preloaded(const struct asked *a) {
     return a->object && a->object->r.asked_how == WC_operation_PRELOAD;
 }
 
-static bool is_own_search(const struct asked *a) {
-    return fact(a, WC_FACT_ITS_OWN_SEARCH_FINDS) != NULL;
-}
-
-static bool is_answered_elsewhere(const struct asked *a) {
-    return fact(a, WC_FACT_ANSWERS) != NULL;
-}
-
-static bool is_shared(const struct asked *a) {
-    return fact(a, WC_FACT_SHARED_WITH) != NULL;
-}
-
-static bool is_set(const struct asked *a) {
-    return fact(a, WC_FACT_LD_LIBRARY_PATH) != NULL;
-}
-
 static bool is_in_variable(const struct asked *a) {
     const char *path = fact(a, WC_FACT_FILE) ?: fact(a, WC_FACT_GOT) ?: fact(a, WC_FACT_LIBCUDA);
     const struct wc_object o = wc_file_as_object(file_of(a), path);
@@ -156,51 +131,11 @@ static bool is_in_variable(const struct asked *a) {
     return path && wc_in_search_path(a->s, &o);
 }
 
-static bool is_pointer(const struct asked *a) {
-    return fault_of(a) == WC_file_fault_POINTER;
-}
-
-static bool is_dangling(const struct asked *a) {
-    return fault_of(a) == WC_file_fault_DANGLING;
-}
-
-static bool is_directory(const struct asked *a) {
-    return fault_of(a) == WC_file_fault_DIRECTORY;
-}
-
 static bool is_foreign(const struct asked *a) {
     enum wc_file_fault fault = fault_of(a);
 
     return fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
            fault == WC_file_fault_OTHER_BYTE_ORDER;
-}
-
-static bool is_not_executable(const struct asked *a) {
-    return fault_of(a) == WC_file_fault_NO_EXECUTION;
-}
-
-static bool lacks_room(const struct asked *a) {
-    return fault_of(a) == WC_file_fault_NO_ROOM;
-}
-
-static bool lacks_static_tls(const struct asked *a) {
-    return refusal_of(a) == WC_SYSTEM_STATIC_TLS;
-}
-
-static bool wants_executable_stack(const struct asked *a) {
-    return refusal_of(a) == WC_SYSTEM_EXECUTABLE_STACK;
-}
-
-static bool lacks_rights(const struct asked *a) {
-    return refusal_of(a) == WC_SYSTEM_RIGHTS;
-}
-
-static bool lacks_descriptors(const struct asked *a) {
-    return refusal_of(a) == WC_SYSTEM_DESCRIPTORS;
-}
-
-static bool cannot_be_read(const struct asked *a) {
-    return refusal_of(a) == WC_SYSTEM_READING;
 }
 
 static bool is_of_cudnn(const struct asked *a) {
@@ -227,10 +162,6 @@ static bool is_refused(const struct asked *a) {
 static bool is_part(const struct asked *a) {
     return wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_PART &&
            WC_ANY(o, a->s->objects, o->r.role == WC_role_FACADE);
-}
-
-static bool is_of_another_major(const struct asked *a) {
-    return fact(a, WC_FACT_MAJOR_OF_PART) != NULL;
 }
 
 /* What was built for one major, where another is in the process, or where it looks and nothing that
@@ -261,10 +192,6 @@ static bool is_of_other_cuda(const struct asked *a) {
 
     return a->played && wants > 0 && there > 0 && wants != there &&
            wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
-}
-
-static bool has_no_number(const struct asked *a) {
-    return fact(a, WC_FACT_NO_NUMBER) != NULL;
 }
 
 static bool has_other_name_for_gpu(const struct asked *a) {
@@ -308,31 +235,8 @@ static bool is_container(const struct asked *a) {
     return a->s->machine.container != NULL;
 }
 
-static bool has_device_fault(const struct asked *a) {
-    return fact(a, WC_FACT_DRIVER_STATE) != NULL;
-}
-
-/* The driver's own words, as the machine's record has them. */
-static bool driver_state_has(const struct asked *a, const char *word) {
-    const char *state = fact(a, WC_FACT_DRIVER_STATE);
-
-    return state && strstr(state, word);
-}
-
-static bool lacks_fabric_manager(const struct asked *a) {
-    return driver_state_has(a, "fabric manager");
-}
-
-static bool lacks_mps(const struct asked *a) {
-    return driver_state_has(a, "MPS");
-}
-
 static bool hides_gpus(const struct asked *a) {
     return wc_hides_gpus(a->s) && !a->s->machine.device_fault;
-}
-
-static bool is_forked(const struct asked *a) {
-    return fact(a, WC_FACT_BEFORE_THE_FORK) != NULL;
 }
 
 static bool has_libcuda(const struct asked *a) {
@@ -346,14 +250,35 @@ static bool has_module(const struct asked *a) {
 /* ---- the sentence ---- */
 
 static const struct row {
-    const char *ids;
+    const char *id; /* of the finding whose rows are the next ones; NULL: a sentence */
     bool (*when)(const struct asked *a);
+    enum wc_fact_role has, suits;
+    enum wc_file_fault fault;
+    enum wc_system_refusal refusal;
+    const char *state; /* words of the driver's state, as the machine's record has it */
     enum wc_action action;
     const char *sentence;
 } rows[] = {
-#define ADVICE(ids, when, action, sentence) {ids, when, WC_ACTION_##action, sentence},
-#include "advice.def"
+#define ALWAYS
+#define IF(predicate) .when = predicate
+#define HAS(role) .has = WC_FACT_##role
+#define SUITS(role) .suits = WC_FACT_##role
+#define FAULT(name) .fault = WC_file_fault_##name
+#define REFUSAL(name) .refusal = WC_SYSTEM_##name
+#define STATE(words) .state = words
+#define FINDING(name, finding, severity, title) {.id = finding},
+#define ADVICE(condition, act, words) {.action = WC_ACTION_##act, .sentence = words, condition},
+#include "core/findings/findings.def"
 };
+
+static bool holds(const struct asked *a, const struct row *row) {
+    const char *state = row->state ? fact(a, WC_FACT_DRIVER_STATE) : NULL;
+
+    return (!row->when || row->when(a)) && (!row->has || fact(a, row->has)) &&
+           (!row->suits || suits(a, row->suits)) && (!row->fault || fault_of(a) == row->fault) &&
+           (!row->refusal || refusal_of(a) == row->refusal) &&
+           (!row->state || (state && strstr(state, row->state)));
+}
 
 static const char *directory_of(const struct asked *a, const char *path) {
     size_t n = path ? wc_dir_length(path) : 0;
@@ -397,9 +322,11 @@ static const char *filled(const struct asked *a, const char *sentence) {
         p += n;
         if (*p != '{')
             continue;
+        const size_t word = strcspn(p, "|}") - 1;
         n = strcspn(p, "}");
-        const char *word = wc_arena_format(a->memory, "%.*s", (int)n - 1, p + 1);
-        const char *value = word ? value_of(a, word) : NULL;
+        const char *value = value_of(a, wc_arena_string_n(a->memory, p + 1, word) ?: "");
+        if (!value && p[word + 1] == '|')
+            value = wc_arena_string_n(a->memory, p + word + 2, n - word - 2);
         text = text && value && *value ? wc_arena_format(a->memory, "%s%s", text, value) : NULL;
         p += n + 1;
     }
@@ -414,10 +341,13 @@ struct advice advice_for(const struct wc_stack *s, const struct wc_finding_recor
                             .host = wc_stack_object(s, f->host),
                             .object = wc_stack_object(s, f->object),
                             .memory = memory};
+    bool is_of_it = true;
 
     WC_EACH_ROW(row, rows) {
+        if (row->id)
+            is_of_it = is_a(f, row->id);
         const char *text =
-            is_one_of(row->ids, f->id) && row->when(&a) ? filled(&a, row->sentence) : NULL;
+            row->sentence && is_of_it && holds(&a, row) ? filled(&a, row->sentence) : NULL;
         if (text)
             return (struct advice){row->action, text};
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What usually repairs a finding, for what no edit that was played does: see advice.def. */
+/* What usually repairs a finding, for what no edit that was played does: the rows ADVICE of
+ * core/findings/findings.def. */
 #pragma once
 
 #include "core/findings/diagnose.h"

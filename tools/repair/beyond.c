@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "cause.h"
 #include "core/knowledge/frameworks.h"
 #include "core/packages/identify.h"
-#include "rules.h"
 #include "wheel_table.h"
 
 /* NVIDIA's wheel that has the cuDNN, or would. */
@@ -79,7 +79,7 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
 
 bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
                  const struct wc_finding_record *f, struct edit *out) {
-    if (!has_rule(f->id, OTHER_HOST))
+    if (!asks(f, OTHER_HOST))
         return false;
     *out = host_edit(memory, s, f);
     return out->name != NULL;
@@ -96,7 +96,7 @@ static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
     const struct wc_version there =
         p && p->r.package_version ? wc_version_of(p->r.package_version) : WC_VERSION_NONE;
 
-    if (!has_rule(f->id, OTHER_RELEASE) || !wc_version_known(there) || !p->r.package)
+    if (!is_a(f, "symbol-version-not-found") || !wc_version_known(there) || !p->r.package)
         return false;
     *out = (struct edit){.kind = EDIT_INSTALL,
                          .name = p->r.package,
@@ -122,7 +122,7 @@ static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
     const struct wc_object *o = wc_stack_object(s, f->object);
     const char *name = beyond_gpu_build(o);
 
-    if (!wc_str_same(f->id, "cpu-only-build") || !name)
+    if (!is_a(f, "cpu-only-build") || !name)
         return false;
     *out = (struct edit){.kind = EDIT_HOST, .name = name, .value = ""};
     if (!wc_str_same(name, o->r.installation)) /* of the same name it counts as installed */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cause.h"
 #include "core/findings/finding.h"
-#include "rules.h"
 #include "wheel_table.h"
 
 /* ---- which findings are one ---- */
@@ -19,8 +19,8 @@ static const char *file_of(const struct wc_stack *s, int64_t object) {
 
 /* A function, and not all of a version. */
 static bool lacks_function(const struct wc_finding_record *f) {
-    return has_rule(f->id, LACK) && (wc_fact_value(f, WC_FACT_WANTED_FUNCTION) ||
-                                     !wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION));
+    return asks(f, LACK) && (wc_fact_value(f, WC_FACT_WANTED_FUNCTION) ||
+                             !wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION));
 }
 
 /* About the same host, or, where none is known, the same library. */
@@ -28,7 +28,7 @@ static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
     const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
 
-    if (!wc_str_same(a->id, b->id) && !(has_rule(a->id, MIXTURE) && has_rule(b->id, MIXTURE)) &&
+    if (!wc_str_same(a->id, b->id) && !(asks(a, MIXTURE) && asks(b, MIXTURE)) &&
         !(lacks_function(a) && lacks_function(b)))
         return false;
     if (x && y)
@@ -92,7 +92,7 @@ static bool remains_in(const struct case_of *c, const struct outcome *o) {
     const enum wc_severity least = was && was->severity < f->severity ? was->severity : f->severity;
 
     return find_in(o, c->of_end, f, of_f) ||
-           (f->host == WC_NULL && !has_rule(f->id, OTHER_COPY) &&
+           (f->host == WC_NULL && !is_a(f, "shadowed-copy") &&
             WC_ANY(known, *found_in(o, c->of_end),
                    wc_str_same(known->id, f->id) && known->severity >= least &&
                        !known->explained_by));
@@ -114,8 +114,8 @@ static bool leaves_cause(const struct case_of *c) {
 static bool is_new(const struct case_of *c, const struct outcome *o,
                    const struct wc_finding_record *f) {
     const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
-    const bool by_order = c->c->edit[0].kind == EDIT_IMPORT_FIRST && has_rule(f->id, ANY_ORDER);
-    const bool other_copy = has_rule(f->id, OTHER_COPY) && f->severity == WC_severity_NOTE;
+    const bool by_order = c->c->edit[0].kind == EDIT_IMPORT_FIRST && is_a(f, "two-cuda-copies");
+    const bool other_copy = is_a(f, "shadowed-copy") && f->severity == WC_severity_NOTE;
 
     return f->severity >= c->f->severity && !by_order && !other_copy &&
            !(was && was->severity >= f->severity);
@@ -125,8 +125,7 @@ static bool is_new(const struct case_of *c, const struct outcome *o,
 static bool brings_in(const struct case_of *c, const struct outcome *o) {
     for (int of_end = 0; of_end < 2; of_end++)
         if (WC_ANY(f, *found_in(o, of_end),
-                   has_rule(f->id, NEVER_NEW) &&
-                       !find_in(&c->p->base, of_end, f, &o->source->stack)))
+                   asks(f, NEVER_NEW) && !find_in(&c->p->base, of_end, f, &o->source->stack)))
             return true;
     return WC_ANY(f, *found_in(o, c->of_end), is_new(c, o, f));
 }
@@ -141,7 +140,7 @@ static bool leaves_errors(const struct case_of *c) {
 
 static bool is_told_with_limits(const struct case_of *c) {
     return WC_ANY(known, c->p->base.findings,
-                  has_rule(known->id, NO_FILES) && known->severity >= c->f->severity);
+                  asks(known, NO_FILES) && known->severity >= c->f->severity);
 }
 
 static bool is_lone_removal(const struct case_of *c) {
@@ -155,23 +154,21 @@ static bool lacks_own_file(const struct case_of *c) {
 
     WC_EACH(known, c->p->base.findings) {
         const struct wc_object *of = wc_stack_object(replayed, known->object);
-        if (has_rule(known->id, NO_VARIABLE | PACKAGE_STAYS) &&
-            (!o || !of || wc_same_installation(o, of)))
+        if (asks(known, NO_VARIABLE | PACKAGE_STAYS) && (!o || !of || wc_same_installation(o, of)))
             return true;
     }
     return false;
 }
 
-/* The kinds of edits that hide such a finding and leave what is wrong: see rules.def. */
+/* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
 static bool is_of_wrong_kind(const struct case_of *c) {
-    const char *id = c->f->id;
+    const struct wc_finding_record *f = c->f;
 
-    return (c->variables_alone
-                ? has_rule(id, NO_VARIABLE) || (has_rule(id, TORN) && lacks_own_file(c))
-                : has_rule(id, VARIABLES_ALONE)) ||
-           (c->new_files && (has_rule(id, NO_FILES) || is_told_with_limits(c))) ||
-           (c->single && has_rule(id, OTHER_RELEASE)) ||
-           (is_lone_removal(c) && has_rule(id, PACKAGE_STAYS));
+    return (c->variables_alone ? asks(f, NO_VARIABLE) || (asks(f, TORN) && lacks_own_file(c))
+                               : asks(f, VARIABLES_ALONE)) ||
+           (c->new_files && (asks(f, NO_FILES) || is_told_with_limits(c))) ||
+           (c->single && is_a(f, "symbol-version-not-found")) ||
+           (is_lone_removal(c) && asks(f, PACKAGE_STAYS));
 }
 
 /* The same libraries come in for the same requests: a finding less, and nothing else. */
@@ -224,7 +221,7 @@ static bool has_more(const char *list, const char *other) {
 /* Of a process that works. */
 static bool is_mere_note(const struct case_of *c) {
     return c->f->severity < WC_severity_WARNING && !has_failed(c->p) &&
-           !has_rule(c->f->id, OWN_COPY);
+           !is_a(c->f, "own-copy-unused");
 }
 
 /* Nothing may change, and no variable, which counts for all else that is started, gets more. */
@@ -272,11 +269,11 @@ static bool takes_wrong_copy(const struct case_of *c) {
     const char *own = wc_fact_path(c->f, WC_FACT_ITS_ENVIRONMENT_HAS);
     const size_t n = own ? strlen(own) : 0;
 
-    if (is_note && has_rule(c->f->id, OTHER_COPY))
+    if (is_note && is_a(c->f, "shadowed-copy"))
         return !has_failed(c->p) || !other || !other->r.path ||
                !WC_ANY(o, then->objects,
                        o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path));
-    if (!has_rule(c->f->id, OWN_COPY))
+    if (!is_a(c->f, "own-copy-unused"))
         return false;
     return (is_note && !(c->c->n == 1 && c->variables_alone)) || !n ||
            !WC_ANY(o, then->objects,
@@ -296,7 +293,7 @@ static bool loses_libraries(const struct case_of *c) {
     const bool waits = c->p->source->type != SOURCE_SCAN &&
                        !WC_ANY(call, s->calls, wc_wants_gpu(call->r.function));
     const bool of_note =
-        c->f->severity == WC_severity_NOTE && c->c->n == 1 && !has_rule(c->f->id, OTHER_COPY);
+        c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
 
     for (; list && *list && (waits || of_note); list += strcspn(list, ":"), list += *list == ':') {
         const size_t n = strcspn(list, ":");
@@ -324,7 +321,7 @@ static bool loses_libraries(const struct case_of *c) {
 static bool takes_older(const struct case_of *c) {
     const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
 
-    return has_rule(c->f->id, TORN) && c->variables_alone && had && gets &&
+    return asks(c->f, TORN) && c->variables_alone && had && gets &&
            !WC_ANY(d, c->p->source->stack.demands,
                    d->r.demand_kind == WC_demand_kind_REQUIRED ||
                        d->r.demand_kind == WC_demand_kind_BUILT) &&
@@ -346,7 +343,7 @@ static bool keeps_cuda(const struct case_of *c) {
                      wc_str_ends(o->r.asked_name, ".so") &&
                      wc_is_cudnn(wc_object_of(s, o->r.asked_by_object, o->r.asked_by)));
 
-    if (!has_rule(c->f->id, OTHER_LIBRARY) || !file)
+    if (!is_a(c->f, "cuda-major-differs") || !file)
         return false;
     if (candidate_is_by_hand(c->c))
         return target && strtol(target, NULL, 10) == cuda;
@@ -371,8 +368,8 @@ static bool needs_the_same(const struct case_of *c) {
     const char *refused = wc_fact_value(c->f, WC_FACT_REFUSED);
     const char *library = wc_fact_value(c->f, WC_FACT_LIBRARY);
     const char *missing =
-        has_rule(c->f->id, OWN_NEEDS) ? wc_fact_value(c->f, WC_FACT_MISSING) : NULL;
-    const bool of_system = has_rule(c->f->id, OTHER_RELEASE) && refused && library &&
+        is_a(c->f, "dependency-missing") ? wc_fact_value(c->f, WC_FACT_MISSING) : NULL;
+    const bool of_system = is_a(c->f, "symbol-version-not-found") && refused && library &&
                            wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;
 
     for (size_t i = 0; i < c->c->n; i++) { /* NVIDIA's wheels have CUDA's libraries */
@@ -404,7 +401,7 @@ static bool needs_the_same(const struct case_of *c) {
 static bool keeps_failed(const struct case_of *c) {
     const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
 
-    return has_rule(c->f->id, OTHER_OF_TWO) && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
+    return is_a(c->f, "installation-mixed") && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
            has_failed(c->p) && had && gets && wc_version_known(wc_own_range(had).low) &&
            wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
 }
@@ -413,7 +410,7 @@ static bool keeps_failed(const struct case_of *c) {
 static bool lacks_gpu_code(const struct case_of *c) {
     const struct wc_stack *s = &c->x->outcome.source->stack;
 
-    return has_rule(c->f->id, KNOWN_FOR_GPU) &&
+    return is_a(c->f, "gpu-unsupported") &&
            WC_ANY(o, s->objects,
                   o->r.role == WC_role_FACADE &&
                       !candidates_has_gpu_code(s, wc_runtime_of(s, o).range.low));
@@ -491,10 +488,10 @@ struct left judge_left_by(const struct outcome *o) {
         left.errors += f->severity == WC_severity_ERROR;
         left.warnings += f->severity == WC_severity_WARNING;
         left.suspects += f->severity == WC_severity_NOTE &&
-                         (has_rule(f->id, VARIABLES_ALONE) || has_rule(f->id, OWN_COPY));
+                         (asks(f, VARIABLES_ALONE) || is_a(f, "own-copy-unused"));
     }
     WC_EACH(f, o->of_end)
-        left.of_end += f->severity == WC_severity_ERROR && !has_rule(f->id, OF_CALLS);
+        left.of_end += f->severity == WC_severity_ERROR && !asks(f, OF_CALLS);
     WC_EACH(d, s->demands) { /* a newer release may work, and the next installation replaces it */
         const struct wc_object *facade = facade_of(s, d->r.host_path);
         left.pins += d->r.demand_kind == WC_demand_kind_REQUIRED && facade && d->r.spec &&

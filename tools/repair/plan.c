@@ -12,7 +12,6 @@
 #include "core/base/shown.h"
 #include "core/findings/finding.h"
 #include "judge.h"
-#include "rules.h"
 #include "wheel_table.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "making.h"
-#include "tools/repair/rules.h"
+#include "tools/repair/cause.h"
 
 static const struct {
     void (*make)(struct making *m);
-    const char *asked_by;
+    enum makers bit;
 } makers[] = {
-#define MAKER(name, asked_by, what) {make_##name, asked_by},
+#define MAKER(name, what) {make_##name, MAKE_##name},
 #include "makers.def"
 };
-
-static bool asks(const struct wc_findings *findings, const char *asked_by) {
-    return WC_ANY(f, *findings, is_one_of(asked_by, f->id));
-}
 
 void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
                      const struct wc_findings *findings) {
@@ -23,8 +19,11 @@ void candidates_make(struct candidates *c, struct replay *r, const struct outcom
                        .stacks = {&base->source->stack, &r->source->stack},
                        .base = base,
                        .path = wc_variable(&base->source->stack, "LD_LIBRARY_PATH")};
+    unsigned asked = EVERY;
 
+    WC_EACH(f, *findings)
+        asked |= cause_of(f)->makers;
     WC_EACH_ROW(row, makers)
-        if (!*row->asked_by || asks(findings, row->asked_by))
+        if (asked & row->bit)
             row->make(&m);
 }

@@ -23,7 +23,7 @@ struct making {
 
 /* ---- the makers ---- */
 
-#define MAKER(name, asked_by, what) void make_##name(struct making *m);
+#define MAKER(name, what) void make_##name(struct making *m);
 #include "makers.def"
 
 /* ---- what they share (tools/repair/candidates/candidates.c) ---- */
