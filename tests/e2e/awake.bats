@@ -46,7 +46,7 @@ costs_at_most() {
 }
 
 @test "a lookup of a function that is not there, and dlerror: at most 5, once many were told" {
-    costs_at_most 5 failed-lookup 1700 2700
+    costs_at_most 5 failed-lookup 600 1600
 }
 
 @test "opening, asking and closing an unrelated library: at most 11" {
