@@ -53,9 +53,17 @@ SCOPE = re.compile(r"(no scope$|scope \d+:)")
 TORN = re.compile(r"(symbol `[^'\n]*')((?: *\d+:\t.*\n)+)( \[[^]\n]*\]\n)")
 
 
+def mended(text):
+    """Between the halves of one line another may stand that is torn itself."""
+    torn = ""
+    while torn != text:
+        torn, text = text, TORN.sub(r"\1\3\2", text)
+    return text
+
+
 def trace_lines(text):
     """Lines of LD_DEBUG's output, without the process."""
-    for line in TORN.sub(r"\1\3\2", text).splitlines():
+    for line in mended(text).splitlines():
         found = PROCESS.match(line)
         if found:
             yield line[found.end():].strip()

@@ -96,6 +96,11 @@ def normaliser():
     if compare.of_shim(SHIM, ["libwhichcudnn"]) or \
             not compare.of_shim(SHIM.replace("_r_debug", "memcpy"), ["libwhichcudnn"]):
         wrong.append("what the shim is bound to is not told, or what it may be is")
+    dlopen = "     77:\tbinding file ./program [0] to /lib/libc.so.6 [0]: normal symbol `dlopen'"
+    whole = f"{dlopen} [GLIBC_2.34]\n" * 4
+    torn = f"{dlopen}{dlopen} [GLIBC_2.34]\n{dlopen}{dlopen}" + " [GLIBC_2.34]\n" * 3
+    if len(compare.bound(whole, [])) != 4 or compare.bound(torn, []) != compare.bound(whole, []):
+        wrong.append("lines that two threads have torn are not told as if they were whole")
     once = ONE + ONE[ONE.index("     77:\tbinding"):ONE.index("     77:\tbinding file ./program [0] to /lib")]
     if not told(once, again=False):
         wrong.append("under LD_BIND_NOT a second binding of a function of cuDNN's is not told")
