@@ -41,7 +41,7 @@ grows_in_line() {
 @test "twice as many names that are not found cost twice as much" { grows_in_line names 400; }
 
 @test "twice as many functions that are not found cost twice as much" {
-    fails_without judging-in-steps grows_in_line functions 400
+    fails_without judging-in-steps grows_in_line functions 200
 }
 
 # Half of what the loader takes is what a further lookup adds.
