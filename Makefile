@@ -123,7 +123,7 @@ all: $(O)/libwhichcudnn.so $(O)/whichcudnn
 
 # What runs asleep comes first, and so lies together.
 asleep_objects  := $(call objects,shim,shim/asleep.c shim/start.c shim/arch/$(ARCH)/entry.S \
-                     core/model/hints.c shim/thread.c)
+                     core/names/hints.c shim/thread.c)
 shim_objects    := $(asleep_objects) $(filter-out $(asleep_objects),\
                      $(call objects,shim,$(shim_sources) $(core_sources)))
 command_objects := $(call objects,command,$(tools_sources) $(core_sources) $(portable_sources))
@@ -174,15 +174,15 @@ $(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
-$(O)/gen/findings_pages.inc: tools/explain/generate_pages.py docs/findings.md
+$(O)/gen/findings_pages.inc: tools/report/explain/generate_pages.py docs/findings.md
 $(O)/gen/report_page.inc: tools/report/generate_html.py $(addprefix tools/report/html/page.,html css js)
 $(pages):
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
 # The one file that knows where the shim is installed; `make install PREFIX=` makes it alone anew.
-$(O)/obj/command/tools/run/preload.o: base_flags += -DWHICHCUDNN_LIBDIR='"$(LIBDIR)"'
-$(O)/obj/command/tools/run/preload.o: $(O)/libdir
+$(O)/obj/command/tools/observe/preload.o: base_flags += -DWHICHCUDNN_LIBDIR='"$(LIBDIR)"'
+$(O)/obj/command/tools/observe/preload.o: $(O)/libdir
 $(O)/libdir: FORCE
 	@mkdir -p $(@D); echo '$(LIBDIR)' | cmp -s - $@ || echo '$(LIBDIR)' > $@
 
@@ -227,7 +227,7 @@ $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 every_object := $(shim_objects) $(command_objects) $(check_objects) \
                 $(call objects,command,$(unit_sources))
 $(every_object): $(O)/flags | $(generated)
-$(O)/obj/command/tools/explain/page.o $(O)/obj/command/tools/report/render_html.o: | $(pages)
+$(O)/obj/command/tools/report/explain/page.o $(O)/obj/command/tools/report/render_html.o: | $(pages)
 -include $(every_object:.o=.d)
 
 # What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones; the

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 #include "config.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "hooks.h"
 #include "next.h"
 #include "rescan.h"

@@ -2,7 +2,7 @@
 /*
  * The shim's two states (docs/design.md, "Asleep and awake"). It sleeps until a name matters: one
  * that is asked for, or of an object on the loader's list, or in the loader's words. What runs
- * before that is in asleep.c, start.c, core/model/hints.c and entry.S: it makes one system call,
+ * before that is in asleep.c, start.c, core/names/hints.c and entry.S: it makes one system call,
  * takes no lock, and needs no pointer in a table, for those are relocated when it wakes. Included
  * by assembly, too.
  */

@@ -2,9 +2,9 @@
 #include "failed_files.h"
 
 #include "arch.h"
+#include "core/model/loader_words.h"
 #include "core/records/emit.h"
 #include "core/records/mapping.h"
-#include "core/search/loader_words.h"
 #include "demands.h"
 #include "files.h"
 #include "journal.h"

@@ -2,16 +2,16 @@
 #include "failures.h"
 
 #include "core/base/hash.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "failed_files.h"
 #include "journal.h"
 #include "packages.h"
 #include "repeats.h"
 #include "searches.h"
 
-/* Lookups in vain that are told, of each twice: at once, and with the words. A host lacks what other
- * releases have, which is 346 functions (core/data/cudnn_symbols.tsv); who asks for others by the
- * thousand is told of by their number. */
+/* Lookups in vain that are told, of each twice: at once, and with the words. A host lacks what
+ * other releases have, which is 346 functions (core/data/cudnn_symbols.tsv); who asks for others by
+ * the thousand is told of by their number. */
 #define LOOKUPS_TOLD (2 * 512)
 static unsigned lookups_told;
 

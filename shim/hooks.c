@@ -7,7 +7,7 @@
 #include "answers.h"
 #include "calls.h"
 #include "config.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "describe.h"
 #include "entry.h"
 #include "failed_files.h"

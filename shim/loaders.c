@@ -2,7 +2,7 @@
 #include "loaders.h"
 
 #include "core/base/hash.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "memory.h"
 #include "objects.h"
 #include "sys.h"

@@ -10,7 +10,7 @@
 
 #include "core/base/hash.h"
 #include "core/elf/elf_image.h"
-#include "core/version/version.h"
+#include "core/names/version.h"
 #include "whichcudnn/record.h"
 
 struct slot;

@@ -2,7 +2,7 @@
 #include "rescan.h"
 
 #include "config.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "describe.h"
 #include "journal.h"
 #include "listed.h"

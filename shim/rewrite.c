@@ -5,7 +5,7 @@
 #include "auxv.h"
 #include "calls.h"
 #include "config.h"
-#include "core/model/symbols.h"
+#include "core/names/symbols.h"
 #include "journal.h"
 #include "objects.h"
 #include "slots.h"

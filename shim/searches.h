@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "core/search/search.h"
 #include "objects.h"
 #include "requests.h"

@@ -2,7 +2,7 @@
 #include "slots.h"
 
 #include "arch.h"
-#include "core/model/symbols.h"
+#include "core/names/symbols.h"
 #include "core/records/emit.h"
 #include "journal.h"
 #include "memory.h"

@@ -14,7 +14,7 @@ struct object;
 enum slot_kind { SLOT_JUMP, SLOT_ADDRESS, SLOT_TABLE };
 /* One slot of a host that a listed function is bound through. */
 struct slot {
-    int function; /* index of the symbol table (core/model/symbols.h) */
+    int function; /* index of the symbol table (core/names/symbols.h) */
     enum slot_kind kind;
     bool defined; /* the host itself defines the function */
     bool only;    /* there is no SLOT_JUMP for this function in this host */

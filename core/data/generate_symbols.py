@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""generate_symbols.py cudnn_symbols.tsv: prints the C table that core/model/symbols.c includes.
+"""generate_symbols.py cudnn_symbols.tsv: prints the C table that core/names/symbols.c includes.
 
 The names are one string and the rows hold offsets into it, so that the shim carries no relocation
 per function, and numbers of releases. A missing part of a version is 255, "still there" is the version 0.

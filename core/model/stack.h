@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "core/search/loader_words.h"
-#include "core/version/version.h"
+#include "core/names/version.h"
+#include "loader_words.h"
 #include "whichcudnn/record.h"
 
 /* The loader's words of a failure, taken apart once. A text that they do not name is NULL. */

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/base/reading.h"
-#include "core/version/version.h"
+#include "core/names/version.h"
 
 /* Texts lie in the reading's memory. */
 struct wc_distribution {

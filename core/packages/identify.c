@@ -2,9 +2,9 @@
 /* What a file is (identify.h). */
 #include "identify.h"
 
-#include "core/model/names.h"
-#include "core/model/symbols.h"
-#include "core/version/file_version.h"
+#include "core/names/names.h"
+#include "core/names/symbols.h"
+#include "file_version.h"
 #include "installation.h"
 
 static bool is_cudnn(const char *path, const struct wc_elf_image *image, bool facade) {

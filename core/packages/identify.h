@@ -7,7 +7,7 @@
 
 #include "core/base/files.h"
 #include "core/elf/elf_image.h"
-#include "core/version/version.h"
+#include "core/names/version.h"
 #include "whichcudnn/record.h"
 
 struct wc_identity {
@@ -23,8 +23,8 @@ struct wc_identity {
 
 /*
  * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
- * facade: whether it is the facade. Sources in the order of core/version/file_version.c, first that
- * answers wins. Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
+ * facade: whether it is the facade. Sources in the order of core/packages/file_version.c, first
+ * that answers wins. Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
  * floor and ceiling are left unknown.
  */
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,

@@ -3,7 +3,7 @@
 #include "installation.h"
 
 #include "core/knowledge/frameworks.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "distribution.h"
 
 enum { LEVELS = 6, STEM = 24, PACKAGES = 8, LINE = 128 };

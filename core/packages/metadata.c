@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host's package metadata demands: see identify.h. */
 #include "core/knowledge/frameworks.h"
-#include "core/model/names.h"
-#include "core/version/file_version.h"
+#include "core/names/names.h"
 #include "distribution.h"
+#include "file_version.h"
 #include "installation.h"
 
 enum { LINE = 256, NAME = 64 };

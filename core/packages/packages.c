@@ -6,7 +6,7 @@
  * package that owns the same path leaves the list with somebody else's files.
  */
 #include "core/elf/file_check.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "distribution.h"
 #include "identify.h"
 #include "installation.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host wants, as demand records: see emit.h. */
-#include "core/findings/shared/compat.h"
-#include "core/model/symbols.h"
+#include "core/names/compat.h"
+#include "core/names/symbols.h"
 #include "emit.h"
 
 #define DEMANDS_MOST 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
-#include "core/model/names.h"
+#include "core/names/names.h"
 
 #define WC_NEEDED_MOST 48
 #define WC_SLOTS_NAMED 8

@@ -2,7 +2,7 @@
 #include "library.h"
 
 #include "core/knowledge/frameworks.h"
-#include "core/model/symbols.h"
+#include "core/names/symbols.h"
 
 void wc_library_begin(struct wc_library *l, const char *path) {
     wc_mem_set(l, 0, sizeof *l);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/elf/elf_image.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "core/packages/identify.h"
 
 #define WC_NO_ADDRESS UINT64_MAX

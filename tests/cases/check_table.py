@@ -4,7 +4,7 @@
 
 field: each case of field.tsv is re-created or left out for a reason of the closed list, not both.
 open: open.tsv names cases only, each with what is told instead.
-findings [FOLDER]: core/findings/findings.def, what the cases (of FOLDER) expect and the table of
+findings [FOLDER]: core/demand/findings.def, what the cases (of FOLDER) expect and the table of
     docs/findings.md speak of the same. What comes first nowhere stands in not-first.tsv, with a
     reason of the closed list.
 literals: no version, library, package or function of a case stands in a string of core/ or shim/ (of
@@ -29,7 +29,7 @@ KNOWN = {"", "torch", "tensorflow", "ctranslate2"}  # the model speaks of them b
 FIXED = {"cudnnGetVersion", "cudnnCreate", "cudnnBackendFinalize", "libcuda.so.1", "libc.so.6",
          "ld.so-1.7.0"}
 # Tables of public facts, each row with its source, that stand beside the code that reads them.
-TABLES = {"core/packages/metadata.c", "core/version/file_version.c"}
+TABLES = {"core/packages/metadata.c", "core/packages/file_version.c"}
 TABLE = re.compile(r"static const (?:struct \w* ?\{[^}]*\} )?[^;={}]*\[\] = \{.*?\};", re.S)
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
@@ -69,7 +69,7 @@ def check_open():
 
 
 def severities():
-    text = (ROOT / "core/findings/findings.def").read_text()
+    text = (ROOT / "core/demand/findings.def").read_text()
     return dict(re.findall(r'^(?:FINDING|LIVE)\(\w+, "([a-z-]+)", ([A-Z]+),', text, re.M))
 
 

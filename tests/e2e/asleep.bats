@@ -74,14 +74,14 @@ needs_no_table() {
         echo "$variant:"
         part=$BUILD/variants/$variant/obj/shim
         needs_no_table "$part"/shim/{asleep,start,thread}.o "$part/shim/arch/$(uname -m)/entry.o" \
-            "$part/core/model/hints.o"
+            "$part/core/names/hints.o"
         # Settings are read asleep.
         for objects in "$part"/shim/{config,auxv}.o; do
             run ! grep -q '\.data\.rel\.ro' <(readelf -SW "$objects")
         done
     done
     part=$BUILD/variants/O2/obj/shim
-    run ! needs_no_table "$part/core/model/names.o"
+    run ! needs_no_table "$part/core/names/names.o"
     run ! needs_no_table "$part/shim/hooks.o"
 }
 

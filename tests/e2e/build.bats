@@ -49,13 +49,13 @@ setup() {
 }
 
 @test "an object is made anew for other flags, and only then" {
-    local object=$BATS_TEST_TMPDIR/obj/command/core/version/version.o
+    local object=$BATS_TEST_TMPDIR/obj/command/core/names/version.o
     run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
-    [[ $output == *core/version/version.c* ]]
+    [[ $output == *core/names/version.c* ]]
     run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
-    [[ $output != *core/version/version.c* ]]
+    [[ $output != *core/names/version.c* ]]
     run make O="$BATS_TEST_TMPDIR" OPT=-O1 "$object"
-    [[ $output == *core/version/version.c* ]]
+    [[ $output == *core/names/version.c* ]]
 }
 
 @test "the shim needs libc alone, imports _r_debug alone, and exports what it says" {

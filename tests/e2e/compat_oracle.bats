@@ -40,7 +40,7 @@ ask() {
     cp -r "$WC_ROOT/core" "$BATS_TEST_TMPDIR/core"
     ln -s "$WC_ROOT/include" "$BATS_TEST_TMPDIR/include"
     cd "$BATS_TEST_TMPDIR"
-    edit core/findings/shared/compat.c 'FIRST_WITH_PROMISE = 7' 'FIRST_WITH_PROMISE = 6'
+    edit core/names/compat.c 'FIRST_WITH_PROMISE = 7' 'FIRST_WITH_PROMISE = 6'
     build_driver "$PWD/core" "$PWD/driver"
     run ask compat_oracle.py "$BATS_TEST_TMPDIR/driver"
     echo "$output"

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 explain() { "$CMD" explain "$@"; }
-ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/findings/findings.def"; }
+ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/demand/findings.def"; }
 
 @test "without an id: all findings of the table, in its order, with severity and sentence" {
     run -0 --separate-stderr explain

@@ -355,5 +355,5 @@ CODE
     local row
     while read -r row; do
         grep -qF "\`$row\`" "$WC_ROOT/docs/lock.md" || { echo "$row is not told"; return 1; }
-    done < <(sed -En 's/^(LOCKED|NAMED)\([a-z]*, ([a-z_]*)\)/\2/p' "$WC_ROOT/tools/lock/lock.def")
+    done < <(sed -En 's/^(LOCKED|NAMED)\([a-z]*, ([a-z_]*)\)/\2/p' "$WC_ROOT/tools/report/lock/lock.def")
 }

@@ -32,7 +32,7 @@ probe() { "$CMD" probe "$@"; }
 #include <cudnn.h>
 #define CUDNN(name, arguments) cudnnStatus_t(*const check_##name) arguments = name;
 #define CUDA(name, arguments) CUresult(*const check_##name) arguments = name;
-#include "tools/probe/probe_calls.def"
+#include "tools/commands/probe/probe_calls.def"
 END
     "${CC:-gcc}" -Werror -fsyntax-only -I "$WC_ROOT" -isystem "$CUDNN_INCLUDE" \
         -isystem "$CUDA_INCLUDE" check.c

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/findings/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a
+ * core/demand/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a
  * process or a hostile log could. Its records are plausible (a host, the facade that it asked for,
  * parts of it) before any of their fields is set to something else.
  */
 #include <stdarg.h>
 
-#include "core/findings/finding_text.h"
-#include "core/findings/shared/compat.h"
-#include "core/findings/verdict.h"
+#include "core/demand/finding_text.h"
 #include "core/model/status.h"
-#include "core/model/symbols.h"
+#include "core/names/compat.h"
+#include "core/names/symbols.h"
 #include "support_fuzz.h"
-#include "tools/log/record_json.h"
+#include "tools/diagnose/verdict.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/memory.h"
 
 enum { RECORDS = 48, TEXTS = 64, LISTS = 16, LIST = 6 };

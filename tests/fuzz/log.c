@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/log/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting. What was
- * read is asked for again, as the report does, and each record of it survives being written and
- * read once more.
+ * tools/observe/log/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting.
+ * What was read is asked for again, as the report does, and each record of it survives being
+ * written and read once more.
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "support_fuzz.h"
-#include "tools/log/log_reader.h"
-#include "tools/log/record_json.h"
-#include "tools/log/record_line.h"
+#include "tools/observe/log/log_reader.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/log/record_line.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 

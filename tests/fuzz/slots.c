@@ -7,7 +7,7 @@
  */
 #include "shim/slots.h"
 
-#include "core/model/symbols.h"
+#include "core/names/symbols.h"
 #include "shim/calls.h"
 #include "shim/config.h"
 #include "shim/journal.h"

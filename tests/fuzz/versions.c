@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/version/file_version.c, version_code.c: which version a library says it has. The input is
+ * core/packages/file_version.c, version_code.c: which version a library says it has. The input is
  * the library's file, then the text of a header that lies beside it, then settings.
  */
-#include "core/model/symbols.h"
-#include "core/version/file_version.h"
+#include "core/names/symbols.h"
+#include "core/packages/file_version.h"
 #include "support_fuzz.h"
 
 enum { SCRATCH = 16384 };

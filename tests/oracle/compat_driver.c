@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/findings/shared/compat.h"
+#include "core/names/compat.h"
 
 static struct wc_version version_of(const char *text) {
     struct wc_version v;

@@ -3,7 +3,7 @@
 """compat_oracle.py DRIVER: the version checks of the frameworks, written a second time.
 
 Each check is written as its framework writes it, on the numbers that the framework sees, and knows
-nothing of core/findings/shared/compat.c. Every pair of versions at a boundary (one patch, minor, major up or down)
+nothing of core/names/compat.c. Every pair of versions at a boundary (one patch, minor, major up or down)
 around the real and the drawn versions is asked under every check.
 """
 

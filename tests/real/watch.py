@@ -22,7 +22,7 @@ import validate  # noqa: E402
 import whole  # noqa: E402
 
 # What the library itself looks for; all else is judged by the command.
-LIVE = set(re.findall(r'^LIVE\(\w+, "([a-z-]+)"', (ROOT / "core/findings/findings.def").read_text(), re.M))
+LIVE = set(re.findall(r'^LIVE\(\w+, "([a-z-]+)"', (ROOT / "core/demand/findings.def").read_text(), re.M))
 
 SCHEMA = validate.validator("log")
 REPORT_SCHEMA = validate.validator("report")

@@ -94,7 +94,7 @@ def say_version(tables, release):
     silent = key(release.version) >= (9, 0, 0) and not sources.get(facade, (None,))[0]
     if wrong or silent:  # nothing inside an 8.x facade tells its version
         tables.note(f"{release}: the version of {', '.join(wrong) or facade} is read as "
-                    f"{', '.join(wrong.values()) or 'nothing'}: core/version/file_version.c")
+                    f"{', '.join(wrong.values()) or 'nothing'}: core/packages/file_version.c")
 
 
 def read_cuda(tables, index):

@@ -14,7 +14,7 @@ import record_def
 KINDS = "process machine object search candidate file package demand binding unobserved".split()
 # The model, the findings, the lock and the replay of repairs change copies of their own, which are
 # never logged.
-OWN_COPIES = ("core/model/stack.c", "core/findings/", "tools/lock/", "tools/repair/")
+OWN_COPIES = ("core/model/stack.c", "core/demand/", "tools/report/lock/", "tools/diagnose/")
 
 VARIABLE = re.compile(r"\bstruct wc_(\w+)_record\s+\*?(?:const\s+)?(\w+)")
 WHOLE = re.compile(r"\bu\.(\w+)\.(\w+)(?:\.[pn])?\s*(?:[-+|]?=(?!=)|\+\+)")

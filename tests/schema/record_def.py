@@ -68,7 +68,7 @@ def kinds():
 
 
 def edits():
-    """The words of tools/repair/edit.def, in its order."""
+    """The words of tools/diagnose/edit.def, in its order."""
     text = "".join(lines_of(ROOT / "tools" / "repair" / "edit.def"))
     return re.findall(r"EDIT\(\w+, " + TEXT, text)
 

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "core/findings/diagnose.h"
+#include "core/demand/diagnose.h"
 #include "support_place.h"
-#include "tools/log/source.h"
-#include "tools/repair/image.h"
-#include "tools/repair/wheels.h"
+#include "tools/diagnose/image.h"
+#include "tools/diagnose/wheels.h"
+#include "tools/observe/log/source.h"
 
 struct environment {
     struct heap_arena memory;

@@ -19,12 +19,12 @@
 
 #include <cmocka.h>
 
-#include "core/findings/shared/compat.h"
-#include "core/findings/verdict.h"
-#include "core/model/names.h"
 #include "core/model/status.h"
-#include "core/model/symbols.h"
-#include "tools/repair/advice.h"
+#include "core/names/compat.h"
+#include "core/names/names.h"
+#include "core/names/symbols.h"
+#include "tools/diagnose/advice.h"
+#include "tools/diagnose/verdict.h"
 
 #define NOBODY WC_NULL
 

@@ -6,7 +6,7 @@
 #define WHICHCUDNN_TESTS_SUPPORT_USER_H
 
 #include "support_own_tree.h"
-#include "tools/repair/manager.h"
+#include "tools/diagnose/manager.h"
 #include "tools/util/memory.h"
 
 static struct heap_arena memory;

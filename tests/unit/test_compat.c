@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/findings/shared/compat.c: which rule a framework has, and what is true of every rule. The
+ * core/names/compat.c: which rule a framework has, and what is true of every rule. The
  * verdicts themselves are compared with an independent oracle (tests/e2e/compat_oracle.bats).
  */
 #include <setjmp.h>
@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "core/findings/shared/compat.h"
 #include "core/knowledge/frameworks.h"
+#include "core/names/compat.h"
 
 #define V(...) ((struct wc_version){__VA_ARGS__})
 

@@ -10,9 +10,9 @@
 #include "core/records/emit.h"
 #include "support_elf.h"
 #include "support_tree.h"
-#include "tools/elf/elf_file.h"
-#include "tools/elf/elf_prescan.h"
-#include "tools/log/source.h"
+#include "tools/observe/elf/elf_file.h"
+#include "tools/observe/elf/elf_prescan.h"
+#include "tools/observe/log/source.h"
 
 struct setting {
     struct tree tree;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/findings/finding_text.h over findings that no diagnosis makes: long paths, long commands,
+ * core/demand/finding_text.h over findings that no diagnosis makes: long paths, long commands,
  * hostile names. Of each kind of finding tests/unit/test_findings_page.c has the text.
  */
 #include <setjmp.h>
@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "core/base/shown.h"
-#include "core/findings/finding_text.h"
+#include "core/demand/finding_text.h"
 #include "support_seed.h"
-#include "tools/repair/plan.h"
+#include "tools/diagnose/plan.h"
 #include "tools/report/fix_rows.h"
 
 static struct wc_finding_page page;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/findings/demands_conflict.c and core/findings/shared/agreement.c: what several hosts accept.
+/* tools/diagnose/causes/demands_conflict.c and core/demand/shared/agreement.c: what several hosts
+ * accept.
  */
-#include "core/findings/finding.h"
+#include "core/demand/finding.h"
 #include "support_stack.h"
 
 static int64_t host_of(struct scene *s, const char *path, const char *framework,

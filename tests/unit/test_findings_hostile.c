@@ -3,8 +3,8 @@
  * Stacks that no process has: random records, names meant to do harm, too little memory. What must
  * hold is that diagnose() ends, stays within its memory, and that what it says is sound.
  */
-#include "core/findings/finding.h"
-#include "core/findings/finding_text.h"
+#include "core/demand/finding.h"
+#include "core/demand/finding_text.h"
 #include "support_stack.h"
 
 enum { STACKS = 3000, RECORDS = 40 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/findings/packages.c: packages whose files are missing or are another package's. */
+/* tools/diagnose/causes/packages.c: packages whose files are missing or are another package's. */
 #include "support_stack.h"
 
 #define SITE "/venv/lib/python3.12/site-packages"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * docs/findings.md against core/findings/findings.def and diagnose(): the page has one section for
+ * docs/findings.md against core/demand/findings.def and diagnose(): the page has one section for
  * each finding, in the order of the table, with its severity, its general sentence, and an example
  * that is word for word what diagnose() says of such a stack, with what usually repairs it.
  * WC_EXAMPLES=1: prints the examples, to be put into the page.
  * And tests/unit/golden/findings.txt has the text of each that people see; WC_TEXTS=1 prints it.
  */
 #include "core/base/shown.h"
-#include "core/findings/finding_text.h"
+#include "core/demand/finding_text.h"
 #include "support_stack.h"
-#include "tools/explain/page.h"
-#include "tools/repair/plan.h"
+#include "tools/diagnose/plan.h"
+#include "tools/report/explain/page.h"
 #include "tools/report/fix_rows.h"
 
 static char page[128 << 10];
@@ -41,7 +41,7 @@ static int read_files(void **state) {
 
 #define FINDING(name, id, severity, title)                                                         \
     void example_##name(struct scene *s) __attribute__((weak)); /* NULL: somebody forgot it */
-#include "core/findings/findings.def"
+#include "core/demand/findings.def"
 
 static const char cuda13[] = "/usr/local/cuda-13.0";
 
@@ -522,7 +522,7 @@ static const struct {
     void (*make)(struct scene *);
 } examples[] = {
 #define FINDING(name, id, severity, title) {id, "example_" #name, example_##name},
-#include "core/findings/findings.def"
+#include "core/demand/findings.def"
 };
 
 /* ---- in words ---- */
@@ -584,7 +584,7 @@ static void each_finding_has_its_section(void **state) {
         const char *at = section(kind[i].id, &length);
         if (!at || (at < before && i > 0))
             fail_msg("docs/findings.md needs the section ## `%s`, in the order of "
-                     "core/findings/findings.def",
+                     "core/demand/findings.def",
                      kind[i].id);
         before = at;
         snprintf(line, sizeof line, "\n**%s**: %s.\n",
@@ -621,7 +621,7 @@ static void no_section_is_of_an_unknown_finding(void **state) {
             known = known || (strncmp(p + 5, kind[i].id, strlen(kind[i].id)) == 0 &&
                               p[5 + strlen(kind[i].id)] == '`');
         if (!known)
-            fail_msg("docs/findings.md has a section that core/findings/findings.def has no row "
+            fail_msg("docs/findings.md has a section that core/demand/findings.def has no row "
                      "for: %.*s",
                      (int)strcspn(p + 4, "\n"), p + 4);
     }
@@ -709,7 +709,7 @@ static void each_action_is_listed(void **state) {
     (void)state;
     static const char *const words[] = {
 #define ACTION(name, word, what) "\n| `" word "` | " what " |\n",
-#include "core/findings/findings.def"
+#include "core/demand/findings.def"
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_non_null(strstr(page, words[i]));

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "tools/log/former.h"
-#include "tools/log/record_json.h"
+#include "tools/observe/log/former.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/memory.h"
 
 static struct former former;

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "core/model/symbols.h"
+#include "core/names/symbols.h"
+#include "core/names/version_code.h"
+#include "core/packages/file_version.h"
 #include "core/packages/identify.h"
-#include "core/version/file_version.h"
-#include "core/version/version_code.h"
 #include "support_elf.h"
 #include "support_own_tree.h"
 #include "support_seed.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/search/loader_words.h"
+#include "core/model/loader_words.h"
 
 static void words_that_refuse_a_file_name_it(void **state) {
     (void)state;

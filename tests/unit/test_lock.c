@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks that were cut, changed and made in bad faith: tools/lock/lock.c. */
+/* Locks that were cut, changed and made in bad faith: tools/report/lock/lock.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "support_place.h"
-#include "tools/lock/lock.h"
 #include "tools/report/library.h"
+#include "tools/report/lock/lock.h"
 
 #define MUTATIONS 2000
 

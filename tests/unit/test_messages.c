@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "core/findings/diagnose.h"
-#include "tools/explain/messages.h"
+#include "core/demand/diagnose.h"
+#include "tools/report/explain/messages.h"
 
 static void is_finding(const char *id, size_t n) {
     size_t kinds;

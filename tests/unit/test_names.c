@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/model/names.c: what names print, and which paths hint at CUDA. */
+/* core/names/names.c: what names print, and which paths hint at CUDA. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "support_seed.h"
 
 static struct wc_name read_name(const char *name) {

@@ -17,8 +17,8 @@
 
 #include "core/records/process.h"
 #include "support_place.h"
-#include "tools/log/log_reader.h"
-#include "tools/log/record_json.h"
+#include "tools/observe/log/log_reader.h"
+#include "tools/observe/log/record_json.h"
 
 struct text {
     char path[64];

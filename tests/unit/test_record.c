@@ -13,8 +13,8 @@
 
 #include "core/base/json_text.h"
 #include "support_record.h"
-#include "tools/log/record_json.h"
-#include "tools/log/record_line.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/log/record_line.h"
 #include "tools/util/memory.h"
 #include "whichcudnn/record.h"
 

@@ -4,8 +4,8 @@
  * each kind's example tests/unit/test_findings_page.c has the sentence.
  */
 #include "support_stack.h"
-#include "tools/repair/beyond.h"
-#include "tools/repair/cause.h"
+#include "tools/diagnose/beyond.h"
+#include "tools/diagnose/cause.h"
 #include "tools/util/memory.h"
 
 static struct advice advised(const struct wc_stack *s, const struct wc_finding_record *f) {
@@ -43,7 +43,7 @@ static void every_finding_has_a_sentence_of_its_own(void **state) {
             .object = host};
         struct advice advice = advised(&s->stack, &f);
         if (strstr(advice.text, "explain says"))
-            fail_msg("%s needs a row ADVICE in core/findings/findings.def", kind[i].id);
+            fail_msg("%s needs a row ADVICE in core/demand/findings.def", kind[i].id);
         assert_null(strchr(advice.text, '{'));
     }
     const struct wc_finding_record other = {.id = "of-a-newer-build"};

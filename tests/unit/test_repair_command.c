@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/repair/command.c: edits as a command and as a sentence. */
+/* tools/diagnose/command.c: edits as a command and as a sentence. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "support_user.h"
-#include "tools/fix/steps.h"
-#include "tools/repair/command.h"
+#include "tools/commands/fix/steps.h"
+#include "tools/diagnose/command.h"
 
 #define NAME "nvidia-cudnn-cu12"
 #define SITE "/p/.venv/lib/python3.11/site-packages"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/repair/manager.c: whose an environment is. Each is laid out as that program lays it out. */
+/* tools/diagnose/manager.c: whose an environment is. Each is laid out as that program lays it out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support_user.h"
-#include "tools/repair/manager.h"
+#include "tools/diagnose/manager.h"
 
 #define CUDNN "nvidia-cudnn-cu12"
 #define VENV "/p/.venv"

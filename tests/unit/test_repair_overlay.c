@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and variables as edits would leave them: tools/repair/overlay/. */
+/* Files and variables as edits would leave them: tools/diagnose/overlay/. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "core/elf/elf_image.h"
 #include "support_environment.h"
 #include "support_seed.h"
-#include "tools/repair/overlay/overlay.h"
+#include "tools/diagnose/overlay/overlay.h"
 
 struct overlaid {
     struct library_cache cache;

@@ -10,7 +10,7 @@
 #include <dirent.h>
 
 #include "support_environment.h"
-#include "tools/repair/overlay/overlay.h"
+#include "tools/diagnose/overlay/overlay.h"
 
 #define CU12 "nvidia-cudnn-cu12"
 #define CU13 "nvidia-cudnn-cu13"

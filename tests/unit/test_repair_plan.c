@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is tried, and which of it is printed: tools/repair/candidates/, judge.c, plan.c. */
+/* What is tried, and which of it is printed: tools/diagnose/candidates/, judge.c, plan.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "support_environment.h"
-#include "tools/repair/candidates/candidates.h"
-#include "tools/repair/plan.h"
-#include "tools/repair/wheel_table.h"
+#include "tools/diagnose/candidates/candidates.h"
+#include "tools/diagnose/plan.h"
+#include "tools/diagnose/wheel_table.h"
 
 /* ---- candidates ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process once more, over its files: tools/repair/replay.c. */
+/* A process once more, over its files: tools/diagnose/replay.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "core/findings/finding.h"
+#include "core/demand/finding.h"
 #include "support_environment.h"
-#include "tools/repair/replay.h"
+#include "tools/diagnose/replay.h"
 
 static const struct edits no_edits = {NULL, 0};
 

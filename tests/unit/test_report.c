@@ -12,9 +12,9 @@
 
 #include "support_record.h"
 #include "support_seed.h"
-#include "tools/log/record_json.h"
-#include "tools/log/record_line.h"
-#include "tools/log/redact.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/log/record_line.h"
+#include "tools/observe/log/redact.h"
 #include "tools/util/layout.h"
 #include "tools/util/memory.h"
 

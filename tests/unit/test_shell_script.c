@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/run/shell_script.c: what scripts start, and with which LD_LIBRARY_PATH. */
+/* tools/commands/run/shell_script.c: what scripts start, and with which LD_LIBRARY_PATH. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tools/run/shell_script.h"
+#include "tools/commands/run/shell_script.h"
 #include "tools/util/memory.h"
 
 static char place[] = "/tmp/whichcudnn-shell-XXXXXX";

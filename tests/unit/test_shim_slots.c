@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "core/model/symbols.h"
+#include "core/names/symbols.h"
 #include "shim/calls.h"
 #include "shim/config.h"
 #include "shim/journal.h"

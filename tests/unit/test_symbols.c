@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/model/symbols.c against core/data/cudnn_symbols.tsv, read anew by this test, and against
+ * core/names/symbols.c against core/data/cudnn_symbols.tsv, read anew by this test, and against
  * libraries and hosts made up from that table.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/model/symbols.h"
+#include "core/names/symbols.h"
 #include "cudnn_knowledge.inc"
 
 enum { MOST = 1024 };

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "support_own_tree.h"
-#include "tools/run/trust.h"
+#include "tools/commands/run/trust.h"
 #include "tools/util/memory.h"
 
 #define OTHER 65534

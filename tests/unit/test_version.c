@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/version/version.c and core/version/spec.c: numbers, texts and sets of versions. */
+/* core/names/version.c and core/names/spec.c: numbers, texts and sets of versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/version/version.h"
+#include "core/names/version.h"
 #include "support_seed.h"
 
 #define V(...) ((struct wc_version){__VA_ARGS__})

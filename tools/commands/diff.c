@@ -4,8 +4,8 @@
 
 #include "input.h"
 #include "options.h"
-#include "tools/log/record_json.h"
-#include "tools/log/redact.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/log/redact.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/json_make.h"

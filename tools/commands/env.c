@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "options.h"
-#include "tools/run/preload.h"
+#include "tools/observe/preload.h"
 
 static bool fish, unset;
 static const char *log_given;

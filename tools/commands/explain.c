@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "core/findings/diagnose.h"
+#include "core/demand/diagnose.h"
+#include "explain_text.h"
 #include "options.h"
-#include "tools/explain/explain_text.h"
-#include "tools/explain/page.h"
-#include "tools/log/record_json.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/report/explain/page.h"
 #include "tools/util/json_make.h"
 #include "tools/util/memory.h"
 #include "tools/util/nearest.h"

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "tools/inspect/inspect.h"
-#include "tools/loader/last_request.h"
-#include "tools/lock/lock.h"
-#include "tools/log/images.h"
-#include "tools/log/newest_log.h"
+#include "last_request.h"
+#include "tools/observe/inspect/inspect.h"
+#include "tools/observe/log/images.h"
+#include "tools/observe/log/newest_log.h"
+#include "tools/report/lock/lock.h"
 #include "tools/util/terminal.h"
 
 #define LOG_NAMES "whichcudnn-*.jsonl*"

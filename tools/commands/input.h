@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "tools/log/log_reader.h"
+#include "tools/observe/log/log_reader.h"
 
 /* A number of a process; false: it is none. */
 bool input_read_pid(const char *text, int64_t *pid);

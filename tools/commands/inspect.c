@@ -5,9 +5,9 @@
 #include "command.h"
 #include "input.h"
 #include "options.h"
-#include "tools/inspect/inspect.h"
-#include "tools/log/record_json.h"
-#include "tools/log/redact.h"
+#include "tools/observe/inspect/inspect.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/log/redact.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "options.h"
-#include "tools/probe/trial.h"
-#include "tools/run/preload.h"
+#include "tools/commands/probe/trial.h"
+#include "tools/observe/preload.h"
 #include "tools/util/beside.h"
 #include "tools/util/memory.h"
 

@@ -7,9 +7,9 @@
 #include "command.h"
 #include "input.h"
 #include "options.h"
-#include "tools/lock/lock.h"
+#include "tools/observe/scan/scan.h"
+#include "tools/report/lock/lock.h"
 #include "tools/report/report.h"
-#include "tools/scan/scan.h"
 #include "tools/util/beside.h"
 #include "tools/util/terminal.h"
 

@@ -11,16 +11,16 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "core/names/version.h"
 #include "core/records/process.h"
-#include "core/version/version.h"
 #include "input.h"
 #include "options.h"
-#include "tools/log/record_json.h"
-#include "tools/probe/probe_child.h"
-#include "tools/probe/trial.h"
+#include "tools/commands/probe/probe_child.h"
+#include "tools/commands/probe/trial.h"
+#include "tools/commands/run/trust.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/preload.h"
 #include "tools/report/render.h"
-#include "tools/run/preload.h"
-#include "tools/run/trust.h"
 #include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "core/version/version.h"
+#include "core/names/version.h"
 #include "options.h"
-#include "tools/probe/trial.h"
-#include "tools/run/outcome.h"
-#include "tools/run/run_end.h"
+#include "tools/commands/probe/trial.h"
+#include "tools/commands/run/outcome.h"
+#include "tools/commands/run/run_end.h"
 #include "tools/util/clock.h"
 #include "tools/util/memory.h"
 

@@ -8,10 +8,10 @@
 
 #include "command.h"
 #include "options.h"
-#include "tools/log/record_json.h"
-#include "tools/log/redact.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/log/redact.h"
+#include "tools/observe/scan/scan.h"
 #include "tools/report/render.h"
-#include "tools/scan/scan.h"
 #include "tools/util/clock.h"
 #include "tools/util/layout.h"
 #include "tools/util/terminal.h"

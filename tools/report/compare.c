@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "library.h"
-#include "tools/run/preload.h"
+#include "tools/observe/preload.h"
 #include "tools/util/terminal.h"
 
 #define NO_PARTNER SIZE_MAX /* all bits set */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "tools/log/source.h"
+#include "tools/observe/log/source.h"
 
 /* In the order of cause and effect. The last cannot lead the loader to another file. */
 enum difference_kind {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/knowledge/programs.h"
-#include "tools/log/process_state.h"
+#include "tools/observe/log/process_state.h"
 
 #define SCRIPTED (WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED)
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "tools/log/source.h"
+#include "tools/observe/log/source.h"
 
 /* Sets `end` of each. */
 void ends_settle(struct source *const *processes, size_t n);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "core/findings/finding_page.h"
-#include "tools/repair/plan.h"
+#include "core/demand/finding_page.h"
+#include "tools/diagnose/plan.h"
 
 enum { FIXES = 3, COMMAND_LINES = 4 };
 

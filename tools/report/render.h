@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "core/findings/finding_text.h"
+#include "core/demand/finding_text.h"
 #include "merge.h"
 #include "report.h"
 #include "summary.h"
@@ -23,7 +23,7 @@ json_t *render_json(const struct report *r);
 /* One repair, as in a report. */
 struct repair;
 json_t *repair_json(const struct repair *fix);
-/* One of its findings as core/findings/finding_text.h has it, with its fixes; its paint is that of
+/* One of its findings as core/demand/finding_text.h has it, with its fixes; its paint is that of
  * its severity. */
 void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
                     struct wc_finding_view view, bool colour);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "render.h"
-#include "tools/log/record_json.h"
-#include "tools/repair/plan.h"
+#include "tools/diagnose/plan.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 

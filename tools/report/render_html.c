@@ -10,8 +10,8 @@
 
 #include "render.h"
 #include "timeline.h"
-#include "tools/log/record_json.h"
-#include "tools/repair/plan.h"
+#include "tools/diagnose/plan.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/terminal.h"
 
 /* ---- text that is harmless between tags; in attributes stand words of ours ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A report as JSON: docs/report.schema.json, made from record.def as this is. */
 #include "render.h"
-#include "tools/log/log_reader.h"
-#include "tools/log/record_json.h"
-#include "tools/repair/plan.h"
+#include "tools/diagnose/plan.h"
+#include "tools/observe/log/log_reader.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/json_make.h"
 
 static json_t *entry_json(enum wc_kind kind, const void *fields, int64_t seq) {

@@ -5,8 +5,8 @@
 
 #include "library.h"
 #include "render.h"
-#include "tools/log/record_json.h"
-#include "tools/scan/scan.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/observe/scan/scan.h"
 #include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 #include "tools/util/terminal.h"

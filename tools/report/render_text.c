@@ -6,7 +6,7 @@
 #include "fix_rows.h"
 #include "render.h"
 #include "timeline.h"
-#include "tools/log/record_json.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/layout.h"
 
 /* ---- the verdict ---- */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "core/model/names.h"
+#include "core/names/names.h"
 #include "library.h"
 #include "render.h"
 #include "tools/util/layout.h"

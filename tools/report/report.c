@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/log/log_reader.h"
-#include "tools/log/process_state.h"
-#include "tools/repair/plan.h"
+#include "tools/diagnose/plan.h"
+#include "tools/observe/log/log_reader.h"
+#include "tools/observe/log/process_state.h"
 
 #define PLANS_MOST 32 /* of one command: each plays many times */
 

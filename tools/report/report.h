@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "core/findings/verdict.h"
-#include "tools/log/source.h"
+#include "tools/diagnose/verdict.h"
+#include "tools/observe/log/source.h"
 #include "tools/util/program.h"
 
 struct plan;
@@ -29,7 +29,7 @@ struct report {
 /* *r must not move until report_end. */
 void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);
-/* What repairs its findings (tools/repair/plan.h); of a command's reports the first few with
+/* What repairs its findings (tools/diagnose/plan.h); of a command's reports the first few with
  * findings are played. */
 void report_plan(struct report *r);
 /* Of one of its findings; none before report_plan. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/findings/finding_text.h"
-#include "tools/log/process_state.h"
+#include "core/demand/finding_text.h"
+#include "tools/observe/log/process_state.h"
 #include "tools/util/hash.h"
 #include "tools/util/terminal.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "memory.h"
-#include "tools/util/program.h"
+#include "program.h"
 
 static const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 #define SIGNALS (sizeof(signals) / sizeof(signals[0]))

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/util/program.h"
+#include "program.h"
 
 /* The first chunk and the largest that is not asked for; between them an eighth of what there is:
  * of ten thousand logs most are small. */

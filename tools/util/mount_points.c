@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/memory.h"
+#include "memory.h"
 
 void mount_points_read(struct mount_points *out,
                        bool (*wanted)(const char *point, const struct wc_mount_line *line)) {

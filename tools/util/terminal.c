@@ -8,7 +8,7 @@
 
 #include "core/base/shown.h"
 #include "memory.h"
-#include "tools/util/program.h"
+#include "program.h"
 
 void print_text(FILE *to, const char *s) {
     char shown[WC_SHOWN_MOST];

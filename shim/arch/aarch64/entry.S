@@ -8,8 +8,8 @@
  *     x0: where to branch; 0: return x1 to the host instead.
  */
 #include "macros.inc"
-#include "../../asleep.h"
-#include "../../entry.h"
+#include "shim/asleep.h"
+#include "shim/entry.h"
 
         .text
         .hidden shim_state, shim_next, shim_relocated, this_thread, shim_hook, shim_hook_unrelocated

@@ -8,8 +8,8 @@
  *     rax: where to jump; 0: return rdx to the host instead.
  */
 #include "macros.inc"
-#include "../../asleep.h"
-#include "../../entry.h"
+#include "shim/asleep.h"
+#include "shim/entry.h"
 
         .text
         .hidden shim_state, shim_next, shim_relocated, this_thread, shim_hook, shim_hook_unrelocated

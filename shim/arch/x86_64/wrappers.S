@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The instance is in r11 from a wrapper on until what it leads to is called: no argument is there. */
 #include "macros.inc"
-#include "../../watched.h"
+#include "shim/watched.h"
 #include "whichcudnn/wrappers.h"
 #include "wrappers.h"
 

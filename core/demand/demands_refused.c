@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * major-differs, runtime-too-old, runtime-too-new: a host refuses the cuDNN that it got, by its
+ * framework's rule, its package's requirement, its functions or its symbol version
+ * (core/demand/shared/judge.c decides, core/knowledge/rules.def has the rules).
+ */
+#include "finding.h"
+
+/* The two numbers that a check compares, as it would print them. */
+static const char *format_numbers(struct wc_case *c, const struct wc_demand_record *r,
+                                  struct wc_version runtime) {
+    struct wc_version built = wc_version_of(r->built);
+
+    if (wc_rule_from_name(r->compatibility_rule) != WC_RULE_TENSORFLOW_COMPATIBILITY)
+        return wc_format(c, "runtime %ju, built %ju", wc_version_to_number(runtime),
+                         wc_version_to_number(built));
+    return wc_format(c, "runtime %ju (compatibility %ju), built %ju (compatibility %ju)",
+                     wc_version_to_number(runtime), wc_compatibility_number(runtime),
+                     wc_version_to_number(built), wc_compatibility_number(built));
+}
+
+/* What the finding is about counts as it is told. */
+static enum wc_fit fit_of(const struct wc_judgement *j, const struct wc_demand *demand) {
+    return demand == j->strongest
+               ? j->fit
+               : wc_demand_fit(&demand->r, j->runtime.range, wc_own_range(j->library));
+}
+
+static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool refused) {
+    struct wc_range runtime = j->runtime.range;
+
+    WC_EACH(demand, c->d->s->demands) {
+        const struct wc_demand_record *r = &demand->r;
+        if (!wc_is_demand_by(demand, j->host))
+            continue;
+        enum wc_fit fit = fit_of(j, demand);
+        const char *rule = NULL;
+        enum wc_rule known = wc_rule_from_name(r->compatibility_rule);
+        struct wc_version pin;
+        if (wc_refuses(fit) != refused)
+            continue;
+        if (r->compatibility_rule)
+            rule = wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule));
+        wc_case_demand(c,
+                       fit == WC_FITS          ? WC_FACT_SATISFIED
+                       : fit == WC_FIT_UNKNOWN ? WC_FACT_UNDECIDED
+                                               : WC_FACT_WANTED,
+                       r);
+        if (fit == WC_FIT_UNKNOWN)
+            continue;
+        if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
+            wc_version_of(r->built).patch >= 0)
+            wc_case_fact(c, WC_FACT_NUMBERS, format_numbers(c, r, runtime.low), rule);
+        /* A range in metadata is no rule's business; what was built with, or pinned, is. */
+        if (known != WC_RULE_NONE && !j->by_pin_alone &&
+            (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))
+            wc_case_fact(c, WC_FACT_CHECK,
+                         wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s",
+                                   wc_rule_explanation(known)),
+                         rule);
+    }
+}
+
+/* What may be installed by one source, and is refused by another: PaddlePaddle 3.3.1 was compiled
+ * with 9.9 and pins 9.5.1, conda's ranges begin below what was built with. */
+static void contradiction(struct wc_case *c, const struct wc_demand_record *allows,
+                          const struct wc_demand_record *refuses) {
+    struct wc_spec spec;
+    struct wc_version floor;
+
+    if (allows->demand_kind != WC_demand_kind_REQUIRED ||
+        refuses->demand_kind != WC_demand_kind_BUILT || !wc_spec_read(allows->spec, &spec))
+        return;
+    floor = wc_spec_floor(&spec);
+    floor.build = -1;
+    if (wc_version_known(floor) && wc_demand_refuses(refuses, floor))
+        wc_case_fact(c, WC_FACT_SOURCES_DISAGREE,
+                     wc_format(c, "%s, and %s, which refuses %s", wc_format_demand_whole(c, allows),
+                               wc_format_demand_whole(c, refuses), wc_format_version(c, floor)),
+                     wc_format(c, "%s; %s", allows->source ? allows->source : "?",
+                               refuses->source ? refuses->source : "?"));
+}
+
+static void got(struct wc_case *c, const struct wc_judgement *j) {
+    const struct wc_stack *s = c->d->s;
+    const struct wc_object *decider = j->runtime.decided_by;
+    const char *part = wc_answering_part(wc_major_of(j->library));
+
+    wc_case_library(c, WC_FACT_GOT, j->library);
+    if (!decider)
+        wc_case_runtime(c, &j->runtime);
+    else if (decider != j->library)
+        wc_case_fact(c, WC_FACT_RUNTIME_VERSION, wc_format_range(c, j->runtime.range),
+                     wc_format(c, "%s of %s", j->runtime.range.source, wc_path_of(decider)));
+    if (c->r.predicted && part)
+        wc_case_fact(
+            c, WC_FACT_PREDICTED,
+            wc_format(c,
+                      "this is the facade's own version; cudnnGetVersion will say that of the %s "
+                      "part, once it is loaded",
+                      part),
+            NULL);
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(j->host), "link map");
+    /* It never searched: another one had loaded a library of that name. */
+    wc_case_own_search(c, wc_own_search_of(s, j->host, j->library));
+    demands_of(c, j, true);
+    demands_of(c, j, false);
+    WC_EACH(allows, s->demands) {
+        if (!wc_is_demand_by(allows, j->host))
+            continue;
+        WC_EACH(refuses, s->demands)
+            if (wc_is_demand_by(refuses, j->host))
+                contradiction(c, &allows->r, &refuses->r);
+    }
+    WC_EACH(o, c->d->judged)
+        if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
+            wc_str_same(o->strongest->r.source, j->strongest->r.source))
+            wc_case_fact(c, WC_FACT_ALSO_WANTED_BY, wc_path_of(o->host), o->strongest->r.source);
+}
+
+/* What suits the others that use the same library, too, where what the host itself takes first does
+ * not. */
+static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
+    struct wc_version low, high, floor;
+    struct wc_hosts users = {.n = 0};
+    struct wc_spec spec;
+
+    if (!wc_spec_read(wc_format_acceptable(c, &j->strongest->r), &spec))
+        return;
+    WC_EACH(use, c->d->uses)
+        if (use->library == j->library && users.n < sizeof users.p / sizeof *users.p)
+            users.p[users.n++] = use->host;
+    floor = wc_spec_floor(&spec);
+    floor.build = -1;
+    if (users.n > 1 && wc_version_known(floor) && !wc_all_accept(c->d->s, &users, floor) &&
+        wc_common_releases(c->d->s, &users, &low, &high))
+        wc_case_fact(c, WC_FACT_SUITS_ALL_HOSTS_OF_IT, wc_format_common(c, low, high),
+                     "their demands together");
+}
+
+/* The host says a word about it and goes on, and NVIDIA promises that it works. */
+static bool is_harmless(const struct wc_judgement *j) {
+    const struct wc_demand_record *r = &j->strongest->r;
+    struct wc_version built = wc_version_of(r->built), pin;
+
+    if (!wc_version_known(built) && wc_spec_pins(r->spec, &pin))
+        built = pin;
+    built.build = -1;
+    return wc_rule_only_warns(wc_rule_for(r)) && wc_version_known(built) &&
+           wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.low) == WC_FITS &&
+           wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.high) == WC_FITS;
+}
+
+static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
+    const struct wc_demand_record *r = &j->strongest->r;
+    struct wc_case *c = wc_case_begin(d);
+
+    c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
+                           wc_format_range(c, j->runtime.range), wc_format_demand(c, r));
+    if (is_harmless(j) || j->by_pin_alone)
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.host = j->host->r.object;
+    c->r.object = j->library->r.object;
+    c->r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
+    if (j->own_would_fit)
+        c->r.explained_by =
+            wc_found_before(d, c->r.object, "facade-and-parts-differ", "parts-differ", NULL);
+    if (!c->r.explained_by)
+        c->r.explained_by = wc_found_before(d, c->r.object, "wrong-name", NULL);
+    got(c, j);
+    if (j->by_pin_alone)
+        wc_case_fact(
+            c, WC_FACT_MIND,
+            "this host names a single release, and its process gave up; by NVIDIA's promise "
+            "a newer one would do",
+            NULL);
+    common_fact(c, j);
+    wc_case_end(c);
+}
+
+static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
+    WC_EACH(j, d->judged) {
+        /* missing-symbols says it better, function by function */
+        bool by_functions = j->by_symbols_alone && j->strongest->r.newest_functions.n > 0;
+        if (j->fit == fit && !j->reported_elsewhere && !by_functions)
+            emit(d, j);
+    }
+}
+
+/* ---- a single release, by a package whose check nobody knows ---- */
+
+static bool gave_up(const struct wc_stack *s) {
+    return wc_ended_badly(s) ? wc_failed_itself(s) : wc_turned_away(s, true);
+}
+
+/* The release that came in is another one, of which NVIDIA promises that it works. */
+static bool unmet_pin(const struct wc_stack *s, const struct wc_use *use,
+                      const struct wc_demand *demand, struct wc_judgement *out) {
+    struct wc_version pin;
+    int order;
+
+    if (demand->r.demand_kind != WC_demand_kind_REQUIRED || demand->r.framework ||
+        wc_rule_for(&demand->r) != WC_RULE_NVIDIA || !wc_is_demand_by(demand, use->host) ||
+        !wc_spec_pins(demand->r.spec, &pin))
+        return false;
+    *out = (struct wc_judgement){.host = use->host,
+                                 .library = use->library,
+                                 .strongest = demand,
+                                 .runtime = wc_runtime_of(s, use->library),
+                                 .by_pin_alone = true};
+    if (!out->runtime.range.exact || out->runtime.range.low.major != pin.major)
+        return false;
+    pin.build = out->runtime.range.low.build = -1;
+    order = wc_version_compare(out->runtime.range.low, pin);
+    out->fit = order > 0 ? WC_TOO_NEW : WC_TOO_OLD;
+    return order != 0 && pin.patch >= 0;
+}
+
+static void emit_unmet_pins(struct wc_diagnosis *d, enum wc_fit fit) {
+    struct wc_judgement j;
+
+    if (!gave_up(d->s) || wc_has_error(d))
+        return;
+    WC_EACH(use, d->uses)
+        WC_EACH(demand, d->s->demands)
+            if (unmet_pin(d->s, use, demand, &j) && j.fit == fit && !wc_is_refused(d, use->host)) {
+                emit(d, &j);
+                return; /* of the others it is the same line of a package */
+            }
+}
+
+/* ---- an older file than the header beside it ---- */
+
+static bool says_what_it_wants(const struct wc_demand *demand, const struct wc_object *host) {
+    return wc_is_demand_by(demand, host) && (demand->r.demand_kind == WC_demand_kind_BUILT ||
+                                             demand->r.demand_kind == WC_demand_kind_REQUIRED);
+}
+
+static bool is_older_than_header(const struct wc_object *library, struct wc_range is) {
+    return library->r.header_version && wc_version_known(is.high) &&
+           wc_version_compare(is.high, wc_version_of(library->r.header_version)) < 0;
+}
+
+static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) {
+    return is_older_than_header(use->library, wc_runtime_of(s, use->library).range) &&
+           !WC_ANY(demand, s->demands, says_what_it_wants(demand, use->host));
+}
+
+/* A newer one was laid over an older, and the name still leads to that: what was compiled there is
+ * refused, or refuses, and nothing else says so. Who was linked with it was compiled there. */
+static void emit_older_than_header(struct wc_diagnosis *d) {
+    const struct wc_use *use;
+
+    if (!wc_failed_itself(d->s) || wc_has_error(d))
+        return;
+    use = WC_FIRST(u, d->uses, may_want_header(d->s, u) && wc_is_linked(d->s, u->host));
+    if (!use)
+        use = WC_FIRST(u, d->uses, may_want_header(d->s, u));
+    if (!use)
+        return;
+    struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
+    struct wc_case *c = wc_case_begin(d);
+    c->effect = WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(c, "%s got cuDNN %s, the header beside that is of %s",
+                           wc_format_who(c, use->host), wc_format_range(c, runtime.range),
+                           use->library->r.header_version);
+    c->r.host = use->host->r.object;
+    c->r.object = use->library->r.object;
+    wc_case_library(c, WC_FACT_GOT, use->library);
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(use->host), "link map");
+    wc_case_fact(c, WC_FACT_MIND, "what was compiled with that header wants no older one", NULL);
+    wc_case_end(c);
+}
+
+void wc_find_major_differs(struct wc_diagnosis *d) {
+    emit_all(d, WC_OTHER_MAJOR);
+}
+
+void wc_find_runtime_too_old(struct wc_diagnosis *d) {
+    emit_all(d, WC_TOO_OLD);
+    emit_unmet_pins(d, WC_TOO_OLD);
+    emit_older_than_header(d);
+}
+
+void wc_find_runtime_too_new(struct wc_diagnosis *d) {
+    emit_all(d, WC_TOO_NEW);
+    emit_unmet_pins(d, WC_TOO_NEW);
+}

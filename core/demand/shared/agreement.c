@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which releases would suit several hosts? Every rule and every set of versions changes its answer
+ * only at versions that can be told from the demand: what it names, and the beginnings of the next
+ * patch, minor and major. So each demand is asked about each of these, and nothing has to know the
+ * rules once more.
+ */
+#include "core/demand/finding.h"
+
+enum { NEAR = 6 };
+
+static bool counts(const struct wc_demand *demand, const struct wc_hosts *hosts) {
+    return WC_ANY(host, *hosts, wc_is_demand_by(demand, *host));
+}
+
+bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v) {
+    return !WC_ANY(demand, s->demands, counts(demand, hosts) && wc_demand_refuses(&demand->r, v));
+}
+
+/* ---- the versions at which an answer may change ---- */
+
+static void near(struct wc_version v, struct wc_version out[NEAR]) {
+    v = wc_version_filled(v, 0, 0);
+    out[0] = v;
+    out[1] = (struct wc_version){v.major, v.minor, 0, -1};
+    out[2] = (struct wc_version){v.major, 0, 0, -1};
+    out[3] = (struct wc_version){v.major, v.minor, v.patch + 1, -1};
+    out[4] = (struct wc_version){v.major, v.minor + 1, 0, -1};
+    out[5] = (struct wc_version){v.major + 1, 0, 0, -1};
+}
+
+/* The least one behind `after` replaces *least. */
+static void take_near(const char *text, struct wc_version after, struct wc_version *least) {
+    struct wc_spec spec;
+    struct wc_version v[NEAR];
+
+    if (!wc_spec_read(text, &spec))
+        return;
+    for (size_t i = 0; i < spec.n; i++) {
+        if (spec.clause[i].version.major > WC_MAJOR_MOST)
+            continue;
+        near(spec.clause[i].version, v);
+        for (size_t k = 0; k < NEAR; k++)
+            if (wc_version_compare(v[k], after) > 0 &&
+                (!wc_version_known(*least) || wc_version_compare(v[k], *least) < 0))
+                *least = v[k];
+    }
+}
+
+static struct wc_version next(const struct wc_stack *s, const struct wc_hosts *hosts,
+                              struct wc_version after) {
+    struct wc_version least = WC_VERSION_NONE;
+
+    WC_EACH(demand, s->demands) {
+        if (!counts(demand, hosts))
+            continue;
+        take_near(demand->r.spec, after, &least);
+        take_near(demand->r.built, after, &least);
+    }
+    return least;
+}
+
+bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
+                        struct wc_version *low, struct wc_version *high) {
+    struct wc_version v = {0, 0, 0, -1};
+
+    *low = *high = WC_VERSION_NONE;
+    while (wc_version_known(v = next(s, hosts, v))) {
+        bool good = wc_all_accept(s, hosts, v);
+        if (good && !wc_version_known(*low))
+            *low = v;
+        if (!good && wc_version_known(*low)) {
+            *high = v;
+            return true;
+        }
+    }
+    return wc_version_known(*low);
+}
+
+/* 10.0.0 as "10", 9.8.0 as "9.8". */
+static const char *format_short(struct wc_case *c, struct wc_version v) {
+    if (v.patch == 0)
+        v.patch = -1;
+    if (v.patch < 0 && v.minor == 0)
+        v.minor = -1;
+    return wc_format_version(c, v);
+}
+
+const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high) {
+    if (!wc_version_known(high))
+        return wc_format(c, ">=%s", format_short(c, low));
+    return wc_format(c, ">=%s,<%s", format_short(c, low), format_short(c, high));
+}

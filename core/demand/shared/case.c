@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building one finding in the scratch arena: see core/demand/finding.h. */
+#include "core/demand/finding.h"
+
+enum { TEXT_MOST = 900, NAME_MOST = 72 };
+
+struct wc_case *wc_case_begin(struct wc_diagnosis *d) {
+    struct wc_case *c = &d->making;
+    struct wc_record empty;
+
+    wc_record_begin(&empty, WC_KIND_finding);
+    c->d = d;
+    c->r = empty.u.finding;
+    c->r.id = d->kind->id;
+    c->facts = 0;
+    c->more = 0;
+    c->effect = WC_EFFECT_FELT;
+    c->lost = c->on_disk = false;
+    return c;
+}
+
+static const char *keep(struct wc_case *c, const struct wc_text *t) {
+    const char *kept = wc_arena_string_n(c->d->scratch, t->p, t->n);
+
+    if (!kept)
+        c->lost = true;
+    return kept;
+}
+
+static const char *format_list(struct wc_case *c, const char *format, va_list list) {
+    char buffer[TEXT_MOST];
+    struct wc_text t;
+
+    wc_text_begin(&t, buffer, sizeof buffer);
+    wc_text_format_list(&t, format, list);
+    if (t.cut) {
+        t.n -= 3;
+        wc_text_add(&t, "...");
+    }
+    return keep(c, &t);
+}
+
+const char *wc_format(struct wc_case *c, const char *format, ...) {
+    va_list list;
+
+    va_start(list, format);
+    const char *text = format_list(c, format, list);
+    va_end(list);
+    return text;
+}
+
+const char *wc_format_version(struct wc_case *c, struct wc_version v) {
+    char buffer[WC_VERSION_TEXT];
+
+    return wc_format(c, "%s", wc_version_format(v, buffer));
+}
+
+static bool moves_a_cursor(char ch) {
+    return (unsigned char)ch < ' ' || ch == 127;
+}
+
+/* What stands in a sentence gets printed by whoever reads a log: no control characters, whatever
+ * it was made of. */
+static void add_visible(struct wc_text *t, const char *text) {
+    for (size_t n = 0; *text && !t->cut; text += n + (text[n] != '\0')) {
+        for (n = 0; text[n] && !moves_a_cursor(text[n]); n++)
+            ;
+        wc_text_add_n(t, text, n);
+        if (text[n] && !t->cut)
+            wc_text_add_char(t, '?');
+    }
+}
+
+static const char *harmless(struct wc_case *c, const char *title) {
+    char buffer[TEXT_MOST];
+    struct wc_text t;
+
+    wc_text_begin(&t, buffer, sizeof buffer);
+    add_visible(&t, title ? title : "");
+    return wc_str_same(t.p, title) ? title : keep(c, &t);
+}
+
+const char *wc_format_name(struct wc_case *c, const char *path) {
+    char buffer[NAME_MOST];
+    struct wc_text t;
+
+    if (!path || !*wc_base_name(path))
+        return "?";
+    wc_text_begin(&t, buffer, sizeof buffer);
+    add_visible(&t, wc_base_name(path));
+    /* A cut through a character of several bytes would leave half of it. */
+    while (t.cut && t.n && ((unsigned char)t.p[t.n - 1] & 0x80))
+        t.p[--t.n] = '\0';
+    return keep(c, &t);
+}
+
+const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n) {
+    const char *list = n ? wc_format_name(c, names[0]) : NULL;
+
+    for (size_t i = 1; i < n; i++)
+        list = wc_format(c, "%s, %s", list, wc_format_name(c, names[i]));
+    return list;
+}
+
+static void add_fact(struct wc_case *c, const char *name, struct wc_typed_fact typed,
+                     const char *value, const char *source) {
+    if (!value)
+        return;
+    if (c->facts == WC_CASE_FACTS - 1) { /* the last place tells how many found none */
+        c->more++;
+        return;
+    }
+    c->typed[c->facts] = typed;
+    c->fact[c->facts++] = (struct wc_fact){name, value, source};
+}
+
+void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value,
+                  const char *source) {
+    add_fact(c, wc_fact_name(role), (struct wc_typed_fact){role, value}, value, source);
+}
+
+void wc_case_fact_at(struct wc_case *c, enum wc_fact_role role, const char *path, const char *value,
+                     const char *source) {
+    add_fact(c, wc_fact_name(role), (struct wc_typed_fact){role, path}, value, source);
+}
+
+void wc_case_named(struct wc_case *c, const char *name, const char *value, const char *source) {
+    add_fact(c, name, (struct wc_typed_fact){wc_fact_role_named(name), value}, value, source);
+}
+
+static void *copy(struct wc_case *c, const void *list, size_t size) {
+    void *kept = size ? wc_arena_take(c->d->scratch, size) : NULL;
+
+    if (kept)
+        wc_mem_copy(kept, list, size);
+    else if (size)
+        c->lost = true;
+    return kept;
+}
+
+/* The one place that decides it. */
+static enum wc_severity severity_of(enum wc_severity usual, enum wc_effect effect) {
+    static const enum wc_severity severities[][WC_EFFECT_NONE + 1] = {
+        [WC_severity_NOTE] = {WC_severity_NOTE, WC_severity_NOTE, WC_severity_NOTE},
+        [WC_severity_WARNING] = {WC_severity_WARNING, WC_severity_NOTE, WC_severity_NOTE},
+        [WC_severity_ERROR] = {WC_severity_ERROR, WC_severity_WARNING, WC_severity_NOTE},
+    };
+
+    return severities[usual][effect];
+}
+
+void wc_case_end(struct wc_case *c) {
+    struct wc_findings *out = c->d->out;
+
+    if (c->more) {
+        c->typed[c->facts] = (struct wc_typed_fact){WC_FACT_NOT_LISTED, NULL};
+        c->fact[c->facts++] =
+            (struct wc_fact){wc_fact_name(WC_FACT_NOT_LISTED), wc_format(c, "%jd", c->more), NULL};
+    }
+    c->r.severity = severity_of(c->d->kind->severity, c->effect);
+    c->r.title = harmless(c, c->r.title);
+    if (c->d->s->replayed) { /* nothing is mapped yet: what the replay of its loading has */
+        c->r.predicted = c->r.predicted || !c->on_disk;
+        for (size_t i = 0; i < c->facts; i++)
+            if (wc_str_same(c->fact[i].source, "link map"))
+                c->fact[i].source = "the loader's rules";
+    }
+    c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
+    c->r.facts.typed = copy(c, c->typed, c->facts * sizeof *c->typed);
+    c->r.facts.n = c->facts;
+    if (!out->p)
+        out->p = wc_arena_take(c->d->scratch, WC_FINDINGS_MOST * sizeof *out->p);
+    if (c->lost || !c->r.title || !out->p || out->n == WC_FINDINGS_MOST)
+        out->lost++;
+    else
+        out->p[out->n++] = c->r;
+}
+
+bool wc_has_error(const struct wc_diagnosis *d) {
+    return WC_ANY(r, *d->out, r->severity == WC_severity_ERROR);
+}
+
+static bool is_error(const struct wc_diagnosis *d, int64_t object, const char *id) {
+    return WC_ANY(r, *d->out,
+                  r->severity == WC_severity_ERROR && wc_str_same(r->id, id) &&
+                      (object == WC_NULL || r->object == WC_NULL || r->object == object));
+}
+
+const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
+    const char *id;
+    va_list ids;
+
+    va_start(ids, object);
+    do
+        id = va_arg(ids, const char *);
+    while (id && !is_error(d, object, id));
+    va_end(ids);
+    return id;
+}
+
+bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact) {
+    return WC_ANY(r, *d->out,
+                  wc_str_same(r->id, d->kind->id) && wc_str_same(r->facts.p[0].value, first_fact));
+}
+
+bool wc_is_unreported(const struct wc_diagnosis *d, const struct wc_failure *f,
+                      enum wc_reason reason) {
+    return f->reason == reason && f->fate != WC_FATE_MADE_GOOD &&
+           !wc_reported_before(d, f->culprit);
+}

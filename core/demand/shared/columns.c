@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns of the model that are computed once, before any finding is made: why each request
+ * failed, because of which library, and whether that was made good. */
+#include "core/demand/finding.h"
+
+#define DELETED " (deleted)"
+
+/* ---- files that were looked at ---- */
+
+/* The same question of the same object is searched for once, and told again. */
+static bool file_belongs(const struct wc_stack *s, const struct wc_file_record *file,
+                         const struct wc_failure *f) {
+    if (file->request == f->r.request)
+        return true;
+    WC_EACH(search, s->searches) {
+        const struct wc_search_record *r = &search->r;
+        if (file->request != WC_NULL && r->request == file->request)
+            return wc_str_same(r->name, f->r.name) && r->caller_object == f->r.caller_object &&
+                   wc_str_same(r->caller, f->r.caller);
+    }
+    return false;
+}
+
+const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
+                                          const char *name) {
+    bool other = wc_name_kind_of(name) == WC_NAME_OTHER;
+
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
+        if (r->path && !r->fault && file_belongs(s, r, f) &&
+            (other ? wc_str_same(wc_base_name(r->path), wc_base_name(name))
+                   : wc_same_library(r->path, name, false)))
+            return r;
+    }
+    return NULL;
+}
+
+/* The file of that path, or that bare name: one with a fault; else, where the loader refused it,
+ * any. */
+static const struct wc_file_record *looked_at(const struct wc_stack *s, const struct wc_failure *f,
+                                              const char *name) {
+    bool bare = !wc_str_find_char(name, '/');
+    const struct wc_file_record *found = NULL;
+
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
+        if (!r->path || !wc_str_same(bare ? wc_base_name(r->path) : r->path, name) ||
+            !file_belongs(s, r, f))
+            continue;
+        if (r->fault)
+            return r;
+        found = f->said.what == WC_SAID_REFUSED ? r : found;
+    }
+    return found;
+}
+
+/* The library that was not found. NULL: the loader had other words. */
+static const char *missing_of(const struct wc_failure *f) {
+    if (f->needs)
+        return f->needs;
+    if (!wc_was_not_found(f))
+        return NULL;
+    return f->r.name ? f->r.name : f->said.file;
+}
+
+bool wc_file_matters(const char *file) {
+    return file && (wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file)));
+}
+
+/* A process that others ended by a signal has not failed. */
+bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f) {
+    return f->fate == WC_FATE_FELT || (f->fate == WC_FATE_LAST && wc_failed_itself(s));
+}
+
+/* ---- why a request failed ---- */
+
+bool wc_is_false_name(const char *name, const char *soname) {
+    return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library(name, soname, true);
+}
+
+/* cuDNN's own needs count, too: an old libstdc++, say. */
+bool wc_symbol_version_matters(const struct wc_said *u) {
+    return wc_kind_is_ours(wc_name_kind_of(u->library ? u->library : u->version)) ||
+           wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
+}
+
+static bool name_is_of_deleted_file(const struct wc_stack *s, struct wc_failure *f) {
+    char bare[256];
+    const char *name = f->r.name ? wc_base_name(f->r.name) : NULL;
+    size_t n = name ? wc_str_length(name) : 0, end = sizeof DELETED - 1;
+
+    (void)s;
+    f->culprit = f->r.name;
+    return n > end && wc_str_ends(name, DELETED) &&
+           wc_str_format(bare, sizeof bare, "%.*s", (int)(n - end), name) && wc_file_matters(bare);
+}
+
+static bool is_of_system(enum wc_file_fault fault) {
+    return fault == WC_file_fault_UNREADABLE || fault == WC_file_fault_NO_EXECUTION ||
+           fault == WC_file_fault_NO_ROOM || fault == WC_file_fault_REPLACED ||
+           fault == WC_file_fault_CLOSED;
+}
+
+/* The file that the loader refused, or passed over without a word. */
+static bool find_file(const struct wc_stack *s, struct wc_failure *f) {
+    const char *name = f->said.what == WC_SAID_REFUSED ? f->said.file : missing_of(f);
+
+    f->file = name ? looked_at(s, f, name) : NULL;
+    f->culprit = f->file ? f->file->path : name;
+    return name != NULL;
+}
+
+static bool file_is_no_library(const struct wc_stack *s, struct wc_failure *f) {
+    return find_file(s, f) && !f->said.system &&
+           (f->said.what == WC_SAID_REFUSED ||
+            (f->file && f->file->fault && !is_of_system(f->file->fault)));
+}
+
+static bool system_refuses(const struct wc_stack *s, struct wc_failure *f) {
+    enum wc_file_fault fault;
+
+    if (!find_file(s, f) || (!f->said.system && !f->file))
+        return false;
+    fault = f->file ? f->file->fault : WC_file_fault_UNKNOWN;
+    f->refusal = f->said.system;
+    if (f->refusal)
+        return true;
+    if (fault == WC_file_fault_NO_EXECUTION || fault == WC_file_fault_NO_ROOM)
+        f->refusal = WC_SYSTEM_MAPPING; /* nobody asked the loader why */
+    /* Whether it is in a closed directory cannot be seen: what is tried in case it is there is
+     * missed by nobody. */
+    else if (fault == WC_file_fault_UNREADABLE ||
+             (fault == WC_file_fault_CLOSED &&
+              (wc_name_kind_of(f->culprit) == WC_NAME_FACADE || wc_ended_badly(s))))
+        f->refusal = WC_SYSTEM_RIGHTS; /* passed over without a word */
+    return f->refusal != WC_SYSTEM_NOTHING;
+}
+
+/* Would this file have been the right one under the name asked for? A name without a number takes
+ * any release. */
+static bool is_right(const struct wc_file_record *file, const char *asked) {
+    struct wc_name wanted;
+
+    if (!file->soname || file->fault)
+        return false;
+    wanted = wc_name_read(asked);
+    if (wanted.kind == WC_NAME_DRIVER &&
+        wc_lies_in_a(file->real_path ? file->real_path : file->path, "stubs"))
+        return false;
+    return wc_same_library(asked, file->soname, false) &&
+           (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), file->soname));
+}
+
+static bool has_its_own_name(const struct wc_file_record *file) {
+    return wc_str_same(wc_base_name(file->path), file->soname);
+}
+
+static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *f) {
+    const char *asked = f->r.name ? missing_of(f) : NULL;
+    enum wc_name_kind kind;
+
+    asked = asked ? wc_base_name(asked) : NULL;
+    kind = wc_name_kind_of(asked);
+    /* With libcuda in the process nobody is without it: who asks once more tries its names. But
+     * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
+    if (kind == WC_NAME_OTHER || (kind == WC_NAME_DRIVER && wc_driver_library(s) &&
+                                  !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
+        return false;
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
+        if (!r->path || !is_right(r, asked) || !file_belongs(s, r, f) ||
+            wc_str_same(wc_base_name(r->path), asked))
+            continue;
+        if (!f->file || (has_its_own_name(r) && !has_its_own_name(f->file)))
+            f->file = r;
+    }
+    f->culprit = f->file ? f->file->path : NULL;
+    return f->file != NULL;
+}
+
+/* The library that it took for one that it is not, where the loader names it; where it names a
+ * function alone, the one that was found by the name of the symbol version, or of cuDNN. */
+static bool name_has_other_library(const struct wc_stack *s, struct wc_failure *f) {
+    const struct wc_said *said = &f->said;
+
+    if (said->what != WC_SAID_UNMET)
+        return false;
+    if (said->library) {
+        const struct wc_file *found =
+            WC_FIRST(file, s->files,
+                     wc_str_same(file->r.path, said->library) && file_belongs(s, &file->r, f));
+        f->file = found ? &found->r : NULL;
+    } else if (wc_function_find(said->symbol) != WC_NO_FUNCTION) {
+        f->file = wc_file_like(s, f, said->version ? said->version : "libcudnn.so");
+    }
+    f->culprit = f->file ? f->file->path : NULL;
+    return f->file && f->file->soname && wc_is_false_name(f->file->path, f->file->soname);
+}
+
+/* A file of cuDNN that wants what another one of cuDNN does not have: the two are of different
+ * releases. */
+static bool part_is_refused(const struct wc_stack *s, struct wc_failure *f) {
+    f->culprit = f->said.file;
+    return wc_is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f));
+}
+
+/* Whatever it was: the loader refused it, and the process ended. */
+static bool was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
+    return f->fate == WC_FATE_LAST && !WC_ANY(other, s->failures, other->seq > f->seq);
+}
+
+static bool lacks_symbol_version(const struct wc_stack *s, struct wc_failure *f) {
+    f->culprit = f->said.file;
+    return f->said.what == WC_SAID_UNMET && f->said.version &&
+           (wc_symbol_version_matters(&f->said) || was_the_end(s, f));
+}
+
+static bool lacks_function(const struct wc_stack *s, struct wc_failure *f) {
+    (void)s;
+    f->culprit = f->said.file;
+    return f->said.what == WC_SAID_UNMET && !f->said.version && f->said.symbol &&
+           wc_str_starts(f->said.symbol, "cudnn") && !wc_name_is_cudnn(f->said.file);
+}
+
+static bool needs_another(const struct wc_stack *s, struct wc_failure *f) {
+    (void)s;
+    f->culprit = f->needs;
+    return f->needs != NULL;
+}
+
+static bool is_not_found(const struct wc_stack *s, struct wc_failure *f) {
+    (void)s;
+    f->culprit = f->r.name;
+    return wc_was_not_found(f);
+}
+
+static const struct {
+    enum wc_reason reason;
+    bool (*matches)(const struct wc_stack *s, struct wc_failure *f); /* and sets the culprit */
+} claims[] = {
+    {WC_REASON_REPLACED, name_is_of_deleted_file},
+    {WC_REASON_BAD_FILE, file_is_no_library},
+    {WC_REASON_SYSTEM, system_refuses},
+    {WC_REASON_WRONG_NAME, library_has_other_name},
+    {WC_REASON_WRONG_NAME, name_has_other_library},
+    {WC_REASON_PART_REFUSED, part_is_refused},
+    {WC_REASON_SYMBOL_VERSION, lacks_symbol_version},
+    {WC_REASON_SYMBOL, lacks_function},
+    {WC_REASON_NEEDS, needs_another},
+    {WC_REASON_NOT_FOUND, is_not_found},
+};
+
+static void claim(const struct wc_stack *s, struct wc_failure *f) {
+    f->reason = WC_REASON_UNKNOWN;
+    f->refusal = WC_SYSTEM_NOTHING;
+    if (wc_is_load(f))
+        WC_EACH_ROW(row, claims) {
+            f->file = NULL;
+            if (row->matches(s, f)) {
+                f->reason = row->reason;
+                return;
+            }
+        }
+    f->culprit = NULL;
+    f->file = NULL;
+}
+
+/* ---- whether it was made good ---- */
+
+/* Is o what was to be had under this name: the same library, or what answers to the name? */
+static bool is_same_library(const struct wc_object *o, const char *name) {
+    const char *path = wc_path_of(o);
+
+    return name &&
+           (wc_answers_to(o, name) || wc_same_library(path, name, false) ||
+            (wc_name_kind_of(path) == WC_NAME_OTHER && wc_same_library(o->r.soname, name, false)));
+}
+
+static bool is_by_the_same(const struct wc_failure *a, const struct wc_failure *b) {
+    return (a->r.caller_object != WC_NULL || a->r.caller) &&
+           a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller);
+}
+
+/* A library of cuDNN that was found and not loaded: it lacks something. */
+static bool lacks_something(const struct wc_failure *f) {
+    return wc_name_is_cudnn(f->r.name) &&
+           (wc_is_torn_cudnn(f) || (f->needs && !wc_name_is_cudnn(f->needs)));
+}
+
+/* The caller found another library of cuDNN's later, which was not loaded: what that one lacks is
+ * the cause. last: the last one that any caller found so. */
+static bool found_another(const struct wc_stack *s, const struct wc_failure *f,
+                          const struct wc_failure *last) {
+    return last && last->seq > f->seq &&
+           WC_ANY(g, s->failures, g->seq > f->seq && lacks_something(g) && is_by_the_same(f, g));
+}
+
+/* libnvinfer.so.8 and libnvinfer.so.10 */
+static bool is_named_alike(const char *a, const char *b) {
+    const char *x = wc_base_name(a), *y = wc_base_name(b), *end = wc_str_find(x, ".so");
+    const size_t n = end ? (size_t)(end - x) + 3 : 0;
+
+    return n > 0 && wc_str_length(y) >= n && wc_mem_compare(x, y, n) == 0;
+}
+
+/* Is that facade one for the file that lacked one: opened by its caller itself, or needed by
+ * another file of its name, or of its directory? Who opens for everybody, as Python's ctypes does,
+ * got the others' facades for others. */
+static bool is_for_file(const struct wc_object *facade, const struct wc_failure *f) {
+    const size_t n = wc_dir_length(f->r.name);
+    const char *by = facade->r.asked_by;
+
+    return !n || !by || wc_str_same(by, f->r.caller) || wc_is_below(by, f->r.name, n) ||
+           is_named_alike(by, f->r.name);
+}
+
+/* A caller that is not known got whatever was loaded. */
+static bool is_for_caller(const struct wc_stack *s, const struct wc_object *o,
+                          const struct wc_failure *f) {
+    return (f->r.caller_object == WC_NULL && !f->r.caller) ||
+           wc_brought_by(s, o, f->r.caller_object, f->r.caller);
+}
+
+/* A facade that another host had loaded is found without a new object: the caller's binding to it
+ * tells. */
+static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *caller = wc_caller_of(s, f);
+
+    WC_EACH(o, s->objects) {
+        if (!wc_came_after(o, f) || !is_for_caller(s, o, f))
+            continue;
+        if (f->needs ? wc_answers_to(o, f->r.name) : o->r.role == WC_role_FACADE)
+            return true;
+        if (f->needs && f->r.caller && o->r.role == WC_role_FACADE && is_for_file(o, f))
+            return true;
+    }
+    return !f->needs && WC_ANY(b, s->bindings,
+                               caller && b->seq > f->seq && wc_is_binding_of(b, caller) &&
+                                   wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)));
+}
+
+static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
+                          const struct wc_failure *last) {
+    if (found_another(s, f, last))
+        return true;
+    if (f->reason >= WC_REASON_NEEDS && wc_name_is_cudnn(f->culprit) && !wc_asked_by_cudnn(s, f))
+        return caller_got_facade(s, f);
+    return WC_ANY(o, s->objects,
+                  wc_came_after(o, f) && (f->reason < WC_REASON_NEEDS || is_for_caller(s, o, f)) &&
+                      (is_same_library(o, f->r.name) ||
+                       (f->culprit != f->r.name && is_same_library(o, f->culprit))));
+}
+
+/* ---- what became of it ---- */
+
+/* Was nothing of cuDNN or CUDA loaded, bound or called behind f, and nothing else asked for? */
+static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
+    WC_EACH_ROW(a, s->asked)
+        if (wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request)
+            return false;
+    return !WC_ANY(o, s->objects,
+                   (o->r.role != WC_role_OTHER || o->r.framework) && wc_came_after(o, f)) &&
+           !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
+}
+
+static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_call *within =
+        WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
+
+    if (within && wc_call_failed(s, &within->r))
+        return WC_FATE_FELT;
+    if (!within && was_the_last(s, f))
+        return wc_ended_badly(s) ? WC_FATE_LAST : wc_has_ended(s) ? WC_FATE_LEFT : WC_FATE_OPEN;
+    return wc_has_ended(s) ? WC_FATE_WENT_ON : WC_FATE_OPEN;
+}
+
+void wc_fill_columns(const struct wc_stack *s) {
+    struct wc_failure *f = s->failures.p;
+    const struct wc_failure *last = NULL;
+
+    for (size_t i = 0; i < s->failures.n; i++) {
+        f[i].fate = fate_of(s, &f[i]);
+        last = lacks_something(&f[i]) ? &f[i] : last;
+    }
+    for (size_t i = 0; i < s->failures.n; i++)
+        claim(s, &f[i]);
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (was_made_good(s, &f[i], last))
+            f[i].fate = WC_FATE_MADE_GOOD;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts that several findings give: what a library is, and what the replays of the loader's search
+ * say of it and of what stood beside it. */
+#include "core/demand/finding.h"
+
+const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
+    return WC_FIRST(f, s->searches,
+                    o->r.object != WC_NULL && f->r.object == o->r.object &&
+                        f->r.rule != WC_search_rule_UNKNOWN && f->r.rule != WC_search_rule_LOADED);
+}
+
+const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
+                                           const struct wc_object *library) {
+    return WC_FIRST(f, s->searches,
+                    f->r.rule == WC_search_rule_LOADED && f->r.takes && f->r.object != WC_NULL &&
+                        f->r.object == library->r.object &&
+                        wc_means(host, f->r.caller_object, f->r.caller));
+}
+
+const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
+                                           const char *path) {
+    return WC_FIRST(b, s->candidates,
+                    f && b->r.search == f->r.search && b->r.file_state == WC_file_state_FITS &&
+                        (path ? wc_str_same(b->r.path, path) : b->r.beaten));
+}
+
+/* "LD_LIBRARY_PATH, /opt/lib", "DT_RPATH of libhost.so, $ORIGIN/lib", "ld.so.cache". */
+static const char *format_rule(struct wc_case *c, enum wc_search_rule rule, const char *of,
+                               const char *element) {
+    const char *word = wc_enum_word(WC_ENUM_search_rule, rule);
+
+    return wc_format(c, "%s%s%s%s%s", word ? word : "?", of ? " of " : "",
+                     of ? wc_format_name(c, of) : "", element ? ", " : "",
+                     element && !*element ? "the empty element" : element);
+}
+
+static const char *format_candidate(struct wc_case *c, const struct wc_candidate *b) {
+    const char *state = b->r.file_state == WC_file_state_FITS
+                            ? NULL
+                            : wc_enum_word(WC_ENUM_file_state, b->r.file_state);
+    const char *installation = b->r.installation ? wc_format_name(c, b->r.installation) : NULL;
+
+    return wc_format(c, "%s%s%s%s%s%s%s", b->r.path, b->r.version ? "  " : "", b->r.version,
+                     state ? "  " : "", state, installation ? "  " : "", installation);
+}
+
+void wc_case_own_search(struct wc_case *c, const struct wc_searched *f) {
+    const struct wc_candidate *own = f ? wc_candidate_of(c->d->s, f, f->r.takes) : NULL;
+
+    if (f)
+        wc_case_fact_at(c, WC_FACT_ITS_OWN_SEARCH_FINDS, f->r.takes,
+                        own ? format_candidate(c, own) : f->r.takes, "the loader's rules");
+}
+
+const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f) {
+    return f && f->r.later_path && f->r.later_takes ? wc_candidate_of(s, f, f->r.later_takes)
+                                                    : NULL;
+}
+
+static void case_later(struct wc_case *c, const struct wc_searched *f) {
+    const struct wc_candidate *later = wc_later_of(c->d->s, f);
+
+    if (!later)
+        return;
+    wc_case_fact(c, WC_FACT_SET_TOO_LATE,
+                 *f->r.later_path ? wc_format(c, "LD_LIBRARY_PATH=%s", f->r.later_path)
+                                  : "LD_LIBRARY_PATH is unset",
+                 "environment at the request");
+    wc_case_fact_at(c, WC_FACT_WOULD_HAVE_GIVEN, later->r.path, format_candidate(c, later),
+                    "the loader's rules");
+}
+
+static void candidates(struct wc_case *c, const struct wc_searched *f) {
+    WC_EACH(b, c->d->s->candidates) {
+        enum wc_fact_role role = b->r.rule == WC_search_rule_NOT_SEARCHED ? WC_FACT_A_COPY_IS_IN
+                                 : b->r.beaten                            ? WC_FACT_BEHIND_IT
+                                                                          : WC_FACT_PASSED_OVER;
+        if (b->r.search == f->r.search && !wc_str_same(b->r.path, f->r.takes) &&
+            !(b->r.rule == WC_search_rule_NOT_SEARCHED && wc_str_same(b->r.path, f->r.later_takes)))
+            wc_case_fact_at(c, role, b->r.path, format_candidate(c, b),
+                            format_rule(c, b->r.rule, b->r.of, b->r.element));
+    }
+}
+
+void wc_case_searched(struct wc_case *c, const struct wc_searched *f) {
+    if (!f)
+        return;
+    WC_EACH(directory, f->r.searched)
+        wc_case_fact(c, WC_FACT_SEARCHED, *directory, "the loader's rules");
+    candidates(c, f);
+    case_later(c, f);
+}
+
+const char *wc_format_installation(struct wc_case *c, const struct wc_object *o) {
+    const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->r.installation_kind);
+    const char *name = o->r.installation, *version = o->r.installation_version;
+
+    if (!name) /* that it is in a directory is no news */
+        return o->r.installation_kind == WC_installation_kind_DIRECTORY ? NULL : kind;
+    if (version && wc_str_ends(name, version)) /* cuda-13.0 */
+        version = NULL;
+    return wc_format(c, "%s%s%s%s%s%s", name, version ? " " : "", version, kind ? " (" : "", kind,
+                     kind ? ")" : "");
+}
+
+const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
+    enum wc_installation_kind kind = o->r.installation_kind;
+    bool package = kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
+                   kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
+    const char *name = package ? o->r.installation : NULL, *version = o->r.installation_version;
+
+    if (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY)
+        return wc_format_name(c, wc_name_of(o));
+    if (!name) {
+        const struct wc_demand *demand =
+            WC_FIRST(d, c->d->s->demands, d->r.framework && wc_is_demand_by(d, o));
+        name = demand ? demand->r.framework : NULL;
+        version = demand ? demand->r.framework_version : NULL;
+    }
+    if (!name)
+        return wc_format_name(c, wc_path_of(o));
+    return version ? wc_format(c, "%s %s", wc_format_name(c, name), wc_format_name(c, version))
+                   : wc_format_name(c, name);
+}
+
+void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
+    const char *name = o->r.asked_name ? o->r.asked_name : "it";
+
+    if (o->r.asked_how == WC_operation_PRELOAD)
+        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "LD_PRELOAD names %s", name),
+                     "environment at process start");
+    if (!o->r.asked_by)
+        return;
+    if (o->r.asked_how == WC_operation_NEEDED)
+        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "%s needs %s", o->r.asked_by, name),
+                     "DT_NEEDED");
+    else
+        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "%s asked for %s", o->r.asked_by, name),
+                     "loader request");
+}
+
+static void case_found(struct wc_case *c, const struct wc_object *o) {
+    const struct wc_searched *f = wc_search_of(c->d->s, o);
+
+    if (!f)
+        return;
+    wc_case_fact(c, WC_FACT_FOUND_BY, format_rule(c, f->r.rule, f->r.of, f->r.element),
+                 "the loader's rules");
+    if (o->r.role == WC_role_FACADE)
+        candidates(c, f);
+    case_later(c, f);
+}
+
+void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o) {
+    struct wc_range own = wc_own_range(o);
+
+    wc_case_fact(c, role, wc_path_of(o), "link map");
+    if (o->r.path && o->r.real_path && wc_str_compare(o->r.path, o->r.real_path) != 0)
+        wc_case_fact(c, WC_FACT_REAL_PATH, o->r.real_path, "link map");
+    if (o->r.role == WC_role_CUDA_DEPENDENCY)
+        wc_case_fact(c, WC_FACT_VERSION, wc_cuda_release(c, o), "file name or package");
+    else
+        wc_case_fact(c, WC_FACT_VERSION, wc_format_range(c, own), own.source);
+    wc_case_fact(c, WC_FACT_HEADER_BESIDE_IT, o->r.header_version,
+                 "cudnn.h, in the directory include");
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files beside it");
+    wc_case_fact(c, WC_FACT_MOUNTED_FROM_ELSEWHERE, o->r.mount, "/proc/self/mountinfo");
+    wc_case_asker(c, o);
+    case_found(c, o);
+}
+
+struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path) {
+    struct wc_object o;
+
+    wc_mem_set(&o, 0, sizeof o);
+    o.version = o.floor = o.ceiling = WC_VERSION_NONE;
+    o.r.path = path && *path ? path : NULL;
+    if (f) {
+        o.r.path = f->path;
+        o.r.real_path = f->real_path;
+        o.r.soname = f->soname;
+        o.r.version = f->version;
+        o.r.version_source = f->version_source;
+        o.version = wc_version_of(f->version);
+        o.r.installation_kind = f->installation_kind;
+        o.r.installation = f->installation;
+        o.r.installation_version = f->installation_version;
+        o.r.installation_path = f->installation_path;
+    }
+    return o;
+}
+
+void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_file_record *f,
+                  const char *source) {
+    struct wc_object o = wc_file_as_object(f, NULL);
+
+    wc_case_fact(c, role, f->path, source);
+    wc_case_fact(c, WC_FACT_LEADS_TO, f->link, "symbolic link");
+    if (f->real_path && !wc_str_same(f->real_path, f->path))
+        wc_case_fact(c, WC_FACT_REAL_PATH, f->real_path, "file");
+    wc_case_fact(c, WC_FACT_SONAME, f->soname, "dynamic section");
+    wc_case_fact(c, WC_FACT_VERSION, f->version,
+                 wc_enum_word(WC_ENUM_version_source, f->version_source));
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files beside it");
+}

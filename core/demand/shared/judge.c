@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a host wants against what it got. A framework's own check decides where it is known
+ * (core/knowledge/rules.def), a range in package metadata decides by itself, the oldest
+ * release with all imported functions and the major of a symbol version are bounds. A range of
+ * possible versions fails only when both its ends fail in the same way.
+ */
+#include "core/demand/finding.h"
+
+bool wc_spec_pins(const char *spec, struct wc_version *out) {
+    struct wc_spec s;
+
+    if (!wc_spec_read(spec, &s) || s.n != 1 || s.clause[0].op != WC_EQ)
+        return false;
+    *out = s.clause[0].version;
+    return true;
+}
+
+/* ---- a PEP 440 set ---- */
+
+/* On which side of a clause that refuses it does v lie? */
+static enum wc_fit refused_by(enum wc_spec_op op, struct wc_version bound, struct wc_version v) {
+    bool newer;
+
+    if (v.build < 0)
+        bound.build = -1;
+    newer = wc_version_compare(v, bound) > 0;
+    switch (op) {
+    case WC_NE:
+    case WC_NE_PREFIX:
+        return WC_TOO_OLD; /* one release is left out: the way on is to a newer one */
+    case WC_LT:
+        if (v.major > bound.major ||
+            (v.major == bound.major && bound.minor <= 0 && bound.patch <= 0))
+            return WC_OTHER_MAJOR; /* "<10.0" is how metadata says "of major 9" */
+        return WC_TOO_NEW;
+    case WC_LE:
+        return v.major > bound.major ? WC_OTHER_MAJOR : WC_TOO_NEW;
+    default:
+        if (v.major != bound.major)
+            return WC_OTHER_MAJOR;
+        return newer ? WC_TOO_NEW : WC_TOO_OLD;
+    }
+}
+
+static enum wc_fit spec_fit_of(const struct wc_spec *spec, struct wc_version v) {
+    enum wc_answer answer = wc_spec_accepts(spec, v);
+    enum wc_fit worst = WC_FIT_UNKNOWN;
+
+    if (answer != WC_NO)
+        return answer == WC_YES ? WC_FITS : WC_FIT_UNKNOWN;
+    for (size_t i = 0; i < spec->n; i++) {
+        struct wc_spec one = {.n = 1};
+        enum wc_fit fit;
+        one.clause[0] = spec->clause[i];
+        if (wc_spec_accepts(&one, v) != WC_NO)
+            continue;
+        fit = refused_by(one.clause[0].op, one.clause[0].version, v);
+        if (worst == WC_FIT_UNKNOWN || fit == WC_OTHER_MAJOR)
+            worst = fit;
+    }
+    return worst;
+}
+
+static enum wc_fit both(enum wc_fit low, enum wc_fit high) {
+    return low == high ? low : WC_FIT_UNKNOWN;
+}
+
+/* ---- one demand ---- */
+
+enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
+    enum wc_rule rule = wc_rule_from_name(r->compatibility_rule);
+
+    if (rule != WC_RULE_NONE)
+        return rule;
+    return r->demand_kind == WC_demand_kind_EXPECTATION ? WC_RULE_EXPECTED : WC_RULE_NVIDIA;
+}
+
+static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range range) {
+    struct wc_version built = wc_version_of(r->built);
+    struct wc_spec spec;
+
+    /* A rule compares with what was built with, or what is pinned. */
+    if ((r->demand_kind == WC_demand_kind_REQUIRED || !wc_version_known(built)) &&
+        !wc_spec_pins(r->spec, &built))
+        built = WC_VERSION_NONE;
+    built.build = -1;
+    if (!wc_version_known(range.low))
+        return WC_FIT_UNKNOWN;
+    if (wc_version_known(built))
+        return both(wc_rule_check(wc_rule_for(r), built, range.low),
+                    wc_rule_check(wc_rule_for(r), built, range.high));
+    if (!wc_spec_read(r->spec, &spec) || !spec.n)
+        return WC_FIT_UNKNOWN;
+    return both(spec_fit_of(&spec, range.low), spec_fit_of(&spec, range.high));
+}
+
+/* A newer major may have all functions of a set: only the floor counts. */
+static enum wc_fit by_functions(const struct wc_demand_record *r, struct wc_range own) {
+    struct wc_spec spec;
+    struct wc_version floor;
+
+    if (!wc_spec_read(r->spec, &spec) || !spec.n || !wc_version_known(own.low))
+        return WC_FIT_UNKNOWN;
+    floor = wc_spec_floor(&spec);
+    if (!wc_version_known(floor) || wc_version_compare(own.low, floor) >= 0)
+        return WC_FITS;
+    return wc_version_compare(own.high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
+}
+
+bool wc_is_demand_of(const struct wc_demand_record *r, const char *file) {
+    if (!r->host_path || !file)
+        return false;
+    return wc_str_find_char(file, '/') ? wc_str_same(r->host_path, file)
+                                       : wc_str_same(wc_base_name(r->host_path), file);
+}
+
+const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
+                                            enum wc_demand_kind kind) {
+    const struct wc_demand *found = WC_FIRST(
+        demand, s->demands, demand->r.demand_kind == kind && wc_is_demand_of(&demand->r, file));
+
+    return found ? &found->r : NULL;
+}
+
+int32_t wc_major_wanted(const struct wc_demand_record *r) {
+    struct wc_version v = wc_version_of(r->built);
+    struct wc_spec spec;
+
+    if (!wc_version_known(v) && wc_spec_read(r->spec, &spec) && spec.n == 1)
+        v = spec.clause[0].version;
+    /* Names before cuDNN 4 are numbered after CUDA: libcudnn.so.6.5, libcudnn.so.7.0. */
+    return v.minor >= 0 ? -1 : v.major;
+}
+
+static enum wc_fit by_major(const struct wc_demand_record *r, struct wc_range own) {
+    int32_t wanted = wc_major_wanted(r);
+
+    if (wanted < 0 || !wc_version_known(own.low) || own.low.major != own.high.major)
+        return WC_FIT_UNKNOWN;
+    return own.low.major == wanted ? WC_FITS : WC_OTHER_MAJOR;
+}
+
+enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
+                          struct wc_range own) {
+    switch (r->demand_kind) {
+    case WC_demand_kind_BUILT:
+    case WC_demand_kind_REQUIRED:
+    case WC_demand_kind_EXPECTATION:
+        return by_metadata(r, runtime);
+    case WC_demand_kind_SYMBOLS:
+        return by_functions(r, own);
+    case WC_demand_kind_SYMBOL_VERSION:
+    case WC_demand_kind_NEEDED:
+        return by_major(r, own);
+    default:
+        return WC_FIT_UNKNOWN;
+    }
+}
+
+bool wc_is_linked(const struct wc_stack *s, const struct wc_object *host) {
+    return WC_ANY(demand, s->demands,
+                  demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
+}
+
+bool wc_refuses(enum wc_fit fit) {
+    return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
+}
+
+bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
+    struct wc_range exactly = wc_exactly(v);
+
+    return wc_refuses(wc_demand_fit(r, exactly, exactly));
+}
+
+/* ---- all demands of all hosts ---- */
+
+/* False: nothing refuses this library. */
+static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
+    struct wc_range own = wc_own_range(j->library);
+
+    j->runtime = wc_runtime_of(s, j->library);
+    j->by_symbols_alone = true;
+    WC_EACH(b, s->bindings)
+        if (wc_is_binding_of(b, j->host) &&
+            __builtin_add_overflow(j->weight, wc_bound_functions(&b->r), &j->weight))
+            j->weight = INT64_MAX;
+    WC_EACH(demand, s->demands) {
+        enum wc_fit fit;
+        if (!wc_is_demand_by(demand, j->host))
+            continue;
+        if (demand->r.function_count > j->weight)
+            j->weight = demand->r.function_count;
+        fit = wc_demand_fit(&demand->r, j->runtime.range, own);
+        if (!wc_refuses(fit))
+            continue;
+        if (demand->r.demand_kind != WC_demand_kind_SYMBOLS)
+            j->by_symbols_alone = false;
+        /* Another major is the strongest; enums.def lists the kinds of demand strongest first. */
+        bool same = (fit == WC_OTHER_MAJOR) == (j->fit == WC_OTHER_MAJOR);
+        bool stronger = !j->strongest || (same ? demand->r.demand_kind < j->strongest->r.demand_kind
+                                               : fit == WC_OTHER_MAJOR);
+        if (stronger) {
+            j->strongest = demand;
+            j->fit = fit;
+            j->own_would_fit = wc_demand_fit(&demand->r, own, own) == WC_FITS;
+        }
+    }
+    return j->strongest != NULL;
+}
+
+static bool same_demand(const struct wc_judgement *a, const struct wc_judgement *b) {
+    const struct wc_demand_record *x = &a->strongest->r, *y = &b->strongest->r;
+
+    return a->library == b->library && a->fit == b->fit && x->demand_kind == y->demand_kind &&
+           wc_str_same(x->spec, y->spec) && wc_str_same(x->built, y->built) &&
+           wc_str_same(x->source, y->source) && wc_str_same(x->source_path, y->source_path);
+}
+
+/* Two libraries of one wheel want the same by the same line of its metadata: the one that uses more
+ * of cuDNN tells it for both. */
+static void fold(struct wc_diagnosis *d) {
+    for (size_t i = 0; i < d->judged.n; i++) {
+        struct wc_judgement *b = &d->judged.p[i];
+        for (size_t k = 0; k < i && !b->reported_elsewhere; k++) {
+            struct wc_judgement *a = &d->judged.p[k];
+            if (!a->reported_elsewhere && a->strongest->r.source && same_demand(a, b))
+                *(a->weight >= b->weight ? &b->reported_elsewhere : &a->reported_elsewhere) = true;
+        }
+    }
+}
+
+void wc_judge_all(struct wc_diagnosis *d) {
+    WC_EACH(use, d->uses) {
+        struct wc_judgement j = {.host = use->host, .library = use->library};
+        if (!judge(d->s, &j))
+            continue;
+        if (!d->judged.p)
+            d->judged.p = wc_arena_take(d->scratch, WC_FINDINGS_MOST * sizeof *d->judged.p);
+        if (d->judged.p && d->judged.n < WC_FINDINGS_MOST)
+            d->judged.p[d->judged.n++] = j;
+        else
+            d->out->lost++;
+    }
+    fold(d);
+}
+
+bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host) {
+    return WC_ANY(j, d->judged, j->host == host);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a file name, SONAME or symbol version says: facade, part, CUDA dependency, driver,
+ * framework. Tables: core/knowledge/names.def.
+ */
+#pragma once
+
+#include "core/base/base.h"
+#include "version.h"
+
+enum wc_name_kind {
+    WC_NAME_OTHER,
+    WC_NAME_FACADE,          /* libcudnn.so[.N[.M[.P]]], libcudnn-<hash>.so* */
+    WC_NAME_PART,            /* libcudnn_<part>.so*, libcudnn_<part>-<hash>.so* */
+    WC_NAME_CUDA_DEPENDENCY, /* libcudart, libcublas, libcublasLt, libcufft, ..., libnccl */
+    WC_NAME_DRIVER           /* libcuda.so* */
+};
+struct wc_name {
+    enum wc_name_kind kind;
+    char part[40]; /* part or CUDA dependency: "graph", "ops_infer", "cublasLt"; else "" */
+    struct wc_version version; /* behind ".so.", NONE if nothing is there */
+};
+/* name: a path or a bare name (its last element counts); NULL is OTHER. */
+struct wc_name wc_name_read(const char *name);
+enum wc_name_kind wc_name_kind_of(const char *name);
+/* A facade asks for each part by four names and most often has to: of them that with the major
+ * alone is searched for and judged by. Is it one of the others? */
+bool wc_name_is_one_of_many(const char *name);
+/* A library of cuDNN itself, facade or part. */
+bool wc_kind_is_cudnn(enum wc_name_kind kind);
+bool wc_name_is_cudnn(const char *name);
+/* The CUDA major that a CUDA dependency's name tells: 12 in "libcublas.so.12"; -1: it tells none.
+ */
+int32_t wc_name_cuda(const char *name);
+/* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)
+ */
+bool wc_name_hints(const char *name);
+/* The same of what follows its first n bytes, the directories of a name that does not. */
+bool wc_name_hints_behind(const char *name, size_t n);
+/* Our own library, which has names of cuDNN's in it and wants none. */
+#define WC_OWN_NAME "libwhichcudnn.so"
+/* Could this name have brought an object with that path and SONAME? */
+bool wc_name_fits(const char *asked, const char *path, const char *soname);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The version of a file, source after source. Each was tried on the releases of PyPI from 8.5 to
+ * 9.28, and on the 7.6.5 of a CuPy wheel. Nothing inside tells the version of an 8.x facade, of 8.x
+ * adv_train on aarch64, of 9.x heuristic and ext, and of 9.x cnn on aarch64.
+ */
+#include "file_version.h"
+
+#include "core/elf/elf_inside.h"
+#include "core/names/names.h"
+#include "core/names/version_code.h"
+
+enum { LINE = 64, BUILD_TEXT_LENGTH = 64 };
+
+/* The texts lie near the beginning of .rodata, which follows .fini in every release seen. */
+#define BUILD_TEXT_WITHIN (4u << 20)
+
+int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
+    const char *const names[] = {image ? wc_elf_defined_symbol_version(image) : NULL,
+                                 image ? wc_elf_soname(image) : NULL, path};
+    WC_EACH_ROW(text, names) {
+        struct wc_name name = wc_name_read(*text);
+        if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
+            return name.version.major;
+    }
+    return -1;
+}
+
+static bool data_symbol_name(const char *name) {
+    return name && wc_str_starts(name, "cudnn_") && wc_str_ends(name, "_version");
+}
+
+static struct wc_version by_data_symbol(const struct wc_version_query *q) {
+    const struct wc_elf_image *e = q->image;
+    struct wc_elf_symbol s;
+    for (uint32_t i = e ? e->first_defined : 0; e && i < e->symbols; i++) {
+        if (!data_symbol_name(wc_elf_symbol_name(e, i)) || !wc_elf_symbol_at(e, i, &s))
+            continue;
+        uint32_t packed;
+        const void *value = s.defined && s.type == STT_OBJECT && s.size == sizeof packed
+                                ? wc_elf_at(e, s.value, sizeof packed)
+                                : NULL;
+        if (!value)
+            continue;
+        wc_mem_copy(&packed, value, sizeof packed);
+        return wc_version_from_packed(packed);
+    }
+    return WC_VERSION_NONE;
+}
+
+static struct wc_version by_asked_names(const struct wc_version_query *q) {
+    return q->image && q->facade && q->major > 0 ? wc_version_in_names(q->image, q->major)
+                                                 : WC_VERSION_NONE;
+}
+
+static struct wc_version by_code(const struct wc_version_query *q) {
+    static const char *const functions[] = {
+        "cudnnGetVersion",           "cudnnCnnVersionCheck",      "cudnnGraphVersionCheck",
+        "cudnnOpsVersionCheck",      "cudnnAdvVersionCheck",      "cudnnOpsInferVersionCheck",
+        "cudnnOpsTrainVersionCheck", "cudnnCnnInferVersionCheck", "cudnnCnnTrainVersionCheck",
+        "cudnnAdvInferVersionCheck", "cudnnAdvTrainVersionCheck",
+    };
+    struct wc_version v = WC_VERSION_NONE;
+    WC_EACH_ROW(function, functions)
+        if (q->image && q->major > 0 && !wc_version_known(v))
+            v = wc_version_in_function(q->image, *function, q->major);
+    return v;
+}
+
+/* Does s[0..n) begin with shape? Its numbers go to number[0..3). */
+static bool has_shape(const char *s, size_t n, const char *shape, uint64_t number[3]) {
+    size_t at = 0, numbers = 0;
+    for (; *shape; shape++) {
+        size_t used = 1;
+        if (*shape == '#')
+            used = numbers < 3 ? wc_parse_number(s + at, n - at, &number[numbers++]) : 0;
+        else if (at >= n || s[at] != *shape)
+            used = 0;
+        if (!used)
+            return false;
+        at += used;
+    }
+    return numbers == 3;
+}
+
+static struct wc_version build_text(const char *s, size_t n, int32_t major) {
+    /* # stands for major, minor, patch. The last two are texts of an assertion, whose factors are
+     * CUDNN_VERSION's. */
+    static const char *const shapes[] = {"_#_#_#_", " != (# * 10000 + # * 100 + #)",
+                                         " != (# * 1000 + # * 100 + #)"};
+    WC_EACH_ROW(shape, shapes) {
+        uint64_t number[3];
+        if (has_shape(s, n, *shape, number) && number[0] == (uint64_t)major && number[1] < 100 &&
+            number[2] < 100)
+            return (struct wc_version){major, (int32_t)number[1], (int32_t)number[2], -1};
+    }
+    return WC_VERSION_NONE;
+}
+
+static struct wc_version by_build_string(const struct wc_version_query *q) {
+    static const char start[] = "cudnn_version";
+    const size_t length = sizeof start - 1;
+    uint64_t at = q->image ? q->image->fini : 0, end = at + BUILD_TEXT_WITHIN, found;
+    while (q->image && q->major > 0 && at < end &&
+           (found = wc_elf_find_bytes(q->image, start, length, &at, (size_t)(end - at)))) {
+        uint64_t room = wc_elf_room(q->image, found + length);
+        size_t n = room < BUILD_TEXT_LENGTH ? room : BUILD_TEXT_LENGTH;
+        const char *s = wc_elf_at(q->image, found + length, n);
+        struct wc_version v = s ? build_text(s, n, q->major) : WC_VERSION_NONE;
+        if (wc_version_known(v))
+            return v;
+    }
+    return WC_VERSION_NONE;
+}
+
+static struct wc_version by_file_name(const struct wc_version_query *q) {
+    struct wc_name name = wc_name_read(q->path);
+    return name.version;
+}
+
+static struct wc_version by_package(const struct wc_version_query *q) {
+    return q->package;
+}
+
+static int32_t macro(struct wc_reading *r, const char *header, const char *start) {
+    char line[LINE];
+    uint64_t number;
+    if (!wc_reading_value(r, header, start, line, sizeof line))
+        return -1;
+    const char *s = line;
+    while (*s == ' ' || *s == '\t')
+        s++;
+    return wc_parse_number(s, wc_str_length(s), &number) && number < 1000 ? (int32_t)number : -1;
+}
+
+struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
+    struct wc_version v = {macro(r, header, "#define CUDNN_MAJOR "), -1, -1, -1};
+    if (v.major > 0)
+        v.minor = macro(r, header, "#define CUDNN_MINOR ");
+    if (v.minor >= 0)
+        v.patch = macro(r, header, "#define CUDNN_PATCHLEVEL ");
+    return v.patch >= 0 ? v : WC_VERSION_NONE;
+}
+
+struct wc_version wc_header_beside(struct wc_reading *r, const char *path) {
+    static const char *const headers[] = {"/include/cudnn_version.h", "/include/cudnn.h"};
+    struct wc_version v = WC_VERSION_NONE;
+    size_t n = wc_dir_length(path);
+    for (int i = 0; i < 4 && !wc_version_known(v); i++) {
+        size_t mark = r->memory.used;
+        if (i % 2 == 0 && n > 1) /* beside the library's directory, and one further up */
+            n = wc_dir_above(path, n);
+        const char *header = wc_reading_format(r, "%.*s%s", (int)n, path, headers[i % 2]);
+        if (header)
+            v = wc_header_version(r, header);
+        r->memory.used = mark;
+    }
+    return v;
+}
+
+static struct wc_version by_header(const struct wc_version_query *q) {
+    struct wc_version v = wc_header_beside(q->r, q->path);
+    /* A header of another major was left by another installation. */
+    return q->major > 0 && v.major != q->major ? WC_VERSION_NONE : v;
+}
+
+static bool has_export(void *ctx, int function) {
+    return wc_elf_defines(ctx, wc_function_name(function));
+}
+
+struct wc_release_range wc_release_bounds(const struct wc_elf_image *facade) {
+    struct wc_release_range range = {WC_VERSION_NONE, WC_VERSION_NONE};
+    /* Nothing is changed through the context. */
+    wc_release_range_exports(&range, has_export, (void *)(uintptr_t)facade);
+    return range;
+}
+
+static bool is_too_old(const struct wc_release_range *r, struct wc_version v) {
+    return wc_version_known(r->floor) && wc_version_compare(v, r->floor) < 0;
+}
+
+/* A ceiling of 9.4 holds for all its patches. */
+bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v) {
+    return !is_too_old(r, v) && (!wc_version_known(r->ceiling) || wc_version_agree(v, r->ceiling) ||
+                                 wc_version_compare(v, r->ceiling) <= 0);
+}
+
+/* Does a facade export what is newer? The ceiling refutes nothing: a library may be cut down. */
+static bool refutes(const struct wc_version_query *q, struct wc_version v) {
+    if (!q->facade || !q->image)
+        return false;
+    struct wc_release_range range = wc_release_bounds(q->image);
+    return is_too_old(&range, v);
+}
+
+/* The strongest first: what the file itself holds, then what stands around it. */
+static const struct {
+    enum wc_version_source source;
+    /* Who says so: the file's own bytes; its name; another file, while this one may have been
+     * replaced since. What is said from outside is not believed where the file exports a function
+     * of a later release. */
+    enum { INSIDE, NAME, BESIDE } where;
+    struct wc_version (*read)(const struct wc_version_query *q);
+} sources[] = {
+    /* Objects of four bytes called cudnn_*_version, 0x00MMmmpp: 8.x ops_infer, ops_train,
+     * cnn_infer, adv_infer; 9.x graph, ops, adv. */
+    {WC_version_source_DATA_SYMBOL, INSIDE, by_data_symbol},
+    /* A 9.x facade makes "libcudnn_graph.so.9.1.0" with snprintf from constants in its code. */
+    {WC_version_source_ASKED_NAMES, INSIDE, by_asked_names},
+    /* CUDNN_VERSION as a constant in a function that reports it: 7.x cudnnGetVersion, the parts'
+     * version checks, which log it (x86-64; aarch64 loads it from a table). */
+    {WC_version_source_CODE, INSIDE, by_code},
+    /* 9.x engines_precompiled, engines_runtime_compiled, engines_tensor_ir; 7.x; 8.x ops_infer. */
+    {WC_version_source_BUILD_STRING, INSIDE, by_build_string},
+    {WC_version_source_FILE_NAME, NAME, by_file_name},
+    {WC_version_source_PACKAGE_METADATA, BESIDE, by_package},
+    {WC_version_source_HEADER, BESIDE, by_header},
+};
+
+bool wc_version_is_claim(enum wc_version_source source) {
+    WC_EACH_ROW(row, sources)
+        if (row->source == source)
+            return row->where == BESIDE;
+    return false;
+}
+
+struct wc_version wc_file_version(const struct wc_version_query *q,
+                                  enum wc_version_source *source) {
+    WC_EACH_ROW(row, sources) {
+        struct wc_version v = row->read(q);
+        v.build = -1; /* of the package, not of cuDNN */
+        *source = row->source;
+        if (v.patch >= 0 && (row->where == INSIDE || !refutes(q, v)))
+            return v;
+    }
+    *source = WC_version_source_UNKNOWN;
+    return WC_VERSION_NONE;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain_text.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/demand/diagnose.h"
+#include "input.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/report/ends.h"
+#include "tools/report/explain/messages.h"
+#include "tools/report/explain/page.h"
+#include "tools/report/explain/text_into_log.h"
+#include "tools/report/render.h"
+#include "tools/report/summary.h"
+#include "tools/util/json_make.h"
+#include "tools/util/layout.h"
+#include "tools/util/memory.h"
+#include "tools/util/terminal.h"
+
+#define ROWS_SHOWN 8
+#define QUOTE_MOST 300 /* bytes of the text that are shown */
+
+/* n: its bytes. The caller frees; NULL: it cannot be read, which is printed. */
+static char *read_text(const char *path, size_t *n) {
+    bool standard = strcmp(path, "-") == 0, good = false;
+    FILE *from = standard ? stdin : fopen(path, "re");
+    char *text = must_allocate(MESSAGES_TEXT_MOST + 1);
+
+    *n = from ? fread(text, 1, MESSAGES_TEXT_MOST + 1, from) : 0;
+    if (!from || ferror(from))
+        complain("%s: %s", path, strerror(errno));
+    else if (*n > MESSAGES_TEXT_MOST)
+        complain("%s: more than %zu MiB; give the part around the error", path,
+                 MESSAGES_TEXT_MOST >> 20);
+    else
+        good = true;
+    if (from && !standard)
+        fclose(from);
+    if (good)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- what fits, over all of the text ---- */
+
+static bool has_word(const char *words, const char *word) {
+    size_t n = strlen(word);
+
+    for (const char *at = words; (at = strstr(at, word)); at += n)
+        if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0))
+            return true;
+    return false;
+}
+
+static bool fits(const struct messages *m, const char *id) {
+    return WC_ANY(match, *m,
+                  match->message->effect != EFFECT_NOISE && has_word(match->findings, id));
+}
+
+/* ---- as text ---- */
+
+static const struct {
+    const char *means;
+    enum paint paint;
+} effects[] = {
+    [EFFECT_FATAL] = {"the program or the call ends with it", PAINT_ERROR},
+    [EFFECT_FALLBACK] = {"the program goes on without the GPU", PAINT_WARNING},
+    [EFFECT_NOISE] = {"by itself it tells of nothing wrong", PAINT_OK},
+    [EFFECT_DEPENDS] = {"look at what else was printed", PAINT_NOTE},
+};
+
+static const char *const fits_words[] = {
+    [WC_FITS] = "fits",           [WC_TOO_OLD] = "too-old",
+    [WC_TOO_NEW] = "too-new",     [WC_OTHER_MAJOR] = "other-major",
+    [WC_FIT_UNKNOWN] = "unknown",
+};
+
+/* The two versions by the rule of who prints them. */
+static void print_judgement(struct layout *l, const struct message_match *m) {
+    static const char *const means[] = {
+        [WC_FITS] = "accepted by that rule: a patch, or another release's rule, may count",
+        [WC_TOO_OLD] = "too old",
+        [WC_TOO_NEW] = "too new",
+        [WC_OTHER_MAJOR] = "another major version",
+        [WC_FIT_UNKNOWN] = "not decided by that rule",
+    };
+    const char *compares = m->message->compares;
+
+    if (m->rule != WC_RULE_NONE)
+        layout_fact(l, "judged", "%s is %s for %s. %s", m->found, means[m->fit], m->wanted,
+                    compares ? compares : wc_rule_explanation(m->rule));
+}
+
+/* 5005 is what cudnnGetVersion gives for 5.0.5. */
+static void print_version(struct layout *l, const char *key, const char *text,
+                          struct wc_version v) {
+    char plain[WC_VERSION_TEXT];
+
+    if (text && wc_version_known(v))
+        layout_fact(l, key, "%s (%s)", text, wc_version_format(v, plain));
+    else if (text)
+        layout_fact(l, key, "%s", text);
+}
+
+static void print_next(const char *next) {
+    for (const char *label = "next"; *next; label = "") {
+        size_t n = strcspn(next, "\n");
+        printf("  %-*s%.*s\n", LAYOUT_KEYS - 2, label, (int)n, next);
+        next += n + (next[n] == '\n');
+    }
+}
+
+static void print_match(const struct message_match *m, bool colour) {
+    const struct message *message = m->message;
+    OWNED char *quote = must_format("%.*s", QUOTE_MOST, m->text);
+    struct layout l = {.to = stdout, .colour = colour};
+
+    print_format(stdout, "line %zu", m->line);
+    if (m->times > 1)
+        printf(" (%zu times)", m->times);
+    print_format(stdout, ": %s%s\n", quote, strlen(m->text) > QUOTE_MOST ? " ..." : "");
+    layout_key(&l, "effect");
+    layout_painted(&l, message_effect_word(message->effect), effects[message->effect].paint);
+    printf(": %s\n", effects[message->effect].means);
+    layout_fact(&l, "means", "%s", message->means);
+    l.whole = true; /* what the text itself says */
+    if (m->library)
+        layout_fact(&l, "library", "%s", m->library);
+    print_version(&l, "wanted", m->wanted, m->wanted_version);
+    print_version(&l, "found", m->found, m->found_version);
+    l.whole = false;
+    print_judgement(&l, m);
+    layout_fact(&l, "findings", "%s",
+                *m->findings         ? m->findings
+                : *message->findings ? "not known by that name; a run sees who wants it"
+                                     : "none: not a matter of which cuDNN");
+    print_next(message->next);
+}
+
+static void print_text_of(const struct messages *m, bool colour) {
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    const char *title =
+        "\nfindings that fit, causes first; which of them it is, `whichcudnn run` sees\n";
+
+    for (size_t i = 0; i < m->n; i++) {
+        fputs(i > 0 ? "\n" : "", stdout);
+        print_match(&m->p[i], colour);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (fits(m, kind[i].id)) {
+            printf("%s  %s: %s\n", title, kind[i].id, title_of(kind[i].id));
+            title = "";
+        }
+    if (!*title)
+        puts("  (whichcudnn explain ID: more of each)");
+}
+
+/* ---- as JSON ---- */
+
+static json_t *words_json(const char *words, const char *separator) {
+    json_t *array = json_array();
+    OWNED char *copy = must_copy(words);
+    char *rest = NULL;
+
+    for (char *w = strtok_r(copy, separator, &rest); w; w = strtok_r(NULL, separator, &rest))
+        json_array_append_new(array, text_to_json(w));
+    return array;
+}
+
+/* "8.3.2"; where it is not understood, the text's own words. */
+static json_t *version_json(const char *text, struct wc_version v) {
+    char plain[WC_VERSION_TEXT];
+
+    return text_to_json(text && wc_version_known(v) ? wc_version_format(v, plain) : text);
+}
+
+static json_t *match_json(const struct message_match *m) {
+    return json_make("sIIossooossoo", "id", m->message->id, "line", (json_int_t)m->line, "times",
+                     (json_int_t)m->times, "text", text_to_json(m->text), "effect",
+                     message_effect_word(m->message->effect), "means", m->message->means, "library",
+                     text_to_json(m->library), "wanted", version_json(m->wanted, m->wanted_version),
+                     "found", version_json(m->found, m->found_version), "rule",
+                     m->rule ? wc_rule_name(m->rule) : NULL, "fit",
+                     m->rule ? fits_words[m->fit] : NULL, "findings", words_json(m->findings, " "),
+                     "next", words_json(m->message->next, "\n"));
+}
+
+static void print_json_of(const struct messages *m, const struct merged *logs) {
+    json_t *matches = JSON_EACH(match, *m, match_json(match)), *findings = json_array(), *all;
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+
+    for (size_t i = 0; i < n; i++)
+        if (fits(m, kind[i].id))
+            json_array_append_new(findings, json_string(kind[i].id));
+    all = json_make("oo", "messages", matches, "findings", findings);
+    if (logs)
+        json_object_set_new(all, "report", render_merged_json(logs));
+    json_print(stdout, all);
+}
+
+/* ---- with logs ---- */
+
+struct judged {
+    struct inputs in;
+    struct report *reports;
+    size_t n;
+    struct merged merged;
+    enum exit_code answer;
+};
+
+static void print_trouble(const char *line) {
+    complain("%s", line);
+}
+
+static void judged_begin(struct judged *j, const struct messages *m, const char *file,
+                         char *const *logs) {
+    size_t n = 0;
+
+    *j = (struct judged){.answer = EXIT_NOTHING_OBSERVED};
+    while (logs[n])
+        n++;
+    input_read_files(&j->in, logs, n);
+    inputs_complain(&j->in);
+    j->n = j->in.logs.process_count;
+    j->reports = must_allocate((j->n + 1) * sizeof(*j->reports));
+    ends_settle(j->in.logs.processes, j->n);
+    for (size_t i = 0; i < j->n; i++) {
+        text_into_log(m, file, j->in.logs.processes[i], print_trouble);
+        report_make(&j->reports[i], j->in.logs.processes[i]);
+        j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
+    }
+    if (j->n > 0)
+        merge(&j->merged, j->reports, j->n);
+    if (j->in.trouble_count > 0)
+        j->answer = EXIT_USAGE;
+}
+
+static void judged_end(struct judged *j) {
+    if (j->n > 0)
+        merged_end(&j->merged);
+    for (size_t i = 0; i < j->n; i++)
+        report_end(&j->reports[i]);
+    free(j->reports);
+    inputs_end(&j->in);
+}
+
+/* What both say is the cause; what the log alone says may be one, too. */
+static void print_both(const struct messages *m, const struct judged *j) {
+    bool any = false;
+
+    putchar('\n');
+    for (size_t i = 0; i < j->n; i++)
+        WC_EACH(f, j->reports[i].findings)
+            if (fits(m, f->id)) {
+                print_format(stdout, "%s%s", any ? ", " : "text and log say: ", f->id);
+                any = true;
+            }
+    puts(any ? "" : "The log has none of the findings that fit the text.");
+}
+
+#define ROWS_SHOWN 8 /* of the logs' summary */
+
+static void print_logs(const struct messages *m, const struct judged *j, bool colour) {
+    struct layout l = {.to = stdout, .colour = colour};
+    struct summary s;
+
+    if (j->n == 0)
+        return;
+    if (m->n > 0)
+        print_both(m, j);
+    putchar('\n');
+    summary_make(&s, &j->merged);
+    render_summary(&l, &s,
+                   &(struct summary_view){.log = j->n == 1 ? j->reports[0].source->path : NULL,
+                                          .most = ROWS_SHOWN});
+    summary_end(&s);
+}
+
+static enum exit_code explain_found(const struct messages *m, const char *path, char *const *logs,
+                                    const struct options *options) {
+    enum exit_code answer = m->n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
+    struct judged j;
+
+    if (*logs)
+        judged_begin(&j, m, path, logs);
+    if (options->json)
+        print_json_of(m, *logs && j.n > 0 ? &j.merged : NULL);
+    else if (m->n > 0)
+        print_text_of(m, options->colour);
+    else
+        complain("%s: no message that is known here, which proves nothing. Run it again, watched: "
+                 "whichcudnn run -- COMMAND",
+                 path);
+    if (!*logs)
+        return answer;
+    if (!options->json)
+        print_logs(m, &j, options->colour);
+    answer = j.answer;
+    judged_end(&j);
+    return answer;
+}
+
+enum exit_code explain_text(const char *path, char *const *logs, const struct options *options) {
+    enum exit_code answer;
+    struct messages found;
+    size_t n;
+    OWNED char *text = read_text(path, &n);
+
+    if (!text)
+        return EXIT_USAGE;
+    messages_find(text, n, &found);
+    answer = explain_found(&found, path, logs, options);
+    messages_end(&found);
+    return answer;
+}

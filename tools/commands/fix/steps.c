@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "steps.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sandbox.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/util/disk.h"
+#include "tools/util/json_make.h"
+
+#define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
+
+static const enum step_kind kinds[EDITS] = {
+    [EDIT_SET] = STEP_VARIABLE,        [EDIT_UNSET] = STEP_VARIABLE,
+    [EDIT_IMPORT_FIRST] = STEP_PYTHON, [EDIT_PRELOADER] = STEP_PYTHON,
+    [EDIT_REINSTALL] = STEP_COMMAND,   [EDIT_INSTALL] = STEP_COMMAND,
+    [EDIT_REMOVE] = STEP_COMMAND,      [EDIT_HOST] = STEP_COMMAND,
+    [EDIT_MODE] = STEP_COMMAND,        [EDIT_LINK] = STEP_COMMAND,
+    [EDIT_LINKS] = STEP_COMMAND,       [EDIT_DELETE] = STEP_COMMAND,
+    [EDIT_RESTORE] = STEP_SAID,        [EDIT_PLACE] = STEP_SAID,
+    [EDIT_DRIVER] = STEP_SAID,         [EDIT_SYSTEM] = STEP_SAID,
+    [EDIT_RESTART] = STEP_SAID,
+};
+
+/* A variable that something between the user and the process sets is that one's to change. */
+static enum step_kind kind_of(const struct edit *e) {
+    return e->by ? STEP_SAID : kinds[e->kind];
+}
+
+struct making {
+    struct steps *out;
+    struct wc_arena *memory;
+    const struct user *user;
+    struct trust *trust;
+};
+
+/* One below another is changed with it. */
+static void add_place(struct making *m, const char *directory) {
+    struct steps *s = m->out;
+    char real[PATH_MAX];
+    size_t kept = 0;
+
+    trust_path(m->trust, directory);
+    if (!directory || !realpath(directory, real) || s->place_count == PLACES_MOST)
+        return;
+    if (strcmp(real, "/") == 0) {
+        s->why = "it changes the root directory";
+        return;
+    }
+    for (size_t i = 0; i < s->place_count; i++) {
+        if (is_within(real, s->places[i]))
+            return;
+        if (!is_within(s->places[i], real))
+            s->places[kept++] = s->places[i];
+    }
+    s->place_count = kept;
+    s->places[s->place_count++] = wc_arena_string(m->memory, real);
+}
+
+static const char *above(struct making *m, const char *path, int levels) {
+    const char *directory = path;
+
+    for (; directory && levels > 0; levels--)
+        directory = wc_arena_format(m->memory, "%.*s", (int)wc_dir_length(directory), directory);
+    return directory;
+}
+
+/* The virtual environment or conda's around a file; NULL: none. */
+static const char *environment_around(struct making *m, const char *path) {
+    static const char *const marks[] = {"pyvenv.cfg", "conda-meta"};
+
+    for (const char *at = above(m, path, 1); at && at[0] && at[1]; at = above(m, at, 1))
+        WC_EACH_ROW(mark, marks) {
+            const char *file = wc_arena_format(m->memory, "%s/%s", at, *mark);
+            if (file && access(file, F_OK) == 0)
+                return at;
+        }
+    return NULL;
+}
+
+static void add_place_around(struct making *m, const char *path) {
+    const char *environment = environment_around(m, path);
+
+    add_place(m, environment ? environment : above(m, path, 1));
+}
+
+/* A link's mode is that of its target. */
+static void add_places_of_file(struct making *m, const char *path) {
+    char real[PATH_MAX];
+
+    trust_path(m->trust, above(m, path, 1));
+    if (path)
+        add_place_around(m, path);
+    if (path && realpath(path, real)) {
+        trust_path(m->trust, real);
+        add_place_around(m, real);
+    }
+}
+
+/* "/venv/lib/python3.11/site-packages": all of /venv, which has programs, too. */
+static const char *root_of(struct making *m, const char *site) {
+    const char *version = above(m, site, 1), *root = above(m, site, 3);
+
+    return version && strncmp(wc_base_name(version), "python", 6) == 0 ? root : site;
+}
+
+static void add_places_of_package(struct making *m, const struct edit *e) {
+    static const char *const of_system[] = {"/usr", "/etc", "/var", "/opt"};
+    const char *home = getenv("HOME");
+    struct manager manager;
+
+    manager_of(m->memory, m->user, e->environment, e->name, &manager);
+    if (manager_is_tool(&manager, e->kind))
+        add_place(m, manager.project);
+    trust_path(m->trust, manager.python);
+    if (manager.program && strchr(manager.program, '/'))
+        trust_path(m->trust, manager.program);
+    if (e->environment && strcmp(e->environment, "/") != 0)
+        trust_directory(m->trust, e->environment, ""); /* what pip imports, *.pth */
+    trust_path(m->trust, ".");                         /* where uv and python -m pip look first */
+    if (manager.kind == MANAGER_APT || manager.kind == MANAGER_DNF) {
+        if (geteuid() != 0)
+            m->out->why = "packages of the system are root's to change";
+        WC_EACH_ROW(directory, of_system)
+            add_place(m, *directory);
+    } else if (!e->environment) {
+        m->out->why = "it is not known where that package would go";
+    } else if (manager.prefix) {
+        add_place(m, manager.prefix);
+    } else {
+        add_place(m, root_of(m, e->environment));
+    }
+    /* pip goes there where it may not write elsewhere. */
+    if (manager.kind == MANAGER_PIP && home && access(e->environment ? e->environment : "/", W_OK))
+        add_place(m, wc_arena_format(m->memory, "%s/.local", home));
+}
+
+void steps_changes(struct wc_arena *memory, const char *site, const char **changes) {
+    struct making m = {.memory = memory};
+    const char *root = root_of(&m, site), *environment = environment_around(&m, site);
+
+    changes[0] = site;
+    changes[1] = environment && strcmp(environment, root) == 0 /* else there are others' programs */
+                     ? wc_arena_format(memory, "%s/bin", root)
+                     : NULL;
+    changes[2] = changes[3] = NULL;
+    if (wc_str_ends(root, "/.venv")) { /* of a project, by uv */
+        int n = (int)wc_dir_length(root);
+        changes[2] = wc_arena_format(memory, "%.*s/pyproject.toml", n, root);
+        changes[3] = wc_arena_format(memory, "%.*s/uv.lock", n, root);
+    }
+}
+
+static void add_changes(struct making *m, struct step *step) {
+    struct manager of;
+    char real[PATH_MAX];
+    const char *by;
+
+    manager_of(m->memory, m->user, step->edit->environment, step->edit->name, &of);
+    by = manager_is_tool(&of, step->edit->kind) ? of.add : manager_word(of.kind);
+    if ((strcmp(by, "pip") != 0 && strncmp(by, "uv", 2) != 0) ||
+        !realpath(step->edit->environment, real)) {
+        step->refused = wc_arena_format(m->memory, "what `%s` changes could not be put back", by);
+        return;
+    }
+    steps_changes(m->memory, wc_arena_string(m->memory, real), step->changes);
+    if (strcmp(by, "uv add") != 0)
+        step->changes[2] = step->changes[3] = NULL;
+    WC_EACH(other, *m->out)
+        if (other->changes[0] && strcmp(other->changes[0], real) != 0) /* one journal, one place */
+            step->refused = "changes of two environments could not be put back";
+    WC_EACH_ROW(path, step->changes)
+        trust_path(m->trust, *path);
+}
+
+/* Before all else that Python does, which is before any program's own first import. */
+static const char *lines_of(struct making *m, const struct edit *e) {
+    return e->kind == EDIT_IMPORT_FIRST
+               ? wc_arena_format(m->memory, "import %s\n", e->name)
+               : wc_arena_format(m->memory, "import %s\n%s.%s()\n", e->name, e->name, e->value);
+}
+
+static bool is_name(const char *text) {
+    for (; text && *text; text++)
+        if (!wc_is_alphanumeric(*text) && *text != '_' && *text != '.')
+            return false;
+    return text != NULL;
+}
+
+static struct step *add(struct making *m, const struct edit *e, enum step_kind kind,
+                        const char *text) {
+    struct step *step = &m->out->p[m->out->n++];
+
+    *step = (struct step){.kind = kind, .edit = e, .text = text};
+    return step;
+}
+
+/* Those from that one on, n that are made by one command. */
+static void add_edit(struct making *m, const struct edits *all, size_t from, size_t n) {
+    const struct edit *e = &all->p[from];
+    const struct edits one = {e, n};
+    const char *command = command_of_some(m->memory, all, from, n, false, m->user);
+    enum step_kind kind = kind_of(e);
+    struct step *step;
+
+    if (kind == STEP_SAID) {
+        m->out->why = "it is no command's to do";
+        add(m, e, kind, text_of(m->memory, &one));
+        return;
+    }
+    if (kind == STEP_PYTHON && is_name(e->name) &&
+        (e->kind == EDIT_IMPORT_FIRST || is_name(e->value)))
+        command = lines_of(m, e);
+    if (!command) {
+        m->out->why =
+            wc_arena_format(m->memory, "no command is known that can %s", text_of(m->memory, &one));
+        return;
+    }
+    if (!*command) /* the next one does it */
+        return;
+    if (e->kind == EDIT_LINKS)
+        add_place(m, e->path);
+    else if (kind == STEP_COMMAND && e->path)
+        add_places_of_file(m, e->path);
+    else if (kind == STEP_COMMAND)
+        add_places_of_package(m, e);
+    if (e->kind == EDIT_LINKS)
+        trust_directory(m->trust, e->path, ".so");
+    else if (e->kind == EDIT_LINK)
+        trust_path(m->trust,
+                   e->target[0] == '/'
+                       ? e->target
+                       : wc_arena_format(m->memory, "%s/%s", above(m, e->path, 1), e->target));
+    else if (e->kind == EDIT_SET && strchr(e->value, '/'))
+        trust_list(m->trust, e->value, strcmp(e->name, "LD_PRELOAD") == 0 ? ": " : ":;",
+                   getenv(e->name));
+    step = add(m, e, kind, command);
+    if (kind == STEP_COMMAND && !e->path)
+        add_changes(m, step);
+}
+
+/* All that is fetched is fetched before the first change. */
+static void add_fetching(struct making *m, const struct edits *all) {
+    for (size_t i = 0; i < all->n; i++) {
+        const char *command = command_of_some(m->memory, all, i, 1, true, m->user);
+        if (!command || !*command)
+            continue;
+        add_places_of_package(m, &all->p[i]);
+        add(m, &all->p[i], STEP_COMMAND, command);
+    }
+}
+
+bool steps_are_ours(const struct edits *edits) {
+    return edits->n > 0 && !WC_ANY(e, *edits, kind_of(e) == STEP_SAID);
+}
+
+static void make_all(struct steps *s, struct wc_arena *memory, const struct edits *edits,
+                     struct trust *trust) {
+    const struct user user = {.files = &disk_files, .path = getenv("PATH"), .yes = true};
+    struct making making = {s, memory, &user, trust}, *m = &making;
+
+    *s = (struct steps){.p = wc_arena_take(m->memory, (2 * edits->n + 1) * sizeof(*s->p))};
+    if (edits->n == 0)
+        s->why = "it is no change that could be made by a command";
+    if (s->p)
+        add_fetching(m, edits);
+    for (size_t i = 0, n; s->p && i < edits->n; i += n) {
+        for (n = 1; i + n < edits->n && edit_comes_with(&edits->p[i + n - 1], &edits->p[i + n]);)
+            n++;
+        add_edit(m, edits, i, n);
+    }
+}
+
+void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits) {
+    struct trust trust = {.why = NULL};
+
+    make_all(s, memory, edits, &trust);
+    if (trust.why)
+        s->why = wc_arena_string(memory, trust.why);
+    free(trust.why);
+}
+
+void steps_trust(struct trust *t, const struct edits *edits) {
+    struct heap_arena memory;
+    struct steps steps;
+
+    heap_arena_begin(&memory);
+    make_all(&steps, &memory.arena, edits, t);
+    heap_arena_end(&memory);
+}
+
+json_t *steps_json(const struct steps *s, struct wc_arena *memory) {
+    static const char *const kinds[] = {"variable", "command", "said", "said"};
+    json_t *list = json_array(), *changes;
+
+    WC_EACH(step, *s) {
+        changes = json_array();
+        WC_EACH_ROW(path, step->changes)
+            if (*path)
+                json_array_append_new(changes, text_to_json(*path));
+        json_array_append_new(
+            list, json_make("soos", "kind", kinds[step->kind], "text",
+                            text_to_json(step->kind >= STEP_PYTHON
+                                             ? text_of(memory, &(struct edits){step->edit, 1})
+                                             : step->text),
+                            "changes", changes, "refused", step->refused));
+    }
+    return list;
+}

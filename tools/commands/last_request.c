@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "last_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/startup_trial.h"
+#include "tools/commands/run/trust.h"
+#include "tools/observe/loader/loader_sim.h"
+
+static char **environment_of(const struct wc_stack *s) {
+    const struct wc_strings *list = &s->process.environment;
+    char **copy = must_allocate((list->n + 1) * sizeof(*copy));
+    size_t n = 0;
+
+    WC_EACH(variable, *list)
+        if (*variable)
+            copy[n++] = (char *)*variable;
+    return copy;
+}
+
+/* The numbers of what is there already are not given again. */
+static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s,
+                          int64_t last_request) {
+    t->requests = last_request > 0 ? last_request : 0;
+    WC_EACH(f, s->failures)
+        if (f->r.request > t->requests)
+            t->requests = f->r.request;
+    WC_EACH(search, s->searches)
+        if (search->r.search > t->searches)
+            t->searches = search->r.search;
+}
+
+/* What it would have brought may be refused. The loader's words for that were asked for by nobody,
+ * or by nobody any more. A log alone has nothing mapped that is another user's. */
+static void try_objects(struct loader_sim *g, size_t from) {
+    struct trust trust = {.why = NULL};
+
+    for (size_t i = from; i < g->n; i++)
+        trust_path(&trust, g->objects[i]->about.path);
+    if (!trust.why)
+        startup_trial_objects(g, from, g->n - from);
+    free(trust.why);
+}
+
+static bool ask_again(struct loader_sim *g, const struct source *log,
+                      const struct wc_failure_record *last, const struct wc_sink *to) {
+    const char *program = g->program->about.path;
+    struct loader_sim_emitter t = {.to = *to};
+    const struct loaded *by = g->program;
+    size_t before;
+    bool any;
+
+    if (last->caller && strcmp(last->caller, program) != 0)
+        by = loader_sim_open(g, last->caller, NULL);
+    before = g->n;
+    if (loader_sim_open(g, last->name, by ? by : g->program))
+        try_objects(g, before);
+    number_behind(&t, &log->stack, last->request);
+    any = loader_sim_emit_damaged(g, &t);
+    loader_sim_emitter_end(&t);
+    return any;
+}
+
+bool last_request_emit(const struct source *log, const struct wc_sink *to) {
+    const char *program = log->stack.process.executable;
+    struct library_cache library_cache;
+    struct loader_sim loading;
+    struct wc_record last;
+    char **environment;
+    bool any = false;
+
+    if (!program || !in_flight_failure(&log->in_flight, &last))
+        return false;
+    environment = environment_of(&log->stack);
+    library_cache_begin(&library_cache, NULL);
+    if (loader_sim_begin(&loading, &library_cache, program, environment, NULL)) {
+        any = ask_again(&loading, log, &last.u.failure, to);
+        loader_sim_end(&loading);
+    }
+    library_cache_end(&library_cache);
+    free(environment);
+    return any;
+}

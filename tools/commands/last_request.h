@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files behind a process's last request, from which it did not come back: mapping a library
+ * that is cut short ends the process inside the loader, which has no words for it, and what the
+ * asked one needs is known to the loader alone.
+ */
+#pragma once
+
+#include "core/records/library.h"
+#include "tools/observe/log/source.h"
+
+/* What the loader would have met that is damaged, as records: a failure and the file each. The log
+ * has what it asked for; files are looked at as they are now. False: nothing. */
+bool last_request_emit(const struct source *log, const struct wc_sink *to);

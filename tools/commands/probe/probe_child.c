@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe_child.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/model/status.h"
+#include "core/names/version.h"
+#include "gpus.h"
+
+/* As cudnn.h and cuda.h have them: handles are pointers, enumerations are int. */
+typedef void *cudnnHandle_t, *cudnnTensorDescriptor_t, *cudnnFilterDescriptor_t;
+typedef void *cudnnConvolutionDescriptor_t, *CUcontext;
+typedef int cudnnStatus_t, cudnnTensorFormat_t, cudnnDataType_t, cudnnConvolutionMode_t;
+typedef int cudnnConvolutionFwdAlgo_t, CUresult, CUdevice;
+typedef unsigned long long CUdeviceptr;
+enum { NCHW = 0, FLOAT = 0, CROSS_CORRELATION = 1, IMPLICIT_GEMM = 0 };
+
+struct calls {
+#define CUDNN(name, arguments) cudnnStatus_t(*name) arguments;
+#define CUDA(name, arguments) CUresult(*name) arguments;
+#include "probe_calls.def"
+    size_t (*cudnnGetVersion)(void);
+};
+
+enum { SIZE = 4, FILTER = 3, RESULT = SIZE - FILTER + 1 }; /* of each side */
+
+struct probe {
+    struct calls call;
+    void *cudnn, *cuda;
+    int32_t major;
+    cudnnHandle_t handle;
+    cudnnTensorDescriptor_t x, y;
+    cudnnFilterDescriptor_t w;
+    cudnnConvolutionDescriptor_t convolution;
+    cudnnStatus_t status;
+};
+
+static void print(const char *word, const char *rest) {
+    printf("%s %s\n", word, rest);
+    fflush(stdout); /* what comes next may not come back */
+}
+
+/* ---- cuDNN is loaded ---- */
+
+static bool load(struct probe *p, const char *path) {
+    const char *const names[] = {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7", "libcudnn.so"};
+    char first[512] = "";
+    const char *name = path, *words;
+
+    print("step", "dlopen");
+    if (path)
+        p->cudnn = dlopen(path, RTLD_LAZY);
+    for (size_t i = 0; !path && !p->cudnn && i < sizeof(names) / sizeof(names[0]); i++) {
+        name = names[i];
+        p->cudnn = dlopen(name, RTLD_LAZY);
+        words = p->cudnn ? NULL : dlerror();
+        if (words && !*first)
+            snprintf(first, sizeof(first), "%s", words);
+    }
+    if (!p->cudnn) {
+        words = *first ? first : dlerror();
+        print("failed", words ? words : "no words");
+        return false;
+    }
+    print("name", name);
+    return true;
+}
+
+static bool find_functions(struct probe *p) {
+    print("step", "dlsym");
+#define CUDNN(name, arguments)                                                                     \
+    if (!look_up_function(p->cudnn, #name, &p->call.name)) {                                       \
+        print("failed", "it has no " #name);                                                       \
+        return false;                                                                              \
+    }
+#define CUDA(name, arguments)
+#include "probe_calls.def"
+    if (!look_up_function(p->cudnn, "cudnnGetVersion", &p->call.cudnnGetVersion)) {
+        print("failed", "it has no cudnnGetVersion");
+        return false;
+    }
+    return true;
+}
+
+static void ask_version(struct probe *p) {
+    char text[32];
+    size_t number;
+
+    print("step", "cudnnGetVersion");
+    number = p->call.cudnnGetVersion();
+    p->major = wc_version_from_number(number).major;
+    snprintf(text, sizeof(text), "%zu", number);
+    print("version", text);
+}
+
+/* ---- is there a GPU? ---- */
+
+static bool find_driver(struct probe *p) {
+    p->cuda = dlopen("libcuda.so.1", RTLD_LAZY);
+    if (!p->cuda) {
+        print("nogpu", "libcuda.so.1, the driver's library, cannot be loaded");
+        return false;
+    }
+#define CUDNN(name, arguments)
+#define CUDA(name, arguments)                                                                      \
+    if (!look_up_function(p->cuda, #name, &p->call.name)) {                                        \
+        print("nogpu", "libcuda.so.1 has no " #name);                                              \
+        return false;                                                                              \
+    }
+#include "probe_calls.def"
+    return true;
+}
+
+static bool has_gpu(struct probe *p) {
+    char text[128] = "";
+    int count = 0, result;
+    CUdevice device;
+
+    print("step", "cuInit");
+    if (!find_driver(p))
+        return false;
+    result = p->call.cuInit(0);
+    if (result != 0 || p->call.cuDeviceGetCount(&count) != 0 || count == 0) {
+        snprintf(text, sizeof(text), result ? "cuInit returned %d" : "the driver has no GPU",
+                 result);
+        print("nogpu", text);
+        return false;
+    }
+    if (p->call.cuDeviceGet(&device, 0) == 0)
+        p->call.cuDeviceGetName(text, sizeof(text) - 1, device);
+    text[strcspn(text, "\n")] = '\0';
+    print("gpu", text);
+    return true;
+}
+
+/* ---- one small convolution ---- */
+
+static bool succeeds(const struct probe *p, cudnnStatus_t status) {
+    const char *name = wc_status_name(status, p->major);
+    char text[128];
+
+    if (status == 0)
+        return true;
+    snprintf(text, sizeof(text), "returned %s (%d)", name ? name : "an unknown status", status);
+    print("failed", text);
+    return false;
+}
+
+static bool cuda_succeeds(CUresult result) {
+    char text[64];
+
+    if (result == 0)
+        return true;
+    snprintf(text, sizeof(text), "returned CUresult %d", result);
+    print("failed", text);
+    return false;
+}
+
+#define TRY(p, name, ...) (print("step", #name), succeeds(p, (p)->call.name(__VA_ARGS__)))
+#define TRY_CUDA(p, name, ...) (print("step", #name), cuda_succeeds((p)->call.name(__VA_ARGS__)))
+
+static bool make_context(struct probe *p) {
+    CUcontext context;
+    CUdevice device;
+
+    return TRY_CUDA(p, cuDeviceGet, &device, 0) &&
+           TRY_CUDA(p, cuDevicePrimaryCtxRetain, &context, device) &&
+           TRY_CUDA(p, cuCtxSetCurrent, context);
+}
+
+static bool describe(struct probe *p) {
+    return TRY(p, cudnnCreateTensorDescriptor, &p->x) &&
+           TRY(p, cudnnCreateTensorDescriptor, &p->y) &&
+           TRY(p, cudnnCreateFilterDescriptor, &p->w) &&
+           TRY(p, cudnnCreateConvolutionDescriptor, &p->convolution) &&
+           TRY(p, cudnnSetTensor4dDescriptor, p->x, NCHW, FLOAT, 1, 1, SIZE, SIZE) &&
+           TRY(p, cudnnSetTensor4dDescriptor, p->y, NCHW, FLOAT, 1, 1, RESULT, RESULT) &&
+           TRY(p, cudnnSetFilter4dDescriptor, p->w, FLOAT, NCHW, 1, 1, FILTER, FILTER) &&
+           TRY(p, cudnnSetConvolution2dDescriptor, p->convolution, 0, 0, 1, 1, 1, 1,
+               CROSS_CORRELATION, FLOAT);
+}
+
+/* Small whole numbers: exact in every format that a GPU computes in. */
+static void expect(const float *x, const float *w, float *y) {
+    for (int i = 0; i < RESULT * RESULT; i++) {
+        y[i] = 0;
+        for (int k = 0; k < FILTER * FILTER; k++)
+            y[i] += x[(i / RESULT + k / FILTER) * SIZE + i % RESULT + k % FILTER] * w[k];
+    }
+}
+
+static bool put(struct probe *p, CUdeviceptr *to, const float *values, size_t n) {
+    return TRY_CUDA(p, cuMemAlloc_v2, to, n * sizeof(*values)) &&
+           TRY_CUDA(p, cuMemcpyHtoD_v2, *to, values, n * sizeof(*values));
+}
+
+static void *pointer(CUdeviceptr address) {
+    return (void *)(uintptr_t)address;
+}
+
+static bool convolve(struct probe *p, const float *x, const float *w, float *y) {
+    const float one = 1, zero = 0;
+    CUdeviceptr on_x, on_w, on_y, room = 0;
+    size_t size = 0;
+
+    if (!put(p, &on_x, x, (size_t)SIZE * SIZE) || !put(p, &on_w, w, (size_t)FILTER * FILTER) ||
+        !put(p, &on_y, y, (size_t)RESULT * RESULT) ||
+        !TRY(p, cudnnGetConvolutionForwardWorkspaceSize, p->handle, p->x, p->w, p->convolution,
+             p->y, IMPLICIT_GEMM, &size) ||
+        (size > 0 && !TRY_CUDA(p, cuMemAlloc_v2, &room, size)))
+        return false;
+    /* What goes wrong on the GPU is told by the copy, which waits for it. */
+    return TRY(p, cudnnConvolutionForward, p->handle, &one, p->x, pointer(on_x), p->w,
+               pointer(on_w), p->convolution, IMPLICIT_GEMM, pointer(room), size, &zero, p->y,
+               pointer(on_y)) &&
+           TRY_CUDA(p, cuMemcpyDtoH_v2, y, on_y, (size_t)RESULT * RESULT * sizeof(*y));
+}
+
+static bool compute(struct probe *p) {
+    float x[SIZE * SIZE], w[FILTER * FILTER], y[RESULT * RESULT] = {0}, right[RESULT * RESULT];
+
+    for (int i = 0; i < SIZE * SIZE; i++)
+        x[i] = (float)(i % 5);
+    for (int i = 0; i < FILTER * FILTER; i++)
+        w[i] = (float)(i % 3 - 1);
+    expect(x, w, right);
+    if (!describe(p) || !convolve(p, x, w, y))
+        return false;
+    print("step", "the result");
+    for (int i = 0; i < RESULT * RESULT; i++)
+        if (!(y[i] >= right[i] && y[i] <= right[i])) { /* it may be no number */
+            print("failed", "the convolution gave wrong values");
+            return false;
+        }
+    return true;
+}
+
+int probe_child(const char *path) {
+    struct probe p = {.major = -1};
+    bool gpu;
+
+    if (!load(&p, path) || !find_functions(&p))
+        return 0;
+    ask_version(&p);
+    gpu = has_gpu(&p);
+    if ((gpu && !make_context(&p)) || !TRY(&p, cudnnCreate, &p.handle) || !gpu || !compute(&p) ||
+        !TRY(&p, cudnnDestroy, p.handle))
+        return 0;
+    print("works", "");
+    print("step", "the end of the process"); /* with what the library does there */
+    return 0;
+}

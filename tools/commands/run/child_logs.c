@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "child_logs.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/observe/log/images.h"
+#include "tools/util/clock.h"
+
+/* A file's time comes from a coarser clock than ours. */
+static bool could_be_new(const struct stat *facts, int64_t start) {
+    return facts->st_mtim.tv_sec + 1 >= start / CLOCK_SECOND;
+}
+
+static int older_first(const void *a, const void *b) {
+    const struct source *x = *(struct source *const *)a;
+    const struct source *y = *(struct source *const *)b;
+
+    return (x->first_time > y->first_time) - (x->first_time < y->first_time);
+}
+
+static bool is_of_family(const void *family, uid_t owner) {
+    return family_has_user(family, owner);
+}
+
+/* Takes trouble. */
+static void pass_over(struct child_logs *c, const char *path, char *trouble, int64_t start) {
+    struct stat facts;
+
+    if (!c->passed_over && lstat(path, &facts) == 0 && could_be_new(&facts, start))
+        c->passed_over = must_format("%s (%s)", path, trouble);
+    free(trouble);
+}
+
+static void read_one(struct child_logs *c, const char *path, const struct family *family,
+                     int64_t start) {
+    char *trouble;
+    struct stat facts;
+    int fd = log_open_of(path, is_of_family, family, &trouble);
+
+    if (fd < 0)
+        pass_over(c, path, trouble, start);
+    else if (fstat(fd, &facts) != 0 || !could_be_new(&facts, start))
+        close(fd);
+    else if (!logs_read_descriptor(&c->all, fd, path, &trouble))
+        free(trouble); /* something else under such a name */
+}
+
+static void read_new(struct child_logs *c, const struct log_place *place,
+                     const struct family *family, int64_t start) {
+    OWNED_DIR DIR *directory = opendir(place->directory);
+    struct dirent *entry;
+    char *path;
+
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, place->prefix, strlen(place->prefix)) != 0)
+            continue;
+        path = must_format("%s/%s", place->directory, entry->d_name);
+        read_one(c, path, family, start);
+        free(path);
+    }
+}
+
+static void find_own(struct child_logs *c, pid_t child) {
+    c->own = NULL;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->found[i]->pid == child)
+            c->own = c->found[i];
+}
+
+static void join_images(struct child_logs *c) {
+    size_t n = images_join(c->found, c->n);
+
+    c->replaced = c->found + n;
+    c->replaced_count = c->n - n;
+    c->n = n;
+}
+
+void child_logs_find(struct child_logs *c, const struct log_place *place,
+                     const struct family *family, pid_t child, int64_t start) {
+    memset(c, 0, sizeof(*c));
+    if (place->directory)
+        read_new(c, place, family, start);
+    c->found = must_allocate(c->all.process_count * sizeof(struct source *));
+    /* The mark is inherited: what the child started has its own pid and the child's mark. */
+    for (size_t i = 0; i < c->all.process_count; i++) {
+        struct source *p = c->all.processes[i];
+        if (p->first_time >= start - CLOCK_SECOND &&
+            (p->pid == child || (p->stack.has_process && p->stack.process.run_pid == child)))
+            c->found[c->n++] = p;
+    }
+    qsort(c->found, c->n, sizeof(struct source *), older_first);
+    join_images(c);
+    find_own(c, child);
+}
+
+static bool is_still_there(const struct source *p) {
+    struct stat facts;
+
+    return lstat(p->path, &facts) == 0 && facts.st_dev == p->file->device &&
+           facts.st_ino == p->file->inode;
+}
+
+/* A file that holds more than this one process is not ours to remove. */
+static bool came_to_nothing(const struct source *p) {
+    return p->stack.process.eager && p->file->records == p->records &&
+           p->file->damaged_lines == 0 && !image_counts(p);
+}
+
+void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct source *p = c->found[i];
+        if (p->pid == child && came_to_nothing(p) && !(signaled && p == c->own) &&
+            is_still_there(p) && unlink(p->path) == 0)
+            continue;
+        c->found[kept++] = p;
+    }
+    for (size_t i = 0; i < c->replaced_count; i++)
+        if (came_to_nothing(c->replaced[i]) && is_still_there(c->replaced[i]))
+            unlink(c->replaced[i]->path);
+    c->n = kept;
+    find_own(c, child);
+}
+
+void child_logs_end(struct child_logs *c) {
+    free(c->found);
+    free(c->passed_over);
+    logs_end(&c->all);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "family.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/names/names.h"
+#include "core/records/process.h"
+#include "tools/util/memory.h"
+
+#define DEPTH_MOST 64 /* generations; a chain in /proc that changes meanwhile could be a ring */
+#define LOOKED_AT_MOST 4096   /* processes of one look */
+#define PIDFD_SEND_SIGNAL 424 /* younger than the C library's headers may be; alike everywhere */
+#define PIDFD_OPEN 434
+
+/* ---- /proc ---- */
+
+/* "" where it cannot be read. The caller frees. */
+static char *read_proc(pid_t pid, const char *name) {
+    OWNED char *path = must_format("/proc/%d/%s", (int)pid, name);
+    char *text = must_allocate(4096);
+    OWNED_FILE FILE *from = fopen(path, "re");
+    size_t n = from ? fread(text, 1, 4095, from) : 0;
+
+    text[n] = '\0';
+    return text;
+}
+
+/* The last of the four: as which its files are made. */
+static bool read_user(pid_t pid, uid_t *user) {
+    OWNED char *status = read_proc(pid, "status");
+    const char *line = strstr(status, "\nUid:");
+    char *at = line ? (char *)line + strlen("\nUid:") : NULL;
+
+    if (!line)
+        return false;
+    for (int i = 0; i < 4; i++)
+        *user = (uid_t)strtoul(at, &at, 10);
+    return true;
+}
+
+static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
+    OWNED char *stat = read_proc(pid, "stat");
+
+    *start_ticks = wc_start_ticks(stat);
+    return (pid_t)strtol(wc_stat_field(stat, 4), NULL, 10);
+}
+
+/* ---- whose logs count ---- */
+
+bool family_has_user(const struct family *f, uid_t user) {
+    for (size_t i = 0; i < f->user_count; i++)
+        if (f->users[i] == user)
+            return true;
+    return false;
+}
+
+static void add_user(struct family *f, uid_t user) {
+    if (!family_has_user(f, user))
+        *MUST_ADD(f->users, f->user_count) = user;
+}
+
+void family_begin(struct family *f) {
+    memset(f, 0, sizeof(*f));
+    f->last_user = geteuid();
+    add_user(f, f->last_user);
+}
+
+void family_end(struct family *f) {
+    for (size_t i = 0; i < f->with_cudnn_count; i++)
+        free(f->with_cudnn[i].library);
+    free(f->with_cudnn);
+    free(f->users);
+    free(f->seen_program);
+}
+
+/* ---- looking at all of them ---- */
+
+static bool has_cudnn(const struct family *f, pid_t pid) {
+    for (size_t i = 0; i < f->with_cudnn_count; i++)
+        if (f->with_cudnn[i].pid == pid)
+            return true;
+    return false;
+}
+
+static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
+    OWNED char *name = must_format("/proc/%d/maps", (int)pid), *line = NULL;
+    OWNED_FILE FILE *from = has_cudnn(f, pid) ? NULL : fopen(name, "re");
+    const char *path;
+    size_t room = 0;
+    ssize_t n;
+
+    while (from && !has_cudnn(f, pid) && (n = getline(&line, &room, from)) > 0) {
+        line[n - (line[n - 1] == '\n')] = '\0';
+        path = strchr(line, '/');
+        if (path && wc_name_kind_of(path) == WC_NAME_FACADE)
+            *MUST_ADD(f->with_cudnn, f->with_cudnn_count) =
+                (struct relative){pid, user, must_copy(path)};
+    }
+}
+
+static void look_at(struct family *f, pid_t pid) {
+    uid_t user;
+
+    if (!read_user(pid, &user))
+        return;
+    add_user(f, user);
+    look_at_maps(f, pid, user);
+}
+
+struct list {
+    pid_t *p;
+    size_t n;
+};
+
+static void add_children(struct list *l, pid_t pid) {
+    OWNED char *name = must_format("/proc/%d/task", (int)pid);
+    OWNED_DIR DIR *threads = opendir(name);
+    struct dirent *one;
+    char word[24];
+
+    while (threads && (one = readdir(threads))) {
+        OWNED char *children = must_format("%s/%s/children", name, one->d_name);
+        OWNED_FILE FILE *from = one->d_name[0] == '.' ? NULL : fopen(children, "re");
+        while (from && l->n < LOOKED_AT_MOST && fscanf(from, "%23s", word) == 1)
+            *MUST_ADD(l->p, l->n) = (pid_t)strtol(word, NULL, 10);
+    }
+}
+
+void family_look(struct family *f, pid_t command) {
+    struct list l = {NULL, 0};
+
+    *MUST_ADD(l.p, l.n) = command;
+    for (size_t i = 0; i < l.n; i++) {
+        look_at(f, l.p[i]);
+        add_children(&l, l.p[i]);
+    }
+    free(l.p);
+}
+
+static void read_name(pid_t pid, char name[16]) {
+    OWNED char *stat = read_proc(pid, "stat");
+    const char *begin = strchr(stat, '('), *end = strrchr(stat, ')');
+
+    if (begin && end)
+        snprintf(name, 16, "%.*s", (int)(end - begin - 1), begin + 1);
+}
+
+void family_note_program(struct family *f, pid_t command) {
+    OWNED char *name = must_format("/proc/%d/exe", (int)command);
+    char path[4096];
+    ssize_t n = readlink(name, path, sizeof(path) - 1);
+
+    if (n <= 0)
+        return;
+    path[n] = '\0';
+    free(f->seen_program);
+    f->seen_program = must_copy(path);
+    read_name(command, f->seen_name);
+}
+
+void family_look_last(struct family *f, pid_t command) {
+    if (!read_user(command, &f->last_user))
+        return;
+    add_user(f, f->last_user);
+    read_name(command, f->last_name);
+}
+
+/* ---- who may be signalled ---- */
+
+static bool descends(pid_t pid, pid_t command) {
+    int64_t ticks;
+
+    for (int i = 0; i < DEPTH_MOST && pid > 1 && pid != command; i++)
+        pid = read_parent(pid, &ticks);
+    return pid == command;
+}
+
+/* While the descriptor does not tell of an end, the number meant this process all along. */
+bool family_hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_process *out) {
+    struct pollfd has_ended = {.events = POLLIN};
+    int64_t ticks;
+
+    if (pid <= 1 || pid > INT32_MAX)
+        return false;
+    out->pid = (pid_t)pid;
+    out->fd = (int)syscall(PIDFD_OPEN, out->pid, 0);
+    if (out->fd < 0 && errno != ENOSYS && errno != EPERM)
+        return false;
+    has_ended.fd = out->fd; /* poll passes a negative one over */
+    read_parent(out->pid, &ticks);
+    if (ticks != WC_NULL && ticks == start_ticks && descends(out->pid, command) &&
+        poll(&has_ended, 1, 0) == 0)
+        return true;
+    held_process_end(out);
+    return false;
+}
+
+void held_process_end(const struct held_process *p) {
+    if (p->fd >= 0)
+        close(p->fd);
+}
+
+void held_process_signal(const struct held_process *p, int signal) {
+    if (p->fd >= 0)
+        syscall(PIDFD_SEND_SIGNAL, p->fd, signal, NULL, 0);
+    else
+        kill(p->pid, signal);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The `outcome` record: how the child of `run` ended, as only its parent knows it.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "supervise.h"
+#include "tools/observe/log/log_reader.h"
+
+/* The record of what the parent saw; observed false, reason NULL. signal_name is a constant. */
+void outcome_begin(struct wc_record *r, const struct child *child);
+/* Completes it from the child's own log, appends it there and applies it to that stack. A reason is
+ * one why that log is not the child's. False: it could not be written (errno); the stack has it all
+ * the same. */
+bool outcome_add(struct source *own, struct wc_record *r);
+/* The same of any other record that the parent adds to a child's log. */
+bool outcome_append(struct source *log, struct wc_record *r);
+/* A further line of a file that is there, or a new file with this line alone. False: errno, EEXIST
+ * where something has that name. */
+bool outcome_write(const char *path, bool is_new, const struct wc_record *r);
+
+/* Exit code of a shell for such an end: status, 128 + signal, 127 not found, 126 not started. */
+int outcome_exit_code(const struct child *child);

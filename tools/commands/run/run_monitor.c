@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_monitor.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "child_logs.h"
+#include "run_end.h"
+#include "tools/commands/options.h"
+#include "tools/observe/inspect/preloaded.h"
+#include "tools/observe/log/log_reader.h"
+#include "tools/report/render.h"
+#include "tools/util/clock.h"
+#include "tools/util/hash.h"
+#include "tools/util/memory.h"
+
+#define HOUR (3600 * CLOCK_SECOND)
+/* Most commands that an error ends have ended by then. */
+#define SOON (3 * CLOCK_SECOND)
+#define WATCH_AFTER (CLOCK_SECOND / 2)
+#define LOOK_FIRST (CLOCK_SECOND / 50)
+#define LOOK_RARER 5 /* times */
+/* Of a finding: with what is said at the end it fills no more than half a screen. */
+#define LIVE_LINES 10
+#define LOOK_RAREST (60 * CLOCK_SECOND)
+/* To write a checkpoint and go; then it is killed. */
+#define STOP_PATIENCE (10 * CLOCK_SECOND)
+#define CHUNK ((size_t)64 * 1024)
+#define FINDING "\"kind\":\"finding\""
+
+/* ---- logs that grow: has a finding been written into one of them? ---- */
+
+struct grown {
+    UT_hash_handle hh;
+    char *name;
+    off_t seen;   /* so far it was read */
+    bool foreign; /* another command's */
+};
+
+struct log_watch {
+    int fd;
+    const struct log_place *place;
+    struct grown *files;
+    char chunk[CHUNK + 1];
+};
+
+/* NULL: the directory is not known, or the kernel will not watch it. The place must outlive it. */
+static struct log_watch *log_watch_begin(const struct log_place *place) {
+    struct log_watch *w;
+    int fd = place->directory ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
+
+    if (fd < 0)
+        return NULL;
+    if (inotify_add_watch(fd, place->directory, IN_MODIFY | IN_ONLYDIR) < 0) {
+        close(fd);
+        return NULL;
+    }
+    w = must_allocate(sizeof(*w));
+    w->fd = fd;
+    w->place = place;
+    return w;
+}
+
+static struct grown *file_of(struct log_watch *w, const char *name) {
+    struct grown *file;
+
+    file = hash_find_text(w->files, name);
+    if (!file) {
+        file = must_allocate(sizeof(*file));
+        file->name = must_copy(name);
+        hash_add(&w->files, file, file->name, strlen(file->name));
+    }
+    return file;
+}
+
+static bool has_number(const char *line, const char *key, pid_t number) {
+    const char *at = strstr(line, key);
+
+    return at && strtoll(at + strlen(key), NULL, 10) == number;
+}
+
+/* The first record says whose log it is; where one file was named, it may hold several. */
+static bool is_foreign(const struct log_watch *w, pid_t child) {
+    return strcmp(w->place->prefix, "whichcudnn-") == 0 && strchr(w->chunk, '\n') &&
+           !has_number(w->chunk, "\"pid\":", child) && !has_number(w->chunk, "\"run_pid\":", child);
+}
+
+/* A mark may lie across two reads: the next one begins a little before the end of the last. */
+static bool read_on(struct log_watch *w, struct grown *file, int fd, pid_t child) {
+    const ssize_t overlap = sizeof(FINDING) - 2;
+    bool found = false;
+    ssize_t n;
+
+    while ((n = pread(fd, w->chunk, CHUNK, file->seen)) > overlap) {
+        w->chunk[n] = '\0';
+        file->foreign = file->seen == 0 && is_foreign(w, child);
+        if (file->foreign)
+            return false;
+        found = found || memmem(w->chunk, (size_t)n, FINDING, sizeof(FINDING) - 1);
+        file->seen += n - overlap;
+    }
+    return found;
+}
+
+static bool is_of_family(const void *family, uid_t owner) {
+    return family_has_user(family, owner);
+}
+
+static bool has_news(struct log_watch *w, const struct family *family, const char *name,
+                     pid_t child) {
+    struct grown *file = file_of(w, name);
+    char *path, *why;
+    bool found;
+    int fd;
+
+    if (file->foreign)
+        return false;
+    path = must_format("%s/%s", w->place->directory, name);
+    fd = log_open_of(path, is_of_family, family, &why);
+    free(path);
+    free(why);
+    if (fd < 0)
+        return false;
+    found = read_on(w, file, fd, child);
+    close(fd);
+    return found;
+}
+
+/* Reads what happened. True: a log of this child, or of what it started, has a finding more. */
+static bool log_watch_read(struct log_watch *w, const struct family *family, pid_t child) {
+    _Alignas(struct inotify_event) char events[8192];
+    const struct inotify_event *e, *before;
+    bool found = false;
+    ssize_t n;
+
+    while ((n = read(w->fd, events, sizeof(events))) > 0) {
+        before = NULL;
+        for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
+            e = (const struct inotify_event *)(events + at);
+            if (e->mask & IN_Q_OVERFLOW)
+                found = true; /* some may have been lost: it has to be looked at */
+            else if (e->len > 0 && !(before && strcmp(before->name, e->name) == 0) &&
+                     strncmp(e->name, w->place->prefix, strlen(w->place->prefix)) == 0)
+                found = has_news(w, family, e->name, child) || found;
+            before = e->len > 0 ? e : NULL;
+        }
+    }
+    return found;
+}
+
+static void log_watch_end(struct log_watch *w) {
+    struct grown *file, *next;
+
+    if (!w)
+        return;
+    HASH_ITER(hh, w->files, file, next) {
+        hash_remove(&w->files, file);
+        free(file->name);
+        free(file);
+    }
+    close(w->fd);
+    free(w);
+}
+
+/* ---- the monitor ---- */
+
+static int64_t now(void) {
+    return clock_now(CLOCK_REALTIME);
+}
+
+/* To end a watch takes the kernel 10 ms and more: short commands have none. */
+void run_monitor_begin(struct run_monitor *m, const struct run *run) {
+    m->run = run;
+    family_begin(&m->family);
+    m->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
+    m->readable = -1;
+    m->look_after = LOOK_FIRST;
+    m->look_at = now() + m->look_after;
+    if (m->stop || m->print)
+        m->watch_at = now() + WATCH_AFTER;
+}
+
+/* What was written before is looked at once. */
+static void begin_watch(struct run_monitor *m) {
+    m->watch_at = 0;
+    m->watch = log_watch_begin(&m->run->place);
+    if (m->watch) {
+        m->readable = m->watch->fd;
+        m->judge_at = now();
+    } else if (m->stop) {
+        complain("the place of logs cannot be watched: --stop-on does nothing");
+    }
+}
+
+bool run_monitor_reported(const struct run_monitor *m, const char *title) {
+    for (size_t i = 0; i < m->told_count; i++)
+        if (strcmp(m->told[i], title) == 0)
+            return true;
+    return false;
+}
+
+void run_monitor_report(struct run_monitor *m, const char *title) {
+    if (run_monitor_reported(m, title))
+        return;
+    *MUST_ADD(m->told, m->told_count) = must_copy(title);
+}
+
+/* ---- errors of a log ---- */
+
+/* Was it noted as an error, and does that still hold? What may be a probe is not noted yet. */
+static const struct wc_noted_finding *noted_error(const struct source *log, const char *id) {
+    const struct wc_stack *s = &log->stack;
+
+    return WC_FIRST(f, s->findings,
+                    wc_str_same(f->r.id, id) && f->r.severity == WC_severity_ERROR &&
+                        !WC_ANY(later, s->findings, later > f && later->r.supersedes == f->seq));
+}
+
+/* A log only says when to look: what is believed and printed is found from what it holds. NULL: no
+ * error. */
+static const struct wc_finding_record *find_error(const struct report *r) {
+    return WC_FIRST(f, r->findings,
+                    f->severity == WC_severity_ERROR && noted_error(r->source, f->id));
+}
+
+static void print(struct run_monitor *m, const struct report *r,
+                  const struct wc_finding_record *f) {
+    const struct source *log = r->source;
+    struct wc_finding_view view = {.before = "whichcudnn: ",
+                                   .stack = &log->stack,
+                                   .log = m->run->place.passing ? NULL : log->path,
+                                   .lines = LIVE_LINES};
+
+    run_monitor_report(m, f->title);
+    fflush(stdout);
+    render_finding(stderr, r, f, view, options.colour);
+}
+
+static void consider(struct run_monitor *m, const struct report *r,
+                     const struct wc_finding_record *f) {
+    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+    int64_t noted = noted_error(r->source, f->id)->time;
+
+    if (run_monitor_reported(m, f->title))
+        return;
+    /* A full pipe would keep signals from the command: it is asked again each second. */
+    if (noted + SOON <= now() && poll(&room, 1, 0) > 0)
+        print(m, r, f);
+    else if (noted + SOON <= now())
+        m->judge_at = now() + CLOCK_SECOND;
+    else if (!m->judge_at || noted + SOON < m->judge_at)
+        m->judge_at = noted + SOON;
+}
+
+/* ---- ending the command ---- */
+
+/* A process that has the error may not mind what becomes of the command. Held before that is told
+ * anything: its children may lose their parent. */
+static void hold(struct run_monitor *m, const struct source *log, pid_t child) {
+    struct held_process held;
+
+    if (log->pid != child && log->stack.has_process &&
+        family_hold(child, log->pid, log->stack.process.start_ticks, &held))
+        *MUST_ADD(m->held, m->held_count) = held;
+}
+
+static void signal_all(const struct run_monitor *m, pid_t child, int signal) {
+    kill(child, signal);
+    for (size_t i = 0; i < m->held_count; i++)
+        held_process_signal(&m->held[i], signal);
+}
+
+static void judge(struct run_monitor *m, pid_t child) {
+    struct child_logs logs;
+    bool stops = false;
+
+    m->judge_at = 0;
+    child_logs_find(&logs, &m->run->place, &m->family, child, m->run->start);
+    for (size_t i = 0; i < logs.n; i++) {
+        struct report r;
+        report_make(&r, logs.found[i]);
+        if (m->stop && !m->stopped && find_error(&r)) {
+            hold(m, logs.found[i], child);
+            stops = true;
+        } else if (m->print && !m->stop) {
+            if (find_error(&r))
+                report_plan(&r);
+            WC_EACH(f, r.findings)
+                if (f->severity == WC_severity_ERROR && noted_error(r.source, f->id))
+                    consider(m, &r, f);
+        }
+        report_end(&r);
+    }
+    child_logs_end(&logs);
+    if (stops) {
+        m->stopped = true;
+        m->kill_at = now() + STOP_PATIENCE;
+        signal_all(m, child, SIGTERM);
+    }
+    m->judged_at = now();
+}
+
+/* ---- what it has become ---- */
+
+/* env -i, a launcher: what the command has become may be without the shim. */
+static void look(struct run_monitor *m, pid_t child) {
+    family_look(&m->family, child);
+    m->preload_gone = preload_is_gone(child, m->run->shim);
+    if (!m->preload_gone)
+        family_note_program(&m->family, child);
+    m->look_after *= LOOK_RARER;
+    if (m->look_after > LOOK_RAREST)
+        m->look_after = LOOK_RAREST;
+    m->look_at = now() + m->look_after;
+}
+
+void run_monitor_look_last(void *arg, pid_t child) {
+    struct run_monitor *m = arg;
+
+    family_look_last(&m->family, child);
+}
+
+static int64_t sooner(int64_t a, int64_t b) {
+    return a && (!b || a < b) ? a : b;
+}
+
+int run_monitor_check(void *arg, pid_t child, bool is_readable) {
+    struct run_monitor *m = arg;
+    int64_t next, left;
+
+    if (m->look_at && m->look_at <= now())
+        look(m, child);
+    if (m->watch_at && m->watch_at <= now())
+        begin_watch(m);
+    /* Where logs grow and grow they are read once a second at most. */
+    if (is_readable && log_watch_read(m->watch, &m->family, child) && !m->stopped)
+        m->judge_at = sooner(
+            m->judged_at + CLOCK_SECOND > now() ? m->judged_at + CLOCK_SECOND : now(), m->judge_at);
+    if (m->judge_at && m->judge_at <= now())
+        judge(m, child);
+    if (m->kill_at && m->kill_at <= now()) {
+        m->kill_at = 0;
+        signal_all(m, child, SIGKILL);
+    }
+    next = sooner(sooner(m->look_at, m->watch_at), sooner(m->judge_at, m->kill_at));
+    left = next - now();
+    if (!next)
+        return -1;
+    if (left > HOUR)
+        left = HOUR; /* poll takes an int */
+    return left < 0 ? 0 : (int)(left / 1000) + 1;
+}
+
+void run_monitor_end(struct run_monitor *m) {
+    log_watch_end(m->watch);
+    for (size_t i = 0; i < m->told_count; i++)
+        free(m->told[i]);
+    free(m->told);
+    for (size_t i = 0; i < m->held_count; i++)
+        held_process_end(&m->held[i]);
+    free(m->held);
+    family_end(&m->family);
+}

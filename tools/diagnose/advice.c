@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advice.h"
+
+#include <string.h>
+
+#include "beyond.h"
+#include "cause.h"
+#include "core/demand/finding.h"
+
+struct asked {
+    bool played; /* the copies that are known, and nothing cured */
+    const struct wc_stack *s;
+    const struct wc_finding_record *f;
+    const struct wc_object *host, *object; /* NULL: it is about none */
+    struct wc_arena *memory;
+};
+
+/* ---- what is known ---- */
+
+static const char *fact(const struct asked *a, enum wc_fact_role role) {
+    return wc_fact_value(a->f, role);
+}
+
+static const char *host_name(const struct asked *a) {
+    const struct wc_object *host = a->host;
+    const struct wc_demand *demand =
+        host ? WC_FIRST(d, a->s->demands, d->r.framework && wc_is_demand_by(d, host)) : NULL;
+
+    if (!host || wc_is_cudnn(host))
+        return NULL;
+    return host->r.installation ? host->r.installation
+           : demand             ? demand->r.framework
+           : wc_path_of(host)   ? wc_base_name(wc_path_of(host))
+                                : NULL;
+}
+
+/* Who asks for a copy that the finding names by a path, of which nobody else can make a name. */
+static const char *opener_of(const struct asked *a) {
+    WC_EACH(o, a->s->objects) {
+        const struct wc_object *by = wc_object_of(a->s, o->r.asked_by_object, o->r.asked_by);
+        if (o->r.asked_by && o->r.asked_name && strchr(o->r.asked_name, '/') &&
+            WC_ANY(one, a->f->facts,
+                   wc_fact_role_of(&a->f->facts, one) == WC_FACT_COPY &&
+                       wc_has_path(o, one->value)))
+            return by && by->r.installation ? by->r.installation : wc_base_name(o->r.asked_by);
+    }
+    return NULL;
+}
+
+static const char *package_name(const struct asked *a) {
+    const char *value = fact(a, WC_FACT_PACKAGE);
+
+    return value ? value : a->object ? a->object->r.installation : NULL;
+}
+
+static bool is_mounted(const struct wc_object *o) {
+    return o->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT;
+}
+
+/* Of its object; of a facade also that of the part that is mounted beside it. */
+static const char *mount_of(const struct asked *a) {
+    const struct wc_object *o = a->object;
+
+    if (o && !is_mounted(o) && o->r.role == WC_role_FACADE)
+        o = WC_FIRST(part, a->s->objects,
+                     part->r.role == WC_role_PART && part->r.mapped && is_mounted(part));
+    return o && is_mounted(o) ? o->r.mount : NULL;
+}
+
+/* What was looked at of the file that the finding names. */
+static const struct wc_file_record *file_of(const struct asked *a) {
+    const char *path = fact(a, WC_FACT_FILE);
+    const struct wc_file *found =
+        path ? WC_FIRST(one, a->s->files, wc_str_same(one->r.path, path)) : NULL;
+
+    return found ? &found->r : NULL;
+}
+
+static enum wc_file_fault fault_of(const struct asked *a) {
+    const struct wc_file_record *file = file_of(a);
+
+    return file ? file->fault : WC_file_fault_UNKNOWN;
+}
+
+static enum wc_system_refusal refusal_of(const struct asked *a) {
+    const char *path = fact(a, WC_FACT_FILE);
+    const struct wc_failure *failure =
+        WC_FIRST(f, a->s->failures, f->reason == WC_REASON_SYSTEM && wc_str_same(f->culprit, path));
+
+    return failure ? failure->refusal : WC_SYSTEM_NOTHING;
+}
+
+/* Of the copy with which that fact begins: does nothing refuse it, as far as that is known? */
+static bool suits(const struct asked *a, enum wc_fact_role role) {
+    const char *path = wc_fact_path(a->f, role);
+    const struct wc_candidate *copy =
+        path ? WC_FIRST(c, a->s->candidates, wc_str_same(c->r.path, path)) : NULL;
+
+    return path && !(copy && wc_version_known(copy->version) &&
+                     WC_ANY(d, a->s->demands,
+                            (d->r.demand_kind == WC_demand_kind_EXPECTATION || !a->host ||
+                             wc_is_demand_by(d, a->host)) &&
+                                wc_demand_refuses(&d->r, copy->version)));
+}
+
+/* ---- when a sentence holds ---- */
+
+static bool has_copy(const struct asked *a) {
+    return !a->played && suits(a, WC_FACT_A_COPY_IS_IN);
+}
+
+/* The variable put the one that came in before another. */
+static bool has_one_behind(const struct asked *a) {
+    const struct wc_searched *search = a->object ? wc_search_of(a->s, a->object) : NULL;
+
+    return search && search->r.rule == WC_search_rule_LIBRARY_PATH && suits(a, WC_FACT_BEHIND_IT);
+}
+
+static bool is_one_behind_refused(const struct asked *a) {
+    return wc_fact_path(a->f, WC_FACT_BEHIND_IT) && !suits(a, WC_FACT_BEHIND_IT);
+}
+
+static bool is_preloaded(const struct asked *a) {
+    return a->object && a->object->r.asked_how == WC_operation_PRELOAD;
+}
+
+static bool is_in_variable(const struct asked *a) {
+    const char *path = fact(a, WC_FACT_FILE) ?: fact(a, WC_FACT_GOT) ?: fact(a, WC_FACT_LIBCUDA);
+    const struct wc_object o = wc_file_as_object(file_of(a), path);
+
+    return path && wc_in_search_path(a->s, &o);
+}
+
+static bool is_foreign(const struct asked *a) {
+    enum wc_file_fault fault = fault_of(a);
+
+    return fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
+           fault == WC_file_fault_OTHER_BYTE_ORDER;
+}
+
+static bool is_of_cudnn(const struct asked *a) {
+    const char *refused = fact(a, WC_FACT_REFUSED), *library = fact(a, WC_FACT_LIBRARY);
+
+    return library && refused && wc_name_is_cudnn(refused) && wc_name_is_cudnn(library);
+}
+
+static bool is_of_system(const struct asked *a) {
+    const char *refused = fact(a, WC_FACT_REFUSED), *library = fact(a, WC_FACT_LIBRARY);
+
+    return library && refused && wc_name_is_cudnn(refused) &&
+           wc_name_kind_of(library) == WC_NAME_OTHER;
+}
+
+/* A file was there, and the loader had other words than that it was not found. */
+static bool is_refused(const struct asked *a) {
+    const char *said = fact(a, WC_FACT_LOADER_SAID);
+    char name[512];
+
+    return said && !wc_text_not_found(said, name, sizeof(name));
+}
+
+static bool is_part(const struct asked *a) {
+    return wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_PART &&
+           WC_ANY(o, a->s->objects, o->r.role == WC_role_FACADE);
+}
+
+/* What was built for one major, where another is in the process, or where it looks and nothing that
+ * was played is a way out; and no copy of its own is known. */
+static bool is_of_other_build(const struct asked *a) {
+    const int32_t wants = wc_name_read(fact(a, WC_FACT_WHICH_NEEDS)).version.major;
+
+    if (wants < 0 || fact(a, WC_FACT_A_COPY_IS_IN))
+        return false;
+    return (a->played && fact(a, WC_FACT_ANOTHER_MAJOR_IS_THERE)) ||
+           WC_ANY(o, a->s->objects,
+                  o->r.role == WC_role_FACADE && o->r.mapped && wc_major_of(o) >= 0 &&
+                      wc_major_of(o) != wants);
+}
+
+/* What is there, by what is in the process, else by the packages near it. */
+static int32_t cuda_there(const struct wc_stack *s) {
+    const int32_t cuda = wc_cuda_of_dependencies(s);
+    const struct wc_package *p =
+        WC_FIRST(one, s->packages, one->r.package && wc_cuda_in_package(one->r.package) > 0);
+
+    return cuda < 0 && p ? wc_cuda_in_package(p->r.package) : cuda;
+}
+
+/* Something beside cuDNN was built for another CUDA. */
+static bool is_of_other_cuda(const struct asked *a) {
+    const int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING)), there = cuda_there(a->s);
+
+    return a->played && wants > 0 && there > 0 && wants != there &&
+           wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
+}
+
+static bool has_other_name_for_gpu(const struct asked *a) {
+    const char *name = beyond_gpu_build(a->object);
+
+    return name && !wc_str_same(name, a->object->r.installation);
+}
+
+/* Neither of cuDNN nor of CUDA. */
+static bool misses_nobodys(const struct asked *a) {
+    return wc_name_kind_of(fact(a, WC_FACT_MISSING)) == WC_NAME_OTHER;
+}
+
+/* A part that wants another CUDA than its package is made for did not come with that package. */
+static bool is_of_other_package(const struct asked *a) {
+    int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING));
+    int32_t made_for = a->object ? wc_cuda_in_package(a->object->r.installation) : -1;
+
+    return wants >= 0 && made_for >= 0 && wants != made_for;
+}
+
+static bool is_packaged(const struct asked *a) {
+    return a->object && !wc_is_grafted(a->object) &&
+           (a->object->r.installation_kind == WC_installation_kind_WHEEL ||
+            a->object->r.installation_kind == WC_installation_kind_CONDA);
+}
+
+static bool is_grafted(const struct asked *a) {
+    return a->object && wc_is_grafted(a->object);
+}
+
+static bool is_no_version(const struct asked *a) {
+    return a->object == NULL;
+}
+
+static bool is_stub(const struct asked *a) {
+    return wc_lies_in_a(fact(a, WC_FACT_LIBCUDA), "stubs");
+}
+
+static bool is_container(const struct asked *a) {
+    return a->s->machine.container != NULL;
+}
+
+static bool hides_gpus(const struct asked *a) {
+    return wc_hides_gpus(a->s) && !a->s->machine.device_fault;
+}
+
+static bool has_libcuda(const struct asked *a) {
+    return wc_driver_library(a->s) != NULL;
+}
+
+static bool has_module(const struct asked *a) {
+    return a->s->machine.driver != NULL;
+}
+
+/* ---- the sentence ---- */
+
+static const struct row {
+    const char *id; /* of the finding whose rows are the next ones; NULL: a sentence */
+    bool (*when)(const struct asked *a);
+    enum wc_fact_role has, suits;
+    enum wc_file_fault fault;
+    enum wc_system_refusal refusal;
+    const char *state; /* words of the driver's state, as the machine's record has it */
+    enum wc_action action;
+    const char *sentence;
+} rows[] = {
+#define ALWAYS
+#define IF(predicate) .when = predicate
+#define HAS(role) .has = WC_FACT_##role
+#define SUITS(role) .suits = WC_FACT_##role
+#define FAULT(name) .fault = WC_file_fault_##name
+#define REFUSAL(name) .refusal = WC_SYSTEM_##name
+#define STATE(words) .state = words
+#define FINDING(name, finding, severity, title) {.id = finding},
+#define ADVICE(condition, act, words) {.action = WC_ACTION_##act, .sentence = words, condition},
+#include "core/demand/findings.def"
+};
+
+static bool holds(const struct asked *a, const struct row *row) {
+    const char *state = row->state ? fact(a, WC_FACT_DRIVER_STATE) : NULL;
+
+    return (!row->when || row->when(a)) && (!row->has || fact(a, row->has)) &&
+           (!row->suits || suits(a, row->suits)) && (!row->fault || fault_of(a) == row->fault) &&
+           (!row->refusal || refusal_of(a) == row->refusal) &&
+           (!row->state || (state && strstr(state, row->state)));
+}
+
+static const char *directory_of(const struct asked *a, const char *path) {
+    size_t n = path ? wc_dir_length(path) : 0;
+
+    return n ? wc_arena_format(a->memory, "%.*s", (int)n, path) : NULL;
+}
+
+static const char *value_of(const struct asked *a, const char *word) {
+    if (strcmp(word, "host") == 0)
+        return host_name(a);
+    if (strcmp(word, "package") == 0)
+        return package_name(a);
+    if (strcmp(word, "framework") == 0)
+        return a->object ? a->object->r.framework : NULL;
+    if (strcmp(word, "directory") == 0)
+        return a->object ? directory_of(a, wc_path_of(a->object)) : NULL;
+    if (strcmp(word, "mount") == 0)
+        return mount_of(a);
+    if (strcmp(word, "opener") == 0)
+        return opener_of(a);
+    if (strcmp(word, "cause") == 0)
+        return a->f->explained_by;
+    if (strcmp(word, "gpu build") == 0)
+        return beyond_gpu_build(a->object);
+    if (strcmp(word, "machine") == 0)
+        return a->s->machine.architecture;
+    if (strncmp(word, "path of ", 8) == 0)
+        return wc_fact_path(a->f, wc_fact_role_named(word + 8));
+    if (strncmp(word, "directory of ", 13) == 0)
+        return directory_of(a, wc_fact_path(a->f, wc_fact_role_named(word + 13)));
+    return fact(a, wc_fact_role_named(word));
+}
+
+/* NULL: a word of it is not known. */
+static const char *filled(const struct asked *a, const char *sentence) {
+    const char *text = "";
+
+    for (const char *p = sentence; text && *p;) {
+        size_t n = strcspn(p, "{");
+        text = wc_arena_format(a->memory, "%s%.*s", text, (int)n, p);
+        p += n;
+        if (*p != '{')
+            continue;
+        const size_t word = strcspn(p, "|}") - 1;
+        n = strcspn(p, "}");
+        const char *value = value_of(a, wc_arena_string_n(a->memory, p + 1, word) ?: "");
+        if (!value && p[word + 1] == '|')
+            value = wc_arena_string_n(a->memory, p + word + 2, n - word - 2);
+        text = text && value && *value ? wc_arena_format(a->memory, "%s%s", text, value) : NULL;
+        p += n + 1;
+    }
+    return text;
+}
+
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f, bool played,
+                         struct wc_arena *memory) {
+    const struct asked a = {.s = s,
+                            .played = played,
+                            .f = f,
+                            .host = wc_stack_object(s, f->host),
+                            .object = wc_stack_object(s, f->object),
+                            .memory = memory};
+    bool is_of_it = true;
+
+    WC_EACH_ROW(row, rows) {
+        if (row->id)
+            is_of_it = is_a(f, row->id);
+        const char *text =
+            row->sentence && is_of_it && holds(&a, row) ? filled(&a, row->sentence) : NULL;
+        if (text)
+            return (struct advice){row->action, text};
+    }
+    return (struct advice){WC_ACTION_CHECK,
+                           "whichcudnn explain says what lies behind such findings"};
+}

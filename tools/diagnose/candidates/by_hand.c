@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cuDNN or a CUDA library that no package manages: of an archive below /opt, of a module tree, of
+ * a toolkit, of an application that brings its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "making.h"
+#include "tools/diagnose/wheel_table.h"
+
+enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2, CUDA_NONE = -1, CUDA_SEVERAL = 0 };
+
+/* ---- where ---- */
+
+/* Does somebody look after what is installed so? */
+static bool is_managed(enum wc_installation_kind kind) {
+    return kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
+           kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM ||
+           kind ==
+               WC_installation_kind_CONTAINER_MOUNT; /* what is inside cannot be changed there */
+}
+
+/* One of the directories that the loader searches by itself. */
+static bool is_of_system(const char *directory) {
+    return wc_str_starts(directory, "/lib") || wc_str_starts(directory, "/usr/lib");
+}
+
+static bool is_ours(const char *name) {
+    return name && wc_kind_is_ours(wc_name_kind_of(name));
+}
+
+static void add_directory(struct making *m, struct entries *to, const char *file) {
+    const char *directory = file && file[0] == '/' ? make_directory_of(m, file) : NULL;
+
+    const char *real = directory ? make_real_path(m, directory) : "";
+
+    /* "pip install --target" makes no site-packages. */
+    if (directory && directory[1] && to->n < DIRECTORIES_MOST && !make_environment_of(m, file) &&
+        make_is_there(m, directory) &&
+        !WC_ANY(o, m->stacks[1]->objects,
+                o->r.installation_kind == WC_installation_kind_WHEEL &&
+                    wc_lies_in(wc_real_path_of(o), real, strlen(real))))
+        make_add(m, to, directory);
+}
+
+static struct entries directories_of(struct making *m) {
+    struct entries all = {NULL, 0};
+
+    WC_EACH(o, m->s->objects) /* a link may lead to another library than its name says */
+        if (wc_is_cudnn(o) && !is_managed(o->r.installation_kind))
+            add_directory(m, &all, is_ours(o->r.real_path) ? o->r.real_path : o->r.path);
+    WC_EACH(file, m->s->files)
+        if (is_ours(file->r.path) && !is_managed(file->r.installation_kind))
+            add_directory(m, &all, file->r.path);
+    WC_EACH(failure, m->s->failures) {
+        const struct wc_searched *search = wc_search_in_vain(m->s, failure);
+        const struct entries searched = make_searched(m, failure);
+        if (is_ours(failure->r.name) && failure->r.name[0] == '/')
+            add_directory(m, &all, failure->r.name);
+        WC_EACH(directory, searched)
+            if (is_ours(search->r.name) && !is_of_system(*directory))
+                add_directory(m, &all, make_format(m, "%s/", *directory));
+    }
+    return all;
+}
+
+/* ---- for which CUDA ---- */
+
+/* That of the libraries in a directory, if they are of one. */
+static int32_t cuda_in(struct making *m, const char *directory, int32_t cuda) {
+    const struct entries all = make_entries(m, directory);
+
+    WC_EACH(name, all) {
+        const int32_t is =
+            wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY ? wc_name_cuda(*name) : CUDA_NONE;
+        if (is > 0)
+            cuda = cuda == CUDA_NONE || cuda == is ? is : CUDA_SEVERAL;
+    }
+    return cuda;
+}
+
+/* A directory of CUDA's libraries, and of which CUDA. */
+struct toolkit {
+    const char *directory; /* NULL: there is none outside of the system's directories */
+    int32_t cuda;
+};
+
+static struct toolkit toolkit_in(struct making *m, const char *directory) {
+    struct toolkit t = {.cuda = CUDA_NONE};
+
+    if (!make_is_there(m, directory))
+        return t;
+    t.directory = make_real_path(m, directory);
+    t.cuda = cuda_in(m, t.directory, CUDA_NONE);
+    if (t.cuda == CUDA_SEVERAL)
+        t.cuda = wc_cuda_in_package(t.directory);
+    if (is_of_system(t.directory))
+        t.directory = NULL;
+    return t;
+}
+
+/* What the process has of CUDA, else what its variables name, else the one where NVIDIA's packages
+ * put it. */
+static struct toolkit toolkit_of(struct making *m) {
+    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+    const struct wc_object *o = WC_FIRST(
+        one, m->s->objects,
+        one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
+            one->r.installation_kind != WC_installation_kind_BUNDLED && wc_cuda_of(one) > 0 &&
+            wc_path_of(one) && wc_path_of(one)[0] == '/' && !is_of_system(wc_path_of(one)));
+    struct toolkit t = {.cuda = CUDA_NONE};
+
+    if (o)
+        return (struct toolkit){make_directory_of(m, wc_path_of(o)), wc_cuda_of(o)};
+    if (WC_ANY(one, m->s->objects, one->r.role == WC_role_CUDA_DEPENDENCY))
+        return t; /* a wheel's, conda's: what goes with it is theirs, too */
+    WC_EACH_ROW(name, variables) {
+        const char *home = wc_variable(m->s, *name);
+        if (home && home[0] == '/' && !(t.cuda > 0 && t.directory))
+            t = toolkit_in(m, make_format(m, "%s/lib64", home));
+    }
+    return t.cuda > 0 && t.directory ? t : toolkit_in(m, "/usr/local/cuda/lib64");
+}
+
+/* By what hosts and libraries in the process say; none: not known. */
+static struct entries cudas_of(struct making *m) {
+    struct entries all = {NULL, 0};
+    int32_t cuda;
+
+    WC_EACH(host, m->s->objects)
+        if (wc_wants_cudnn(host) && (cuda = wc_cuda_of_host(m->s, host).major) > 0 &&
+            all.n < CUDAS_MOST)
+            make_add(m, &all, make_format(m, "%d", cuda));
+    cuda = wc_cuda_of_dependencies(m->s);
+    if (cuda > 0 && all.n < CUDAS_MOST)
+        make_add(m, &all, make_format(m, "%d", cuda));
+    return all;
+}
+
+/* Where nothing in the process says it, the directory may, "cuda-12.4/lib64", or what lies in those
+ * that are searched. NULL: nothing says it. */
+static const char *cuda_for(struct making *m, const struct entries *directories,
+                            const char *directory) {
+    int32_t cuda = wc_cuda_in_package(directory);
+
+    if (cuda <= 0) {
+        cuda = CUDA_NONE;
+        WC_EACH(searched, *directories)
+            cuda = cuda == CUDA_SEVERAL ? cuda : cuda_in(m, *searched, cuda);
+        if (cuda == CUDA_NONE)
+            cuda = toolkit_of(m).cuda;
+    }
+    return cuda > 0 ? make_format(m, "%d", cuda) : NULL;
+}
+
+/* ---- which releases ---- */
+
+/* The set as archives for that CUDA (NULL: not known) have it: none that was not made for it yet.
+ * Where the name alone says what is wanted, which release of its major it was built with is not
+ * known: the newest takes the place of all before it. NULL: none is left. */
+static const char *spec_for(struct making *m, const char *spec, const char *cuda) {
+    static const char *const before_wheels[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
+    const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ? cuda : "12");
+    const char *end = strchr(spec, ','), *last = cuda ? wheel_newest(package, "") : NULL, *newest;
+    struct wc_version floor, first;
+    struct wc_spec set;
+    char text[WC_VERSION_TEXT];
+
+    if (!wc_spec_read(spec, &set) || !wc_version_known(wc_spec_floor(&set)))
+        return spec;
+    floor = wc_spec_floor(&set);
+    if (floor.minor < 0) {
+        newest = wheel_newest(package, spec);
+        WC_EACH_ROW(row, before_wheels)
+            if (wc_version_of(*row).major == floor.major)
+                newest = *row;
+        floor = newest ? wc_version_of(newest) : floor;
+    }
+    /* Of one CUDA no more come out when there is a newer one: 9.10.2 was the last for 11. */
+    if (last && wc_version_compare(floor, wc_version_of(last)) > 0 &&
+        strcmp(last, wheel_newest("nvidia-cudnn-cu13", "")) != 0)
+        return NULL;
+    first = cuda ? wc_version_of(wheel_oldest(package)) : WC_VERSION_NONE;
+    if (wc_version_known(first) && wc_version_compare(floor, first) < 0)
+        floor = first;
+    floor.build = -1;
+    if (wc_version_compare(floor, wc_spec_floor(&set)) == 0)
+        return spec;
+    return wc_spec_accepts(&set, floor) == WC_YES
+               ? make_format(m, ">=%s%s", wc_version_format(floor, text), end ? end : "")
+               : NULL;
+}
+
+/* What the libraries of that directory are, as far as any of them says; else the release that all
+ * names with a whole one have, as an archive has it: "libcudnn_graph.so.9.8.0". */
+static const char *release_in(struct making *m, const char *directory) {
+    const struct entries all = make_entries(m, directory);
+    struct wc_version named = WC_VERSION_NONE;
+    char text[WC_VERSION_TEXT];
+
+    WC_EACH(o, m->s->objects) {
+        struct wc_version v = wc_own_range(o).low;
+        if (!wc_name_is_cudnn(o->r.soname) || !wc_own_range(o).exact ||
+            !(wc_lies_in(wc_real_path_of(o), directory, strlen(directory)) ||
+              wc_lies_in(wc_path_of(o), directory, strlen(directory))))
+            continue;
+        v.build = -1;
+        return make_format(m, "==%s", wc_version_format(v, text));
+    }
+    WC_EACH(entry, all) {
+        const struct wc_name name = wc_name_read(*entry);
+        if (!wc_kind_is_cudnn(name.kind) || name.version.patch < 0)
+            continue;
+        if (wc_version_known(named) && wc_version_compare(named, name.version) != 0)
+            return NULL;
+        named = name.version;
+    }
+    return wc_version_known(named) ? make_format(m, "==%s", wc_version_format(named, text)) : NULL;
+}
+
+/* ---- cuDNN ---- */
+
+static bool has_cudnn(struct making *m, const char *directory, int32_t major) {
+    const struct entries all = make_entries(m, directory);
+
+    return WC_ANY(entry, all,
+                  major < 0 ? wc_name_is_cudnn(*entry)
+                            : wc_kind_is_cudnn(wc_name_kind_of(*entry)) &&
+                                  wc_name_read(*entry).version.major == major);
+}
+
+static void add_releases(struct making *m, const struct entries *directories,
+                         const struct entries *specs, const char *directory, const char *cuda) {
+    const char *there = release_in(m, directory);
+    /* Then it is the same once more that is wanted, of whatever release it was. */
+    const bool damaged =
+        !there && WC_ANY(file, m->s->files,
+                         file->r.fault != WC_file_fault_UNKNOWN && is_ours(file->r.path) &&
+                             wc_lies_in(file->r.path, directory, strlen(directory)));
+    struct edit e = {.kind = EDIT_RESTORE, .name = "cudnn", .value = there, .path = directory};
+
+    e.target = cuda ? cuda : cuda_for(m, directories, directory);
+    if (there)
+        make_one(m, e);
+    e.kind = damaged ? EDIT_RESTORE : EDIT_PLACE;
+    WC_EACH(spec, *specs)
+        if ((e.value = spec_for(m, *spec, e.target)))
+            make_one(m, e);
+}
+
+/* A toolkit without such a cuDNN, which the loader's cache leads to. What is put there gets into
+ * the cache by ldconfig, which no replay runs: the variable leads there, too. Those of several
+ * majors may lie beside one another; of one major the one that is there is put in order. */
+static void add_beside_cuda(struct making *m, const struct entries *directories,
+                            const struct entries *specs) {
+    const struct toolkit t = toolkit_of(m);
+
+    if (t.cuda <= 0 || !t.directory || WC_ANY(one, m->s->objects, wc_is_cudnn(one)))
+        return;
+    WC_EACH(wanted, *specs) {
+        const char *cuda = make_format(m, "%d", (int)t.cuda), *spec = spec_for(m, *wanted, cuda);
+        struct wc_spec set;
+        const int32_t major = spec && wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : -1;
+        if (spec && major >= 0 && !has_cudnn(m, t.directory, major) &&
+            !WC_ANY(other, *directories, has_cudnn(m, *other, major)))
+            make_two(m,
+                     (struct edit){.kind = EDIT_PLACE,
+                                   .name = "cudnn",
+                                   .value = spec,
+                                   .path = t.directory,
+                                   .target = cuda},
+                     make_path_with(m, t.directory));
+    }
+}
+
+/* ---- CUDA ---- */
+
+/* A library of CUDA that was asked for in vain; NULL: it was another. */
+static const char *cuda_in_vain(const struct wc_failure *failure) {
+    const char *name = wc_missing_of(failure);
+
+    return name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) > 0
+               ? wc_base_name(name)
+               : NULL;
+}
+
+/* Without a number it is a link, which make_link() has. Where no other library of that CUDA is
+ * searched, the next one would be missing then. */
+static void add_missing(struct making *m, const struct entries *directories,
+                        const char *directory) {
+    WC_EACH(failure, m->s->failures) {
+        const char *name = wc_missing_of(failure);
+        bool siblings = false;
+        if (!name || wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so"))
+            continue;
+        name = wc_base_name(name);
+        WC_EACH(other, *directories) {
+            const struct entries all = make_entries(m, *other);
+            siblings = siblings || WC_ANY(entry, all,
+                                          wc_name_kind_of(*entry) == WC_NAME_CUDA_DEPENDENCY &&
+                                              wc_name_cuda(*entry) == wc_name_cuda(name) &&
+                                              strcmp(*entry, name) != 0);
+        }
+        if (siblings)
+            make_one(m, (struct edit){.kind = EDIT_PLACE,
+                                      .name = make_format(m, "%s", name),
+                                      .path = directory});
+    }
+}
+
+/* Unless it lies there already, or no more of them have room. */
+static void add_place(struct making *m, struct candidate *to, const char *name,
+                      const char *directory) {
+    for (size_t i = 0; i < to->n; i++)
+        if (strcmp(to->edit[i].name, name) == 0)
+            return;
+    if (to->n + 1 < CANDIDATE_EDITS && !make_is_there(m, make_format(m, "%s/%s", directory, name)))
+        to->edit[to->n++] = (struct edit){.kind = EDIT_PLACE, .name = name, .path = directory};
+}
+
+/* A toolkit, in which CUDA's libraries are not, or not all of them: those that are not there. The
+ * loader's cache leads there once ldconfig has run, the variable at once. */
+static void add_cuda(struct making *m) {
+    const struct wc_failure *first = WC_FIRST(failure, m->s->failures, cuda_in_vain(failure));
+    const int32_t cuda = first ? wc_name_cuda(cuda_in_vain(first)) : CUDA_NONE;
+    const struct toolkit t = first ? toolkit_of(m) : (struct toolkit){NULL, CUDA_NONE};
+    struct candidate all = {.n = 0};
+    const char *name;
+
+    if (!t.directory || (t.cuda > 0 ? t.cuda : wc_cuda_in_package(t.directory)) != cuda)
+        return;
+    if (cuda >= 11 && cuda <= 13)
+        WC_EACH_ROW(row, make_cuda_first)
+            for (size_t i = 0; i < 2 && row->libraries[i]; i++)
+                add_place(
+                    m, &all,
+                    make_format(m, "lib%s.so.%d%s", row->libraries[i], (int)cuda,
+                                cuda == 11 && strcmp(row->libraries[i], "cudart") == 0 ? ".0" : ""),
+                    t.directory);
+    WC_EACH(failure, m->s->failures)
+        if ((name = cuda_in_vain(failure)) && wc_name_cuda(name) == cuda)
+            add_place(m, &all, name, t.directory);
+    if (all.n == 0)
+        return;
+    all.edit[all.n++] = make_path_with(m, t.directory);
+    candidates_add(m->out, &all);
+}
+
+void make_by_hand(struct making *m) {
+    const struct entries directories = directories_of(m), specs = make_wanted(m),
+                         cudas = cudas_of(m);
+
+    WC_EACH(directory, directories) {
+        /* Where there is one, it is that one which is put in order: two that are searched get
+         * mixed. */
+        const bool second =
+            !has_cudnn(m, *directory, -1) && WC_ANY(other, directories, has_cudnn(m, *other, -1));
+        for (size_t i = 0; !second && i < (cudas.n ? cudas.n : 1); i++)
+            add_releases(m, &directories, &specs, *directory, cudas.n ? cudas.p[i] : NULL);
+        add_missing(m, &directories, *directory);
+    }
+    add_beside_cuda(m, &directories, &specs);
+    add_cuda(m);
+}

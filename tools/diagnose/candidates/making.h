@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How candidates are made: for tools/diagnose/candidates/ alone. Texts that are given back live as
+ * long as the candidates' memory.
+ */
+#pragma once
+
+#include "candidates.h"
+#include "core/demand/finding.h"
+#include "tools/diagnose/entries.h"
+
+struct making {
+    struct candidates *out;
+    const struct wc_files *files;
+    struct library_cache *libraries;
+    const struct wc_stack *s;         /* the replay's */
+    const struct wc_stack *stacks[2]; /* that one, and the process's own */
+    const struct outcome *base;       /* the play without edits */
+    const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
+};
+
+#define make_format(m, ...) wc_arena_format((m)->out->memory, __VA_ARGS__)
+
+/* ---- the makers ---- */
+
+#define MAKER(name, what) void make_##name(struct making *m);
+#include "makers.def"
+
+/* ---- what they share (tools/diagnose/candidates/candidates.c) ---- */
+
+/* One edit, or two in that order; nothing where LD_LIBRARY_PATH has that value already. */
+void make_one(struct making *m, struct edit edit);
+void make_two(struct making *m, struct edit first, struct edit second);
+struct entries make_entries(struct making *m, const char *directory);
+bool make_is_there(struct making *m, const char *path);
+/* The directory of a file, without a '/' behind; NULL: of none. */
+const char *make_directory_of(struct making *m, const char *path);
+/* Behind all links; where that is not known, the path itself. */
+const char *make_real_path(struct making *m, const char *path);
+/* The directories in which the loader looked for it. */
+struct entries make_searched(struct making *m, const struct wc_failure *failure);
+/* Once each; NULL: nothing is added. */
+void make_add(struct making *m, struct entries *to, const char *text);
+/* The same release once more. */
+struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
+/* spec: a set of releases. */
+struct edit make_install(const char *package, const char *spec, const char *environment);
+
+/* ---- packages (tools/diagnose/candidates/packages.c) ---- */
+
+/* site-packages, or the conda environment, that a file lies in; NULL: none. */
+const char *make_environment_of(struct making *m, const char *path);
+/* Is it one of conda? */
+bool make_is_conda(const char *environment);
+/* Those that a failed request is about: of who asked for it, or of the process. */
+struct entries make_environments(struct making *m, const struct wc_failure *failure);
+
+/* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
+
+/* Of NVIDIA's wheels those without which no framework gets to cuDNN. */
+extern const struct make_cuda_wheel {
+    const char *package, *folder; /* of it, before CUDA 13 */
+    const char *libraries[2];     /* that are asked for first */
+} make_cuda_first[3];
+const char *make_cuda_package(struct making *m, const struct make_cuda_wheel *row, int32_t cuda);
+/* All of it that frameworks ask for one library after another, where neither the process nor the
+ * site has any of that CUDA, with a cuDNN that who lacks it accepts. wheel: the one that has the
+ * first of them. False: it has some, or the wheel is none of these. */
+bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure *failure,
+                     const char *wheel, int32_t cuda);
+
+/* ---- LD_LIBRARY_PATH (tools/diagnose/candidates/variables.c) ---- */
+
+/* As that value; empty: it is unset. */
+struct edit make_path(const char *value);
+/* With those directories, a list, in front; none of them twice. */
+struct edit make_path_with(struct making *m, const char *directories);
+/* With the directory of a file in front. NULL: nothing is added. */
+void make_path_to(struct making *m, const char *file);
+
+/* ---- releases (tools/diagnose/candidates/releases.c) ---- */
+
+enum { SPECS_MOST = 4 };
+
+/* The releases that all these hosts accept, as a set; NULL: there are none, or they are not known.
+ */
+const char *make_common(struct making *m, const struct wc_hosts *hosts);
+/* From that release on, within its major. */
+const char *make_from(struct making *m, struct wc_version first);
+struct wc_hosts make_hosts(const struct wc_stack *s);
+/* Sets that might do in place of a facade whose release is bad, or has no code for the GPUs. */
+struct entries make_other_releases(struct making *m, const struct wc_object *facade,
+                                   const char *package);
+/* Sets of releases that hosts, demands and failed requests want. */
+struct entries make_wanted(struct making *m);

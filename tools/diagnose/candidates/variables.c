@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "core/names/symbols.h"
+#include "making.h"
+
+struct edit make_path(const char *value) {
+    return *value ? (struct edit){.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = value}
+                  : (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
+}
+
+bool candidates_path_has(const char *path, const char *element, size_t n) {
+    for (; path && *path; path += strcspn(path, ":"), path += *path == ':')
+        if (strcspn(path, ":") == n && strncmp(path, element, n) == 0)
+            return true;
+    return false;
+}
+
+/* "a/b" for "a/x/../b", as a RUNPATH leads there, unless x is a link to elsewhere. */
+static const char *without_detours(struct making *m, const char *directory) {
+    char *path = make_format(m, "%s/", directory), *up;
+
+    while (path && (up = strstr(path, "/../"))) {
+        const size_t n = wc_dir_above(path, (size_t)(up - path));
+        memmove(path + n, up + strlen("/.."), strlen(up + strlen("/..")) + 1);
+    }
+    if (path)
+        path[strlen(path) - 1] = '\0';
+    return path && wc_is_same_file(m->files, directory, path) ? path : directory;
+}
+
+struct edit make_path_with(struct making *m, const char *directories) {
+    const char *value = strstr(directories, "/..") && !strchr(directories, ':')
+                            ? without_detours(m, directories)
+                            : directories;
+
+    directories = value;
+    /* Where the process stands decides on none. */
+    for (const char *rest = m->path ? m->path : ""; *rest;) {
+        size_t n = strcspn(rest, ":");
+        if (rest[0] == '/' && !candidates_path_has(directories, rest, n))
+            value = make_format(m, "%s:%.*s", value, (int)n, rest);
+        rest += n + (rest[n] != '\0');
+    }
+    return make_path(value);
+}
+
+void make_path_to(struct making *m, const char *file) {
+    const char *directory = make_directory_of(m, file);
+
+    if (directory && directory[0] == '/' && !strchr(directory, ':'))
+        make_one(m, make_path_with(m, directory));
+}
+
+/* ---- what the variables have ---- */
+
+/* Of a list without its i-th element. */
+static const char *without(struct making *m, const char *list, const char *separators, size_t i) {
+    const char *value = "";
+
+    for (size_t at = 0;; at++) {
+        size_t n = strcspn(list, separators);
+        if (at != i)
+            value = make_format(m, "%s%s%.*s", value, *value ? ":" : "", (int)n, list);
+        if (!list[n])
+            return value;
+        list += n + 1;
+    }
+}
+
+static size_t elements_of(const char *list, const char *separators) {
+    size_t n = 1;
+
+    for (; *list; list++)
+        n += strchr(separators, *list) != NULL;
+    return n;
+}
+
+void make_without_element(struct making *m) {
+    const char *preload = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
+
+    if (m->path) {
+        size_t n = elements_of(m->path, ":");
+        for (size_t i = 0; n > 1 && i < n; i++)
+            make_one(m, make_path(without(m, m->path, ":", i)));
+        make_one(m, make_path(""));
+    }
+    for (size_t i = 0; preload && *preload && i < elements_of(preload, " :"); i++) {
+        const char *value = without(m, preload, " :", i);
+        make_one(m, *value ? (struct edit){.kind = EDIT_SET, .name = "LD_PRELOAD", .value = value}
+                           : (struct edit){.kind = EDIT_UNSET, .name = "LD_PRELOAD"});
+    }
+    WC_EACH(search, m->s->searches)
+        if (search->r.later_path && !wc_str_same(search->r.later_path, m->path ? m->path : ""))
+            make_one(m, make_path(search->r.later_path));
+}
+
+/* What a file with another system's ends of lines, or a line of it with quotes, has left behind at
+ * either end of an element. */
+static bool is_left_behind(char c) {
+    return (unsigned char)c <= ' ' || c == '"' || c == '\'';
+}
+
+/* ":", and ", " as people write lists. */
+static size_t element_length(const char *list) {
+    size_t n = 0;
+
+    while (list[n] && list[n] != ':' && strncmp(list + n, ", ", 2) != 0)
+        n++;
+    return n;
+}
+
+void make_cleaned(struct making *m) {
+    static const char unexpanded[] = "${LD_LIBRARY_PATH";
+    const char *value = "";
+
+    for (const char *rest = m->path ? m->path : ""; *rest;) {
+        const size_t whole = element_length(rest);
+        const char *at = memmem(rest, whole, unexpanded, sizeof(unexpanded) - 1);
+        size_t from = 0, n = at ? (size_t)(at - rest) : whole;
+        while (from < n && is_left_behind(rest[from]))
+            from++;
+        while (n > from && is_left_behind(rest[n - 1]))
+            n--;
+        if (rest[from] == '/' && n > from)
+            value =
+                make_format(m, "%s%s%.*s", value, *value ? ":" : "", (int)(n - from), rest + from);
+        rest += whole + (rest[whole] != '\0');
+    }
+    if (*value)
+        make_one(m, make_path(value));
+}
+
+/* A directory that the loader's list cannot name, by a link to it that it can. */
+static void link_without_colon(struct making *m, const char *before, const char *path,
+                               const char *behind) {
+    const char *colon = strchr(path, ':');
+    const size_t n = colon ? (size_t)(colon - path) + strcspn(colon, "/") : 0;
+    char *link = n ? make_format(m, "%.*s", (int)n, path) : NULL;
+    const char *target = link ? make_format(m, "%s", wc_base_name(link)) : NULL, *value;
+
+    if (!link || strchr(path + n, ':') || !wc_is_directory(m->files, path))
+        return;
+    for (char *at = link; (at = strchr(at, ':'));)
+        *at = '-';
+    value = make_format(m, "%s%s%s%s%s", before, link, path + n, *behind ? ":" : "", behind);
+    if (!make_is_there(m, link))
+        make_two(m, (struct edit){.kind = EDIT_LINK, .path = link, .target = target},
+                 make_path(value));
+}
+
+/* Elements that are one directory, which a colon in its name has split. */
+void make_unsplit(struct making *m) {
+    for (const char *from = m->path ? m->path : ""; *from;) {
+        const size_t n = strcspn(from, ":");
+        for (size_t k = n; from[0] == '/' && from[k];) {
+            k += 1 + strcspn(from + k + 1, ":");
+            link_without_colon(m, make_format(m, "%.*s", (int)(from - m->path), m->path),
+                               make_format(m, "%.*s", (int)k, from), from + k + (from[k] != '\0'));
+        }
+        from += n + (from[n] != '\0');
+    }
+}
+
+/* An expectation that is no version: nothing can meet it. */
+void make_no_expectation(struct making *m) {
+    static const char variable[] = "WHICHCUDNN_EXPECT";
+    struct wc_spec spec;
+
+    WC_EACH(d, m->s->demands)
+        if (d->r.demand_kind == WC_demand_kind_EXPECTATION && !d->r.built &&
+            wc_str_same(d->r.source, variable) && !(wc_spec_read(d->r.spec, &spec) && spec.n))
+            make_one(m, (struct edit){.kind = EDIT_UNSET, .name = variable});
+}
+
+/* ---- where the path may lead ---- */
+
+static const char *const driver_places[] = {
+#define DRIVER_PLACE(directory, who, source) directory,
+#include "tools/knowledge/driver_places.def"
+};
+
+void make_path_to_driver(struct making *m) {
+    const bool missing = WC_ANY(f, m->s->failures,
+                                wc_name_kind_of(f->r.name) == WC_NAME_DRIVER ||
+                                    wc_name_kind_of(wc_missing_of(f)) == WC_NAME_DRIVER);
+
+    WC_EACH_ROW(place, driver_places)
+        if (missing && make_is_there(m, make_format(m, "%s/libcuda.so.1", *place)))
+            make_one(m, make_path_with(m, *place));
+}
+
+void make_path_to_copy(struct making *m) {
+    for (size_t i = 0; i < 2; i++)
+        WC_EACH(c, m->stacks[i]->candidates)
+            if (c->r.file_state == WC_file_state_FITS)
+                make_path_to(m, c->r.path);
+    WC_EACH(o, m->s->objects)
+        if (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY) {
+            make_path_to(m, o->r.path);
+            make_path_to(m, o->r.real_path);
+        }
+    WC_EACH(p, m->s->packages)
+        if (p->r.installation_path && p->r.package_state != WC_package_state_INCOMPLETE)
+            make_path_to(m, make_format(m, "%s/lib/",
+                                        p->r.installation_kind == WC_installation_kind_CONDA
+                                            ? p->r.prefix
+                                            : p->r.installation_path));
+    WC_EACH(file, m->s->files)
+        if (file->r.fault == WC_file_fault_UNKNOWN && file->r.content)
+            make_path_to(m, file->r.path);
+}
+
+/* An archive has "lib", a toolkit "lib64", and a folder that was copied lies in the other one. */
+static void add_neighbours(struct making *m, const char *directory, const char *name) {
+    const char *const bases[] = {directory, make_directory_of(m, directory)};
+
+    WC_EACH_ROW(base, bases)
+        for (int i = 0; *base && i < 2; i++) {
+            const char *neighbour = make_format(m, "%s/%s", *base, i ? "lib" : "lib64");
+            if (make_is_there(m, make_format(m, "%s/%s", neighbour, name)))
+                make_one(m, make_path_with(m, neighbour));
+        }
+}
+
+void make_path_to_neighbour(struct making *m) {
+    WC_EACH(failure, m->s->failures) {
+        const char *name = failure->r.name;
+        struct entries searched;
+        if (!name || strchr(name, '/') || !wc_name_is_cudnn(name))
+            continue;
+        searched = make_searched(m, failure);
+        WC_EACH(directory, searched)
+            add_neighbours(m, *directory, name);
+        WC_EACH(o, m->s->objects)
+            if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && o->r.path)
+                add_neighbours(m, make_directory_of(m, o->r.path), name);
+    }
+}
+
+static void add_preload(struct making *m, const char *path) {
+    const char *old = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
+
+    if (path && path[0] == '/' && !strpbrk(path, ": "))
+        make_one(m, (struct edit){.kind = EDIT_SET,
+                                  .name = "LD_PRELOAD",
+                                  .value = old && *old ? make_format(m, "%s:%s", path, old)
+                                                       : make_format(m, "%s", path)});
+}
+
+/* What is there at the start gets all the thread-local room that it wants, and all see its
+ * functions. */
+void make_preload(struct making *m) {
+    WC_EACH(failure, m->s->failures) {
+        const struct wc_said *said = &failure->said;
+        if (said->system == WC_SYSTEM_STATIC_TLS)
+            add_preload(m, said->file);
+        if (wc_is_load(failure) && said->symbol && !said->version &&
+            wc_function_find(said->symbol) != WC_NO_FUNCTION)
+            WC_EACH(o, m->s->objects) /* not another library under its name */
+                if (o->r.role == WC_role_FACADE && o->r.mapped && wc_name_is_cudnn(o->r.soname))
+                    add_preload(m, wc_real_path_of(o));
+    }
+}

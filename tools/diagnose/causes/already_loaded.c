@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * already-loaded-by-soname: what a host asked for was never searched for, since a library of that
+ * name was there. Its own search would have found another file.
+ */
+#include "core/demand/finding.h"
+
+/* Whoever was built with its own copy can work with this one: the same release, or a newer one of
+ * the same major, as NVIDIA promises. */
+static bool stands_for(struct wc_range runtime, const struct wc_candidate *own) {
+    return own && wc_version_known(own->version) && runtime.exact &&
+           (wc_version_compare(runtime.low, own->version) == 0 ||
+            wc_rule_check(WC_RULE_NVIDIA, own->version, runtime.low) == WC_FITS);
+}
+
+/* It works by more than luck: by what the host's package says of the versions that it takes, else
+ * by what its own copy is. */
+static bool serves(const struct wc_stack *s, const struct wc_object *host,
+                   const struct wc_object *o, const struct wc_candidate *own) {
+    struct wc_range runtime = wc_runtime_of(s, o).range;
+    enum wc_fit says = WC_FIT_UNKNOWN;
+
+    WC_EACH(demand, s->demands) {
+        enum wc_demand_kind kind = demand->r.demand_kind;
+        enum wc_fit fit;
+        if (!host || !wc_is_demand_by(demand, host) ||
+            (kind != WC_demand_kind_BUILT && kind != WC_demand_kind_REQUIRED))
+            continue;
+        fit = wc_demand_fit(&demand->r, runtime, wc_own_range(o));
+        if (wc_refuses(fit))
+            return false;
+        says = fit == WC_FITS ? fit : says;
+    }
+    return says == WC_FITS || stands_for(runtime, own);
+}
+
+static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const struct wc_object *o) {
+    const struct wc_candidate *own = wc_candidate_of(d->s, f, f->r.takes);
+    const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    struct wc_case *c = wc_case_begin(d);
+
+    if (serves(d->s, host, o, own))
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(c, "%s got the %s that was there, %s; its own search finds %s",
+                           host ? wc_format_who(c, host) : wc_format_name(c, f->r.caller),
+                           wc_format_name(c, f->r.name), wc_format_own(c, o),
+                           own && own->r.version ? own->r.version : "another file");
+    c->r.object = o->r.object;
+    c->r.host = host ? host->r.object : WC_NULL;
+    wc_case_library(c, WC_FACT_GOT, o);
+    wc_case_fact(c, WC_FACT_HOST, f->r.caller, "link map");
+    wc_case_own_search(c, f);
+    wc_case_end(c);
+}
+
+void wc_find_already_loaded_by_soname(struct wc_diagnosis *d) {
+    WC_EACH(f, d->s->searches) {
+        const struct wc_object *o = wc_stack_object(d->s, f->r.object);
+        if (o && o->r.role == WC_role_FACADE && f->r.rule == WC_search_rule_LOADED && f->r.takes)
+            emit(d, f, o);
+    }
+}

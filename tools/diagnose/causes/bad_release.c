@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known-bad-release: this release of cuDNN has a defect that is written down somewhere. */
+#include "core/demand/finding.h"
+
+static const struct bad {
+    const char *releases, *framework, *of_it, *what, *source;
+} bad_releases[] = {
+#define BAD_RELEASE(releases, framework, of_it, what, instead, source)                             \
+    {releases, framework, of_it, what, source},
+#include "core/knowledge/bad_releases.def"
+};
+
+static bool accepts(const char *text, struct wc_version v) {
+    struct wc_spec spec;
+
+    return wc_spec_parse(text, wc_str_length(text), &spec) && wc_spec_accepts(&spec, v) == WC_YES;
+}
+
+/* The host in which it shows: no build without CUDA. */
+static const struct wc_object *host_of(const struct wc_stack *s, const struct bad *bad) {
+    struct wc_version v;
+
+    WC_EACH(o, s->objects) {
+        const char *version = o->r.installation_version;
+        if (o->r.mapped && (wc_wants_cudnn(o) || o->r.gpu_library) &&
+            wc_str_same(o->r.framework, bad->framework) && version &&
+            wc_version_parse_start(version, wc_str_length(version), &v) && accepts(bad->of_it, v))
+            return o;
+    }
+    return NULL;
+}
+
+static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct wc_runtime runtime = wc_runtime_of(d->s, facade);
+
+    WC_EACH_ROW(bad, bad_releases) {
+        const struct wc_object *host = bad->framework ? host_of(d->s, bad) : NULL;
+        if (!runtime.range.exact || !accepts(bad->releases, runtime.range.low) ||
+            (bad->framework && !host))
+            continue;
+        struct wc_case *c = wc_case_begin(d);
+        if (host && !wc_ended_badly(d->s))
+            c->effect = WC_EFFECT_DOUBTED;
+        c->r.title =
+            wc_format(c, "%s is cuDNN %s, a release with a known defect%s%s",
+                      wc_format_name(c, wc_name_of(facade)), wc_format_range(c, runtime.range),
+                      host ? " under " : "", host ? bad->framework : "");
+        c->r.object = facade->r.object;
+        c->r.host = host ? host->r.object : WC_NULL;
+        c->r.predicted = runtime.predicted;
+        wc_case_library(c, WC_FACT_CUDNN, facade);
+        wc_case_runtime(c, &runtime);
+        if (host)
+            wc_case_fact(c, WC_FACT_FRAMEWORK,
+                         wc_format(c, "%s %s", bad->framework, host->r.installation_version),
+                         "files beside it");
+        wc_case_fact(c, WC_FACT_DEFECT, bad->what, bad->source);
+        wc_case_end(c);
+    }
+}
+
+void wc_find_known_bad_release(struct wc_diagnosis *d) {
+    wc_each_facade(d, true, look);
+}

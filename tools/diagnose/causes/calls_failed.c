@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * init-failed, call-failed: what a call returned. A symptom most of the time: explained by what was
+ * found before it, told alone where nothing explains it. Answers ("not supported") are no failures.
+ */
+#include "core/demand/finding.h"
+
+static bool creates(const struct wc_call_record *r) {
+    return wc_str_same(r->function, "cudnnCreate");
+}
+
+static int32_t major_of(const struct wc_stack *s, const struct wc_call_record *r) {
+    const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
+
+    return target ? wc_major_of(target) : -1;
+}
+
+/* A warning where the program went on without it, a cause all the same. */
+static bool no_driver(const struct wc_diagnosis *d) {
+    return WC_ANY(r, *d->out,
+                  r->severity > WC_severity_NOTE && wc_str_same(r->id, "driver-missing"));
+}
+
+static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_record *r) {
+    const char *cause;
+
+    switch (wc_sort_of_call(d->s, r)) {
+    case WC_STATUS_VERSIONS_DIFFER:
+        return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ",
+                               "installation-mixed", "installation-incomplete", NULL);
+    case WC_STATUS_PART_UNAVAILABLE:
+        return wc_found_before(d, r->target, "part-missing", "cuda-major-differs",
+                               "dependency-missing", "cuda-dependency-differs",
+                               "facade-and-parts-differ", "parts-differ", NULL);
+    default:
+        cause = wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
+                                "cuda-dependency-differs", "part-missing", "major-differs",
+                                "facade-and-parts-differ", "parts-differ", "missing-symbols",
+                                "driver-missing", "driver-mixed", "driver-too-old",
+                                "gpu-unsupported", NULL);
+        return !cause && no_driver(d) ? "driver-missing" : cause;
+    }
+}
+
+/* Where somebody in the parent asked for the driver, the parent may have begun to use it. A child's
+ * log begins with its two heads, and with what it inherited. */
+static const char *driver_of_parent(const struct wc_stack *s) {
+    const struct wc_object *libcuda = s->process.forked ? wc_driver_library(s) : NULL;
+
+    return libcuda && libcuda->r.request != WC_NULL && libcuda->seq == libcuda - s->objects.p + 3
+               ? libcuda->r.path
+               : NULL;
+}
+
+/* The same function of the same library with the same status is told once. */
+static bool is_like(const struct wc_call_record *a, const struct wc_call_record *b) {
+    return b->phase == a->phase && b->status == a->status && b->target == a->target &&
+           wc_str_same(a->function, b->function);
+}
+
+static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
+    const struct wc_object *target = wc_object_of(d->s, r->target, r->target_path);
+    const char *name =
+        r->status_name ? r->status_name : wc_status_name(r->status, major_of(d->s, r));
+    const char *libcuda = NULL;
+    struct wc_case *c = wc_case_begin(d);
+
+    c->r.explained_by = cause_of(d, r);
+    if (!c->r.explained_by && wc_sort_of_call(d->s, r) == WC_STATUS_NOT_INITIALIZED)
+        libcuda = driver_of_parent(d->s);
+    c->r.title = wc_format(c, "%s, called by %s, returned %s%s",
+                           r->function ? wc_format_name(c, r->function) : "a call",
+                           r->host_path ? wc_format_name(c, r->host_path) : "the host",
+                           name ? name : wc_format(c, "%jd", r->status),
+                           libcuda ? ", in a child forked after the driver was loaded" : "");
+    c->r.host = r->host;
+    c->r.object = r->target;
+    if (c->r.explained_by && !wc_found_before(d, WC_NULL, c->r.explained_by, NULL))
+        c->effect = WC_EFFECT_DOUBTED; /* as its cause */
+    wc_case_fact(c, WC_FACT_CALL, r->function, "watched call");
+    wc_case_fact(c, WC_FACT_STATUS, wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
+                 "returned status");
+    wc_case_fact(c, WC_FACT_HOST, r->host_path, "watched call");
+    if (target)
+        wc_case_library(c, WC_FACT_LIBRARY, target);
+    wc_case_fact(c, WC_FACT_BEFORE_THE_FORK, libcuda, "what its log begins with");
+    wc_case_fact(c, WC_FACT_DRIVER, d->s->machine.driver, "/proc/driver/nvidia/version");
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
+    wc_case_end(c);
+}
+
+static void emit_all(struct wc_diagnosis *d, bool creation) {
+    WC_EACH(call, d->s->calls) {
+        enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
+        /* driver-missing carries these calls as its own facts. */
+        bool reported = sort == WC_STATUS_NOT_INITIALIZED && no_driver(d);
+        if (creates(&call->r) == creation && sort != WC_STATUS_SUCCESS &&
+            sort != WC_STATUS_ANSWER && !reported &&
+            WC_FIRST(like, d->s->calls, is_like(&like->r, &call->r)) == call)
+            emit(d, &call->r);
+    }
+}
+
+void wc_find_init_failed(struct wc_diagnosis *d) {
+    emit_all(d, true);
+}
+
+void wc_find_call_failed(struct wc_diagnosis *d) {
+    emit_all(d, false);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuda-major-differs, cuda-dependency-differs: the CUDA libraries beside cuDNN. A cuDNN of the
+ * right release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
+ */
+#include "core/demand/finding.h"
+
+/* ---- cuda-major-differs ---- */
+
+/* Was one of its own major asked for by cuDNN in vain, or needed by a part that it asked for? */
+static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_t major) {
+    return wc_is_load(f) && wc_name_cuda(wc_missing_of(f)) == major && wc_asked_by_cudnn(s, f);
+}
+
+static void cuda_dependency_facts(struct wc_case *c) {
+    WC_EACH(o, c->d->s->objects)
+        if (wc_cuda_of(o) > 0) {
+            const char *installation = wc_format_installation(c, o);
+            wc_case_named(
+                c, o->r.part ? o->r.part : "CUDA dependency",
+                wc_format(c, "%s%s%s", wc_path_of(o), installation ? "  " : "", installation),
+                "link map");
+        }
+}
+
+/* cuDNN itself asked for it, by a name that says no major. */
+static bool is_asked_by_cudnn(const struct wc_stack *s, const struct wc_object *o) {
+    const struct wc_searched *f = wc_search_of(s, o);
+
+    return f && wc_is_cudnn(wc_object_of(s, f->r.caller_object, NULL));
+}
+
+/* host: made for another CUDA than the facade, or NULL: then the CUDA dependency `other` is. */
+static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade, int32_t made_for,
+                          const struct wc_object *host, const struct wc_object *other) {
+    const struct wc_object *own = WC_FIRST(o, d->s->objects, wc_cuda_of(o) == made_for);
+    struct wc_cuda of_host = host ? wc_cuda_of_host(d->s, host) : (struct wc_cuda){.major = -1};
+    int32_t cuda = host ? of_host.major : wc_cuda_of(other);
+    struct wc_case *c = wc_case_begin(d);
+
+    /* Its own CUDA dependencies came in beside those of the host: works as long as both are found.
+     */
+    if (own && host)
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
+                           wc_format_name(c, wc_name_of(facade)), made_for,
+                           wc_format_name(c, wc_path_of(host ? host : other)), cuda);
+    c->r.object = facade->r.object;
+    c->r.host = host ? host->r.object : WC_NULL;
+    c->r.predicted = !own && !WC_ANY(f, d->s->failures, is_vain(d->s, f, made_for));
+    wc_case_library(c, WC_FACT_CUDNN, facade);
+    wc_case_cuda(c, facade);
+    if (host)
+        wc_case_fact(c, WC_FACT_HOST,
+                     wc_format(c, "%s, CUDA %d: %s", wc_path_of(host), cuda, of_host.by),
+                     of_host.source);
+    cuda_dependency_facts(c);
+    WC_EACH(f, d->s->failures)
+        if (is_vain(d->s, f, made_for))
+            wc_case_request(c, f);
+    wc_case_end(c);
+}
+
+/* Two hosts of two CUDA majors may each have its own cuDNN: CUDA dependencies of another major
+ * say nothing where the hosts of this one agree with it. */
+static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facade) {
+    int32_t made_for = wc_cuda_of_set(d->s, facade).major;
+    const struct wc_object *other = NULL;
+    const struct wc_use *differs = NULL;
+    bool agrees = false, own = false, taken = false;
+
+    if (made_for <= 0)
+        return;
+    WC_EACH(use, d->uses) {
+        int32_t cuda = wc_cuda_of_host(d->s, use->host).major;
+        if (wc_facade_of(d->s, use->library) != facade)
+            continue;
+        agrees = agrees || cuda == made_for;
+        if (!differs && cuda > 0 && cuda != made_for)
+            differs = use;
+    }
+    WC_EACH(o, d->s->objects) {
+        int32_t cuda = wc_cuda_of(o);
+        own = own || cuda == made_for;
+        if (cuda <= 0 || cuda == made_for || taken)
+            continue;
+        taken = wc_a_call_failed(d->s) && is_asked_by_cudnn(d->s, o);
+        if (!other || taken)
+            other = o;
+    }
+    if (differs || taken || (other && !own && !agrees))
+        report_majors(d, facade, made_for, differs ? differs->host : NULL, other);
+}
+
+void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
+    wc_each_facade(d, true, compare_majors);
+}
+
+/* ---- cuda-dependency-differs: missing ---- */
+
+/* cuDNN looks for the compiler when it needs it, and goes on without where it can. */
+static bool is_optional(const char *part) {
+    return wc_str_starts(part, "nvrtc");
+}
+
+static bool has_come(const struct wc_stack *s, const char *part) {
+    return WC_ANY(o, s->objects,
+                  o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
+                      wc_str_same(o->r.part, part));
+}
+
+static bool has_come_after(const struct wc_stack *s, const char *part, const struct wc_failure *f) {
+    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
+}
+
+/* The process ended well without cuDNN and CUDA, by a build for the processor, say. With a package
+ * of a framework, the package decides. World engine_sees_no_cuda_and_takes_the_processor. */
+static bool host_went_without(const struct wc_stack *s, const struct wc_failure *f) {
+    bool framework = false;
+
+    if (!wc_has_ended(s) || wc_ended_badly(s))
+        return false;
+    WC_EACH(o, s->objects) {
+        if (wc_is_cudnn(o) || (o->r.framework && (o->r.gpu_library || o->r.installation_version)))
+            return false;
+        framework = framework || o->r.framework;
+    }
+    return framework ? !wc_lacks_driver(s) && !wc_hides_gpus(s) : wc_name_cuda(f->r.name) > 0;
+}
+
+/* That of another CUDA is there, and the process ended badly. */
+static bool is_of_other_cuda(const struct wc_stack *s, const struct wc_failure *f) {
+    const int32_t cuda = wc_name_cuda(f->r.name);
+
+    return cuda > 0 && f->r.operation != WC_operation_NEEDED &&
+           !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) && f->fate == WC_FATE_LAST;
+}
+
+/* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several
+ * releases: only where that was the last that one asked for was it a need. */
+static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
+    const struct wc_object *by = wc_caller_of(s, f);
+
+    if (f->r.operation == WC_operation_NEEDED && wc_ended_badly(s) && !s->calls.n)
+        return true;             /* it ended in the loader: that of another CUDA does not serve */
+    if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
+                                    on the first for its own failure, and aborted (C18) */
+        return !has_come(s, part) ||
+               (is_optional(part) &&
+                (wc_ended_by(s, "SIGABRT") || (wc_was_fatal(s, f) && !has_come_after(s, part, f))));
+    if (has_come(s, part))
+        return is_of_other_cuda(s, f);
+    return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
+               : wc_name_kind_of(f->r.caller) == WC_NAME_CUDA_DEPENDENCY) ||
+           f->fate >= WC_FATE_LAST || host_went_without(s, f);
+}
+
+/* A CUDA dependency that was asked for and that nobody brought; part NULL: any. */
+static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, const char *part,
+                       struct wc_name *n) {
+    *n = wc_name_read(f->r.name);
+    return n->kind == WC_NAME_CUDA_DEPENDENCY && (!part || wc_str_same(n->part, part)) &&
+           wc_is_load(f) && (f->reason == WC_REASON_NOT_FOUND || f->reason == WC_REASON_UNKNOWN) &&
+           is_needed(s, f, n->part);
+}
+
+static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, const char *part) {
+    const struct wc_stack *s = d->s;
+    const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
+    struct wc_name n;
+    struct wc_case *c = wc_case_begin(d);
+
+    /* Who tried last may have gone on without, to end for something else. */
+    if (wc_ended_badly(s)   ? has_come(s, part) && is_of_other_cuda(s, f)
+        : is_optional(part) ? !wc_a_call_failed(s)
+                            : host_went_without(s, f))
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
+                           wc_format_name(c, f->r.name));
+    c->r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
+    WC_EACH(other, s->failures)
+        if (is_missing(s, other, part, &n))
+            wc_case_request(c, other);
+    wc_case_asked_by(c, f);
+    if (facade) {
+        wc_case_library(c, WC_FACT_CUDNN, facade);
+        wc_case_cuda(c, facade);
+    }
+    cuda_dependency_facts(c);
+    wc_case_searched(c, wc_search_in_vain(s, f));
+    wc_case_end(c);
+}
+
+/* ---- cuda-dependency-differs: from elsewhere ---- */
+
+/* Where an installation of many packages begins: site-packages, the conda environment, the toolkit.
+ * NULL: one library's own directory tells nothing. */
+static struct wc_span home_of(const struct wc_object *o) {
+    static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
+    static const char system[] = "package manager";
+    const char *path = wc_real_path_of(o);
+
+    switch (o->r.installation_kind) {
+    case WC_installation_kind_WHEEL:
+        WC_EACH_ROW(root, roots) {
+            const char *at = path ? wc_str_find(path, *root) : NULL;
+            if (at)
+                return (struct wc_span){path, (size_t)(at - path)};
+        }
+        break;
+    case WC_installation_kind_DEBIAN:
+    case WC_installation_kind_RPM:
+        return (struct wc_span){system, sizeof system - 1};
+    case WC_installation_kind_CONDA:
+    case WC_installation_kind_CUDA_TOOLKIT:
+        break;
+    default:
+        return (struct wc_span){NULL, 0};
+    }
+    path = o->r.installation_path;
+    return (struct wc_span){path, path ? wc_str_length(path) : 0};
+}
+
+static bool same_home(struct wc_span a, struct wc_span b) {
+    return a.n == b.n && (a.p == b.p || (a.p && b.p && wc_mem_compare(a.p, b.p, a.n) == 0));
+}
+
+/* An environment brings all that its libraries need; a toolkit does too, unless one is named. */
+static bool is_environment(const struct wc_object *o) {
+    return o->r.installation_kind == WC_installation_kind_WHEEL ||
+           o->r.installation_kind == WC_installation_kind_CONDA;
+}
+
+static bool is_below(const char *path, struct wc_span home) {
+    return home.p && wc_is_below(path, home.p, home.n);
+}
+
+/* Is it a CUDA dependency of this CUDA major, or (0 or less) of any? */
+static bool is_of_major(const struct wc_object *o, int32_t major) {
+    return wc_cuda_of(o) > 0 && (major <= 0 || wc_cuda_of(o) == major);
+}
+
+/* The library whose installation the CUDA dependencies should be of. */
+static const struct wc_object *reference(const struct wc_diagnosis *d,
+                                         const struct wc_object *facade, int32_t major) {
+    const struct wc_object *other = NULL;
+
+    WC_EACH(o, d->s->objects) {
+        if (!is_of_major(o, major))
+            continue;
+        if (is_environment(o))
+            return o;
+        if (!other && home_of(o).p)
+            other = o;
+    }
+    bool host_lives_there = WC_ANY(use, d->uses,
+                                   is_below(wc_real_path_of(use->host), home_of(facade)) &&
+                                       wc_facade_of(d->s, use->library) == facade);
+    return is_environment(facade) && host_lives_there ? facade : other;
+}
+
+/* The one is made for the other's very release. */
+static bool is_of_pair(const struct wc_object *o) {
+    return wc_str_same(o->r.part, "cublas") || wc_str_same(o->r.part, "cublasLt");
+}
+
+/* Is it of another installation, as far as that can be said? */
+static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
+                       const struct wc_object *of) {
+    struct wc_span home = home_of(o);
+
+    if (o->r.installation_kind == WC_installation_kind_BUNDLED)
+        return wc_ended_by(s, "SIGABRT") && is_of_pair(o); /* cuDNN ends so for a function's want */
+    if (is_below(wc_real_path_of(o), home_of(of)))
+        return false; /* a framework's own, under a name of its own; or nobody's, but there */
+    if (home.p)
+        return !same_home(home, home_of(of));
+    return is_environment(of) && wc_in_search_path(s, o);
+}
+
+static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *foreign) {
+    struct wc_span home = home_of(foreign);
+
+    return is_of_pair(foreign) &&
+           WC_ANY(o, s->objects,
+                  is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) && wc_cuda_of(o) > 0 &&
+                      wc_cuda_of(o) == wc_name_cuda(wc_path_of(foreign)) &&
+                      o->r.installation_kind != WC_installation_kind_BUNDLED &&
+                      !same_home(home_of(o), home));
+}
+
+/* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it. */
+static bool may_be_meant(const struct wc_stack *s, const struct wc_object *foreign) {
+    return !wc_crashed(s) && !pair_is_torn(s, foreign) && !wc_a_call_failed(s);
+}
+
+static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
+                           const struct wc_object *foreign, const struct wc_object *of) {
+    const struct wc_searched *f = wc_search_of(d->s, foreign);
+    /* The library of the environment itself, which the search would have found next. */
+    const struct wc_candidate *own =
+        WC_FIRST(b, d->s->candidates,
+                 f && b->r.search == f->r.search && b->r.beaten &&
+                     is_below(b->r.real_path ? b->r.real_path : b->r.path, home_of(of)));
+    bool meant = !own && may_be_meant(d->s, foreign);
+    struct wc_case *c = wc_case_begin(d);
+    const char *directory = wc_directory_of(c, foreign);
+
+    c->effect = meant ? WC_EFFECT_NONE : WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(c, "%s beside %s comes from another installation: %s",
+                           wc_format_name(c, wc_path_of(foreign)),
+                           wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");
+    c->r.object = facade->r.object;
+    wc_case_library(c, WC_FACT_CUDNN, facade);
+    wc_case_cuda(c, facade);
+    cuda_dependency_facts(c);
+    wc_case_variable(c, "LD_LIBRARY_PATH");
+    wc_case_fact(c, WC_FACT_STANDS_BEFORE, own ? own->r.path : NULL, "the loader's rules");
+    if (meant)
+        wc_case_fact(c, WC_FACT_MIND,
+                     "no other one was seen that it stands before, and no call failed", NULL);
+    wc_case_end(c);
+}
+
+static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade) {
+    int32_t major = wc_cuda_of_set(d->s, facade).major;
+    const struct wc_object *of = reference(d, facade, major);
+    const struct wc_object *foreign =
+        WC_FIRST(o, d->s->objects,
+                 of && o != of && is_of_major(o, major) && is_foreign(d->s, o, of) &&
+                     !wc_has_cuda_copy(d->s, o)); /* that is told as such */
+
+    if (foreign)
+        report_foreign(d, facade, foreign, of);
+}
+
+void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
+    struct wc_name n, other;
+
+    WC_EACH(f, d->s->failures)
+        if (is_missing(d->s, f, NULL, &n) &&
+            WC_FIRST(a, d->s->failures, is_missing(d->s, a, n.part, &other)) == f &&
+            !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
+            emit_missing(d, f, n.part);
+    wc_each_facade(d, true, compare_homes);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu-stack-not-reached, cpu-only-build: a framework is in the process and has no cuDNN. Either it
+ * is a build without CUDA, or something that it asked for was not there and it goes on without.
+ */
+#include "core/knowledge/frameworks.h"
+#include "core/demand/finding.h"
+
+static bool has_cudnn(const struct wc_stack *s) {
+    return WC_ANY(o, s->objects, wc_is_cudnn(o));
+}
+
+/* Calls look() for the first library of each framework. */
+static void each_framework(struct wc_diagnosis *d,
+                           void (*look)(struct wc_diagnosis *d, const struct wc_object *main)) {
+    WC_EACH(main, d->s->objects)
+        if (main->r.framework && main->r.mapped &&
+            WC_FIRST(o, d->s->objects,
+                     o->r.mapped && wc_str_same(o->r.framework, main->r.framework)) == main)
+            look(d, main);
+}
+
+static void framework_facts(struct wc_case *c, const struct wc_object *o) {
+    wc_case_fact(c, WC_FACT_FRAMEWORK, wc_path_of(o), "link map");
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files beside it");
+}
+
+/* "NAME 2.5.1+cpu" */
+static const char *format_framework(struct wc_case *c, const struct wc_object *o) {
+    const char *version = o->r.installation_version;
+
+    return wc_format(c, "%s%s%s", o->r.framework, version ? " " : "", version);
+}
+
+/* ---- gpu-stack-not-reached ---- */
+
+static bool is_of_cuda(const char *name, const struct wc_object *main) {
+    return wc_name_kind_of(name) != WC_NAME_OTHER ||
+           (name && main->r.gpu_library &&
+            wc_str_same(wc_base_name(name), wc_base_name(main->r.gpu_library)));
+}
+
+static bool stopped(const struct wc_stack *s, const struct wc_failure *f,
+                    const struct wc_object *main) {
+    if (!wc_is_load(f) || !f->r.name || wc_mapped_as(s, f->r.name))
+        return false;
+    return is_of_cuda(f->r.name, main) || (f->needs && is_of_cuda(f->needs, main));
+}
+
+static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
+                           const char *missing) {
+    struct wc_case *c = wc_case_begin(d);
+    c->r.title = wc_format(c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
+                           format_framework(c, main), wc_format_name(c, missing));
+    c->r.object = main->r.object;
+    framework_facts(c, main);
+    wc_case_fact(c, WC_FACT_LIBRARY_FOR_GPUS, main->r.gpu_library, "files beside it");
+    WC_EACH(f, d->s->failures)
+        if (stopped(d->s, f, main)) {
+            wc_case_request(c, f);
+            wc_case_asked_by(c, f);
+        }
+    wc_case_variable(c, "LD_LIBRARY_PATH");
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
+    wc_case_end(c);
+}
+
+/* By an error, or by driver-missing, which is none where the process does well without. */
+static bool is_said(const struct wc_diagnosis *d, const char *missing) {
+    return wc_has_error(d) || (wc_name_kind_of(missing) == WC_NAME_DRIVER &&
+                               WC_ANY(r, *d->out, wc_str_same(r->id, "driver-missing")));
+}
+
+static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
+    const struct wc_failure *first =
+        WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
+    const char *missing = first ? wc_base_name(wc_missing_of(first)) : NULL;
+
+    if (first && !is_said(d, missing))
+        report_stopped(d, main, missing);
+}
+
+void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
+    if (!has_cudnn(d->s))
+        each_framework(d, look_for_what_stopped);
+}
+
+/* ---- cpu-only-build ---- */
+
+static bool is_put_over(const struct wc_stack *s, const struct wc_object *o,
+                        const struct wc_framework *f) {
+    return f->put_over && o->r.installation_kind == WC_installation_kind_WHEEL &&
+           wc_str_same(o->r.installation, f->put_over) && !wc_mapped_as(s, o->r.gpu_library);
+}
+
+static bool has_host_of(const struct wc_stack *s, const char *framework) {
+    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && wc_str_same(o->r.framework, framework));
+}
+
+/* What asks for CUDA or the driver is built with it. */
+static bool asked_for_cuda(const struct wc_stack *s, const struct wc_object *main) {
+    return WC_ANY(f, s->failures,
+                  stopped(s, f, main) && wc_caller_of(s, f) &&
+                      wc_str_same(wc_caller_of(s, f)->r.framework, main->r.framework));
+}
+
+static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
+    const struct wc_framework *f = wc_framework_named(o->r.framework);
+    /* Where others have the GPU it may be meant so: surely where a package wants this build. */
+    bool may_be_meant = !o->r.gpu_library && has_cudnn(d->s);
+
+    if (may_be_meant && (o->r.required_by || has_host_of(d->s, o->r.framework)))
+        return;
+    /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
+    if (!f || !f->gpu_libraries || (o->r.gpu_library && !is_put_over(d->s, o, f)) ||
+        asked_for_cuda(d->s, o))
+        return;
+    struct wc_case *c = wc_case_begin(d);
+    if (may_be_meant)
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.title =
+        wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
+    c->r.object = o->r.object;
+    framework_facts(c, o);
+    wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library, "files beside it");
+    WC_EACH_TEXT(beside, o->r.gpu_library ? NULL : f->gpu_libraries)
+        wc_case_fact(c, WC_FACT_IS_NOT_THERE, **beside ? *beside : "cuDNN's functions",
+                     **beside ? "files beside it" : "function table");
+    wc_case_fact(c, WC_FACT_REQUIRED_BY, o->r.required_by, "METADATA");
+    wc_case_end(c);
+}
+
+void wc_find_cpu_only_build(struct wc_diagnosis *d) {
+    each_framework(d, report_build);
+}

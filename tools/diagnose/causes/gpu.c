@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu-unsupported: the computer's GPUs against what the release of cuDNN in use has code for, as it
+ * is made for its CUDA: packages of one release differ. The GPUs are known only where `whichcudnn
+ * run` has asked NVML for them.
+ */
+#include "core/demand/finding.h"
+
+static const struct row {
+    const char *first, *last, *least, *most;
+    int32_t cuda;
+    bool goes_on;
+} rows[] = {
+#define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda, goes_on},
+#include "core/knowledge/gpus.def"
+};
+
+/* A last release of two fields has all its patches. */
+static const struct row *row_of(struct wc_version release, int32_t cuda) {
+    WC_EACH_ROW(row, rows) {
+        struct wc_version last = wc_version_of(row->last);
+        if ((!row->cuda || row->cuda == cuda) &&
+            wc_version_compare(release, wc_version_of(row->first)) >= 0 &&
+            (!*row->last || wc_version_agree(release, last) ||
+             wc_version_compare(release, last) < 0))
+            return row;
+    }
+    return NULL;
+}
+
+/* "NVIDIA A100-SXM4-40GB, 8.0": what stands behind the last comma. */
+static struct wc_version capability_of(const char *gpu) {
+    const char *at = NULL;
+
+    for (const char *p = gpu; p && *p; p++)
+        if (p[0] == ',' && p[1] == ' ')
+            at = p + 2;
+    return wc_version_of(at);
+}
+
+static bool is_too_old(const struct row *row, struct wc_version gpu) {
+    return wc_version_compare(gpu, wc_version_of(row->least)) < 0;
+}
+
+static bool is_too_new(const struct row *row, struct wc_version gpu) {
+    return *row->most && gpu.major > wc_version_of(row->most).major;
+}
+
+struct fit {
+    size_t known, old, new;
+    const char *first; /* the first GPU that does not fit */
+};
+
+static const char *format_range(struct wc_case *c, const struct row *row) {
+    return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
+}
+
+static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
+                 const struct wc_runtime *runtime, const struct row *row, const struct fit *f) {
+    struct wc_case *c = wc_case_begin(d);
+    const char *made_for = row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "";
+    bool others_fit = f->old + f->new < f->known;
+
+    /* One of several, or a GPU on which part of it runs: it may not be felt. */
+    if (others_fit || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(
+        c,
+        f->old || !row->goes_on ? "cuDNN %s%s has no code for %s: it is made for %s"
+                                : "cuDNN %s%s has no code of its own for %s: it is made for %s",
+        wc_format_range(c, runtime->range), made_for, f->first, format_range(c, row));
+    c->r.object = facade->r.object;
+    c->r.predicted = runtime->predicted;
+    wc_case_library(c, WC_FACT_CUDNN, facade);
+    wc_case_runtime(c, runtime);
+    if (row->cuda)
+        wc_case_cuda(c, facade);
+    wc_case_fact(c, WC_FACT_COMPUTE_CAPABILITY, format_range(c, row),
+                 "NVIDIA, cuDNN support matrix");
+    WC_EACH(gpu, d->s->machine.gpus)
+        wc_case_fact(c, WC_FACT_GPU, *gpu, "NVML");
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
+    wc_case_end(c);
+}
+
+static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct wc_runtime runtime = wc_runtime_of(d->s, facade);
+    int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: nothing tells */
+    const struct row *row = runtime.range.exact ? row_of(runtime.range.low, cuda) : NULL;
+    struct fit f = {.known = 0};
+
+    if (!row)
+        return;
+    WC_EACH(text, d->s->machine.gpus) {
+        struct wc_version gpu = capability_of(*text);
+        bool old = is_too_old(row, gpu), new = is_too_new(row, gpu);
+        if (gpu.minor < 0)
+            continue;
+        f.known++;
+        f.old += old;
+        f.new += new;
+        if ((old || new) && !f.first)
+            f.first = *text;
+    }
+    if (f.first)
+        emit(d, facade, &runtime, row, &f);
+}
+
+void wc_find_gpu_unsupported(struct wc_diagnosis *d) {
+    wc_each_facade(d, true, look);
+}

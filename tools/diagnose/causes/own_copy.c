@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own-copy-unused: the environment of who asked for cuDNN has one, and another one came in, since
+ * no search leads into the environment. A name without a number may lead to any major.
+ */
+#include "core/demand/finding.h"
+#include "core/knowledge/programs.h"
+
+static bool is_below(const char *path, const char *prefix) {
+    size_t n = prefix ? wc_str_length(prefix) : 0;
+
+    while (n > 1 && prefix[n - 1] == '/')
+        n--;
+    return n && wc_is_below(path, prefix, n);
+}
+
+static bool is_whole(const struct wc_package_record *p) {
+    return (p->installation_kind == WC_installation_kind_WHEEL ||
+            p->installation_kind == WC_installation_kind_CONDA) &&
+           p->package_state == WC_package_state_COMPLETE;
+}
+
+/* A path, a preload and a host's own search path say which file is meant. */
+static bool is_by_chance(const struct wc_searched *f) {
+    return f && (f->r.rule == WC_search_rule_CACHE || f->r.rule == WC_search_rule_DEFAULT ||
+                 f->r.rule == WC_search_rule_LIBRARY_PATH);
+}
+
+static bool has_number(const char *name) {
+    return wc_name_read(name).version.major >= 0;
+}
+
+/* May that package have what was asked for by this name? */
+static bool answers(const struct wc_package_record *p, const char *asked, struct wc_range got) {
+    struct wc_version v = wc_version_of(p->package_version);
+
+    if (!wc_version_known(v) || !wc_version_known(got.low))
+        return false;
+    return v.major == got.low.major ? v.minor != got.low.minor || v.patch != got.low.patch
+                                    : !has_number(asked);
+}
+
+static const struct wc_package_record *own_of(const struct wc_stack *s, const char *asker,
+                                              const struct wc_object *o) {
+    struct wc_range own = wc_own_range(o);
+    const struct wc_package *found =
+        WC_FIRST(p, s->packages,
+                 is_whole(&p->r) && !is_below(wc_real_path_of(o), p->r.prefix) &&
+                     (is_below(asker, p->r.prefix) ||
+                      wc_program_is(asker, WC_PROGRAM_PYTHON | WC_PROGRAM_LIBRARY)) &&
+                     answers(&p->r, o->r.asked_name, own));
+
+    return found ? &found->r : NULL;
+}
+
+static const char *format_directory(struct wc_case *c, const struct wc_package_record *p) {
+    return wc_format(c, "%s/lib",
+                     p->installation_kind == WC_installation_kind_CONDA ? p->prefix
+                                                                        : p->installation_path);
+}
+
+/* Does what its package or framework says of the releases that it takes hold for this one? */
+static bool is_content(const struct wc_stack *s, const struct wc_object *o) {
+    const struct wc_object *host = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
+    struct wc_range runtime = wc_runtime_of(s, o).range;
+
+    return host && WC_ANY(demand, s->demands,
+                          wc_is_demand_by(demand, host) &&
+                              (demand->r.demand_kind == WC_demand_kind_BUILT ||
+                               demand->r.demand_kind == WC_demand_kind_REQUIRED) &&
+                              wc_demand_fit(&demand->r, runtime, wc_own_range(o)) == WC_FITS);
+}
+
+static void emit(struct wc_diagnosis *d, const struct wc_object *o,
+                 const struct wc_package_record *p) {
+    bool other_major = wc_version_of(p->package_version).major != wc_own_range(o).low.major;
+    struct wc_case *c = wc_case_begin(d);
+
+    if (!other_major && (wc_has_error(d) || (!wc_ended_badly(d->s) && !wc_a_call_failed(d->s))))
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(c, "%s asked for %s and got %s; its environment has %s",
+                           wc_format_name(c, o->r.asked_by), wc_format_name(c, o->r.asked_name),
+                           wc_format_range(c, wc_runtime_of(d->s, o).range),
+                           wc_format_name(c, p->package_version));
+    c->r.object = o->r.object;
+    wc_case_library(c, WC_FACT_GOT, o);
+    wc_case_fact_at(
+        c, WC_FACT_ITS_ENVIRONMENT_HAS, format_directory(c, p),
+        wc_format(c, "%s  %s %s", format_directory(c, p), p->package, p->package_version),
+        "package");
+    if (!has_number(o->r.asked_name))
+        wc_case_fact(c, WC_FACT_NO_NUMBER, "a name without a number leads to any major", NULL);
+    wc_case_end(c);
+}
+
+static void look(struct wc_diagnosis *d, const struct wc_object *o) {
+    const struct wc_searched *f = wc_search_of(d->s, o);
+    const struct wc_package_record *p =
+        is_by_chance(f) && o->r.asked_name && !wc_str_find_char(o->r.asked_name, '/')
+            ? own_of(d->s, o->r.asked_by, o)
+            : NULL;
+
+    if (p && !is_content(d->s, o) &&
+        !wc_found_before(d, o->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
+                         "missing-symbols", "expectation-not-met", NULL))
+        emit(d, o, p);
+}
+
+void wc_find_own_copy_unused(struct wc_diagnosis *d) {
+    wc_each_facade(d, true, look);
+}

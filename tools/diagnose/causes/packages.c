@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * installation-incomplete, installation-mixed: the packages of cuDNN around the hosts against their
+ * own lists of files, as package records say it, and against what the mapped files say of
+ * themselves. Told only of packages that this process had to do with.
+ */
+#include "core/demand/finding.h"
+
+enum { NAMED = 8, PACKAGES_MOST = 16 };
+
+static bool belongs_to(const struct wc_object *o, const struct wc_package_record *p) {
+    return wc_is_cudnn(o) && o->r.installation_path && p->installation_path &&
+           wc_str_same(o->r.installation_path, p->installation_path);
+}
+
+/* A mapped file of it, its facade if that is mapped; NULL: none. */
+static const struct wc_object *mapped_of(const struct wc_stack *s,
+                                         const struct wc_package_record *p) {
+    const struct wc_object *found = NULL;
+
+    WC_EACH(o, s->objects)
+        if (o->r.mapped && belongs_to(o, p) && (!found || found->r.role != WC_role_FACADE))
+            found = o;
+    return found;
+}
+
+static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
+    return wc_format(c, p->package_version ? "%s %s" : "%s%s", wc_format_name(c, p->package),
+                     p->package_version ? wc_format_name(c, p->package_version) : "");
+}
+
+static void name_files(struct wc_case *c, enum wc_fact_role what, const struct wc_strings *files,
+                       const char *source) {
+    for (size_t i = 0; i < files->n && i < NAMED; i++)
+        wc_case_fact(c, what, files->p[i], source);
+    if (files->n > NAMED)
+        wc_case_fact(c, what, wc_format(c, "and %zu more", files->n - NAMED), source);
+}
+
+static void package_facts(struct wc_case *c, const struct wc_package_record *p) {
+    const struct wc_object *o = mapped_of(c->d->s, p);
+    const char *kind = wc_enum_word(WC_ENUM_installation_kind, p->installation_kind);
+
+    if (o)
+        c->r.object = o->r.object;
+    wc_case_fact(c, WC_FACT_PACKAGE,
+                 wc_format(c, "%s%s%s%s%s%s", format_package(c, p), kind ? " (" : "", kind,
+                           kind ? ")" : "", p->prefix ? " in " : "", p->prefix),
+                 p->list);
+}
+
+/* ---- installation-incomplete ---- */
+
+/* libcudnn_graph.so.9.1.0 and libcudnn_graph.so are answered by libcudnn_graph.so.9. */
+static bool would_answer(const char *file, const char *asked) {
+    return wc_name_is_cudnn(asked) && wc_same_library(file, asked, true);
+}
+
+/* The load that failed for want of one of the package's files. */
+static const struct wc_failure *failed_for(const struct wc_stack *s,
+                                           const struct wc_package_record *p) {
+    WC_EACH(f, s->failures) {
+        const char *asked = wc_missing_of(f);
+        WC_EACH(file, p->missing)
+            if (wc_is_load(f) && asked && would_answer(*file, asked) &&
+                !WC_ANY(o, s->objects, wc_is_cudnn(o) && would_answer(*file, wc_real_path_of(o))))
+                return f;
+    }
+    return NULL;
+}
+
+/* A part of another installation and release that took the place of a missing one. */
+static bool stands_in(const struct wc_stack *s, const struct wc_object *o,
+                      const struct wc_package_record *p) {
+    const struct wc_object *facade = wc_facade_of(s, o);
+
+    return o->r.role == WC_role_PART && o->r.mapped && !belongs_to(o, p) && facade &&
+           belongs_to(facade, p) &&
+           WC_ANY(missing, p->missing, would_answer(*missing, wc_real_path_of(o))) &&
+           !wc_ranges_meet(wc_own_range(o), wc_own_range(facade));
+}
+
+static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
+                              const struct wc_failure *f) {
+    const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
+    struct wc_case *c = wc_case_begin(d);
+    const char *package = format_package(c, p);
+
+    c->on_disk = true;
+    if (!f && !instead)
+        c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for want of it, by luck */
+    if (p->missing_count == p->file_count)
+        c->r.title =
+            wc_format(c, "%s counts as installed, but none of its %jd cuDNN libraries is there",
+                      package, p->file_count);
+    else
+        c->r.title =
+            wc_format(c,
+                      p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is not there"
+                                            : "%jd of the %jd cuDNN libraries of %s are not there",
+                      p->missing_count, p->file_count, package);
+    package_facts(c, p);
+    name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
+    if (f)
+        wc_case_request(c, f);
+    if (instead)
+        wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
+    if (p->installation_kind == WC_installation_kind_WHEEL)
+        wc_case_fact(c, WC_FACT_MIND,
+                     "pip takes it for installed: a plain pip install changes nothing", NULL);
+    wc_case_end(c);
+}
+
+void wc_find_installation_incomplete(struct wc_diagnosis *d) {
+    for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
+        const struct wc_package_record *p = &d->s->packages.p[i].r;
+        const struct wc_failure *f = failed_for(d->s, p);
+        size_t n = p->prefix ? wc_str_length(p->prefix) : 0;
+        bool has_host =
+            n > 1 && WC_ANY(o, d->s->objects,
+                            wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
+        if (p->missing.n && (f || has_host || mapped_of(d->s, p)))
+            report_incomplete(d, p, f);
+    }
+}
+
+/* ---- installation-mixed ---- */
+
+/* A mapped file of the package that says of itself that it is of another release. */
+static const struct wc_object *disagrees(const struct wc_stack *s,
+                                         const struct wc_package_record *p) {
+    struct wc_version stated = WC_VERSION_NONE;
+
+    if (p->package_version)
+        wc_version_parse_start(p->package_version, wc_str_length(p->package_version), &stated);
+    stated.build = -1;
+    return WC_FIRST(o, s->objects,
+                    (o->r.version_source == WC_version_source_DATA_SYMBOL ||
+                     o->r.version_source == WC_version_source_ASKED_NAMES) &&
+                        o->r.mapped && belongs_to(o, p) &&
+                        wc_str_same(o->r.installation, p->package) && stated.patch >= 0 &&
+                        o->version.patch >= 0 && wc_version_compare(o->version, stated) != 0);
+}
+
+/* Do the mapped files of the package's directory differ among themselves? */
+static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p) {
+    const struct wc_object *first = NULL;
+
+    WC_EACH(o, s->objects) {
+        if (!o->r.mapped || !belongs_to(o, p) || wc_major_of(o) < 0)
+            continue;
+        if (!first || wc_major_of(first) != wc_major_of(o))
+            first = o;
+        else if (!wc_ranges_meet(wc_seen_range(first), wc_seen_range(o)))
+            return true;
+    }
+    return false;
+}
+
+/* "nvidia-cudnn-cu12" is the name of "nvidia-cudnn-cu12 9.1.0.70". */
+static bool names(const char *text, const struct wc_package_record *p) {
+    size_t n = p->package ? wc_str_length(p->package) : 0;
+
+    return n && text && wc_str_starts(text, p->package) && (text[n] == ' ' || !text[n]);
+}
+
+/* Of two that own the same files: the one that a host requires, else the one whose files are there.
+ */
+static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p) {
+    bool wanted = p->package && WC_ANY(d, s->demands, wc_str_same(d->r.package, p->package));
+
+    return (wanted ? 1000 : 0) - (int64_t)p->changed.n - (int64_t)p->missing.n;
+}
+
+/* Is that they share files told of another of them? */
+static bool is_told_of_another(const struct wc_stack *s, const struct wc_package_record *p) {
+    WC_EACH(name, p->shared_with) {
+        const struct wc_package *other =
+            WC_FIRST(o, s->packages, names(*name, &o->r) && wc_str_same(o->r.prefix, p->prefix));
+        int64_t more = other ? worth(s, &other->r) - worth(s, p) : -1;
+        if (more > 0 || (more == 0 && &other->r < p))
+            return true;
+    }
+    return false;
+}
+
+/* cuDNN compares its libraries by itself, also those that tell nobody else their release. */
+static bool refuses_itself(const struct wc_stack *s, const struct wc_package_record *p) {
+    WC_EACH(call, s->calls) {
+        const struct wc_object *target = wc_object_of(s, call->r.target, call->r.target_path);
+        if (target && belongs_to(target, p) &&
+            wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
+            return true;
+    }
+    return false;
+}
+
+static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
+                         const struct wc_object *o) {
+    struct wc_case *c = wc_case_begin(d);
+    const char *package = format_package(c, p);
+
+    c->on_disk = true;
+    if (!(is_torn(d->s, p) ? p->shared_with.n > 0 : refuses_itself(d->s, p)))
+        c->effect = WC_EFFECT_DOUBTED;
+    if (p->shared_with.n)
+        c->r.title = wc_format(c, "%s and %s are installed into the same files", package,
+                               wc_format_name(c, p->shared_with.p[0]));
+    else if (p->changed.n)
+        c->r.title =
+            wc_format(c,
+                      p->changed.n == 1
+                          ? "%zu of the %jd cuDNN libraries of %s is not the one that it installed"
+                          : "%zu of the %jd cuDNN libraries of %s are not those that it installed",
+                      p->changed.n, p->file_count, package);
+    else if (o)
+        c->r.title = wc_format(c, "%s of %s is cuDNN %s", wc_format_name(c, wc_name_of(o)), package,
+                               wc_format_own(c, o));
+    else
+        c->r.title = wc_format(c, "beside the files of %s lies %s, which no package installed",
+                               package, wc_format_name(c, p->foreign.p[0]));
+    package_facts(c, p);
+    name_files(c, WC_FACT_SHARED_WITH, &p->shared_with, "list of that package");
+    name_files(c, WC_FACT_OTHER_SIZE_THAN_LISTED, &p->changed, "list of the package");
+    name_files(c, WC_FACT_ON_NO_LIST, &p->foreign, "directory of the package");
+    if (o)
+        wc_case_library(c, WC_FACT_SAYS_ANOTHER_VERSION, o);
+    wc_case_end(c);
+}
+
+void wc_find_installation_mixed(struct wc_diagnosis *d) {
+    for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
+        const struct wc_package_record *p = &d->s->packages.p[i].r;
+        /* That the mapped ones differ among themselves is told as such. */
+        const struct wc_object *o = is_torn(d->s, p) ? NULL : disagrees(d->s, p);
+        if (!is_told_of_another(d->s, p) && mapped_of(d->s, p) &&
+            (o || p->shared_with.n || p->changed.n || p->foreign.n))
+            report_mixed(d, p, o);
+    }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search-path-suspect: elements of LD_LIBRARY_PATH that make what is found depend on the working
+ * directory; where a library was not found, also those that lead nowhere. And a value that the
+ * process has set itself, too late for its own loader.
+ */
+#include "core/demand/finding.h"
+
+/* Did a replay see that no such directory is there? */
+static bool leads_nowhere(const struct wc_stack *s, const char *element, size_t n) {
+    char missing[1024];
+
+    while (n > 1 && element[n - 1] == '/')
+        n--;
+    if (!wc_str_format(missing, sizeof missing, "LD_LIBRARY_PATH %.*s/ (not there)", (int)n,
+                       element))
+        return false;
+    return WC_ANY(search, s->searches,
+                  WC_ANY(text, search->r.searched, wc_str_same(*text, missing)));
+}
+
+static size_t element_length(const char *list) {
+    size_t n = 0;
+
+    while (list[n] && list[n] != ':' && list[n] != ';')
+        n++;
+    return n;
+}
+
+static const char *format_element(struct wc_case *c, const char *element, size_t n) {
+    return n ? wc_format(c, "%.*s", (int)n, element) : "an empty element: the working directory";
+}
+
+/* Told with what was not found, or was refused, where it had that effect. */
+static void find_late(struct wc_diagnosis *d) {
+    WC_EACH(f, d->s->searches) {
+        const struct wc_object *got = wc_object_of(d->s, f->r.object, NULL);
+        if (!got || got->r.role != WC_role_FACADE || !wc_later_of(d->s, f) ||
+            wc_found_before(d, got->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
+                            "expectation-not-met", NULL))
+            continue;
+        struct wc_case *c = wc_case_begin(d);
+        c->r.title = wc_format(c, "LD_LIBRARY_PATH was set too late for %s: %s came in",
+                               wc_format_name(c, f->r.name), wc_format_own(c, got));
+        c->r.object = got->r.object;
+        wc_case_library(c, WC_FACT_GOT, got);
+        wc_case_end(c);
+    }
+}
+
+static void find_elements(struct wc_diagnosis *d) {
+    const char *list = wc_variable(d->s, "LD_LIBRARY_PATH");
+    bool failed = wc_found_before(d, WC_NULL, "library-not-found", "dependency-missing",
+                                  "part-missing", NULL) != NULL;
+    size_t relative = 0, nowhere = 0;
+
+    if (!list || !*list)
+        return;
+    struct wc_case *c = wc_case_begin(d);
+    c->on_disk = true;
+    for (const char *p = list;; p++) {
+        size_t n = element_length(p);
+        if (n == 0 || (p[0] != '/' && p[0] != '$')) {
+            relative++;
+            wc_case_fact(c, WC_FACT_RELATIVE, format_element(c, p, n), "LD_LIBRARY_PATH");
+        } else if (failed && leads_nowhere(d->s, p, n)) {
+            nowhere++;
+            wc_case_fact(c, WC_FACT_NO_SUCH_DIRECTORY, format_element(c, p, n), "LD_LIBRARY_PATH");
+        }
+        p += n;
+        if (!*p)
+            break;
+    }
+    if (!relative && !nowhere)
+        return;
+    c->r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
+                          : "LD_LIBRARY_PATH names directories that are not there";
+    wc_case_end(c);
+}
+
+void wc_find_search_path_suspect(struct wc_diagnosis *d) {
+    find_late(d);
+    find_elements(d);
+}

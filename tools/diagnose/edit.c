@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "edit.h"
+
+#include "core/base/base.h"
+
+static const struct {
+    const char *word;
+    int cost;
+} kinds[] = {
+#define EDIT(name, word, action, cost, what) {word, cost},
+#include "edit.def"
+};
+
+const char *action_word(enum wc_action action) {
+    static const char *const words[] = {
+#define ACTION(name, word, what) [WC_ACTION_##name] = word,
+#include "core/demand/findings.def"
+    };
+
+    return words[action];
+}
+
+bool edit_comes_with(const struct edit *before, const struct edit *e) {
+    return before && before->kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
+           wc_str_same(before->environment, e->environment);
+}
+
+const char *edit_word(enum edit_kind kind) {
+    return kinds[kind].word;
+}
+
+int edit_cost(const struct edits *edits) {
+    int cost = 0;
+
+    WC_EACH(edit, *edits)
+        cost += kinds[edit->kind].cost;
+    return cost;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A change that a user can make, as data: nothing of it is text to be parsed. See edit.def for what
+ * each kind means by its fields. Texts live in the arena of the plan that has the edit.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum edit_kind {
+#define EDIT(name, word, action, cost, what) EDIT_##name,
+#include "edit.def"
+    EDITS
+};
+
+/* What a fix asks for, in a word. */
+enum wc_action {
+#define ACTION(name, word, what) WC_ACTION_##name,
+#include "core/demand/findings.def"
+    WC_ACTIONS
+};
+const char *action_word(enum wc_action action);
+
+struct edit {
+    enum edit_kind kind;
+    const char *name;        /* a variable, a package, a module; NULL: the kind has none */
+    const char *value;       /* the whole new value; releases as in PEP 440, "" any */
+    const char *path;        /* a file */
+    const char *target;      /* of a link */
+    const char *environment; /* of a package: its site-packages, or a conda prefix; NULL: the
+                                system's, or not known */
+    const char *by;          /* of a variable: what starts the process with another value than the
+                                user gave, and where alone it can be changed; NULL: the user */
+};
+
+struct edits {
+    const struct edit *p; /* in the order in which they are made */
+    size_t n;
+};
+
+/* Does the command that installs the one before bring this one as well? before: NULL: there is
+ * none. One after the other some ways to install take away what the one before has brought. */
+bool edit_comes_with(const struct edit *before, const struct edit *e);
+const char *edit_word(enum edit_kind kind);
+int edit_cost(const struct edits *edits);

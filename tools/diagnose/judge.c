@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cause.h"
+#include "core/demand/finding.h"
+#include "wheel_table.h"
+
+/* ---- which findings are one ---- */
+
+/* However a path is spelt. */
+static const char *file_of(const struct wc_stack *s, int64_t object) {
+    const struct wc_object *o = wc_stack_object(s, object);
+
+    return o ? wc_real_path_of(o) : NULL;
+}
+
+/* A function, and not all of a version. */
+static bool lacks_function(const struct wc_finding_record *f) {
+    return asks(f, LACK) && (wc_fact_value(f, WC_FACT_WANTED_FUNCTION) ||
+                             !wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION));
+}
+
+/* About the same host, or, where none is known, the same library. */
+static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
+                    const struct wc_finding_record *b, const struct wc_stack *of_b) {
+    const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
+
+    if (!wc_str_same(a->id, b->id) && !(asks(a, MIXTURE) && asks(b, MIXTURE)) &&
+        !(lacks_function(a) && lacks_function(b)))
+        return false;
+    if (x && y)
+        return strcmp(x, y) == 0;
+    x = file_of(of_a, a->object);
+    y = file_of(of_b, b->object);
+    return !x || !y || wc_str_same(x, y);
+}
+
+/* What is found in an outcome: of itself, or were it to end as the process did. */
+static const struct wc_findings *found_in(const struct outcome *o, bool of_end) {
+    return of_end ? &o->of_end : &o->findings;
+}
+
+static const struct wc_finding_record *find_in(const struct outcome *o, bool of_end,
+                                               const struct wc_finding_record *f,
+                                               const struct wc_stack *of_f) {
+    return WC_FIRST(known, *found_in(o, of_end), is_same(known, &o->source->stack, f, of_f));
+}
+
+bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end) {
+    const struct wc_stack *s = &p->source->stack;
+
+    if (!p->base.source)
+        return false;
+    *of_end = !find_in(&p->base, false, f, s);
+    return !*of_end || find_in(&p->base, true, f, s);
+}
+
+/* ---- what is asked of each ---- */
+
+struct case_of { /* one candidate and one finding */
+    const struct planning *p;
+    const struct played *x;
+    const struct candidate *c; /* of x */
+    const struct wc_finding_record *f;
+    bool of_end;
+    bool variables_alone, new_files; /* of the edits */
+    bool single; /* library of CUDA's, of which nobody knows what it wants of those beside it */
+};
+
+bool judge_is_harmless(const struct planning *p, const struct outcome *o) {
+    if ((p->base.starts && !o->starts) || o->torn > p->base.torn)
+        return false;
+    for (size_t i = 0; i < p->replay.n; i++)
+        if (!p->replay.requests[i].failure && p->base.got[i].files && !o->got[i].files)
+            return false;
+    return true;
+}
+
+static bool breaks_what_worked(const struct case_of *c) {
+    return !c->x->harmless;
+}
+
+/* The same for another library, or of it put anew under another path, is no cure either: as bad as
+ * the replay had it, which knows less of how it ended than the process. But of two copies one
+ * always stands before the other. */
+static bool remains_in(const struct case_of *c, const struct outcome *o) {
+    const struct wc_stack *of_f = &c->p->source->stack;
+    const struct wc_finding_record *f = c->f, *was = find_in(&c->p->base, c->of_end, f, of_f);
+    const enum wc_severity least = was && was->severity < f->severity ? was->severity : f->severity;
+
+    return find_in(o, c->of_end, f, of_f) ||
+           (f->host == WC_NULL && !is_a(f, "shadowed-copy") &&
+            WC_ANY(known, *found_in(o, c->of_end),
+                   wc_str_same(known->id, f->id) && known->severity >= least &&
+                       !known->explained_by));
+}
+
+static bool remains(const struct case_of *c) {
+    return remains_in(c, &c->x->outcome) || (c->x->newest.source && remains_in(c, &c->x->newest));
+}
+
+static bool leaves_cause(const struct case_of *c) {
+    return c->f->explained_by &&
+           WC_ANY(cause, *c->p->findings,
+                  wc_str_same(cause->id, c->f->explained_by) &&
+                      find_in(&c->x->outcome, c->of_end, cause, &c->p->source->stack));
+}
+
+/* As bad, and not there before. That now the other one of two copies stands in front is no more
+ * than a note; what is so in whatever order is brought by no order. */
+static bool is_new(const struct case_of *c, const struct outcome *o,
+                   const struct wc_finding_record *f) {
+    const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
+    const bool by_order = c->c->edit[0].kind == EDIT_IMPORT_FIRST && is_a(f, "two-cuda-copies");
+    const bool other_copy = is_a(f, "shadowed-copy") && f->severity == WC_severity_NOTE;
+
+    return f->severity >= c->f->severity && !by_order && !other_copy &&
+           !(was && was->severity >= f->severity);
+}
+
+/* What is told of a program that fails alone counts, too: it may go on to fail. */
+static bool brings_in(const struct case_of *c, const struct outcome *o) {
+    for (int of_end = 0; of_end < 2; of_end++)
+        if (WC_ANY(f, *found_in(o, of_end),
+                   asks(f, NEVER_NEW) && !find_in(&c->p->base, of_end, f, &o->source->stack)))
+            return true;
+    return WC_ANY(f, *found_in(o, c->of_end), is_new(c, o, f));
+}
+
+static bool brings_another(const struct case_of *c) {
+    return brings_in(c, &c->x->outcome) || (c->x->newest.source && brings_in(c, &c->x->newest));
+}
+
+static bool leaves_errors(const struct case_of *c) {
+    return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
+}
+
+static bool is_told_with_limits(const struct case_of *c) {
+    return WC_ANY(known, c->p->base.findings,
+                  asks(known, NO_FILES) && known->severity >= c->f->severity);
+}
+
+static bool is_lone_removal(const struct case_of *c) {
+    return c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE;
+}
+
+/* Of the facade's own package, or of one of which nothing came in. */
+static bool lacks_own_file(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack, *replayed = &c->p->base.source->stack;
+    const struct wc_object *o = wc_stack_object(s, c->f->object);
+
+    WC_EACH(known, c->p->base.findings) {
+        const struct wc_object *of = wc_stack_object(replayed, known->object);
+        if (asks(known, NO_VARIABLE | PACKAGE_STAYS) && (!o || !of || wc_same_installation(o, of)))
+            return true;
+    }
+    return false;
+}
+
+/* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
+static bool is_of_wrong_kind(const struct case_of *c) {
+    const struct wc_finding_record *f = c->f;
+
+    return (c->variables_alone ? asks(f, NO_VARIABLE) || (asks(f, TORN) && lacks_own_file(c))
+                               : asks(f, VARIABLES_ALONE)) ||
+           (c->new_files && (asks(f, NO_FILES) || is_told_with_limits(c))) ||
+           (c->single && is_a(f, "symbol-version-not-found")) ||
+           (is_lone_removal(c) && asks(f, PACKAGE_STAYS));
+}
+
+/* The same libraries come in for the same requests: a finding less, and nothing else. */
+static bool changes_nothing(const struct case_of *c) {
+    const struct outcome *base = &c->p->base, *o = &c->x->outcome;
+    const struct wc_stack *before = &base->source->stack, *s = &o->source->stack;
+
+    for (size_t i = 0; i < c->p->replay.n; i++)
+        if (base->got[i].files != o->got[i].files)
+            return false;
+    return before->failures.n == s->failures.n && before->objects.n == s->objects.n &&
+           !WC_ANY(object, s->objects,
+                   !WC_ANY(was, before->objects,
+                           was->r.inode == object->r.inode && was->r.device == object->r.device &&
+                               wc_str_same(was->r.asked_by, object->r.asked_by)));
+}
+
+/* Not by another name either. */
+static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_name asked = wc_name_read(f->r.name ? wc_base_name(f->r.name) : "");
+
+    if (!wc_is_load(f) || !wc_kind_is_ours(asked.kind))
+        return false;
+    WC_EACH(o, s->objects) {
+        const struct wc_name own = wc_name_read(wc_base_name(wc_path_of(o) ?: ""));
+        if (o->r.mapped && own.kind == asked.kind && wc_str_same(own.part, asked.part))
+            return false;
+    }
+    return true;
+}
+
+/* It, or the command that it was of, did not end well, or, where nobody says how it ended, a call
+ * failed or something was asked for in vain. */
+static bool has_failed(const struct planning *p) {
+    const struct wc_stack *s = &p->source->stack;
+
+    if (s->has_outcome || s->command_ended)
+        return wc_ended_badly(s);
+    return wc_a_call_failed(s) || WC_ANY(f, s->failures, is_in_vain(s, f));
+}
+
+/* Of a list of paths: an element that the other list has not. */
+static bool has_more(const char *list, const char *other) {
+    for (; list && *list; list += strcspn(list, ":"), list += *list == ':')
+        if (!candidates_path_has(other, list, strcspn(list, ":")))
+            return true;
+    return false;
+}
+
+/* Of a process that works. */
+static bool is_mere_note(const struct case_of *c) {
+    return c->f->severity < WC_severity_WARNING && !has_failed(c->p) &&
+           !is_a(c->f, "own-copy-unused");
+}
+
+/* Nothing may change, and no variable, which counts for all else that is started, gets more. */
+static bool is_too_much_for_note(const struct case_of *c) {
+    if (!is_mere_note(c))
+        return false;
+    for (size_t i = 0; i < c->c->n; i++)
+        if (c->c->edit[i].kind == EDIT_SET &&
+            has_more(c->c->edit[i].value,
+                     wc_variable(&c->p->base.source->stack, c->c->edit[i].name)))
+            return true;
+    return !changes_nothing(c);
+}
+
+/* What was asked of whichcudnn itself is of no weight for the process. */
+static bool has_no_effect(const struct case_of *c) {
+    const bool takes_back = c->c->n == 1 && c->c->edit[0].kind == EDIT_UNSET &&
+                            wc_str_starts(c->c->edit[0].name, "WHICHCUDNN_");
+
+    return !takes_back && !is_mere_note(c) && changes_nothing(c);
+}
+
+/* ---- exceptions ---- */
+
+static const struct wc_object *first_facade(const struct outcome *o) {
+    return WC_FIRST(one, o->source->stack.objects, one->r.role == WC_role_FACADE);
+}
+
+/* To take a package away of which nothing came in hides what is wrong (world
+ * notebook_imports_another_before, its healthy twin). */
+static bool removes_unused(const struct case_of *c) {
+    return is_lone_removal(c) &&
+           !WC_ANY(o, c->p->base.source->stack.objects,
+                   o->r.mapped && wc_str_same(o->r.installation, c->c->edit[0].name));
+}
+
+/* Of two copies the one that a process lives with is the one that it wants; of one that failed it
+ * may be the other (world conda_lib_before_the_wheel). That of the environment is taken as it is
+ * (world toolkit_exported_as_the_guide_says): a note of it asks for one variable. */
+static bool takes_wrong_copy(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
+    const struct wc_object *had = wc_stack_object(s, c->f->object);
+    const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
+    const bool is_note = c->f->severity == WC_severity_NOTE;
+    const char *own = wc_fact_path(c->f, WC_FACT_ITS_ENVIRONMENT_HAS);
+    const size_t n = own ? strlen(own) : 0;
+
+    if (is_note && is_a(c->f, "shadowed-copy"))
+        return !has_failed(c->p) || !other || !other->r.path ||
+               !WC_ANY(o, then->objects,
+                       o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path));
+    if (!is_a(c->f, "own-copy-unused"))
+        return false;
+    return (is_note && !(c->c->n == 1 && c->variables_alone)) || !n ||
+           !WC_ANY(o, then->objects,
+                   o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), own, n) ||
+                                                   wc_lies_in(wc_real_path_of(o), own, n)));
+}
+
+/* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
+ * lies in a directory that the path loses, and does not come in from elsewhere, it may be about to
+ * ask for (world image_exports_its_older_toolkit). For a mere note no directory goes that has other
+ * libraries, either (world undefined_symbol_of_another_part). */
+static bool loses_libraries(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
+    const char *list = wc_variable(&c->p->base.source->stack, "LD_LIBRARY_PATH");
+    const char *left = wc_variable(then, "LD_LIBRARY_PATH");
+    const int32_t of_process = wc_cuda_of_dependencies(then);
+    const bool waits = c->p->source->type != SOURCE_SCAN &&
+                       !WC_ANY(call, s->calls, wc_wants_gpu(call->r.function));
+    const bool of_note =
+        c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
+
+    for (; list && *list && (waits || of_note); list += strcspn(list, ":"), list += *list == ':') {
+        const size_t n = strcspn(list, ":");
+        struct wc_arena *memory = c->p->candidates.memory;
+        struct entries lost = {NULL, 0};
+        if (!candidates_path_has(left, list, n))
+            lost = entries_of(memory, &c->p->replay.library_cache.disk.files,
+                              wc_arena_format(memory, "%.*s", (int)n, list));
+        WC_EACH(name, lost) {
+            const enum wc_name_kind kind = wc_name_kind_of(*name);
+            const int32_t cuda = wc_name_cuda(*name);
+            if (of_note && strstr(*name, ".so") && !wc_kind_is_ours(kind))
+                return true;
+            if (waits && kind == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
+                (of_process < 0 || cuda == of_process) && !wc_mapped_as(then, *name))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Who was built with the facade that is there refuses an older one: of a mixed set it is the parts
+ * that a variable has to bring (world undefined_symbol_of_another_part). Where a package, or what a
+ * host was built with, demands a release, it is known who refuses it. */
+static bool takes_older(const struct case_of *c) {
+    const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
+
+    return asks(c->f, TORN) && c->variables_alone && had && gets &&
+           !WC_ANY(d, c->p->source->stack.demands,
+                   d->r.demand_kind == WC_demand_kind_REQUIRED ||
+                       d->r.demand_kind == WC_demand_kind_BUILT) &&
+           wc_version_known(wc_own_range(had).low) && wc_version_known(wc_own_range(gets).high) &&
+           wc_version_compare(wc_own_range(gets).high, wc_own_range(had).low) < 0;
+}
+
+/* The very same cuDNN is made for the same CUDA then, and so is one for that CUDA, put there anew
+ * (world cudnn_came_for_another_cuda). But what it asks for by a name without a number may have
+ * come of another CUDA (world nvrtc_of_an_old_module). */
+static bool keeps_cuda(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
+    const struct wc_object *facade = wc_stack_object(s, c->f->object);
+    const char *target = c->c->edit[0].target, *file = facade ? wc_real_path_of(facade) : NULL;
+    const int32_t cuda = facade ? wc_cuda_of_set(s, facade).major : -1;
+    const struct wc_object *unnumbered =
+        WC_FIRST(o, s->objects,
+                 o->r.mapped && o->r.role == WC_role_CUDA_DEPENDENCY && o->r.asked_name &&
+                     wc_str_ends(o->r.asked_name, ".so") &&
+                     wc_is_cudnn(wc_object_of(s, o->r.asked_by_object, o->r.asked_by)));
+
+    if (!is_a(c->f, "cuda-major-differs") || !file)
+        return false;
+    if (candidate_is_by_hand(c->c))
+        return target && strtol(target, NULL, 10) == cuda;
+    return c->variables_alone && WC_ANY(o, then->objects, wc_str_same(wc_real_path_of(o), file)) &&
+           (!unnumbered || wc_cuda_of(unnumbered) == cuda);
+}
+
+/* For which CUDA such an edit brings cuDNN anew, without what it needs; -1: not said. */
+static int32_t cuda_anew(const struct edit *e) {
+    const int32_t named = e->name ? wc_cuda_in_package(e->name) : -1;
+
+    if (e->target && wc_is_digit(e->target[0]))
+        return (int32_t)strtol(e->target, NULL, 10);
+    return named > 0 || !e->value ? named : wc_cuda_in_package(e->value);
+}
+
+/* What was built for a newer system than this one is so in its package, too (case A201); a part
+ * alone may be somebody else's. What a library of cuDNN's needs of other makers, and what stands in
+ * no table, it still needs when it is put there anew; and of CUDA, where it is for the same (world
+ * cublas_that_cudnn_needs_is_not_there). */
+static bool needs_the_same(const struct case_of *c) {
+    const char *refused = wc_fact_value(c->f, WC_FACT_REFUSED);
+    const char *library = wc_fact_value(c->f, WC_FACT_LIBRARY);
+    const char *missing =
+        is_a(c->f, "dependency-missing") ? wc_fact_value(c->f, WC_FACT_MISSING) : NULL;
+    const bool of_system = is_a(c->f, "symbol-version-not-found") && refused && library &&
+                           wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;
+
+    for (size_t i = 0; i < c->c->n; i++) { /* NVIDIA's wheels have CUDA's libraries */
+        const struct edit *e = &c->c->edit[i];
+        if (missing && wc_name_kind_of(missing) == WC_NAME_CUDA_DEPENDENCY &&
+            e->kind == EDIT_INSTALL && wc_str_starts(e->name, "nvidia-") &&
+            !wc_str_starts(e->name, "nvidia-cudnn"))
+            missing = NULL;
+    }
+    for (size_t i = 0; i < c->c->n; i++) {
+        const struct edit *e = &c->c->edit[i];
+        const bool restores = e->kind == EDIT_RESTORE;
+        const bool package = e->kind == EDIT_REINSTALL || e->kind == EDIT_INSTALL;
+        const bool anew = e->kind == EDIT_REINSTALL || restores ||
+                          (e->kind == EDIT_PLACE && wc_str_same(e->name, "cudnn"));
+        if (of_system && (package || (restores && wc_name_kind_of(refused) == WC_NAME_FACADE)))
+            return true;
+        if (missing && (anew || package) && !wheel_cudnn_needs(missing))
+            return true;
+        if (missing && anew && wc_name_cuda(missing) > 0 &&
+            (cuda_anew(e) <= 0 || wc_name_cuda(missing) == cuda_anew(e)))
+            return true;
+    }
+    return false;
+}
+
+/* Of two packages that have put their files at one path the one whose release comes in is that with
+ * which the process failed (world two_flavours_in_one_directory). */
+static bool keeps_failed(const struct case_of *c) {
+    const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
+
+    return is_a(c->f, "installation-mixed") && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
+           has_failed(c->p) && had && gets && wc_version_known(wc_own_range(had).low) &&
+           wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
+}
+
+/* Of a release that nobody knows nothing would be found. */
+static bool lacks_gpu_code(const struct case_of *c) {
+    const struct wc_stack *s = &c->x->outcome.source->stack;
+
+    return is_a(c->f, "gpu-unsupported") &&
+           WC_ANY(o, s->objects,
+                  o->r.role == WC_role_FACADE &&
+                      !candidates_has_gpu_code(s, wc_runtime_of(s, o).range.low));
+}
+
+static const struct {
+    bool (*objects)(const struct case_of *c);
+    const char *because;
+} objections[] = {
+    {remains, "the finding remains"},
+    {leaves_cause, "what explains the finding remains"},
+    {breaks_what_worked, "something that was found is not found then"},
+    {brings_another, "another finding appears that is as bad"},
+    {leaves_errors, "an error remains, which is to be repaired first"},
+    {is_of_wrong_kind, "such a change hides this finding"},
+    {has_no_effect, "the process gets the same libraries"},
+    {is_too_much_for_note, "the process works, and would get other libraries"},
+    {removes_unused, "nothing of the package that it removes is loaded"},
+    {takes_wrong_copy,
+     "it does not bring the other copy, or the process works with the one it has"},
+    {loses_libraries, "the search path loses libraries that may be asked for yet"},
+    {takes_older, "it takes an older facade than the host was built with"},
+    {keeps_cuda, "it is made for the same CUDA"},
+    {needs_the_same, "what it puts there needs the same that is missing"},
+    {keeps_failed, "it keeps the release with which the process failed"},
+    {lacks_gpu_code, "it is not known that it has code for the GPU"},
+};
+
+const char *judge(const struct planning *p, const struct played *x,
+                  const struct wc_finding_record *f, bool of_end, bool *gone) {
+    struct case_of c = {p, x, &x->edits, f, of_end, true, false, false};
+
+    c.single = x->edits.edit[0].kind == EDIT_PLACE &&
+               wc_name_kind_of(x->edits.edit[0].name) == WC_NAME_CUDA_DEPENDENCY;
+    for (size_t i = 0; i < x->edits.n; i++) {
+        const enum edit_kind kind = x->edits.edit[i].kind;
+        c.variables_alone = c.variables_alone && (kind == EDIT_SET || kind == EDIT_UNSET);
+        c.new_files = c.new_files || kind == EDIT_INSTALL || kind == EDIT_REINSTALL ||
+                      kind == EDIT_PLACE || kind == EDIT_RESTORE;
+    }
+    WC_EACH_ROW(row, objections)
+        if (row->objects(&c)) {
+            *gone = row->objects != remains;
+            return row->because;
+        }
+    *gone = true;
+    return NULL;
+}
+
+/* ---- what is left ---- */
+
+/* The facade that a host (its path) gets; of no host (NULL) the first; NULL: none. */
+static const struct wc_object *facade_of(const struct wc_stack *s, const char *host) {
+    WC_EACH(b, s->bindings) {
+        const struct wc_object *o = wc_object_of(s, b->r.target, b->r.target_path);
+        if (o && o->r.role == WC_role_FACADE && (!host || wc_str_same(b->r.host_path, host)))
+            return o;
+    }
+    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
+}
+
+const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct played *x,
+                                     const struct wc_finding_record *f) {
+    const struct wc_object *host = wc_stack_object(of_f, f->host);
+
+    return facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
+}
+
+struct left judge_left_by(const struct outcome *o) {
+    const struct wc_stack *s = &o->source->stack;
+    struct left left = {.errors = 0};
+    struct wc_spec pin;
+
+    WC_EACH(f, o->findings) {
+        left.errors += f->severity == WC_severity_ERROR;
+        left.warnings += f->severity == WC_severity_WARNING;
+        left.suspects += f->severity == WC_severity_NOTE &&
+                         (asks(f, VARIABLES_ALONE) || is_a(f, "own-copy-unused"));
+    }
+    WC_EACH(f, o->of_end)
+        left.of_end += f->severity == WC_severity_ERROR && !asks(f, OF_CALLS);
+    WC_EACH(d, s->demands) { /* a newer release may work, and the next installation replaces it */
+        const struct wc_object *facade = facade_of(s, d->r.host_path);
+        left.pins += d->r.demand_kind == WC_demand_kind_REQUIRED && facade && d->r.spec &&
+                     wc_spec_read(d->r.spec, &pin) &&
+                     wc_spec_accepts(&pin, wc_runtime_of(s, facade).range.low) == WC_NO;
+    }
+    return left;
+}
+
+int judge_compare_left(const struct played *a, const struct played *b) {
+    const struct left *x = &a->left, *y = &b->left;
+    const size_t pairs[][2] = {{x->errors, y->errors},
+                               {x->of_end, y->of_end},
+                               {x->warnings, y->warnings},
+                               {x->pins, y->pins},
+                               {x->suspects, y->suspects}};
+
+    WC_EACH_ROW(pair, pairs)
+        if ((*pair)[0] != (*pair)[1])
+            return WC_ORDER((*pair)[0], (*pair)[1]);
+    return 0;
+}

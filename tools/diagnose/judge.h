@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is what was played a repair of a finding? Four things are asked of each: the finding is gone,
+ * what worked still works, nothing as bad is new, and the edit is of a kind that repairs such a
+ * finding. What these do not see is a short table of objections, each with its witness (judge.c).
+ */
+#pragma once
+
+#include "core/demand/diagnose.h"
+#include "entries.h"
+#include "plan.h"
+#include "replay.h"
+#include "tools/diagnose/candidates/candidates.h"
+
+struct played {
+    struct candidate edits;
+    struct outcome outcome;
+    struct outcome newest; /* of a set, with its newest release; all zero: it was not played */
+    bool harmless;         /* what worked still works, with both */
+    struct left {          /* of what is found, by the files alone */
+        size_t errors, warnings;
+        size_t of_end;   /* errors, were it to end as it did */
+        size_t pins;     /* of packages, that what comes in is none of */
+        size_t suspects; /* notes of what a variable has: the next run would advise again */
+    } left;
+};
+
+struct planning {
+    struct plan *plan;
+    const struct source *source;
+    const struct wc_findings *findings;
+    struct replay replay;
+    struct outcome base;
+    struct candidates candidates;
+    struct played *played;
+    size_t n;
+    const char *why; /* nothing can be played; NULL: it can */
+};
+
+/* Does the replay show it, if only with the process's own end? */
+bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
+/* Did all come in that came in without edits? */
+bool judge_is_harmless(const struct planning *p, const struct outcome *o);
+/* What an outcome leaves. */
+struct left judge_left_by(const struct outcome *o);
+/* By what they leave; above 0: a leaves more. */
+int judge_compare_left(const struct played *a, const struct played *b);
+/* NULL: it repairs the finding; else why it does not. of_end: as of judge_is_shown(). *gone: does
+ * it take the finding away? */
+const char *judge(const struct planning *p, const struct played *x,
+                  const struct wc_finding_record *f, bool of_end, bool *gone);
+/* The facade that the finding's host (of_f: its stack) gets then, else the first; NULL: none. */
+const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct played *x,
+                                     const struct wc_finding_record *f);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "overlay_inside.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/demand/finding.h"
+
+/* ---- libraries that stand for others ---- */
+
+/* The same file of the same release is made once, and read once. */
+struct overlay_made {
+    UT_hash_handle hh;
+    char *key;
+    int fd;
+};
+
+bool overlay_is_library(const char *path) {
+    return strstr(wc_base_name(path), ".so") != NULL;
+}
+
+bool overlay_put_library(struct overlay *o, const char *package, const char *path,
+                         struct wc_version release, uint64_t size) {
+    char version[WC_VERSION_TEXT];
+    char *key = overlay_format(o, "%s %s %s %ju", package, path,
+                               wc_version_format(release, version), (uintmax_t)size);
+    struct overlay_made *m = hash_find_text(o->kept->made, key);
+    struct image image;
+
+    if (!m) {
+        m = must_allocate(sizeof(*m));
+        *m = (struct overlay_made){.key = must_copy(key), .fd = -1};
+        hash_add(&o->kept->made, m, m->key, strlen(m->key));
+    }
+    if (m->fd < 0) {
+        if (!wheel_image(&o->memory.arena, package, path, release, &image))
+            return overlay_fail(o, "what a file of this package holds is not known");
+        image.size = size;
+        m->fd = image_make(&image);
+    }
+    return overlay_put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));
+}
+
+void overlay_kept_end(struct overlay_kept *kept) {
+    struct overlay_made *next;
+
+    mount_points_end(&kept->mounts);
+    for (struct overlay_made *m = kept->made; m; m = next) {
+        next = m->hh.next;
+        hash_remove(&kept->made, m);
+        if (m->fd >= 0)
+            close(m->fd);
+        free(m->key);
+        free(m);
+    }
+}
+
+/* Nothing that the loader refuses, or is for other computers, and of no other release than that. */
+static bool is_sound(struct overlay *o, const char *path, struct wc_version release) {
+    const struct library *l = library_cache_get(o->library_cache, path, NULL);
+    struct elf_file *file = l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE
+                                ? library_cache_elf_file(o->library_cache, l)
+                                : NULL;
+    struct wc_library about;
+    struct wc_version own;
+
+    if (!file)
+        return false;
+    about = l->about;
+    elf_file_identify(file, &about);
+    own = about.identity->version;
+    library_cache_elf_file_end(l, file);
+    own.build = release.build = -1;
+    return !wc_version_known(own) || wc_version_compare(own, release) == 0;
+}
+
+bool overlay_put_back(struct overlay *o, const char *package, const char *path,
+                      struct wc_version release, uint64_t size) {
+    struct wc_file_stat facts;
+    const bool there = overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts);
+
+    if (!wc_kind_is_ours(wc_name_kind_of(path)))
+        return there && (!size || facts.size == size);
+    return (there && size && facts.size == size && is_sound(o, path, release)) ||
+           overlay_put_library(o, package, path, release, size);
+}
+
+/* ---- what no package manages ---- */
+
+/* Of cuDNN for whatever CUDA: they are the same everywhere. */
+static struct wheel_list libraries_of(struct overlay *o, struct wc_version release) {
+    struct wheel_file *monolith = wc_arena_take(&o->memory.arena, sizeof(*monolith));
+    char version[WC_VERSION_TEXT];
+
+    if (release.major >= 8 || !monolith) /* before there was one */
+        return wheel_list(&o->memory.arena, "nvidia-cudnn-cu12",
+                          wc_version_format(release, version));
+    *monolith = (struct wheel_file){.file = overlay_format(o, "libcudnn.so.%d", release.major)};
+    return (struct wheel_list){monolith, 1};
+}
+
+bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *package,
+                         struct wc_version release) {
+    const struct wheel_list files = libraries_of(o, release);
+    const struct entries there = overlay_entries(o, directory);
+    char version[WC_VERSION_TEXT];
+
+    release.build = -1;
+    if (wheel_list(&o->memory.arena, package, wc_version_format(release, version)).n == 0)
+        package = "";
+    WC_EACH(entry, there) { /* libraries of another major stay beside it */
+        const struct wc_name name = wc_name_read(*entry);
+        const char *path = overlay_format(o, "%s/%s", directory, *entry);
+        if (wc_kind_is_cudnn(name.kind) &&
+            (name.version.major < 0 || name.version.major == release.major) &&
+            !wc_is_directory(overlay_disk_of(o), path))
+            overlay_hide(o, path);
+    }
+    WC_EACH(file, files) {
+        const char *name = wc_base_name(file->file);
+        if (!overlay_put_library(o, package, overlay_format(o, "%s/%s", directory, name), release,
+                                 0))
+            return false;
+        overlay_put_link(
+            o, overlay_format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name),
+            name);
+    }
+    return true;
+}
+
+/* Each library of that release is there, by the number in its own name. */
+static bool is_whole(struct overlay *o, const char *directory, struct wc_version release) {
+    const struct wheel_list files = libraries_of(o, release);
+
+    WC_EACH(file, files) {
+        const char *path =
+            overlay_real_path(o, overlay_format(o, "%s/%s", directory, wc_base_name(file->file)));
+        if (!path || wc_version_compare(wc_name_read(path).version, release) != 0 ||
+            !is_sound(o, path, release))
+            return false;
+    }
+    return true;
+}
+
+bool overlay_place(struct overlay *o, const struct edit *e) {
+    const char *directory = overlay_real_path(o, e->path), *spec = e->value ? e->value : "",
+               *package;
+    struct wc_version release;
+    struct wc_spec set;
+
+    if (!directory)
+        return overlay_fail(o, "that directory is not there");
+    overlay_note_environment(o, directory);
+    if (wc_name_kind_of(e->name) == WC_NAME_CUDA_DEPENDENCY) {
+        package = wheel_with(&o->memory.arena, e->name, -1, &spec);
+        return overlay_put_library(o, package ? package : "",
+                                   overlay_format(o, "%s/%s", directory, e->name),
+                                   wc_name_read(e->name).version, 0);
+    }
+    package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";
+    /* Whichever release of the set somebody takes must do: the oldest, too. */
+    release =
+        wc_spec_read(spec, &set) ? wc_version_filled(wc_spec_floor(&set), 0, 0) : WC_VERSION_NONE;
+    if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
+        return overlay_fail(o, "all of it is there");
+    return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major
+               ? overlay_place_cudnn(o, directory, package, release)
+               : overlay_fail(o, "no release of it is known");
+}
+
+/* ---- what may not be read ---- */
+
+/* What is behind it nobody could see: what was asked for there, of cuDNN all that belongs to it, of
+ * which no more than the major need be known. */
+static bool open_directory(struct overlay *o, const struct edit *e, struct wc_version release) {
+    for (const char *rest = e->target; *rest; rest += strcspn(rest, ":"), rest += *rest == ':') {
+        const char *path =
+            overlay_placed(o, overlay_format(o, "%.*s", (int)strcspn(rest, ":"), rest));
+        const struct wc_name name = wc_name_read(path);
+        const bool is_cudnn = wc_kind_is_cudnn(name.kind);
+        struct wc_version own = is_cudnn ? release : name.version;
+        struct wheel_list files = {NULL, 0};
+        if (!wc_version_known(own))
+            own.major = name.version.major;
+        if (overlay_is_there(o, path)) /* with its package, or with another file of the set */
+            continue;
+        if (!overlay_put_library(o, "", path, own, 0))
+            return false;
+        if (is_cudnn)
+            files =
+                libraries_of(o, own.minor < 0 ? release_newest(&o->memory.arena, own.major) : own);
+        WC_EACH(file, files)
+            if (!overlay_put_library(o, "",
+                                     overlay_format(o, "%s/%s", overlay_directory(o, path),
+                                                    wc_base_name(file->file)),
+                                     own, 0))
+                return false;
+    }
+    return true;
+}
+
+bool overlay_allow_reading(struct overlay *o, const struct edit *e) {
+    struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
+    const char *real = overlay_real_path(o, e->path);
+
+    if (e->target)
+        return open_directory(o, e, release);
+    if (e->name)
+        return true;
+    if (!wc_version_known(release)) /* its name says more than nothing */
+        release.major = wc_name_read(wc_base_name(e->path)).version.major;
+    return overlay_put_library(o, "", real ? real : overlay_placed(o, e->path), release, 0);
+}
+
+/* ---- links ---- */
+
+/* As the disk has it, behind no link; 0: nothing. */
+static mode_t mode_of(const struct overlay *o, const char *path) {
+    OWNED char *disk = must_format("%s%s", o->library_cache->disk.root, path);
+    struct stat facts;
+
+    return lstat(disk, &facts) == 0 ? facts.st_mode : 0;
+}
+
+bool overlay_make_link(struct overlay *o, const struct edit *e) {
+    const char *path = overlay_placed(o, e->path);
+    const struct disk_entry made = overlay_at(o, path);
+
+    /* What `ln -s` does not replace: a file that is none itself. */
+    if (made.kind == DISK_FILE || (made.kind == DISK_AS_IT_IS && S_ISREG(mode_of(o, path))))
+        return overlay_fail(o, "a file stands in the place of the link");
+    if (e->name)
+        overlay_note_name(o, e->name);
+    overlay_put_link(o, path, e->target);
+    return true;
+}
+
+static const char *soname_of(struct overlay *o, const char *directory, const char *entry) {
+    const struct library *library =
+        library_cache_get(o->library_cache, overlay_format(o, "%s/%s", directory, entry), NULL);
+
+    return library && library->is_elf ? library->search.soname : NULL;
+}
+
+/* As ldconfig makes them: each SONAME, where nothing stands, leads to the newest file that has it.
+ */
+bool overlay_make_links(struct overlay *o, const struct edit *e) {
+    const char *directory = overlay_real_path(o, e->path);
+    const struct entries all = overlay_entries(o, directory ? directory : "");
+
+    if (!directory)
+        return overlay_fail(o, "that directory is not there");
+    WC_EACH(entry, all) {
+        const char *soname = wc_str_starts(*entry, "lib") && overlay_is_library(*entry)
+                                 ? soname_of(o, directory, *entry)
+                                 : NULL;
+        const char *newest = NULL;
+        if (!soname || strchr(soname, '/') ||
+            overlay_is_there(o, overlay_format(o, "%s/%s", directory, soname)))
+            continue;
+        /* "libcudnn.so", a link for who builds: ldconfig makes no other name of it. */
+        if (wc_str_ends(*entry, ".so") && wc_str_starts(soname, *entry) &&
+            S_ISLNK(mode_of(o, overlay_format(o, "%s/%s", directory, *entry))))
+            continue;
+        WC_EACH(other, all)
+            if (wc_str_same(soname_of(o, directory, *other), soname) &&
+                (!newest || strverscmp(*other, newest) > 0))
+                newest = *other;
+        if (newest)
+            overlay_put_link(o, overlay_format(o, "%s/%s", directory, soname), newest);
+    }
+    return o->changes || overlay_fail(o, "all of its libraries have their links");
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files and the start variables of a process as edits would leave them: files that are gone, or
+ * stand there in memory, links. All of core reads through it as through a disk.
+ */
+#pragma once
+
+#include "tools/diagnose/edit.h"
+#include "tools/observe/loader/library_cache.h"
+#include "tools/util/mount_points.h"
+
+struct overlay_names { /* NULL at the end of p; p NULL: none */
+    const char **p;
+    size_t n;
+};
+
+/* What the next overlay need not make or read again; zero at first. */
+struct overlay_kept {
+    struct overlay_made *made;  /* files in memory */
+    struct mount_points mounts; /* libraries that are mount points */
+    bool mounts_read;
+};
+
+struct overlay {
+    struct heap_arena memory;
+    struct library_cache *library_cache;
+    struct overlay_kept *kept;
+    struct disk_layer layer;
+    struct overlay_file *files;        /* by path */
+    struct overlay_name *names;        /* last elements of those paths */
+    struct overlay_names environment;  /* NAME=value */
+    struct overlay_names environments; /* whose packages are others now */
+    struct overlay_names first;        /* files that are opened before anything is asked for */
+    struct overlay_names first_asked;  /* modules whose requests come before all others */
+    const char *why;                   /* an edit could not be applied; NULL: all were */
+    bool lacks;                        /* a package is removed that another one requires */
+    bool changes;                      /* something of all this is another way than it was */
+};
+
+/* Over that cache's disk, until overlay_end; one at a time. environment: of the process. */
+void overlay_begin(struct overlay *o, struct library_cache *library_cache,
+                   struct overlay_kept *kept, const struct wc_strings *environment);
+void overlay_end(struct overlay *o);
+/* False: o->why. */
+bool overlay_apply(struct overlay *o, const struct edit *edit);
+/* Before the library_cache ends. */
+void overlay_kept_end(struct overlay_kept *kept);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of an overlay: for tools/diagnose/overlay/ alone. Texts that are given back live as long
+ * as the overlay. What does something and gives a bool: false where it cannot, and o->why says it.
+ */
+#pragma once
+
+#include "overlay.h"
+#include "tools/diagnose/entries.h"
+#include "tools/diagnose/wheels.h"
+
+struct overlay_file {
+    UT_hash_handle hh;
+    const char *path; /* without links, inside of the root */
+    struct disk_entry entry;
+};
+
+struct overlay_name {
+    UT_hash_handle hh;
+    const char *name;
+};
+
+#define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
+
+/* ---- the layer, and what is there with it (tools/diagnose/overlay/layer.c) ---- */
+
+/* The first reason stays. False. */
+bool overlay_fail(struct overlay *o, const char *why);
+/* The file is to be looked at anew. */
+void overlay_note_name(struct overlay *o, const char *path);
+/* What is known of the packages there is out of date; of the directory of a file. */
+void overlay_note_environment(struct overlay *o, const char *path);
+void overlay_note_directory(struct overlay *o, const char *file);
+/* What the overlay has at a path, in a directory, and below it: of struct disk_layer. */
+struct disk_entry overlay_at(void *overlay, const char *path);
+bool overlay_is_in(void *overlay, const char *dir);
+bool overlay_list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
+                  void *arg);
+/* Is what is known of a library of that name, or of a directory (""), out of date? */
+bool overlay_concerns(void *overlay, const char *name);
+/* The text is not copied. */
+void overlay_add_text(struct overlay_names *to, const char *text);
+/* At a path without links in its directories (overlay_placed()); NULL: nothing is put. The overlay
+ * closes the entry's descriptor. */
+void overlay_put(struct overlay *o, const char *path, struct disk_entry entry);
+void overlay_put_link(struct overlay *o, const char *path, const char *target);
+/* It is gone. */
+void overlay_hide(struct overlay *o, const char *path);
+/* fd: of a file in memory, which the overlay closes; below 0: there was no memory. */
+bool overlay_put_file(struct overlay *o, const char *path, int fd);
+
+/* The files with all that the overlay has of them. */
+const struct wc_files *overlay_disk_of(const struct overlay *o);
+struct entries overlay_entries(struct overlay *o, const char *directory);
+bool overlay_is_there(const struct overlay *o, const char *path);
+/* The directory of a file, without a '/' behind. */
+const char *overlay_directory(struct overlay *o, const char *path);
+/* The path without links in its directories; its own last element stays. Directories that are not
+ * there have none. */
+const char *overlay_placed(struct overlay *o, const char *path);
+/* Behind all links; NULL: nothing is there. */
+const char *overlay_real_path(struct overlay *o, const char *path);
+
+/* ---- libraries and links (tools/diagnose/overlay/files.c) ---- */
+
+/* By its name. */
+bool overlay_is_library(const char *path);
+/* A library that stands for that of a package's release (empty: of a package that is not known);
+ * size: of the file at least, in bytes. */
+bool overlay_put_library(struct overlay *o, const char *package, const char *path,
+                         struct wc_version release, uint64_t size);
+/* As the package has it: what is there in its size (in bytes; 0: not stated) already. What is not
+ * cuDNN's or CUDA's may have any other fault. */
+bool overlay_put_back(struct overlay *o, const char *package, const char *path,
+                      struct wc_version release, uint64_t size);
+/* As NVIDIA's archives have them: each library under its SONAME, and a link without the number. */
+bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *package,
+                         struct wc_version release);
+bool overlay_place(struct overlay *o, const struct edit *e);
+/* What the package has of it is there already. */
+bool overlay_allow_reading(struct overlay *o, const struct edit *e);
+bool overlay_make_link(struct overlay *o, const struct edit *e);
+bool overlay_make_links(struct overlay *o, const struct edit *e);
+
+/* ---- packages, of whatever manager: by the edit's environment (packages.c) ---- */
+
+bool overlay_install(struct overlay *o, const struct edit *e);
+bool overlay_remove_package(struct overlay *o, const struct edit *e);
+bool overlay_reinstall(struct overlay *o, const struct edit *e);

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "advice.h"
+#include "beyond.h"
+#include "command.h"
+#include "core/base/shown.h"
+#include "core/demand/finding.h"
+#include "judge.h"
+#include "wheel_table.h"
+
+enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
+
+/* ---- who may write ---- */
+
+/* The directory that an edit writes to; NULL: to none, or that is not known. */
+static const char *written_by(struct planning *p, const struct edit *e) {
+    switch (e->kind) {
+    case EDIT_INSTALL:
+    case EDIT_REINSTALL:
+    case EDIT_REMOVE:
+        return e->environment;
+    case EDIT_PLACE:
+    case EDIT_RESTORE:
+    case EDIT_LINKS:
+    case EDIT_MODE:
+        return e->path;
+    case EDIT_LINK:
+    case EDIT_DELETE:
+        return wc_arena_format(p->candidates.memory, "%.*s", (int)wc_dir_length(e->path), e->path);
+    default:
+        return NULL;
+    }
+}
+
+/* The system does not let this user write to where an edit does, for that reason, an errno. */
+static bool is_refused(struct planning *p, const struct candidate *c, int reason) {
+    const char *root = p->replay.library_cache.disk.root;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const char *path = written_by(p, &c->edit[i]), *environment = c->edit[i].environment;
+        const bool counts =
+            reason != EACCES || (environment && strcmp(environment, "/") != 0); /* sudo apt */
+        if (counts && path && path[0] == '/' &&
+            access(wc_arena_format(p->candidates.memory, "%s%s", root, path), W_OK) != 0 &&
+            errno == reason)
+            return true;
+    }
+    return false;
+}
+
+/* ---- what is played ---- */
+
+/* Whoever does it by hand takes any release of the set. */
+static void play_newest(struct planning *p, struct played *x) {
+    struct candidate newest = x->edits;
+    struct edit *e = &newest.edit[0];
+    const char *cuda = e->target ? e->target : "12";
+    const char *package = wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", cuda);
+    const char *release = candidate_is_set(&x->edits) ? wheel_newest(package, e->value) : NULL;
+
+    if (!release)
+        return;
+    e->value = wc_arena_format(p->candidates.memory, "==%s", release);
+    replay_play(&p->replay, &(struct edits){newest.edit, newest.n}, &x->newest);
+    if (!x->newest.why)
+        x->harmless = x->harmless && judge_is_harmless(p, &x->newest);
+}
+
+static void play(struct planning *p, const struct candidate *edits) {
+    const struct edits list = {edits->edit, edits->n};
+    struct played *x = MUST_ADD(p->played, p->n);
+
+    *x = (struct played){.edits = *edits};
+    replay_play(&p->replay, &list, &x->outcome);
+    if (x->outcome.why)
+        return;
+    x->harmless = judge_is_harmless(p, &x->outcome);
+    if (x->harmless)
+        play_newest(p, x);
+    x->left = judge_left_by(&x->outcome);
+}
+
+/* Those of one edit, or those of more. */
+static void play_all(struct planning *p, bool more) {
+    for (size_t i = 0; i < p->candidates.n; i++)
+        if ((p->candidates.p[i].n > 1) == more && !is_refused(p, &p->candidates.p[i], EROFS))
+            play(p, &p->candidates.p[i]);
+}
+
+/* Of two wheels that own the same files the one that a package requires stays. */
+static int cost_of(const struct played *x) {
+    const struct candidate *c = &x->edits;
+
+    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (int)c->n * 2 + x->outcome.lacks;
+}
+
+static bool is_better(const struct played *x, const struct played *best) {
+    int left = best ? judge_compare_left(x, best) : -1;
+
+    return left < 0 || (left == 0 && cost_of(x) < cost_of(best));
+}
+
+static bool is_same_step(const struct edit *a, const struct edit *b) {
+    return a->kind == b->kind && wc_str_same(a->name, b->name) &&
+           wc_str_same(a->environment, b->environment) && wc_str_same(a->path, b->path) &&
+           wc_str_same(a->target, b->target) &&
+           (a->kind == EDIT_INSTALL || wc_str_same(a->value, b->value));
+}
+
+static bool has_step(const struct candidate *c, const struct edit *step) {
+    for (size_t i = 0; i < c->n; i++)
+        if (is_same_step(&c->edit[i], step))
+            return true;
+    return false;
+}
+
+/* Other releases of the same packages, or in the same directory, are no other way out, nor is one
+ * that does more beside. */
+static bool is_same_way(const struct candidate *taken, const struct candidate *c) {
+    if (candidate_is_by_hand(taken) && candidate_is_by_hand(c) &&
+        wc_str_same(taken->edit[0].name, c->edit[0].name))
+        return wc_str_same(taken->edit[0].path, c->edit[0].path);
+    for (size_t i = 0; i < taken->n; i++)
+        if (!has_step(c, &taken->edit[i]))
+            return false;
+    return true;
+}
+
+/* The directory of the facade that it brings; NULL: of none. */
+static const char *brings_from(const struct planning *p, const struct wc_finding_record *f,
+                               const struct played *x) {
+    const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
+    const char *path = facade ? wc_real_path_of(facade) : NULL;
+
+    return path ? wc_arena_string_n(p->candidates.memory, path, wc_dir_length(path)) : NULL;
+}
+
+/* Where a package manager puts its files nobody puts others by hand. */
+static bool is_in_managed(const struct planning *p, const struct wc_finding_record *f,
+                          const struct played *taken, const struct played *x) {
+    const enum edit_kind kind = taken->edits.edit[0].kind;
+    const char *there =
+        candidate_is_by_hand(&x->edits) && (kind == EDIT_INSTALL || kind == EDIT_REINSTALL)
+            ? brings_from(p, f, taken)
+            : NULL;
+
+    return there && wc_str_same(there, brings_from(p, f, x));
+}
+
+/* Of those that leave the least the cheapest that is not taken yet. */
+static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
+                                      bool of_end, const struct played *const *taken, size_t n) {
+    const struct played *best = NULL;
+    bool gone;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct played *x = &p->played[i];
+        bool again =
+            x->outcome.why != NULL || (n > 0 && taken[0] && judge_compare_left(x, taken[0]) > 0);
+        for (size_t k = 0; k < n; k++)
+            again = again || (taken[k] && (is_same_way(&taken[k]->edits, &x->edits) ||
+                                           is_in_managed(p, f, taken[k], x)));
+        if (!again && is_better(x, best) && !judge(p, x, f, of_end, &gone))
+            best = x;
+    }
+    return best;
+}
+
+/* ---- what is told of it ---- */
+
+static const enum wc_action actions[] = {
+#define EDIT(name, word, action, cost, what) WC_ACTION_##action,
+#include "edit.def"
+};
+
+/* What has to go first is not what it is about. */
+static int weight_of(const struct edit *e) {
+    return e->kind == EDIT_REMOVE ? 0 : edit_cost(&(struct edits){e, 1});
+}
+
+static const char *action_of(const struct edits *edits) {
+    const struct edit *most = NULL;
+
+    WC_EACH(edit, *edits)
+        if (!most || weight_of(edit) > weight_of(most))
+            most = edit;
+    return most ? action_word(actions[most->kind]) : NULL;
+}
+
+static const char *keep(struct plan *plan, const char *text) {
+    return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
+}
+
+/* Who starts the process with another value than `run` gave the command; NULL: nobody, or not
+ * known. */
+static const char *setter_of(const struct source *source, const char *variable) {
+    static const struct {
+        const char *name, *given;
+    } known[] = {{"LD_LIBRARY_PATH", "WHICHCUDNN_RUN_LD_LIBRARY_PATH"},
+                 {"LD_PRELOAD", "WHICHCUDNN_RUN_LD_PRELOAD"}};
+    const struct wc_stack *s = &source->stack;
+    const struct wc_process_record *process = &s->process;
+
+    if (process->run_pid == WC_NULL)
+        return NULL;
+    if (!wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD"))
+        return "the command"; /* which empties the environment: `env -` */
+    WC_EACH_ROW(row, known)
+        if (wc_str_same(row->name, variable) &&
+            !wc_str_same(wc_variable(s, row->given), wc_variable(s, variable)))
+            return source->pid != process->run_pid && process->parent_name ? process->parent_name
+                                                                           : "the command";
+    return NULL;
+}
+
+/* source: whose variables they may change. */
+static struct edits keep_edits(struct plan *plan, const struct candidate *c,
+                               const struct source *source) {
+    struct edit *kept = wc_arena_take(&plan->memory.arena, c->n * sizeof(*kept));
+
+    for (size_t i = 0; kept && i < c->n; i++) {
+        const struct edit *e = &c->edit[i];
+        kept[i] = (struct edit){.kind = e->kind,
+                                .name = keep(plan, e->name),
+                                .value = keep(plan, e->value),
+                                .path = keep(plan, e->path),
+                                .target = keep(plan, e->target),
+                                .environment = keep(plan, e->environment)};
+        if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET))
+            kept[i].by = keep(plan, setter_of(source, e->name));
+    }
+    return (struct edits){kept, kept ? c->n : 0};
+}
+
+static void find_given(struct plan *plan, const struct played *x, const struct wc_finding_record *f,
+                       const struct wc_stack *of_f, struct repair *r) {
+    const struct wc_stack *s = &x->outcome.source->stack;
+    const struct wc_object *facade = judge_facade(of_f, x, f);
+    const char *path = facade ? wc_real_path_of(facade) : NULL;
+    struct wc_runtime runtime;
+    char text[WC_VERSION_TEXT];
+
+    if (!path)
+        return;
+    runtime = wc_runtime_of(s, facade);
+    runtime.range.low.build = -1;
+    r->gives = wc_arena_format(
+        &plan->memory.arena, "%s%s",
+        runtime.range.exact ? wc_version_format(runtime.range.low, text) : "a cuDNN",
+        runtime.range.exact && candidate_is_set(&x->edits) ? " or newer" : "");
+    r->from = wc_arena_string_n(&plan->memory.arena, path, wc_dir_length(path));
+}
+
+/* Why a fix of that kind is never played; NULL: it may be. */
+static const char *why_never(enum wc_action action) {
+    static const struct {
+        enum wc_action action;
+        const char *why;
+    } never[] = {
+        {WC_ACTION_DRIVER, "a driver is no matter of files that could be replayed"},
+        {WC_ACTION_UPGRADE_HOST, "what another release of the host asks for is not in its files"},
+        {WC_ACTION_ALLOW, "what the system allows is not to be seen in files"},
+        {WC_ACTION_RESTART, "the process itself would have to be started again"},
+        {WC_ACTION_CHECK, "it asks to look, and changes nothing"},
+    };
+
+    WC_EACH_ROW(row, never)
+        if (row->action == action)
+            return row->why;
+    return NULL;
+}
+
+static void add_other_host(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
+                           const struct wc_finding_record *f) {
+    struct candidate other = {.n = 1};
+    struct repair *r = &of->p[of->n];
+
+    if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]))
+        return;
+    of->n++;
+    *r = (struct repair){.edits = keep_edits(plan, &other, NULL), .checked = REPAIR_NOT_CHECKED};
+    r->action = action_of(&r->edits);
+    r->text = text_of(&plan->memory.arena, &r->edits);
+    r->why = why_never(WC_ACTION_UPGRADE_HOST);
+}
+
+static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
+                   const struct wc_finding_record *f, const char *why, bool played) {
+    struct advice advice = advice_for(s, f, played, &plan->memory.arena);
+    struct candidate said = {.n = 1};
+    bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
+
+    of->p[of->n++] =
+        (struct repair){.edits = edit ? keep_edits(plan, &said, NULL) : (struct edits){NULL, 0},
+                        .action = action_word(advice.action),
+                        .text = advice.text,
+                        .checked = REPAIR_NOT_CHECKED,
+                        .why = keep(plan, why_never(advice.action) ?: why)};
+    add_other_host(plan, of, s, f);
+}
+
+/* Whoever is asked to type it: no rights to an environment are no reason to look for another way
+ * out, but a command of its package manager would fail, or install somewhere else. */
+static bool may_type(struct planning *p, const struct candidate *c) {
+    return p->replay.library_cache.disk.root[0] || !is_refused(p, c, EACCES);
+}
+
+static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
+                       const struct wc_finding_record *f) {
+    struct plan *plan = p->plan;
+    struct repair *r = &of->p[of->n++];
+    *r = (struct repair){.edits = keep_edits(plan, &x->edits, p->source),
+                         .checked = REPAIR_REPLAYED};
+    r->action = action_of(&r->edits);
+    r->text = text_of(&plan->memory.arena, &r->edits);
+    if (may_type(p, &x->edits))
+        r->command = command_of(
+            &plan->memory.arena, &r->edits,
+            &(struct user){.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")});
+    find_given(plan, x, f, &p->source->stack, r);
+}
+
+/* ---- the plan ---- */
+
+static bool begin(struct plan *plan, const struct wc_findings *findings) {
+    *plan = (struct plan){.n = findings->n};
+    heap_arena_begin(&plan->memory);
+    plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
+    for (size_t i = 0; plan->of && i < plan->n; i++)
+        plan->of[i].p = wc_arena_take(&plan->memory.arena, REPAIRS_MOST * sizeof(*plan->of[i].p));
+    return plan->of != NULL;
+}
+
+/* For --json: people are told what to do, not what not to. */
+static void add_rejected(struct planning *p, struct plan_of_finding *of,
+                         const struct wc_finding_record *f, bool of_end) {
+    struct wc_arena *memory = &p->plan->memory.arena;
+    struct rejected *all = wc_arena_take(memory, REJECTED_MOST * sizeof(*all));
+
+    of->rejected.p = all;
+    for (size_t i = 0; all && i < p->n && of->rejected.n < REJECTED_MOST; i++) {
+        const struct candidate *c = &p->played[i].edits;
+        bool gone = false;
+        const char *because =
+            p->played[i].outcome.why ? NULL : judge(p, &p->played[i], f, of_end, &gone);
+        if (because && gone)
+            all[of->rejected.n++] = (struct rejected){
+                keep(p->plan, text_of(memory, &(struct edits){c->edit, c->n})), because};
+    }
+}
+
+static void plan_finding(struct planning *p, size_t number) {
+    static const char unplayed[] = "nothing that was played takes this finding away";
+    const struct wc_finding_record *f = &p->findings->p[number];
+    struct plan_of_finding *of = &p->plan->of[number];
+    const struct played *taken[REPAIRS_MOST] = {NULL};
+    bool of_end;
+
+    if (!of->p)
+        return;
+    if (!judge_is_shown(p, f, &of_end)) {
+        advise(p->plan, of, &p->source->stack, f,
+               p->why ? p->why : "the replay of its requests does not show it", false);
+        return;
+    }
+    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
+        add_repair(p, of, taken[of->n], f);
+    if (taken[0] && of->n < REPAIRS_MOST && candidate_is_by_hand(&taken[0]->edits))
+        add_other_host(p->plan, of, &p->source->stack, f);
+    if (of->n == 0)
+        advise(p->plan, of, &p->source->stack, f, unplayed, true);
+    add_rejected(p, of, f, of_end);
+}
+
+/* Nothing better can come of more edits. */
+static bool all_cured(const struct planning *p) {
+    bool of_end;
+
+    WC_EACH(f, *p->findings) {
+        const struct played *best;
+        if (!judge_is_shown(p, f, &of_end))
+            continue;
+        best = next_cure(p, f, of_end, NULL, 0);
+        if (!best || candidate_is_by_hand(&best->edits) ||
+            best->left.errors + best->left.warnings > 0)
+            return false;
+    }
+    return true;
+}
+
+static void make(struct planning *p) {
+    const struct edits none = {NULL, 0};
+
+    replay_play(&p->replay, &none, &p->base);
+    p->why = p->base.why;
+    if (p->why)
+        return;
+    candidates_make(&p->candidates, &p->replay, &p->base, p->findings);
+    play_all(p, false);
+    if (!all_cured(p))
+        play_all(p, true);
+}
+
+void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings) {
+    struct planning p = {.plan = plan, .source = source, .findings = findings};
+    struct heap_arena memory; /* of the candidates */
+
+    if (!begin(plan, findings) || plan->n == 0)
+        return;
+    heap_arena_begin(&memory);
+    p.candidates.memory = &memory.arena;
+    p.why = replay_begin(&p.replay, source);
+    if (!p.why)
+        make(&p);
+    for (size_t i = 0; i < plan->n; i++)
+        plan_finding(&p, i);
+    for (size_t i = 0; i < p.n; i++) {
+        outcome_end(&p.played[i].outcome);
+        outcome_end(&p.played[i].newest);
+    }
+    outcome_end(&p.base);
+    free(p.played);
+    candidates_end(&p.candidates);
+    replay_end(&p.replay);
+    heap_arena_end(&memory);
+}
+
+void plan_without(struct plan *plan, const struct source *source,
+                  const struct wc_findings *findings, const char *why) {
+    if (!begin(plan, findings))
+        return;
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->of[i].p)
+            advise(plan, &plan->of[i], &source->stack, &findings->p[i], why, false);
+}
+
+void plan_end(struct plan *plan) {
+    heap_arena_end(&plan->memory);
+}
+
+const char *repair_checked_word(enum repair_checked checked) {
+    static const char *const words[] = {"no", "replayed", "tried"};
+
+    return words[checked];
+}
+
+char *repair_outcome(const struct repair *r, size_t columns) {
+    OWNED char *gives = r->gives ? must_format(": gives %s from ", r->gives) : NULL;
+    const char *word = repair_checked_word(r->checked);
+    const size_t used = gives ? strlen(word) + wc_columns(gives) : 0;
+    char *room, *all;
+    struct wc_text from;
+
+    if (r->checked == REPAIR_NOT_CHECKED)
+        return must_format("not checked: %s", r->why ? r->why : "nobody asked");
+    if (!gives || !r->from)
+        return must_copy(word);
+    if (!columns)
+        return must_format("%s%s%s", word, gives, r->from);
+    room = must_allocate(strlen(r->from) + 1);
+    wc_text_begin(&from, room, strlen(r->from) + 1);
+    wc_text_add_shortened(&from, r->from, columns > used ? columns - used : 0);
+    all = must_format("%s%s%s", word, gives, room);
+    free(room);
+    return all;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What repairs a finding: candidates from the model, each played over an overlay of files and
+ * variables (the process's own requests, by the loader's rules) and judged by diagnose() once more.
+ * One that does not take the finding away, or brings one as bad, is not in the plan.
+ */
+#pragma once
+
+#include "core/demand/diagnose.h"
+#include "edit.h"
+#include "tools/observe/log/source.h"
+
+enum repair_checked { REPAIR_NOT_CHECKED, REPAIR_REPLAYED, REPAIR_TRIED };
+
+struct repair {
+    struct edits edits;
+    const char *action;  /* a word of core/demand/findings.def */
+    const char *text;    /* one sentence */
+    const char *command; /* made of the edits alone; NULL: nothing to paste */
+    enum repair_checked checked;
+    const char *why;   /* it was not checked; NULL: it was */
+    const char *gives; /* "9.8.0", "9.8.0 or newer", "a cuDNN"; NULL: not known */
+    const char *from;  /* the directory from which that comes in */
+};
+
+struct rejected {
+    const char *text, *because;
+};
+
+struct plan { /* one entry a finding, in their order */
+    struct heap_arena memory;
+    struct plan_of_finding {
+        struct repair *p; /* the cheapest first; where none was played, one sentence (advice.h) */
+        size_t n;
+        struct { /* what takes the finding away and is no repair */
+            struct rejected *p;
+            size_t n;
+        } rejected;
+    } * of;
+    size_t n;
+};
+
+/* *p must not move until plan_end. The findings are those of the source's stack; both must outlive
+ * the plan. */
+void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings);
+/* What usually repairs such findings, and none of it played. */
+void plan_without(struct plan *p, const struct source *source, const struct wc_findings *findings,
+                  const char *why);
+void plan_end(struct plan *p);
+const char *repair_checked_word(enum repair_checked checked);
+/* What is known of it: "replayed: gives 9.8.0 from DIRECTORY", "not checked: WHY". The directory is
+ * shortened where the text has more than that many columns; 0: it is not. The caller frees. */
+char *repair_outcome(const struct repair *r, size_t columns);

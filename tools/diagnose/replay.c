@@ -1,0 +1,770 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "core/demand/diagnose.h"
+#include "core/demand/finding.h"
+#include "core/elf/file_check.h"
+#include "core/names/symbols.h"
+#include "tools/observe/loader/loader_sim.h"
+
+/* ---- what the process asked for ---- */
+
+static bool is_dlopen(enum wc_operation how) {
+    return how == WC_operation_DLOPEN || how == WC_operation_DLMOPEN;
+}
+
+static const struct wc_failure *failure_of(const struct wc_stack *s, int64_t request,
+                                           const char *name) {
+    return WC_FIRST(f, s->failures,
+                    is_dlopen(f->r.operation) && f->r.request == request &&
+                        wc_str_same(f->r.name, name));
+}
+
+static bool is_cudnn_path(const char *path) {
+    return path && wc_name_kind_of(path) != WC_NAME_OTHER;
+}
+
+/* Else its functions are seen by itself alone, and by what it needs. */
+static bool is_for_all(const struct source *source, int64_t request) {
+    const struct source_request *known =
+        WC_FIRST(q, source->requests, request != WC_NULL && q->r.request == request);
+
+    return !known || known->r.flags == WC_NULL || (known->r.flags & RTLD_GLOBAL);
+}
+
+static void add_request(struct replay *r, int64_t seq, int64_t request, const char *name,
+                        const char *caller) {
+    if (!name || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        if ((request != WC_NULL || r->source->type == SOURCE_SCAN) &&
+            r->requests[i].request == request && strcmp(r->requests[i].name, name) == 0)
+            return;
+    *MUST_ADD(r->requests, r->n) =
+        (struct replay_request){.seq = seq,
+                                .request = request,
+                                .name = name,
+                                .caller = caller,
+                                .failure = failure_of(&r->source->stack, request, name),
+                                .for_all = is_for_all(r->source, request),
+                                .by_cudnn = is_cudnn_path(caller)};
+}
+
+static int by_order(const void *a, const void *b) {
+    const struct replay_request *x = a, *y = b;
+
+    if (x->request != WC_NULL && y->request != WC_NULL && x->request != y->request)
+        return WC_ORDER(x->request, y->request);
+    return WC_ORDER(x->seq, y->seq);
+}
+
+/* Who brought a host in, and that one, and so on. */
+static const struct wc_object *root_of(const struct wc_stack *s, const struct wc_object *o) {
+    for (int i = 0; o && i < 8; i++) {
+        const struct wc_object *by = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
+        if (!by || by == o || o->r.asked_how != WC_operation_NEEDED)
+            break;
+        o = by;
+    }
+    return o;
+}
+
+/* Nothing of a scan has asked for anything: each host is brought in by itself. */
+static void find_hosts(struct replay *r) {
+    const struct wc_stack *s = &r->source->stack;
+
+    WC_EACH(o, s->objects) {
+        const struct wc_object *root = o->r.is_host || o->r.framework ? root_of(s, o) : NULL;
+        const char *path = root && root != o && root->r.asked_by ? root->r.asked_by
+                           : root                                ? root->r.path
+                                                                 : NULL;
+        if (root && root->r.asked_how == WC_operation_NEEDED && root->r.asked_by)
+            path = root->r.asked_by;
+        if (path && root->r.asked_how != WC_operation_START)
+            add_request(r, o->seq, WC_NULL, path, NULL);
+        else if (path && r->n == 0) /* the program itself */
+            *MUST_ADD(r->requests, r->n) =
+                (struct replay_request){.name = path, .request = WC_NULL};
+    }
+    WC_EACH(f, s->failures) /* of a host that is no object, as it could not come in */
+        if (f->r.caller && f->r.caller[0] == '/' && f->r.operation != WC_operation_DLOPEN &&
+            !wc_object_of(s, f->r.caller_object, f->r.caller))
+            add_request(r, f->seq, WC_NULL, f->r.caller, NULL);
+}
+
+static void find_requests(struct replay *r) {
+    const struct source *source = r->source;
+    const struct wc_stack *s = &source->stack;
+
+    if (source->type == SOURCE_SCAN) {
+        find_hosts(r);
+        return;
+    }
+
+    WC_EACH(q, source->requests)
+        if (is_dlopen(q->r.operation))
+            add_request(r, q->seq, q->r.request, q->r.name, q->r.caller);
+    WC_EACH(f, s->failures)
+        if (is_dlopen(f->r.operation))
+            add_request(r, f->seq, f->r.request, f->r.name, f->r.caller);
+    WC_EACH(o, s->objects)
+        if (is_dlopen(o->r.asked_how) && o->r.asked_name)
+            add_request(r, o->seq, o->r.request, o->r.asked_name, o->r.asked_by);
+    if (r->n > 0)
+        qsort(r->requests, r->n, sizeof(*r->requests), by_order);
+}
+
+/* ---- who stands before dlopen ---- */
+
+/* The search path of who asked led to it, and the loader did not find it. cuDNN keeps the loader's
+ * words for itself. */
+static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_searched *search = is_dlopen(f->r.operation) ? wc_search_in_vain(s, f) : NULL;
+
+    return search && search->r.takes && f->r.name && !strchr(f->r.name, '/') &&
+           (f->r.text ? f->said.what == WC_SAID_NOT_FOUND && !f->needs
+                      : f->r.inferred && wc_asked_by_cudnn(s, f));
+}
+
+/* Who stands there and calls the loader's dlopen in turn asks in his own name. One who jumps on
+ * does not. */
+static bool is_in_turn(const struct wc_stack *s) {
+    return WC_ANY(f, s->failures, is_unheeded(s, f));
+}
+
+/* ---- one play ---- */
+
+struct play {
+    struct replay *r;
+    struct overlay overlay;
+    struct loader_sim sim;
+    struct loader_sim_emitter emitter;
+    const struct edits *edits;
+    struct outcome *out;
+    struct wc_sink sink; /* of the new source */
+    struct part {        /* of what is missing: by which request */
+        size_t request, from, to;
+    } * parts;
+    size_t part_count;
+    bool first;
+};
+
+static bool is_path_of(const struct loaded *o, const char *path) {
+    return wc_str_same(o->about.path, path) || wc_str_same(o->about.real_path, path);
+}
+
+static const struct loaded *loaded_by_path(const struct play *p, const char *path) {
+    for (size_t i = 0; i < p->sim.n; i++)
+        if (is_path_of(p->sim.objects[i], path))
+            return p->sim.objects[i];
+    return NULL;
+}
+
+/* Of that name, or the same part of the same major: "libcudnn_graph.so.9.1.0",
+ * "libcudnn_graph.so.9".
+ */
+static bool is_same_library(const char *path, const struct loaded *o) {
+    const struct wc_name one = wc_name_read(wc_base_name(path));
+    const struct wc_name other =
+        wc_name_read(o->search.soname ? o->search.soname : wc_base_name(o->about.path));
+
+    if (!is_cudnn_path(path))
+        return false;
+    return wc_name_fits(wc_base_name(path), o->about.path, o->search.soname) ||
+           (wc_kind_is_cudnn(one.kind) && one.kind == other.kind &&
+            wc_str_same(one.part, other.part) && one.version.major == other.version.major);
+}
+
+/* After an edit it may be another file of that name. */
+static const struct loaded *loaded_as(const struct play *p, const char *path) {
+    const struct loaded *other = NULL;
+
+    for (size_t i = 0; i < p->sim.n; i++) {
+        const struct loaded *o = p->sim.objects[i];
+        if (is_path_of(o, path))
+            return o;
+        if (!other && is_same_library(path, o))
+            other = o;
+    }
+    return other;
+}
+
+/* The model of the process knows it for a host. */
+static void mark_hosts(struct play *p, size_t from) {
+    const struct wc_stack *s = &p->r->source->stack;
+
+    for (size_t i = from; i < p->sim.n; i++) {
+        struct loaded *o = p->sim.objects[i];
+        if (o->about.role == WC_role_OTHER &&
+            WC_ANY(host, s->objects,
+                   host->r.is_host &&
+                       (is_path_of(o, host->r.path) || is_path_of(o, host->r.real_path))))
+            o->about.role = WC_role_HOST;
+    }
+}
+
+static const struct loaded *caller_of(struct play *p, const char *path) {
+    const struct loaded *o = path ? loaded_as(p, path) : p->sim.program;
+    const size_t objects = p->sim.n;
+
+    if (o || !path || is_cudnn_path(path))
+        return o;
+    o = loader_sim_open(&p->sim, path, NULL);
+    mark_hosts(p, objects);
+    return o;
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
+    const unsigned char *p = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ p[i]) * 0x100000001B3U;
+    return hash;
+}
+
+#define HASH_BEGIN 0xCBF29CE484222325U
+
+/* That object itself, or one that comes in with it; not what it opens by itself later. */
+static bool is_needed_by(const struct loaded *one, const struct loaded *o) {
+    while (one && one != o && one->about.asked_how == WC_operation_NEEDED)
+        one = one->by;
+    return one == o;
+}
+
+static bool is_missing_for(const struct loader_sim_missing *m, const struct loaded *o) {
+    return (m->how == WC_operation_NEEDED || m->damaged) && is_needed_by(m->by, o);
+}
+
+static struct replay_got got_of(const struct play *p, const struct loaded *o, size_t objects,
+                                size_t missing) {
+    struct replay_got got = {.files = HASH_BEGIN, .missing = HASH_BEGIN};
+    bool fails = !o;
+
+    if (o)
+        got.files = mix(got.files, &o->library, sizeof(o->library));
+    for (size_t i = objects; i < p->sim.n; i++)
+        if (is_needed_by(p->sim.objects[i], o))
+            got.files = mix(got.files, &p->sim.objects[i]->library, sizeof(o->library));
+    for (size_t i = missing; i < p->sim.missing_count; i++) {
+        const struct loader_sim_missing *m = &p->sim.missing[i];
+        got.missing = mix(got.missing, m->name, strlen(m->name) + 1);
+        fails = fails || is_missing_for(m, o);
+    }
+    if (fails)
+        got.files = 0;
+    return got;
+}
+
+/* It had a facade, of which nobody had wanted anything yet. */
+static bool is_idle(const struct wc_stack *s) {
+    return WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped) &&
+           !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
+}
+
+/* A program that opens a part by itself, which fails, before its facade has opened any: what that
+ * would open later does not help. */
+static bool is_before_parts(const struct replay *r) {
+    for (size_t i = 0; i < r->n; i++)
+        if (r->requests[i].failure && !r->requests[i].by_cudnn &&
+            wc_name_kind_of(r->requests[i].name) == WC_NAME_PART)
+            return is_idle(&r->source->stack);
+    return false;
+}
+
+/* A facade asks for parts when it first needs them: those that it asked for in the process, and
+ * always the one that answers for its version. */
+static bool opens_part(void *play, const struct loaded *by, const char *name) {
+    const struct play *p = play;
+    const struct wc_stack *s = &p->r->source->stack;
+    struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
+    const char *answering = wc_answering_part(own.version.major);
+
+    if (is_before_parts(p->r))
+        return false;
+    if (wc_str_same(part.part, answering))
+        return true;
+    if (!is_idle(s) &&
+        !WC_ANY(o, s->objects, is_path_of(by, o->r.path) || is_path_of(by, o->r.real_path)))
+        return true;
+    for (size_t i = 0; i < p->r->n; i++)
+        if (wc_str_same(wc_name_read(p->r->requests[i].name).part, part.part))
+            return true;
+    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part.part) && o->r.mapped);
+}
+
+/* However its path is spelt. */
+static bool is_caller(struct play *p, const struct replay_request *q, const struct loaded *by) {
+    return is_path_of(by, q->caller) ||
+           library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library;
+}
+
+/* The parts of a facade are asked for by the facade that is there, by names of its own. */
+static bool is_own_affair(struct play *p, const struct replay_request *q, const struct loaded *by) {
+    return q->by_cudnn && wc_name_kind_of(q->name) == WC_NAME_PART &&
+           (!by || !q->failure || !is_caller(p, q, by));
+}
+
+/* Parts for another CUDA ask for its libraries by other names. */
+static const char *name_for(struct play *p, const struct replay_request *q,
+                            const struct loaded *by) {
+    struct wc_name name = wc_name_read(q->name);
+    const int32_t asked = wc_name_cuda(q->name);
+    struct elf_file *file;
+    struct wc_library l;
+    int32_t cuda = -1;
+
+    if (p->first || !q->by_cudnn || !by || name.kind != WC_NAME_CUDA_DEPENDENCY || asked < 11 ||
+        !(file = library_cache_elf_file(&p->r->library_cache, by->library)))
+        return q->name;
+    l = by->about;
+    elf_file_identify(file, &l);
+    if (l.identity)
+        cuda = wc_cuda_in_package(l.identity->installation);
+    library_cache_elf_file_end(by->library, file);
+    return cuda < 11 || cuda == asked
+               ? q->name
+               : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
+}
+
+/* The loader refused it for a function of cuDNN's: that depends on what came in before, and on who
+ * sees it, not on the files of the request. */
+static bool is_of_function(const struct replay_request *q) {
+    const struct wc_said *said = q->failure ? &q->failure->said : NULL;
+
+    return said && !q->by_cudnn && said->symbol && !said->version &&
+           wc_function_find(said->symbol) != WC_NO_FUNCTION;
+}
+
+static bool is_refused(struct play *p, struct replay_request *q, const struct loaded *o,
+                       const struct replay_got *got) {
+    const bool unseen = o && is_of_function(q) && loader_sim_unseen(&p->sim, o);
+
+    if (p->first) {
+        q->first = *got;
+        q->refused = q->failure && got->files;
+        q->unseen = q->refused && unseen;
+    }
+    if (!q->refused || unseen)
+        return q->refused;
+    return !q->unseen && got->files == q->first.files;
+}
+
+static void ask(struct play *p, size_t number) {
+    struct replay_request *q = &p->r->requests[number];
+    const struct loaded *by = caller_of(p, q->caller), *o;
+    struct replay_got *got = &p->out->got[number];
+    const size_t objects = p->sim.n, missing = p->sim.missing_count;
+
+    if ((q->caller && !by) || is_own_affair(p, q, by)) {
+        got->files = HASH_BEGIN; /* nobody asks for it */
+        return;
+    }
+    p->sim.missing_from = missing;
+    o = loader_sim_open(&p->sim, name_for(p, q, by), by);
+    p->sim.ended = false;
+    mark_hosts(p, objects);
+    *got = got_of(p, o, objects, missing);
+    if (is_refused(p, q, o, got))
+        got->files = 0;
+    if (!got->files)
+        loader_sim_undo(&p->sim, objects);
+    else if (q->for_all)
+        loader_sim_show(&p->sim, o);
+    *MUST_ADD(p->parts, p->part_count) = (struct part){number, missing, p->sim.missing_count};
+}
+
+/* Of its folder, or of the one beside it into which its libraries were grafted. */
+static bool lies_in_module(const char *path, const char *module) {
+    OWNED char *folder = must_format("/%s/", module);
+    OWNED char *grafted = must_format("/%s.libs/", module);
+
+    return path && (strstr(path, folder) || strstr(path, grafted) ||
+                    strcmp(wc_base_name(path), module) == 0);
+}
+
+static bool is_of(const struct overlay_names *modules, const struct replay_request *q) {
+    for (size_t i = 0; i < modules->n; i++)
+        if (lies_in_module(q->name, modules->p[i]) || lies_in_module(q->caller, modules->p[i]))
+            return true;
+    return false;
+}
+
+static void ask_all(struct play *p) {
+    const struct overlay_names *modules = &p->overlay.first_asked;
+
+    for (size_t i = 0; i < p->overlay.first.n; i++)
+        loader_sim_open(&p->sim, p->overlay.first.p[i], NULL);
+    for (size_t i = 0; modules->n > 0 && i < p->r->n; i++)
+        if (is_of(modules, &p->r->requests[i]))
+            ask(p, i);
+    for (size_t i = 0; i < p->r->n; i++)
+        if (modules->n == 0 || !is_of(modules, &p->r->requests[i]))
+            ask(p, i);
+}
+
+/* ---- its records ---- */
+
+/* What came of it in the process is told in the process's own words, as long as it is the same. */
+static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f) {
+    for (size_t i = 0; i < p->part_count; i++)
+        for (size_t k = p->parts[i].from; k < p->parts[i].to; k++) {
+            const struct loader_sim_missing *m = &p->sim.missing[k];
+            const struct replay_request *q = &p->r->requests[p->parts[i].request];
+            if (strcmp(m->name, f->name) != 0 ||
+                !wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
+                continue;
+            if (q->failure && !q->refused && !p->out->got[p->parts[i].request].files &&
+                q->first.missing == p->out->got[p->parts[i].request].missing)
+                return q;
+        }
+    return NULL;
+}
+
+/* A request that failed in the process, and fails for another library now: the loader would name
+ * the first that is missing, in the words by which findings know it. NULL: that is not this one. */
+static const struct replay_request *refused_for(struct play *p, const struct wc_failure_record *f) {
+    for (size_t i = 0; i < p->part_count; i++) {
+        const struct part *part = &p->parts[i];
+        const struct replay_request *q = &p->r->requests[part->request];
+        const struct loader_sim_missing *m = &p->sim.missing[part->from];
+        if (part->from < part->to && q->failure && !p->out->got[part->request].files && !f->text &&
+            f->operation == WC_operation_NEEDED && strcmp(m->name, f->name) == 0 && m->by &&
+            wc_str_same(m->by->about.path, f->caller))
+            return q;
+    }
+    return NULL;
+}
+
+static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
+    WC_EACH(file, p->r->source->stack.files) {
+        struct wc_record record = {.kind = WC_KIND_file};
+        if (file->r.request != f->r.request || !file->r.path)
+            continue;
+        record.u.file = file->r;
+        record.u.file.request = request;
+        p->sink.add(p->sink.ctx, &record);
+    }
+}
+
+/* What the process has set since its start counts for none of its searches. */
+static void take_later(struct play *p, struct wc_search_record *r) {
+    const char *path = loader_variable((char *const *)p->overlay.environment.p, "LD_LIBRARY_PATH");
+    const struct wc_searched *own = WC_FIRST(f, p->r->source->stack.searches,
+                                             f->r.later_path && wc_str_same(f->r.name, r->name) &&
+                                                 wc_str_same(f->r.caller, r->caller));
+
+    if (!own || strcmp(own->r.later_path, path ? path : "") == 0)
+        return;
+    r->later_path = own->r.later_path;
+    r->later_takes = own->r.later_takes;
+}
+
+static int64_t number_of(const struct play *p, const char *path) {
+    const struct loaded *o = path ? loaded_by_path(p, path) : NULL;
+
+    return o ? o->about.number : WC_NULL;
+}
+
+static void take(void *play, struct wc_record *r) {
+    struct play *p = play;
+    const struct replay_request *q =
+        r->kind == WC_KIND_failure ? request_of(p, &r->u.failure) : NULL;
+    const struct replay_request *other =
+        !q && r->kind == WC_KIND_failure ? refused_for(p, &r->u.failure) : NULL;
+    int64_t request = r->kind == WC_KIND_failure ? r->u.failure.request : WC_NULL;
+    OWNED char *words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
+
+    if (q || other) {
+        r->u.failure = (q ? q : other)->failure->r;
+        r->u.failure.request = request;
+        r->u.failure.caller_object = number_of(p, r->u.failure.caller);
+    }
+    if (other)
+        r->u.failure.text = words;
+    if (r->kind == WC_KIND_search)
+        take_later(p, &r->u.search);
+    p->sink.add(p->sink.ctx, r);
+    if (q)
+        emit_files(p, q->failure, request);
+}
+
+static void emit_refused(struct play *p) {
+    for (size_t i = 0; i < p->r->n; i++) {
+        const struct replay_request *q = &p->r->requests[i];
+        struct wc_record record = {.kind = WC_KIND_failure};
+        if (!q->refused || p->out->got[i].files)
+            continue;
+        record.u.failure = q->failure->r;
+        record.u.failure.request = ++p->emitter.requests;
+        record.u.failure.caller_object = number_of(p, record.u.failure.caller);
+        p->sink.add(p->sink.ctx, &record);
+        emit_files(p, q->failure, record.u.failure.request);
+    }
+}
+
+/* Functions that were looked up in vain, of a library that is there and does not have them either.
+ */
+static bool has_function(struct play *p, const struct wc_failure_record *f) {
+    const struct loaded *host = f->caller ? loaded_by_path(p, f->caller) : NULL;
+    const struct loaded *facade = host ? host->facade : NULL;
+    struct elf_file *file;
+    bool has = false;
+
+    for (size_t i = 0; !facade && i < p->sim.n; i++)
+        if (p->sim.objects[i]->about.role == WC_role_FACADE)
+            facade = p->sim.objects[i];
+    file = facade ? library_cache_elf_file(&p->r->library_cache, facade->library) : NULL;
+    if (file && file->error == WC_ELF_OK)
+        has = wc_elf_defines(&file->image, f->function);
+    if (file)
+        library_cache_elf_file_end(facade->library, file);
+    return has || !facade;
+}
+
+static void emit_lookups(struct play *p) {
+    WC_EACH(f, p->r->source->stack.failures) {
+        struct wc_record record = {.kind = WC_KIND_failure};
+        if (!f->r.function || has_function(p, &f->r))
+            continue;
+        record.u.failure = f->r;
+        record.u.failure.caller_object = number_of(p, f->r.caller);
+        p->sink.add(p->sink.ctx, &record);
+    }
+}
+
+static void emit_first(struct play *p) {
+    const struct wc_stack *s = &p->r->source->stack;
+    struct wc_record record = {.kind = WC_KIND_process};
+
+    record.u.process = s->process;
+    record.u.process.environment =
+        (struct wc_strings){p->overlay.environment.p, p->overlay.environment.n};
+    p->sink.add(p->sink.ctx, &record);
+    if (s->has_machine) {
+        record = (struct wc_record){.kind = WC_KIND_machine};
+        record.u.machine = s->machine;
+        p->sink.add(p->sink.ctx, &record);
+    }
+}
+
+static bool is_same_demand(const struct wc_demand_record *a, const struct wc_demand_record *b) {
+    return a->demand_kind == b->demand_kind && wc_str_same(a->source, b->source) &&
+           wc_str_same(a->host_path, b->host_path);
+}
+
+/* What no file says: it was expected, or printed. */
+static void find_stated(struct replay *r, const struct wc_stack *replayed) {
+    WC_EACH(d, r->source->stack.demands)
+        if (!WC_ANY(known, replayed->demands, is_same_demand(&known->r, &d->r)))
+            *MUST_ADD(r->stated, r->stated_count) = d;
+}
+
+static bool is_unset(const struct play *p, const char *variable) {
+    return WC_ANY(e, *p->edits, e->kind == EDIT_UNSET && wc_str_same(e->name, variable));
+}
+
+static void emit_stated(struct play *p) {
+    for (size_t i = 0; i < p->r->stated_count; i++) {
+        struct wc_record record = {.kind = WC_KIND_demand};
+        if (is_unset(p, p->r->stated[i]->r.source))
+            continue;
+        record.u.demand = p->r->stated[i]->r;
+        record.u.demand.host = number_of(p, record.u.demand.host_path);
+        p->sink.add(p->sink.ctx, &record);
+    }
+}
+
+/* The packages that the process had near: those of a host that did not come in, too. */
+static void emit_packages(struct play *p) {
+    struct elf_reader reader;
+
+    elf_reader_begin(&reader, &p->r->library_cache.disk);
+    WC_EACH(file, p->r->source->stack.files)
+        wc_emit_packages(&p->emitter.to, &p->emitter.environments, file->r.path, &reader.reader);
+    WC_EACH(failure, p->r->source->stack.failures)
+        wc_emit_packages(&p->emitter.to, &p->emitter.environments, failure->r.caller,
+                         &reader.reader);
+    WC_EACH(package, p->r->source->stack.packages) {
+        OWNED char *near = must_format("%s/lib/libcudnn.so", package->r.installation_path);
+        if (package->r.installation_path)
+            wc_emit_packages(&p->emitter.to, &p->emitter.environments, near, &reader.reader);
+    }
+}
+
+static void emit(struct play *p) {
+    if (p->r->source->type != SOURCE_SCAN)
+        loader_sim_emit(&p->sim, &p->emitter);
+    emit_packages(p);
+    emit_refused(p);
+    emit_lookups(p);
+    if (p->first)
+        find_stated(p->r, &p->out->source->stack);
+    emit_stated(p);
+}
+
+/* How calls went and the process ended: some findings count only where it did badly. */
+static void add_end(struct play *p) {
+    const struct wc_stack *s = &p->r->source->stack;
+    struct wc_record record = {.kind = WC_KIND_outcome};
+
+    WC_EACH(call, s->calls) {
+        struct wc_record one = {.kind = WC_KIND_call};
+        one.u.call = call->r;
+        one.u.call.host = one.u.call.target = WC_NULL;
+        one.u.call.returned_version = WC_NULL;
+        if (wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
+            one.u.call.target_path = NULL; /* said of the insides of files, which no replay shows */
+        wc_stack_apply(&p->out->source->stack, &one);
+    }
+    record.u.outcome = s->outcome;
+    if (s->has_outcome)
+        wc_stack_apply(&p->out->source->stack, &record);
+    p->out->source->stack.command_ended = s->command_ended;
+    p->out->source->stack.command_failed = s->command_failed;
+    p->out->source->stack.command_signal = s->command_signal;
+}
+
+/* ---- all of it ---- */
+
+/* What a framework opens before its own libraries. */
+static void open_first(struct play *p) {
+    WC_EACH(o, p->r->source->stack.objects)
+        if (o->r.asked_how == WC_operation_DLOPEN && !o->r.asked_by && !o->r.is_host && o->r.path &&
+            wc_kind_is_ours(wc_name_kind_of(o->r.path)))
+            loader_sim_open(&p->sim, o->r.path, NULL);
+}
+
+static bool is_program(struct replay *r, const char *path) {
+    const struct library *b =
+        path && path[0] == '/' ? library_cache_get(&r->library_cache, path, NULL) : NULL;
+
+    return b && b->interpreter;
+}
+
+/* A loader that was started as a program ("ld.so PROGRAM") is none itself. */
+static const char *program_of(struct replay *r) {
+    const char *executable = r->source->stack.process.executable;
+
+    if (!executable || is_program(r, executable) || strncmp(wc_base_name(executable), "ld", 2) != 0)
+        return executable;
+    for (size_t i = 0; i < r->n; i++)
+        if (is_program(r, r->requests[i].caller))
+            return r->requests[i].caller;
+    return executable;
+}
+
+static bool begin_sim(struct play *p) {
+    const struct loader_sim_opens opens = {opens_part, p, p->r->in_turn};
+
+    if (!loader_sim_begin(&p->sim, &p->r->library_cache, program_of(p->r),
+                          (char *const *)p->overlay.environment.p,
+                          p->r->source->type == SOURCE_SCAN ? NULL : &opens))
+        return false;
+    mark_hosts(p, 0);
+    return true;
+}
+
+static void run_scan(struct play *p) {
+    for (size_t i = 0; i < p->r->n; i++) {
+        if (i > 0 && !begin_sim(p))
+            return;
+        p->part_count = 0;
+        open_first(p);
+        ask(p, i);
+        loader_sim_emit(&p->sim, &p->emitter);
+        if (i + 1 < p->r->n)
+            loader_sim_end(&p->sim);
+    }
+}
+
+static void run(struct play *p) {
+    const struct source *source = p->r->source;
+    struct outcome *out = p->out;
+
+    out->source = source_new(source->type, source->path);
+    out->source->stack.replayed = source->stack.replayed;
+    p->sink = source_sink(out->source);
+    p->emitter.to = (struct wc_sink){take, p};
+    out->got = must_allocate((p->r->n + 1) * sizeof(*out->got));
+    emit_first(p);
+    out->starts = got_of(p, p->sim.program, 0, 0).files != 0;
+    (source->type == SOURCE_SCAN ? run_scan : ask_all)(p);
+    emit(p);
+    out->torn = loader_sim_torn(&p->sim);
+    loader_sim_emitter_end(&p->emitter);
+    wc_diagnose(&out->source->stack, &out->memory.arena, &out->findings);
+    add_end(p);
+    wc_diagnose(&out->source->stack, &out->memory.arena, &out->of_end);
+}
+
+void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
+    const struct wc_process_record *process = &r->source->stack.process;
+    struct play p = {.r = r, .edits = edits, .out = out, .first = r->plays++ == 0};
+
+    *out = (struct outcome){.source = NULL};
+    heap_arena_begin(&out->memory);
+    overlay_begin(&p.overlay, &r->library_cache, &r->kept, &process->environment);
+    for (size_t i = 0; i < edits->n && !out->why; i++)
+        if (!overlay_apply(&p.overlay, &edits->p[i]))
+            out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
+    out->changes = p.overlay.changes;
+    out->lacks = p.overlay.lacks;
+    if (!out->why && !begin_sim(&p)) {
+        out->why =
+            "its program is not there any more, or none that a loader of this computer starts";
+    } else if (!out->why) {
+        run(&p);
+        loader_sim_end(&p.sim);
+    }
+    free(p.parts);
+    overlay_end(&p.overlay);
+}
+
+void outcome_end(struct outcome *o) {
+    if (o->source)
+        source_free(o->source);
+    free(o->got);
+    if (o->memory.arena.more)
+        heap_arena_end(&o->memory);
+}
+
+static const char *why_not(const struct source *s) {
+    struct utsname here;
+
+    if (s->type == SOURCE_LOCK)
+        return "a lock has no files that could be looked at";
+    if (!s->stack.has_process || (!s->stack.process.executable && s->type != SOURCE_SCAN))
+        return "which program it was is not known";
+    if (s->stack.process.node && uname(&here) == 0 &&
+        strcmp(here.nodename, s->stack.process.node) != 0)
+        return "it ran on another computer";
+    return NULL;
+}
+
+const char *replay_begin(struct replay *r, const struct source *source) {
+    const char *why = why_not(source);
+
+    memset(r, 0, sizeof(*r));
+    r->source = source;
+    heap_arena_begin(&r->memory);
+    library_cache_begin(&r->library_cache, source->root);
+    library_cache_remember(&r->library_cache);
+    r->library_cache.disk.directory = source->stack.process.directory;
+    r->in_turn = is_in_turn(&source->stack);
+    if (!why)
+        find_requests(r);
+    return why;
+}
+
+void replay_end(struct replay *r) {
+    overlay_kept_end(&r->kept);
+    library_cache_end(&r->library_cache);
+    heap_arena_end(&r->memory);
+    free(r->requests);
+    free(r->stated);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process once more, by its files: the program with the variables of its start, then all that it
+ * asked the loader for, in that order, over files and variables as edits would leave them.
+ */
+#pragma once
+
+#include "core/demand/diagnose.h"
+#include "overlay/overlay.h"
+#include "tools/observe/log/source.h"
+
+struct replay_got {   /* by its request */
+    uint64_t files;   /* a mark of the libraries that came in; 0: it failed */
+    uint64_t missing; /* a mark of those that were missing */
+};
+
+struct replay_request {
+    int64_t seq, request;
+    const char *name, *caller;
+    const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
+    bool for_all;                     /* all see what it brings in; also where that is not known */
+    bool by_cudnn;                    /* whose files may be others after an edit */
+    bool refused;                     /* it failed though all files were there: by the first play */
+    bool unseen; /* of these: a function of cuDNN's that it imports is nowhere to be seen */
+    struct replay_got first;
+};
+
+struct replay {
+    const struct source *source;
+    struct heap_arena memory;
+    struct library_cache library_cache;
+    struct overlay_kept kept;
+    struct replay_request *requests;
+    size_t n;
+    const struct wc_demand **stated; /* of the source, and of no file */
+    size_t stated_count;
+    size_t plays;
+    bool in_turn; /* somebody stood before dlopen and called it in turn */
+};
+
+/* What came of it; all zero: not played. */
+struct outcome {
+    struct source *source;
+    struct heap_arena memory; /* of the findings */
+    struct wc_findings findings;
+    struct wc_findings of_end; /* the same, were it to fail and end as the process did */
+    struct replay_got *got;    /* as many as there are requests */
+    bool starts;               /* the program, with all that it needs */
+    size_t torn;               /* parts that are there and lack other parts */
+    const char *why;           /* it could not be played; NULL: it was */
+    bool lacks;                /* a package is removed that another one requires */
+    bool changes;              /* the edits change something of what it reads */
+};
+
+/* NULL: it can be replayed; else why not. *r must not move until replay_end, which is due in either
+ * case. */
+const char *replay_begin(struct replay *r, const struct source *source);
+void replay_end(struct replay *r);
+/* The first play has no edits: what failed for reasons that no file shows fails in the others, too,
+ * as long as the same files come in. */
+void replay_play(struct replay *r, const struct edits *edits, struct outcome *out);
+void outcome_end(struct outcome *o);

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict: see tools/diagnose/verdict.h. */
+#include "verdict.h"
+
+#include "core/demand/finding.h"
+#include "cudnn_knowledge.inc" /* made by core/data/generate_knowledge.py */
+
+enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 6 };
+
+/* ---- how it ended ---- */
+
+static enum wc_end end_of(const struct wc_stack *s, const struct wc_outside *outside) {
+    const struct wc_outcome_record *o = &s->outcome;
+
+    if (s->has_outcome)
+        return o->ending == WC_ending_EXITED && o->exit_status == 0 ? WC_END_WELL : WC_END_FAILED;
+    if (outside->end != WC_END_UNKNOWN)
+        return outside->end;
+    return s->has_summary ? WC_END_NORMAL : WC_END_UNKNOWN;
+}
+
+/* ---- what was asked for ---- */
+
+static bool wants_facade_or_part(const struct wc_failure *f) {
+    return wc_is_load(f) && (wc_name_is_cudnn(f->r.name) || wc_name_is_cudnn(f->needs));
+}
+
+static bool is_lookup(const struct wc_failure *f) {
+    return !wc_is_load(f) && f->r.function;
+}
+
+/* A failure that may be the reason why a process dies. */
+static bool may_matter(const struct wc_failure *f) {
+    if (!wc_is_load(f))
+        return is_lookup(f);
+    return wc_name_kind_of(f->r.name) != WC_NAME_OTHER || wc_name_hints(f->r.name) ||
+           wc_name_kind_of(f->needs) != WC_NAME_OTHER;
+}
+
+static bool is_concerned(const struct wc_stack *s) {
+    return WC_ANY(o, s->objects, wc_is_cudnn(o) || wc_wants_cudnn(o) || o->r.framework) ||
+           WC_ANY(f, s->failures, is_lookup(f) || wants_facade_or_part(f));
+}
+
+/* Did anything of cuDNN come in behind it, or does a host work with one that was there? Hosts try
+ * several names and majors. */
+static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f) {
+    return WC_ANY(o, s->objects, wc_is_cudnn(o) && wc_came_after(o, f)) ||
+           WC_ANY(b, s->bindings, b->seq > f->seq);
+}
+
+static bool is_asked_by_compiler(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *by = wc_caller_of(s, f);
+
+    return by && by->r.role == WC_role_CUDA_DEPENDENCY && wc_str_same(by->r.part, "nvrtc");
+}
+
+static bool has_part(const struct wc_stack *s, const char *part) {
+    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part));
+}
+
+/* What a process that goes on may still want. What cuDNN itself asked for has findings, or is
+ * optional. */
+static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_name n = wc_name_read(f->r.name);
+
+    if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
+        return false;
+    if (wants_facade_or_part(f))
+        return !was_made_good(s, f);
+    return n.kind == WC_NAME_CUDA_DEPENDENCY && is_asked_by_compiler(s, f) && !has_part(s, n.part);
+}
+
+/* ---- what limits it ---- */
+
+/* TensorFlow's "built with 9" says no more than the name that it asks for. */
+static bool is_known_demand(const struct wc_demand *d) {
+    bool coarse = d->r.demand_kind == WC_demand_kind_BUILT && wc_version_of(d->r.built).minor < 0;
+
+    return !coarse && d->r.demand_kind != WC_demand_kind_NEEDED &&
+           d->r.demand_kind != WC_demand_kind_UNKNOWN;
+}
+
+/* What a framework was built with decides; of others what they import says enough. */
+static bool says_enough(const struct wc_demand *d, const struct wc_object *host) {
+    return is_known_demand(d) && wc_is_demand_by(d, host) &&
+           (!host->r.framework || d->r.demand_kind == WC_demand_kind_BUILT ||
+            d->r.demand_kind == WC_demand_kind_REQUIRED);
+}
+
+static bool is_expectation(const struct wc_demand *d) {
+    struct wc_spec spec;
+
+    return d->r.demand_kind == WC_demand_kind_EXPECTATION &&
+           (d->r.built || wc_spec_read(d->r.spec, &spec));
+}
+
+static bool host_is_unknown(const struct wc_stack *s) {
+    if (WC_ANY(d, s->demands, is_expectation(d)))
+        return false;
+    if (!WC_ANY(o, s->objects, wc_wants_cudnn(o)))
+        return true;
+    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && !WC_ANY(d, s->demands, says_enough(d, o)));
+}
+
+static bool is_newer_than_tables(struct wc_version v) {
+    return wc_version_known(v) &&
+           wc_version_compare((struct wc_version){v.major, v.minor, v.patch, -1},
+                              wc_version_of(WC_NEWEST_CUDNN)) > 0;
+}
+
+static bool is_newer_than_table(const struct wc_stack *s) {
+    return WC_ANY(o, s->objects, wc_is_cudnn(o) && o->r.mapped && is_newer_than_tables(o->version));
+}
+
+static bool is_unobserved(const struct wc_stack *s, const char *what) {
+    return WC_ANY(u, s->unobserved, wc_str_same(u->r.what, what));
+}
+
+static unsigned limits_of(const struct wc_stack *s, const struct wc_findings *f,
+                          const struct wc_outside *outside, enum wc_end end) {
+    bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
+    const struct {
+        enum wc_limit limit;
+        bool holds;
+    } rows[] = {
+        {WC_limit_DIED, end == WC_END_FAILED},
+        {WC_limit_END_UNKNOWN, end == WC_END_UNKNOWN || end == WC_END_ASSUMED},
+        {WC_limit_STATUS_UNKNOWN, end == WC_END_NORMAL},
+        {WC_limit_RECORD_LOST, outside->lost > 0 || s->dropped > 0 ||
+                                   (s->has_summary && s->summary.dropped > 0) || f->lost > 0 ||
+                                   is_unobserved(s, WC_UNOBSERVED_RECORDS)},
+        {WC_limit_UNOBSERVED, s->unobserved.n > 0},
+        {WC_limit_MAPS_CHANGED, is_unobserved(s, WC_UNOBSERVED_MAPS)},
+        {WC_limit_HOST_UNKNOWN, cudnn && host_is_unknown(s)},
+        {WC_limit_NO_GPU_TO_ASK, cudnn && !s->machine.gpus.n},
+        {WC_limit_NEWER_THAN_TABLE, is_newer_than_table(s)},
+    };
+    unsigned limits = outside->limits;
+
+    WC_EACH_ROW(row, rows)
+        limits |= row->holds ? 1u << row->limit : 0;
+    return limits;
+}
+
+const char *wc_limit_text(enum wc_limit limit) {
+    static const char *const texts[WC_limit_COUNT] = {
+        [WC_limit_DIED] = "it did not end well",
+        [WC_limit_END_UNKNOWN] = "how it ended is not known",
+        [WC_limit_STATUS_UNKNOWN] = "its exit status is not known: only `whichcudnn run` sees it",
+        [WC_limit_RECORD_LOST] = "records of it are lost",
+        [WC_limit_NOT_PRELOADED] = "the library was not in it",
+        [WC_limit_LOG_NOT_WRITABLE] = "no log could be written",
+        [WC_limit_CHILD_UNSEEN] = "a process that it started was not seen",
+        [WC_limit_UNOBSERVED] = "something was not observed",
+        [WC_limit_MAPS_CHANGED] = "libraries came or went meanwhile",
+        [WC_limit_HOST_UNKNOWN] = "what its host wants of cuDNN is written nowhere",
+        [WC_limit_NO_GPU_TO_ASK] = "no GPU is known, so none was compared",
+        [WC_limit_NEWER_THAN_TABLE] =
+            ("this release of cuDNN is not known to this build, whose newest is " WC_NEWEST_CUDNN),
+    };
+
+    return (unsigned)limit < WC_limit_COUNT ? texts[limit] : NULL;
+}
+
+/* ---- the words ---- */
+
+struct writing {
+    const struct wc_stack *s;
+    struct wc_arena *memory;
+    struct wc_conclusion *out;
+    const char *known[SENTENCES_MOST];
+};
+
+static void add_known(struct writing *w, const char *sentence) {
+    if (sentence && w->out->known.n < SENTENCES_MOST)
+        w->known[w->out->known.n++] = sentence;
+}
+
+/* "tensorflow 2.15", "libhost.so" */
+static const char *format_host(struct wc_case *c, const struct wc_object *o) {
+    const char *name = o->r.framework ? o->r.framework : o->r.installation;
+
+    if (!name)
+        return wc_format_name(c, wc_path_of(o));
+    return wc_format(c, "%s%s%s", name, o->r.installation_version ? " " : "",
+                     o->r.installation_version);
+}
+
+struct names {
+    const char *p[HOSTS_NAMED + 1];
+    size_t n;
+};
+
+static const char *join(struct wc_case *c, const struct names *names) {
+    const char *list = names->n ? names->p[0] : NULL;
+
+    for (size_t i = 1; i < names->n; i++)
+        list = wc_format(c, "%s, %s", list, names->p[i]);
+    return list;
+}
+
+static void note_name(struct names *names, const char *name) {
+    bool is_there = WC_ANY(other, *names, wc_str_same(*other, name));
+
+    if (!is_there && names->n < sizeof names->p / sizeof *names->p)
+        names->p[names->n++] = name;
+}
+
+static const char *format_facade(struct wc_case *c, const struct wc_object *o) {
+    struct wc_runtime runtime = wc_runtime_of(c->d->s, o);
+    const char *from = o->r.installation ? o->r.installation : wc_path_of(o);
+
+    return wc_format(c, "cuDNN %s (%s)", wc_format_range(c, runtime.range), from);
+}
+
+/* "cuDNN 9.8.0 (nvidia-cudnn-cu12) for tensorflow 2.15" */
+static const char *format_fit(struct wc_case *c) {
+    const struct wc_stack *s = c->d->s;
+    struct names facades = {.n = 0}, hosts = {.n = 0};
+    bool more;
+
+    WC_EACH(o, s->objects) {
+        if (o->r.role == WC_role_FACADE && o->r.mapped && facades.n <= FACADES_NAMED)
+            note_name(&facades, format_facade(c, o));
+        else if (wc_wants_cudnn(o) && o->r.mapped)
+            note_name(&hosts, format_host(c, o));
+    }
+    if (!facades.n)
+        return "no cuDNN was loaded, and none was asked for in vain";
+    more = hosts.n > HOSTS_NAMED;
+    hosts.n -= more;
+    return wc_format(c, "%s%s%s%s", join(c, &facades), hosts.n ? " for " : "", join(c, &hosts),
+                     more ? " and others" : "");
+}
+
+static const char *format_end(struct wc_case *c, const struct wc_outside *outside) {
+    const struct wc_outcome_record *o = &c->d->s->outcome;
+
+    if (!c->d->s->has_outcome)
+        return outside->how ? outside->how : "did not end well";
+    if (o->ending == WC_ending_SIGNALED)
+        return wc_format(c, "was ended by %s",
+                         o->signal_name ? o->signal_name : wc_format(c, "signal %jd", o->signal));
+    if (o->ending == WC_ending_EXITED)
+        return wc_format(c, "ended with status %jd", o->exit_status);
+    return "did not start";
+}
+
+static const char *format_failure(struct wc_case *c, const struct wc_failure *f) {
+    if (is_lookup(f))
+        return wc_format(c, "last function that was not found: %s, asked for by %s",
+                         wc_format_name(c, f->r.function), wc_format_caller(c, f));
+    return wc_format(c, "last request that failed: %s, asked for by %s%s%s",
+                     f->r.name ? f->r.name : "?", wc_format_caller(c, f),
+                     f->r.text ? "; the loader said: " : "", f->r.text);
+}
+
+/* cuDNN tries several names for each of its parts. */
+static bool came_by_another_name(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_name n = wc_name_read(f->r.name);
+
+    return wc_is_load(f) && n.kind == WC_NAME_PART && wc_asked_by_cudnn(s, f) &&
+           has_part(s, n.part);
+}
+
+static const struct wc_failure *last_failure(const struct wc_stack *s, bool lookup) {
+    const struct wc_failure *last = NULL;
+
+    WC_EACH(f, s->failures)
+        if ((may_matter(f) || f->fate >= WC_FATE_LEFT) && is_lookup(f) == lookup &&
+            f->fate != WC_FATE_MADE_GOOD && !came_by_another_name(s, f))
+            last = f;
+    return last;
+}
+
+static const struct wc_call *last_bad_call(const struct wc_stack *s) {
+    const struct wc_call *last = NULL;
+
+    WC_EACH(call, s->calls)
+        if (wc_sort_of_call(s, &call->r) != WC_STATUS_SUCCESS)
+            last = call;
+    return last;
+}
+
+/* With these nothing that is good can be said; with the first ones not even that there was nothing.
+ */
+#define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
+
+static void write_unexplained(struct writing *w, struct wc_case *c,
+                              const struct wc_outside *outside) {
+    const struct wc_stack *s = w->s;
+    const struct wc_failure *request = last_failure(s, false), *lookup = last_failure(s, true);
+    const struct wc_call *call = last_bad_call(s);
+    bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE);
+
+    w->out->text =
+        w->out->died
+            ? wc_format(c, "it %s, and nothing that was seen says why", format_end(c, outside))
+            : "something was asked for in vain, and nothing that was seen says why";
+    if (cudnn)
+        add_known(w, wc_format(c, "it had %s", format_fit(c)));
+    else if (!(w->out->limits & BLIND))
+        add_known(w, "no cuDNN was loaded");
+    WC_EACH(o, s->objects)
+        if (o->r.role == WC_role_FACADE && o->r.mapped && o->r.header_version)
+            add_known(w, wc_format(c,
+                                   "the header beside %s is of cuDNN %s: what was compiled with it "
+                                   "was built with that",
+                                   wc_path_of(o), o->r.header_version));
+    if (s->has_outcome && s->outcome.during && wc_str_starts(s->outcome.during, "cudnn"))
+        add_known(w, wc_format(c, "it was within %s", s->outcome.during));
+    if (request)
+        add_known(w, format_failure(c, request));
+    if (lookup)
+        add_known(w, format_failure(c, lookup));
+    if (call)
+        add_known(w, wc_format(c, "last status: %jd %s of %s", call->r.status,
+                               call->r.status_name ? call->r.status_name : "",
+                               call->r.function ? call->r.function : "a call"));
+    WC_EACH(u, s->unobserved)
+        add_known(w, wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
+                               u->r.why ? u->r.why : "?"));
+    w->out->next = "whichcudnn explain --text FILE LOG, with what the program printed in FILE";
+}
+
+static const char *reason_for_nothing(const struct wc_stack *s, const struct wc_outside *outside,
+                                      unsigned blocking) {
+    if (outside->nothing_why)
+        return outside->nothing_why;
+    if (s->has_outcome && s->outcome.reason)
+        return s->outcome.reason;
+    for (unsigned i = 0; i < WC_limit_COUNT; i++)
+        if (blocking & 1u << i)
+            return wc_limit_text((enum wc_limit)i);
+    if (s->unobserved.n && s->unobserved.p[0].r.why)
+        return s->unobserved.p[0].r.why;
+    return "no cuDNN was loaded or asked for";
+}
+
+static unsigned blocking_of(const struct wc_conclusion *c, enum wc_end end) {
+    bool end_matters = c->concerned && end == WC_END_UNKNOWN;
+
+    return c->limits & (BLIND | (end_matters ? WC_LIMIT(END_UNKNOWN) : 0));
+}
+
+/* Who finds no driver does not come to ask for cuDNN: then that is said, too. */
+static void write_not_observed(struct wc_case *c, const struct wc_findings *f,
+                               const struct wc_outside *outside, struct wc_conclusion *out) {
+    const struct wc_finding_record *driver = WC_FIRST(r, *f, wc_str_same(r->id, "driver-missing"));
+    const struct wc_stack *s = c->d->s;
+    bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
+
+    out->text = reason_for_nothing(s, outside, out->blocking);
+    if (cudnn)
+        out->text = wc_format(c, "%s; as far as it was seen: %s", out->text, format_fit(c));
+    else if (driver && driver->title && !out->concerned && !out->blocking)
+        out->text = wc_format(c, "%s; %s", out->text, driver->title);
+}
+
+/* ---- the decision ---- */
+
+static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings *f,
+                              const struct wc_conclusion *c) {
+    enum wc_severity worst = f->n ? f->p[0].severity : WC_severity_NONE;
+    bool unwell = (c->died && (c->concerned || WC_ANY(a, s->failures, may_matter(a)))) ||
+                  WC_ANY(a, s->failures, is_in_vain(s, a));
+
+    if (worst == WC_severity_ERROR)
+        return WC_verdict_ERRORS;
+    if (worst == WC_severity_WARNING)
+        return WC_verdict_WARNINGS;
+    if (f->lost)
+        return WC_verdict_NOT_OBSERVED; /* what explains it may be among them */
+    if (unwell)
+        return WC_verdict_UNEXPLAINED;
+    if (!c->concerned || c->blocking)
+        return WC_verdict_NOT_OBSERVED;
+    return f->n ? WC_verdict_NOTES : WC_verdict_OK;
+}
+
+static void write_text(const struct wc_stack *s, const struct wc_findings *f,
+                       const struct wc_outside *outside, struct wc_arena *memory,
+                       struct wc_conclusion *out) {
+    struct wc_diagnosis d = {.s = s, .scratch = memory};
+    struct wc_case c = {.d = &d};
+    struct writing w = {.s = s, .memory = memory, .out = out};
+
+    switch (out->verdict) {
+    case WC_verdict_OK:
+        out->text = format_fit(&c);
+        break;
+    case WC_verdict_UNEXPLAINED:
+        write_unexplained(&w, &c, outside);
+        break;
+    case WC_verdict_NOT_OBSERVED:
+        write_not_observed(&c, f, outside, out);
+        break;
+    default:
+        out->text = out->finding->title ? out->finding->title : out->finding->id;
+    }
+    if (!out->known.n)
+        return;
+    const char **kept = wc_arena_take(memory, sizeof w.known);
+    if (kept)
+        wc_mem_copy(kept, w.known, sizeof w.known);
+    out->known = (struct wc_strings){kept, kept ? out->known.n : 0};
+}
+
+void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
+                 const struct wc_outside *outside, struct wc_arena *memory,
+                 struct wc_conclusion *out) {
+    enum wc_end end = end_of(s, outside);
+
+    *out = (struct wc_conclusion){.concerned = is_concerned(s), .died = end == WC_END_FAILED};
+    out->limits = limits_of(s, f, outside, end);
+    out->blocking = blocking_of(out, end);
+    out->verdict = decide(s, f, out);
+    if (out->verdict == WC_verdict_NOTES || out->verdict == WC_verdict_WARNINGS ||
+        out->verdict == WC_verdict_ERRORS)
+        out->finding = f->p;
+    out->passes = out->verdict != WC_verdict_UNEXPLAINED &&
+                  (out->verdict != WC_verdict_NOT_OBSERVED || !out->blocking);
+    if (memory)
+        write_text(s, f, outside, memory, out);
+}

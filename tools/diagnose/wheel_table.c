@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wheel_table.h"
+
+#include <string.h>
+
+#include "core/names/names.h"
+
+enum { FIRST_CUDA = 11, CUDAS = 3, NEEDED_MOST = 8 };
+
+static const struct {
+    const char *release;
+    bool has[CUDAS];
+} releases[] = {
+#define CUDNN_RELEASE(release, cu11, cu12, cu13) {release, {cu11, cu12, cu13}},
+#include "tools/knowledge/wheel_files.def"
+};
+
+/* Of which releases of which package a row speaks. */
+struct range {
+    const char *package, *from, *to;
+};
+
+static const struct file_row {
+    struct range of;
+    const char *file, *needs;
+} files[] = {
+#define WHEEL_FILE(package, from, to, file, needs) {{package, from, to}, file, needs},
+#include "tools/knowledge/wheel_files.def"
+};
+
+enum { RUNPATH, RPATH };
+static const struct {
+    struct range of;
+    const char *file;
+    int tag;
+    const char *path;
+} paths[] = {
+#define WHEEL_PATH(package, from, to, file, tag, path) {{package, from, to}, file, tag, path},
+#include "tools/knowledge/wheel_files.def"
+};
+
+static const struct {
+    struct range of;
+    const char *other;
+} requires[] = {
+#define WHEEL_REQUIRES(package, from, to, other) {{package, from, to}, other},
+#include "tools/knowledge/wheel_files.def"
+};
+
+static const struct {
+    struct range of;
+    const char *extra, *wheel, *releases;
+} pins[] = {
+#define PINS(package, extra, from, to, wheel, releases)                                            \
+    {{package, from, to}, extra, wheel, releases},
+#include "core/knowledge/built_with.def"
+};
+
+static bool speaks_of(const struct range *row, const char *package, struct wc_version release) {
+    return wc_str_same(row->package, package) &&
+           (!*row->from || wc_version_compare(release, wc_version_of(row->from)) >= 0) &&
+           (!*row->to || wc_version_compare(release, wc_version_of(row->to)) < 0);
+}
+
+/* ---- what a wheel holds ---- */
+
+/* "libnvrtc-builtins.so.12.%m" of 12.4.127. */
+static const char *file_name(struct wc_arena *memory, const char *file, struct wc_version release) {
+    const char *minor = wc_str_find(file, "%m");
+
+    return minor ? wc_arena_format(memory, "%.*s%d", (int)(minor - file), file,
+                                   release.minor < 0 ? 0 : release.minor)
+                 : file;
+}
+
+static const char *const *words(struct wc_arena *memory, const char *list) {
+    const char **word = wc_arena_take(memory, (NEEDED_MOST + 1) * sizeof(*word));
+    size_t n = 0;
+
+    while (word && *list && n < NEEDED_MOST) {
+        const char *end = wc_str_find_char(list, ' ');
+        size_t length = end ? (size_t)(end - list) : wc_str_length(list);
+        word[n++] = wc_arena_string_n(memory, list, length);
+        list += length + (end != NULL);
+    }
+    return word;
+}
+
+static void add_path(struct wheel_file *file, const char *package, struct wc_version release) {
+    WC_EACH_ROW(row, paths)
+        if (speaks_of(&row->of, package, release) &&
+            (!*row->file || wc_str_same(row->file, wc_base_name(file->file)))) {
+            file->path = row->path;
+            file->is_rpath = row->tag == RPATH;
+            return;
+        }
+}
+
+/* "2.26.2.post1", too. */
+static struct wc_version version_of(const char *release) {
+    struct wc_version version;
+
+    wc_version_parse_start(release, wc_str_length(release), &version);
+    return version;
+}
+
+struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const char *release) {
+    struct wc_version version = version_of(release);
+    struct wheel_file *p = wc_arena_take(memory, sizeof(files) / sizeof(files[0]) * sizeof(*p));
+    size_t n = 0;
+
+    WC_EACH_ROW(row, files) {
+        if (!p || !wc_version_known(version) || !speaks_of(&row->of, package, version))
+            continue;
+        p[n] = (struct wheel_file){.file = file_name(memory, row->file, version),
+                                   .needed = words(memory, row->needs)};
+        add_path(&p[n++], package, version);
+    }
+    return (struct wheel_list){p, n};
+}
+
+bool wheel_cudnn_needs(const char *library) {
+    const char *end = library ? strstr(library, ".so") : NULL;
+
+    WC_EACH_ROW(row, files)
+        for (const char *at = row->needs; end && (at = strstr(at, "lib")); at++)
+            if (wc_str_starts(row->of.package, "nvidia-cudnn-") &&
+                strncmp(at, library, (size_t)(end - library) + 3) == 0)
+                return true;
+    return false;
+}
+
+const char *const *wheel_required(struct wc_arena *memory, const char *package,
+                                  const char *release) {
+    struct wc_version version = version_of(release);
+    const char **other = wc_arena_take(memory, (NEEDED_MOST + 1) * sizeof(*other));
+    size_t n = 0;
+
+    WC_EACH_ROW(row, requires)
+        if (other && n < NEEDED_MOST && speaks_of(&row->of, package, version))
+            other[n++] = row->other;
+    return other;
+}
+
+/* ---- which wheel ---- */
+
+/* "nvidia-cudnn-cu12": 12; "nvidia-cublas": 13. */
+static int32_t cuda_of(const char *package) {
+    const char *at = wc_str_find(package, "-cu1");
+
+    return at && wc_is_digit(at[4]) && !at[5] ? 10 + at[4] - '0' : FIRST_CUDA + CUDAS - 1;
+}
+
+const char *wheel_newest(const char *package, const char *spec) {
+    const char *newest = NULL;
+    struct wc_spec set = {.n = 0};
+    const int32_t column = cuda_of(package) - FIRST_CUDA;
+
+    if (!wc_str_starts(package, "nvidia-cudnn-cu") || column < 0 || column >= CUDAS ||
+        (*spec && !wc_spec_read(spec, &set)))
+        return NULL;
+    WC_EACH_ROW(row, releases)
+        if (row->has[column] && wc_spec_accepts(&set, wc_version_of(row->release)) == WC_YES)
+            newest = row->release;
+    return newest;
+}
+
+const char *wheel_oldest(const char *package) {
+    const int32_t column = cuda_of(package) - FIRST_CUDA;
+
+    WC_EACH_ROW(row, releases)
+        if (column > 0 && column < CUDAS && row->has[column])
+            return row->release;
+    return column == 0 ? "8.0.1" : NULL; /* archives for 11 are older than its wheels */
+}
+
+static bool is_named(const struct file_row *row, const char *soname) {
+    const char *name = wc_base_name(row->file), *minor = wc_str_find(name, "%m");
+    size_t n = minor ? (size_t)(minor - name) : 0;
+
+    return minor ? wc_str_length(soname) > n && wc_mem_compare(soname, name, n) == 0
+                 : wc_str_same(soname, name);
+}
+
+/* Of the rows of that package: from where on, and up to where, there is one for the library. */
+static void widen(struct range *all, const struct range *row) {
+    if (!all->package) {
+        *all = *row;
+        return;
+    }
+    if (wc_version_compare(wc_version_of(row->from), wc_version_of(all->from)) < 0)
+        all->from = row->from;
+    if (*all->to &&
+        (!*row->to || wc_version_compare(wc_version_of(row->to), wc_version_of(all->to)) > 0))
+        all->to = row->to;
+}
+
+/* The wheels for CUDA 13 are numbered as their libraries are, where that is not by 0 or 1. */
+static const char *spec_of(struct wc_arena *memory, const struct range *all, const char *soname,
+                           bool by_minor) {
+    struct wc_version number = wc_name_read(soname).version;
+
+    if (by_minor)
+        return wc_arena_format(memory, "==%d.%d.*", number.major, number.minor);
+    if (!wc_str_find(all->package, "-cu1") && number.major >= 10)
+        return wc_arena_format(memory, "==%d.*", number.major);
+    return wc_arena_format(memory, "%s%s%s%s%s", *all->from ? ">=" : "", all->from,
+                           *all->from && *all->to ? "," : "", *all->to ? "<" : "", all->to);
+}
+
+const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda,
+                       const char **spec) {
+    struct range all = {.package = NULL};
+    bool by_minor = false;
+
+    cuda = cuda < 0 ? wc_name_cuda(soname) : cuda;
+    WC_EACH_ROW(row, files)
+        if (cuda_of(row->of.package) == cuda && is_named(row, soname) &&
+            (!all.package || wc_str_same(all.package, row->of.package))) {
+            by_minor = wc_str_find(row->file, "%m") != NULL;
+            widen(&all, &row->of);
+        }
+    *spec = all.package ? spec_of(memory, &all, soname, by_minor) : "";
+    return all.package;
+}
+
+/* ---- which host ---- */
+
+const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
+                          const char *release, const char **extra) {
+    const char *newest = NULL;
+    struct wc_spec set;
+
+    WC_EACH_ROW(row, pins)
+        if (wc_str_same(row->of.package, package) && wc_str_same(row->wheel, wheel) &&
+            wc_spec_read(row->releases, &set) &&
+            wc_spec_accepts(&set, version_of(release)) == WC_YES) {
+            newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
+            *extra = row->extra;
+        }
+    return newest;
+}

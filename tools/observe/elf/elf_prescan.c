@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "elf_prescan.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/names/names.h"
+#include "tools/util/memory.h"
+
+#define ROOM ((size_t)256 << 10) /* read at once */
+#define HEAD ((size_t)4096)      /* headers of most files lie there */
+#define HEADERS_MOST 64
+#define DYNAMIC_MOST ((size_t)64 << 10)
+/* Of names; with more, to look some up is cheaper. */
+#define STRINGS_MOST ((uint64_t)16 << 20)
+#define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
+
+struct prescan {
+    struct elf_prescan *g;
+    int fd;
+    uint64_t size;
+    Elf64_Phdr segment[HEADERS_MOST];
+    size_t segments;
+    uint64_t dynamic, dynamic_size; /* in the file */
+};
+
+static enum elf_prescan_answer damaged(struct elf_prescan *g, const char *why) {
+    g->why = why;
+    return ELF_PRESCAN_DAMAGED;
+}
+
+static bool read_at(const struct prescan *s, uint64_t offset, void *to, size_t n) {
+    return offset <= s->size && n <= s->size - offset && disk_read(s->fd, offset, to, n) == n;
+}
+
+static enum elf_prescan_answer read_headers(struct prescan *s) {
+    size_t n = disk_read(s->fd, 0, s->g->room, s->size < HEAD ? (size_t)s->size : HEAD);
+    const unsigned char *headers;
+    Elf64_Ehdr e;
+    Elf64_Phdr p;
+
+    s->g->has_interpreter = false;
+    if (n < sizeof(e) || memcmp(s->g->room, ELFMAG, SELFMAG) != 0)
+        return ELF_PRESCAN_NOTHING; /* text that a linker reads, a pointer to a large file, ... */
+    memcpy(&e, s->g->room, sizeof(e));
+    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB)
+        return ELF_PRESCAN_NOTHING;
+    if (e.e_phentsize != sizeof(p) || e.e_phnum == 0 || e.e_phnum > HEADERS_MOST)
+        return damaged(s->g, "its program headers are damaged");
+    headers = s->g->room;
+    if (e.e_phoff <= n && (n - e.e_phoff) / sizeof(p) >= e.e_phnum) {
+        headers += e.e_phoff;
+    } else if (!read_at(s, e.e_phoff, s->g->room, e.e_phnum * sizeof(p))) {
+        return damaged(s->g, "it is cut short");
+    }
+    for (size_t i = 0; i < e.e_phnum; i++) {
+        memcpy(&p, headers + i * sizeof(p), sizeof(p));
+        if (p.p_type == PT_LOAD)
+            s->segment[s->segments++] = p;
+        if (p.p_type == PT_DYNAMIC) {
+            s->dynamic = p.p_offset;
+            s->dynamic_size = p.p_filesz;
+        }
+        s->g->has_interpreter = s->g->has_interpreter || p.p_type == PT_INTERP;
+    }
+    return ELF_PRESCAN_NAMES;
+}
+
+/* Where .dynstr is in the file. */
+static bool find_strings(const struct prescan *s, uint64_t *offset, uint64_t *size) {
+    size_t n = s->dynamic_size < DYNAMIC_MOST ? (size_t)s->dynamic_size : DYNAMIC_MOST;
+    uint64_t address = 0;
+    Elf64_Dyn d;
+
+    *size = 0;
+    if (!read_at(s, s->dynamic, s->g->room, n))
+        return false;
+    for (size_t at = 0; n - at >= sizeof(d); at += sizeof(d)) {
+        memcpy(&d, s->g->room + at, sizeof(d));
+        if (d.d_tag == DT_NULL)
+            break;
+        if (d.d_tag == DT_STRTAB)
+            address = d.d_un.d_ptr;
+        else if (d.d_tag == DT_STRSZ)
+            *size = d.d_un.d_val;
+    }
+    for (size_t i = 0; i < s->segments; i++) {
+        const Elf64_Phdr *g = &s->segment[i];
+        if (address < g->p_vaddr || address - g->p_vaddr >= g->p_filesz)
+            continue;
+        *offset = g->p_offset + (address - g->p_vaddr);
+        if (*size <= g->p_filesz - (address - g->p_vaddr))
+            return true;
+    }
+    *size = 0;
+    return false;
+}
+
+/* Pieces of a part of the file, until `each` has seen enough. False: it cannot be read. */
+static bool read_pieces(const struct prescan *s, uint64_t offset, uint64_t size,
+                        bool (*each)(void *ctx, const unsigned char *p, size_t n), void *ctx) {
+    size_t kept = 0;
+
+    while (size > 0) {
+        size_t n = size < ROOM - kept ? (size_t)size : ROOM - kept;
+        if (!read_at(s, offset, s->g->room + kept, n))
+            return false;
+        if (!each(ctx, s->g->room, kept + n))
+            return true;
+        offset += n;
+        size -= n;
+        n += kept;
+        kept = n < OVERLAP ? n : OVERLAP;
+        memmove(s->g->room, s->g->room + n - kept, kept);
+    }
+    return true;
+}
+
+struct names {
+    bool cudnn, dlopen;
+};
+
+static bool see_names(void *ctx, const unsigned char *p, size_t n) {
+    static const char opens[] = "\0dlopen"; /* with the NUL behind: that very name */
+    static const char function[] = "\0cudnn", library[] = "libcudnn";
+    struct names *names = ctx;
+
+    /* Not where it stands within a name of C++. */
+    names->cudnn =
+        memmem(p, n, function, sizeof(function) - 1) || memmem(p, n, library, sizeof(library) - 1);
+    names->dlopen = names->dlopen || memmem(p, n, opens, sizeof(opens)) != NULL;
+    return !names->cudnn;
+}
+
+static void add_name(struct elf_prescan *g, const char *name) {
+    for (size_t i = 0; i < g->names; i++)
+        if (strcmp(g->name[i], name) == 0)
+            return;
+    if (g->names < ELF_PRESCAN_NAME_MOST && wc_name_is_cudnn(name))
+        stpcpy(g->name[g->names++], name);
+}
+
+/* The whole of a constant is its name: "libcudnn.so.9", not the text of a message. */
+static bool see_constants(void *ctx, const unsigned char *p, size_t n) {
+    static const char stem[] = "libcudnn";
+    struct elf_prescan *g = ctx;
+    const unsigned char *at = p;
+
+    while ((at = memmem(at, n - (size_t)(at - p), stem, sizeof(stem) - 1))) {
+        size_t room = n - (size_t)(at - p), length = strnlen((const char *)at, room);
+        char name[sizeof(g->name[0])];
+        if (length < sizeof(name) && length < room && (at == p || at[-1] == '\0')) {
+            memcpy(name, at, length + 1);
+            add_name(g, name);
+        }
+        at++;
+    }
+    return true;
+}
+
+/* Sections of constants, so that neither code nor GPU code is read. */
+struct sections {
+    Elf64_Ehdr e;
+    Elf64_Shdr names;
+};
+
+static bool read_section(const struct prescan *s, const struct sections *t, size_t i,
+                         Elf64_Shdr *to) {
+    return t->e.e_shentsize == sizeof(*to) && t->e.e_shoff <= s->size &&
+           read_at(s, t->e.e_shoff + i * sizeof(*to), to, sizeof(*to));
+}
+
+static bool is_constants(const struct prescan *s, const struct sections *t, const Elf64_Shdr *h) {
+    static const char wanted[] = ".rodata";
+    char name[sizeof(wanted) - 1];
+
+    return h->sh_type == SHT_PROGBITS && (h->sh_flags & (SHF_ALLOC | SHF_WRITE)) == SHF_ALLOC &&
+           read_at(s, t->names.sh_offset + h->sh_name, name, sizeof(name)) &&
+           memcmp(name, wanted, sizeof(name)) == 0;
+}
+
+/* False: it has none, or they cannot be read. */
+static bool search_sections(const struct prescan *s, uint64_t *most) {
+    struct sections t;
+    bool any = false;
+    Elf64_Shdr h;
+
+    if (!read_at(s, 0, &t.e, sizeof(t.e)) || !read_section(s, &t, t.e.e_shstrndx, &t.names))
+        return false;
+    for (size_t i = 0; i<t.e.e_shnum && * most> 0; i++) {
+        uint64_t n;
+        if (!read_section(s, &t, i, &h) || !is_constants(s, &t, &h))
+            continue;
+        n = h.sh_size < *most ? h.sh_size : *most;
+        *most -= n;
+        any = read_pieces(s, h.sh_offset, n, see_constants, s->g) || any;
+    }
+    return any;
+}
+
+static void search_constants(const struct prescan *s, uint64_t most) {
+    if (search_sections(s, &most))
+        return;
+    for (size_t i = 0; i < s->segments && most > 0; i++) {
+        const Elf64_Phdr *g = &s->segment[i];
+        uint64_t n = g->p_filesz < most ? g->p_filesz : most;
+        if (g->p_flags & PF_W)
+            continue;
+        most -= n;
+        read_pieces(s, g->p_offset, n, see_constants, s->g);
+    }
+}
+
+void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_t most) {
+    struct prescan s = {.g = g, .fd = fd, .size = size};
+
+    g->names = 0;
+    if (read_headers(&s) == ELF_PRESCAN_NAMES)
+        search_constants(&s, most);
+}
+
+static bool has_facade(const struct elf_prescan *g) {
+    for (size_t i = 0; i < g->names; i++)
+        if (wc_name_kind_of(g->name[i]) == WC_NAME_FACADE)
+            return true;
+    return false;
+}
+
+enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t size, bool all) {
+    struct prescan s = {.g = g, .fd = fd, .size = size};
+    enum elf_prescan_answer answer = read_headers(&s);
+    struct names names = {false, false};
+    uint64_t offset, length;
+
+    g->names = 0;
+    if (answer != ELF_PRESCAN_NAMES || !s.dynamic_size)
+        return answer == ELF_PRESCAN_NAMES ? ELF_PRESCAN_NOTHING : answer;
+    if (find_strings(&s, &offset, &length) && length > STRINGS_MOST)
+        return ELF_PRESCAN_NAMES;
+    if (!length || !read_pieces(&s, offset, length, see_names, &names))
+        return damaged(g, "its dynamic section is damaged, or reaches beyond its end");
+    if (names.cudnn)
+        return ELF_PRESCAN_NAMES;
+    if (!names.dlopen || (size > ELF_PRESCAN_CONSTANTS_MOST && !all))
+        return ELF_PRESCAN_NOTHING;
+    search_constants(&s, size);
+    return has_facade(g) ? ELF_PRESCAN_OPENS : ELF_PRESCAN_NOTHING;
+}
+
+void elf_prescan_begin(struct elf_prescan *g) {
+    memset(g, 0, sizeof(*g));
+    g->room = must_allocate(ROOM);
+}
+
+void elf_prescan_end(struct elf_prescan *g) {
+    free(g->room);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "library_cache.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "core/demand/diagnose.h"
+#include "core/demand/finding.h"
+#include "core/elf/file_check.h"
+#include "core/records/process.h"
+
+#define LOOKS_MOST 256 /* descriptors */
+#define CACHE_MOST ((size_t)8 << 20)
+#define SMALLEST_PAGE 4096
+/* A part may be larger; the names that it opens are in its constants, which are searched alone. */
+#define OPENS_MOST_BYTES ((uint64_t)64 << 20)
+
+#ifdef __aarch64__
+#define OWN_INTERPRETER "/lib/ld-linux-aarch64.so.1"
+#else
+#define OWN_INTERPRETER "/lib64/ld-linux-x86-64.so.2"
+#endif
+
+static const char *keep(struct library_cache *w, const char *text) {
+    return text ? wc_arena_string(&w->memory.arena, text) : NULL;
+}
+
+static const char **keep_list(struct library_cache *w, const char *const *list, size_t n) {
+    const char **kept = wc_arena_take(&w->memory.arena, (n + 1) * sizeof(*kept));
+
+    for (size_t i = 0; kept && i < n; i++)
+        kept[i] = keep(w, list[i]);
+    return kept;
+}
+
+/* ---- files that were looked up ---- */
+
+#define HEADER_SIZE 64 /* what a search reads of a file */
+
+struct cache_entry {
+    UT_hash_handle hh;
+    const char *path;
+    struct wc_file_stat facts;
+    bool there, has_header;
+    unsigned char header[HEADER_SIZE];
+};
+
+static struct cache_entry *entry_of(struct library_cache *w, const char *path) {
+    struct cache_entry *e;
+
+    e = hash_find_text(w->entries, path);
+    if (e || !(e = wc_arena_take(&w->memory.arena, sizeof(*e))))
+        return e;
+    e->path = keep(w, path);
+    e->there = w->disk.files.facts(&w->disk, path, &e->facts);
+    hash_add(&w->entries, e, e->path, strlen(e->path));
+    return e;
+}
+
+static bool known_facts(void *library_cache, const char *path, struct wc_file_stat *out) {
+    const struct cache_entry *e = entry_of(library_cache, path);
+
+    if (e)
+        *out = e->facts;
+    return e && e->there;
+}
+
+static bool known_read(void *library_cache, const char *path, uint64_t offset, void *to, size_t cap,
+                       size_t *n) {
+    struct library_cache *w = library_cache;
+    struct cache_entry *e = offset == 0 && cap <= HEADER_SIZE ? entry_of(w, path) : NULL;
+
+    if (!e || !e->there || !e->facts.regular)
+        return w->disk.files.read(&w->disk, path, offset, to, cap, n);
+    if (!e->has_header) {
+        if (!w->disk.files.read(&w->disk, path, 0, e->header, HEADER_SIZE, n) || *n < HEADER_SIZE)
+            return w->disk.files.read(&w->disk, path, offset, to, cap, n);
+        e->has_header = true;
+    }
+    memcpy(to, e->header, cap);
+    *n = cap;
+    return true;
+}
+
+static bool is_below_any(const char *path, const char *const *directories) {
+    for (; directories && *directories; directories++) {
+        size_t n = strlen(*directories);
+        if (strncmp(path, *directories, n) == 0 && path[n] == '/')
+            return true;
+    }
+    return false;
+}
+
+void library_cache_forget(struct library_cache *w, bool (*concerns)(void *ctx, const char *name),
+                          void *ctx, const char *const *environments) {
+    struct cache_entry *next;
+
+    for (struct cache_entry *e = w->entries; e; e = next) {
+        next = e->hh.next;
+        if (concerns(ctx, wc_base_name(e->path)))
+            hash_remove(&w->entries, e);
+    }
+    for (struct library *b = w->libraries; b; b = b->hh.next)
+        if (b->elf_file && is_below_any(wc_library_file(&b->about), environments))
+            elf_file_forget(b->elf_file);
+}
+
+/* ---- one library ---- */
+
+static void read_needed(struct library_cache *w, struct library *b, const struct wc_elf_image *e) {
+    enum { MOST = 1024 };
+    const char *needed[MOST], *name;
+    size_t n = 0;
+
+    while (n < MOST && (name = wc_elf_needed(e, n)))
+        needed[n++] = name;
+    b->needed = keep_list(w, needed, n);
+    for (size_t i = 0; i < n; i++)
+        b->needs_cudnn = b->needs_cudnn || wc_name_is_cudnn(needed[i]);
+}
+
+static const char *read_interpreter(struct library_cache *w, const struct wc_elf_image *e) {
+    const size_t n = e->interpreter_size;
+    const char *text = n > 1 && n < PATH_MAX ? wc_elf_at(e, e->interpreter, n) : NULL;
+
+    return text && !text[n - 1] ? keep(w, text) : NULL;
+}
+
+static void take_opens(struct library_cache *w, struct library *b, enum wc_name_kind kind) {
+    const char *names[LIBRARY_OPENS_MOST];
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->prescan.names && n < LIBRARY_OPENS_MOST; i++)
+        if (wc_name_kind_of(w->prescan.name[i]) == kind)
+            names[n++] = w->prescan.name[i];
+    b->opens = keep_list(w, names, n);
+}
+
+/* Those are opened by the facade, and by the part that it hands cudnnGetVersion on to. */
+static bool opens_parts(const struct library *b) {
+    struct wc_name name = wc_name_read(b->search.soname ? b->search.soname : b->about.path);
+
+    return b->about.role == WC_role_FACADE ||
+           (b->about.role == WC_role_PART &&
+            wc_str_same(name.part, wc_answering_part(name.version.major)));
+}
+
+static bool imports_dlopen(const struct wc_elf_image *e) {
+    uint32_t end = wc_elf_imports_end(e);
+    const char *name;
+
+    for (uint32_t i = 1; i < end; i++)
+        if ((name = wc_elf_symbol_name(e, i)) && strcmp(name, "dlopen") == 0)
+            return true;
+    return false;
+}
+
+static void take_constants(struct library_cache *w, struct library *b, enum wc_name_kind kind,
+                           int fd, uint64_t size) {
+    elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
+    take_opens(w, b, kind);
+}
+
+/* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
+static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
+                         const struct wc_elf_image *image, int fd, uint64_t size) {
+    if (wc_str_same(b->search.soname, WC_OWN_NAME)) {
+        b->about.role = WC_role_OTHER; /* it names and defines what hosts do, and wants no cuDNN */
+    } else if (opens_parts(b)) {
+        take_constants(w, b, WC_NAME_PART, fd, size);
+    } else if (b->about.role == WC_role_HOST && !b->needs_cudnn) {
+        take_constants(w, b, WC_NAME_FACADE, fd, size);
+    } else if (answer == ELF_PRESCAN_OPENS) {
+        take_opens(w, b, WC_NAME_FACADE);
+        b->about.role = WC_role_HOST;
+    } else if (answer == ELF_PRESCAN_NAMES && b->about.role == WC_role_OTHER &&
+               imports_dlopen(image) && (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named)) {
+        /* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
+        take_constants(w, b, WC_NAME_FACADE, fd, size);
+        if (b->opens && b->opens[0])
+            b->about.role = WC_role_HOST;
+    }
+}
+
+void library_cache_add_open(struct library_cache *w, struct library *b, const char *name) {
+    size_t n = 0;
+
+    while (b->opens && b->opens[n])
+        if (strcmp(b->opens[n++], name) == 0)
+            return;
+    const char **list = must_allocate((n + 1) * sizeof(*list));
+    for (size_t i = 0; i < n; i++)
+        list[i] = b->opens[i];
+    list[n] = name;
+    b->opens = keep_list(w, list, n + 1);
+    free(list);
+}
+
+static void read_image(struct library_cache *w, struct library *b, struct elf_file *l) {
+    const struct wc_elf_image *e = &l->image;
+
+    b->machine = e->machine;
+    wc_search_object_read(&b->search, e, &w->memory.arena);
+    b->interpreter = read_interpreter(w, e);
+    read_needed(w, b, e);
+    if (b->about.role == WC_role_HOST && !b->about.imports && !b->about.defines && !b->needs_cudnn)
+        b->about.role = WC_role_OTHER;
+}
+
+/* What is told of later stays open: its symbols are asked for again. */
+static bool is_kept(const struct library_cache *w, const struct library *b) {
+    return b->is_elf && w->looks < LOOKS_MOST &&
+           (b->about.role != WC_role_OTHER || b->about.framework);
+}
+
+/* Of most files the headers, which were read, say that all is there. */
+static bool is_damaged(const struct library_cache *w, const char *path, const struct elf_file *l) {
+    const struct wc_elf_image *e = &l->image;
+    uint64_t size = (uint64_t)l->library.size;
+    bool whole = l->error == WC_ELF_OK && e->string_table && !wc_file_matters(path);
+    struct wc_file_check check;
+
+    for (size_t i = 0; whole && i < e->loads; i++)
+        whole = e->load[i].filesz <= size && e->load[i].offset <= size - e->load[i].filesz &&
+                (e->load[i].vaddr - e->load[i].offset) % SMALLEST_PAGE == 0;
+    return !whole && wc_file_check(&w->disk.files, path, OWN_MACHINE, &check) &&
+           (check.fault == WC_file_fault_CUT || check.fault == WC_file_fault_MALFORMED ||
+            check.fault == WC_file_fault_NOT_A_LIBRARY);
+}
+
+static struct library *new_library(struct library_cache *w, const char *path, struct elf_file *l) {
+    struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->about = l->library;
+    b->about.path = keep(w, path);
+    b->about.real_path = keep(w, l->library.real_path);
+    b->about.image = NULL;
+    b->is_elf = l->error == WC_ELF_OK;
+    b->is_program = l->error == WC_ELF_OK && l->image.flags_1 & DF_1_PIE;
+    b->damaged = is_damaged(w, path, l);
+    b->needed = keep_list(w, NULL, 0);
+    if (b->is_elf)
+        read_image(w, b, l);
+    else if (b->about.role == WC_role_HOST)
+        b->about.role = WC_role_OTHER;
+    return b;
+}
+
+/* What elf_file.h knows of it: most have no symbol of cuDNN's, which a prescan shows. */
+static struct library *read_library(struct library_cache *w, const char *path,
+                                    const enum elf_prescan_answer *known) {
+    bool is_other = wc_name_kind_of(path) == WC_NAME_OTHER;
+    enum elf_prescan_answer answer = known ? *known : ELF_PRESCAN_NAMES;
+    struct library *b = NULL;
+    struct stat facts;
+    int fd = disk_open(&w->disk, path, &facts);
+    struct elf_file *l;
+
+    if (fd < 0)
+        return NULL;
+    if (is_other && !known)
+        answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, w->named);
+    l = elf_file_open(&w->disk, path,
+                      is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
+    if (l)
+        b = new_library(w, path, l);
+    if (b && b->is_elf)
+        take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
+    close(fd);
+    if (b && is_kept(w, b)) {
+        b->elf_file = l;
+        w->looks++;
+    } else {
+        elf_file_close(l);
+    }
+    return b;
+}
+
+struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b) {
+    return b->elf_file ? b->elf_file : elf_file_open(&w->disk, b->about.path, false);
+}
+
+void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
+    if (!b->elf_file)
+        elf_file_close(l);
+}
+
+static size_t place_of_fit(const struct library_cache *w, const struct library *by,
+                           const struct library *found) {
+    return (((uintptr_t)by >> 4) * 31 + ((uintptr_t)found >> 4)) %
+           (sizeof(w->fits) / sizeof(*w->fits));
+}
+
+bool library_cache_fits(const struct library_cache *w, const struct library *by,
+                        const struct library *found) {
+    const struct library_fit *one = &w->fits[place_of_fit(w, by, found)];
+
+    return one->by == by && one->found == found;
+}
+
+void library_cache_note_fit(struct library_cache *w, const struct library *by,
+                            const struct library *found) {
+    w->fits[place_of_fit(w, by, found)] = (struct library_fit){by, found};
+}
+
+struct library *library_cache_get(struct library_cache *w, const char *path,
+                                  const enum elf_prescan_answer *answer) {
+    struct wc_file_stat facts;
+    struct library *b;
+    int64_t key[2]; /* device and inode, as they lie in struct wc_library */
+
+    if (!known_facts(w, path, &facts)) {
+        errno = ENOENT;
+        return NULL;
+    }
+    memset(key, 0, sizeof(key));
+    key[0] = (int64_t)facts.device;
+    key[1] = (int64_t)facts.inode;
+    b = hash_find(w->libraries, key, sizeof(key));
+    if (b || !(b = read_library(w, path, answer)))
+        return b;
+    hash_add(&w->libraries, b, &b->about.device, sizeof(key));
+    return b;
+}
+
+/* ---- the loader ---- */
+
+const char *loader_variable(char *const *environment, const char *name) {
+    size_t n = strlen(name);
+
+    for (char *const *v = environment; *v; v++)
+        if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
+            return *v + n + 1;
+    return NULL;
+}
+
+static unsigned read_glibc(struct library_cache *w, const char *const *directories) {
+    struct elf_file *l = NULL;
+
+    w->glibc[0] = '\0';
+    for (size_t i = 0; directories[i] && !l; i++) {
+        OWNED char *path = must_format("%slibc.so.6", directories[i]);
+        l = elf_file_open(&w->disk, path, false);
+    }
+    if (l && l->error == WC_ELF_OK)
+        wc_glibc_release(&l->image, w->glibc);
+    elf_file_close(l);
+    return wc_glibc_minor(w->glibc);
+}
+
+static void read_system(struct library_cache *w, const char *interpreter) {
+    const char *platform = (const char *)getauxval(AT_PLATFORM);
+    struct elf_file *l = elf_file_open(&w->disk, interpreter, false);
+    const struct wc_elf_image *loader = l && l->error == WC_ELF_OK ? &l->image : NULL;
+    unsigned minor;
+
+    free(w->interpreter);
+    w->interpreter = must_copy(interpreter);
+    wc_search_system_read(&w->system, 0, platform, getauxval(AT_HWCAP), loader);
+    minor = read_glibc(w, w->system.defaults);
+    wc_search_system_read(&w->system, minor, platform, getauxval(AT_HWCAP), loader);
+    elf_file_close(l);
+}
+
+static void read_cache(struct library_cache *w) {
+    struct stat facts;
+    int fd = disk_open(&w->disk, "/etc/ld.so.cache", &facts);
+
+    if (fd < 0)
+        return;
+    if (facts.st_size > 0 && (uint64_t)facts.st_size <= CACHE_MOST) {
+        w->cache = must_allocate((size_t)facts.st_size);
+        w->cache_size = disk_read(fd, 0, w->cache, (size_t)facts.st_size);
+    }
+    close(fd);
+}
+
+void library_cache_use(struct library_cache *w, const char *interpreter,
+                       struct wc_search_context *search) {
+    if (!interpreter)
+        interpreter = OWN_INTERPRETER;
+    if (!w->interpreter || strcmp(w->interpreter, interpreter) != 0)
+        read_system(w, interpreter);
+    wc_search_system_use(&w->system, search);
+    search->files = &w->files;
+    search->cache = (struct wc_span){w->cache, w->cache_size};
+    search->whole = search->sparse = true;
+}
+
+void library_cache_begin(struct library_cache *w, const char *root) {
+    memset(w, 0, sizeof(*w));
+    disk_begin(&w->disk, root);
+    w->files = w->disk.files;
+    w->files.ctx = w; /* which begins with the disk */
+    w->files.read = known_read;
+    w->files.facts = known_facts;
+    heap_arena_begin(&w->memory);
+    elf_prescan_begin(&w->prescan);
+    read_cache(w);
+}
+
+void library_cache_remember(struct library_cache *w) {
+    disk_remember(&w->disk);
+    w->files.find = w->disk.files.find;
+}
+
+void library_cache_end(struct library_cache *w) {
+    for (struct library *b = w->libraries; b; b = b->hh.next)
+        elf_file_close(b->elf_file);
+    hash_clear(&w->libraries);
+    hash_clear(&w->entries);
+    free(w->cache);
+    free(w->interpreter);
+    elf_prescan_end(&w->prescan);
+    heap_arena_end(&w->memory);
+    disk_end(&w->disk);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files that a loader would see, each read once: libraries, and what the loader itself adds to
+ * a search (ld.so.cache, its own directories). Of this computer, or below another root.
+ */
+#pragma once
+
+#include <elf.h>
+
+#include "core/search/search.h"
+#include "tools/observe/elf/elf_file.h"
+#include "tools/observe/elf/elf_prescan.h"
+#include "tools/util/hash.h"
+#include "tools/util/memory.h"
+
+#define LIBRARY_OPENS_MOST 24
+
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_X86_64
+#endif
+
+struct library {
+    UT_hash_handle hh;
+    /* Without image and identity. Its path: by which it was first read; HOST: it needs, imports,
+     * defines or opens cuDNN. */
+    struct wc_library about;
+    bool is_elf;      /* of 64 bits, with a dynamic section, whole as far as looked at */
+    bool needs_cudnn; /* a facade or a part */
+    bool is_program;  /* a PIE: the loader takes it for nobody's library */
+    uint16_t machine;
+    bool damaged;                   /* the loader refuses it, or cannot map all of it */
+    struct wc_search_object search; /* as far as its image says */
+    const char *interpreter;        /* NULL: none */
+    const char **needed;            /* NULL at the end */
+    /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
+     * "libcudnn_graph.so": it opens them itself. NULL at the end. */
+    const char **opens;
+    struct elf_file *elf_file; /* kept open: it will be told of; NULL: not kept */
+    bool listed;               /* by a scan, as a copy or a host */
+};
+
+struct library_cache {
+    struct disk disk;      /* first: where the files below need no more, they take this for it */
+    struct wc_files files; /* the disk's, with what was looked up kept: a search asks again */
+    struct cache_entry *entries;
+    struct heap_arena memory;
+    struct library *libraries;
+    struct elf_prescan prescan;
+    unsigned char *cache;
+    size_t cache_size;
+    char *interpreter; /* of which `system` is */
+    char glibc[16];    /* "2.36"; "": not known */
+    struct wc_search_system system;
+    size_t looks; /* that are kept open */
+    bool named;   /* what is read was named by the user: it may cost more */
+    struct library_fit {
+        const struct library *by, *found;
+    } fits[1024];
+};
+
+/* Was it noted lately that the one has all symbol versions that the other wants of it? */
+bool library_cache_fits(const struct library_cache *w, const struct library *by,
+                        const struct library *found);
+void library_cache_note_fit(struct library_cache *w, const struct library *by,
+                            const struct library *found);
+
+/* *w must not move. root: as for disk_begin. */
+void library_cache_begin(struct library_cache *w, const char *root);
+void library_cache_end(struct library_cache *w);
+/* Right after the beginning: no path is looked at twice (disk.h). */
+void library_cache_remember(struct library_cache *w);
+
+/* Some files are others from now on: forgets what was looked up by the names that concerns() takes,
+ * and what packages said of files below `environments` (NULL at the end). */
+void library_cache_forget(struct library_cache *w, bool (*concerns)(void *ctx, const char *name),
+                          void *ctx, const char *const *environments);
+/* NULL: no regular file that can be read (errno). Lives as long as the library_cache. answer: of a
+ * prescan that was made already; NULL: none was. */
+struct library *library_cache_get(struct library_cache *w, const char *path,
+                                  const enum elf_prescan_answer *answer);
+/* All of it, to be told; to be given back. NULL: it cannot be read any more. */
+struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b);
+void library_cache_elf_file_end(const struct library *b, struct elf_file *l);
+void library_cache_add_open(struct library_cache *w, struct library *b, const char *name);
+/* Of variables, NAME=value with NULL at the end; NULL: not set. */
+const char *loader_variable(char *const *environment, const char *name);
+/* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */
+void library_cache_use(struct library_cache *w, const char *interpreter,
+                       struct wc_search_context *search);

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See loader_sim.h. The order is that of glibc's _dl_map_object_deps: the program, what is
+ * preloaded, then each object's DT_NEEDED, breadth first.
+ */
+#include "loader_sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/demand/finding.h"
+#include "core/names/symbols.h"
+
+#define OBJECTS_MOST 4096
+
+static const char *keep(struct loader_sim *g, const char *text) {
+    return text ? wc_arena_string(&g->memory.arena, text) : NULL;
+}
+
+/* ---- what is loaded ---- */
+
+struct asked_name {
+    UT_hash_handle hh;
+    struct loaded *o; /* answers to it */
+};
+
+static void note_name(struct loader_sim *g, struct loaded *o, const char *name) {
+    struct asked_name *asked = wc_arena_take(&g->memory.arena, sizeof(*asked));
+    size_t n = 0;
+
+    while (o->names && o->names[n])
+        n++;
+    o->names = must_grow(o->names, (n + 2) * sizeof(*o->names));
+    o->names[n] = keep(g, name);
+    o->names[n + 1] = NULL;
+    o->search.names = o->names;
+    if (!asked || !o->names[n])
+        return;
+    asked->o = o;
+    hash_add(&g->asked, asked, o->names[n], strlen(o->names[n]));
+}
+
+static void forget_names(struct loader_sim *g, const struct loaded *o) {
+    struct asked_name *asked;
+
+    for (const char **name = o->names; name && *name; name++)
+        if ((asked = hash_find_text(g->asked, *name)))
+            hash_remove(&g->asked, asked);
+}
+
+static struct loaded *add(struct loader_sim *g, const char *path, const struct library *library,
+                          const char *name, const struct loaded *by, enum wc_operation how) {
+    struct loaded *o;
+
+    if (g->n == OBJECTS_MOST)
+        return NULL;
+    o = must_allocate(sizeof(*o));
+    o->library = library;
+    o->about = library->about;
+    o->about.path = keep(g, path);
+    o->about.asked_how = how;
+    o->about.asked_name = keep(g, name);
+    o->by = by;
+    o->search = library->search;
+    o->search.path = o->about.path;
+    o->search.origin = wc_search_origin(&g->memory.arena, path, g->directory);
+    o->search.loaded_by = by && how == WC_operation_NEEDED ? &by->search : NULL;
+    g->objects = must_grow(g->objects, (g->n + 1) * sizeof(struct loaded *));
+    g->loaded = must_grow(g->loaded, (g->n + 2) * sizeof(struct wc_search_object *));
+    g->objects[g->n] = o;
+    g->loaded[g->n++] = &o->search;
+    g->loaded[g->n] = NULL;
+    g->search.loaded = g->loaded;
+    return o;
+}
+
+struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library) {
+    for (size_t i = 0; i < g->n; i++)
+        if (g->objects[i]->library == library)
+            return g->objects[i];
+    return NULL;
+}
+
+char *loader_sim_not_found(const char *name) {
+    return must_format("%s: cannot open shared object file: No such file or directory", name);
+}
+
+static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
+                         enum wc_operation how, bool damaged) {
+    for (size_t i = g->missing_from; i < g->missing_count; i++)
+        if (strcmp(g->missing[i].name, name) == 0)
+            return;
+    if (g->ended)
+        return;
+    g->ended = damaged;
+    *MUST_ADD(g->missing, g->missing_count) =
+        (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, NULL, 0};
+}
+
+/* *path: where it lies. */
+static const struct library *find(struct loader_sim *g, const char *name, const struct loaded *by,
+                                  enum wc_operation how, const char **path) {
+    if (g->opens.in_turn && how == WC_operation_DLOPEN)
+        by = NULL;
+    g->search.whole = false; /* the loader does not look behind what it takes */
+    wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
+                  WC_SEARCH_SCRATCH);
+    g->search.whole = true;
+    *path = wc_replay_taken(&g->replay);
+    return *path ? library_cache_get(g->library_cache, *path, NULL) : NULL;
+}
+
+/* The same file by another name is the same object. NULL: it is missing, or damaged, which is
+ * noted. */
+static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
+                           enum wc_operation how) {
+    const struct asked_name *asked = hash_find_text(g->asked, name);
+    const struct library *library;
+    const char *path = NULL;
+    struct loaded *o;
+
+    if (g->ended)
+        return NULL;
+    library = asked ? asked->o->library : find(g, name, by, how, &path);
+    if (!library)
+        return NULL;
+    if (library->damaged || (library->is_program && how == WC_operation_NEEDED)) {
+        note_missing(g, name, by, how, true);
+        return NULL;
+    }
+    if (asked)
+        return asked->o;
+    o = loader_sim_of(g, library);
+    if (!o)
+        o = add(g, path, library, name, by, how);
+    if (o)
+        note_name(g, o, name);
+    return o;
+}
+
+static void check_versions(struct loader_sim *g, const struct loaded *by,
+                           const struct wc_elf_image *e, bool of_nobody);
+
+/* What was built for a newer libc, say. */
+static void check_system(struct loader_sim *g, size_t from) {
+    for (size_t i = from; i < g->n; i++) {
+        const struct loaded *o = g->objects[i];
+        struct elf_file *l = wc_kind_is_ours(wc_name_kind_of(o->about.path))
+                                 ? library_cache_elf_file(g->library_cache, o->library)
+                                 : NULL;
+        if (!l)
+            continue;
+        check_versions(g, o, &l->image, true);
+        library_cache_elf_file_end(o->library, l);
+    }
+}
+
+static void load_needed(struct loader_sim *g, size_t from) {
+    for (size_t i = from; i < g->n; i++)
+        for (const char **name = g->objects[i]->library->needed; *name; name++)
+            if (!want(g, *name, g->objects[i], WC_operation_NEEDED))
+                note_missing(g, *name, g->objects[i], WC_operation_NEEDED, false);
+    check_system(g, from);
+}
+
+/* ---- what these open in turn ---- */
+
+/* The file's own version, for the names that a facade makes of it. */
+static struct wc_version version_of(struct loader_sim *g, const struct loaded *o) {
+    struct wc_version version = WC_VERSION_NONE;
+    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
+
+    if (l) {
+        struct wc_library b = o->about;
+        elf_file_identify(l, &b);
+        if (wc_library_is_cudnn(&b))
+            version = b.identity->version;
+        library_cache_elf_file_end(o->library, l);
+    }
+    if (!wc_version_known(version)) {
+        struct wc_name name =
+            wc_name_read(o->library->search.soname ? o->library->search.soname : o->search.path);
+        version = name.version;
+    }
+    return version;
+}
+
+/* cuDNN 9 has "libcudnn_ops.so" and adds .MAJOR.MINOR.PATCH, .MAJOR.MINOR, .MAJOR and nothing in
+ * turn; 8 has the name with its major. */
+static const struct loaded *open_part(struct loader_sim *g, const char *name,
+                                      const struct loaded *by, struct wc_version version) {
+    const int32_t fields[] = {version.major, version.minor, version.patch};
+    const struct loaded *o = NULL;
+    struct wc_name read = wc_name_read(name);
+    int known = 0;
+
+    if (wc_version_known(read.version))
+        return want(g, name, by, WC_operation_DLOPEN);
+    while (known < 3 && fields[known] >= 0)
+        known++;
+    for (int n = known; n >= 0 && !o; n--) {
+        char full[128];
+        int at = snprintf(full, sizeof(full), "%s", name);
+        for (int i = 0; i < n; i++)
+            at += snprintf(full + at, sizeof(full) - (size_t)at, ".%d", (int)fields[i]);
+        o = want(g, full, by, WC_operation_DLOPEN);
+    }
+    return o;
+}
+
+/* A flavour of cuDNN may leave parts out and never ask for them. What cudnnGetVersion is handed on
+ * to is always asked for, in a process by the bare name in the end. */
+static void note_part(struct loader_sim *g, const char *name, const struct loaded *by,
+                      struct wc_version version) {
+    const char *answering = wc_answering_part(version.major);
+    struct wc_name read = wc_name_read(name);
+
+    if (answering && strcmp(read.part, answering) == 0) {
+        OWNED char *asked = g->opens.may || wc_version_known(read.version)
+                                ? must_copy(name)
+                                : must_format("%s.%d", name, version.major);
+        note_missing(g, asked, by, WC_operation_DLOPEN, false);
+    }
+}
+
+/* One that lacks something does not come in. */
+static void open_one_part(struct loader_sim *g, const char *name, const struct loaded *by,
+                          struct wc_version version) {
+    const size_t objects = g->n, missing = g->missing_count;
+
+    if (!open_part(g, name, by, version)) {
+        note_part(g, name, by, version);
+    } else if (g->opens.may) {
+        load_needed(g, objects);
+        if (g->missing_count > missing)
+            loader_sim_undo(g, objects);
+    }
+}
+
+static void open_parts(struct loader_sim *g, const struct loaded *by) {
+    struct wc_version version = version_of(g, by);
+
+    for (const char **name = by->library->opens; *name; name++)
+        if ((!by->library->search.soname || strcmp(*name, by->library->search.soname) != 0) &&
+            (!g->opens.may || g->opens.may(g->opens.ctx, by, *name)))
+            open_one_part(g, *name, by, version);
+}
+
+static void note_facade(struct loader_sim *g, const struct loaded *by, const char *name,
+                        const struct loaded *got) {
+    struct loaded *host = loader_sim_of(g, by->library);
+
+    if (!host || host->facade || got->about.role != WC_role_FACADE)
+        return;
+    host->facade = got;
+    host->facade_name = keep(g, name);
+}
+
+/* It takes the first that is there. */
+static void open_facade(struct loader_sim *g, const struct loaded *by) {
+    const char **names = by->library->opens;
+
+    for (const char **name = names; *name; name++) {
+        const struct loaded *got = want(g, *name, by, WC_operation_DLOPEN);
+        if (got) {
+            note_facade(g, by, *name, got);
+            return;
+        }
+    }
+    if (*names)
+        note_missing(g, *names, by, WC_operation_DLOPEN, false);
+}
+
+static void load_rest(struct loader_sim *g, size_t from) {
+    load_needed(g, from);
+    for (size_t i = from; i < g->n; i++) {
+        size_t before = g->n;
+        if (!g->objects[i]->library->opens)
+            continue;
+        if (g->objects[i]->about.role != WC_role_HOST)
+            open_parts(g, g->objects[i]);
+        else if (!g->opens.may)
+            open_facade(g, g->objects[i]);
+        load_needed(g, before);
+    }
+}
+
+const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
+                                     const struct loaded *by) {
+    size_t before = g->n;
+    const struct loaded *o = want(g, name, by, WC_operation_DLOPEN);
+
+    if (!o)
+        note_missing(g, name, by, WC_operation_DLOPEN, false);
+    else if (by)
+        note_facade(g, by, name, o);
+    load_rest(g, before);
+    return o;
+}
+
+/* ---- symbols ---- */
+
+static const struct loaded *answering(const struct loader_sim *g, const char *name) {
+    for (size_t i = 0; i < g->n; i++)
+        if (wc_search_answers(&g->objects[i]->search, name))
+            return g->objects[i];
+    return NULL;
+}
+
+static void note_lacking(struct loader_sim *g, const char *name, const struct loaded *by,
+                         const struct loaded *found, const char *version, const char *function) {
+    const size_t before = g->missing_count;
+
+    note_missing(g, name, by, WC_operation_NEEDED, false);
+    if (g->missing_count == before)
+        return;
+    g->missing[before].found = found;
+    g->missing[before].version = keep(g, version);
+    g->missing[before].function = keep(g, function);
+}
+
+/* e: its image, which wants symbol versions of other files. of_nobody: only those that are neither
+ * cuDNN's nor CUDA's, each pair of files once. */
+static void check_versions(struct loader_sim *g, const struct loaded *by,
+                           const struct wc_elf_image *e, bool of_nobody) {
+    const char *name;
+
+    for (size_t i = 0; (name = wc_elf_version_file(e, i)); i++) {
+        const bool matters = wc_file_matters(name);
+        const bool is_asked = of_nobody ? !matters : matters || wc_file_matters(by->about.path);
+        const struct loaded *o = is_asked ? answering(g, name) : NULL;
+        struct elf_file *l = o && !library_cache_fits(g->library_cache, by->library, o->library)
+                                 ? library_cache_elf_file(g->library_cache, o->library)
+                                 : NULL;
+        const char *lacking = l ? wc_elf_version_lacking(e, i, &l->image) : NULL;
+        if (lacking)
+            note_lacking(g, name, by, o, lacking, NULL);
+        else if (l)
+            library_cache_note_fit(g->library_cache, by->library, o->library);
+        if (l)
+            library_cache_elf_file_end(o->library, l);
+    }
+}
+
+static bool defines(struct loader_sim *g, const struct loaded *o, const char *function) {
+    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
+    const bool found = l && wc_elf_defines(&l->image, function);
+
+    if (l)
+        library_cache_elf_file_end(o->library, l);
+    return found;
+}
+
+/* Does dlopen lead to another than the loader's, of those that are there at the start? */
+static bool has_another_dlopen(struct loader_sim *g) {
+    for (size_t i = 0; i < g->n; i++) {
+        const char *soname = g->objects[i]->search.soname;
+        if (defines(g, g->objects[i], "dlopen"))
+            return !wc_str_same(soname, "libc.so.6") && !wc_str_same(soname, "libdl.so.2");
+    }
+    return false;
+}
+
+/* By an object that is seen, or (NULL) any; of cuDNN or CUDA, or (all) anybody: who is preloaded
+ * may define what another lacks. */
+static bool is_defined(struct loader_sim *g, const bool *seen, const char *function, bool all) {
+    bool found = false;
+
+    for (size_t i = 0; i < g->n && !found; i++)
+        found = (!seen || seen[i]) && (all || g->objects[i]->about.role != WC_role_OTHER) &&
+                defines(g, g->objects[i], function);
+    return found;
+}
+
+/* Most objects bind all that they import at their start; the others, when it is called. */
+static void check_functions(struct loader_sim *g, const struct loaded *by,
+                            const struct wc_elf_image *e) {
+    const uint32_t end = wc_elf_imports_end(e);
+    struct wc_elf_symbol import;
+
+    for (uint32_t k = 1; k < end; k++) {
+        const struct loaded *o;
+        if (!wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
+            !import.version_file || wc_name_kind_of(import.version_file) == WC_NAME_OTHER)
+            continue;
+        o = answering(g, import.version_file);
+        if (!o || defines(g, o, import.name) || is_defined(g, NULL, import.name, true))
+            continue;
+        note_lacking(g, import.version_file, by, o, import.version, import.name);
+        return;
+    }
+}
+
+/* The first function of cuDNN's that it imports and none of those that are seen defines. */
+static const char *undefined(struct loader_sim *g, const struct wc_elf_image *e, const bool *seen) {
+    const uint32_t end = wc_elf_imports_end(e);
+    struct wc_elf_symbol import;
+
+    for (uint32_t k = 1; k < end; k++)
+        if (wc_elf_symbol_at(e, k, &import) && !import.defined && !import.weak &&
+            wc_function_find(import.name) != WC_NO_FUNCTION &&
+            !is_defined(g, seen, import.name, false))
+            return keep(g, import.name);
+    return NULL;
+}
+
+void loader_sim_check_symbols(struct loader_sim *g) {
+    for (size_t i = 0; i < g->n; i++) {
+        const struct loaded *by = g->objects[i];
+        const bool matters = by->library->needs_cudnn || wc_file_matters(by->about.path);
+        struct elf_file *l = matters ? library_cache_elf_file(g->library_cache, by->library) : NULL;
+        if (!l)
+            continue;
+        check_versions(g, by, &l->image, false);
+        check_functions(g, by, &l->image);
+        if (by->library->needs_cudnn && !g->undefined)
+            g->undefined = undefined(g, &l->image, NULL);
+        library_cache_elf_file_end(by->library, l);
+    }
+}
+
+/* ---- whose functions an object sees ---- */
+
+void loader_sim_show(struct loader_sim *g, const struct loaded *o) {
+    loader_sim_of(g, o->library)->for_all = true;
+}
+
+static void see(const struct loader_sim *g, bool *seen, const char *name) {
+    for (size_t i = 0; i < g->n; i++)
+        if (wc_search_answers(&g->objects[i]->search, name)) {
+            seen[i] = true;
+            return;
+        }
+}
+
+/* With what those that are seen need; as many as there are objects. */
+static void see_needed(const struct loader_sim *g, bool *seen) {
+    for (size_t count = 0, before = SIZE_MAX; count != before;) {
+        before = count;
+        count = 0;
+        for (size_t i = 0; i < g->n; i++) {
+            count += seen[i];
+            for (const char **name = g->objects[i]->library->needed; seen[i] && *name; name++)
+                see(g, seen, *name);
+        }
+    }
+}
+
+const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o) {
+    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
+    bool *seen = must_allocate((g->n + 1) * sizeof(*seen));
+    const char *unseen = NULL;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const enum wc_operation how = g->objects[i]->about.asked_how;
+        seen[i] = g->objects[i] == o || g->objects[i]->for_all || how == WC_operation_START ||
+                  how == WC_operation_PRELOAD;
+    }
+    see_needed(g, seen);
+    if (l && l->error == WC_ELF_OK)
+        unseen = undefined(g, &l->image, seen);
+    if (l)
+        library_cache_elf_file_end(o->library, l);
+    free(seen);
+    return unseen;
+}
+
+static void end_object(struct loaded *o) {
+    free(o->names);
+    free(o);
+}
+
+static bool is_in(const struct loader_sim *g, const struct loaded *o) {
+    for (size_t i = 0; i < g->n; i++)
+        if (g->objects[i] == o)
+            return true;
+    return false;
+}
+
+size_t loader_sim_torn(struct loader_sim *g) {
+    const struct loaded *last = NULL;
+    size_t torn = 0;
+
+    for (size_t i = 0; i < g->missing_count; i++) {
+        const struct loader_sim_missing *m = &g->missing[i];
+        const struct loaded *facade = m->by ? m->by->by : NULL;
+        if (m->how != WC_operation_NEEDED || !facade || m->by == last ||
+            m->by->about.role != WC_role_PART || !is_in(g, facade) || !wc_name_is_cudnn(m->name))
+            continue;
+        wc_replay_run(&g->replay, &g->search, &facade->search, m->name, g->scratch,
+                      WC_SEARCH_SCRATCH);
+        if (wc_replay_taken(&g->replay))
+            continue;
+        last = m->by;
+        torn++;
+    }
+    return torn;
+}
+
+void loader_sim_undo(struct loader_sim *g, size_t objects) {
+    for (size_t i = objects; i < g->n; i++)
+        for (size_t k = 0; k < objects; k++)
+            if (g->objects[k]->facade == g->objects[i])
+                g->objects[k]->facade = NULL;
+    while (g->n > objects) {
+        forget_names(g, g->objects[--g->n]);
+        *MUST_ADD(g->gone, g->gone_count) = g->objects[g->n];
+    }
+    g->loaded[g->n] = NULL;
+}
+
+size_t loader_sim_startup(const struct loader_sim *g) {
+    size_t n = 0;
+
+    while (n < g->n && g->objects[n]->about.asked_how != WC_operation_DLOPEN)
+        n++;
+    return n;
+}
+
+void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
+    const struct loaded *o = g->objects[object];
+    struct loader_sim_missing *m;
+
+    g->missing_count = 0; /* what comes behind it is not asked for any more */
+    note_missing(g, o->about.asked_name ? o->about.asked_name : o->about.path, o->by,
+                 o->about.asked_how, false);
+    loader_sim_undo(g, object);
+    m = &g->missing[0];
+    m->found = o;
+    m->refused = error;
+}
+
+/* ---- the start ---- */
+
+/* One that is not found is passed over. */
+static void preload(struct loader_sim *g) {
+    const char *list = loader_variable(g->environment, "LD_PRELOAD");
+    char *copy = must_copy(list ? list : ""), *rest = copy, *name;
+
+    while ((name = strsep(&rest, " :")))
+        if (*name)
+            want(g, name, NULL, WC_operation_PRELOAD);
+    free(copy);
+}
+
+static bool start(struct loader_sim *g, const char *program) {
+    const struct library *library = library_cache_get(g->library_cache, program, NULL);
+    struct loaded *o;
+
+    if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter ||
+        strstr(library->interpreter, "ld-musl"))
+        return false;
+    library_cache_use(g->library_cache, library->interpreter, &g->search);
+    o = add(g, wc_library_file(&library->about), library, NULL, NULL, WC_operation_START);
+    o->search.is_program = true;
+    g->program = o;
+    g->search.program = &o->search;
+    g->search.library_path_origin = o->search.origin;
+    return true;
+}
+
+bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
+                      const char *program, char *const *environment,
+                      const struct loader_sim_opens *opens) {
+    memset(g, 0, sizeof(*g));
+    if (opens)
+        g->opens = *opens;
+    heap_arena_begin(&g->memory);
+    g->library_cache = library_cache;
+    g->environment = environment;
+    g->directory = library_cache->disk.directory ? must_copy(library_cache->disk.directory)
+                   : library_cache->disk.root[0] ? NULL
+                                                 : getcwd(NULL, 0);
+    g->search.library_path = loader_variable(g->environment, "LD_LIBRARY_PATH");
+    g->search.machine = OWN_MACHINE;
+    g->tried.arena = &g->memory.arena;
+    g->search.memory = &g->tried;
+    if (!program) {
+        library_cache_use(library_cache, NULL, &g->search);
+    } else if (!start(g, program)) {
+        loader_sim_end(g);
+        return false;
+    }
+    preload(g);
+    if (g->opens.in_turn) {
+        load_needed(g, 0);
+        g->opens.in_turn = has_another_dlopen(g);
+    }
+    load_rest(g, 0);
+    return true;
+}
+
+void loader_sim_end(struct loader_sim *g) {
+    for (size_t i = 0; i < g->n; i++)
+        end_object(g->objects[i]);
+    for (size_t i = 0; i < g->gone_count; i++)
+        end_object(g->gone[i]);
+    hash_clear(&g->asked);
+    free(g->gone);
+    free(g->objects);
+    free(g->loaded);
+    free(g->missing);
+    free(g->directory);
+    heap_arena_end(&g->memory);
+}

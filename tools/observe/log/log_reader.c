@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "log_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/names/names.h"
+#include "former.h"
+#include "process_state.h"
+#include "record_json.h"
+#include "record_line.h"
+#include "unpack.h"
+
+/* Longer lines than any record are no records; they are passed over without being kept. */
+#define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
+#define BLOCK (8 * LINE_MOST)
+/* A file without one record in so many lines is something else. */
+#define PATIENCE 1000
+
+#define TEXTS_SEEN 16384
+struct log_texts {
+    struct heap_arena memory;
+    const char *seen[TEXTS_SEEN];
+};
+
+enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
+
+struct reading {
+    struct unpack *from_file;
+    bool at_end;
+    struct logs *logs;
+    struct log_file *file;
+    struct source *process;  /* NULL: no record yet */
+    struct heap_arena lists; /* of the records being read */
+    struct former former;    /* of this process */
+    char *other_version;     /* what is said of a log that has another; NULL: none yet */
+    const char *line;
+    size_t n;
+    size_t from, to; /* of the block, what is not taken yet */
+};
+
+/* For one file after the other: ten thousand of them need not fetch this much from the system. */
+static char room[LINE_MOST + 1]; /* texts of a line */
+static char block[BLOCK + 1];
+
+static void fill_block(struct reading *in) {
+    ssize_t n;
+
+    memmove(block, block + in->from, in->to - in->from);
+    in->to -= in->from;
+    in->from = 0;
+    n = unpack_read(in->from_file, block + in->to, BLOCK - in->to);
+    in->at_end = n <= 0;
+    in->to += n > 0 ? (size_t)n : 0;
+    block[in->to] = '\0';
+}
+
+/* The line is in->line for in->n bytes, and ends with a newline or a NUL. */
+static enum line read_line(struct reading *in) {
+    const char *newline;
+    bool too_long = false;
+
+    for (;;) {
+        in->line = block + in->from;
+        in->n = in->to - in->from;
+        newline = memchr(in->line, '\n', in->n);
+        if (newline || in->at_end || (in->n > LINE_MOST && unpack_is_packed(in->from_file)))
+            break;
+        if (in->n > LINE_MOST) {
+            too_long = true;
+            in->from = in->to;
+        }
+        fill_block(in);
+    }
+    if (newline)
+        in->n = (size_t)(newline - in->line);
+    in->from += in->n + (newline != NULL);
+    if (!newline && in->n == 0 && !too_long)
+        return LINE_NONE;
+    in->file->open_end = !newline && in->at_end;
+    if (too_long || in->n > LINE_MOST)
+        return LINE_TOO_LONG;
+    return newline ? LINE_WHOLE : LINE_OPEN;
+}
+
+static void note_damage(struct log_file *file, const char *reason) {
+    if (!file->damaged)
+        file->damaged = must_allocate(LOG_DAMAGED_TOLD * sizeof(*file->damaged));
+    if (file->damaged_lines < LOG_DAMAGED_TOLD) {
+        file->damaged[file->damaged_lines].line = file->lines;
+        file->damaged[file->damaged_lines].reason = must_copy(reason);
+    }
+    file->damaged_lines++;
+}
+
+void logs_add(struct logs *logs, struct source *process) {
+    logs->processes =
+        must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
+    logs->processes[logs->process_count++] = process;
+}
+
+static void take_record(struct reading *in, const struct wc_record *r) {
+    struct logs *logs = in->logs;
+
+    if (!in->process || (r->kind == WC_KIND_process && in->process->records > 0)) {
+        in->process = source_new(SOURCE_LOG, in->file->path);
+        in->process->file = in->file;
+        if (!logs->texts) {
+            logs->texts = must_allocate(sizeof(*logs->texts));
+            heap_arena_begin(&logs->texts->memory);
+        }
+        in->process->stack.texts =
+            (struct wc_texts){&logs->texts->memory.arena, logs->texts->seen, TEXTS_SEEN};
+        logs_add(in->logs, in->process);
+    }
+    in->process->keep_events = logs->events < logs->keep_events;
+    logs->events += in->process->keep_events;
+    in->file->records++;
+    source_take(in->process, r);
+}
+
+static enum record_read read_record(struct reading *in, struct wc_record *r,
+                                    char trouble[RECORD_TROUBLE], json_t **json) {
+    json_error_t error;
+
+    *json = NULL;
+    if (record_from_line(in->line, in->n, room, &in->lists.arena, r))
+        return RECORD_READ;
+    *json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
+    if (*json) {
+        former_complete(&in->former, *json);
+        return record_from_json(*json, &in->lists.arena, r, trouble);
+    }
+    snprintf(trouble, RECORD_TROUBLE, "%s", error.text);
+    return RECORD_DAMAGED;
+}
+
+static void take_line(struct reading *in, enum line how) {
+    char trouble[RECORD_TROUBLE];
+    struct wc_record r;
+    json_t *json;
+
+    if (how == LINE_TOO_LONG) {
+        note_damage(in->file, unpack_is_packed(in->from_file)
+                                  ? "longer than any record; a packed log is read no further"
+                                  : "longer than any record");
+        return;
+    }
+    switch (read_record(in, &r, trouble, &json)) {
+    case RECORD_READ:
+        take_record(in, &r);
+        break;
+    case RECORD_OTHER_VERSION:
+        in->other_version = must_copy(trouble);
+        break;
+    case RECORD_DAMAGED:
+        note_damage(in->file, how == LINE_OPEN && !json ? "cut off" : trouble);
+        break;
+    }
+    json_decref(json);
+    heap_arena_clear(&in->lists);
+}
+
+static void take_lines(struct reading *in) {
+    struct log_file *file = in->file;
+    enum line how;
+
+    while (!in->other_version && (how = read_line(in)) != LINE_NONE) {
+        file->lines++;
+        take_line(in, how);
+        /* Four GiB of one byte are four MiB when packed. */
+        if ((file->records == 0 && file->damaged_lines >= PATIENCE) ||
+            (how == LINE_TOO_LONG && unpack_is_packed(in->from_file)))
+            return;
+    }
+}
+
+static void free_file(struct log_file *file) {
+    for (size_t i = 0; file->damaged && i < LOG_DAMAGED_TOLD; i++)
+        free(file->damaged[i].reason);
+    free(file->damaged);
+    free(file->path);
+    free(file);
+}
+
+/* Why nothing of the file counts; NULL: it is a log. */
+static char *complaint(const struct reading *in) {
+    const struct log_file *file = in->file;
+
+    if (in->other_version || unpack_trouble(in->from_file))
+        return must_copy(in->other_version ?: unpack_trouble(in->from_file));
+    if (file->lines == 0)
+        return must_copy("empty");
+    if (file->records == 0)
+        return must_format("not a log of whichcudnn (line %zu: %s)", file->damaged[0].line,
+                           file->damaged[0].reason);
+    return NULL;
+}
+
+static bool answers(const struct wc_object_record *o, const char *name) {
+    const char *const names[] = {o->soname, o->path, o->real_path, o->asked_name};
+
+    WC_EACH_ROW(n, names)
+        if (*n && strcmp(wc_base_name(*n), wc_base_name(name)) == 0)
+            return true;
+    return false;
+}
+
+/* cuDNN aborts where a library that it asked for is not there, without another word to the loader:
+ * the shim could not learn any more that the request had failed. Of libraries of CUDA whatever
+ * comes in is in the log. */
+static void infer_failure(struct source *p) {
+    struct wc_record r;
+    struct wc_name name;
+
+    if (p->stack.has_summary || process_state(p) == PROCESS_RUNS ||
+        !in_flight_failure(&p->in_flight, &r))
+        return; /* it ended as others do, or goes on */
+    name = wc_name_read(r.u.failure.name);
+    if (name.kind == WC_NAME_OTHER || WC_ANY(o, p->stack.objects, answers(&o->r, r.u.failure.name)))
+        return;
+    r.seq = p->last_seq;
+    wc_stack_apply(&p->stack, &r);
+}
+
+static bool read_file(struct logs *logs, int fd, const struct stat *facts, const char *path,
+                      char **trouble) {
+    struct reading *in = must_allocate(sizeof(*in));
+    size_t before = logs->process_count;
+
+    in->from_file = unpack_begin(fd);
+    in->logs = logs;
+    heap_arena_begin(&in->lists);
+    in->file = must_allocate(sizeof(*in->file));
+    in->file->path = must_copy(path);
+    in->file->device = facts->st_dev;
+    in->file->inode = facts->st_ino;
+    take_lines(in);
+    *trouble = complaint(in);
+    if (*trouble) {
+        while (logs->process_count > before)
+            source_free(logs->processes[--logs->process_count]);
+        free_file(in->file);
+    } else {
+        logs->files = must_grow(logs->files, (logs->file_count + 1) * sizeof(*logs->files));
+        logs->files[logs->file_count++] = in->file;
+        for (size_t i = before; i < logs->process_count; i++) {
+            infer_failure(logs->processes[i]);
+            source_settle(logs->processes[i]);
+        }
+    }
+    heap_arena_end(&in->lists);
+    former_end(&in->former);
+    unpack_end(in->from_file);
+    free(in->other_version);
+    free(in);
+    return !*trouble;
+}
+
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+int log_open_of(const char *path, bool (*counts)(const void *arg, uid_t owner), const void *arg,
+                char **why) {
+    int fd = open(path, OPEN_FLAGS | O_NOFOLLOW);
+    struct stat facts;
+
+    *why = NULL;
+    if (fd < 0 || fstat(fd, &facts) != 0)
+        *why = must_copy(errno == ELOOP ? "a link" : strerror(errno));
+    else if (!S_ISREG(facts.st_mode))
+        *why = must_copy("not a regular file");
+    else if (!counts(arg, facts.st_uid))
+        *why = must_format("of user %u", (unsigned)facts.st_uid);
+    if (*why && fd >= 0)
+        close(fd);
+    return *why ? -1 : fd;
+}
+
+static bool is_standard_input(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+bool logs_read(struct logs *logs, const char *path, char **trouble) {
+    int fd =
+        is_standard_input(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, OPEN_FLAGS);
+
+    return logs_read_descriptor(logs, fd, path, trouble);
+}
+
+bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **trouble) {
+    bool standard_input = is_standard_input(path), good = false;
+    struct stat facts;
+
+    if (fd < 0 || fstat(fd, &facts) != 0)
+        *trouble = must_copy(strerror(errno));
+    else if (S_ISDIR(facts.st_mode))
+        *trouble = must_copy(strerror(EISDIR));
+    else if (!S_ISREG(facts.st_mode) && !standard_input)
+        *trouble = must_copy("not a regular file");
+    else
+        good = read_file(logs, fd, &facts, standard_input ? "standard input" : path, trouble);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+void logs_end(struct logs *logs) {
+    for (size_t i = 0; i < logs->process_count; i++)
+        source_free(logs->processes[i]);
+    for (size_t i = 0; i < logs->file_count; i++)
+        free_file(logs->files[i]);
+    if (logs->texts)
+        heap_arena_end(&logs->texts->memory);
+    free(logs->texts);
+    free(logs->processes);
+    free(logs->files);
+    memset(logs, 0, sizeof(*logs));
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where what is known of one process comes from, and the model made of it: a log, a running
+ * process, a tree that was scanned, a lock. Everything after it (reports, comparisons) reads this
+ * and does not ask which it was.
+ */
+#pragma once
+
+#include "core/model/stack.h"
+#include "end.h"
+#include "in_flight.h"
+#include "tools/util/memory.h"
+
+struct log_file;
+
+enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
+
+struct source_events { /* every record as it came, for the timeline; perhaps the first alone */
+    struct wc_record *p;
+    size_t n, room;
+};
+
+struct source_requests { /* in the order of their records; the first of them */
+    struct source_request {
+        int64_t seq;
+        struct wc_request_record r;
+    } * p;
+    size_t n, room;
+};
+#define SOURCE_REQUESTS_MOST 65536
+
+/* Lists of which there may be more than is told: a lock has what its lines say, and no more. */
+struct source_in_part {
+    bool environment, packages, objects, demands, bindings;
+};
+
+struct source {
+    enum source_type type;
+    char *path;                  /* the log; /proc/PID; what was scanned; the lock */
+    const struct log_file *file; /* of a log: its damage; else NULL */
+    struct heap_arena memory;    /* of the stack */
+    struct wc_stack stack;
+    struct source_in_part in_part; /* of a lock; else nothing */
+    struct in_flight in_flight;
+    size_t records;
+    int64_t pid; /* of its first record; of the process */
+    int64_t first_time, last_time;
+    int64_t last_seq;
+    int64_t cut;            /* list elements and bytes of text that the writer left out */
+    enum wc_end of_command; /* how that ended which it belongs to: well, failed or not known */
+    const char *how;        /* the same in words; NULL: nothing to say */
+    enum wc_end end;        /* where it does not say so itself (tools/report/ends.h) */
+    struct source_requests requests;
+    char *root; /* below which its files lie; NULL: this computer's */
+    bool keep_events;
+    struct source_events events; /* empty unless keep_events */
+};
+
+/* Never NULL; the path is copied. */
+struct source *source_new(enum source_type type, const char *path);
+void source_free(struct source *s);
+
+/* Takes the record, which has its head, into the model. */
+void source_take(struct source *s, const struct wc_record *r);
+/* Into the model alone: it has been counted, or is not of this writer. */
+void source_apply(struct source *s, const struct wc_record *r);
+/* For a record that the command itself makes: gives it the next number, the time, and the
+ * source's pid. */
+void source_add(struct source *s, struct wc_record *r);
+
+/* Of a log that was read: gives back what its lists have grown beyond what they hold. */
+void source_settle(struct source *s);
+
+/* The same, for core/records/emit.h. */
+struct wc_sink source_sink(struct source *s);
+
+/* Records that were written, by their numbers, and are not there, damaged ones not counted. */
+int64_t source_missing(const struct source *s);
+
+const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */

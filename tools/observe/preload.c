@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preload.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/observe/elf/elf_file.h"
+#include "tools/util/glob_below.h"
+#include "tools/util/memory.h"
+#include "tools/util/program.h"
+
+#define LOG_ENDING ".jsonl"
+
+#ifndef WHICHCUDNN_LIBDIR
+#define WHICHCUDNN_LIBDIR "/usr/local/lib"
+#endif
+#define SHIM_NAME "libwhichcudnn.so"
+#ifdef __aarch64__
+#define IN_DEBIAN "/../lib/aarch64-linux-gnu/whichcudnn"
+#else
+#define IN_DEBIAN "/../lib/x86_64-linux-gnu/whichcudnn"
+#endif
+
+/* Directory of this program, without a slash at its end; "" if it cannot be told. Without a /proc
+ * the kernel's name for it is the one of execve. */
+static char *own_directory(void) {
+    char path[PATH_MAX];
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    char *slash;
+
+    path[n > 0 ? n : 0] = '\0';
+    if (n <= 0 && (!started || !realpath(started, path)))
+        path[0] = '\0';
+    slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+    return must_copy(slash ? path : "");
+}
+
+/* Where wheels, packages and tarballs have it, as seen from the command. */
+static const char *const beside[] = {
+    "",
+    "/../lib",
+    "/../lib64",
+    IN_DEBIAN,
+    "/../lib64/whichcudnn",
+    "/../lib/whichcudnn",
+    "/../lib*/python3*/*-packages/whichcudnn", /* site-, Debian's dist- */
+    "/../whichcudnn",                          /* pip install --target */
+};
+
+/* Of several Pythons in one directory, the one that was installed last brought this command. */
+static char *newest_match(const char *own, const char *pattern) {
+    glob_t matches;
+    struct stat facts, newest = {.st_ctim = {.tv_sec = -1}};
+    char *found = NULL;
+
+    if (glob_below(own, pattern, GLOB_NOSORT, &matches) != 0)
+        return NULL;
+    for (size_t i = 0; i < matches.gl_pathc; i++)
+        if (stat(matches.gl_pathv[i], &facts) == 0 &&
+            (facts.st_ctim.tv_sec > newest.st_ctim.tv_sec ||
+             (facts.st_ctim.tv_sec == newest.st_ctim.tv_sec &&
+              facts.st_ctim.tv_nsec > newest.st_ctim.tv_nsec))) {
+            newest = facts;
+            free(found);
+            found = must_copy(matches.gl_pathv[i]);
+        }
+    globfree(&matches);
+    return found;
+}
+
+static char *try_beside(const char *own, const char *place) {
+    OWNED char *file = must_format("%s/%s", place, SHIM_NAME);
+    OWNED char *found =
+        strchr(place, '*') ? newest_match(own, file) : must_format("%s%s", own, file);
+
+    return found ? realpath(found, NULL) : NULL;
+}
+
+static char *search_shim(void) {
+    const char *given = getenv("WHICHCUDNN_SHIM");
+    OWNED char *own = NULL;
+    char *found = NULL;
+
+    if (given && *given)
+        return realpath(given, NULL);
+    own = own_directory();
+    for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++)
+        found = try_beside(own, beside[i]);
+    return found ? found : realpath(WHICHCUDNN_LIBDIR "/" SHIM_NAME, NULL);
+}
+
+char *preload_name_trouble(const char *path) {
+    if (!strpbrk(path, " :\t\n"))
+        return NULL;
+    return must_format("%s cannot be preloaded: LD_PRELOAD splits at spaces and colons", path);
+}
+
+char *preload_find_shim(char **trouble) {
+    char *shim = search_shim(), *why = NULL;
+
+    if (!shim)
+        why = must_format("%s is not beside this program nor in %s; WHICHCUDNN_SHIM can name "
+                          "it",
+                          SHIM_NAME, WHICHCUDNN_LIBDIR);
+    else
+        why = preload_name_trouble(shim);
+    if (trouble)
+        *trouble = why;
+    if (!why)
+        return shim;
+    if (!trouble) {
+        complain("%s", why);
+        free(why);
+    }
+    free(shim);
+    return NULL;
+}
+
+static bool in_list(const char *list, const char *name) {
+    size_t n = strlen(name), length;
+
+    for (; *list; list += length) {
+        list += strspn(list, " :");
+        length = strcspn(list, " :");
+        if (length == n && memcmp(list, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+char *preload_list(const char *before, const char *shim) {
+    if (!before || !*before)
+        return must_copy(shim);
+    return in_list(before, shim) ? must_copy(before) : must_format("%s:%s", before, shim);
+}
+
+char *preload_without(const char *list, const char *shim) {
+    const char *ours = wc_base_name(shim);
+    char *copy = must_copy(list ? list : ""), *rest = NULL, *longer, *at, *one, *save;
+
+    for (at = copy; (one = strtok_r(at, " :", &save)); at = NULL)
+        if (strcmp(wc_base_name(one), ours) != 0) {
+            longer = preload_list(rest, one);
+            free(rest);
+            rest = longer;
+        }
+    free(copy);
+    return rest;
+}
+
+static bool is_directory(const char *path) {
+    struct stat facts;
+
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+static bool can_write_in(const char *directory) {
+    return directory && *directory && is_directory(directory) &&
+           access(directory, W_OK | X_OK) == 0;
+}
+
+static char *absolute(const char *path) {
+    char *here, *whole;
+
+    if (path[0] == '/' || !(here = getcwd(NULL, 0)))
+        return must_copy(path);
+    whole = must_format("%s/%s", here, path);
+    free(here);
+    return whole;
+}
+
+/* Whoever runs a command looks where they are. */
+static char *default_place(void) {
+    char *here = getcwd(NULL, 0);
+    const char *temporary = getenv("TMPDIR");
+
+    if (can_write_in(here))
+        return here;
+    free(here);
+    return must_copy(can_write_in(temporary) ? temporary : "/tmp");
+}
+
+/* A value is a directory or a file name, in which %p, %n and %r stand for what the process puts
+ * there: up to the first of them the name is known. */
+static void split(struct log_place *place) {
+    char *slash, *percent;
+
+    if (is_directory(place->value)) {
+        place->directory = must_copy(place->value);
+        for (size_t n = strlen(place->directory); n > 1 && place->directory[n - 1] == '/'; n--)
+            place->directory[n - 1] = '\0'; /* "logs/" is "logs" */
+        place->prefix = must_copy("whichcudnn-");
+        return;
+    }
+    place->directory = must_copy(place->value);
+    slash = strrchr(place->directory, '/');
+    place->prefix = must_copy(slash ? slash + 1 : "");
+    if (slash)
+        slash[slash == place->directory] = '\0';
+    percent = strchr(place->prefix, '%');
+    if (percent)
+        *percent = '\0';
+    else if (wc_str_ends(place->prefix, LOG_ENDING)) /* others have their number before it */
+        place->prefix[strlen(place->prefix) - strlen(LOG_ENDING)] = '\0';
+    if (strchr(place->directory, '%')) {
+        free(place->directory);
+        place->directory = NULL;
+    }
+}
+
+void log_place_choose(struct log_place *place, const char *given) {
+    place->passing = false;
+    if (!given)
+        given = getenv("WHICHCUDNN_LOG");
+    place->named = given && *given;
+    place->value = place->named ? absolute(given) : default_place();
+    if (place->named && wc_str_ends(place->value, "/") && mkdir(place->value, 0777) != 0 &&
+        errno != EEXIST)
+        complain("%s: %s", place->value, strerror(errno));
+    split(place);
+    if (log_place_is_none(place))
+        return;
+    if (place->directory && !log_place_is_good(place))
+        complain("%s: logs cannot be written here", place->directory);
+}
+
+void log_place_of_library(struct log_place *place) {
+    const char *other = getenv("TMPDIR");
+    const char *temporary = can_write_in("/tmp") || !other ? "/tmp" : other;
+    struct stat facts;
+    bool is_ours;
+
+    place->named = place->passing = false;
+    place->value = must_format("%s/whichcudnn-%u", temporary, (unsigned)geteuid());
+    is_ours = lstat(place->value, &facts) == 0 && S_ISDIR(facts.st_mode) &&
+              facts.st_uid == geteuid() && !(facts.st_mode & 022);
+    place->directory = must_copy(is_ours ? place->value : temporary);
+    place->prefix = must_copy("whichcudnn-");
+}
+
+char *log_place_other_name(const char *name, int64_t number) {
+    size_t n = strlen(name) - (wc_str_ends(name, LOG_ENDING) ? strlen(LOG_ENDING) : 0);
+
+    return must_format("%.*s-%jd" LOG_ENDING, (int)n, name, (intmax_t)number);
+}
+
+void log_place_read(struct log_place *place, const char *given) {
+    place->named = true;
+    place->passing = false;
+    place->value = absolute(given);
+    split(place);
+}
+
+bool log_place_is_none(const struct log_place *place) {
+    return strcmp(place->value, "/dev/null") == 0;
+}
+
+bool log_place_is_good(const struct log_place *place) {
+    return !log_place_is_none(place) && can_write_in(place->directory);
+}
+
+void log_place_end(struct log_place *place) {
+    free(place->value);
+    free(place->directory);
+    free(place->prefix);
+}
+
+/* ---- the library's file ---- */
+
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#define OWN_NAME "aarch64"
+#else
+#define OWN_MACHINE EM_X86_64
+#define OWN_NAME "x86-64"
+#endif
+
+char *shim_file_trouble(const char *path) {
+    struct elf_file *file;
+    struct disk disk;
+    char *trouble = NULL;
+
+    disk_begin(&disk, NULL);
+    file = elf_file_open(&disk, path, true);
+    if (!file)
+        trouble = must_format("%s cannot be read: %s", path, strerror(errno));
+    else if (file->error != WC_ELF_OK)
+        trouble = must_format("%s is no library of 64 bits, or is cut off", path);
+    else if (file->image.machine != OWN_MACHINE)
+        trouble = must_format("%s is for another processor than this one, " OWN_NAME, path);
+    elf_file_close(file);
+    disk_end(&disk);
+    return trouble;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a tree holds of cuDNN, before anything runs: every copy, every host, and for each
+ * environment (a site-packages, another directory, a program) what its hosts would get, as the
+ * model of a process.
+ */
+#pragma once
+
+#include "tools/observe/loader/library_cache.h"
+#include "tools/observe/log/source.h"
+
+/* All begin with the path, by which their lists are sorted. */
+struct scan_note {
+    char *path, *why;
+};
+
+struct scan_copy {
+    char *path;
+    struct library *library;
+};
+
+struct scan_host {
+    char *path;
+    struct library *library;
+    char *environment; /* its directory, or that of its Python packages; a program: itself */
+    bool is_program;
+    bool is_loaded; /* by a program of the scan, with which it is told */
+};
+
+struct scan_file {
+    char *path;
+    bool is_program;
+};
+
+struct scan {
+    struct library_cache library_cache;
+    char *const *environment; /* variables: NAME=value, NULL at the end; the caller's */
+    void (*progress)(size_t done, size_t known); /* of directories; NULL: not wanted */
+    struct scan_copy *found;                     /* each library of cuDNN's, where it lies */
+    size_t found_count;
+    struct source *copies;     /* an object for each library of cuDNN's, where it lies */
+    struct source **processes; /* one for each environment with a host */
+    size_t process_count;
+    struct scan_host *hosts;
+    size_t host_count;
+    struct scan_note *notes; /* what was passed over, and why */
+    size_t note_count;
+    size_t files, libraries; /* directory entries seen, libraries looked at */
+    struct scan_file *seen;  /* libraries and programs, by their names and marks */
+    size_t seen_count;
+};
+
+/* *s must not move. root: as for disk_begin; path: what it is called. */
+void scan_begin(struct scan *s, const char *root, const char *path, char *const *environment);
+void scan_end(struct scan *s);
+/* A directory with all that is below it, a program, or a library. False: *trouble says why not (the
+ * caller frees). */
+bool scan_add(struct scan *s, const char *path, char **trouble);
+/* After all were added: fills in processes. */
+void scan_make(struct scan *s);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the hosts of each environment would get: see scan.h. Each host is loaded by itself, so that
+ * what comes out is its own search and not who came first; what is the same file is one object.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/knowledge/frameworks.h"
+#include "core/names/version.h"
+#include "scan_inside.h"
+#include "tools/observe/loader/loader_sim.h"
+#include "tools/observe/log/first_records.h"
+#include "tools/observe/not_preloadable.h"
+#include "tools/util/glob_below.h"
+
+#define ROUNDS_MOST 4     /* of packages that others rely on */
+#define IMPORTERS_MOST 16 /* that are tried for a host */
+
+/* ---- the program ---- */
+
+/* PREFIX/lib/python3.12/site-packages is of PREFIX/bin/python3.12; Debian's dist-packages below
+ * /usr/local are of the one in /usr. NULL: not known. */
+static char *interpreter_of(struct scan *s, const char *environment) {
+    char *prefix = must_copy(environment), *version, *end, *path = NULL;
+
+    if ((end = strrchr(prefix, '/')))
+        *end = '\0';
+    version = must_copy(wc_base_name(prefix));
+    for (int i = 0; i < 2; i++)
+        if ((end = strrchr(prefix, '/')))
+            *end = '\0';
+    const char *const roots[] = {prefix, "/usr"}, *const names[] = {version, "python3", "python"};
+    for (size_t i = 0; i < 6 && !path; i++) {
+        const struct library *b;
+        path = must_format("%s/bin/%s", roots[i / 3], names[i % 3]);
+        b = library_cache_get(&s->library_cache, path, NULL);
+        if (!b || !b->interpreter) {
+            free(path);
+            path = NULL;
+        }
+    }
+    free(version);
+    free(prefix);
+    return path;
+}
+
+/* ---- what a host opens by itself ---- */
+
+/* The major that its package or its own symbols demand; -1: not known. */
+static int32_t major_of(const struct source *source, int64_t host) {
+    for (size_t i = 0; i < source->stack.demands.n; i++) {
+        const struct wc_demand_record *d = &source->stack.demands.p[i].r;
+        struct wc_version v = WC_VERSION_NONE;
+        struct wc_spec spec;
+        if (d->host != host)
+            continue;
+        if (d->built)
+            wc_version_parse(d->built, strlen(d->built), &v);
+        else if (d->spec && wc_spec_parse(d->spec, strlen(d->spec), &spec))
+            v = wc_spec_floor(&spec).major >= 0 ? wc_spec_floor(&spec)
+                : spec.n                        ? spec.clause[0].version
+                                                : v;
+        if (v.major > 0)
+            return v.major;
+    }
+    return -1;
+}
+
+/* What is demanded of cuDNN for it, as host 1; NULL: it cannot be read. The caller ends it. */
+static struct source *demands_of(struct scan *s, struct library *b) {
+    struct elf_reader reader;
+    struct source *demands;
+    struct wc_library host = b->about;
+    struct wc_sink to;
+    struct elf_file *l = library_cache_elf_file(&s->library_cache, b);
+
+    if (!l)
+        return NULL;
+    demands = source_new(SOURCE_SCAN, b->about.path);
+    to = source_sink(demands);
+    elf_file_identify(l, &host);
+    host.number = 1;
+    elf_reader_begin(&reader, &s->library_cache.disk);
+    wc_emit_demands(&to, &host, &reader.reader);
+    library_cache_elf_file_end(b, l);
+    return demands;
+}
+
+/* Stubs open the library of the major that they were built for, by a name that is put together when
+ * they run. */
+static void name_what_it_opens(struct scan *s, struct library *b) {
+    struct source *demands;
+    int32_t major;
+    char *name;
+
+    if (b->needs_cudnn || (b->opens && b->opens[0]) ||
+        !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
+        !(demands = demands_of(s, b)))
+        return;
+    major = major_of(demands, 1);
+    if (major > 0) {
+        name = must_format("libcudnn.so.%d", major);
+        library_cache_add_open(&s->library_cache, b, name);
+        free(name);
+    }
+    source_free(demands);
+}
+
+/* Does its package require one of cuDNN's? */
+static bool requires_package(struct scan *s, struct library *b) {
+    struct source *demands = demands_of(s, b);
+    bool found = demands && WC_ANY(d, demands->stack.demands, d->r.package);
+
+    if (demands)
+        source_free(demands);
+    return found;
+}
+
+/* ---- one host ---- */
+
+static bool is_there(const struct library_cache *w, const char *site, const char *name) {
+    OWNED char *path = must_format("%s/%s", site, name);
+    struct wc_file_stat facts;
+
+    return w->disk.files.facts(w->disk.files.ctx, path, &facts);
+}
+
+/* False: none of them came in. */
+static bool preload_files(struct loader_sim *g, const char *directory,
+                          const struct wc_framework_file *p) {
+    struct library_cache *w = g->library_cache;
+    OWNED char *whole = must_format("%s%s/", w->disk.root, directory);
+    bool opened = false;
+    glob_t found;
+
+    if (glob_below(whole, p->file, GLOB_BRACE | GLOB_NOSORT, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && (i == 0 || (p->how & WC_FRAMEWORK_FILE_ALL)); i++)
+            opened |= loader_sim_open(g, found.gl_pathv[i] + strlen(w->disk.root), NULL) != NULL;
+        globfree(&found);
+    }
+    return opened;
+}
+
+static bool preload_on_path(struct loader_sim *g, const struct wc_framework_file *p) {
+    const char *path = loader_variable(g->environment, "LD_LIBRARY_PATH");
+    char *copy = must_copy(path ? path : ""), *rest = copy, *directory;
+    bool opened = false;
+
+    while (!opened && (directory = strsep(&rest, ":")))
+        opened = *directory && preload_files(g, directory, p);
+    free(copy);
+    return opened;
+}
+
+static void preload(struct scan *s, struct loader_sim *g, const struct scan_host *h,
+                    bool if_missing) {
+    size_t length = strlen(h->environment);
+    const char *below = h->path + length + 1;
+    const struct wc_framework_file *p;
+    bool opened = false;
+
+    if (!scan_is_site(h->environment))
+        return;
+    for (size_t i = 0; (p = wc_framework_preload(below, strcspn(below, "/"), if_missing, i)); i++)
+        if ((p->by && !is_there(g->library_cache, h->environment, p->by)) ||
+            (opened && (p->how & WC_FRAMEWORK_FILE_OTHERWISE)) ||
+            ((p->how & WC_FRAMEWORK_FILE_IF_REQUIRED) && !requires_package(s, h->library)))
+            continue;
+        else if (p->how & WC_FRAMEWORK_FILE_ON_PATH)
+            opened |= preload_on_path(g, p);
+        else if (!strchr(p->file, '/'))
+            opened |= loader_sim_open(g, p->file, NULL) != NULL;
+        else
+            opened |= preload_files(g, h->environment, p);
+}
+
+/* Libraries of the environment that this one relies on, which other packages load. */
+struct before {
+    const char **p;
+    size_t n;
+};
+
+static bool note_before(struct scan *s, const struct loader_sim *g, const struct scan_host *h,
+                        struct before *b) {
+    size_t n = b->n;
+
+    for (size_t i = 0; i < g->missing_count && scan_is_site(h->environment); i++) {
+        const char *path = scan_file_in(s, h->environment, g->missing[i].name);
+        if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER || !path ||
+            WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
+            continue;
+        *MUST_ADD(b->p, b->n) = path;
+    }
+    return b->n > n;
+}
+
+/* importer: whom it comes with; NULL: it is opened by its own path. */
+static bool load(struct scan *s, const struct scan_host *h, const char *importer,
+                 const char *program, const struct before *b, bool if_missing,
+                 struct loader_sim *g) {
+    if (!loader_sim_begin(g, &s->library_cache, h->is_program ? h->path : program, s->environment,
+                          NULL))
+        return false;
+    preload(s, g, h, false);
+    if (if_missing)
+        preload(s, g, h, true);
+    for (size_t i = b->n; i > 0; i--)
+        loader_sim_open(g, b->p[i - 1], NULL);
+    if (!h->is_program)
+        loader_sim_open(g, importer ? importer : h->path, NULL);
+    return true;
+}
+
+static bool has_preloads(const struct scan_host *h) {
+    const char *below = h->path + strlen(h->environment) + 1;
+
+    return scan_is_site(h->environment) &&
+           wc_framework_preload(below, strcspn(below, "/"), true, 0);
+}
+
+/* As far as `run` would know it, too: a static program has no loader. */
+char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
+    char *program = NULL, *reason;
+
+    reason = s->library_cache.disk.root[0] ? NULL : unobserved_reason(path, &program);
+    free(program);
+    return reason ? reason : must_copy(otherwise);
+}
+
+/* Why no loader of this machine takes it. */
+static void report_unobserved(struct scan *s, const struct scan_host *h,
+                              struct loader_sim_emitter *emitter) {
+    static const char otherwise[] = "it is for another architecture, or another C library";
+    OWNED char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
+
+    wc_emit_unobserved(&emitter->to, "what it would get", reason, h->path);
+}
+
+/* What a program has loaded is told with it. */
+static void note_loaded(struct scan *s, const struct scan_host *h, const struct loader_sim *g) {
+    for (size_t i = 0; i < s->host_count && h->is_program; i++)
+        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment) &&
+            loader_sim_of(g, s->hosts[i].library))
+            s->hosts[i].is_loaded = true;
+}
+
+/* False: it did not come in. Of an importer that brings another one in nothing is told. */
+static bool emit_by(struct scan *s, const struct scan_host *h, const char *importer,
+                    const char *program, struct loader_sim_emitter *emitter) {
+    struct before b = {NULL, 0};
+    bool if_missing = false, again, loaded = false;
+    struct loader_sim g;
+
+    for (int round = 0; load(s, h, importer, program, &b, if_missing, &g); round++) {
+        bool more = note_before(s, &g, h, &b);
+        again = round < ROUNDS_MOST && g.missing_count > 0 &&
+                (more || (!if_missing && has_preloads(h)));
+        if_missing = g.missing_count > 0;
+        if (!again) {
+            loaded = loader_sim_of(&g, h->library) != NULL;
+            note_loaded(s, h, &g);
+            if (loaded || !importer)
+                loader_sim_emit(&g, emitter);
+        }
+        loader_sim_end(&g);
+        if (!again)
+            break;
+    }
+    free(b.p);
+    return loaded;
+}
+
+static void emit_host(struct scan *s, const struct scan_host *h, const char *program,
+                      struct loader_sim_emitter *emitter) {
+    struct scan_importers roots = {.n = 0}, programs = {.n = 0};
+    bool emitted = false;
+
+    if (!h->is_program)
+        scan_importers_of(s, h, &roots, &programs);
+    for (size_t i = 0; i < roots.n && i < IMPORTERS_MOST && !emitted; i++)
+        emitted = emit_by(s, h, roots.p[i].path, program, emitter);
+    if (!emitted && !emit_by(s, h, NULL, program, emitter))
+        report_unobserved(s, h, emitter);
+    free(roots.p);
+    free(programs.p);
+}
+
+/* ---- an environment ---- */
+
+static bool is_emitted(const struct scan *s, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(s->hosts[k].environment, s->hosts[i].environment) == 0 && !s->hosts[k].is_loaded)
+            return true;
+    return s->hosts[i].is_loaded;
+}
+
+static void make_process(struct scan *s, size_t first) {
+    const char *environment = s->hosts[first].environment;
+    struct source *source = source_new(SOURCE_SCAN, environment);
+    struct loader_sim_emitter emitter = {.to = source_sink(source)};
+    OWNED char *program = s->hosts[first].is_program
+                              ? must_copy(wc_library_file(&s->hosts[first].library->about))
+                          : scan_is_site(environment) ? interpreter_of(s, environment)
+                                                      : NULL;
+    struct wc_search_context unused = {.files = NULL};
+    struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
+
+    source->root = s->library_cache.disk.root[0] ? must_copy(s->library_cache.disk.root) : NULL;
+    library_cache_use(&s->library_cache, NULL, &unused);
+    records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
+    first_records_emit(&records, &emitter.to);
+    for (size_t i = first; i < s->host_count; i++)
+        if (strcmp(s->hosts[i].environment, environment) == 0 && !s->hosts[i].is_loaded) {
+            name_what_it_opens(s, s->hosts[i].library);
+            emit_host(s, &s->hosts[i], program, &emitter);
+        }
+    loader_sim_emitter_end(&emitter);
+    *MUST_ADD(s->processes, s->process_count) = source;
+}
+
+/* A program that has nothing of cuDNN's itself brings in a library that has. */
+static void add_programs(struct scan *s) {
+    struct scan_importers roots = {.n = 0}, programs = {.n = 0};
+
+    for (size_t i = 0; i < s->host_count; i++)
+        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment))
+            scan_importers_of(s, &s->hosts[i], &roots, &programs);
+    for (size_t i = 0; i < programs.n; i++)
+        scan_host_add(s, programs.p[i].library, programs.p[i].path, true);
+    free(roots.p);
+    free(programs.p);
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp((*(struct source *const *)a)->path, (*(struct source *const *)b)->path);
+}
+
+void scan_make_processes(struct scan *s) {
+    add_programs(s);
+    for (int programs = 1; programs >= 0; programs--)
+        for (size_t i = 0; i < s->host_count; i++)
+            if (s->hosts[i].is_program == programs && !is_emitted(s, i))
+                make_process(s, i);
+    if (s->process_count > 0)
+        qsort(s->processes, s->process_count, sizeof(*s->processes), by_path);
+}

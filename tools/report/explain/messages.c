@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "messages.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/demand/diagnose.h"
+#include "core/names/names.h"
+#include "tools/util/memory.h"
+
+/* Asked of the match, not written in the table. */
+static const char by_library[] = "by library", by_versions[] = "by versions";
+#define BY_LIBRARY by_library
+#define BY_VERSIONS by_versions
+#define FATAL EFFECT_FATAL
+#define FALLBACK EFFECT_FALLBACK
+#define NOISE EFFECT_NOISE
+#define DEPENDS EFFECT_DEPENDS
+
+static const struct message table[] = {
+#define MESSAGE(name, what, words, meaning, fits, ...)                                             \
+    {.id = name,                                                                                   \
+     .effect = what,                                                                               \
+     .pattern = words,                                                                             \
+     .means = meaning,                                                                             \
+     .findings = fits,                                                                             \
+     .next = __VA_ARGS__},
+#include "tools/knowledge/messages.def"
+#undef MESSAGE
+};
+#define MESSAGES (sizeof(table) / sizeof(table[0]))
+#define GROUPS 8
+#define WORD_MOST 256 /* longer words are broken: a search costs the square of a word's length */
+
+const struct message *messages_all(size_t *n) {
+    *n = MESSAGES;
+    return table;
+}
+
+const char *message_effect_word(enum message_effect effect) {
+    static const char *const words[] = {"fatal", "fallback", "noise", "depends"};
+
+    return words[effect];
+}
+
+/* ---- the text as the patterns want it ---- */
+
+struct flat {
+    char *text;
+    unsigned *line; /* of each character */
+    char *taken;    /* characters that a row has recognized */
+    size_t n;
+};
+
+/* "ESC [ ... letter", the orders that colour a terminal. Returns its length; 0: none is there. */
+static size_t escape_length(const char *s, size_t n) {
+    size_t i = 2;
+
+    if (n < 2 || s[0] != 0x1B || s[1] != '[')
+        return 0;
+    while (i < n && (s[i] < '@' || s[i] > '~'))
+        i++;
+    return i < n ? i + 1 : n;
+}
+
+static void flatten(struct flat *flat, const char *text, size_t n) {
+    unsigned line = 1;
+    size_t escape, word = 0;
+
+    flat->text = must_allocate(n + 1);
+    flat->line = must_allocate((n + 1) * sizeof(*flat->line));
+    flat->taken = must_allocate(n + 1);
+    for (size_t i = 0; i < n; i++) {
+        bool blank = (unsigned char)text[i] <= ' ' || word == WORD_MOST;
+        escape = escape_length(text + i, n - i);
+        if (escape) {
+            i += escape - 1;
+            continue;
+        }
+        if (!blank || (flat->n > 0 && flat->text[flat->n - 1] != ' ')) {
+            flat->text[flat->n] = blank ? ' ' : text[i];
+            flat->line[flat->n++] = line;
+        }
+        word = blank ? 0 : word + 1;
+        line += text[i] == '\n';
+    }
+}
+
+/* ---- what a match says ---- */
+
+/* NULL: that group is not in the match. */
+static char *copy_group(const struct flat *flat, const regmatch_t *group) {
+    if (group->rm_so < 0)
+        return NULL;
+    return must_format("%.*s", (int)(group->rm_eo - group->rm_so), flat->text + group->rm_so);
+}
+
+/* "8.3.2", "(8, 3, 2)", 8302. */
+static struct wc_version version_of(const char *s) {
+    struct wc_version v = WC_VERSION_NONE;
+    char plain[WC_VERSION_TEXT];
+    size_t n = 0;
+
+    for (; s && *s && n + 1 < sizeof(plain); s++)
+        if (*s == ',')
+            plain[n++] = '.';
+        else if (*s != ' ' && *s != '(' && *s != ')')
+            plain[n++] = *s;
+    plain[n] = 0;
+    if (n > 2 && !strchr(plain, '.'))
+        return wc_version_from_number(strtoull(plain, NULL, 10));
+    wc_version_parse(plain, n, &v);
+    return v;
+}
+
+static bool refuses(enum wc_fit fit) {
+    return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
+}
+
+/* The last major version of cuDNN that releases with that rule were built with, but for the newest
+ * rule of each. */
+static int32_t last_major(enum wc_rule rule) {
+    return rule == WC_RULE_PADDLE_MINOR || rule == WC_RULE_OPENCV_EXACT ? 8 : 7;
+}
+
+/* Frameworks changed their rules, and most texts stayed: it is the one that refuses the two. */
+static void judge(struct message_match *m) {
+    const struct message *message = m->message;
+
+    m->fit = WC_FIT_UNKNOWN;
+    if (!wc_version_known(m->wanted_version) || !wc_version_known(m->found_version))
+        return;
+    for (size_t i = 0; i < 3 && (i == 0 || message->rules[i]); i++) {
+        enum wc_rule rule = message->rules[i] ? message->rules[i] : WC_RULE_NVIDIA;
+        enum wc_fit fit = wc_rule_check(rule, m->wanted_version, m->found_version);
+        if (i > 0 &&
+            (refuses(m->fit) || !refuses(fit) || m->wanted_version.major > last_major(rule)))
+            continue;
+        m->rule = rule;
+        m->fit = fit;
+    }
+    /* It ended for these two: by another rule, of which no more is sure. */
+    if (m->fit == WC_FITS && message->effect == EFFECT_FATAL) {
+        m->rule = WC_RULE_EXACT;
+        m->fit = wc_rule_check(m->rule, m->wanted_version, m->found_version);
+    }
+}
+
+static const char *findings_of_versions(const struct message_match *m) {
+    struct wc_version wanted = m->wanted_version, found = m->found_version;
+    int order = wc_version_compare(found, wanted);
+
+    if (!wc_version_known(wanted) || !wc_version_known(found))
+        return "runtime-too-old runtime-too-new major-differs "
+               "already-loaded-by-soname shadowed-copy";
+    if (m->fit == WC_OTHER_MAJOR || found.major != wanted.major)
+        return order < 0 ? "wrong-name major-differs runtime-too-old "
+                           "already-loaded-by-soname shadowed-copy"
+                         : "wrong-name major-differs runtime-too-new "
+                           "already-loaded-by-soname shadowed-copy";
+    if (m->fit == WC_FITS)
+        return "already-loaded-by-soname shadowed-copy";
+    return m->fit == WC_TOO_NEW || (m->fit != WC_TOO_OLD && order > 0)
+               ? "runtime-too-new already-loaded-by-soname shadowed-copy"
+               : "runtime-too-old already-loaded-by-soname shadowed-copy";
+}
+
+static const char *findings_of_library(const char *library) {
+    switch (wc_name_kind_of(library)) {
+    case WC_NAME_FACADE:
+        return "installation-incomplete bad-file wrong-name library-not-found search-path-suspect";
+    case WC_NAME_PART:
+        return "installation-incomplete bad-file library-not-found dependency-missing "
+               "part-missing";
+    case WC_NAME_CUDA_DEPENDENCY:
+        return "installation-incomplete cuda-major-differs dependency-missing "
+               "cuda-dependency-differs";
+    case WC_NAME_DRIVER:
+        return "bad-file wrong-name driver-missing";
+    default:
+        return "";
+    }
+}
+
+/* ---- finding them ---- */
+
+static void add(struct messages *found, const struct message *message, const struct flat *flat,
+                const regmatch_t *groups) {
+    struct message_match *m;
+
+    m = MUST_ADD(found->p, found->n);
+    m->message = message;
+    m->at = (size_t)groups[0].rm_so;
+    m->line = flat->line[m->at];
+    m->times = 1;
+    m->text = copy_group(flat, &groups[0]);
+    m->library = message->library ? copy_group(flat, &groups[message->library]) : NULL;
+    m->wanted = message->wanted ? copy_group(flat, &groups[message->wanted]) : NULL;
+    m->found = message->found ? copy_group(flat, &groups[message->found]) : NULL;
+    m->wanted_version = version_of(m->wanted);
+    m->found_version = version_of(m->found);
+    m->rule = WC_RULE_NONE;
+    judge(m);
+    m->findings = must_copy(message->findings == by_versions  ? findings_of_versions(m)
+                            : message->findings == by_library ? findings_of_library(m->library)
+                                                              : message->findings);
+}
+
+/* The same words again print nothing new; other words of the same row (another library) do. */
+static bool count_again(struct messages *found, size_t from, const struct flat *flat,
+                        const regmatch_t *span) {
+    size_t n = (size_t)(span->rm_eo - span->rm_so);
+
+    for (size_t i = from; i < found->n; i++)
+        if (strlen(found->p[i].text) == n &&
+            strncmp(found->p[i].text, flat->text + span->rm_so, n) == 0) {
+            found->p[i].times++;
+            return true;
+        }
+    return false;
+}
+
+static void find_one(const struct message *message, struct flat *flat, struct messages *found) {
+    regex_t compiled;
+    regmatch_t groups[GROUPS];
+    size_t at = 0, first = found->n;
+
+    if (regcomp(&compiled, message->pattern, REG_EXTENDED | REG_ICASE) != 0)
+        abort(); /* a row of our own: tests/unit/test_messages.c compiles each */
+    while (at < flat->n) {
+        groups[0] = (regmatch_t){(regoff_t)at, (regoff_t)flat->n};
+        if (regexec(&compiled, flat->text, GROUPS, groups, REG_STARTEND) != 0)
+            break;
+        if (!memchr(flat->taken + groups[0].rm_so, 1,
+                    (size_t)(groups[0].rm_eo - groups[0].rm_so))) {
+            memset(flat->taken + groups[0].rm_so, 1, (size_t)(groups[0].rm_eo - groups[0].rm_so));
+            if (!count_again(found, first, flat, &groups[0]))
+                add(found, message, flat, groups);
+        }
+        at = (size_t)groups[0].rm_eo + (groups[0].rm_eo == groups[0].rm_so);
+    }
+    regfree(&compiled);
+}
+
+static int earlier_first(const void *a, const void *b) {
+    const struct message_match *x = a, *y = b;
+
+    return WC_ORDER(x->at, y->at);
+}
+
+void messages_find(const char *text, size_t n, struct messages *found) {
+    struct flat flat = {NULL, NULL, NULL, 0};
+
+    *found = (struct messages){NULL, 0};
+    flatten(&flat, text, n);
+    for (size_t i = 0; i < MESSAGES; i++)
+        find_one(&table[i], &flat, found);
+    free(flat.text);
+    free(flat.line);
+    free(flat.taken);
+    if (found->n > 1)
+        qsort(found->p, found->n, sizeof(*found->p), earlier_first);
+}
+
+void messages_end(struct messages *m) {
+    for (size_t i = 0; i < m->n; i++) {
+        free(m->p[i].text);
+        free(m->p[i].library);
+        free(m->p[i].wanted);
+        free(m->p[i].found);
+        free(m->p[i].findings);
+    }
+    free(m->p);
+    *m = (struct messages){NULL, 0};
+}

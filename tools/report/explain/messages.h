@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages of frameworks, of cuDNN and of the loader in a text that somebody saved or pasted. The
+ * table: tools/knowledge/messages.def.
+ */
+#pragma once
+
+#include "core/names/compat.h"
+
+#define MESSAGES_TEXT_MOST ((size_t)4 << 20) /* bytes of a text */
+
+enum message_effect { EFFECT_FATAL, EFFECT_FALLBACK, EFFECT_NOISE, EFFECT_DEPENDS };
+
+struct message {
+    const char *id;
+    enum message_effect effect;
+    const char *pattern, *means, *findings, *next; /* see tools/knowledge/messages.def */
+    size_t library, wanted, found;                 /* groups of the pattern; 0: it has none */
+    /* Of one with two versions: whose text it is, by which rules it compares them, the newest
+     * first, or in words. */
+    const char *framework;
+    enum wc_rule rules[3];
+    const char *compares;
+};
+
+struct message_match {
+    const struct message *message;
+    size_t at, line, times;         /* where it is first, the line from 1; how often */
+    char *text;                     /* the words that were recognized, blanks made one */
+    char *library, *wanted, *found; /* as the text has them; NULL: it does not print */
+    struct wc_version wanted_version, found_version; /* what they mean; may be NONE */
+    enum wc_rule rule;                               /* that refuses, else the first; or NONE */
+    enum wc_fit fit;
+    char *findings; /* ids that fit, causes first, one space between them; "": none */
+};
+
+struct messages {
+    struct message_match *p; /* in the order of the text */
+    size_t n;
+};
+
+/* n bytes at text, at most MESSAGES_TEXT_MOST. */
+void messages_find(const char *text, size_t n, struct messages *found);
+void messages_end(struct messages *m);
+
+const char *message_effect_word(enum message_effect effect); /* "fatal", "fallback", ... */
+/* The table, for tests and lists. */
+const struct message *messages_all(size_t *n);

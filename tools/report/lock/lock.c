@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/records/library.h"
+#include "tools/observe/log/record_json.h"
+#include "tools/report/compare.h"
+#include "tools/report/library.h"
+#include "tools/util/disk.h"
+#include "tools/util/json_make.h"
+#include "tools/util/terminal.h"
+
+#define FORMAT 3 /* 1 had lines of TOML, 2 an object for each name */
+#define FORMAT_KEY "whichcudnn-lock"
+#define SIZE_MOST ((size_t)16 << 20) /* hundreds of times the lock of a large stack */
+#define BEGIN_MOST 4096              /* within which the first key stands */
+#define OLDER_FORMAT                                                                               \
+    "a lock in the format of an older whichcudnn, which is read no longer; `whichcudnn lock -o "   \
+    "FILE LOG` makes a new one"
+
+static const struct locked {
+    enum wc_kind kind;
+    const char *field;
+    bool is_name;
+} locked[] = {
+#define LOCKED(kind, field) {WC_KIND_##kind, #field, false},
+#define NAMED(kind, field) {WC_KIND_##kind, #field, true},
+#include "lock.def"
+};
+
+/* The sections of a lock, each a list of records, in the order in which they are read: objects have
+ * a number before something refers to them. */
+static const struct section {
+    enum wc_kind kind;
+    size_t in_part; /* offset in struct source_in_part; NOT_COUNTED */
+} sections[] = {
+#define NOT_COUNTED SIZE_MAX
+#define COUNTED(list) offsetof(struct source_in_part, list)
+    {WC_KIND_machine, NOT_COUNTED},       {WC_KIND_process, COUNTED(environment)},
+    {WC_KIND_package, COUNTED(packages)}, {WC_KIND_object, COUNTED(objects)},
+    {WC_KIND_search, NOT_COUNTED},        {WC_KIND_demand, COUNTED(demands)},
+    {WC_KIND_binding, COUNTED(bindings)},
+};
+
+static bool *in_part(const struct section *section, struct source_in_part *of) {
+    return section->in_part == NOT_COUNTED ? NULL : (bool *)((char *)of + section->in_part);
+}
+
+/* How many entries a section has: of the environment, its variables. */
+static json_t *count_of(const json_t *section, enum wc_kind kind) {
+    if (kind == WC_KIND_process)
+        section = json_object_get(json_array_get(section, 0), "environment");
+    return json_integer((json_int_t)json_array_size(section));
+}
+
+/* What a lock does not say of a record. */
+static void begin_record(struct wc_record *r, enum wc_kind kind) {
+    wc_record_begin(r, kind);
+    if (kind == WC_KIND_object)
+        r->u.object.mapped = true;
+}
+
+/* ---- a lock of a process ---- */
+
+struct entry {
+    char *order;  /* entries come by this text */
+    json_t *json; /* the record as the lock has it */
+    const struct wc_object_record *object;
+};
+
+struct entries {
+    struct entry *p;
+    size_t n;
+};
+
+struct writing {
+    const struct wc_stack *s;
+    bool paths;
+    struct entries of[WC_KINDS]; /* by kind */
+};
+
+static const char *known(const char *s) {
+    return s ? s : "";
+}
+
+static int compare_entries(const void *a, const void *b) {
+    return strcmp(((const struct entry *)a)->order, ((const struct entry *)b)->order);
+}
+
+static void sort_entries(struct entries *list) {
+    if (list->n > 0)
+        qsort(list->p, list->n, sizeof(*list->p), compare_entries);
+}
+
+/* The chosen fields in which it differs from a record of which nothing is known. New reference. */
+static json_t *chosen_fields(enum wc_kind kind, const void *record) {
+    struct wc_record none;
+    json_t *all = record_to_json(kind, record, NULL), *usual, *chosen = json_object();
+
+    begin_record(&none, kind);
+    usual = record_to_json(kind, &none.u, NULL);
+    WC_EACH_ROW(row, locked) {
+        json_t *value = json_object_get(all, row->field);
+        if (row->kind == kind && !json_equal(value, json_object_get(usual, row->field)))
+            json_object_set(chosen, row->field, value);
+    }
+    json_decref(all);
+    json_decref(usual);
+    return chosen;
+}
+
+/* Takes the record. name: by which it comes first. */
+static void add_entry(struct writing *w, enum wc_kind kind, const char *name, json_t *json) {
+    char *facts = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+
+    *MUST_ADD(w->of[kind].p, w->of[kind].n) =
+        (struct entry){must_format("%s\1%s", known(name), facts), json, NULL};
+    free(facts);
+}
+
+/* "libcudnn.so.9", and "(2)/libcudnn.so.9" for the next of that name. */
+static json_t *new_name(const struct entries *objects, const char *name) {
+    json_t *text = text_to_json(name);
+
+    for (size_t i = 2; WC_ANY(e, *objects, json_equal(json_object_get(e->json, "name"), text));
+         i++) {
+        OWNED char *next = must_format("(%zu)/%s", i, name);
+        json_decref(text);
+        text = text_to_json(next);
+    }
+    return text;
+}
+
+/* How the lock calls an object, or a file that is none of its objects. New reference; null: nothing
+ * is known of it. */
+static json_t *name_of(const struct writing *w, int64_t object, const char *path) {
+    OWNED char *other = path ? must_format(".../%s", wc_base_name(path)) : NULL;
+
+    WC_EACH(e, w->of[WC_KIND_object]) {
+        const struct wc_object_record *o = e->object;
+        bool has_path =
+            path && wc_str_same(o->path, path) && strcmp(library_name(o), wc_base_name(path)) == 0;
+        if (object == WC_NULL ? has_path : o->object == object)
+            return json_incref(json_object_get(e->json, "name"));
+    }
+    return text_to_json(other);
+}
+
+static void set_name(json_t *json, const char *field, json_t *name) {
+    if (json_is_null(name))
+        json_object_del(json, field);
+    else
+        json_object_set(json, field, name);
+    json_decref(name);
+}
+
+/* All have a name before one is told that refers to another. How often a number or a path comes
+ * differs from run to run, so it counts last. */
+static void add_objects(struct writing *w, bool of_lock) {
+    struct entries *objects = &w->of[WC_KIND_object];
+
+    WC_EACH(object, w->s->objects) {
+        struct wc_object_record o = object->r;
+        OWNED char *order = NULL;
+        if (!library_counts(&o))
+            continue;
+        o.asked_by = NULL;
+        o.path = w->paths ? library_path(&object->r) : NULL;
+        if (!w->paths) {
+            o.installation_path = NULL;
+            o.gpu_library = o.gpu_library ? wc_base_name(o.gpu_library) : NULL;
+        }
+        if (wc_str_same(o.path, library_name(&object->r)))
+            o.path = NULL;
+        if (o.version)
+            o.version_floor = o.version_ceiling = NULL;
+        else
+            o.version_source = WC_version_source_UNKNOWN;
+        add_entry(w, WC_KIND_object, library_name(&object->r), chosen_fields(WC_KIND_object, &o));
+        order = objects->p[objects->n - 1].order;
+        objects->p[objects->n - 1].object = &object->r;
+        objects->p[objects->n - 1].order = must_format(
+            "%s\1%s\1%020lld", order, of_lock ? "" : library_path(&object->r), (long long)o.object);
+    }
+    sort_entries(objects);
+    WC_EACH(e, *objects)
+        json_object_set_new(e->json, "name", new_name(objects, library_name(e->object)));
+    WC_EACH(e, *objects)
+        set_name(e->json, "asked_by", name_of(w, e->object->asked_by_object, e->object->asked_by));
+}
+
+/* $ORIGIN leads to the same place on every computer. */
+static void add_searches(struct writing *w) {
+    WC_EACH(e, w->of[WC_KIND_object]) {
+        const struct wc_search_record *found = library_search(w->s, e->object);
+        struct wc_search_record f;
+        if (!found)
+            continue;
+        f = *found;
+        f.name = json_string_value(json_object_get(e->json, "name"));
+        if (!w->paths) {
+            f.of = f.of ? wc_base_name(f.of) : NULL;
+            f.element = f.element && *f.element == '$' ? f.element : NULL;
+        }
+        if (f.rule || f.of || f.element)
+            add_entry(w, WC_KIND_search, f.name, chosen_fields(WC_KIND_search, &f));
+    }
+}
+
+/* The first of a name counts, and those that differ where all is well do not. */
+static json_t *environment_of(const struct wc_process_record *p) {
+    json_t *list = json_array();
+
+    WC_EACH(v, p->environment) {
+        size_t n = strcspn(*v, "=");
+        bool is_first =
+            WC_FIRST(e, p->environment, strncmp(*e, *v, n) == 0 && strcspn(*e, "=") == n) == v;
+        OWNED char *preloads =
+                       wc_str_starts(*v, "LD_PRELOAD=") ? compare_preloads(p, *v + n + 1) : NULL,
+                   *told = preloads ? must_format("LD_PRELOAD=%s", preloads) : must_copy(*v);
+        if (is_first && !compare_passes_over(*v) && (preloads || !wc_str_starts(*v, "LD_PRELOAD=")))
+            json_array_append_new(list, text_to_json(told));
+    }
+    return list;
+}
+
+static void add_others(struct writing *w) {
+    const struct wc_stack *s = w->s;
+
+    if (s->has_machine)
+        add_entry(w, WC_KIND_machine, NULL, chosen_fields(WC_KIND_machine, &s->machine));
+    if (s->has_process && w->paths)
+        add_entry(w, WC_KIND_process, NULL,
+                  json_make("o", "environment", environment_of(&s->process)));
+    WC_EACH(package, s->packages) {
+        struct wc_package_record p = package->r;
+        p.installation_path = w->paths ? p.installation_path : NULL;
+        if (p.package)
+            add_entry(w, WC_KIND_package, p.package, chosen_fields(WC_KIND_package, &p));
+    }
+    WC_EACH(demand, s->demands) {
+        const struct wc_demand_record *d = &demand->r;
+        json_t *json;
+        /* What was expected of this run is no property of the stack. */
+        if ((!d->spec && !d->built) || d->demand_kind == WC_demand_kind_EXPECTATION)
+            continue;
+        json = chosen_fields(WC_KIND_demand, d);
+        set_name(json, "host_path", name_of(w, d->host, d->host_path));
+        add_entry(w, WC_KIND_demand, NULL, json);
+    }
+    WC_EACH(binding, s->bindings) { /* how it was bound differs from run to run */
+        const struct wc_binding_record *b = &binding->r;
+        json_t *target = name_of(w, b->target, b->target_path);
+        json_t *json;
+        if (json_is_null(target))
+            continue;
+        json = json_make("o", "target_path", target);
+        set_name(json, "host_path", name_of(w, b->host, b->host_path));
+        add_entry(w, WC_KIND_binding, NULL, json);
+    }
+}
+
+static json_t *section_of(struct entries *list, bool without_twins) {
+    json_t *section = json_array();
+    const char *last = "";
+
+    sort_entries(list);
+    WC_EACH(e, *list) {
+        if (!without_twins || strcmp(e->order, last) != 0)
+            json_array_append(section, e->json);
+        last = e->order;
+    }
+    return section;
+}
+
+void lock_write(FILE *to, const struct source *source, bool paths) {
+    struct writing w = {.s = &source->stack, .paths = paths};
+    json_t *lock = json_object(), *complete = json_object();
+    struct source_in_part parts = source->in_part;
+
+    add_objects(&w, source->type == SOURCE_LOCK);
+    add_searches(&w);
+    add_others(&w);
+    WC_EACH_ROW(row, sections) {
+        struct entries *list = &w.of[row->kind];
+        const bool *is_part = in_part(row, &parts);
+        json_t *section = section_of(list, row->kind == WC_KIND_binding);
+        if (is_part && !*is_part && (row->kind != WC_KIND_process || list->n > 0))
+            json_object_set_new(complete, wc_kind_name(row->kind), count_of(section, row->kind));
+        if (list->n > 0)
+            json_object_set(lock, wc_kind_name(row->kind), section);
+        json_decref(section);
+        WC_EACH(e, *list) {
+            free(e->order);
+            json_decref(e->json);
+        }
+        free(list->p);
+    }
+    json_object_set_new(lock, "complete", complete);
+    json_object_set_new(lock, FORMAT_KEY, json_integer(FORMAT));
+    json_print_sorted(to, lock);
+}
+
+/* ---- requirements ---- */
+
+/* As PEP 508 has names and PEP 440 versions: anything else would mean something to pip, or to the
+ * file that it is in. */
+static bool is_from_pip(const struct wc_object_record *o) {
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+!";
+    const char *name = known(o->installation), *version = known(o->installation_version);
+
+    return (o->installation_kind == WC_installation_kind_WHEEL ||
+            o->installation_kind == WC_installation_kind_BUNDLED) &&
+           *name && *version && *name != '-' && strspn(name, letters) == strlen(name) &&
+           !strpbrk(name, "+!") && strspn(version, letters) == strlen(version);
+}
+
+/* One with a local version (PEP 440) pip finds in no index of its own. */
+size_t lock_write_requirements(FILE *to, const struct source *source) {
+    struct entries list = {NULL, 0};
+    const char *last = "";
+    size_t n = 0;
+
+    WC_EACH(object, source->stack.objects) {
+        const struct wc_object_record *o = &object->r;
+        if (library_counts(o) && is_from_pip(o))
+            *MUST_ADD(list.p, list.n) =
+                (struct entry){must_format("%s==%s%s", o->installation, o->installation_version,
+                                           strchr(o->installation_version, '+')
+                                               ? "  # from the index that has this build"
+                                               : ""),
+                               NULL, NULL};
+    }
+    sort_entries(&list);
+    WC_EACH(entry, list) {
+        if (strcmp(entry->order, last) != 0)
+            n += fprintf(to, "%s\n", entry->order) > 0;
+        last = entry->order;
+    }
+    WC_EACH(object, source->stack.objects) {
+        const struct wc_object_record *o = &object->r;
+        OWNED char *version = library_version(o), *installation = library_installation(o);
+        if ((o->role == WC_role_FACADE || o->role == WC_role_PART ||
+             o->role == WC_role_CUDA_DEPENDENCY) &&
+            !is_from_pip(o))
+            print_format(to, "# not from pip: %s%s%s (%s)\n", library_name(o), version ? " " : "",
+                         known(version), installation ? installation : "not known whose");
+    }
+    WC_EACH(entry, list)
+        free(entry->order);
+    free(list.p);
+    return n;
+}
+
+/* ---- a lock into the model ---- */
+
+struct reading {
+    struct source *source;
+    json_t *numbers; /* of objects, by their names */
+    struct heap_arena texts;
+    struct wc_record record; /* the one that is read ... */
+    size_t n;                /* ... the n-th of its section, from 1 */
+    char *trouble;           /* NULL: none yet */
+};
+
+static bool fail(struct reading *in, const char *field, const char *what) {
+    in->trouble = must_format("%s %zu: %s%s%s", wc_kind_name(in->record.kind), in->n, field,
+                              *field ? ": " : "", what);
+    return false;
+}
+
+static bool take_field(struct reading *in, const char *key, const json_t *value) {
+    struct wc_record *r = &in->record;
+    bool is_locked = false;
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(r->kind, &n);
+
+    WC_EACH_ROW(row, locked)
+        is_locked = is_locked || (row->kind == r->kind && strcmp(row->field, key) == 0);
+    for (; is_locked && strcmp(f->name, key) != 0; f++)
+        ;
+    if (!is_locked)
+        return fail(in, key, "no fact of that name is known");
+    return (!json_is_null(value) &&
+            record_field_from_json(value, f, &in->texts.arena, (char *)&r->u + f->offset)) ||
+           fail(in, key, "not what belongs there");
+}
+
+static int64_t number_of(const struct reading *in, const char *name) {
+    const json_t *number = name ? json_object_get(in->numbers, name) : NULL;
+
+    return number ? (int64_t)json_integer_value(number) : WC_NULL;
+}
+
+/* Role and part where the lock does not say them: by the name. */
+static void complete_object(struct reading *in, struct wc_object_record *o, const char *name) {
+    struct wc_library l;
+
+    wc_library_begin(&l, name);
+    l.name = wc_name_read(wc_base_name(name));
+    if (!o->role && !o->is_host) {
+        o->role = wc_library_role(&l);
+        if (!o->part && *l.name.part)
+            o->part = wc_arena_string(&in->texts.arena, l.name.part);
+    }
+    o->soname = o->role == WC_role_HOST ? NULL : name;
+    if (!o->path || strcmp(library_name(o), wc_base_name(name)) != 0)
+        o->path = name;
+    o->object = number_of(in, name);
+    o->asked_by_object = number_of(in, o->asked_by);
+}
+
+/* Numbers, and what else tells records of a kind apart in the model and is not in the lock: there
+ * it is where they stand. */
+static void complete_record(struct reading *in, const char *name) {
+    const char *place = wc_arena_format(&in->texts.arena, "%zu", in->n);
+    struct wc_demand_record *d = &in->record.u.demand;
+    struct wc_binding_record *b = &in->record.u.binding;
+
+    switch (in->record.kind) {
+    case WC_KIND_object:
+        complete_object(in, &in->record.u.object, name);
+        break;
+    case WC_KIND_search:
+        in->record.u.search.search = (int64_t)in->n;
+        in->record.u.search.object = number_of(in, name);
+        break;
+    case WC_KIND_package:
+        in->record.u.package.prefix = place;
+        break;
+    case WC_KIND_demand:
+        d->host = number_of(in, d->host_path);
+        if (d->host == WC_NULL && d->host_path)
+            d->host_path = wc_arena_format(&in->texts.arena, "%s/%s", place, d->host_path);
+        else if (d->host == WC_NULL)
+            d->host = (int64_t)(json_object_size(in->numbers) + in->n); /* no object has it */
+        if (!d->source && WC_ANY(other, in->source->stack.demands,
+                                 other->r.host == d->host && d->host != WC_NULL &&
+                                     other->r.demand_kind == d->demand_kind))
+            d->source = place;
+        break;
+    case WC_KIND_binding:
+        b->host = number_of(in, b->host_path);
+        b->target = number_of(in, b->target_path);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Of no time: a lock is the same whenever it is read. */
+static bool take_record(struct reading *in, enum wc_kind kind, const json_t *json) {
+    const char *key;
+    json_t *value;
+
+    begin_record(&in->record, kind);
+    if (!json_is_object(json))
+        return fail(in, "", "an object is expected: {\"fact\": \"text\", ...}");
+    WC_EACH_ROW(row, locked)
+        if (row->kind == kind && row->is_name && !json_object_get(json, row->field))
+            return fail(in, row->field, "is missing");
+    json_object_foreach((json_t *)json, key,
+                        value) if ((kind != WC_KIND_object || strcmp(key, "name") != 0) &&
+                                   !take_field(in, key, value)) return false;
+    complete_record(in, json_string_value(json_object_get(json, "name")));
+    in->record.seq = in->source->last_seq + 1;
+    source_take(in->source, &in->record);
+    return in->source->stack.dropped == 0 || fail(in, "", "more than a process can have");
+}
+
+/* The loader may ask for an object before it is told what that is. */
+static bool number_objects(struct reading *in, const json_t *objects) {
+    const json_t *object;
+    size_t i;
+
+    in->record.kind = WC_KIND_object;
+    json_array_foreach(objects, i, object) {
+        const char *name = json_string_value(json_object_get(object, "name"));
+        in->n = i + 1;
+        if (!name)
+            return fail(in, "name", "a text is expected");
+        if (json_object_get(in->numbers, name))
+            return fail(in, "name", "another object has it, too");
+        json_object_set_new(in->numbers, name, json_integer((json_int_t)in->n));
+    }
+    return true;
+}
+
+static const struct section *section_called(const char *name) {
+    WC_EACH_ROW(section, sections)
+        if (strcmp(wc_kind_name(section->kind), name) == 0)
+            return section;
+    return NULL;
+}
+
+static bool are_counts(struct reading *in, const json_t *complete) {
+    const char *key;
+    json_t *value;
+
+    if (complete && !json_is_object(complete)) {
+        in->trouble = must_copy("complete: an object is expected: {\"section\": number, ...}");
+        return false;
+    }
+    json_object_foreach((json_t *)complete, key, value) {
+        const struct section *section = section_called(key);
+        if (section && in_part(section, &in->source->in_part) && json_is_integer(value))
+            continue;
+        in->trouble = must_format("complete: %s: no section is counted so", key);
+        return false;
+    }
+    return true;
+}
+
+static bool take_sections(struct reading *in, const json_t *lock) {
+    const json_t *complete = json_object_get(lock, "complete"), *list, *record;
+    const char *key;
+    json_t *value;
+    size_t i;
+
+    json_object_foreach((json_t *)lock, key,
+                        value) if (strcmp(key, FORMAT_KEY) != 0 && strcmp(key, "complete") != 0 &&
+                                   (!section_called(key) || !json_is_array(value))) {
+        in->trouble = must_format("%s: a lock has lists of binding, demand, machine, object, "
+                                  "package, process, search, and complete and " FORMAT_KEY,
+                                  key);
+        return false;
+    }
+    if (!are_counts(in, complete) || !number_objects(in, json_object_get(lock, "object")))
+        return false;
+    WC_EACH_ROW(row, sections) {
+        bool *is_part = in_part(row, &in->source->in_part);
+        const char *name = wc_kind_name(row->kind);
+        list = json_object_get(lock, name);
+        json_array_foreach(list, i, record) {
+            in->n = i + 1;
+            if (!take_record(in, row->kind, record))
+                return false;
+        }
+        if (is_part) {
+            json_t *count = count_of(list, row->kind);
+            *is_part = !json_equal(json_object_get(complete, name), count);
+            json_decref(count);
+        }
+    }
+    return true;
+}
+
+/* Takes the lock. */
+static struct source *read_json(json_t *lock, const char *path, char **trouble) {
+    const json_t *format = json_object_get(lock, FORMAT_KEY);
+    struct reading in = {.numbers = json_object(), .source = source_new(SOURCE_LOCK, path)};
+
+    heap_arena_begin(&in.texts);
+    if (!json_is_integer(format))
+        in.trouble = must_copy("\"" FORMAT_KEY "\": 3 is missing");
+    else if (json_integer_value(format) > FORMAT)
+        in.trouble = must_copy("a newer format than this whichcudnn reads");
+    else if (json_integer_value(format) < FORMAT)
+        in.trouble = must_copy(OLDER_FORMAT);
+    if (in.trouble || !take_sections(&in, lock)) {
+        source_free(in.source);
+        in.source = NULL;
+    }
+    *trouble = in.trouble;
+    heap_arena_end(&in.texts);
+    json_decref(in.numbers);
+    json_decref(lock);
+    return in.source;
+}
+
+/* By what comes first, a comment of the oldest format aside. */
+static bool is_lock(const char *text, bool *is_oldest) {
+    while (*text == '#' || isspace((unsigned char)*text))
+        text += *text == '#' ? strcspn(text, "\n") : 1;
+    *is_oldest = wc_str_starts(text, FORMAT_KEY);
+    if (*text == '{')
+        text += 1 + strspn(text + 1, " \t\r\n");
+    if (*text++ != '"')
+        return *is_oldest;
+    WC_EACH_ROW(section, sections) /* the former format had "objects", now there is "object" */
+        if (wc_str_starts(text, wc_kind_name(section->kind)))
+            return true;
+    return wc_str_starts(text, FORMAT_KEY) || wc_str_starts(text, "complete\"") ||
+           wc_str_starts(text, "environment\"");
+}
+
+bool lock_begins(const char *path) {
+    size_t n;
+    bool is_oldest;
+    OWNED char *text = disk_text(path, BEGIN_MOST, &n);
+
+    return text && is_lock(text, &is_oldest);
+}
+
+struct source *lock_read(const char *path, char **trouble) {
+    size_t n;
+    bool is_oldest;
+    OWNED char *text = disk_text(path, SIZE_MOST + 1, &n);
+    json_error_t error;
+    json_t *lock = NULL;
+
+    if (!text)
+        *trouble = must_copy(strerror(errno));
+    else if (n > SIZE_MOST)
+        *trouble = must_copy("too large for a lock");
+    else if (!is_lock(text, &is_oldest))
+        *trouble = must_copy("not a lock of whichcudnn");
+    else if (is_oldest)
+        *trouble = must_copy(OLDER_FORMAT);
+    else if (!(lock = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error)))
+        *trouble = must_format("line %d: %s", error.line, error.text);
+    return lock ? read_json(lock, path, trouble) : NULL;
+}
