@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finding's facts as rows: see core/demand/finding_page.h. */
 #include "core/base/shown.h"
-#include "finding.h"
 #include "finding_page.h"
+#include "questions.h"
 
 enum {
     FACT_NAME_MOST = 32, /* bytes */

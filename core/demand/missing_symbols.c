@@ -5,7 +5,7 @@
  * release has none of that name: the call will end the process. Or the loader refused the host for
  * a function, and told its name. Or the host looked one up, and ended badly behind that.
  */
-#include "finding.h"
+#include "words.h"
 
 enum { NEWEST_MOST = 64, NAMED_MOST = 20 };
 

@@ -3,7 +3,7 @@
  * library-not-found, dependency-missing: a library that was asked for did not come in. Frameworks
  * try several names and copies; a miss before the one that worked is no finding.
  */
-#include "finding.h"
+#include "words.h"
 
 /* ---- library-not-found ---- */
 

@@ -4,7 +4,7 @@
  * loaded under a name that is not its own, as through a forged link, or it was not found for it:
  * the right one lies where the loader looked, under another name.
  */
-#include "finding.h"
+#include "words.h"
 
 /* ---- loaded under a name that is not its own ---- */
 

@@ -2,7 +2,7 @@
 /* tools/diagnose/causes/demands_conflict.c and core/demand/shared/agreement.c: what several hosts
  * accept.
  */
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "support_stack.h"
 
 static int64_t host_of(struct scene *s, const char *path, const char *framework,

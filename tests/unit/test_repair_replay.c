@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "support_environment.h"
 #include "tools/diagnose/replay.h"
 

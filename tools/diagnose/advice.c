@@ -5,7 +5,7 @@
 
 #include "beyond.h"
 #include "cause.h"
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 
 struct asked {
     bool played; /* the copies that are known, and nothing cured */

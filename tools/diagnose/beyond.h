@@ -3,7 +3,7 @@
  * system allows, a new start. They are said, with why they were not checked. */
 #pragma once
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "edit.h"
 
 /* What a sentence with that action asks for, as an edit; false: nothing is changed by it. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cause.h"
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "wheel_table.h"
 
 /* ---- which findings are one ---- */

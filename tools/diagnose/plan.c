@@ -10,7 +10,7 @@
 #include "beyond.h"
 #include "command.h"
 #include "core/base/shown.h"
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "judge.h"
 #include "wheel_table.h"
 

@@ -7,7 +7,7 @@
 #include <sys/utsname.h>
 
 #include "core/demand/diagnose.h"
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "core/elf/file_check.h"
 #include "core/names/symbols.h"
 #include "tools/observe/loader/loader_sim.h"

@@ -2,7 +2,7 @@
 /* The verdict: see tools/diagnose/verdict.h. */
 #include "verdict.h"
 
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 #include "cudnn_knowledge.inc" /* made by core/data/generate_knowledge.py */
 
 enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 6 };

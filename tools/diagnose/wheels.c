@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "core/names/symbols.h"
 #include "core/packages/distribution.h"

@@ -5,7 +5,7 @@
  * patch, minor and major. So each demand is asked about each of these, and nothing has to know the
  * rules once more.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 enum { NEAR = 6 };
 

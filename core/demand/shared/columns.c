@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The columns of the model that are computed once, before any finding is made: why each request
  * failed, because of which library, and whether that was made good. */
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 
 #define DELETED " (deleted)"
 

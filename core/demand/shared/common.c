@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts that several findings give: what a library is, and what the replays of the loader's search
  * say of it and of what stood beside it. */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
     return WC_FIRST(f, s->searches,

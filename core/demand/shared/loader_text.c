@@ -3,7 +3,7 @@
  * What the loader said of a failed request. glibc's text is "NAME: WHAT", where NAME is the
  * library that stopped it, which need not be the one that was asked for.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 bool wc_is_torn_cudnn(const struct wc_failure *f) {
     return f->said.what == WC_SAID_UNMET && f->said.symbol && f->said.version &&

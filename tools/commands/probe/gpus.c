@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "tools/util/memory.h"
 #include "trial.h"
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "tools/diagnose/replay.h"
 
 #define CANDIDATE_EDITS 5

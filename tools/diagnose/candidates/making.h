@@ -6,7 +6,7 @@
 #pragma once
 
 #include "candidates.h"
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "tools/diagnose/entries.h"
 
 struct making {

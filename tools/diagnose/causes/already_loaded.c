@@ -3,7 +3,7 @@
  * already-loaded-by-soname: what a host asked for was never searched for, since a library of that
  * name was there. Its own search would have found another file.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 /* Whoever was built with its own copy can work with this one: the same release, or a newer one of
  * the same major, as NVIDIA promises. */

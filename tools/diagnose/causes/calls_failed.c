@@ -3,7 +3,7 @@
  * init-failed, call-failed: what a call returned. A symptom most of the time: explained by what was
  * found before it, told alone where nothing explains it. Answers ("not supported") are no failures.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 static bool creates(const struct wc_call_record *r) {
     return wc_str_same(r->function, "cudnnCreate");

@@ -3,7 +3,7 @@
  * demands-conflict: two hosts of one process that no release of cuDNN suits both. Nothing is
  * told where each got a library that it accepts: two majors in one process are two libraries.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 enum { HOSTS_MOST = 16, PAIRS_TOLD = 4 };
 

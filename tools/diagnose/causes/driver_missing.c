@@ -7,7 +7,7 @@
  * it is a fact of this one. A toolkit brings a libcuda to link with, which does nothing: loaded
  * in the driver's place it is none.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */

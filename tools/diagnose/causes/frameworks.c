@@ -4,7 +4,7 @@
  * is a build without CUDA, or something that it asked for was not there and it goes on without.
  */
 #include "core/knowledge/frameworks.h"
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 static bool has_cudnn(const struct wc_stack *s) {
     return WC_ANY(o, s->objects, wc_is_cudnn(o));

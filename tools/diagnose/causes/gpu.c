@@ -4,7 +4,7 @@
  * is made for its CUDA: packages of one release differ. The GPUs are known only where `whichcudnn
  * run` has asked NVML for them.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 static const struct row {
     const char *first, *last, *least, *most;

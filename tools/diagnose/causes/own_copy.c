@@ -3,7 +3,7 @@
  * own-copy-unused: the environment of who asked for cuDNN has one, and another one came in, since
  * no search leads into the environment. A name without a number may lead to any major.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 #include "core/knowledge/programs.h"
 
 static bool is_below(const char *path, const char *prefix) {

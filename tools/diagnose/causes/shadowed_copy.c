@@ -6,7 +6,7 @@
  * by hand, or the host's RPATH one that LD_LIBRARY_PATH should have replaced. Where a host refuses
  * what it got, that finding says so itself.
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 static bool is_of_system(enum wc_installation_kind kind) {
     return kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;

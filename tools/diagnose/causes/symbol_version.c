@@ -4,7 +4,7 @@
  * release of a library than it found: there is no such symbol version in it, or that has no such
  * function. (Among parts of one cuDNN parts-differ tells it, behind a false name wrong-name does.)
  */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 /* What has to have the symbol version: the file, or the library that it is named after. */
 static const char *library_of(const struct wc_said *u) {

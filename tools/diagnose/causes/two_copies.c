@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* two-copies-loaded: more than one facade in the process, and who uses which; or a host that found
  * its facade, and gets functions of another library, which has them inside and was there before. */
-#include "core/demand/finding.h"
+#include "core/demand/words.h"
 
 enum { FACADES_MOST = 8 };
 

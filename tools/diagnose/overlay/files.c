@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 
 /* ---- libraries that stand for others ---- */
 

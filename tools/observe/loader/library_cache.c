@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/demand/diagnose.h"
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "core/elf/file_check.h"
 #include "core/records/process.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "core/names/symbols.h"
 
 #define OBJECTS_MOST 4096

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/demand/finding.h"
+#include "core/demand/questions.h"
 #include "core/records/emit.h"
 
 struct adding {

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What rules ask the stack. Names in it come from files and may hold anything.
+ */
+#pragma once
+
+#include "core/model/loader_words.h"
+#include "core/model/status.h"
+#include "core/names/compat.h"
+#include "core/names/names.h"
+#include "core/names/symbols.h"
+#include "diagnose.h"
+
+/* ---- objects (core/demand/shared/objects.c) ---- */
+
+/* Inline: asked of each host for each demand and binding. */
+bool wc_has_path(const struct wc_object *o, const char *path);
+static inline bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
+    return object != WC_NULL ? o->r.object == object : wc_has_path(o, path);
+}
+/* What asks for no library leaves it to another, a framework's own stubs, to find one. */
+bool wc_is_linked(const struct wc_stack *s, const struct wc_object *host);
+static inline bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host) {
+    return demand->r.demand_kind != WC_demand_kind_EXPECTATION &&
+           wc_means(host, demand->r.host, demand->r.host_path);
+}
+static inline bool wc_is_binding_of(const struct wc_binding *binding,
+                                    const struct wc_object *host) {
+    return wc_means(host, binding->r.host, binding->r.host_path);
+}
+
+bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
+bool wc_wants_cudnn(const struct wc_object *o);
+/* A record names an object by number, and by path where it has none. NULL: not known. */
+const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path);
+const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f);
+const char *wc_path_of(const struct wc_object *o); /* real path, else path, else asked name */
+const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, else file name */
+/* Does a path name a file of this very directory (`length` bytes)? */
+bool wc_lies_in(const char *path, const char *directory, size_t length);
+/* The same of that directory or one below it. */
+bool wc_is_below(const char *path, const char *directory, size_t length);
+bool wc_same_file(const struct wc_object *a, const struct wc_object *b);
+/* Two names of one library that has to do with cuDNN; and of one major, as far as both tell one? */
+bool wc_same_library(const char *a, const char *b, bool and_major);
+bool wc_kind_is_ours(enum wc_name_kind kind); /* of cuDNN, or a CUDA dependency of it */
+/* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
+int32_t wc_major_of(const struct wc_object *o);
+/* Was o, or what asked for it and so on, asked for by that object? */
+bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,
+                   const char *path);
+bool wc_answers_to(const struct wc_object *o, const char *name); /* file name, asked name, SONAME */
+/* What is mapped and does so; NULL: nothing. */
+const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name);
+bool wc_lies_in_a(const char *path, const char *name); /* in a directory of that name */
+const struct wc_object *wc_driver_library(const struct wc_stack *s); /* a mapped libcuda, NULL */
+bool wc_came_after(const struct wc_object *o, const struct wc_failure *f);
+const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: not set, not known */
+/* Does a call of that function need a GPU? */
+bool wc_wants_gpu(const char *function);
+/* What a call of cuDNN returned; SUCCESS where that is not known. */
+enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_call_record *r);
+/* By a signal or a status other than 0, as `whichcudnn run` saw it, of itself or of the command
+ * that it belongs to. */
+bool wc_ended_badly(const struct wc_stack *s);
+/* The same by itself: no process outside killed it. */
+bool wc_failed_itself(const struct wc_stack *s);
+/* Did the call fail within which f was asked for, or was f the last of a process that failed? */
+bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
+/* Somehow: by now it makes no use of anything any more. */
+bool wc_has_ended(const struct wc_stack *s);
+/* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on
+ * without, or say so by a status that nobody saw. by_version: and it has asked for the version. */
+bool wc_turned_away(const struct wc_stack *s, bool by_version);
+/* Did a call of cuDNN, or any, fail, and not for want of a driver or a GPU? */
+bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
+bool wc_a_call_failed(const struct wc_stack *s);
+/* Has CUDA_VISIBLE_DEVICES no GPU in it? */
+bool wc_hides_gpus(const struct wc_stack *s);
+/* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
+bool wc_lacks_driver(const struct wc_stack *s);
+
+/* Was this facade put into a wheel of another package, under a name with a hash? Its parts are
+ * opened by names that no graft has. */
+bool wc_is_grafted(const struct wc_object *o);
+/* Does LD_LIBRARY_PATH name the directory of o? */
+bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
+
+bool wc_ended_by(const struct wc_stack *s, const char *signal);
+bool wc_crashed(const struct wc_stack *s);
+/* Is another copy of the same CUDA library mapped? (tools/diagnose/causes/cuda_copies.c) */
+bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
+
+/* ---- versions (core/demand/shared/versions.c) ---- */
+
+struct wc_range {                     /* the least and the greatest version that a library can be */
+    struct wc_version low, high;      /* all fields filled up; NONE: nothing is known */
+    struct wc_version floor, ceiling; /* as they were told, for sentences */
+    bool exact;
+    const char *source; /* of what is known */
+};
+/* What it does not know is this, and it has no build; nothing of NONE. */
+struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch);
+struct wc_range wc_exactly(struct wc_version v);
+/* Of this very file. A package's claim counts unless the file's own functions contradict it. */
+struct wc_range wc_own_range(const struct wc_object *o);
+/* The same without what only a package claims: files get replaced, their metadata stays. */
+struct wc_range wc_seen_range(const struct wc_object *o);
+/* Can both be one release? True where too little is known. */
+bool wc_ranges_meet(struct wc_range a, struct wc_range b);
+
+struct wc_runtime { /* what cudnnGetVersion says, or would say, to who calls a library */
+    struct wc_range range;
+    const struct wc_object *decided_by; /* NULL: the call itself */
+    bool predicted;                     /* the deciding part is not loaded yet */
+};
+struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library);
+
+/* ---- who belongs to whom (core/demand/shared/sets.c) ---- */
+
+bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
+               const struct wc_object *facade);
+/* The facade of a part's set, a facade itself, NULL: not known. */
+const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_object *library);
+
+/* ---- which CUDA (core/demand/shared/cuda.c) ---- */
+
+struct wc_cuda {    /* what says which CUDA major a library is made for */
+    int32_t major;  /* -1: nothing says it */
+    const char *by; /* libcublas.so.12, nvidia-cudnn-cu12: lives as long as the stack */
+    const char *source;
+    const struct wc_object *of; /* the library of the set that says so */
+};
+/* What a facade and its parts are made for, by their own words before those of a package. */
+struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
+/* What a host is made for: it names its own CUDA dependencies, or its package says so. */
+struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host);
+/* The CUDA major that a mapped CUDA dependency's name tells; -1: it is none, or tells none. */
+int32_t wc_cuda_of(const struct wc_object *o);
+int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; -1: none */
+/* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
+int32_t wc_cuda_in_package(const char *text);
+bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
+
+/* ---- demands (core/demand/shared/judge.c, in words core/demand/shared/demands.c) ---- */
+
+enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
+                          struct wc_range own);
+bool wc_refuses(enum wc_fit fit);
+bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
+enum wc_rule wc_rule_for(const struct wc_demand_record *r); /* NVIDIA's if it names none */
+/* Is it one of that file's, which need not be an object? file: a path, or a bare name where no more
+ * is known. */
+bool wc_is_demand_of(const struct wc_demand_record *r, const char *file);
+const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
+                                            enum wc_demand_kind kind);
+/* The major that a demand of kind SYMBOL_VERSION or NEEDED wants; -1: none. */
+int32_t wc_major_wanted(const struct wc_demand_record *r);
+bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */
+
+/* ---- what several hosts accept (core/demand/shared/agreement.c) ---- */
+
+struct wc_hosts {
+    const struct wc_object *p[16];
+    size_t n;
+};
+/* Does no demand of these hosts refuse that release? */
+bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v);
+#define WC_MAJOR_MOST 1000 /* a hostile log may name any */
+/* The first releases from *low to below *high (NONE: no end) that no demand of these hosts refuses.
+ * False: there are none, or nothing is demanded. */
+bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
+                        struct wc_version *low, struct wc_version *high);
+
+/* ---- facts that several findings give (core/demand/shared/common.c) ---- */
+
+/* The same file as an object, for what asks objects alone; f NULL: known by its path alone. */
+struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
+
+/* ---- the loader's search, replayed (core/demand/shared/common.c) ---- */
+
+/* By which o was found; NULL: not known. */
+const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
+/* Where the loader looked for what it did not find; NULL: not known. (core/demand/not_loaded.c)
+ */
+const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f);
+/* The one that host would have led to another file than the library that was there; NULL: none. */
+const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
+                                           const struct wc_object *library);
+/* A library that would load: that with the path, or (NULL) the first behind the one taken. Of no
+ * search there is none. */
+const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
+                                           const char *path);
+/* What it would have led to with LD_LIBRARY_PATH as the process has set it since; NULL: that is
+ * not known, or the same. */
+const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f);
+
+/* ---- the loader's words (core/demand/shared/loader_text.c) ---- */
+
+/* Does a library of cuDNN want what another one, of another release, does not have? */
+bool wc_is_torn_cudnn(const struct wc_failure *f);
+/* A sound file of the library of this name that was looked at for that request: the one that the
+ * loader found, where it found one. NULL: none. */
+const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
+                                          const char *name);
+/* Does what a file is called, or asked for by, have to do with cuDNN, CUDA or a framework? */
+bool wc_file_matters(const char *file);
+/* Does the SONAME belong to another library than this name, or to another major of it? */
+bool wc_is_false_name(const char *name, const char *soname);
+/* Has cuDNN or CUDA to do with it? */
+bool wc_symbol_version_matters(const struct wc_said *u);
+bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
+/* By that name, without a directory; false: it is one that the library asked for needs. */
+bool wc_is_asked_for(const struct wc_failure *f, const char *name);
