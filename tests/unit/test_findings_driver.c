@@ -242,7 +242,11 @@ static void a_driver_that_reaches_no_gpu(void **state) {
          "CUDA_MPS_PIPE_DIRECTORY=/tmp/mps", "no MPS daemon has its pipe /tmp/mps/control", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES hides all", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=-1", "CUDA_VISIBLE_DEVICES hides all", 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=[1,2,3]", "CUDA_VISIBLE_DEVICES hides all", 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=cuda:0", "CUDA_VISIBLE_DEVICES hides all", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=0", NULL, 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=1,[2]", NULL, 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=MIG-0b3c1f6e", NULL, 1},
         {"550.54.14", NULL, NULL, NULL, 1},
         {NULL, NULL, NULL, NULL, 1}, /* a sandbox that shows the devices alone */
         {"Tegra", NULL, NULL, NULL, 0},
