@@ -168,7 +168,7 @@ static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f,
 
 /* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do
  * with cuDNN has none, but of a program that could not be started, which is its own caller, or that
- * got no further. */
+ * ended with it. */
 static bool dependency_not_found(const struct wc_stack *s, const struct wc_failure *f) {
     const char *out = missing_of(f);
     enum wc_name_kind missing, asked;
@@ -180,10 +180,11 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
         return wc_name_kind_of(out) == WC_NAME_OTHER && got_no_further(s, f, out);
     missing = wc_name_kind_of(out);
     asked = wc_name_kind_of(f->r.name);
-    if (missing == WC_NAME_DRIVER || (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
+    if (missing == WC_NAME_DRIVER || asked == WC_NAME_DRIVER ||
+        (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;
     if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f) &&
-        !wc_str_same(f->r.name, f->r.caller) && !got_no_further(s, f, out))
+        !wc_str_same(f->r.name, f->r.caller) && !wc_was_the_end(s, f))
         return false;
     return f->fate != WC_FATE_MADE_GOOD;
 }
@@ -199,7 +200,7 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
                      ? not_found_title(c, f, missing)
                      : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
                                  wc_format_name(c, f->r.name), wc_format_name(c, missing));
-    if (got_no_further(d->s, f, missing)) /* or it did, to end for something else */
+    if (!f->needs && got_no_further(d->s, f, missing)) /* or it did, to end for something else */
         c->effect = WC_EFFECT_DOUBTED;
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);

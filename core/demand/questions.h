@@ -67,6 +67,9 @@ bool wc_ended_badly(const struct wc_stack *s);
 bool wc_failed_itself(const struct wc_stack *s);
 /* Did the call fail within which f was asked for, or was f the last of a process that failed? */
 bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
+/* Did the process fail with it? Then it is the cause, whatever its name (flash-attention#1644,
+ * extension-cpp#127); not so of one of several that were tried in turn. */
+bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f);
 /* Somehow: by now it makes no use of anything any more. */
 bool wc_has_ended(const struct wc_stack *s);
 /* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on

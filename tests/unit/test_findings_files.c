@@ -755,10 +755,31 @@ static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state
         /* Whatever it was, with it the program ended. */
         add_outcome(s, 1, NULL);
         assert_finds(s, "symbol-version-not-found");
-        assert_int_equal(s->found.p[0].severity,
-                         *rows[i].found ? WC_severity_ERROR : WC_severity_WARNING);
+        assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
         add_failure(s, NOBODY, python, "libfoo.so", "libfoo.so: cannot open shared object file");
         assert_finds(s, rows[i].found);
+    }
+}
+
+/* A function that no library is named for: it is told of what a process ended with, alone. */
+static void a_function_of_nobody(void **state) {
+    (void)state;
+    static const char text[] =
+        "/v/flash_attn/flash_attn_2_cuda.so: undefined symbol: _ZN3c106check";
+    for (int status = 0; status < 2; status++) {
+        struct scene *s = new_scene();
+        add_facade(s, "/opt/cudnn", version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+        add_failure(s, NOBODY, python, "/v/flash_attn/flash_attn_2_cuda.so", text);
+        assert_finds(s, "");
+        add_outcome(s, status, NULL);
+        assert_finds(s, status ? "symbol-version-not-found" : "");
+        if (!status)
+            continue;
+        assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+        assert_non_null(strstr(s->found.p[0].title, "_ZN3c106check is in none"));
+        assert_advised(s, &s->found.p[0], "upgrade-host", "take a build of /v/flash_attn");
+        add_failure(s, NOBODY, python, "libfoo.so", "libfoo.so: cannot open shared object file");
+        assert_finds(s, "");
     }
 }
 
@@ -935,6 +956,7 @@ int main(void) {
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
         cmocka_unit_test(a_part_for_a_newer_libc_is_told_once),
         cmocka_unit_test(nodes_of_other_libraries_count_for_cudnn_and_frameworks),
+        cmocka_unit_test(a_function_of_nobody),
         cmocka_unit_test(a_function_without_a_node_is_a_missing_symbol),
         cmocka_unit_test(a_host_of_two_majors_must_be_built_again),
     };

@@ -282,11 +282,11 @@ static void a_framework_that_gets_no_further(void **state) {
     } rows[] = {
         {"libonnxruntime_providers_shared.so", "libonnxruntime_providers_shared.so", true},
         {"/opt/triton/libtriton_onnxruntime.so", "libonnxruntime.so.1", true},
-        {"/opt/torchaudio/lib/libtorchaudio_ffmpeg6.so", "libavutil.so.58", false}, /* tries 5 */
+        {"/opt/torchaudio/lib/libtorchaudio_ffmpeg6.so", "libavutil.so.58", true},
         {"libnvinfer.so.7", "libnvinfer.so.7", false}, /* optional for some */
         {"libnvidia-ml.so.1", "libnvidia-ml.so.1", false},
         {"libicudata.so.72", "libicudata.so.72", false},
-        {"/opt/app/plugin.so", "libicudata.so.72", false},
+        {"/opt/app/plugin.so", "libicudata.so.72", true},
     };
 
     (void)state;
@@ -311,15 +311,33 @@ static void a_framework_that_gets_no_further(void **state) {
                 apply(s, &r);
             assert_finds(s, "");
             add_outcome(s, 1, NULL);
-            assert_finds(s, row->told && which == LAST ? "dependency-missing" : "");
+            const bool is_there = strcmp(row->missing, row->name) != 0; /* and lacks something */
+            assert_finds(s, row->told && (which == LAST || (which == WITH_CUDA && is_there))
+                                ? "dependency-missing"
+                                : "");
             if (s->found.n) {
                 assert_non_null(strstr(s->found.p[0].title, row->missing));
-                assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+                assert_int_equal(s->found.p[0].severity,
+                                 is_there ? WC_severity_ERROR : WC_severity_WARNING);
             }
             add_outcome(s, 0, NULL);
             assert_finds(s, "");
         }
     }
+}
+
+/* Who tries one after another lacks none of them for certain. */
+static void one_of_several_that_are_tried(void **state) {
+    struct scene *s = new_scene();
+    (void)state;
+    add_failure(s, NOBODY, "/opt/app/service", "/opt/torchaudio/lib/libtorchaudio_ffmpeg6.so",
+                not_found(s, "libavutil.so.58"));
+    add_outcome(s, 1, NULL);
+    assert_finds(s, "dependency-missing");
+    add_failure(s, NOBODY, "/opt/app/service", "/opt/torchaudio/lib/libtorchaudio_ffmpeg5.so",
+                not_found(s, "libavutil.so.57"));
+    add_outcome(s, 1, NULL);
+    assert_finds(s, "");
 }
 
 static void a_facade_that_lacks_its_own_need(void **state) {
@@ -761,6 +779,7 @@ int main(void) {
         cmocka_unit_test(a_need_outside_of_cudnn),
         cmocka_unit_test(a_program_that_lacks_its_own_need),
         cmocka_unit_test(a_framework_that_gets_no_further),
+        cmocka_unit_test(one_of_several_that_are_tried),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),
         cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),
         cmocka_unit_test(a_part_is_missing_when_its_last_name_failed),

@@ -214,6 +214,23 @@ static void unexplained_says_what_is_known(void **state) {
     assert_non_null(strstr(c.next, "whichcudnn explain --text"));
 }
 
+/* The loader refused it, and nobody saw how the process ended: that is not called ok. Where it
+ * ended well it is. */
+static void a_load_that_was_refused_last(void **state) {
+    (void)state;
+    static const struct wc_outside well = {.end = WC_END_WELL};
+    struct drawn d = {.end = NORMAL, .cudnn = true};
+    struct wc_outside outside;
+    struct scene *s = build(&d, &outside);
+    struct wc_record summary = begin(WC_KIND_summary);
+    apply(s, &summary);
+    assert_int_equal(conclude(s, &outside).verdict, WC_verdict_OK);
+    add_failure(s, NOBODY, "/opt/app/libhost.so", "/v/extension.so",
+                "/v/extension.so: undefined symbol: _ZN3c106check");
+    assert_int_equal(conclude(s, &outside).verdict, WC_verdict_UNEXPLAINED);
+    assert_int_equal(conclude(s, &well).verdict, WC_verdict_OK);
+}
+
 static void what_came_under_another_name_is_not_told_as_missing(void **state) {
     (void)state;
     struct drawn d = {.end = KILLED, .cudnn = true};
@@ -328,6 +345,7 @@ int main(void) {
         cmocka_unit_test(every_combination),
         cmocka_unit_test(ok_says_what_for_whom),
         cmocka_unit_test(unexplained_says_what_is_known),
+        cmocka_unit_test(a_load_that_was_refused_last),
         cmocka_unit_test(what_came_under_another_name_is_not_told_as_missing),
         cmocka_unit_test(what_a_framework_was_built_with_is_known_by_more_than_functions),
         cmocka_unit_test(a_compiler_without_its_builtins_is_not_ok),

@@ -151,6 +151,10 @@ static bool is_of_system(const struct asked *a) {
            wc_name_kind_of(library) == WC_NAME_OTHER;
 }
 
+static bool is_of_no_library(const struct asked *a) {
+    return !fact(a, WC_FACT_WANTED_SYMBOL_VERSION);
+}
+
 /* A file was there, and the loader had other words than that it was not found. */
 static bool is_refused(const struct asked *a) {
     const char *said = fact(a, WC_FACT_LOADER_SAID);

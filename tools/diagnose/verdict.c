@@ -71,6 +71,11 @@ static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
     return n.kind == WC_NAME_CUDA_DEPENDENCY && is_asked_by_compiler(s, f) && !has_part(s, n.part);
 }
 
+/* The loader refused a file that is there; nobody did anything behind that, or saw how it ended. */
+static bool is_left(const struct wc_failure *f) {
+    return f->fate == WC_FATE_LEFT && (f->said.what == WC_SAID_UNMET || f->needs);
+}
+
 /* ---- what limits it ---- */
 
 /* TensorFlow's "built with 9" says no more than the name that it asks for. */
@@ -364,7 +369,8 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
                               const struct wc_conclusion *c) {
     enum wc_severity worst = f->n ? f->p[0].severity : WC_severity_NONE;
     bool unwell = (c->died && (c->concerned || WC_ANY(a, s->failures, may_matter(a)))) ||
-                  WC_ANY(a, s->failures, is_in_vain(s, a));
+                  WC_ANY(a, s->failures, is_in_vain(s, a)) ||
+                  (c->limits & WC_LIMIT(STATUS_UNKNOWN) && WC_ANY(a, s->failures, is_left(a)));
 
     if (worst == WC_severity_ERROR)
         return WC_verdict_ERRORS;

@@ -204,22 +204,47 @@ static bool part_is_refused(const struct wc_stack *s, struct wc_failure *f) {
     return wc_is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f));
 }
 
-/* Whatever it was: the loader refused it, and the process ended. */
-static bool was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
-    return f->fate == WC_FATE_LAST && !WC_ANY(other, s->failures, other->seq > f->seq);
+/* libnvinfer.so.8 and libnvinfer.so.10, libtorchaudio_ffmpeg6.so and libtorchaudio_ffmpeg5.so: the
+ * same but for digits. */
+static bool is_alternative(const char *a, const char *b) {
+    const char *x = wc_base_name(a), *y = wc_base_name(b);
+
+    for (;; x++, y++) {
+        while (wc_is_digit(*x))
+            x++;
+        while (wc_is_digit(*y))
+            y++;
+        if (*x != *y || !*x)
+            return *x == *y;
+    }
+}
+
+bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
+    return f->fate == WC_FATE_LAST && wc_failed_itself(s) && f->r.name &&
+           !WC_ANY(other, s->failures,
+                   other->seq > f->seq ||
+                       (other->r.name && !wc_str_same(other->r.name, f->r.name) &&
+                        is_alternative(other->r.name, f->r.name)));
+}
+
+static bool is_of_cudnn(const char *function) {
+    return function && wc_str_starts(function, "cudnn");
 }
 
 static bool lacks_symbol_version(const struct wc_stack *s, struct wc_failure *f) {
-    f->culprit = f->said.file;
-    return f->said.what == WC_SAID_UNMET && f->said.version &&
-           (wc_symbol_version_matters(&f->said) || was_the_end(s, f));
+    const struct wc_said *said = &f->said;
+
+    f->culprit = said->file;
+    return said->what == WC_SAID_UNMET &&
+           ((said->version && wc_symbol_version_matters(said)) ||
+            ((said->version || !is_of_cudnn(said->symbol)) && wc_was_the_end(s, f)));
 }
 
 static bool lacks_function(const struct wc_stack *s, struct wc_failure *f) {
     (void)s;
     f->culprit = f->said.file;
-    return f->said.what == WC_SAID_UNMET && !f->said.version && f->said.symbol &&
-           wc_str_starts(f->said.symbol, "cudnn") && !wc_name_is_cudnn(f->said.file);
+    return f->said.what == WC_SAID_UNMET && !f->said.version && is_of_cudnn(f->said.symbol) &&
+           !wc_name_is_cudnn(f->said.file);
 }
 
 static bool needs_another(const struct wc_stack *s, struct wc_failure *f) {
@@ -295,14 +320,6 @@ static bool found_another(const struct wc_stack *s, const struct wc_failure *f,
            WC_ANY(g, s->failures, g->seq > f->seq && lacks_something(g) && is_by_the_same(f, g));
 }
 
-/* libnvinfer.so.8 and libnvinfer.so.10 */
-static bool is_named_alike(const char *a, const char *b) {
-    const char *x = wc_base_name(a), *y = wc_base_name(b), *end = wc_str_find(x, ".so");
-    const size_t n = end ? (size_t)(end - x) + 3 : 0;
-
-    return n > 0 && wc_str_length(y) >= n && wc_mem_compare(x, y, n) == 0;
-}
-
 /* Is that facade one for the file that lacked one: opened by its caller itself, or needed by
  * another file of its name, or of its directory? Who opens for everybody, as Python's ctypes does,
  * got the others' facades for others. */
@@ -311,7 +328,7 @@ static bool is_for_file(const struct wc_object *facade, const struct wc_failure 
     const char *by = facade->r.asked_by;
 
     return !n || !by || wc_str_same(by, f->r.caller) || wc_is_below(by, f->r.name, n) ||
-           is_named_alike(by, f->r.name);
+           is_alternative(by, f->r.name);
 }
 
 /* A caller that is not known got whatever was loaded. */

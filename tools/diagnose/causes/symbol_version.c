@@ -6,9 +6,22 @@
  */
 #include "core/demand/words.h"
 
-/* What has to have the symbol version: the file, or the library that it is named after. */
+/* What has to have the symbol version: the file, or the library that it is named after; NULL: any
+ * may have the function. */
 static const char *library_of(const struct wc_said *u) {
     return u->library ? u->library : u->version;
+}
+
+static const char *title(struct wc_case *c, const struct wc_said *u, const char *release) {
+    const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
+    const char *file = wc_format_name(c, u->file);
+
+    if (!library_of(u))
+        return wc_format(c, "%s was linked with other libraries than it found: %s is in none", file,
+                         lacks);
+    return wc_format(c, "%s was linked with another %s than it found: %s%s is not in %s", file,
+                     wc_format_name(c, library_of(u)), u->symbol ? "" : "symbol version ", lacks,
+                     release ? release : "it");
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
@@ -19,17 +32,10 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *by = wc_caller_of(d->s, f);
     int function = u->symbol ? wc_function_find(u->symbol) : WC_NO_FUNCTION;
     struct wc_case *c = wc_case_begin(d);
-    const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
 
-    if (!wc_symbol_version_matters(u))
+    if (!wc_symbol_version_matters(u) && !wc_was_the_end(d->s, f))
         c->effect = WC_EFFECT_DOUBTED;
-    c->r.title =
-        wc_format(c,
-                  u->symbol ? "%s was linked with another %s than it found: %s is not in %s"
-                            : "%s was linked with another %s than it found: symbol version %s "
-                              "is not in %s",
-                  wc_format_name(c, u->file), wc_format_name(c, library_of(u)), lacks,
-                  !library && file && file->version ? file->version : "it");
+    c->r.title = title(c, u, !library && file ? file->version : NULL);
     c->r.object = library ? library->r.object : WC_NULL;
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     wc_case_fact(c, WC_FACT_REFUSED, u->file, "dlerror");
