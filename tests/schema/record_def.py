@@ -69,14 +69,14 @@ def kinds():
 
 def edits():
     """The words of tools/diagnose/edit.def, in its order."""
-    text = "".join(lines_of(ROOT / "tools" / "repair" / "edit.def"))
+    text = "".join(lines_of(ROOT / "tools" / "diagnose" / "edit.def"))
     return re.findall(r"EDIT\(\w+, " + TEXT, text)
 
 
 def locked():
     """{kind: {field: is it told from others by that}}: what a lock keeps."""
     found = {}
-    for line in lines_of(ROOT / "tools" / "lock" / "lock.def"):
+    for line in lines_of(ROOT / "tools" / "report" / "lock" / "lock.def"):
         row, kind, name = re.fullmatch(r"(LOCKED|NAMED)\((\w+), (\w+)\)", line).groups()
         found.setdefault(kind, {})[name] = row == "NAMED"
     return found
