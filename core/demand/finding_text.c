@@ -77,15 +77,18 @@ static size_t lines_for(const struct wc_finding_row *row) {
     return n < row->most ? n : row->most;
 }
 
-/* "or" needs something before it. */
+/* " or" needs something before it. */
 static void drop_alternatives(struct wc_finding_page *page) {
     bool has_fix = false;
 
-    for (size_t i = 0; i < page->rows; i++)
-        has_fix = has_fix || (page->row[i].chosen && wc_str_same(page->row[i].key, "fix"));
-    for (size_t i = 0; i < page->rows; i++)
-        if (!has_fix && page->row[i].rank == RANK_FIX)
-            page->row[i].chosen = false;
+    for (size_t i = 0; i < page->rows; i++) {
+        struct wc_finding_row *row = &page->row[i];
+        if (row->rank != RANK_FIX)
+            continue;
+        if (row->key[0] > ' ')
+            has_fix = row->chosen;
+        row->chosen = row->chosen && has_fix;
+    }
 }
 
 /* What a fix gives, without the fix. */

@@ -176,7 +176,8 @@ class Check:
                 wanted += spelled(f" ({fact['source']})")
             self.same("a fact", text, wanted)
         self.same("fixes", shown["fixes"],
-                  [spelled(f"fix: {f['text'] or f['action']}") for f in finding["fix"]])
+                  [spelled(("suggestion" if f["checked"] == "no" else "fix") + f": {f['text'] or f['action']}")
+                   for f in finding["fix"]])
         self.same("commands", shown["commands"],
                   [spelled(f["command"]) for f in finding["fix"] if f["command"] is not None])
 

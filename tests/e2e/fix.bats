@@ -866,7 +866,7 @@ END
     stack 9.1.0 >part
     grep -v '"kind":"package"' part | make_log whichcudnn-n-1-1.jsonl
     run -1 --separate-stderr fix whichcudnn-n-1-1.jsonl
-    [[ $output == "error[runtime-too-old]: "*"not checked: "* ]]
+    [[ $output == "error[runtime-too-old]: "*"not replayed: "* ]]
     run -5 --separate-stderr fix --apply --yes whichcudnn-n-1-1.jsonl
     is "$stderr" "whichcudnn: no repair is known that could be made"
     run -2 --separate-stderr fix --try --apply --yes whichcudnn-n-1-1.jsonl -- true

@@ -54,7 +54,7 @@ report() { "$CMD" report "$@"; }
     [[ $output == *"      graph /v/nvidia/cudnn/lib/libcudnn_graph.so.9 9.1.0"* ]]
     [[ $output == *"wants <10.0,>=9.8 (METADATA of jax-cuda12-plugin 0.10.2)"* ]]
     # It ran on another computer: nothing can be played, and nothing is to be pasted.
-    [[ $output == *"  fix       install a release of nvidia-cudnn-cu12"*"requires <10.0,>=9.8"* ]]
+    [[ $output == *"  suggestion install a release of nvidia-cudnn-cu12"*"requires <10.0,>=9.8"* ]]
 }
 
 @test "the healthy twin: ok, and nothing of findings" {

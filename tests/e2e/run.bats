@@ -197,7 +197,7 @@ END
         '[4,null,null,true]'
     validate_log whichcudnn-*.jsonl
     is "$(tail -n 1 whichcudnn-*.jsonl | jq -r .kind)" outcome
-    [[ $stderr == "whichcudnn: error["*"9.1.0"*"fix "*"9.8"*"log "*"$PWD/whichcudnn-n-"* ]]
+    [[ $stderr == "whichcudnn: error["*"9.1.0"*"suggestion "*"9.8"*"log "*"$PWD/whichcudnn-n-"* ]]
     [[ $stderr == *$'\nprocess  '*", ended with status 4"$'\n'* && $stderr != *during* ]]
 }
 
@@ -338,7 +338,7 @@ make_stopped() {
     rm stopped/libother.so
     LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log own/ -- stopped/own
     [[ $output == *"error[dependency-missing]: own could not be loaded: it needs libother.so,"* ]]
-    [[ $output == *"  fix       install the package that has libother.so where the loader finds it"* ]]
+    [[ $output == *"  suggestion install the package that has libother.so where the loader finds it"* ]]
     WHICHCUDNN_DISABLE=1 run -127 run_it -- stopped/app
     [[ $output == *"WHICHCUDNN_DISABLE is set"* ]]
     # It is the loader's status, but not the loader's doing.

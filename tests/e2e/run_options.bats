@@ -161,14 +161,14 @@ END
 @test "an error is said once: at the end, or while the command goes on" {
     run -0 --separate-stderr run_it -- ./child told :
     is "$(grep -c 'error\[' <<<"$stderr")" 1
-    [[ $stderr == *"fix       "* ]]
+    [[ $stderr == *"  suggestion "* ]]
     rm whichcudnn-*
     run -0 --separate-stderr run_it -- ./child told 'sleep 4; echo later >&2'
     # In the words that it is found with now: those of the log are no one's to believe.
     title=']: _versions.so got cuDNN 9.1.0'
     is "$(grep -cF "$title" <<<"$stderr")" 1
     # Before what came later; the end only refers to it.
-    [[ $stderr == *"$title"*"fix       "*"explain runtime-too-old"*later*whichcudnn* ]]
+    [[ $stderr == *"$title"*"  suggestion "*"explain runtime-too-old"*later*whichcudnn* ]]
 }
 
 @test "the shim is silent, for run says it; unless it was told to speak, or no log can be" {
@@ -208,7 +208,7 @@ END
         is "$(wc -l <verdict)" 1
         cat verdict
     }
-    [[ $(verdict -- ./child sick :) == "error: "*"9.1.0"*"; fix: "*"9.8"*"; log: $PWD/whichcudnn-n-"*.jsonl ]]
+    [[ $(verdict -- ./child sick :) == "error: "*"9.1.0"*"; suggestion: "*"9.8"*"; log: $PWD/whichcudnn-n-"*.jsonl ]]
     [[ $(verdict -- ./child sick 'kill -9 $$') == "error: "*"; ended killed by SIGKILL, during cudnnCreate; log: "* ]]
     [[ $(verdict -- ./child fine :) == "ok: cuDNN 9.1.0 (/v/libcudnn.so.9) for _versions.so; log: "* ]]
     is "$(WHICHCUDNN_SHIM=$SHIM verdict -- true)" "not observed: no cuDNN was loaded or asked for"

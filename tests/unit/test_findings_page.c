@@ -539,7 +539,7 @@ static char *render(struct scene *s, const struct wc_finding_record *r, char *to
     }
     if (r->explained_by)
         fprintf(out, "  explained by: %s\n", r->explained_by);
-    fprintf(out, "  fix: %s\n", advice.text);
+    fprintf(out, "  suggestion: %s\n", advice.text);
     fclose(out);
     return to;
 }
@@ -653,7 +653,7 @@ static void each_example_is_what_diagnose_says(void **state) {
 /* Who, got what, wanted what, and what to do: a line with a version or a file, and one that begins
  * a fix. */
 static void assert_first_lines_say_it(const char *text) {
-    const char *fix = strstr(text, "\n  fix "), *end = text;
+    const char *fix = strstr(text, "\n  suggestion "), *end = text;
     for (int line = 0; line < 4 && end; line++)
         end = strchr(end + 1, '\n');
     if (!fix || !end || fix >= end)

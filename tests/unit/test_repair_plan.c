@@ -630,9 +630,9 @@ static void what_is_known_of_a_repair_in_a_line(void **state) {
     r.checked = REPAIR_TRIED;
     assert_outcome(r, 60, "tried: gives 9.8.0 from /venv/.../nvidia/cudnn/lib");
     r = (struct repair){.why = "it ran on another computer"};
-    assert_outcome(r, 20, "not checked: it ran on another computer");
+    assert_outcome(r, 20, "not replayed: it ran on another computer");
     r.why = NULL;
-    assert_outcome(r, 0, "not checked: nobody asked");
+    assert_outcome(r, 0, "not replayed: nobody asked");
 }
 
 #define IN_ENVIRONMENT(test)                                                                       \

@@ -450,6 +450,10 @@ const char *repair_checked_word(enum repair_checked checked) {
     return words[checked];
 }
 
+const char *repair_label(const struct repair *r) {
+    return r->checked == REPAIR_NOT_CHECKED ? "suggestion" : "fix";
+}
+
 char *repair_outcome(const struct repair *r, size_t columns) {
     OWNED char *gives = r->gives ? must_format(": gives %s from ", r->gives) : NULL;
     const char *word = repair_checked_word(r->checked);
@@ -458,7 +462,7 @@ char *repair_outcome(const struct repair *r, size_t columns) {
     struct wc_text from;
 
     if (r->checked == REPAIR_NOT_CHECKED)
-        return must_format("not checked: %s", r->why ? r->why : "nobody asked");
+        return must_format("not replayed: %s", r->why ? r->why : "nobody asked");
     if (!gives || !r->from)
         return must_copy(word);
     if (!columns)

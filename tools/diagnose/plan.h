@@ -48,6 +48,8 @@ void plan_without(struct plan *p, const struct source *source, const struct wc_f
                   const char *why);
 void plan_end(struct plan *p);
 const char *repair_checked_word(enum repair_checked checked);
-/* What is known of it: "replayed: gives 9.8.0 from DIRECTORY", "not checked: WHY". The directory is
+/* "fix" of what was played or tried, else "suggestion". */
+const char *repair_label(const struct repair *r);
+/* What is known of it: "replayed: gives 9.8.0 from DIRECTORY", "not replayed: WHY". The directory is
  * shortened where the text has more than that many columns; 0: it is not. The caller frees. */
 char *repair_outcome(const struct repair *r, size_t columns);

@@ -8,13 +8,15 @@
 
 enum { FIXES = 3, COMMAND_LINES = 4 };
 
-static void put_fix(struct wc_finding_page *page, const struct repair *fix, bool first) {
+/* Below what was played stands what that gave, below what was not the reason why. */
+static void put_fix(struct wc_finding_page *page, const struct repair *fix, const char *key) {
     OWNED char *outcome = repair_outcome(fix, WC_PAGE_VALUE - 1);
     const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
+    const bool first = key[0] != ' ';
     bool whole = command && strlen(command) < sizeof(page->raw) - 1 &&
                  wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
     struct wc_finding_row *row =
-        wc_page_add_row(page, first ? "fix" : " or", RANK_FIX,
+        wc_page_add_row(page, key, RANK_FIX,
                         whole ? command
                               : wc_page_keep(page, "%s%s", fix->text ? fix->text : "?",
                                              command ? " (its command: report -v)" : ""));
@@ -24,16 +26,21 @@ static void put_fix(struct wc_finding_page *page, const struct repair *fix, bool
     row->command = whole;
     row->most = whole ? COMMAND_LINES : 2;
     row->weight = first ? RANK_GOT : RANK_FOUND;
-    row = whole ? wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome)) : NULL;
+    row = whole || fix->why ? wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome))
+                            : NULL;
     if (row) {
         row->most = 2;
-        row->weight = first ? RANK_FOUND : RANK_MIND;
+        row->weight = whole && first ? RANK_FOUND : RANK_MIND;
     }
 }
 
 void put_fix_rows(struct wc_finding_page *page, const void *fixes) {
     const struct plan_of_finding *of = fixes;
+    const char *label = NULL;
 
-    for (size_t i = 0; i < of->n && i < FIXES; i++)
-        put_fix(page, &of->p[i], i == 0);
+    for (size_t i = 0; i < of->n && i < FIXES; i++) {
+        const bool again = wc_str_same(repair_label(&of->p[i]), label);
+        label = repair_label(&of->p[i]);
+        put_fix(page, &of->p[i], again ? " or" : label);
+    }
 }

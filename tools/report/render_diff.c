@@ -18,19 +18,19 @@ static void begin_side(struct layout *l, int indent, int hang, const char *name)
 
 /* A command each; else one sentence. */
 static void print_fixes(struct layout *l, const struct report *r) {
-    const char *label = "fix";
+    bool first = true;
 
     WC_EACH(fix, *report_fixes(r, r->findings.p)) {
-        if (!fix->command && strcmp(label, "fix") != 0)
+        if (!fix->command && !first)
             continue;
         begin_side(l, 2, SIDES, "");
-        layout_words(l, "%s", label);
+        layout_words(l, "%s", first ? repair_label(fix) : "or");
         if (fix->command)
             layout_together(l, "%s", fix->command);
         else
             layout_words(l, "%s", fix->text);
         layout_end(l);
-        label = "or";
+        first = false;
     }
 }
 

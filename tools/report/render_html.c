@@ -64,9 +64,11 @@ static const char *verdict_word(const struct report *r) {
 static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
     OWNED char *outcome = repair_outcome(fix, 0);
 
-    html(to, "<%s>fix: %s</%s>", tag, fix->text, tag);
+    html(to, "<%s>%s: %s</%s>", tag, repair_label(fix), fix->text, tag);
     if (fix->command)
-        html(to, "<pre>%s</pre><p>%s</p>", fix->command, outcome);
+        html(to, "<pre>%s</pre>", fix->command);
+    if (fix->command || fix->why)
+        html(to, "<p>%s</p>", outcome);
 }
 
 static void put_verdict(FILE *to, const struct report *r) {

@@ -233,7 +233,8 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
 
     fputs(verdict, to);
     if (fix && fix->n > 0)
-        fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].text);
+        fprintf(to, "; %s: %s", repair_label(&fix->p[0]),
+                fix->p[0].command ? fix->p[0].command : fix->p[0].text);
     if (s->counted <= 1 && ended_within(first->report->source))
         fprintf(to, "; ended %s", first->report->ending);
     if (origin)
