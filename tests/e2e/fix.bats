@@ -527,6 +527,27 @@ END
     mv "$site"/onnxruntime_gpu-1.2{0,5}.0.dist-info
 }
 
+@test "what another package of the environment has: by its directory, or by its import before" {
+    environment
+    make_standin 9.8.0 "$site" --layout pip --build 87
+    mkdir -p "$site"/engine/lib "$site"/extension
+    gcc -shared -fPIC -Wl,-soname,libengine_core.so -o "$site/engine/lib/libengine_core.so" -x c - \
+        <<<'int engine(void) { return 1; }'
+    gcc -shared -fPIC -o "$site/extension/_C.so" -x c - -L"$site/engine/lib" -lengine_core \
+        <<<'int engine(void); int extension(void) { return engine(); }'
+    echo 'import ctypes, os; ctypes.CDLL(os.path.dirname(__file__) + "/lib/libengine_core.so")' >"$site/engine/__init__.py"
+    echo 'import ctypes, os; ctypes.CDLL(os.path.dirname(__file__) + "/_C.so")' >"$site/extension/__init__.py"
+    printf 'import ctypes\nctypes.CDLL("%s")\nimport extension\n' "$site/nvidia/cudnn/lib/libcudnn.so.9" >main.py
+    run -1 --separate-stderr "$CMD" run --log "$PWD/log" -- venv/bin/python main.py
+    [[ $stderr == *"error[dependency-missing]: _C.so could not be loaded: it needs libengine_core.so"* ]]
+    is "$("$CMD" report --json log | jq -r '.findings[0].fix[] | .checked + " " + .text')" \
+        "replayed set LD_LIBRARY_PATH to $site/engine/lib"$'\nreplayed import engine before extension'
+    # As it is told, so it is.
+    run -0 env LD_LIBRARY_PATH="$site/engine/lib" venv/bin/python main.py
+    sed -i 's/^import extension/import engine, extension/' main.py
+    run -0 venv/bin/python main.py
+}
+
 # ---- doing it ----
 
 # A project of uv's, and a uv that does what it has to.

@@ -297,6 +297,13 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part.part) && o->r.mapped);
 }
 
+/* Whatever its name. */
+static bool was_missed(void *play, const char *name) {
+    const struct wc_stack *s = &((const struct play *)play)->r->source->stack;
+
+    return WC_ANY(f, s->failures, wc_str_same(wc_missing_of(f), name) && wc_was_the_end(s, f));
+}
+
 /* However its path is spelt. */
 static bool is_caller(struct play *p, const struct replay_request *q, const struct loaded *by) {
     return is_path_of(by, q->caller) ||
@@ -659,7 +666,7 @@ static const char *program_of(struct replay *r) {
 }
 
 static bool begin_sim(struct play *p) {
-    const struct loader_sim_opens opens = {opens_part, p, p->r->in_turn};
+    const struct loader_sim_opens opens = {opens_part, was_missed, p, p->r->in_turn};
 
     if (!loader_sim_begin(&p->sim, &p->r->library_cache, program_of(p->r),
                           (char *const *)p->overlay.environment.p,

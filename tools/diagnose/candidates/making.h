@@ -55,6 +55,9 @@ bool make_is_conda(const char *environment);
 /* Those that a failed request is about: of who asked for it, or of the process. */
 struct entries make_environments(struct making *m, const struct wc_failure *failure);
 
+/* The package that a file is of, imported before the one of `then`: what that needs is there. */
+void make_import_before(struct making *m, const char *file, const char *then);
+
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
 
 /* Of NVIDIA's wheels those without which no framework gets to cuDNN. */

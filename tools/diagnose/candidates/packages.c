@@ -330,6 +330,28 @@ static void add_site(struct making *m, const char *site, const char *name,
     make_add(m, together, there);
 }
 
+/* Another package of the site has it, in its folder or a lib there: by its directory, or by an
+ * import of that package before (extension-cpp#127). */
+static void add_elsewhere(struct making *m, const struct wc_failure *failure, const char *site,
+                          const char *name) {
+    static const char *const places[] = {"", "/lib"};
+    const struct entries packages = make_entries(m, site);
+
+    WC_EACH(package, packages)
+        WC_EACH_ROW(place, places) {
+            const char *file = make_format(m, "%s/%s%s/%s", site, *package, *place, name);
+            if (!make_is_there(m, file))
+                continue;
+            make_path_to(m, file);
+            make_import_before(m, file, failure->r.name);
+        }
+}
+
+/* Is one of the findings about it? A host may ask for any number of other names in vain. */
+static bool is_missed(const struct making *m, const char *name) {
+    return WC_ANY(f, m->base->of_end, wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name));
+}
+
 void make_missing(struct making *m) {
     struct entries together = {NULL, 0};
     const char *all = NULL;
@@ -339,11 +361,13 @@ void make_missing(struct making *m) {
         const char *name = missing ? wc_base_name(missing) : NULL;
         const enum wc_name_kind kind = wc_name_kind_of(missing);
         struct entries environments = {NULL, 0};
-        if (!name || kind == WC_NAME_OTHER)
+        if (!name || (kind == WC_NAME_OTHER && !is_missed(m, name)))
             continue;
         add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name);
         environments = make_environments(m, failure);
         WC_EACH(environment, environments) {
+            if (kind == WC_NAME_OTHER && !make_is_conda(*environment))
+                add_elsewhere(m, failure, *environment, name);
             if (wc_kind_is_cudnn(kind))
                 add_major(m, failure, *environment, wc_name_read(name).version.major);
             if (make_is_conda(*environment))

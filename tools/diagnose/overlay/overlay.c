@@ -42,6 +42,8 @@ static bool apply(struct overlay *o, const struct edit *e) {
         return set_variable(o, e->name, NULL);
     case EDIT_IMPORT_FIRST:
         overlay_add_text(&o->first_asked, e->name);
+        if (e->path)
+            overlay_add_text(&o->first, e->path);
         o->changes = true;
         return true;
     case EDIT_PRELOADER:

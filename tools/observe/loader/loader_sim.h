@@ -35,6 +35,7 @@ struct loader_sim_missing {
  * then, a library of cuDNN the parts that `may` lets it, each before the next. */
 struct loader_sim_opens {
     bool (*may)(void *ctx, const struct loaded *by, const char *name);
+    bool (*was_missed)(void *ctx, const char *name); /* the process ended for want of it */
     void *ctx;
     bool in_turn; /* who stands before the loader's dlopen calls it in turn: the search path of who
                    * asks is not heeded */

@@ -257,9 +257,10 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
         emit_dead_links(s, m->name, request);
 }
 
-static bool concerns_us(const struct loader_sim_missing *m) {
+static bool concerns_us(const struct loader_sim *g, const struct loader_sim_missing *m) {
     return wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version ||
-           wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER);
+           wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER) ||
+           (g->opens.was_missed && g->opens.was_missed(g->opens.ctx, m->name));
 }
 
 /* ---- all of it ---- */
@@ -308,7 +309,7 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
                 emit_own_searches(&s, g->objects[i]);
         }
     for (size_t i = 0; i < g->missing_count; i++)
-        if (concerns_us(&g->missing[i]))
+        if (concerns_us(g, &g->missing[i]))
             emit_missing(&s, &g->missing[i]);
 }
 
@@ -318,7 +319,7 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->missing_count; i++)
-        if ((g->missing[i].damaged || g->missing[i].refused) && concerns_us(&g->missing[i])) {
+        if ((g->missing[i].damaged || g->missing[i].refused) && concerns_us(g, &g->missing[i])) {
             emit_missing(&s, &g->missing[i]);
             any = true;
         }
