@@ -720,3 +720,26 @@ build_launchers() {
     validate_scan scan.json
     is "$(jq -r '[.copies[] | select(.soname == "libcudnn.so.9")] | length >= 1' scan.json)" true
 }
+
+@test "a package whose files are not those of its list, without any host: a command for it" {
+    "$PY" -m venv --without-pip venv
+    site=$(echo "$PWD"/venv/lib/python3*/site-packages)
+    make_standin 9.8.0 "$site" --layout pip --build 87
+    findings() { "$CMD" scan --json "$1" | jq -r '.. | objects | select(.facts?) | .severity + " " + .id'; }
+    commands() { "$CMD" scan --json "$1" | jq -r '.. | objects | select(.checked? == "replayed") | .command' | sort -u; }
+    is "$(findings venv)" ''
+    rm "$site/nvidia/cudnn/lib/libcudnn_graph.so.9"
+    is "$(findings venv)" 'warning installation-incomplete'
+    is "$(commands venv)" "pip --python $PWD/venv/bin/python install --force-reinstall --no-deps nvidia-cudnn-cu12==9.8.0.87"
+    mkdir target && cp -r "$site"/* target
+    is "$(findings target)" 'warning installation-incomplete'
+    is "$(commands target)" \
+        "pip install --upgrade --target $PWD/target --force-reinstall --no-deps nvidia-cudnn-cu12==9.8.0.87"
+    # Cut short, and all of them gone.
+    make_standin 9.8.0 "$site" --layout pip --build 87
+    truncate -s 100 "$site/nvidia/cudnn/lib/libcudnn_heuristic.so.9"
+    is "$(findings venv)" 'warning installation-mixed'
+    rm -r "$site/nvidia" && touch "$site/other.so"
+    is "$(findings venv)" 'warning installation-incomplete'
+    [[ $("$CMD" scan venv | tr -s ' \n' ' ') == *"none of its 8 cuDNN libraries is there"* ]]
+}

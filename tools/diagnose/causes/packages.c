@@ -49,6 +49,11 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
                  p->list);
 }
 
+/* A scan of packages beside which no host is. */
+static bool is_alone(const struct wc_stack *s) {
+    return s->replayed && !WC_ANY(o, s->objects, wc_wants_cudnn(o));
+}
+
 /* ---- installation-incomplete ---- */
 
 /* libcudnn_graph.so.9.1.0 and libcudnn_graph.so are answered by libcudnn_graph.so.9. */
@@ -119,7 +124,7 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
         bool has_host =
             n > 1 && WC_ANY(o, d->s->objects,
                             wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
-        if (p->missing.n && (f || has_host || mapped_of(d->s, p)))
+        if (p->missing.n && (f || has_host || is_alone(d->s) || mapped_of(d->s, p)))
             report_incomplete(d, p, f);
     }
 }
@@ -233,8 +238,9 @@ void wc_find_installation_mixed(struct wc_diagnosis *d) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
         /* That the mapped ones differ among themselves is told as such. */
         const struct wc_object *o = is_torn(d->s, p) ? NULL : disagrees(d->s, p);
-        if (!is_told_of_another(d->s, p) && mapped_of(d->s, p) &&
-            (o || p->shared_with.n || p->changed.n || p->foreign.n))
+        const bool mapped = mapped_of(d->s, p) != NULL;
+        if (!is_told_of_another(d->s, p) && (mapped || is_alone(d->s)) &&
+            (o || p->shared_with.n || p->changed.n || (mapped && p->foreign.n)))
             report_mixed(d, p, o);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "core/knowledge/frameworks.h"
 #include "core/names/version.h"
+#include "core/packages/identify.h"
 #include "scan_inside.h"
 #include "tools/observe/loader/loader_sim.h"
 #include "tools/observe/log/first_records.h"
@@ -295,21 +296,29 @@ static bool is_emitted(const struct scan *s, size_t i) {
     return s->hosts[i].is_loaded;
 }
 
-static void make_process(struct scan *s, size_t first) {
-    const char *environment = s->hosts[first].environment;
+/* With what is the same for all that is in it. */
+static struct source *begin_process(struct scan *s, const char *environment, const char *program) {
     struct source *source = source_new(SOURCE_SCAN, environment);
-    struct loader_sim_emitter emitter = {.to = source_sink(source)};
-    OWNED char *program = s->hosts[first].is_program
-                              ? must_copy(wc_library_file(&s->hosts[first].library->about))
-                          : scan_is_site(environment) ? interpreter_of(s, environment)
-                                                      : NULL;
+    const struct wc_sink to = source_sink(source);
     struct wc_search_context unused = {.files = NULL};
     struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
     source->root = s->library_cache.disk.root[0] ? must_copy(s->library_cache.disk.root) : NULL;
     library_cache_use(&s->library_cache, NULL, &unused);
     records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
-    first_records_emit(&records, &emitter.to);
+    first_records_emit(&records, &to);
+    return source;
+}
+
+static void make_process(struct scan *s, size_t first) {
+    const char *environment = s->hosts[first].environment;
+    OWNED char *program = s->hosts[first].is_program
+                              ? must_copy(wc_library_file(&s->hosts[first].library->about))
+                          : scan_is_site(environment) ? interpreter_of(s, environment)
+                                                      : NULL;
+    struct source *source = begin_process(s, environment, program);
+    struct loader_sim_emitter emitter = {.to = source_sink(source)};
+
     for (size_t i = first; i < s->host_count; i++)
         if (strcmp(s->hosts[i].environment, environment) == 0 && !s->hosts[i].is_loaded) {
             name_what_it_opens(s, s->hosts[i].library);
@@ -317,6 +326,69 @@ static void make_process(struct scan *s, size_t first) {
         }
     loader_sim_emitter_end(&emitter);
     *MUST_ADD(s->processes, s->process_count) = source;
+}
+
+/* ---- packages that no host stands beside ---- */
+
+static bool is_damaged(const struct wc_package *p) {
+    return p->r.missing.n > 0 || p->r.changed.n > 0 || p->r.shared_with.n > 0;
+}
+
+static bool is_known(const struct scan *s, const struct wc_package *p) {
+    for (size_t i = 0; i < s->process_count; i++)
+        if (WC_ANY(known, s->processes[i]->stack.packages,
+                   wc_str_same(known->r.prefix, p->r.prefix) &&
+                       wc_str_same(known->r.package, p->r.package)))
+            return true;
+    return false;
+}
+
+/* Those of cuDNN in the environment of a file. */
+static void emit_packages(struct scan *s, struct source *to, const char *file) {
+    const struct wc_sink sink = source_sink(to);
+    struct wc_environments told = {.n = 0};
+    struct elf_reader reader;
+
+    elf_reader_begin(&reader, &s->library_cache.disk);
+    wc_emit_packages(&sink, &told, file, &reader.reader);
+}
+
+/* One that is damaged is so whoever wants it. */
+static void add_packages(struct scan *s, const char *file) {
+    struct source *looked = source_new(SOURCE_SCAN, file), *source;
+    const struct wc_package *p;
+
+    emit_packages(s, looked, file);
+    p = WC_FIRST(one, looked->stack.packages, is_damaged(one) && !is_known(s, one));
+    if (p) {
+        source = begin_process(s, p->r.prefix ? p->r.prefix : file, NULL);
+        emit_packages(s, source, file);
+        *MUST_ADD(s->processes, s->process_count) = source;
+    }
+    source_free(looked);
+}
+
+/* Where a library of cuDNN's lies, and in each site-packages, once. */
+static void add_all_packages(struct scan *s) {
+    const char *last = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->found_count; i++) {
+        const char *path = s->found[i].path;
+        if (wc_dir_length(path) != n || strncmp(path, last, n) != 0)
+            add_packages(s, path);
+        last = path;
+        n = wc_dir_length(path);
+    }
+    for (size_t i = 0; i < s->seen_count; i++) {
+        const char *path = s->seen[i].path;
+        const size_t length = wc_environment_length(path);
+        OWNED char *site = must_format("%.*s", (int)length, path);
+        if (scan_is_site(site) && (length != n || strncmp(path, last, n) != 0))
+            add_packages(s, path);
+        last = path;
+        n = length;
+    }
 }
 
 /* A program that has nothing of cuDNN's itself brings in a library that has. */
@@ -342,6 +414,7 @@ void scan_make_processes(struct scan *s) {
         for (size_t i = 0; i < s->host_count; i++)
             if (s->hosts[i].is_program == programs && !is_emitted(s, i))
                 make_process(s, i);
+    add_all_packages(s);
     if (s->process_count > 0)
         qsort(s->processes, s->process_count, sizeof(*s->processes), by_path);
 }
