@@ -548,6 +548,14 @@ END
     run -0 venv/bin/python main.py
 }
 
+@test "no link gives a cuDNN the name of another release" {
+    make_standin 9.8.0 lib
+    printf 'import ctypes\nctypes.CDLL("libcudnn.so.9")\nctypes.CDLL("libcudnn.so.9.99.0")\n' >main.py
+    run -1 --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$CMD" run --log "$PWD/log" -- "$PY" main.py
+    [[ $stderr == *"error[library-not-found]: "*"asked for"*"libcudnn.so.9.99.0"* ]]
+    is "$("$CMD" report --json log | jq '[.. | objects | select(.edit? == "link")] | length')" 0
+}
+
 # ---- doing it ----
 
 # A project of uv's, and a uv that does what it has to.

@@ -326,6 +326,27 @@ static void a_framework_that_gets_no_further(void **state) {
     }
 }
 
+/* Another release of the major that is there: a question in passing, where nothing came of it. */
+static void another_release_of_what_is_there(void **state) {
+    static const struct {
+        const char *name;
+        int64_t status;
+        bool told;
+    } rows[] = {
+        {"libcudnn.so.9.99.0", 0, false},
+        {"libcudnn.so.9.99.0", 1, true},
+        {"libcudnn.so.8.8.1", 0, true}, /* of another major there is none */
+    };
+    (void)state;
+    WC_EACH_ROW(row, rows) {
+        struct scene *s = new_scene();
+        add_facade(s, "/opt/cudnn", version_of(9, 8, 0), add_host(s, "/opt/app/host"));
+        add_failure(s, NOBODY, "/usr/bin/python3", row->name, not_found(s, row->name));
+        add_outcome(s, row->status, NULL);
+        assert_finds(s, row->told ? "library-not-found" : "");
+    }
+}
+
 /* Who tries one after another lacks none of them for certain. */
 static void one_of_several_that_are_tried(void **state) {
     struct scene *s = new_scene();
@@ -780,6 +801,7 @@ int main(void) {
         cmocka_unit_test(a_program_that_lacks_its_own_need),
         cmocka_unit_test(a_framework_that_gets_no_further),
         cmocka_unit_test(one_of_several_that_are_tried),
+        cmocka_unit_test(another_release_of_what_is_there),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),
         cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),
         cmocka_unit_test(a_part_is_missing_when_its_last_name_failed),

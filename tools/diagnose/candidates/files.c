@@ -10,11 +10,15 @@
 
 /* Under such a name it would be taken for what it is not. What CUDA's libraries have behind the
  * major is no release: libcudart.so.11.0 is of 11.8. */
-static bool is_of_other_release(const char *name, const char *file) {
+static bool is_of_other_release(struct making *m, const char *name, const char *file) {
+    const struct wc_object *known =
+        WC_FIRST(o, m->s->objects, wc_str_same(wc_real_path_of(o), file));
     struct wc_version asked = wc_name_read(name).version;
 
     if (!wc_name_is_cudnn(name))
         asked.minor = asked.patch = asked.build = -1;
+    else if (known && !wc_version_agree(asked, known->version))
+        return true;
     return !wc_version_agree(asked, wc_name_read(wc_base_name(file)).version);
 }
 
@@ -66,7 +70,7 @@ static void link_in(struct making *m, const char *directory, const char *name) {
             continue;
         e.path = make_format(m, "%s/%s", directory, name);
         file = make_real_path(m, make_format(m, "%s/%s", directory, *entry));
-        if (is_of_other_release(name, file) || is_offered(m, directory, &e, file))
+        if (is_of_other_release(m, name, file) || is_offered(m, directory, &e, file))
             continue;
         make_one(m, e);
         if (is_in_the_way(m, e.path))
