@@ -214,6 +214,20 @@ static void unexplained_says_what_is_known(void **state) {
     assert_non_null(strstr(c.next, "whichcudnn explain --text"));
 }
 
+/* Of a host that needs the parts alone it is not said that it got nothing. */
+static void parts_without_a_facade(void **state) {
+    (void)state;
+    const struct wc_outside well = {.end = WC_END_WELL}, failed = {.end = WC_END_FAILED};
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libflow.so");
+    add_part(s, "/opt/cudnn", "ops_infer", version_of(8, 9, 7), host);
+    assert_string_equal(conclude(s, &well).text,
+                        "parts of cuDNN 8.9.7 (/opt/cudnn) for libflow.so");
+    struct wc_conclusion c = conclude(s, &failed);
+    assert_true(knows(&c, "parts of cuDNN 8.9.7"));
+    assert_false(knows(&c, "no cuDNN was loaded"));
+}
+
 /* The loader refused it, and nobody saw how the process ended: that is not called ok. Where it
  * ended well it is. */
 static void a_load_that_was_refused_last(void **state) {
@@ -346,6 +360,7 @@ int main(void) {
         cmocka_unit_test(ok_says_what_for_whom),
         cmocka_unit_test(unexplained_says_what_is_known),
         cmocka_unit_test(a_load_that_was_refused_last),
+        cmocka_unit_test(parts_without_a_facade),
         cmocka_unit_test(what_came_under_another_name_is_not_told_as_missing),
         cmocka_unit_test(what_a_framework_was_built_with_is_known_by_more_than_functions),
         cmocka_unit_test(a_compiler_without_its_builtins_is_not_ok),

@@ -212,30 +212,38 @@ static void note_name(struct names *names, const char *name) {
         names->p[names->n++] = name;
 }
 
-static const char *format_facade(struct wc_case *c, const struct wc_object *o) {
-    struct wc_runtime runtime = wc_runtime_of(c->d->s, o);
-    const char *from = o->r.installation ? o->r.installation : wc_path_of(o);
+/* A host may need the parts and no facade (oneflow 0.9). */
+static const char *format_cudnn(struct wc_case *c, const struct wc_object *o) {
+    const bool facade = o->r.role == WC_role_FACADE;
+    const char *from = o->r.installation ? o->r.installation
+                       : facade          ? wc_path_of(o)
+                                         : wc_directory_of(c, o);
 
-    return wc_format(c, "cuDNN %s (%s)", wc_format_range(c, runtime.range), from);
+    return wc_format(c, facade ? "cuDNN %s (%s)" : "parts of cuDNN %s (%s)",
+                     wc_format_range(c, facade ? wc_runtime_of(c->d->s, o).range : wc_own_range(o)),
+                     from);
 }
 
 /* "cuDNN 9.8.0 (nvidia-cudnn-cu12) for tensorflow 2.15" */
 static const char *format_fit(struct wc_case *c) {
     const struct wc_stack *s = c->d->s;
-    struct names facades = {.n = 0}, hosts = {.n = 0};
+    const bool has_facade = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
+    struct names copies = {.n = 0}, hosts = {.n = 0};
     bool more;
 
     WC_EACH(o, s->objects) {
-        if (o->r.role == WC_role_FACADE && o->r.mapped && facades.n <= FACADES_NAMED)
-            note_name(&facades, format_facade(c, o));
-        else if (wc_wants_cudnn(o) && o->r.mapped)
+        if (wc_is_cudnn(o) && o->r.mapped && (o->r.role == WC_role_FACADE || !has_facade)) {
+            if (copies.n <= FACADES_NAMED)
+                note_name(&copies, format_cudnn(c, o));
+        } else if (wc_wants_cudnn(o) && o->r.mapped) {
             note_name(&hosts, format_host(c, o));
+        }
     }
-    if (!facades.n)
+    if (!copies.n)
         return "no cuDNN was loaded, and none was asked for in vain";
     more = hosts.n > HOSTS_NAMED;
     hosts.n -= more;
-    return wc_format(c, "%s%s%s%s", join(c, &facades), hosts.n ? " for " : "", join(c, &hosts),
+    return wc_format(c, "%s%s%s%s", join(c, &copies), hosts.n ? " for " : "", join(c, &hosts),
                      more ? " and others" : "");
 }
 
@@ -297,7 +305,7 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
     const struct wc_stack *s = w->s;
     const struct wc_failure *request = last_failure(s, false), *lookup = last_failure(s, true);
     const struct wc_call *call = last_bad_call(s);
-    bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE);
+    bool cudnn = WC_ANY(o, s->objects, wc_is_cudnn(o));
 
     w->out->text =
         w->out->died
