@@ -89,8 +89,9 @@ static void *open_and_close(void *arg) {
         const char *path = library[(thread + i) % LIBRARIES];
         rescan(rescan_note_open);
         void *handle = dlopen(path, RTLD_NOW);
-        rescan(rescan_note_close);
-        if (!handle || !is_answered(path) || dlclose(handle) != 0)
+        bool answered = handle && is_answered(path);
+        rescan(rescan_note_close); /* nothing may come between that and the close itself */
+        if (!answered || dlclose(handle) != 0)
             return (void *)1;
     }
     return NULL;
