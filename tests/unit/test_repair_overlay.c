@@ -207,6 +207,36 @@ static void remove_takes_what_two_packages_have_at_one_path(void **state) {
     end(&x);
 }
 
+/* Of two wheels at the same paths the one that somebody requires is lacking when the other one is
+ * put there, or it goes; not so once it has come back. */
+static void what_another_package_requires_is_lacking(void **state) {
+    struct environment *e = *state;
+    const struct edit away = edit(EDIT_REMOVE, "nvidia-cudnn-cu13", NULL, e->site);
+    const struct edit other = edit(EDIT_REINSTALL, "nvidia-cudnn-cu12", "9.13.0.50", e->site);
+    const struct edit back = edit(EDIT_REINSTALL, "nvidia-cudnn-cu13", "9.13.0.50", e->site);
+    const struct edit *const rows[][3] = {
+        {&other}, {&away}, {&back}, {&away, &back}, {&other, &back}};
+    const char *const lacking[] = {"nvidia-cudnn-cu13", "nvidia-cudnn-cu13", NULL, NULL, NULL};
+    struct overlaid x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.13.0.50", NULL);
+    put_wheel(e, "nvidia-cudnn-cu13", "9.13.0.50", NULL);
+    for (int required = 0; required < 2; required++) {
+        if (required)
+            put_metadata(e, "flow", "2.0", "nvidia-cudnn-cu13", "");
+        for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+            begin(&x, &no_variables);
+            for (size_t k = 0; k < 3 && rows[i][k]; k++)
+                assert_true(overlay_apply(&x.overlay, rows[i][k]));
+            if (required && lacking[i])
+                assert_string_equal(x.overlay.lacks, lacking[i]);
+            else
+                assert_null(x.overlay.lacks);
+            end(&x);
+        }
+    }
+}
+
 static void conda_has_its_own_list(void **state) {
     struct environment *e = *state;
     const char *prefix = "/conda", *facade = in(e, "%s/lib/libcudnn.so.8", prefix);
@@ -504,6 +534,7 @@ int main(void) {
         IN_ENVIRONMENT(reinstall_puts_back_what_the_list_has),
         IN_ENVIRONMENT(what_is_whole_is_not_put_there_again),
         IN_ENVIRONMENT(remove_takes_what_two_packages_have_at_one_path),
+        IN_ENVIRONMENT(what_another_package_requires_is_lacking),
         IN_ENVIRONMENT(conda_has_its_own_list),
         IN_ENVIRONMENT(debian_has_lists_of_names),
         IN_ENVIRONMENT(conda_does_nothing_where_it_is_satisfied),

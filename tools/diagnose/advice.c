@@ -8,7 +8,7 @@
 #include "core/demand/questions.h"
 
 struct asked {
-    bool played; /* the copies that are known, and nothing cured */
+    enum advice_after after;
     const struct wc_stack *s;
     const struct wc_finding_record *f;
     const struct wc_object *host, *object; /* NULL: it is about none */
@@ -105,8 +105,12 @@ static bool suits(const struct asked *a, enum wc_fact_role role) {
 
 /* ---- when a sentence holds ---- */
 
+static bool is_in_conflict(const struct asked *a) {
+    return a->after == ADVICE_CONFLICT;
+}
+
 static bool has_copy(const struct asked *a) {
-    return !a->played && suits(a, WC_FACT_A_COPY_IS_IN);
+    return a->after == ADVICE_UNPLAYED && suits(a, WC_FACT_A_COPY_IS_IN);
 }
 
 /* The variable put the one that came in before another. */
@@ -175,7 +179,7 @@ static bool is_of_other_build(const struct asked *a) {
 
     if (wants < 0 || fact(a, WC_FACT_A_COPY_IS_IN))
         return false;
-    return (a->played && fact(a, WC_FACT_ANOTHER_MAJOR_IS_THERE)) ||
+    return (a->after != ADVICE_UNPLAYED && fact(a, WC_FACT_ANOTHER_MAJOR_IS_THERE)) ||
            WC_ANY(o, a->s->objects,
                   o->r.role == WC_role_FACADE && o->r.mapped && wc_major_of(o) >= 0 &&
                       wc_major_of(o) != wants);
@@ -194,7 +198,7 @@ static int32_t cuda_there(const struct wc_stack *s) {
 static bool is_of_other_cuda(const struct asked *a) {
     const int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING)), there = cuda_there(a->s);
 
-    return a->played && wants > 0 && there > 0 && wants != there &&
+    return a->after != ADVICE_UNPLAYED && wants > 0 && there > 0 && wants != there &&
            wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
 }
 
@@ -337,10 +341,10 @@ static const char *filled(const struct asked *a, const char *sentence) {
     return text;
 }
 
-struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f, bool played,
-                         struct wc_arena *memory) {
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
+                         enum advice_after after, struct wc_arena *memory) {
     const struct asked a = {.s = s,
-                            .played = played,
+                            .after = after,
                             .f = f,
                             .host = wc_stack_object(s, f->host),
                             .object = wc_stack_object(s, f->object),

@@ -11,7 +11,12 @@ struct advice {
     const char *text; /* one sentence, in the arena or a literal */
 };
 
-/* The finding is one of that stack's. played: so were the copies that are known, and none cures it.
- */
-struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f, bool played,
-                         struct wc_arena *memory);
+enum advice_after {
+    ADVICE_UNPLAYED,
+    ADVICE_PLAYED,  /* so were the copies that are known, and none cures it */
+    ADVICE_CONFLICT /* what does takes away what another package requires */
+};
+
+/* The finding is one of that stack's. */
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
+                         enum advice_after after, struct wc_arena *memory);

@@ -416,6 +416,13 @@ static bool keeps_failed(const struct case_of *c) {
            wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
 }
 
+/* Another installed package, which may be nobody of this process, requires what goes: its repair
+ * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
+ * another CUDA in the same folder). */
+static bool takes_from_another(const struct case_of *c) {
+    return c->x->outcome.lacks;
+}
+
 /* Of a release that nobody knows nothing would be found. */
 static bool lacks_gpu_code(const struct case_of *c) {
     const struct wc_stack *s = &c->x->outcome.source->stack;
@@ -425,6 +432,8 @@ static bool lacks_gpu_code(const struct case_of *c) {
                   o->r.role == WC_role_FACADE &&
                       !candidates_has_gpu_code(s, wc_runtime_of(s, o).range.low));
 }
+
+const char judge_conflict[] = "another package there requires what it takes away";
 
 static const struct {
     bool (*objects)(const struct case_of *c);
@@ -446,6 +455,7 @@ static const struct {
     {keeps_cuda, "it is made for the same CUDA"},
     {needs_the_same, "what it puts there needs the same that is missing"},
     {keeps_failed, "it keeps the release with which the process failed"},
+    {takes_from_another, judge_conflict},
     {lacks_gpu_code, "it is not known that it has code for the GPU"},
 };
 

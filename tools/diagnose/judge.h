@@ -45,6 +45,7 @@ bool judge_is_harmless(const struct planning *p, const struct outcome *o);
 struct left judge_left_by(const struct outcome *o);
 /* By what they leave; above 0: a leaves more. */
 int judge_compare_left(const struct played *a, const struct played *b);
+extern const char judge_conflict[]; /* why not: another package requires what it takes away */
 /* NULL: it repairs the finding; else why it does not. of_end: as of judge_is_shown(). *gone: does
  * it take the finding away? */
 const char *judge(const struct planning *p, const struct played *x,

@@ -291,8 +291,8 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
 }
 
 static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
-                   const struct wc_finding_record *f, const char *why, bool played) {
-    struct advice advice = advice_for(s, f, played, &plan->memory.arena);
+                   const struct wc_finding_record *f, const char *why, enum advice_after after) {
+    struct advice advice = advice_for(s, f, after, &plan->memory.arena);
     struct candidate said = {.n = 1};
     bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
 
@@ -366,16 +366,18 @@ static void plan_finding(struct planning *p, size_t number) {
         return;
     if (!judge_is_shown(p, f, &of_end)) {
         advise(p->plan, of, &p->source->stack, f,
-               p->why ? p->why : "the replay of its requests does not show it", false);
+               p->why ? p->why : "the replay of its requests does not show it", ADVICE_UNPLAYED);
         return;
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
         add_repair(p, of, taken[of->n], f);
     if (taken[0] && of->n < REPAIRS_MOST && candidate_is_by_hand(&taken[0]->edits))
         add_other_host(p->plan, of, &p->source->stack, f);
-    if (of->n == 0)
-        advise(p->plan, of, &p->source->stack, f, unplayed, true);
     add_rejected(p, of, f, of_end);
+    if (of->n == 0)
+        advise(p->plan, of, &p->source->stack, f, unplayed,
+               WC_ANY(r, of->rejected, r->because == judge_conflict) ? ADVICE_CONFLICT
+                                                                     : ADVICE_PLAYED);
 }
 
 /* Nothing better can come of more edits. */
@@ -437,7 +439,7 @@ void plan_without(struct plan *plan, const struct source *source,
         return;
     for (size_t i = 0; i < plan->n; i++)
         if (plan->of[i].p)
-            advise(plan, &plan->of[i], &source->stack, &findings->p[i], why, false);
+            advise(plan, &plan->of[i], &source->stack, &findings->p[i], why, ADVICE_UNPLAYED);
 }
 
 void plan_end(struct plan *plan) {

@@ -50,6 +50,6 @@ void plan_end(struct plan *p);
 const char *repair_checked_word(enum repair_checked checked);
 /* "fix" of what was played or tried, else "suggestion". */
 const char *repair_label(const struct repair *r);
-/* What is known of it: "replayed: gives 9.8.0 from DIRECTORY", "not replayed: WHY". The directory is
- * shortened where the text has more than that many columns; 0: it is not. The caller frees. */
+/* What is known of it: "replayed: gives 9.8.0 from DIRECTORY", "not replayed: WHY". The directory
+ * is shortened where the text has more than that many columns; 0: it is not. The caller frees. */
 char *repair_outcome(const struct repair *r, size_t columns);

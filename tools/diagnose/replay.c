@@ -720,7 +720,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
         if (!overlay_apply(&p.overlay, &edits->p[i]))
             out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
     out->changes = p.overlay.changes;
-    out->lacks = p.overlay.lacks;
+    out->lacks = p.overlay.lacks != NULL;
     if (!out->why && !begin_sim(&p)) {
         out->why =
             "its program is not there any more, or none that a loader of this computer starts";

@@ -48,7 +48,7 @@ struct outcome {
     bool starts;               /* the program, with all that it needs */
     size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
-    bool lacks;                /* a package is removed that another one requires */
+    bool lacks;                /* what another package requires goes, or is overwritten */
     bool changes;              /* the edits change something of what it reads */
 };
 

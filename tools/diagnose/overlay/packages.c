@@ -278,16 +278,17 @@ static bool read_requirement(struct overlay *o, const char *line, const char **n
     return true;
 }
 
-/* Does another package accept what is installed, and not that release? A major takes the place of
- * another that nobody else may lose. */
+/* Does another package accept what is installed, and not that release (NONE: it goes)? A major
+ * takes the place of another that nobody else may lose. */
 static bool breaks_another(struct overlay *o, const struct where *w, const char *package,
                            const char *installed, struct wc_version release) {
     const struct wc_version old = wc_version_of(installed);
     const struct entries entries = overlay_entries(o, w->path);
+    const bool goes = !wc_version_known(release);
     const char *name, *spec;
     struct wc_spec set;
 
-    if (old.major == release.major)
+    if (!goes && old.major == release.major)
         return false;
     WC_EACH(entry, entries) {
         char *text = wc_str_ends(*entry, ".dist-info")
@@ -296,13 +297,33 @@ static bool breaks_another(struct overlay *o, const struct where *w, const char 
         while (text && *text != '\n') { /* the headers */
             const char *line = strsep(&text, "\n");
             if (read_requirement(o, line, &name, &spec) &&
-                wheel_is_name(name, strlen(name), package) && wc_spec_read(spec, &set) &&
-                set.n > 0 && wc_spec_accepts(&set, old) == WC_YES &&
-                wc_spec_accepts(&set, release) == WC_NO)
+                wheel_is_name(name, strlen(name), package) &&
+                (goes ||
+                 (wc_spec_read(spec, &set) && set.n > 0 && wc_spec_accepts(&set, old) == WC_YES &&
+                  wc_spec_accepts(&set, release) == WC_NO)))
                 return true;
         }
     }
     return false;
+}
+
+/* What somebody requires: it goes. */
+static void note_lack(struct overlay *o, const struct where *w, const char *package) {
+    struct installed p;
+
+    if (w->kind == WHEELS && find_package(o, w, package, &p) &&
+        breaks_another(o, w, package, p.version, WC_VERSION_NONE))
+        o->lacks = package;
+}
+
+/* It comes, or comes back. NVIDIA's wheels of cuDNN have their files at the same paths, for
+ * whichever CUDA they are: another one goes. */
+static void note_place(struct overlay *o, const struct where *w, const char *package) {
+    if (wc_str_same(o->lacks, package))
+        o->lacks = NULL;
+    for (int32_t cuda = 11; wc_str_starts(package, "nvidia-cudnn-cu") && cuda <= 13; cuda++)
+        if (!wc_str_same(same_wheel(o, cuda), package))
+            note_lack(o, w, same_wheel(o, cuda));
 }
 
 /* old: what is there; NULL: nothing. */
@@ -380,6 +401,7 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
         return overlay_fail(o, "no release of it is known");
     if (is_there && breaks_another(o, w, e->name, there.version, release))
         return overlay_fail(o, "another package there requires the major that is installed");
+    note_place(o, w, e->name);
     return install_wheel(o, w, e->name, release, is_there ? &there : NULL) &&
            find_package(o, w, e->name, &there) && install_required(o, w, &there);
 }
@@ -468,8 +490,7 @@ bool overlay_remove_package(struct overlay *o, const struct edit *e) {
         return false;
     if (!find_package(o, &w, e->name, &p))
         return overlay_fail(o, w.kind == DEBIAN ? no_list : no_package);
-    o->lacks = o->lacks || (w.kind == WHEELS && breaks_another(o, &w, e->name, p.version,
-                                                               (struct wc_version){.major = 0}));
+    note_lack(o, &w, e->name);
     return take_away(o, &w, &p);
 }
 
@@ -482,6 +503,7 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
 
     if (!find_where(o, e, &w))
         return false;
+    note_place(o, &w, e->name);
     if (!find_package(o, &w, e->name, &p))
         return w.kind == WHEELS && e->value && wc_version_known(wc_version_of(e->value))
                    ? install_wheel(o, &w, e->name, wc_version_of(e->value), NULL)
