@@ -548,6 +548,17 @@ END
     run -0 venv/bin/python main.py
 }
 
+@test "a repair that another package's requirement refuses says so in its line" {
+    environment 8.5.0.96
+    run --separate-stderr "$CMD" run -- "${host[@]}"
+    [[ $stderr == *"error[runtime-too-old]"*"replayed: gives 8.9."* && $stderr != *"; but "* ]]
+    mkdir "$site/torch-1.13.0.dist-info"
+    printf 'Metadata-Version: 2.1\nName: torch\nVersion: 1.13.0\nRequires-Dist: nvidia-cudnn-cu12==8.5.0.96\n' \
+        >"$site/torch-1.13.0.dist-info/METADATA"
+    run --separate-stderr "$CMD" run -- "${host[@]}"
+    [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"replayed: gives 8.9."*"; but torch-1.13.0 requires ==8.5.0.96"* ]]
+}
+
 @test "no link gives a cuDNN the name of another release" {
     make_standin 9.8.0 lib
     printf 'import ctypes\nctypes.CDLL("libcudnn.so.9")\nctypes.CDLL("libcudnn.so.9.99.0")\n' >main.py

@@ -93,11 +93,12 @@ static void play_all(struct planning *p, bool more) {
             play(p, &p->candidates.p[i]);
 }
 
-/* Of two wheels that own the same files the one that a package requires stays. */
+/* Of two releases rather the one that other packages accept. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
-    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (int)c->n * 2 + x->outcome.lacks;
+    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (int)c->n * 2 +
+           (x->outcome.breaks != NULL);
 }
 
 static bool is_better(const struct played *x, const struct played *best) {
@@ -323,6 +324,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
         r->command = command_of(
             &plan->memory.arena, &r->edits,
             &(struct user){.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")});
+    r->breaks = keep(plan, x->outcome.breaks);
     find_given(plan, x, f, &p->source->stack, r);
 }
 
@@ -458,7 +460,8 @@ const char *repair_label(const struct repair *r) {
 
 char *repair_outcome(const struct repair *r, size_t columns) {
     OWNED char *gives = r->gives ? must_format(": gives %s from ", r->gives) : NULL;
-    const char *word = repair_checked_word(r->checked);
+    const char *word = repair_checked_word(r->checked), *but = r->breaks ? "; but " : "";
+    const char *breaks = r->breaks ? r->breaks : "";
     const size_t used = gives ? strlen(word) + wc_columns(gives) : 0;
     char *room, *all;
     struct wc_text from;
@@ -466,13 +469,13 @@ char *repair_outcome(const struct repair *r, size_t columns) {
     if (r->checked == REPAIR_NOT_CHECKED)
         return must_format("not replayed: %s", r->why ? r->why : "nobody asked");
     if (!gives || !r->from)
-        return must_copy(word);
+        return must_format("%s%s%s", word, but, breaks);
     if (!columns)
-        return must_format("%s%s%s", word, gives, r->from);
+        return must_format("%s%s%s%s%s", word, gives, r->from, but, breaks);
     room = must_allocate(strlen(r->from) + 1);
     wc_text_begin(&from, room, strlen(r->from) + 1);
     wc_text_add_shortened(&from, r->from, columns > used ? columns - used : 0);
-    all = must_format("%s%s%s", word, gives, room);
+    all = must_format("%s%s%s%s%s", word, gives, room, but, breaks);
     free(room);
     return all;
 }

@@ -721,6 +721,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
             out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
     out->changes = p.overlay.changes;
     out->lacks = p.overlay.lacks != NULL;
+    out->breaks = wc_arena_string(&out->memory.arena, p.overlay.breaks);
     if (!out->why && !begin_sim(&p)) {
         out->why =
             "its program is not there any more, or none that a loader of this computer starts";

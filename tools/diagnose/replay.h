@@ -48,6 +48,7 @@ struct outcome {
     bool starts;               /* the program, with all that it needs */
     size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
+    const char *breaks;        /* as of the overlay, in the outcome's memory */
     bool lacks;                /* what another package requires goes, or is overwritten */
     bool changes;              /* the edits change something of what it reads */
 };

@@ -278,18 +278,22 @@ static bool read_requirement(struct overlay *o, const char *line, const char **n
     return true;
 }
 
-/* Does another package accept what is installed, and not that release (NONE: it goes)? A major
- * takes the place of another that nobody else may lose. */
-static bool breaks_another(struct overlay *o, const struct where *w, const char *package,
-                           const char *installed, struct wc_version release) {
-    const struct wc_version old = wc_version_of(installed);
-    const struct entries entries = overlay_entries(o, w->path);
-    const bool goes = !wc_version_known(release);
-    const char *name, *spec;
+static bool is_refused(const char *spec, struct wc_version old, struct wc_version release) {
     struct wc_spec set;
 
-    if (!goes && old.major == release.major)
-        return false;
+    return !wc_version_known(release) ||
+           (wc_spec_read(spec, &set) && set.n > 0 && wc_spec_accepts(&set, old) == WC_YES &&
+            wc_spec_accepts(&set, release) == WC_NO);
+}
+
+/* Another package that accepts what is installed, and not that release (NONE: it goes), and what it
+ * requires: "torch-2.9.0 requires ==9.20.0.48"; NULL: there is none. */
+static const char *broken_by(struct overlay *o, const struct where *w, const char *package,
+                             const char *installed, struct wc_version release) {
+    const struct wc_version old = wc_version_of(installed);
+    const struct entries entries = overlay_entries(o, w->path);
+    const char *name, *spec;
+
     WC_EACH(entry, entries) {
         char *text = wc_str_ends(*entry, ".dist-info")
                          ? read_all(o, overlay_format(o, "%s/%s/METADATA", w->path, *entry))
@@ -297,14 +301,13 @@ static bool breaks_another(struct overlay *o, const struct where *w, const char 
         while (text && *text != '\n') { /* the headers */
             const char *line = strsep(&text, "\n");
             if (read_requirement(o, line, &name, &spec) &&
-                wheel_is_name(name, strlen(name), package) &&
-                (goes ||
-                 (wc_spec_read(spec, &set) && set.n > 0 && wc_spec_accepts(&set, old) == WC_YES &&
-                  wc_spec_accepts(&set, release) == WC_NO)))
-                return true;
+                wheel_is_name(name, strlen(name), package) && is_refused(spec, old, release))
+                return overlay_format(o, "%.*s requires %s",
+                                      (int)(strlen(*entry) - strlen(".dist-info")), *entry,
+                                      *spec ? spec : package);
         }
     }
-    return false;
+    return NULL;
 }
 
 /* What somebody requires: it goes. */
@@ -312,7 +315,7 @@ static void note_lack(struct overlay *o, const struct where *w, const char *pack
     struct installed p;
 
     if (w->kind == WHEELS && find_package(o, w, package, &p) &&
-        breaks_another(o, w, package, p.version, WC_VERSION_NONE))
+        broken_by(o, w, package, p.version, WC_VERSION_NONE))
         o->lacks = package;
 }
 
@@ -399,7 +402,10 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
         return install_required(o, w, &there) && (o->changes || overlay_fail(o, satisfied));
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
-    if (is_there && breaks_another(o, w, e->name, there.version, release))
+    if (is_there)
+        o->breaks = broken_by(o, w, e->name, there.version, release);
+    /* A major takes the place of another that nobody else may lose. */
+    if (is_there && o->breaks && wc_version_of(there.version).major != release.major)
         return overlay_fail(o, "another package there requires the major that is installed");
     note_place(o, w, e->name);
     return install_wheel(o, w, e->name, release, is_there ? &there : NULL) &&
