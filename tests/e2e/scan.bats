@@ -743,3 +743,15 @@ build_launchers() {
     is "$(findings venv)" 'warning installation-incomplete'
     [[ $("$CMD" scan venv | tr -s ' \n' ' ') == *"none of its 8 cuDNN libraries is there"* ]]
 }
+
+@test "a damaged package on a read-only file system: that is why there is no command" {
+    "$PY" -m venv --without-pip venv
+    site=$(echo "$PWD"/venv/lib/python3*/site-packages)
+    make_standin 9.8.0 "$site" --layout pip --build 87
+    rm "$site/nvidia/cudnn/lib/libcudnn_graph.so.9"
+    # shellcheck disable=SC2016
+    run unshare -Urm sh -c 'mount --bind venv venv && mount -o remount,ro,bind venv || exit 99; exec "$@"' sh \
+        "$CMD" scan venv
+    [ "$status" -ne 99 ] || skip "its mounts cannot be made read-only here"
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"suggestion install it once more"*"not replayed: $site is read-only "* ]]
+}

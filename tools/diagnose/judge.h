@@ -34,7 +34,8 @@ struct planning {
     struct candidates candidates;
     struct played *played;
     size_t n;
-    const char *why; /* nothing can be played; NULL: it can */
+    const char *why;       /* nothing can be played; NULL: it can */
+    const char *read_only; /* an environment that packages would go to; NULL: none is */
 };
 
 /* Does the replay show it, if only with the process's own end? */

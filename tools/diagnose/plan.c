@@ -38,8 +38,9 @@ static const char *written_by(struct planning *p, const struct edit *e) {
     }
 }
 
-/* The system does not let this user write to where an edit does, for that reason, an errno. */
-static bool is_refused(struct planning *p, const struct candidate *c, int reason) {
+/* Where an edit writes to and the system does not let this user, for that reason, an errno; NULL:
+ * nowhere. */
+static const char *refused_at(struct planning *p, const struct candidate *c, int reason) {
     const char *root = p->replay.library_cache.disk.root;
 
     for (size_t i = 0; i < c->n; i++) {
@@ -49,9 +50,9 @@ static bool is_refused(struct planning *p, const struct candidate *c, int reason
         if (counts && path && path[0] == '/' &&
             access(wc_arena_format(p->candidates.memory, "%s%s", root, path), W_OK) != 0 &&
             errno == reason)
-            return true;
+            return path;
     }
-    return false;
+    return NULL;
 }
 
 /* ---- what is played ---- */
@@ -88,9 +89,14 @@ static void play(struct planning *p, const struct candidate *edits) {
 
 /* Those of one edit, or those of more. */
 static void play_all(struct planning *p, bool more) {
-    for (size_t i = 0; i < p->candidates.n; i++)
-        if ((p->candidates.p[i].n > 1) == more && !is_refused(p, &p->candidates.p[i], EROFS))
-            play(p, &p->candidates.p[i]);
+    for (size_t i = 0; i < p->candidates.n; i++) {
+        const struct candidate *c = &p->candidates.p[i];
+        const char *read_only = refused_at(p, c, EROFS);
+        if ((c->n > 1) == more && !read_only)
+            play(p, c);
+        if (c->edit[0].environment && read_only)
+            p->read_only = read_only;
+    }
 }
 
 /* Of two releases rather the one that other packages accept. */
@@ -309,7 +315,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
 /* Whoever is asked to type it: no rights to an environment are no reason to look for another way
  * out, but a command of its package manager would fail, or install somewhere else. */
 static bool may_type(struct planning *p, const struct candidate *c) {
-    return p->replay.library_cache.disk.root[0] || !is_refused(p, c, EACCES);
+    return p->replay.library_cache.disk.root[0] || !refused_at(p, c, EACCES);
 }
 
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
@@ -377,7 +383,9 @@ static void plan_finding(struct planning *p, size_t number) {
         add_other_host(p->plan, of, &p->source->stack, f);
     add_rejected(p, of, f, of_end);
     if (of->n == 0)
-        advise(p->plan, of, &p->source->stack, f, unplayed,
+        advise(p->plan, of, &p->source->stack, f,
+               p->read_only ? wc_arena_format(p->candidates.memory, "%s is read-only", p->read_only)
+                            : unplayed,
                WC_ANY(r, of->rejected, r->because == judge_conflict) ? ADVICE_CONFLICT
                                                                      : ADVICE_PLAYED);
 }
