@@ -46,6 +46,8 @@ const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc
 /* Whom people know by name: "jaxlib 0.10.2", which has that host; else its framework, else the
  * file; of libraries of cuDNN and CUDA the file. */
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o);
+/* Of a file that asks: the script, where it is what scripts ask by. */
+const char *wc_format_asker(struct wc_case *c, const char *path);
 /* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
 

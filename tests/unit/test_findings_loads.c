@@ -347,6 +347,23 @@ static void another_release_of_what_is_there(void **state) {
     }
 }
 
+/* People know the script, not the library by which it asks. */
+static void a_script_is_who_asked(void **state) {
+    static const char *const arguments[] = {"/usr/bin/python3", "/home/ada/train.py"};
+    static const char bridge[] =
+        "/usr/lib/python3.12/lib-dynload/_ctypes.cpython-312-x86_64-linux-gnu.so";
+    (void)state;
+    for (size_t known = 0; known < 2; known++) {
+        struct scene *s = new_scene();
+        s->stack.process.arguments = (struct wc_strings){arguments, 1 + known};
+        add_failure(s, NOBODY, bridge, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+        assert_finds(s, "library-not-found");
+        assert_non_null(strstr(s->found.p[0].title,
+                               known ? "train.py asked for" : "_ctypes.cpython-312-x86_64"));
+        assert_true(has_fact(&s->found.p[0], "asked by", bridge));
+    }
+}
+
 /* Who tries one after another lacks none of them for certain. */
 static void one_of_several_that_are_tried(void **state) {
     struct scene *s = new_scene();
@@ -801,6 +818,7 @@ int main(void) {
         cmocka_unit_test(a_program_that_lacks_its_own_need),
         cmocka_unit_test(a_framework_that_gets_no_further),
         cmocka_unit_test(one_of_several_that_are_tried),
+        cmocka_unit_test(a_script_is_who_asked),
         cmocka_unit_test(another_release_of_what_is_there),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),
         cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),

@@ -2,6 +2,7 @@
 /* Facts that several findings give: what a library is, and what the replays of the loader's search
  * say of it and of what stood beside it. */
 #include "core/demand/words.h"
+#include "core/knowledge/programs.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
     return WC_FIRST(f, s->searches,
@@ -103,6 +104,14 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
                      kind ? ")" : "");
 }
 
+/* "main.py" for the library by which a script opens others: the second of the arguments. */
+const char *wc_format_asker(struct wc_case *c, const char *path) {
+    const struct wc_strings *arguments = &c->d->s->process.arguments;
+    const bool scripted = path && arguments->n > 1 && wc_program_is(path, WC_PROGRAM_LIBRARY);
+
+    return wc_format_name(c, scripted ? arguments->p[1] : path);
+}
+
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
     enum wc_installation_kind kind = o->r.installation_kind;
     bool package = kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
@@ -118,7 +127,7 @@ const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
         version = demand ? demand->r.framework_version : NULL;
     }
     if (!name)
-        return wc_format_name(c, wc_path_of(o));
+        return wc_format_asker(c, wc_path_of(o));
     return version ? wc_format(c, "%s %s", wc_format_name(c, name), wc_format_name(c, version))
                    : wc_format_name(c, name);
 }

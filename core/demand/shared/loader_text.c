@@ -35,7 +35,7 @@ const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {
 
     if (!o && !f->r.caller)
         return "the program";
-    return o ? wc_format_who(c, o) : wc_format_name(c, f->r.caller);
+    return o ? wc_format_who(c, o) : wc_format_asker(c, f->r.caller);
 }
 
 bool wc_is_asked_for(const struct wc_failure *f, const char *name) {
