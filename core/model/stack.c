@@ -13,21 +13,6 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
 
 /* ---- which record tells of the same thing as an older one ---- */
 
-static bool same_object(const void *older, const void *newer) {
-    const struct wc_object_record *a = older, *b = newer;
-    return a->object != WC_NULL && a->object == b->object;
-}
-
-static bool same_search(const void *older, const void *newer) {
-    const struct wc_search_record *a = older, *b = newer;
-    return a->search != WC_NULL && a->search == b->search;
-}
-
-static bool same_package(const void *older, const void *newer) {
-    const struct wc_package_record *a = older, *b = newer;
-    return wc_str_same(a->package, b->package) && wc_str_same(a->prefix, b->prefix);
-}
-
 /* A host is no object yet when its first request fails. */
 static bool same_demand(const void *older, const void *newer) {
     const struct wc_demand_record *a = older, *b = newer;
@@ -59,16 +44,6 @@ static bool same_failure(const void *older, const void *newer) {
            wc_str_same(a->name, b->name) && wc_str_same(a->function, b->function);
 }
 
-static bool same_file(const void *older, const void *newer) {
-    const struct wc_file_record *a = older, *b = newer;
-    return a->request == b->request && wc_str_same(a->path, b->path);
-}
-
-static bool same_unobserved(const void *older, const void *newer) {
-    const struct wc_unobserved_record *a = older, *b = newer;
-    return wc_str_same(a->what, b->what) && wc_str_same(a->path, b->path);
-}
-
 /* ---- what a thing is known by: whatever is the same has one of these hashes in common ---- */
 
 struct keys {
@@ -83,21 +58,6 @@ static uint64_t add_thing(uint64_t hash, int64_t object, const char *path) {
 
 static void add_key(struct keys *to, uint64_t hash) {
     to->p[to->n++] = (uint32_t)hash;
-}
-
-static void object_keys(const void *record, struct keys *to) {
-    const struct wc_object_record *r = record;
-    add_key(to, wc_hash_word(WC_HASH_START, r->object));
-}
-
-static void search_keys(const void *record, struct keys *to) {
-    const struct wc_search_record *r = record;
-    add_key(to, wc_hash_word(WC_HASH_START, r->search));
-}
-
-static void package_keys(const void *record, struct keys *to) {
-    const struct wc_package_record *r = record;
-    add_key(to, wc_hash_text(wc_hash_text(WC_HASH_START, r->package), r->prefix));
 }
 
 static void demand_keys(const void *record, struct keys *to) {
@@ -123,16 +83,6 @@ static void failure_keys(const void *record, struct keys *to) {
     add_key(to, add_thing(wc_hash_text(what, r->text), r->caller_object, r->caller));
 }
 
-static void file_keys(const void *record, struct keys *to) {
-    const struct wc_file_record *r = record;
-    add_key(to, wc_hash_text(wc_hash_word(WC_HASH_START, r->request), r->path));
-}
-
-static void unobserved_keys(const void *record, struct keys *to) {
-    const struct wc_unobserved_record *r = record;
-    add_key(to, wc_hash_text(wc_hash_text(WC_HASH_START, r->what), r->path));
-}
-
 /* ---- lists ---- */
 
 /* What each list is, and how each of its entries begins. */
@@ -146,30 +96,59 @@ struct head {
 
 static const struct listed {
     size_t list, entry, record, record_size; /* where its list is in a stack; sizes */
+    bool anew;                               /* each record is a thing of its own */
+    size_t number, text[2]; /* of an entry: all that is the same of two records of one thing */
+    /* Where such a comparison does not do. */
     bool (*same)(const void *older, const void *newer);
-    void (*keys)(const void *record, struct keys *to); /* NULL: it is never asked for */
-    bool anew;                                         /* each record is a thing of its own */
+    void (*keys)(const void *record, struct keys *to);
 } listed[WC_KINDS] = {
-#define LISTED(kind, type, list, same, keys, anew)                                                 \
-    [WC_KIND_##kind] = {offsetof(struct wc_stack, list),                                           \
-                        sizeof(struct type),                                                       \
-                        offsetof(struct type, r),                                                  \
-                        sizeof(struct wc_##kind##_record),                                         \
-                        same,                                                                      \
-                        keys,                                                                      \
-                        anew}
-    LISTED(object, wc_object, objects, same_object, object_keys, false),
-    LISTED(package, wc_package, packages, same_package, package_keys, false),
-    LISTED(demand, wc_demand, demands, same_demand, demand_keys, false),
-    LISTED(binding, wc_binding, bindings, same_binding, binding_keys, false),
-    LISTED(failure, wc_failure, failures, same_failure, failure_keys, false),
-    LISTED(search, wc_searched, searches, same_search, search_keys, false),
-    LISTED(candidate, wc_candidate, candidates, NULL, NULL, true),
-    LISTED(file, wc_file, files, same_file, file_keys, false),
-    LISTED(call, wc_call, calls, NULL, NULL, true),
-    LISTED(unobserved, wc_unobserved, unobserved, same_unobserved, unobserved_keys, true),
-    LISTED(finding, wc_noted_finding, findings, NULL, NULL, true),
+#define AT(type, field) offsetof(struct type, r.field)
+#define LISTED(kind, type, list, ...)                                                              \
+    [WC_KIND_##kind] = {offsetof(struct wc_stack, list), sizeof(struct type),                      \
+                        offsetof(struct type, r), sizeof(struct wc_##kind##_record), __VA_ARGS__}
+    LISTED(object, wc_object, objects, .number = AT(wc_object, object)),
+    LISTED(package, wc_package, packages,
+           .text = {AT(wc_package, package), AT(wc_package, prefix)}),
+    LISTED(demand, wc_demand, demands, .same = same_demand, .keys = demand_keys),
+    LISTED(binding, wc_binding, bindings, .same = same_binding, .keys = binding_keys),
+    LISTED(failure, wc_failure, failures, .same = same_failure, .keys = failure_keys),
+    LISTED(search, wc_searched, searches, .number = AT(wc_searched, search)),
+    LISTED(candidate, wc_candidate, candidates, .anew = true),
+    LISTED(file, wc_file, files, .number = AT(wc_file, request), .text = {AT(wc_file, path)}),
+    LISTED(call, wc_call, calls, .anew = true),
+    LISTED(unobserved, wc_unobserved, unobserved, .anew = true,
+           .text = {AT(wc_unobserved, what), AT(wc_unobserved, path)}),
+    LISTED(finding, wc_noted_finding, findings, .anew = true),
 };
+
+/* What a record has in a field of its entry; nothing where there is no such field. */
+static int64_t number_of(const struct listed *l, const char *record) {
+    const void *at = record + (l->number ? l->number - l->record : 0);
+    return l->number ? *(const int64_t *)at : WC_NULL;
+}
+
+static const char *text_of(const struct listed *l, const char *record, size_t i) {
+    const void *at = record + (l->text[i] ? l->text[i] - l->record : 0);
+    return l->text[i] ? *(const char *const *)at : NULL;
+}
+
+/* A number that is not known says of no two things that they are one. */
+static bool is_same(const struct listed *l, const void *older, const void *newer) {
+    if (l->same)
+        return l->same(older, newer);
+    return number_of(l, older) == number_of(l, newer) &&
+           (l->text[0] || number_of(l, older) != WC_NULL) &&
+           wc_str_same(text_of(l, older, 0), text_of(l, newer, 0)) &&
+           wc_str_same(text_of(l, older, 1), text_of(l, newer, 1));
+}
+
+static void add_keys(const struct listed *l, const void *record, struct keys *to) {
+    uint64_t hash = wc_hash_word(WC_HASH_START, number_of(l, record));
+    if (l->keys)
+        l->keys(record, to);
+    else if (l->number || l->text[0])
+        add_key(to, wc_hash_text(wc_hash_text(hash, text_of(l, record, 0)), text_of(l, record, 1)));
+}
 
 static const struct list *list_of(const struct wc_stack *s, enum wc_kind kind) {
     return (const struct list *)(const void *)((const char *)s + listed[kind].list);
@@ -205,9 +184,7 @@ static bool make_room(struct wc_stack *s, struct wc_stack_index *x) {
 static void note_keys(struct wc_stack *s, enum wc_kind kind, size_t entry, const void *record) {
     struct wc_stack_index *x = &s->index[kind];
     struct keys keys = {.n = 0};
-    if (!listed[kind].keys)
-        return;
-    listed[kind].keys(record, &keys);
+    add_keys(&listed[kind], record, &keys);
     for (size_t i = 0; i < keys.n && !x->lost; i++) {
         x->lost = !make_room(s, x);
         if (!x->lost)
@@ -221,12 +198,12 @@ static size_t find_in_index(const struct wc_stack *s, enum wc_kind kind, const v
     const struct list *list = list_of(s, kind);
     struct keys keys = {.n = 0};
     size_t first = list->n;
-    l->keys(record, &keys);
+    add_keys(l, record, &keys);
     for (size_t i = 0; x->n && i < keys.n; i++)
         for (size_t at = keys.p[i] & (x->room - 1); x->p[at].entry; at = (at + 1) & (x->room - 1)) {
             size_t entry = x->p[at].entry - 1;
             if (x->p[at].hash == keys.p[i] && entry < first &&
-                l->same(list->p + entry * l->entry + l->record, record))
+                is_same(l, list->p + entry * l->entry + l->record, record))
                 first = entry;
         }
     return first;
@@ -240,7 +217,7 @@ static void *find_entry(const struct wc_stack *s, enum wc_kind kind, const void 
     if (!s->index[kind].lost)
         i = find_in_index(s, kind, record);
     else
-        while (i < list->n && !l->same(list->p + i * l->entry + l->record, record))
+        while (i < list->n && !is_same(l, list->p + i * l->entry + l->record, record))
             i++;
     return i < list->n ? list->p + i * l->entry : NULL;
 }
