@@ -19,23 +19,14 @@ struct wanted {
     short *function;    /* of symbol low + i, WC_NO_FUNCTION if not listed */
 };
 
-static bool is_listed(const struct wc_elf_image *e, uint32_t i, int *function) {
-    const char *name = wc_elf_symbol_name(e, i);
-    if (!name || name[0] != 'c' || !wc_str_starts(name, "cudnn"))
-        return false;
-    *function = wc_function_find(name);
-    return *function != WC_NO_FUNCTION;
-}
-
 /* A host that defines the functions itself has them behind the imports. */
 static bool find_wanted(const struct object *host, struct wanted *w) {
     const struct wc_elf_image *e = &host->image;
     uint32_t end = host->defines ? e->symbols : wc_elf_imports_end(e);
-    int function;
     w->low = UINT32_MAX;
     w->high = 0;
     for (uint32_t i = 1; i < end; i++)
-        if (is_listed(e, i, &function)) {
+        if (wc_function_find(wc_elf_symbol_name(e, i)) != WC_NO_FUNCTION) {
             w->low = i < w->low ? i : w->low;
             w->high = i;
         }
@@ -46,7 +37,7 @@ static bool find_wanted(const struct object *host, struct wanted *w) {
     if (!list || n > SCRATCH_FILE / sizeof *list)
         return false;
     for (size_t i = 0; i < n; i++)
-        list[i] = is_listed(e, w->low + (uint32_t)i, &function) ? (short)function : WC_NO_FUNCTION;
+        list[i] = (short)wc_function_find(wc_elf_symbol_name(e, w->low + (uint32_t)i));
     w->function = list;
     return true;
 }

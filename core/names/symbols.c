@@ -29,7 +29,9 @@ int wc_function_count(void) {
 }
 
 int wc_function_find(const char *name) {
-    int low = 0, high = COUNT;
+    /* Asked for each symbol of a host: most are none by their first letter. */
+    bool may_be = name && name[0] == 'c' && wc_str_starts(name, "cudnn");
+    int low = 0, high = may_be ? COUNT : 0;
     while (low < high) {
         int middle = low + (high - low) / 2;
         int order = wc_str_compare(name, names + rows[middle].name);

@@ -10,7 +10,7 @@
 #define WC_NO_FUNCTION (-1)
 
 int wc_function_count(void);
-/* Index of a listed function (sorted by name), WC_NO_FUNCTION if it is none. */
+/* Index of a listed function (sorted by name), WC_NO_FUNCTION if it is none, as NULL is. */
 int wc_function_find(const char *name);
 const char *wc_function_name(int function);
 /* First release that has it, last one that had it (NONE: still there). A two-part first counts as

@@ -61,12 +61,9 @@ static void read_imports(const struct wc_elf_image *e, struct imports *in) {
     wc_mem_set(in, 0, sizeof *in);
     in->range.floor = in->range.ceiling = WC_VERSION_NONE;
     for (uint32_t i = 1; i < end; i++) {
-        const char *name = wc_elf_symbol_name(e, i);
+        int function = wc_function_find(wc_elf_symbol_name(e, i));
         struct wc_elf_symbol s;
-        int function;
-        if (!name || name[0] != 'c' || !wc_str_starts(name, "cudnn") ||
-            (function = wc_function_find(name)) == WC_NO_FUNCTION || !wc_elf_symbol_at(e, i, &s) ||
-            s.defined)
+        if (function == WC_NO_FUNCTION || !wc_elf_symbol_at(e, i, &s) || s.defined)
             continue;
         in->functions++;
         in->symbol_version = in->symbol_version ? in->symbol_version : s.version;

@@ -32,10 +32,9 @@ static bool defines_cudnn(const struct wc_elf_image *e) {
 static bool imports_cudnn(const struct wc_elf_image *e) {
     uint32_t end = wc_elf_imports_end(e);
     for (uint32_t i = 1; i < end; i++) {
-        const char *name = wc_elf_symbol_name(e, i);
         struct wc_elf_symbol s;
-        if (name && name[0] == 'c' && wc_str_starts(name, "cudnn") &&
-            wc_function_find(name) != WC_NO_FUNCTION && wc_elf_symbol_at(e, i, &s) && !s.defined)
+        if (wc_function_find(wc_elf_symbol_name(e, i)) != WC_NO_FUNCTION &&
+            wc_elf_symbol_at(e, i, &s) && !s.defined)
             return true;
     }
     return false;

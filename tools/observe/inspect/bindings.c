@@ -124,7 +124,7 @@ static bool read_reloc(const struct process_library *m, size_t i, struct slot *o
         return false;
     if (!r.symbol || !is_slot(e, &r, &out->jump) ||
         (m->library->base + r.slot) % sizeof(uint64_t) != 0 ||
-        !wc_elf_symbol_at(e, r.symbol, &symbol) || !wc_str_starts(symbol.name, "cudnn") ||
+        !wc_elf_symbol_at(e, r.symbol, &symbol) ||
         (function = wc_function_find(symbol.name)) == WC_NO_FUNCTION)
         return true;
     out->function = wc_function_name(function);
