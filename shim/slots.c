@@ -187,15 +187,8 @@ static bool same_group(const struct slot *a, const struct slot *b) {
            (a->how != WC_binding_how_SLOT || objects_at(a->target) == objects_at(b->target));
 }
 
-static bool has_name(const char *const *names, size_t n, const char *name) {
-    for (size_t i = 0; i < n; i++)
-        if (names[i] == name)
-            return true;
-    return false;
-}
-
 static void add_binding(const struct object *host, const struct object *library,
-                        enum wc_binding_how how, const char *const *functions, size_t n,
+                        enum wc_binding_how how, const struct wc_strings *functions,
                         int64_t wrapped) {
     const struct wc_library from = {.number = host->number, .path = host->path};
     struct wc_library to = {.number = WC_NULL};
@@ -203,32 +196,30 @@ static void add_binding(const struct object *host, const struct object *library,
         to.number = library->number;
         to.path = library->path;
     }
-    wc_emit_binding(&journal_sink, &from, &to, how, &(struct wc_strings){functions, n}, wrapped);
+    wc_emit_binding(&journal_sink, &from, &to, how, functions, wrapped);
 }
 
 /* All untold slots that lead where the first of them leads, as one record. */
 static void emit_group(struct object *host, size_t first) {
-    static const char *names[512];
+    static const char *list[512];
+    struct wc_strings names = {list, 0};
     struct slot *s = &host->slots[first];
     int64_t wrapped = 0;
-    size_t n = 0;
     for (size_t i = first; i < host->slot_count; i++) {
         struct slot *other = &host->slots[i];
         if (other->told || !same_group(s, other))
             continue;
         const char *name = wc_function_name(other->function);
         wrapped += other->wrapped;
-        if (n < sizeof names / sizeof *names && !has_name(names, n, name))
-            names[n++] = name;
-        if (i != first)
-            other->told = true;
+        if (names.n < sizeof list / sizeof *list && !WC_ANY(known, names, *known == name))
+            list[names.n++] = name;
+        other->told = true;
     }
-    s->told = true;
     add_binding(host,
                 s->how == WC_binding_how_SLOT     ? objects_at(s->target)
                 : s->how == WC_binding_how_ITSELF ? host
                                                   : NULL,
-                s->how, names, n, wrapped);
+                s->how, &names, wrapped);
 }
 
 void slots_emit(struct object *host) {
@@ -252,7 +243,7 @@ static void emit_resolved(const struct object *host, const struct object *librar
         s->told = s->told || s->how == WC_binding_how_SLOT;
     }
     if (news)
-        add_binding(host, library, WC_binding_how_SLOT, &function, 1, 1);
+        add_binding(host, library, WC_binding_how_SLOT, &(struct wc_strings){&function, 1}, 1);
 }
 
 void slots_emit_resolved(const struct object *host, const struct object *library,
@@ -267,21 +258,15 @@ void slots_emit_resolved(const struct object *host, const struct object *library
 /* Some hosts look a function up anew for each call. */
 static bool was_lookup_told(const struct object *host, const struct object *library,
                             const char *function) {
-    const struct wc_stack *s = journal_stack();
-    for (size_t i = 0; i < s->bindings.n; i++) {
-        const struct wc_binding_record *b = &s->bindings.p[i].r;
-        if (b->how != WC_binding_how_DLSYM || b->target != library->number ||
-            b->host != host->number)
-            continue;
-        for (size_t k = 0; k < b->functions.n; k++)
-            if (wc_str_same(b->functions.p[k], function))
-                return true;
-    }
-    return false;
+    return WC_ANY(b, journal_stack()->bindings,
+                  b->r.how == WC_binding_how_DLSYM && b->r.target == library->number &&
+                      b->r.host == host->number &&
+                      WC_ANY(f, b->r.functions, wc_str_same(*f, function)));
 }
 
 void slots_emit_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped) {
     if (!was_lookup_told(host, library, function))
-        add_binding(host, library, WC_binding_how_DLSYM, &function, 1, wrapped);
+        add_binding(host, library, WC_binding_how_DLSYM, &(struct wc_strings){&function, 1},
+                    wrapped);
 }
