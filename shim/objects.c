@@ -255,14 +255,11 @@ static int demanded_major(const struct wc_elf_image *e) {
 
 /* Of a cuDNN library: by SONAME, node or name. */
 static int own_major(const struct wc_elf_image *e, const char *path) {
-    const char *sources[3] = {wc_elf_soname(e), wc_elf_defined_symbol_version(e), path};
-    for (size_t i = 0; i < 3; i++) {
-        struct wc_name name;
-        if (!sources[i])
-            continue;
-        name = wc_name_read(sources[i]);
+    const char *const sources[] = {wc_elf_soname(e), wc_elf_defined_symbol_version(e), path};
+    WC_EACH_ROW(text, sources) {
+        struct wc_name name = wc_name_read(*text);
         if (name.version.major > 0)
-            return i == 0 && is_after_cuda(&name) ? -1 : name.version.major;
+            return text == sources && is_after_cuda(&name) ? -1 : name.version.major;
     }
     return -1;
 }
