@@ -157,22 +157,25 @@ static void look_into_cache(const struct request *r, const char *name) {
 }
 
 /* found: the loader takes what the replay takes; else it found nothing, whatever that says. */
-static void look_for(const struct request *r, const char *name, bool found) {
+static void look_for(const struct request *r, const char *name, const struct wc_replay *replay,
+                     bool found) {
     enum wc_search_rule rule = WC_search_rule_UNKNOWN;
-    const char *place;
-    if (searches_taken())
-        examine_file(r, searches_taken(), rule);
-    for (size_t i = 0; (place = searches_passed(i)); i++)
-        examine_file(r, place, rule);
-    if (found && searches_taken())
+    const char *place, *taken = replay ? wc_replay_taken(replay) : NULL;
+    if (!replay)
         return;
-    for (size_t i = 0; (place = searches_directory(i, &rule)); i++)
+    if (taken)
+        examine_file(r, taken, rule);
+    for (size_t i = 0; (place = wc_replay_passed(replay, i)); i++)
+        examine_file(r, place, rule);
+    if (found && taken)
+        return;
+    for (size_t i = 0; (place = wc_replay_directory(replay, i, &rule)); i++)
         look_into(r, place, name, rule);
     look_into_cache(r, name);
 }
 
-void failed_files_in_search(const struct request *r) {
-    look_for(r, r->name, false);
+void failed_files_in_search(const struct request *r, const struct wc_replay *replay) {
+    look_for(r, r->name, replay, false);
 }
 
 /* ---- what a file needs that was not loaded ---- */
@@ -227,8 +230,9 @@ static void examine_needs(const struct request *r, const char *file, const char 
     if (missing)
         searches_emit_missing(r, &needs.object, missing);
     for (size_t i = 0; i < needs.names; i++)
-        if (needs.name[i] && searches_replay(&needs.object, needs.name[i]))
-            look_for(r, needs.name[i], !wc_str_same(needs.name[i], missing));
+        if (needs.name[i])
+            look_for(r, needs.name[i], searches_replay(&needs.object, needs.name[i]),
+                     !wc_str_same(needs.name[i], missing));
 }
 
 /* The library that was asked for is there, one that it needs is not. */
@@ -236,7 +240,7 @@ static void examine_missing(const struct request *r, const char *missing) {
     static char file[SYS_PATH];
     const char *path = r->name;
     if (!wc_str_find_char(path, '/'))
-        path = searches_replay(loaders_of(r->caller), path) ? searches_taken() : NULL;
+        path = searches_taken(loaders_of(r->caller), path);
     if (!path || !wc_str_copy(file, sizeof file, path))
         return;
     examine_needs(r, file, NULL, missing);
@@ -257,7 +261,7 @@ static const char *library_for(const struct wc_search_object *by, const char *na
     for (size_t i = 0; (path = loaders_path(i)); i++)
         if (is_loaded_as(path, name))
             return path;
-    return searches_replay(by, name) ? searches_taken() : NULL;
+    return searches_taken(by, name);
 }
 
 static bool lacks_version(const struct wc_search_object *by, const struct wc_elf_image *e, size_t i,
@@ -287,8 +291,8 @@ const char *failed_files_words(const struct request *r) {
     const char *path = wc_str_find_char(asked, '/') ? asked : NULL;
     struct wc_library l;
     bool lacks = false;
-    if (!path && searches_matter(asked) && searches_replay(loaders_of(caller), asked))
-        path = searches_taken();
+    if (!path && searches_matter(asked))
+        path = searches_taken(loaders_of(caller), asked);
     if (!path || wc_name_kind_of(asked) == WC_NAME_OTHER || !wc_str_copy(file, sizeof file, path) ||
         !read_needs(&needs, file, NULL) || !files->open(files->ctx, file, &l))
         return NULL;
@@ -307,7 +311,7 @@ void failed_files_ahead(const struct request *r) {
     if (!r->logged || !(wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY))
         return;
     if (!wc_str_find_char(path, '/'))
-        path = searches_replay(loaders_of(r->caller), r->name) ? searches_taken() : NULL;
+        path = searches_taken(loaders_of(r->caller), r->name);
     /* Of what is not there the whole directory would be looked through. */
     if (path && shim_files.facts(NULL, path, &facts) &&
         wc_file_check(&shim_files, path, ARCH_MACHINE, &check) &&

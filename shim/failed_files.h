@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "core/search/replay.h"
 #include "objects.h"
 #include "requests.h"
 
@@ -16,8 +17,8 @@ void failed_files_replaced(const struct request *r, const struct object *o);
 /* The file that the loader's words name (text, NULL: nobody asked for them), or that stands where
  * the request's own path leads, or beside that. */
 void failed_files_after_failure(const struct request *r, const char *text);
-/* What stands where the last replay of searches.h looked for the request's name. */
-void failed_files_in_search(const struct request *r);
+/* What stands where a replay (NULL: there was none) looked for the request's name. */
+void failed_files_in_search(const struct request *r, const struct wc_replay *replay);
 /* A request that failed, and nobody asked for the loader's words. These, where the file that it
  * leads to wants a symbol version, or a library outside of cuDNN, that is not there; valid until
  * the next call. NULL: it does not. */

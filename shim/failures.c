@@ -49,8 +49,7 @@ void failures_emit_request(struct request *r, const char *text) {
     journal_add(&record);
     failed_files_after_failure(r, text); /* may never end, on another computer's disk */
     packages_note_failure(r->name, r->caller, text);
-    if (searches_emit_failed(r))
-        failed_files_in_search(r);
+    failed_files_in_search(r, searches_emit_failed(r));
     if (!text && (f->text = failed_files_words(r))) {
         journal_add(&record); /* in place of the first */
         failed_files_after_failure(r, f->text);

@@ -87,20 +87,12 @@ static bool run(const struct wc_search_object *caller, const char *name,
 }
 
 /* What the loader has tried is not for these to print: it may have asked for something else. */
-bool searches_replay(const struct wc_search_object *caller, const char *name) {
-    return run(caller, name, NULL, false);
+const struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name) {
+    return run(caller, name, NULL, false) ? replay : NULL;
 }
 
-const char *searches_taken(void) {
-    return wc_replay_taken(replay);
-}
-
-const char *searches_passed(size_t i) {
-    return wc_replay_passed(replay, i);
-}
-
-const char *searches_directory(size_t i, enum wc_search_rule *rule) {
-    return wc_replay_directory(replay, i, rule);
+const char *searches_taken(const struct wc_search_object *caller, const char *name) {
+    return searches_replay(caller, name) ? wc_replay_taken(replay) : NULL;
 }
 
 const char *searches_cached(const char *name) {
@@ -187,8 +179,7 @@ static void replay_later(struct wc_search_question *q, const struct wc_search_ob
     if (!q->later_path)
         return;
     context.library_path = *q->later_path ? q->later_path : NULL;
-    if (run(from, q->name, NULL, false) && wc_str_copy(takes, sizeof takes, searches_taken()) &&
-        takes[0])
+    if (wc_str_copy(takes, sizeof takes, searches_taken(from, q->name)) && takes[0])
         q->later_takes = takes;
     context.library_path = was;
 }
@@ -238,7 +229,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
     if (taken && q->was_loaded) /* else it would have got the same */
         return true;
-    if (!o && !searches_taken() && wc_name_kind_of(q->name) != WC_NAME_DRIVER)
+    if (!o && !wc_replay_taken(replay) && wc_name_kind_of(q->name) != WC_NAME_DRIVER)
         note_copies(q->name, q->caller);
     q->search = ++searches;
     q->object = o ? o->number : WC_NULL;
@@ -293,9 +284,11 @@ void searches_emit_answered(const struct request *r) {
         emit(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 
-bool searches_emit_failed(const struct request *r) {
+const struct wc_replay *searches_emit_failed(const struct request *r) {
     return !wc_name_is_one_of_many(r->name) &&
-           emit(r->name, r->caller, r->caller_object, r->number, NULL, false);
+                   emit(r->name, r->caller, r->caller_object, r->number, NULL, false)
+               ? replay
+               : NULL;
 }
 
 void searches_emit_missing(const struct request *r, const struct wc_search_object *file,

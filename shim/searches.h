@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/names/names.h"
-#include "core/search/search.h"
+#include "core/search/replay.h"
 #include "objects.h"
 #include "requests.h"
 
@@ -16,20 +16,17 @@ void searches_emit_object(const struct object *o);
 void searches_emit_needed(const struct object *host, const struct wc_elf_image *e);
 /* A request that brought nothing new: what answers to it was there before. */
 void searches_emit_answered(const struct request *r);
-/* A request that failed. True: it was replayed, and the questions below are about it. */
-bool searches_emit_failed(const struct request *r);
+/* A request that failed; NULL: it was not replayed, else that replay, until the next. */
+const struct wc_replay *searches_emit_failed(const struct request *r);
 
 /* A request that failed since a file, which need not be mapped, does not find what it needs. */
 void searches_emit_missing(const struct request *r, const struct wc_search_object *file,
                            const char *name);
 
-/* A replay that is not told, for an object that need not be mapped. False: no memory. */
-bool searches_replay(const struct wc_search_object *caller, const char *name);
-/* Of the last replay, until the next: the file that it takes (NULL: none), the i-th one that it
- * passes over or ends at, the i-th directory that it looked into; NULL past the last. */
-const char *searches_taken(void);
-const char *searches_passed(size_t i);
-const char *searches_directory(size_t i, enum wc_search_rule *rule);
+/* A replay that is not told, for an object that need not be mapped, and the file that it takes;
+ * until the next replay. NULL: no memory, or no such file. */
+const struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name);
+const char *searches_taken(const struct wc_search_object *caller, const char *name);
 /* The path that the loader's cache has for a name, valid until the next call; NULL: none. */
 const char *searches_cached(const char *name);
 
