@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "core/base/hash.h"
 #include "core/names/names.h"
 
 #define WC_NEEDED_MOST 48
@@ -262,10 +263,7 @@ void wc_emit_preload(const struct wc_sink *to, int64_t search, const struct wc_p
 
 void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,
                       const struct wc_reader *reader) {
-    uint64_t hash = 0xCBF29CE484222325U;
-    size_t n = path ? wc_environment_length(path) : 0;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)path[i]) * 0x100000001B3U;
+    uint64_t hash = wc_hash_bytes(WC_HASH_START, path, path ? wc_environment_length(path) : 0);
     for (size_t i = 0; i < told->n; i++)
         if (told->told[i] == hash)
             return;
