@@ -11,12 +11,10 @@ enum {
     FIELDS = 4,
 };
 
-static void to_fields(struct wc_version v, int32_t field[FIELDS]) {
-    field[0] = v.major;
-    field[1] = v.minor;
-    field[2] = v.patch;
-    field[3] = v.build;
-}
+union fields {
+    struct wc_version version;
+    int32_t p[FIELDS];
+};
 
 bool wc_version_known(struct wc_version v) {
     return v.major >= 0;
@@ -53,20 +51,20 @@ struct wc_version wc_version_of(const char *text) {
 }
 
 size_t wc_version_parse_start(const char *s, size_t n, struct wc_version *out) {
-    int32_t field[FIELDS] = {-1, -1, -1, -1};
+    union fields field = {WC_VERSION_NONE};
     size_t used = 0;
     for (size_t i = 0, at = 0; i < FIELDS; i++) {
         uint64_t v;
         size_t digits = wc_parse_number(s + at, n - at, &v);
         if (!digits || v > INT32_MAX)
             break;
-        field[i] = (int32_t)v;
+        field.p[i] = (int32_t)v;
         used = at + digits;
         if (used == n || s[used] != '.')
             break;
         at = used + 1;
     }
-    *out = (struct wc_version){field[0], field[1], field[2], field[3]};
+    *out = field.version;
     return used;
 }
 
@@ -79,12 +77,11 @@ bool wc_version_parse(const char *s, size_t n, struct wc_version *out) {
 }
 
 char *wc_version_format(struct wc_version v, char out[WC_VERSION_TEXT]) {
-    int32_t field[FIELDS];
+    const union fields field = {v};
     struct wc_text t;
-    to_fields(v, field);
     wc_text_begin(&t, out, WC_VERSION_TEXT);
-    for (size_t i = 0; i < FIELDS && field[i] >= 0; i++)
-        wc_text_format(&t, i ? ".%d" : "%d", field[i]);
+    for (size_t i = 0; i < FIELDS && field.p[i] >= 0; i++)
+        wc_text_format(&t, i ? ".%d" : "%d", field.p[i]);
     if (!t.n)
         wc_text_add(&t, "unknown");
     return out;
@@ -95,11 +92,9 @@ const char *wc_version_text(struct wc_version v, char out[WC_VERSION_TEXT]) {
 }
 
 int wc_version_compare(struct wc_version a, struct wc_version b) {
-    int32_t x[FIELDS], y[FIELDS];
-    to_fields(a, x);
-    to_fields(b, y);
+    const union fields x = {a}, y = {b};
     for (size_t i = 0; i < FIELDS; i++) {
-        int32_t l = x[i] > 0 ? x[i] : 0, r = y[i] > 0 ? y[i] : 0;
+        int32_t l = x.p[i] > 0 ? x.p[i] : 0, r = y.p[i] > 0 ? y.p[i] : 0;
         if (l != r)
             return l < r ? -1 : 1;
     }
@@ -107,11 +102,9 @@ int wc_version_compare(struct wc_version a, struct wc_version b) {
 }
 
 bool wc_version_agree(struct wc_version a, struct wc_version b) {
-    int32_t x[FIELDS], y[FIELDS];
-    to_fields(a, x);
-    to_fields(b, y);
-    for (size_t i = 0; i < FIELDS && x[i] >= 0 && y[i] >= 0; i++) {
-        if (x[i] != y[i])
+    const union fields x = {a}, y = {b};
+    for (size_t i = 0; i < FIELDS && x.p[i] >= 0 && y.p[i] >= 0; i++) {
+        if (x.p[i] != y.p[i])
             return false;
     }
     return true;
