@@ -11,7 +11,6 @@ enum compares {
     NO_OLDER_PATCH,
     SAME_PATCH,
     MINOR_BY_MAJOR, /* the same below cuDNN 7, no older from 7 on */
-    SCALED,         /* the build's number / 100 with the whole runtime number */
 };
 enum refusal { ENDS, WARNS };
 
@@ -118,13 +117,6 @@ static enum wc_fit promised(struct wc_version built, struct wc_version runtime) 
     return order_of(built, runtime, 3) == SAME ? WC_FITS : WC_FIT_UNKNOWN;
 }
 
-static enum wc_fit scaled(struct wc_version built, struct wc_version runtime) {
-    uint64_t want = wc_version_to_number(built) / 100, got = wc_version_to_number(runtime);
-    if (!want || !got)
-        return WC_FIT_UNKNOWN;
-    return got < want ? refused(built, runtime, OLDER) : WC_FITS;
-}
-
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime) {
     if (!is_rule(rule))
         return WC_FIT_UNKNOWN;
@@ -144,8 +136,6 @@ enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_
         return equal_in(built, runtime, 3);
     case MINOR_BY_MAJOR:
         return minor_by_major(built, runtime);
-    case SCALED:
-        return scaled(built, runtime);
     }
     return WC_FIT_UNKNOWN;
 }

@@ -59,10 +59,6 @@ def torch(built, runtime):
     return runtime_minor >= compile_minor
 
 
-def jax(built, runtime):
-    return runtime >= built // 100
-
-
 def paddle_before_3(built, runtime):
     return not runtime // 100 < built // 100
 
@@ -92,7 +88,6 @@ CHECKS = {
     "xla": xla,
     "torch-same-minor": torch_before_1_0,
     "torch": torch,
-    "jax-scaled": jax,
     "paddle-minor": paddle_before_3,
     "paddle": paddle,
     "exact": exact,
@@ -105,7 +100,7 @@ CHECKS = {
 def verdict(rule, built, runtime):
     accepted = CHECKS[rule](built, runtime)
     if properties(built)[0] != properties(runtime)[0]:
-        return "other-major"  # PaddlePaddle's and JAX's own checks let it pass
+        return "other-major"  # PaddlePaddle's own check lets it pass
     if accepted is None:
         return "unknown"
     if accepted:
@@ -219,7 +214,6 @@ def questions(rng):
     for rule, built, runtime in MESSAGES:
         want = "too-old" if runtime < built else "too-new"
         yield ("check", rule, str(built), str(runtime)), want
-    yield ("check", "jax-scaled", "90800", "90101"), "fits"
     for framework, version, rule in ERAS:
         yield ("rule", framework, version), rule
 

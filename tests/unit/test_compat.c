@@ -163,7 +163,6 @@ static void each_rule_is_what_its_sentence_says(void **state) {
         {"torch", "6.0.1", "6.1.0", WC_TOO_NEW},
         {"torch", "8.5.0", "8.7.0", WC_FITS},
         {"torch", "8.7.0", "8.5.0", WC_TOO_OLD},
-        {"jax-scaled", "9.8.0", "9.1.0", WC_FITS},
         {"paddle-minor", "8.2.1", "8.2.0", WC_FITS},
         {"paddle-minor", "8.2.1", "8.1.9", WC_TOO_OLD},
         {"paddle-minor", "8.2.1", "8.3.0", WC_FITS},
