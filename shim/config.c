@@ -94,8 +94,8 @@ static const char *copy_environment(size_t *size) {
 
 /* What the vector says; where a process may not read its own, it has changed its rights. */
 static bool is_secure(void) {
-    if (auxv_value(6 /* AT_PAGESZ */))
-        return auxv_value(23 /* AT_SECURE */) != 0;
+    if (auxv_value(AT_PAGESZ))
+        return auxv_value(AT_SECURE) != 0;
     return sys_has_other_rights();
 }
 

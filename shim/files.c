@@ -11,7 +11,7 @@
  * tape. */
 int files_open(const char *path, struct stat *st) {
     int error = sys_stat(path, st);
-    if (error == -2 /* ENOENT */ || (error == 0 && !S_ISREG(st->st_mode)))
+    if (error == -ENOENT || (error == 0 && !S_ISREG(st->st_mode)))
         return -1;
     int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     if (fd >= 0 && (sys_fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
@@ -25,7 +25,7 @@ bool files_read(int fd, uint64_t offset, void *to, size_t cap, size_t *n) {
     *n = 0;
     while (*n < cap) {
         long got = sys_pread(fd, (char *)to + *n, cap - *n, offset + *n);
-        if (got == -4 /* EINTR */)
+        if (got == -EINTR)
             continue;
         if (got <= 0)
             return got == 0;
@@ -50,7 +50,7 @@ static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     struct stat st;
     (void)ctx;
     int error = sys_stat(path, &st);
-    out->closed = error == -13 /* EACCES */;
+    out->closed = error == -EACCES;
     if (error != 0)
         return false;
     out->device = st.st_dev;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log.h"
 
+#include <poll.h>
 #include <signal.h>
 
 #include "config.h"
@@ -8,12 +9,6 @@
 #include "signals.h"
 #include "sys.h"
 
-#define INTERRUPTED (-4)
-#define EXISTS (-17)
-#define FULL (-24)      /* the process's table of descriptors */
-#define ALL_FULL (-23)  /* the system's */
-#define NO_ROOM (-28)   /* on the disk */
-#define NO_QUOTA (-122) /* of the user's */
 #define NAME_TAKEN "the name is taken"
 #define DIRECTORIES_TRIED 10
 #define NAMES_TRIED 100 /* a chain of exec may leave many */
@@ -44,7 +39,7 @@ static int above_standard(int fd) {
         return fd;
     int higher = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
     sys_close(fd);
-    return higher < 0 ? FULL : higher;
+    return higher < 0 ? -EMFILE : higher;
 }
 
 /* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host; not at all where
@@ -58,7 +53,7 @@ static long write_quietly(int fd, const char *p, size_t n) {
     if (this_thread.held && known) {
         do
             written = sys_write(fd, p, n);
-        while (written == INTERRUPTED);
+        while (written == -EINTR);
         if (written < 0 && sys_signal_pending(&after) == 0) {
             uint64_t fresh = after & ~before & ours;
             if (fresh)
@@ -86,9 +81,9 @@ static bool try_create(const char *candidate) {
     int fd = above_standard(opened);
     if (opened >= 0 && fd < 0)
         sys_unlink(candidate);
-    passing = fd == FULL || fd == ALL_FULL || fd == NO_ROOM || fd == NO_QUOTA;
+    passing = fd == -EMFILE || fd == -ENFILE || fd == -ENOSPC || fd == -EDQUOT;
     if (fd < 0) {
-        trouble = fd == EXISTS ? NAME_TAKEN : "the log file cannot be created";
+        trouble = fd == -EEXIST ? NAME_TAKEN : "the log file cannot be created";
         return false;
     }
     bool known = sys_fstat(fd, &st) == 0; /* else no line would be trusted to it */
@@ -207,7 +202,7 @@ static bool create_named(const char *pattern, const struct name_parts *parts) {
 static bool is_own_directory(const char *directory, uid_t own) {
     struct stat st;
     int made = sys_make_directory(directory, 0700);
-    passing = made == NO_ROOM || made == NO_QUOTA;
+    passing = made == -ENOSPC || made == -EDQUOT;
     trouble = "the directory for logs cannot be made";
     if (sys_link_stat(directory, &st) != 0)
         return false;
@@ -337,10 +332,7 @@ static bool is_standard_error(void) {
 
 /* A pipe that nobody empties would hold up the host; one that takes a page takes all we print. */
 static bool would_wait(void) {
-    struct {
-        int fd;
-        short events, revents;
-    } ask = {2, 4 /* POLLOUT */, 0};
+    struct pollfd ask = {2, POLLOUT, 0};
     const struct sys_time none = {0, 0};
     return sys_call(__NR_ppoll, &ask, 1, &none, 0, 8) != 1;
 }

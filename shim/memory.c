@@ -20,7 +20,7 @@ void *memory_map(size_t n) {
     uintptr_t size = (n + 4095) & ~(uintptr_t)4095;
     uintptr_t top = ((uintptr_t)&asked & ~(uintptr_t)4095) - DISTANCE;
     uintptr_t below = __atomic_add_fetch(&asked, size, __ATOMIC_RELAXED);
-    void *fresh = sys_map_at(top - below, n, 3 /* read, write */, 0);
+    void *fresh = sys_map_at(top - below, n, PROT_READ | PROT_WRITE, 0);
     if (fresh)
         sys_leave_unchecked(fresh, size);
     return fresh;

@@ -74,7 +74,7 @@ void process_describe(struct wc_process *out) {
 
 /* What execve was given, in full. */
 static const char *started_by(char *to, size_t cap) {
-    const char *given = (const char *)auxv_value(31 /* AT_EXECFN */);
+    const char *given = (const char *)auxv_value(AT_EXECFN);
     long n = given && given[0] != '/' ? sys_getcwd(to, cap) : 0;
     if (n <= 0)
         return given;

@@ -43,11 +43,11 @@ static bool write_slot(const struct object *host, uintptr_t address, uintptr_t v
     bool protected = is_read_only_after_relocation(host, address);
     if (!is_writable_segment(host, address))
         return false;
-    if (protected && sys_protect(start, page, 3 /* read, write */) != 0)
+    if (protected && sys_protect(start, page, PROT_READ | PROT_WRITE) != 0)
         return false;
     __atomic_store_n((uintptr_t *)address, value, __ATOMIC_RELEASE);
     if (protected)
-        sys_protect(start, page, 1 /* read */);
+        sys_protect(start, page, PROT_READ);
     return true;
 }
 

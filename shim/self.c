@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "self.h"
 
-#include <sys/mman.h>
-
 #include "core/base/base.h"
 #include "memory.h"
 #include "sys.h"
 #include "thread.h"
 
-#define NOT_THERE (-2)
-#define THERE (-21) /* EISDIR */
 #define NO_ADVICE (-1)
 
 /* All by __atomic_ builtins. */
@@ -74,7 +70,7 @@ static bool begin_process(struct page *p) {
         return true;
     if (pid <= 0) /* it is refused */
         return false;
-    __atomic_store_n(&p->is_in_proc, look_into_proc(pid) == THERE, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->is_in_proc, look_into_proc(pid) == -EISDIR, __ATOMIC_RELAXED);
     __atomic_store_n(&p->pid, pid, __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&p->process, &before, next, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
@@ -85,8 +81,8 @@ static bool begin_process(struct page *p) {
 /* Not by getpid: it may be forbidden by now. */
 static bool is_anothers_memory(const struct page *p) {
     return __atomic_load_n(&p->is_in_proc, __ATOMIC_RELAXED) &&
-           look_into_proc(__atomic_load_n(&p->pid, __ATOMIC_RELAXED)) == NOT_THERE &&
-           look_into_proc(0) == THERE;
+           look_into_proc(__atomic_load_n(&p->pid, __ATOMIC_RELAXED)) == -ENOENT &&
+           look_into_proc(0) == -EISDIR;
 }
 
 /* Once for each hook: none begins in one process and ends in another. */

@@ -6,10 +6,13 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "arch.h"
@@ -60,7 +63,7 @@ static inline int sys_open(const char *path, int flags, int mode) {
 }
 static inline void sys_close(int fd) {
     long result = sys_call(__NR_close, fd);
-    if (result == -1 /* EPERM */ || result == -13 /* EACCES */ || result == -38 /* ENOSYS */)
+    if (result == -EPERM || result == -EACCES || result == -ENOSYS)
         sys_cannot_close = true;
 }
 static inline long sys_pread(int fd, void *to, size_t n, uint64_t offset) {
@@ -100,12 +103,12 @@ static inline long sys_getcwd(char *to, size_t n) {
 }
 /* Where it is free: at that address. */
 static inline void *sys_map_at(uintptr_t address, size_t n, int protection, int flags) {
-    long p = sys_call(__NR_mmap, address, n, protection, flags | 0x22 /* private, anonymous */, -1);
+    long p = sys_call(__NR_mmap, address, n, protection, flags | MAP_PRIVATE | MAP_ANONYMOUS, -1);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 /* Address space that reads as zeros and counts as nobody's memory until it is made writable. */
 static inline void *sys_reserve(size_t n) {
-    return sys_map_at(0, n, 1 /* read */, 0x4000 /* noreserve */);
+    return sys_map_at(0, n, PROT_READ, MAP_NORESERVE);
 }
 static inline int sys_advise(void *p, size_t n, int advice) {
     return (int)sys_call(__NR_madvise, p, n, advice);
@@ -138,13 +141,11 @@ static inline int sys_uname(void *out, size_t size) {
  * refuses where nobody may read. */
 static inline bool sys_is_readable(const void *p) {
     uintptr_t word = (uintptr_t)p & ~(uintptr_t)3;
-    return sys_call(__NR_futex, word, 4 | 128 /* FUTEX_CMP_REQUEUE, private */, 0, 0, word) !=
-           -14 /* EFAULT */;
+    return sys_call(__NR_futex, word, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, word) != -EFAULT;
 }
 /* Asks the kernel to add 0 to the word there, which it refuses where nobody may write. */
 static inline bool sys_is_writable(const void *p) {
-    return sys_call(__NR_futex, p, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, p,
-                    1 << 28 /* FUTEX_OP_ADD */) >= 0;
+    return sys_call(__NR_futex, p, FUTEX_WAKE_OP_PRIVATE, 0, 0, p, FUTEX_OP_ADD << 28) >= 0;
 }
 static inline void sys_sleep_microseconds(int64_t n) {
     const struct sys_time time = {0, n * 1000};

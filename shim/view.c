@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view.h"
 
-#include <sys/mman.h>
-
 #include "files.h"
 #include "sys.h"
 
