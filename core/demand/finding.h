@@ -14,7 +14,7 @@ struct wc_diagnosis;
 #define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
 #include "findings.def"
 
-/* ---- a finding in the making (core/demand/shared/case.c) ---- */
+/* ---- a finding in the making ---- */
 
 #define WC_CASE_FACTS 40
 
@@ -76,7 +76,7 @@ bool wc_is_unreported(const struct wc_diagnosis *d, const struct wc_failure *f,
                       enum wc_reason reason);
 bool wc_has_error(const struct wc_diagnosis *d); /* was any found before? */
 
-/* ---- objects (core/demand/shared/objects.c) ---- */
+/* ---- objects ---- */
 
 /* Calls look() for each facade, at most 16. */
 void wc_each_facade(struct wc_diagnosis *d, bool mapped,
@@ -88,22 +88,22 @@ void wc_case_crash(struct wc_case *c);
 /* Of a library that is there twice. */
 enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d);
 
-/* ---- versions (core/demand/shared/versions.c) ---- */
+/* ---- versions ---- */
 
 /* The release of a CUDA dependency; NULL: nothing tells. */
 const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o);
 
 void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime);
 
-/* ---- who belongs to whom (core/demand/shared/sets.c) ---- */
+/* ---- who belongs to whom ---- */
 
 void wc_find_uses(struct wc_diagnosis *d);
 
-/* ---- which CUDA (core/demand/shared/cuda.c) ---- */
+/* ---- which CUDA ---- */
 
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 
-/* ---- demands (core/demand/shared/judge.c, in words core/demand/shared/demands.c) ---- */
+/* ---- demands ---- */
 
 struct wc_judgement { /* a use that a demand of the host refuses */
     const struct wc_object *host, *library;
@@ -121,7 +121,7 @@ bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host);
 
 void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_demand_record *r);
 
-/* ---- facts that several findings give (core/demand/shared/common.c) ---- */
+/* ---- facts that several findings give ---- */
 
 /* Path, version, installation, who asked for it and by which rule it was found, under `role`; of a
  * facade also what else stands where the loader looks. */
@@ -131,14 +131,14 @@ void wc_case_asker(struct wc_case *c, const struct wc_object *o);
 void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_file_record *f,
                   const char *source);
 
-/* ---- the loader's search, replayed (core/demand/shared/common.c) ---- */
+/* ---- the loader's search, replayed ---- */
 
 /* What the object that never searched would have found; f NULL: nothing. */
 void wc_case_own_search(struct wc_case *c, const struct wc_searched *f);
 /* Each directory that was looked into, and what stands there; f NULL: nothing. */
 void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 
-/* ---- the loader's words (core/demand/shared/loader_text.c) ---- */
+/* ---- the loader's words ---- */
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f); /* and the loader's words */
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);

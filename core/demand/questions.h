@@ -11,7 +11,7 @@
 #include "core/names/symbols.h"
 #include "diagnose.h"
 
-/* ---- objects (core/demand/shared/objects.c) ---- */
+/* ---- objects ---- */
 
 /* Inline: asked of each host for each demand and binding. */
 bool wc_has_path(const struct wc_object *o, const char *path);
@@ -94,7 +94,7 @@ bool wc_crashed(const struct wc_stack *s);
 /* Is another copy of the same CUDA library mapped? (tools/diagnose/causes/cuda_copies.c) */
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
 
-/* ---- versions (core/demand/shared/versions.c) ---- */
+/* ---- versions ---- */
 
 struct wc_range {                     /* the least and the greatest version that a library can be */
     struct wc_version low, high;      /* all fields filled up; NONE: nothing is known */
@@ -119,14 +119,14 @@ struct wc_runtime { /* what cudnnGetVersion says, or would say, to who calls a l
 };
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library);
 
-/* ---- who belongs to whom (core/demand/shared/sets.c) ---- */
+/* ---- who belongs to whom ---- */
 
 bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
                const struct wc_object *facade);
 /* The facade of a part's set, a facade itself, NULL: not known. */
 const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_object *library);
 
-/* ---- which CUDA (core/demand/shared/cuda.c) ---- */
+/* ---- which CUDA ---- */
 
 struct wc_cuda {    /* what says which CUDA major a library is made for */
     int32_t major;  /* -1: nothing says it */
@@ -145,7 +145,7 @@ int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; 
 int32_t wc_cuda_in_package(const char *text);
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
 
-/* ---- demands (core/demand/shared/judge.c, in words core/demand/shared/demands.c) ---- */
+/* ---- demands ---- */
 
 enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
                           struct wc_range own);
@@ -161,7 +161,7 @@ const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char
 int32_t wc_major_wanted(const struct wc_demand_record *r);
 bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */
 
-/* ---- what several hosts accept (core/demand/shared/agreement.c) ---- */
+/* ---- what several hosts accept ---- */
 
 struct wc_hosts {
     const struct wc_object *p[16];
@@ -175,17 +175,16 @@ bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struc
 bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
                         struct wc_version *low, struct wc_version *high);
 
-/* ---- facts that several findings give (core/demand/shared/common.c) ---- */
+/* ---- facts that several findings give ---- */
 
 /* The same file as an object, for what asks objects alone; f NULL: known by its path alone. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
 
-/* ---- the loader's search, replayed (core/demand/shared/common.c) ---- */
+/* ---- the loader's search, replayed ---- */
 
 /* By which o was found; NULL: not known. */
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
-/* Where the loader looked for what it did not find; NULL: not known. (core/demand/not_loaded.c)
- */
+/* Where the loader looked for what it did not find; NULL: not known. */
 const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f);
 /* The one that host would have led to another file than the library that was there; NULL: none. */
 const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
@@ -198,7 +197,7 @@ const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struc
  * not known, or the same. */
 const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f);
 
-/* ---- the loader's words (core/demand/shared/loader_text.c) ---- */
+/* ---- the loader's words ---- */
 
 /* Does a library of cuDNN want what another one, of another release, does not have? */
 bool wc_is_torn_cudnn(const struct wc_failure *f);

@@ -6,7 +6,7 @@
 
 #include "finding.h"
 
-/* ---- a finding in the making (core/demand/shared/case.c) ---- */
+/* ---- a finding in the making ---- */
 
 /* A text in the scratch arena, by wc_text_format; NULL when memory ended (then the whole finding is
  * counted as lost). */
@@ -18,16 +18,16 @@ const char *wc_format_name(struct wc_case *c, const char *path);
 /* Such names, with commas between; NULL of none. */
 const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n);
 
-/* ---- objects (core/demand/shared/objects.c) ---- */
+/* ---- objects ---- */
 
 const char *wc_format_directory(struct wc_case *c, const char *path); /* of a file */
 
-/* ---- versions (core/demand/shared/versions.c) ---- */
+/* ---- versions ---- */
 
 const char *wc_format_range(struct wc_case *c, struct wc_range r);
 const char *wc_format_own(struct wc_case *c, const struct wc_object *o);
 
-/* ---- demands (core/demand/shared/judge.c, in words core/demand/shared/demands.c) ---- */
+/* ---- demands ---- */
 
 /* "requires 9.26.0": for a title. */
 const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
@@ -37,11 +37,11 @@ const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_rec
  * not known; "==9.*"; ">=9.8,<10". */
 const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
 
-/* ---- what several hosts accept (core/demand/shared/agreement.c) ---- */
+/* ---- what several hosts accept ---- */
 
 const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high);
 
-/* ---- facts that several findings give (core/demand/shared/common.c) ---- */
+/* ---- facts that several findings give ---- */
 
 /* Whom people know by name: "jaxlib 0.10.2", which has that host; else its framework, else the
  * file; of libraries of cuDNN and CUDA the file. */
@@ -51,7 +51,7 @@ const char *wc_format_asker(struct wc_case *c, const char *path);
 /* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
 
-/* ---- the loader's words (core/demand/shared/loader_text.c) ---- */
+/* ---- the loader's words ---- */
 
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);
 /* "jaxlib 0.10.2 asked for libcudnn.so.9", "libcudnn.so.9 needs libcublas.so.12": for a title.
