@@ -96,7 +96,8 @@ static bool check_one(const struct source *lock, const struct report *now, json_
         render_differences(&l, &drift, "lock", "now");
         if (json_array_size(not_loaded) > 0)
             fputs("\nnot loaded this time, so not checked\n", to);
-        json_array_foreach(not_loaded, i, name) layout_row(&l, 2, 4, "%s", json_string_value(name));
+        json_array_foreach(not_loaded, i, name)
+            layout_row(&l, 2, 4, "%s", json_string_value(name));
     }
     json_decref(not_loaded);
     comparison_end(&drift);

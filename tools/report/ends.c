@@ -44,9 +44,9 @@ static struct source *const *first_of(const struct job *job, int64_t pid) {
 
 static bool went_on_as_another(const struct job *job, const struct source *s) {
     EACH_WITH(other, job, s->pid)
-    if (*other != s && same_node(*other, s) && (*other)->first_time > s->last_time &&
-        (*other)->stack.process.start_ticks == s->stack.process.start_ticks)
-        return true;
+        if (*other != s && same_node(*other, s) && (*other)->first_time > s->last_time &&
+            (*other)->stack.process.start_ticks == s->stack.process.start_ticks)
+            return true;
     return false;
 }
 
@@ -77,8 +77,8 @@ static bool has_keeper(const struct job *job, const struct source *s) {
     if (!is_minded(p))
         return false;
     EACH_WITH(parent, job, p->parent_pid)
-    if (same_node(*parent, s) && ended_well(*parent))
-        return true;
+        if (same_node(*parent, s) && ended_well(*parent))
+            return true;
     return s->of_command == WC_END_WELL && (p->forked || (p->parent_name && p->parent_pid > 1));
 }
 

@@ -236,9 +236,9 @@ bool wc_lacks_driver(const struct wc_stack *s) {
     return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
 }
 
-/* CUDA reads a list of numbers and of "GPU-UUID", "MIG-UUID", up to the first that is none of these:
- * of "-1", "[0,1]", "cuda:0" nothing (CUDA C++ Programming Guide, "CUDA Environment Variables";
- * pytorch#1504). */
+/* CUDA reads a list of numbers and of "GPU-UUID", "MIG-UUID", up to the first that is none of
+ * these: of "-1", "[0,1]", "cuda:0" nothing (CUDA C++ Programming Guide, "CUDA Environment
+ * Variables"; pytorch#1504). */
 bool wc_hides_gpus(const struct wc_stack *s) {
     const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
 

@@ -92,8 +92,9 @@ static bool agrees_to_steps(const json_t *steps, bool yes) {
     const json_t *step;
     size_t i;
 
-    json_array_foreach(steps, i, step) if (is_kind(step, "command"))
-        print_format(stderr, "%s%s\n", yes ? "+ " : "  ", text_of_step(step));
+    json_array_foreach(steps, i, step)
+        if (is_kind(step, "command"))
+            print_format(stderr, "%s%s\n", yes ? "+ " : "  ", text_of_step(step));
     return is_agreed(yes);
 }
 
@@ -134,16 +135,18 @@ static int do_all(const json_t *steps, const char *near) {
     int asked = 0;
     bool good = true;
 
-    json_array_foreach(steps, i, step) json_array_foreach(
-        json_object_get(step, "changes"), j, path) if (access(json_string_value(path), F_OK) == 0)
-        json_object_set_new(paths, json_string_value(path), json_true());
+    json_array_foreach(steps, i, step)
+        json_array_foreach(json_object_get(step, "changes"), j, path)
+            if (access(json_string_value(path), F_OK) == 0)
+                json_object_set_new(paths, json_string_value(path), json_true());
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     trouble = saved_begin(&saved, paths, steps, near);
     if (trouble)
         complain("nothing was done: %s", trouble);
-    json_array_foreach(steps, i, step) if (good && !trouble && is_kind(step, "command")) good =
-        !asked && do_step(text_of_step(step), &before, &asked);
+    json_array_foreach(steps, i, step)
+        if (good && !trouble && is_kind(step, "command"))
+            good = !asked && do_step(text_of_step(step), &before, &asked);
     good = good && !trouble;
     if (!trouble && !good && saved.journal) {
         trouble = saved_put_back(&saved);
@@ -309,7 +312,8 @@ static bool agrees_to_undo(const struct saved *s, bool yes) {
     json_t *unused;
 
     complain("found %s, which puts back:", s->journal);
-    json_object_foreach(s->paths, path, unused) print_format(stderr, "  %s\n", path);
+    json_object_foreach(s->paths, path, unused)
+        print_format(stderr, "  %s\n", path);
     return is_agreed(yes);
 }
 

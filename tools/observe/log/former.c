@@ -123,8 +123,9 @@ static void complete_paths(struct former *before, json_t *line, const char *cons
         json_t *value = json_object_get(line, keys[i]), *other, *one;
         size_t n;
         if (json_is_array(value)) {
-            json_array_foreach(value, n, one) if ((other = whole_path(before, one, true)))
-                json_array_set_new(value, n, other);
+            json_array_foreach(value, n, one)
+                if ((other = whole_path(before, one, true)))
+                    json_array_set_new(value, n, other);
             continue;
         }
         if (!is_whole(keys[i], line) && (other = whole_path(before, value, false)))

@@ -375,7 +375,8 @@ json_t *redaction_json(const struct redaction *r, json_t *value) {
     if (!json_is_array(value))
         return json_incref(value);
     other = json_array();
-    json_array_foreach(value, i, one) json_array_append_new(other, redaction_json(r, one));
+    json_array_foreach(value, i, one)
+        json_array_append_new(other, redaction_json(r, one));
     return other;
 }
 

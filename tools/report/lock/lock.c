@@ -464,9 +464,9 @@ static bool take_record(struct reading *in, enum wc_kind kind, const json_t *jso
     WC_EACH_ROW(row, locked)
         if (row->kind == kind && row->is_name && !json_object_get(json, row->field))
             return fail(in, row->field, "is missing");
-    json_object_foreach((json_t *)json, key,
-                        value) if ((kind != WC_KIND_object || strcmp(key, "name") != 0) &&
-                                   !take_field(in, key, value)) return false;
+    json_object_foreach((json_t *)json, key, value)
+        if ((kind != WC_KIND_object || strcmp(key, "name") != 0) && !take_field(in, key, value))
+            return false;
     complete_record(in, json_string_value(json_object_get(json, "name")));
     in->record.seq = in->source->last_seq + 1;
     source_take(in->source, &in->record);
@@ -522,14 +522,14 @@ static bool take_sections(struct reading *in, const json_t *lock) {
     json_t *value;
     size_t i;
 
-    json_object_foreach((json_t *)lock, key,
-                        value) if (strcmp(key, FORMAT_KEY) != 0 && strcmp(key, "complete") != 0 &&
-                                   (!section_called(key) || !json_is_array(value))) {
-        in->trouble = must_format("%s: a lock has lists of binding, demand, machine, object, "
-                                  "package, process, search, and complete and " FORMAT_KEY,
-                                  key);
-        return false;
-    }
+    json_object_foreach((json_t *)lock, key, value)
+        if (strcmp(key, FORMAT_KEY) != 0 && strcmp(key, "complete") != 0 &&
+            (!section_called(key) || !json_is_array(value))) {
+            in->trouble = must_format("%s: a lock has lists of binding, demand, machine, object, "
+                                      "package, process, search, and complete and " FORMAT_KEY,
+                                      key);
+            return false;
+        }
     if (!are_counts(in, complete) || !number_objects(in, json_object_get(lock, "object")))
         return false;
     WC_EACH_ROW(row, sections) {
