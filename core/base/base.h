@@ -79,6 +79,20 @@ size_t wc_dir_above(const char *path, size_t n);
 size_t wc_parse_number(const char *s, size_t n, uint64_t *out);
 
 /*
+ * A list as LD_LIBRARY_PATH and PATH are: WC_EACH_ELEMENT(e, list, ":") use(e.p, e.n); Elements may
+ * be empty, the last one too, and "" is one empty element; NULL has none. There are one or two
+ * separators.
+ */
+struct wc_element {
+    const char *p; /* NULL: behind the last */
+    size_t n;
+};
+struct wc_element wc_element_at(const char *list, const char *separators);
+#define WC_EACH_ELEMENT(e, list, separators)                                                       \
+    for (struct wc_element e = wc_element_at(list, separators); e.p;                               \
+         e = wc_element_at(e.p[e.n] ? e.p + e.n + 1 : NULL, separators))
+
+/*
  * Text built into a fixed buffer. Always NUL-terminated; what does not fit is cut. cap must be at
  * least 1.
  */

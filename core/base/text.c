@@ -195,6 +195,13 @@ size_t wc_parse_number(const char *s, size_t n, uint64_t *out) {
     return i;
 }
 
+struct wc_element wc_element_at(const char *list, const char *separators) {
+    struct wc_element e = {list, 0};
+    while (list && list[e.n] && list[e.n] != separators[0] && list[e.n] != separators[1])
+        e.n++;
+    return e;
+}
+
 void wc_text_begin(struct wc_text *t, char *buffer, size_t cap) {
     *t = (struct wc_text){.p = buffer, .cap = cap};
     buffer[0] = '\0';

@@ -11,29 +11,17 @@ static bool brings(const char *element, const char *path, const char *soname) {
     return wc_str_same(element, path);
 }
 
-static bool next_element(const char **list, struct wc_span *element) {
-    const char *start = *list ? *list : "", *end;
-
-    while (*start == ':' || *start == ' ')
-        start++;
-    for (end = start; *end && *end != ':' && *end != ' ';)
-        end++;
-    *list = end;
-    *element = (struct wc_span){start, (size_t)(end - start)};
-    return end > start;
-}
-
 bool wc_search_preload(const char *list, const char *path, const char *soname,
                        struct wc_preload *out) {
-    struct wc_span element;
+    unsigned index = 0;
 
-    for (unsigned index = 0; next_element(&list, &element); index++) {
-        if (wc_str_format(out->element, sizeof out->element, "%.*s", (int)element.n,
-                          (const char *)element.p) &&
+    WC_EACH_ELEMENT(e, list, ": ") {
+        if (wc_str_format(out->element, sizeof out->element, "%.*s", (int)e.n, e.p) && e.n &&
             brings(out->element, path, soname)) {
             out->index = index;
             return true;
         }
+        index += e.n != 0;
     }
     return false;
 }

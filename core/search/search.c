@@ -236,35 +236,30 @@ static void add_directory(struct search *s, struct list *l, const char *p, const
         l->p[l->n++] = (struct listed){kept, t.n, element, index};
 }
 
-/* A list has one separator, or two. */
-static bool ends_element(const char *separators, char c) {
-    return c == separators[0] || c == separators[1];
-}
-
 static void split(struct search *s, struct list *l, const char *text, const char *separators,
                   const struct wc_search_object *of, const char *origin) {
     unsigned index = 0;
-    for (const char *p = text; p && l->n < l->room; index++) {
-        size_t n = 0;
-        while (p[n] && !ends_element(separators, p[n]))
-            n++;
-        char *element = wc_arena_string_n(&s->memory.arena, p, n);
-        if (wc_search_expand(s->context, origin, of && of->is_program, p, n, s->expanded,
+    WC_EACH_ELEMENT(e, text, separators) {
+        char *element = wc_arena_string_n(&s->memory.arena, e.p, e.n);
+        if (wc_search_expand(s->context, origin, of && of->is_program, e.p, e.n, s->expanded,
                              sizeof s->expanded))
             add_directory(s, l, s->expanded, element, index); /* empty: the working directory */
-        p = p[n] ? p + n + 1 : NULL;
+        index++;
+        if (l->n == l->room)
+            break;
     }
 }
 
 static void try_list(struct search *s, enum wc_search_rule rule, const char *text,
                      const char *separators, const struct wc_search_object *of,
                      const char *origin) {
-    struct list l = {.room = 1};
+    struct list l = {.room = 0};
     size_t used = s->memory.used;
     if (!text || !text[0] || s->over)
         return;
-    for (const char *p = text; *p && l.room < WC_SEARCH_LIST; p++)
-        l.room += ends_element(separators, *p);
+    WC_EACH_ELEMENT(e, text, separators)
+        if (++l.room == WC_SEARCH_LIST)
+            break;
     l.p = wc_arena_take(&s->memory.arena, l.room * sizeof *l.p);
     if (!l.p)
         return;

@@ -222,8 +222,8 @@ static bool has_failed(const struct planning *p) {
 
 /* Of a list of paths: an element that the other list has not. */
 static bool has_more(const char *list, const char *other) {
-    for (; list && *list; list += strcspn(list, ":"), list += *list == ':')
-        if (!candidates_path_has(other, list, strcspn(list, ":")))
+    WC_EACH_ELEMENT(e, list, ":")
+        if (!candidates_path_has(other, e.p, e.n))
             return true;
     return false;
 }
@@ -305,13 +305,12 @@ static bool loses_libraries(const struct case_of *c) {
     const bool of_note =
         c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
 
-    for (; list && *list && (waits || of_note); list += strcspn(list, ":"), list += *list == ':') {
-        const size_t n = strcspn(list, ":");
+    WC_EACH_ELEMENT(e, waits || of_note ? list : NULL, ":") {
         struct wc_arena *memory = c->p->candidates.memory;
         struct entries lost = {NULL, 0};
-        if (!candidates_path_has(left, list, n))
+        if (!candidates_path_has(left, e.p, e.n))
             lost = entries_of(memory, &c->p->replay.library_cache.disk.files,
-                              wc_arena_format(memory, "%.*s", (int)n, list));
+                              wc_arena_format(memory, "%.*s", (int)e.n, e.p));
         WC_EACH(name, lost) {
             const enum wc_name_kind kind = wc_name_kind_of(*name);
             const int32_t cuda = wc_name_cuda(*name);

@@ -70,14 +70,9 @@ static const char *above(struct asking *a, const char *path) {
 
 /* The first directory of PATH that has a program; NULL: none has. */
 static const char *directory_with(struct asking *a, const char *program) {
-    const char *list = a->user->path ? a->user->path : "";
-
-    while (*list) {
-        size_t n = strcspn(list, ":");
-        if (n && is_there(a, format(a, "%.*s/%s", (int)n, list, program)))
-            return format(a, "%.*s", (int)n, list);
-        list += n + (list[n] != '\0');
-    }
+    WC_EACH_ELEMENT(e, a->user->path, ":")
+        if (e.n && is_there(a, format(a, "%.*s/%s", (int)e.n, e.p, program)))
+            return format(a, "%.*s", (int)e.n, e.p);
     return NULL;
 }
 

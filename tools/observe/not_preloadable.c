@@ -27,12 +27,10 @@ struct head {
 };
 
 char *find_program(const char *name, const char *list, const char *directory) {
-    OWNED char *copy = must_copy(strchr(name, '/') ? "" : list);
-    char *rest = copy, *element;
     struct stat facts;
 
-    while (*name && (element = strsep(&rest, ":"))) {
-        OWNED char *in = must_format("%s%s%s", element, *element ? "/" : "", name);
+    WC_EACH_ELEMENT(e, strchr(name, '/') ? "" : list, ":") {
+        OWNED char *in = must_format("%.*s%s%s", (int)e.n, e.p, e.n ? "/" : "", name);
         char *path =
             in[0] == '/' || !directory ? must_copy(in) : must_format("%s/%s", directory, in);
         if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0)

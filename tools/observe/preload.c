@@ -125,14 +125,9 @@ char *preload_find_shim(char **trouble) {
 }
 
 static bool in_list(const char *list, const char *name) {
-    size_t n = strlen(name), length;
-
-    for (; *list; list += length) {
-        list += strspn(list, " :");
-        length = strcspn(list, " :");
-        if (length == n && memcmp(list, name, n) == 0)
+    WC_EACH_ELEMENT(e, list, " :")
+        if (e.n == strlen(name) && memcmp(e.p, name, e.n) == 0)
             return true;
-    }
     return false;
 }
 

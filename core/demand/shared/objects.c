@@ -257,16 +257,12 @@ bool wc_is_grafted(const struct wc_object *o) {
 }
 
 static bool is_element(const char *list, const char *path) {
-    size_t n = path ? wc_dir_length(path) : 0;
-
-    while (n && list && *list) {
-        const char *end = wc_str_find_char(list, ':');
-        size_t length = end ? (size_t)(end - list) : wc_str_length(list), bare = length;
-        while (bare > 1 && list[bare - 1] == '/')
-            bare--;
-        if (bare == n && wc_mem_compare(list, path, n) == 0)
+    WC_EACH_ELEMENT(e, list, ":") {
+        size_t n = e.n;
+        while (n > 1 && e.p[n - 1] == '/')
+            n--;
+        if (wc_lies_in(path, e.p, n))
             return true;
-        list += length + (end != NULL);
     }
     return false;
 }

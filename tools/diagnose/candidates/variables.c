@@ -10,8 +10,8 @@ struct edit make_path(const char *value) {
 }
 
 bool candidates_path_has(const char *path, const char *element, size_t n) {
-    for (; path && *path; path += strcspn(path, ":"), path += *path == ':')
-        if (strcspn(path, ":") == n && strncmp(path, element, n) == 0)
+    WC_EACH_ELEMENT(e, path, ":")
+        if (e.n == n && strncmp(e.p, element, n) == 0)
             return true;
     return false;
 }
@@ -36,12 +36,9 @@ struct edit make_path_with(struct making *m, const char *directories) {
 
     directories = value;
     /* Where the process stands decides on none. */
-    for (const char *rest = m->path ? m->path : ""; *rest;) {
-        size_t n = strcspn(rest, ":");
-        if (rest[0] == '/' && !candidates_path_has(directories, rest, n))
-            value = make_format(m, "%s:%.*s", value, (int)n, rest);
-        rest += n + (rest[n] != '\0');
-    }
+    WC_EACH_ELEMENT(e, m->path, ":")
+        if (e.p[0] == '/' && !candidates_path_has(directories, e.p, e.n))
+            value = make_format(m, "%s:%.*s", value, (int)e.n, e.p);
     return make_path(value);
 }
 
@@ -58,21 +55,17 @@ void make_path_to(struct making *m, const char *file) {
 static const char *without(struct making *m, const char *list, const char *separators, size_t i) {
     const char *value = "";
 
-    for (size_t at = 0;; at++) {
-        size_t n = strcspn(list, separators);
-        if (at != i)
-            value = make_format(m, "%s%s%.*s", value, *value ? ":" : "", (int)n, list);
-        if (!list[n])
-            return value;
-        list += n + 1;
-    }
+    WC_EACH_ELEMENT(e, list, separators)
+        if (i-- != 0)
+            value = make_format(m, "%s%s%.*s", value, *value ? ":" : "", (int)e.n, e.p);
+    return value;
 }
 
 static size_t elements_of(const char *list, const char *separators) {
-    size_t n = 1;
+    size_t n = 0;
 
-    for (; *list; list++)
-        n += strchr(separators, *list) != NULL;
+    WC_EACH_ELEMENT(e, list, separators)
+        n++;
     return n;
 }
 
@@ -151,15 +144,13 @@ static void link_without_colon(struct making *m, const char *before, const char 
 
 /* Elements that are one directory, which a colon in its name has split. */
 void make_unsplit(struct making *m) {
-    for (const char *from = m->path ? m->path : ""; *from;) {
-        const size_t n = strcspn(from, ":");
-        for (size_t k = n; from[0] == '/' && from[k];) {
-            k += 1 + strcspn(from + k + 1, ":");
-            link_without_colon(m, make_format(m, "%.*s", (int)(from - m->path), m->path),
-                               make_format(m, "%.*s", (int)k, from), from + k + (from[k] != '\0'));
+    WC_EACH_ELEMENT(from, m->path, ":")
+        for (size_t k = from.n; from.p[0] == '/' && from.p[k];) {
+            k += 1 + strcspn(from.p + k + 1, ":");
+            link_without_colon(m, make_format(m, "%.*s", (int)(from.p - m->path), m->path),
+                               make_format(m, "%.*s", (int)k, from.p),
+                               from.p + k + (from.p[k] != '\0'));
         }
-        from += n + (from[n] != '\0');
-    }
 }
 
 /* An expectation that is no version: nothing can meet it. */

@@ -7,28 +7,19 @@
 #include "core/demand/words.h"
 
 /* Did a replay see that no such directory is there? */
-static bool leads_nowhere(const struct wc_stack *s, const char *element, size_t n) {
+static bool leads_nowhere(const struct wc_stack *s, struct wc_element e) {
     char missing[1024];
 
-    while (n > 1 && element[n - 1] == '/')
-        n--;
-    if (!wc_str_format(missing, sizeof missing, "LD_LIBRARY_PATH %.*s/ (not there)", (int)n,
-                       element))
+    while (e.n > 1 && e.p[e.n - 1] == '/')
+        e.n--;
+    if (!wc_str_format(missing, sizeof missing, "LD_LIBRARY_PATH %.*s/ (not there)", (int)e.n, e.p))
         return false;
     return WC_ANY(search, s->searches,
                   WC_ANY(text, search->r.searched, wc_str_same(*text, missing)));
 }
 
-static size_t element_length(const char *list) {
-    size_t n = 0;
-
-    while (list[n] && list[n] != ':' && list[n] != ';')
-        n++;
-    return n;
-}
-
-static const char *format_element(struct wc_case *c, const char *element, size_t n) {
-    return n ? wc_format(c, "%.*s", (int)n, element) : "an empty element: the working directory";
+static const char *format_element(struct wc_case *c, struct wc_element e) {
+    return e.n ? wc_format(c, "%.*s", (int)e.n, e.p) : "an empty element: the working directory";
 }
 
 /* Told with what was not found, or was refused, where it had that effect. */
@@ -58,18 +49,14 @@ static void find_elements(struct wc_diagnosis *d) {
         return;
     struct wc_case *c = wc_case_begin(d);
     c->on_disk = true;
-    for (const char *p = list;; p++) {
-        size_t n = element_length(p);
-        if (n == 0 || (p[0] != '/' && p[0] != '$')) {
+    WC_EACH_ELEMENT(e, list, ":;") {
+        if (e.p[0] != '/' && e.p[0] != '$') {
             relative++;
-            wc_case_fact(c, WC_FACT_RELATIVE, format_element(c, p, n), "LD_LIBRARY_PATH");
-        } else if (failed && leads_nowhere(d->s, p, n)) {
+            wc_case_fact(c, WC_FACT_RELATIVE, format_element(c, e), "LD_LIBRARY_PATH");
+        } else if (failed && leads_nowhere(d->s, e)) {
             nowhere++;
-            wc_case_fact(c, WC_FACT_NO_SUCH_DIRECTORY, format_element(c, p, n), "LD_LIBRARY_PATH");
+            wc_case_fact(c, WC_FACT_NO_SUCH_DIRECTORY, format_element(c, e), "LD_LIBRARY_PATH");
         }
-        p += n;
-        if (!*p)
-            break;
     }
     if (!relative && !nowhere)
         return;

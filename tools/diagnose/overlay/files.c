@@ -176,9 +176,8 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
 /* What is behind it nobody could see: what was asked for there, of cuDNN all that belongs to it, of
  * which no more than the major need be known. */
 static bool open_directory(struct overlay *o, const struct edit *e, struct wc_version release) {
-    for (const char *rest = e->target; *rest; rest += strcspn(rest, ":"), rest += *rest == ':') {
-        const char *path =
-            overlay_placed(o, overlay_format(o, "%.*s", (int)strcspn(rest, ":"), rest));
+    WC_EACH_ELEMENT(one, e->target, ":") {
+        const char *path = overlay_placed(o, overlay_format(o, "%.*s", (int)one.n, one.p));
         const struct wc_name name = wc_name_read(path);
         const bool is_cudnn = wc_kind_is_cudnn(name.kind);
         struct wc_version own = is_cudnn ? release : name.version;

@@ -88,18 +88,14 @@ static bool is_own_preload(const char *element, size_t n) {
 /* LD_PRELOAD without our own library. */
 static const char *without_own(struct overlay *o, const char *variable) {
     static const char name[] = "LD_PRELOAD=";
-    const char *rest = variable + sizeof(name) - 1;
     char *list = overlay_format(o, "%s", name);
 
     if (strncmp(variable, name, sizeof(name) - 1) != 0)
         return variable;
-    while (*rest) {
-        size_t n = strcspn(rest, " :");
-        if (n && !is_own_preload(rest, n))
-            list = overlay_format(o, "%s%s%.*s", list, list[sizeof(name) - 1] ? ":" : "", (int)n,
-                                  rest);
-        rest += n + (rest[n] != '\0');
-    }
+    WC_EACH_ELEMENT(e, variable + sizeof(name) - 1, " :")
+        if (e.n && !is_own_preload(e.p, e.n))
+            list = overlay_format(o, "%s%s%.*s", list, list[sizeof(name) - 1] ? ":" : "", (int)e.n,
+                                  e.p);
     return list[sizeof(name) - 1] ? list : NULL;
 }
 
