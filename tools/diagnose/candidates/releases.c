@@ -3,6 +3,7 @@
 
 #include "core/names/symbols.h"
 #include "making.h"
+#include "tools/diagnose/causes/gpu.h"
 
 /* Without the zeros at its end, and without its build. */
 static const char *short_version(struct wc_arena *memory, struct wc_version v) {
@@ -64,36 +65,16 @@ static const struct {
 #include "core/knowledge/bad_releases.def"
 };
 
-static const struct gpu_row {
-    const char *first, *last, *least, *most;
-    int32_t cuda;
-} gpu_releases[] = {
-#define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda},
-#include "core/knowledge/gpus.def"
-};
-
-/* Of all GPUs it must be known that they have code: "NVIDIA B200, 10.0". What goes on without an
- * end has it for later ones, too. */
+/* Of all GPUs it must be known that they have code. What goes on without an end has it for later
+ * ones, too. */
 static bool knows_gpus(const struct wc_stack *s, const struct gpu_row *row) {
     WC_EACH(gpu, s->machine.gpus) {
-        const char *at = strrchr(*gpu, ',');
-        struct wc_version capability = wc_version_of(at && at[1] == ' ' ? at + 2 : NULL);
-        if (!wc_version_known(capability) ||
-            wc_version_compare(capability, wc_version_of(row->least)) < 0 ||
-            (*row->most ? capability.major > wc_version_of(row->most).major : *row->last != 0))
+        const struct wc_version capability = gpu_capability(*gpu);
+        if (!wc_version_known(capability) || gpu_is_too_old(row, capability) ||
+            gpu_is_too_new(row, capability) || (!*row->most && *row->last))
             return false;
     }
     return s->machine.gpus.n > 0;
-}
-
-/* The first row that speaks of its releases, made for that CUDA. */
-static bool is_row_for(const struct gpu_row *row, int32_t cuda) {
-    if (row->cuda && row->cuda != cuda)
-        return false;
-    WC_EACH_ROW(other, gpu_releases)
-        if (other < row && strcmp(other->first, row->first) == 0 && other->cuda == cuda)
-            return false;
-    return true;
 }
 
 /* Low <= release < high; each may be unknown. */
@@ -101,27 +82,15 @@ struct range {
     struct wc_version low, high;
 };
 
-static struct range range_of(const struct gpu_row *row) {
-    struct range r = {wc_version_of(row->first), wc_version_of(row->last)};
-
-    if (wc_version_known(r.high))
-        r.high.minor++;
-    return r;
-}
-
 /* For the GPUs of the process, made for that CUDA. */
 #define EACH_GPU_ROW(s, of_cuda)                                                                   \
-    WC_EACH_ROW(row, gpu_releases)                                                                 \
-        if (is_row_for(row, of_cuda) && knows_gpus(s, row))
+    WC_EACH(row, gpu_table)                                                                        \
+        if (gpu_row_of(wc_version_of(row->first), of_cuda) == row && knows_gpus(s, row))
 
 bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release) {
-    EACH_GPU_ROW(s, wc_cuda_of_dependencies(s)) {
-        const struct range r = range_of(row);
-        if (wc_version_compare(release, r.low) >= 0 &&
-            (!wc_version_known(r.high) || wc_version_compare(release, r.high) < 0))
-            return true;
-    }
-    return false;
+    const struct gpu_row *row = gpu_row_of(release, wc_cuda_of_dependencies(s));
+
+    return row && knows_gpus(s, row);
 }
 
 static bool is_found(const struct making *m, const char *id) {
@@ -140,13 +109,11 @@ struct entries make_other_releases(struct making *m, const struct wc_object *fac
             make_add(m, &all, row->instead);
     if (is_found(m, "gpu-unsupported"))
         EACH_GPU_ROW(m->s, wc_cuda_in_package(package)) {
-            const struct range r = range_of(row);
-            if (r.low.major == facade->version.major)
+            char end[WC_VERSION_TEXT];
+            if (wc_version_of(row->first).major == facade->version.major)
                 make_add(m, &all,
-                         wc_version_known(r.high)
-                             ? make_format(m, ">=%s,<%s", row->first,
-                                           short_version(m->out->memory, r.high))
-                             : make_format(m, ">=%s", row->first));
+                         make_format(m, ">=%s%s%s", row->first, *row->last ? ",<" : "",
+                                     wc_version_text(gpu_row_end(row), end)));
         }
     return all;
 }
@@ -306,9 +273,8 @@ struct entries make_wanted(struct making *m) {
         add_range(&w, w.all);
     else
         EACH_GPU_ROW(m->s, wc_cuda_of_dependencies(m->s)) {
-            const struct range r = range_of(row);
             struct range both = w.all;
-            narrow(&both, r.low, r.high);
+            narrow(&both, wc_version_of(row->first), gpu_row_end(row));
             add_range(&w, both);
         }
     return w.out;

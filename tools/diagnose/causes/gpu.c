@@ -4,46 +4,45 @@
  * is made for its CUDA: packages of one release differ. The GPUs are known only where `whichcudnn
  * run` has asked NVML for them.
  */
+#include "gpu.h"
+
+#include <string.h>
+
 #include "core/demand/words.h"
 
-static const struct row {
-    const char *first, *last, *least, *most;
-    int32_t cuda;
-    bool goes_on;
-} rows[] = {
+static const struct gpu_row rows[] = {
 #define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda, goes_on},
 #include "core/knowledge/gpus.def"
 };
+const struct gpu_table gpu_table = {rows, sizeof(rows) / sizeof(rows[0])};
 
-/* A last release of two fields has all its patches. */
-static const struct row *row_of(struct wc_version release, int32_t cuda) {
-    WC_EACH_ROW(row, rows) {
-        struct wc_version last = wc_version_of(row->last);
-        if ((!row->cuda || row->cuda == cuda) &&
-            wc_version_compare(release, wc_version_of(row->first)) >= 0 &&
-            (!*row->last || wc_version_agree(release, last) ||
-             wc_version_compare(release, last) < 0))
-            return row;
-    }
-    return NULL;
+struct wc_version gpu_row_end(const struct gpu_row *row) {
+    struct wc_version v = wc_version_of(row->last);
+
+    if (wc_version_known(v))
+        ++*(v.minor < 0 ? &v.major : &v.minor);
+    return v;
 }
 
-/* "NVIDIA A100-SXM4-40GB, 8.0": what stands behind the last comma. */
-static struct wc_version capability_of(const char *gpu) {
-    const char *at = NULL;
-
-    for (const char *p = gpu; p && *p; p++)
-        if (p[0] == ',' && p[1] == ' ')
-            at = p + 2;
-    return wc_version_of(at);
+const struct gpu_row *gpu_row_of(struct wc_version release, int32_t cuda) {
+    return WC_FIRST(row, gpu_table,
+                    (!row->cuda || row->cuda == cuda) &&
+                        wc_version_compare(release, wc_version_of(row->first)) >= 0 &&
+                        (!*row->last || wc_version_compare(release, gpu_row_end(row)) < 0));
 }
 
-static bool is_too_old(const struct row *row, struct wc_version gpu) {
-    return wc_version_compare(gpu, wc_version_of(row->least)) < 0;
+struct wc_version gpu_capability(const char *gpu) {
+    const char *comma = gpu ? strrchr(gpu, ',') : NULL;
+
+    return wc_version_of(comma && comma[1] == ' ' ? comma + 2 : NULL);
 }
 
-static bool is_too_new(const struct row *row, struct wc_version gpu) {
-    return *row->most && gpu.major > wc_version_of(row->most).major;
+bool gpu_is_too_old(const struct gpu_row *row, struct wc_version capability) {
+    return wc_version_compare(capability, wc_version_of(row->least)) < 0;
+}
+
+bool gpu_is_too_new(const struct gpu_row *row, struct wc_version capability) {
+    return *row->most && capability.major > wc_version_of(row->most).major;
 }
 
 struct fit {
@@ -51,12 +50,12 @@ struct fit {
     const char *first; /* the first GPU that does not fit */
 };
 
-static const char *format_range(struct wc_case *c, const struct row *row) {
+static const char *format_range(struct wc_case *c, const struct gpu_row *row) {
     return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
-                 const struct wc_runtime *runtime, const struct row *row, const struct fit *f) {
+                 const struct wc_runtime *runtime, const struct gpu_row *row, const struct fit *f) {
     struct wc_case *c = wc_case_begin(d);
     const char *made_for = row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "";
     bool others_fit = f->old + f->new < f->known;
@@ -86,14 +85,14 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
     int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: nothing tells */
-    const struct row *row = runtime.range.exact ? row_of(runtime.range.low, cuda) : NULL;
+    const struct gpu_row *row = runtime.range.exact ? gpu_row_of(runtime.range.low, cuda) : NULL;
     struct fit f = {.known = 0};
 
     if (!row)
         return;
     WC_EACH(text, d->s->machine.gpus) {
-        struct wc_version gpu = capability_of(*text);
-        bool old = is_too_old(row, gpu), new = is_too_new(row, gpu);
+        struct wc_version gpu = gpu_capability(*text);
+        bool old = gpu_is_too_old(row, gpu), new = gpu_is_too_new(row, gpu);
         if (gpu.minor < 0)
             continue;
         f.known++;
