@@ -134,7 +134,7 @@ static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
     floor.build = -1;
     if (users.n > 1 && wc_version_known(floor) && !wc_all_accept(c->d->s, &users, floor) &&
         wc_common_releases(c->d->s, &users, &low, &high))
-        wc_case_fact(c, WC_FACT_SUITS_ALL_HOSTS_OF_IT, wc_format_common(c, low, high),
+        wc_case_fact(c, WC_FACT_SUITS_ALL_HOSTS_OF_IT, wc_format_releases(c->d->scratch, low, high),
                      "their demands together");
 }
 

@@ -174,6 +174,9 @@ bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struc
  * False: there are none, or nothing is demanded. */
 bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
                         struct wc_version *low, struct wc_version *high);
+/* ">=9.1,<10" of them. */
+const char *wc_format_releases(struct wc_arena *memory, struct wc_version low,
+                               struct wc_version high);
 
 /* ---- facts that several findings give ---- */
 

@@ -37,10 +37,6 @@ const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_rec
  * not known; "==9.*"; ">=9.8,<10". */
 const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
 
-/* ---- what several hosts accept ---- */
-
-const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high);
-
 /* ---- facts that several findings give ---- */
 
 /* Whom people know by name: "jaxlib 0.10.2", which has that host; else its framework, else the

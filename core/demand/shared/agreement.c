@@ -78,16 +78,18 @@ bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
 }
 
 /* 10.0.0 as "10", 9.8.0 as "9.8". */
-static const char *format_short(struct wc_case *c, struct wc_version v) {
+static const char *format_short(struct wc_version v, char out[WC_VERSION_TEXT]) {
     if (v.patch == 0)
         v.patch = -1;
     if (v.patch < 0 && v.minor == 0)
         v.minor = -1;
-    return wc_format_version(c, v);
+    return wc_version_text(v, out);
 }
 
-const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high) {
-    if (!wc_version_known(high))
-        return wc_format(c, ">=%s", format_short(c, low));
-    return wc_format(c, ">=%s,<%s", format_short(c, low), format_short(c, high));
+const char *wc_format_releases(struct wc_arena *memory, struct wc_version low,
+                               struct wc_version high) {
+    char first[WC_VERSION_TEXT], end[WC_VERSION_TEXT];
+
+    return wc_arena_format(memory, ">=%s%s%s", format_short(low, first),
+                           wc_version_known(high) ? ",<" : "", format_short(high, end));
 }

@@ -5,22 +5,10 @@
 #include "making.h"
 #include "tools/diagnose/causes/gpu.h"
 
-/* Without the zeros at its end, and without its build. */
-static const char *short_version(struct wc_arena *memory, struct wc_version v) {
-    char text[WC_VERSION_TEXT];
-
-    v.build = -1;
-    if (v.patch == 0)
-        v.patch = -1;
-    if (v.patch < 0 && v.minor == 0)
-        v.minor = -1;
-    return wc_arena_string(memory, wc_version_format(v, text));
-}
-
+/* Without builds. */
 static const char *set_of(struct wc_arena *memory, struct wc_version low, struct wc_version high) {
-    return wc_version_known(high) ? wc_arena_format(memory, ">=%s,<%s", short_version(memory, low),
-                                                    short_version(memory, high))
-                                  : wc_arena_format(memory, ">=%s", short_version(memory, low));
+    low.build = high.build = -1;
+    return wc_format_releases(memory, low, high);
 }
 
 struct wc_hosts make_hosts(const struct wc_stack *s) {

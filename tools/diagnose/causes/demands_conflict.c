@@ -59,7 +59,8 @@ static void emit_host(struct wc_case *c, const struct wc_object *host) {
         if (wc_is_demand_by(demand, host))
             wc_case_demand(c, WC_FACT_WANTS, &demand->r);
     if (wc_common_releases(c->d->s, &one, &low, &high))
-        wc_case_fact(c, WC_FACT_ACCEPTS, wc_format_common(c, low, high), "all of these");
+        wc_case_fact(c, WC_FACT_ACCEPTS, wc_format_releases(c->d->scratch, low, high),
+                     "all of these");
     WC_EACH(use, c->d->uses)
         if (use->host == host)
             wc_case_fact(
