@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/demand/questions.h"
 #include "library.h"
 #include "tools/observe/preload.h"
 #include "tools/util/terminal.h"
@@ -161,19 +162,6 @@ static void compare_things(struct comparison *c, const struct sides *s,
 
 /* ---- the environment ---- */
 
-static size_t name_length(const char *variable) {
-    return strcspn(variable, "=");
-}
-
-const char *compare_value(const struct wc_strings *environment, const char *variable) {
-    size_t n = name_length(variable);
-
-    WC_EACH(e, *environment)
-        if (name_length(*e) == n && memcmp(*e, variable, n) == 0)
-            return (*e)[n] ? *e + n + 1 : "";
-    return NULL;
-}
-
 /* These print which process of a run it is, and so differ where all is well. */
 bool compare_passes_over(const char *variable) {
     static const char *const starts[] = {"RANK=",       "LOCAL_RANK=",    "WORLD_SIZE=",
@@ -194,41 +182,37 @@ char *compare_preloads(const struct wc_process_record *p, const char *list) {
     return list ? preload_without(list, p->shim_path ? p->shim_path : "libwhichcudnn.so") : NULL;
 }
 
-static bool is_preload_list(const char *variable) {
-    return strcmp(variable, "LD_PRELOAD") == 0 || strncmp(variable, "LD_PRELOAD=", 11) == 0;
-}
-
 /* Whether we looked on is no difference. */
-static char *value_to_compare(const struct wc_process_record *p, const char *variable) {
-    const char *value = compare_value(&p->environment, variable);
+static char *value_to_compare(const struct wc_stack *s, const char *name) {
+    const char *value = wc_variable(s, name);
 
-    return is_preload_list(variable) ? compare_preloads(p, value) : must_copy(value);
+    return strcmp(name, "LD_PRELOAD") == 0 ? compare_preloads(&s->process, value)
+                                           : must_copy(value);
 }
 
-static void compare_variable(struct comparison *c, const struct sides *s, const char *variable) {
-    OWNED char *name = must_format("%.*s", (int)name_length(variable), variable);
-    OWNED char *ours = value_to_compare(&s->a->stack.process, variable);
-    OWNED char *theirs = value_to_compare(&s->b->stack.process, variable);
+/* variable: "NAME=anything". at_end: only what the first side does not have. */
+static void compare_variable(struct comparison *c, const struct sides *s, const char *variable,
+                             bool at_end) {
+    OWNED char *name = must_format("%.*s", (int)strcspn(variable, "="), variable);
+    OWNED char *ours = value_to_compare(&s->a->stack, name);
+    OWNED char *theirs = value_to_compare(&s->b->stack, name);
 
-    if (!compare_passes_over(variable) && (ours || !s->a->in_part.environment) &&
-        (theirs || !s->b->in_part.environment))
+    if (!compare_passes_over(variable) && !(at_end && ours) &&
+        (ours || !s->a->in_part.environment) && (theirs || !s->b->in_part.environment))
         hold_texts(c, chooses_devices(name) ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT, name,
                    NULL, ours, theirs);
 }
 
 static void compare_environments(struct comparison *c, const struct sides *s) {
-    const struct wc_strings *ours = &s->a->stack.process.environment;
-    const struct wc_strings *theirs = &s->b->stack.process.environment;
-
     if (!s->a->stack.has_process || !s->b->stack.has_process)
         return;
-    compare_variable(c, s, "LD_PRELOAD");
-    WC_EACH(v, *ours)
-        if (!is_preload_list(*v))
-            compare_variable(c, s, *v);
-    WC_EACH(v, *theirs)
-        if (!is_preload_list(*v) && !compare_value(ours, *v))
-            compare_variable(c, s, *v);
+    compare_variable(c, s, "LD_PRELOAD=", false);
+    WC_EACH(v, s->a->stack.process.environment)
+        if (!wc_str_starts(*v, "LD_PRELOAD="))
+            compare_variable(c, s, *v, false);
+    WC_EACH(v, s->b->stack.process.environment)
+        if (!wc_str_starts(*v, "LD_PRELOAD="))
+            compare_variable(c, s, *v, true);
 }
 
 /* ---- the computer ---- */

@@ -37,8 +37,6 @@ struct comparison {
 void compare(struct comparison *c, const struct source *a, const struct source *b);
 void comparison_end(struct comparison *c);
 
-/* Of "NAME" or "NAME=anything", in a list of NAME=value; NULL: it is not there. */
-const char *compare_value(const struct wc_strings *environment, const char *variable);
 /* Of a variable: it tells one rank from another, and so differs where all is well. */
 bool compare_passes_over(const char *variable);
 /* The list as in LD_PRELOAD without the shim. NULL: nothing is left. The caller frees. */

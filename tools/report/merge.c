@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/demand/questions.h"
 #include "tools/util/terminal.h"
 
 #define NAMED_MOST 8 /* processes that are named one by one */
@@ -17,7 +18,7 @@ static int64_t rank_of(const struct wc_stack *s) {
     uint64_t rank;
 
     WC_EACH_ROW(variable, rank_variables) {
-        const char *value = compare_value(&s->process.environment, *variable);
+        const char *value = wc_variable(s, *variable);
         if (value && *value && wc_parse_number(value, strlen(value), &rank) == strlen(value))
             return (int64_t)rank;
     }
