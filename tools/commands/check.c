@@ -15,7 +15,6 @@
 #include "tools/report/library.h"
 #include "tools/report/lock/lock.h"
 #include "tools/report/render.h"
-#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
 static char **command; /* that is checked; NULL: none was given */
@@ -85,8 +84,9 @@ static bool check_one(const struct source *lock, const struct report *now, json_
     not_loaded = take_not_loaded(&drift, &lock->stack, &now->source->stack);
     has_drifted = drift.n > 0;
     if (options.json) {
-        json_array_append_new(list, json_make("ooO", "now", side_json(now), "differences",
-                                              differences_json(&drift), "not_loaded", not_loaded));
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o, s:O}", "now", side_json(now), "differences",
+                                        differences_json(&drift), "not_loaded", not_loaded));
     } else {
         if (has_drifted)
             render_first_difference(&l, "drifted", &drift);
@@ -127,7 +127,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
     if (observed == 0)
         complain("%s", nothing ? nothing : "not observed: no cuDNN was loaded or asked for");
     else if (options.json)
-        json_print(stdout, json_make("boO", "drifted", drifted > 0, "lock",
+        json_print(stdout, json_pack("{s:b, s:o, s:O}", "drifted", drifted > 0, "lock",
                                      text_to_json(lock->path), "processes", list));
     json_decref(list);
     return observed == 0     ? EXIT_NOTHING_OBSERVED

@@ -8,7 +8,6 @@
 #include "tools/observe/log/redact.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
-#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
 static bool redact;
@@ -69,8 +68,9 @@ static enum exit_code diff(struct source *a, struct source *b) {
             if (side[i].source->type != SOURCE_LOCK)
                 report_plan(&side[i]);
         if (options.json)
-            json_print(stdout, json_make("booo", "same", c.n == 0, "a", side_json(&side[0]), "b",
-                                         side_json(&side[1]), "differences", differences_json(&c)));
+            json_print(stdout,
+                       json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a", side_json(&side[0]),
+                                 "b", side_json(&side[1]), "differences", differences_json(&c)));
         else
             print_diff(side, &c);
         answer = c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;

@@ -26,7 +26,6 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/preload.h"
 #include "tools/util/disk.h"
-#include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
 #define OLDEST_GLIBC 17        /* 2.17 */
@@ -112,10 +111,10 @@ static void print_json(const struct checks *c) {
     json_t *list = json_array();
 
     for (size_t i = 0; i < c->n; i++)
-        json_array_append_new(list,
-                              json_make("ssos", "name", c->p[i].name, "state", words[c->p[i].state],
-                                        "text", text_to_json(c->p[i].text), "fix", c->p[i].fix));
-    json_print(stdout, json_make("so", "verdict", verdicts[worst_of(c)], "checks", list));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s?}", "name", c->p[i].name,
+                                              "state", words[c->p[i].state], "text",
+                                              text_to_json(c->p[i].text), "fix", c->p[i].fix));
+    json_print(stdout, json_pack("{s:s, s:o}", "verdict", verdicts[worst_of(c)], "checks", list));
 }
 
 /* ---- the library ---- */

@@ -12,7 +12,6 @@
 #include "options.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/explain/page.h"
-#include "tools/util/json_make.h"
 #include "tools/util/memory.h"
 #include "tools/util/nearest.h"
 #include "tools/util/terminal.h"
@@ -64,8 +63,8 @@ static enum exit_code unknown(const char *given) {
 /* ---- what is printed ---- */
 
 static json_t *finding_json(const struct wc_finding_kind *kind) {
-    return json_make("ssso", "id", kind->id, "severity", word_of(kind), "title", title_of(kind->id),
-                     "page", text_to_json(page_of(kind->id)));
+    return json_pack("{s:s, s:s, s:s, s:o}", "id", kind->id, "severity", word_of(kind), "title",
+                     title_of(kind->id), "page", text_to_json(page_of(kind->id)));
 }
 
 static enum exit_code list(void) {

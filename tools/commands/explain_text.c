@@ -15,7 +15,6 @@
 #include "tools/report/explain/text_into_log.h"
 #include "tools/report/render.h"
 #include "tools/report/summary.h"
-#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
@@ -180,14 +179,14 @@ static json_t *version_json(const char *text, struct wc_version v) {
 }
 
 static json_t *match_json(const struct message_match *m) {
-    return json_make("sIIossooossoo", "id", m->message->id, "line", (json_int_t)m->line, "times",
-                     (json_int_t)m->times, "text", text_to_json(m->text), "effect",
-                     message_effect_word(m->message->effect), "means", m->message->means, "library",
-                     text_to_json(m->library), "wanted", version_json(m->wanted, m->wanted_version),
-                     "found", version_json(m->found, m->found_version), "rule",
-                     m->rule ? wc_rule_name(m->rule) : NULL, "fit",
-                     m->rule ? fits_words[m->fit] : NULL, "findings", words_json(m->findings, " "),
-                     "next", words_json(m->message->next, "\n"));
+    return json_pack(
+        "{s:s, s:I, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o}", "id", m->message->id,
+        "line", (json_int_t)m->line, "times", (json_int_t)m->times, "text", text_to_json(m->text),
+        "effect", message_effect_word(m->message->effect), "means", m->message->means, "library",
+        text_to_json(m->library), "wanted", version_json(m->wanted, m->wanted_version), "found",
+        version_json(m->found, m->found_version), "rule", m->rule ? wc_rule_name(m->rule) : NULL,
+        "fit", m->rule ? fits_words[m->fit] : NULL, "findings", words_json(m->findings, " "),
+        "next", words_json(m->message->next, "\n"));
 }
 
 static void print_json_of(const struct messages *m, const struct merged *logs) {
@@ -198,7 +197,7 @@ static void print_json_of(const struct messages *m, const struct merged *logs) {
     for (size_t i = 0; i < n; i++)
         if (fits(m, kind[i].id))
             json_array_append_new(findings, json_string(kind[i].id));
-    all = json_make("oo", "messages", matches, "findings", findings);
+    all = json_pack("{s:o, s:o}", "messages", matches, "findings", findings);
     if (logs)
         json_object_set_new(all, "report", render_merged_json(logs));
     json_print(stdout, all);

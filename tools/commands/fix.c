@@ -16,7 +16,6 @@
 #include "tools/commands/run/trust.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"
-#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
 #define ROWS_SHOWN 8
@@ -114,7 +113,7 @@ static json_t *row_json(const struct summary *s, const struct summary_row *row) 
     const struct plan_of_finding *of = job_repairs(row), none = {.n = 0};
     const struct wc_finding_record *f = row->finding;
 
-    return json_make("osooo", "id", text_to_json(f->id), "severity",
+    return json_pack("{s:o, s:s, s:o, s:o, s:o}", "id", text_to_json(f->id), "severity",
                      wc_enum_word_raw(WC_ENUM_severity, f->severity), "title",
                      text_to_json(f->title), "pids",
                      JSON_EACH(member, ((struct {
@@ -272,8 +271,8 @@ static int fix_job(struct job *j, int status) {
         tell_nothing(j);
     }
     if (options.json)
-        json_print(stdout, json_make("oOo", "findings", findings_json(j), "tried", trying.tried,
-                                     "applied", applied));
+        json_print(stdout, json_pack("{s:o, s:O, s:o}", "findings", findings_json(j), "tried",
+                                     trying.tried, "applied", applied));
     else
         json_decref(applied);
     json_decref(trying.tried);

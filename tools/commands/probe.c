@@ -21,7 +21,6 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/preload.h"
 #include "tools/report/render.h"
-#include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
 #define DIFFERENCES_MOST 16
@@ -404,15 +403,15 @@ static void print_json(const struct probed *p) {
     char version[WC_VERSION_TEXT], *text = answer_text(p), *stopped = stopped_text(p);
     bool works = p->answer == ANSWER_WORKS;
 
-    json_print(stdout,
-               json_make("sooooooOoo", "verdict", words[p->answer], "text", text_to_json(text),
-                         "step", text_to_json(works ? NULL : p->step), "stopped",
-                         text_to_json(works ? NULL : stopped), "version",
-                         text_to_json(wc_version_text(p->version, version)), "gpu",
-                         text_to_json(p->gpu), "like",
-                         text_to_json(p->like ? p->like->process->path : NULL), "differences",
-                         p->differences, "said", text_to_json(p->trial.errors), "report",
-                         p->has_report ? render_json(&p->report) : json_null()));
+    json_print(
+        stdout,
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o}", "verdict", words[p->answer],
+                  "text", text_to_json(text), "step", text_to_json(works ? NULL : p->step),
+                  "stopped", text_to_json(works ? NULL : stopped), "version",
+                  text_to_json(wc_version_text(p->version, version)), "gpu", text_to_json(p->gpu),
+                  "like", text_to_json(p->like ? p->like->process->path : NULL), "differences",
+                  p->differences, "said", text_to_json(p->trial.errors), "report",
+                  p->has_report ? render_json(&p->report) : json_null()));
     free(stopped);
     free(text);
 }

@@ -5,7 +5,6 @@
 #include "render.h"
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
 #define SIDES 9 /* columns of "  A      " */
@@ -94,8 +93,9 @@ json_t *side_json(const struct report *r) {
     const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
     bool running = s->type != SOURCE_LOCK && s->stack.has_process;
 
-    return json_make("sooosoo", "type", source_type_word(s->type), "path", text_to_json(s->path),
-                     "pid", running ? json_integer(s->pid) : json_null(), "node",
+    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "type", source_type_word(s->type),
+                     "path", text_to_json(s->path), "pid",
+                     running ? json_integer(s->pid) : json_null(), "node",
                      text_to_json(running ? s->stack.process.node : NULL), "verdict",
                      wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict), "first_finding",
                      text_to_json(f ? f->id : NULL), "fix",
@@ -104,7 +104,8 @@ json_t *side_json(const struct report *r) {
 
 json_t *differences_json(const struct comparison *c) {
     return JSON_EACH(d, *c,
-                     json_make("soooo", "kind", difference_word(d->kind), "what",
-                               text_to_json(d->what), "attribute", text_to_json(d->attribute), "a",
-                               text_to_json(d->a), "b", text_to_json(d->b)));
+                     json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", difference_word(d->kind),
+                               "what", text_to_json(d->what), "attribute",
+                               text_to_json(d->attribute), "a", text_to_json(d->a), "b",
+                               text_to_json(d->b)));
 }

@@ -4,7 +4,6 @@
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/util/json_make.h"
 
 static json_t *entry_json(enum wc_kind kind, const void *fields, int64_t seq) {
     json_t *one = record_to_json(kind, fields, NULL);
@@ -50,8 +49,9 @@ static json_t *damaged_json(const struct log_file *file) {
     json_t *array = json_array();
 
     for (size_t i = 0; file && i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++)
-        json_array_append_new(array, json_make("Io", "line", (json_int_t)file->damaged[i].line,
-                                               "reason", text_to_json(file->damaged[i].reason)));
+        json_array_append_new(array,
+                              json_pack("{s:I, s:o}", "line", (json_int_t)file->damaged[i].line,
+                                        "reason", text_to_json(file->damaged[i].reason)));
     return array;
 }
 
@@ -60,12 +60,12 @@ static json_t *source_json(const struct source *s) {
     int64_t seq;
     json_t *in_flight = text_to_json(in_flight_last(&s->in_flight, &seq));
 
-    return json_make("soIIIIoIoII", "type", source_type_word(s->type), "path",
-                     text_to_json(s->path), "pid", (json_int_t)s->pid, "first_time",
-                     (json_int_t)s->first_time, "last_time", (json_int_t)s->last_time, "records",
-                     (json_int_t)s->records, "in_flight", in_flight, "damaged_lines", damaged,
-                     "damaged", damaged_json(s->file), "missing", (json_int_t)source_missing(s),
-                     "cut", (json_int_t)s->cut);
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:I}", "type",
+                     source_type_word(s->type), "path", text_to_json(s->path), "pid",
+                     (json_int_t)s->pid, "first_time", (json_int_t)s->first_time, "last_time",
+                     (json_int_t)s->last_time, "records", (json_int_t)s->records, "in_flight",
+                     in_flight, "damaged_lines", damaged, "damaged", damaged_json(s->file),
+                     "missing", (json_int_t)source_missing(s), "cut", (json_int_t)s->cut);
 }
 
 static json_t *limits_json(unsigned limits) {
@@ -80,21 +80,21 @@ static json_t *limits_json(unsigned limits) {
 /* ---- fixes, with how far they were played ---- */
 
 static json_t *edit_json(const struct edit *e) {
-    return json_make("soooooo", "edit", edit_word(e->kind), "name", text_to_json(e->name), "value",
-                     text_to_json(e->value), "path", text_to_json(e->path), "target",
-                     text_to_json(e->target), "environment", text_to_json(e->environment), "by",
-                     text_to_json(e->by));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "edit", edit_word(e->kind), "name",
+                     text_to_json(e->name), "value", text_to_json(e->value), "path",
+                     text_to_json(e->path), "target", text_to_json(e->target), "environment",
+                     text_to_json(e->environment), "by", text_to_json(e->by));
 }
 
 json_t *repair_json(const struct repair *fix) {
     OWNED char *gives =
         fix->gives && fix->from ? must_format("%s from %s", fix->gives, fix->from) : NULL;
 
-    return json_make("oooosoo", "action", text_to_json(fix->action), "text",
-                     text_to_json(fix->text), "edits", JSON_EACH(edit, fix->edits, edit_json(edit)),
-                     "command", text_to_json(fix->command), "checked",
-                     repair_checked_word(fix->checked), "why", text_to_json(fix->why), "gives",
-                     text_to_json(gives));
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "action", text_to_json(fix->action),
+                     "text", text_to_json(fix->text), "edits",
+                     JSON_EACH(edit, fix->edits, edit_json(edit)), "command",
+                     text_to_json(fix->command), "checked", repair_checked_word(fix->checked),
+                     "why", text_to_json(fix->why), "gives", text_to_json(gives));
 }
 
 /* What replaces what matters in a log; in a report everything holds. */
@@ -106,7 +106,7 @@ static json_t *finding_json(const struct report *r, const struct wc_finding_reco
     json_object_set_new(
         one, "rejected",
         JSON_EACH(no, of->rejected,
-                  json_make("os", "text", text_to_json(no->text), "because", no->because)));
+                  json_pack("{s:o, s:s}", "text", text_to_json(no->text), "because", no->because)));
     return one;
 }
 
@@ -116,8 +116,9 @@ json_t *render_json(const struct report *r) {
     json_t *sources = json_array();
 
     json_array_append_new(sources, source_json(r->source));
-    return json_make("soooooooo", "verdict", wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text",
-                     text_to_json(c->text), "limits", limits_json(c->limits), "known",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                     wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text", text_to_json(c->text),
+                     "limits", limits_json(c->limits), "known",
                      JSON_EACH(sentence, c->known, text_to_json(*sentence)), "next",
                      text_to_json(c->next), "findings",
                      JSON_EACH(f, r->findings, finding_json(r, f)), "stack", stack_json(r), "node",

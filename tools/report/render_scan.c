@@ -7,7 +7,6 @@
 #include "render.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/scan/scan.h"
-#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 #include "tools/util/terminal.h"
 
@@ -105,11 +104,12 @@ static json_t *scan_json(const struct result *r) {
     for (size_t i = 0; i < scan->process_count; i++)
         json_array_append_new(reports, render_json(&r->reports[i]));
     for (size_t i = 0; i < scan->note_count; i++)
-        json_array_append_new(notes, json_make("oo", "path", text_to_json(scan->notes[i].path),
-                                               "why", text_to_json(scan->notes[i].why)));
-    return json_make("oIIooo", "path", text_to_json(scan->copies->path), "files",
-                     (json_int_t)scan->files, "libraries", (json_int_t)scan->libraries, "copies",
-                     copies, "reports", reports, "passed_over", notes);
+        json_array_append_new(notes,
+                              json_pack("{s:o, s:o}", "path", text_to_json(scan->notes[i].path),
+                                        "why", text_to_json(scan->notes[i].why)));
+    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "path", text_to_json(scan->copies->path),
+                     "files", (json_int_t)scan->files, "libraries", (json_int_t)scan->libraries,
+                     "copies", copies, "reports", reports, "passed_over", notes);
 }
 
 static void print_json(FILE *to, const struct result *results, size_t n) {

@@ -13,7 +13,7 @@
 #include "tools/commands/options.h"
 #include "tools/commands/run/outcome.h"
 #include "tools/observe/log/newest_log.h"
-#include "tools/util/json_make.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/program.h"
 #include "tools/util/terminal.h"
 
@@ -44,7 +44,8 @@ static json_t *steps_of_best(const struct job *j) {
     steps_make(&steps, &memory.arena, &best->edits);
     list = steps_json(&steps, &memory.arena);
     if (steps.why)
-        json_array_append_new(list, json_make("ss", "kind", "said", "refused", steps.why));
+        json_array_append_new(
+            list, json_pack("{s:s, s:o}", "kind", "said", "refused", text_to_json(steps.why)));
     heap_arena_end(&memory);
     return list;
 }
@@ -226,8 +227,8 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
     } else if (commands == 0 || agrees_to_steps(steps, yes)) {
         answer = commands > 0 ? do_all(steps, near) : EXIT_NOTHING_WRONG;
     }
-    *applied = json_make("bo", "done", commands > 0 && answer == EXIT_NOTHING_WRONG, "steps",
-                         steps ? json_incref(steps) : json_array());
+    *applied = json_pack("{s:b, s:o}", "done", commands > 0 && answer == EXIT_NOTHING_WRONG,
+                         "steps", steps ? json_incref(steps) : json_array());
     if (answer == EXIT_NOTHING_WRONG) {
         tell_rest(steps, commands > 0, command);
         /* What only the user can do is not done. */

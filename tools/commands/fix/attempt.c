@@ -17,7 +17,6 @@
 #include "tools/commands/command.h"
 #include "tools/commands/run/outcome.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
 #define ROUNDS_MOST 4
@@ -74,7 +73,7 @@ static void tell(struct stage *s, json_t *outcome) {
 
 /* Takes the text. */
 static int tell_trouble(struct stage *s, char *trouble) {
-    tell(s, json_make("bo", "cures", 0, "trouble", text_to_json(trouble)));
+    tell(s, json_pack("{s:b, s:o}", "cures", 0, "trouble", text_to_json(trouble)));
     free(trouble);
     return 0;
 }
@@ -320,10 +319,11 @@ static void tell_outcome(struct stage *s, const struct job *now, int status, boo
     OWNED char *versions = job_versions(now),
                *words = outcome_in_words(now, status, s->sandbox.copies > 0);
 
-    tell(s, json_make("bbnioooOoI", "cures", cures, "stopped", was_stopped(status), "trouble",
-                      "status", status, "cudnn", text_to_json(*versions ? versions : NULL),
-                      "outcome", text_to_json(words), "left", left_json(now), "steps", s->steps,
-                      "keep", text_to_json(s->keep), "rounds", (json_int_t)s->rounds));
+    tell(s, json_pack("{s:b, s:b, s:n, s:i, s:o, s:o, s:o, s:O, s:o, s:I}", "cures", cures,
+                      "stopped", was_stopped(status), "trouble", "status", status, "cudnn",
+                      text_to_json(*versions ? versions : NULL), "outcome", text_to_json(words),
+                      "left", left_json(now), "steps", s->steps, "keep", text_to_json(s->keep),
+                      "rounds", (json_int_t)s->rounds));
 }
 
 /* The next cause, where the last one is gone. In front of copies nothing but them could be seen. */
@@ -399,8 +399,8 @@ static json_t *without_word(const struct child *child) {
     OWNED char *trouble = killed ? must_format("it was ended by signal %d", signal)
                                  : must_copy("it came to no end that could be told");
 
-    return json_make("bbio", "cures", 0, "stopped", killed, "status", status, "trouble",
-                     text_to_json(trouble));
+    return json_pack("{s:b, s:b, s:i, s:o}", "cures", 0, "stopped", killed, "status", status,
+                     "trouble", text_to_json(trouble));
 }
 
 void attempt_make(struct attempt *a) {

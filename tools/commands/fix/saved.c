@@ -14,7 +14,7 @@
 #include "copy_tree.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/diagnose/command.h"
-#include "tools/util/json_make.h"
+#include "tools/observe/log/record_json.h"
 #include "tools/util/memory.h"
 #include "tools/util/program.h"
 
@@ -69,8 +69,8 @@ static char *trouble_of_room(const char *path) {
 
 static bool write_journal(const struct saved *s, const json_t *steps) {
     OWNED char *fresh = must_format("%s.new", s->journal);
-    json_t *journal =
-        json_make("iOOs", "version", 1, "paths", s->paths, "steps", steps, "link", s->link);
+    json_t *journal = json_pack("{s:i, s:O, s:O, s:o}", "version", 1, "paths", s->paths, "steps",
+                                steps, "link", text_to_json(s->link));
     bool good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0;
 
     json_decref(journal);

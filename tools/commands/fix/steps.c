@@ -9,7 +9,6 @@
 #include "sandbox.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/disk.h"
-#include "tools/util/json_make.h"
 
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
 
@@ -302,11 +301,11 @@ json_t *steps_json(const struct steps *s, struct wc_arena *memory) {
             if (*path)
                 json_array_append_new(changes, text_to_json(*path));
         json_array_append_new(
-            list, json_make("soos", "kind", kinds[step->kind], "text",
+            list, json_pack("{s:s, s:o, s:o, s:o}", "kind", kinds[step->kind], "text",
                             text_to_json(step->kind >= STEP_PYTHON
                                              ? text_of(memory, &(struct edits){step->edit, 1})
                                              : step->text),
-                            "changes", changes, "refused", step->refused));
+                            "changes", changes, "refused", text_to_json(step->refused)));
     }
     return list;
 }

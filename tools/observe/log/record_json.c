@@ -6,7 +6,6 @@
 
 #include "core/base/json_text.h"
 #include "record_line.h"
-#include "tools/util/json_make.h"
 #include "tools/util/memory.h"
 
 /* ---- from JSON ---- */
@@ -98,8 +97,8 @@ json_t *text_to_json(const char *s) {
 }
 
 static json_t *fact_to_json(const struct wc_fact *fact) {
-    return json_make("ooo", "name", text_to_json(fact->name), "value", text_to_json(fact->value),
-                     "source", text_to_json(fact->source));
+    return json_pack("{s:o, s:o, s:o}", "name", text_to_json(fact->name), "value",
+                     text_to_json(fact->value), "source", text_to_json(fact->source));
 }
 
 static json_t *field_to_json(const struct wc_field *f, const void *value) {

@@ -11,7 +11,6 @@
 #include "tools/report/compare.h"
 #include "tools/report/library.h"
 #include "tools/util/disk.h"
-#include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
 #define FORMAT 3 /* 1 had lines of TOML, 2 an object for each name */
@@ -235,7 +234,7 @@ static void add_others(struct writing *w) {
         add_entry(w, WC_KIND_machine, NULL, chosen_fields(WC_KIND_machine, &s->machine));
     if (s->has_process && w->paths)
         add_entry(w, WC_KIND_process, NULL,
-                  json_make("o", "environment", environment_of(&s->process)));
+                  json_pack("{s:o}", "environment", environment_of(&s->process)));
     WC_EACH(package, s->packages) {
         struct wc_package_record p = package->r;
         p.installation_path = w->paths ? p.installation_path : NULL;
@@ -258,7 +257,7 @@ static void add_others(struct writing *w) {
         json_t *json;
         if (json_is_null(target))
             continue;
-        json = json_make("o", "target_path", target);
+        json = json_pack("{s:o}", "target_path", target);
         set_name(json, "host_path", name_of(w, b->host, b->host_path));
         add_entry(w, WC_KIND_binding, NULL, json);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each letter of json_make(), and tables of hashes as functions. */
+/* Tables of hashes as functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,23 +11,6 @@
 #include <cmocka.h>
 
 #include "tools/util/hash.h"
-#include "tools/util/json_make.h"
-
-static void each_letter(void **state) {
-    json_t *kept = json_string("kept");
-    json_t *made =
-        json_make("ssiIbbnoO", "s", "text", "none", NULL, "i", -1, "I", (json_int_t)1 << 40, "yes",
-                  2, "no", 0, "n", "o", json_array(), "O", kept);
-    char *text = json_dumps(made, JSON_COMPACT);
-
-    (void)state;
-    assert_string_equal(text, "{\"s\":\"text\",\"none\":null,\"i\":-1,\"I\":1099511627776,"
-                              "\"yes\":true,\"no\":false,\"n\":null,\"o\":[],\"O\":\"kept\"}");
-    free(text);
-    json_decref(made);
-    assert_string_equal(json_string_value(kept), "kept");
-    json_decref(kept);
-}
 
 struct word {
     UT_hash_handle hh;
@@ -61,7 +44,6 @@ static void tables(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_letter),
         cmocka_unit_test(tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
