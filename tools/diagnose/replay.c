@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "core/base/hash.h"
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
 #include "core/elf/file_check.h"
@@ -219,16 +220,6 @@ static const struct loaded *caller_of(struct play *p, const char *path) {
     return o;
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ p[i]) * 0x100000001B3U;
-    return hash;
-}
-
-#define HASH_BEGIN 0xCBF29CE484222325U
-
 /* That object itself, or one that comes in with it; not what it opens by itself later. */
 static bool is_needed_by(const struct loaded *one, const struct loaded *o) {
     while (one && one != o && one->about.asked_how == WC_operation_NEEDED)
@@ -242,17 +233,17 @@ static bool is_missing_for(const struct loader_sim_missing *m, const struct load
 
 static struct replay_got got_of(const struct play *p, const struct loaded *o, size_t objects,
                                 size_t missing) {
-    struct replay_got got = {.files = HASH_BEGIN, .missing = HASH_BEGIN};
+    struct replay_got got = {.files = WC_HASH_START, .missing = WC_HASH_START};
     bool fails = !o;
 
     if (o)
-        got.files = mix(got.files, &o->library, sizeof(o->library));
+        got.files = wc_hash_bytes(got.files, &o->library, sizeof(o->library));
     for (size_t i = objects; i < p->sim.n; i++)
         if (is_needed_by(p->sim.objects[i], o))
-            got.files = mix(got.files, &p->sim.objects[i]->library, sizeof(o->library));
+            got.files = wc_hash_bytes(got.files, &p->sim.objects[i]->library, sizeof(o->library));
     for (size_t i = missing; i < p->sim.missing_count; i++) {
         const struct loader_sim_missing *m = &p->sim.missing[i];
-        got.missing = mix(got.missing, m->name, strlen(m->name) + 1);
+        got.missing = wc_hash_text(got.missing, m->name);
         fails = fails || is_missing_for(m, o);
     }
     if (fails)
@@ -368,7 +359,7 @@ static void ask(struct play *p, size_t number) {
     const size_t objects = p->sim.n, missing = p->sim.missing_count;
 
     if ((q->caller && !by) || is_own_affair(p, q, by)) {
-        got->files = HASH_BEGIN; /* nobody asks for it */
+        got->files = WC_HASH_START; /* nobody asks for it */
         return;
     }
     p->sim.missing_from = missing;

@@ -10,16 +10,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "tools/observe/elf/elf_file.h"
 #include "tools/util/memory.h"
 
 #define HEAD_SIZE 4096 /* a kernel reads the program headers from the first page, too */
 #define SCRIPT_DEPTH 4 /* as deep as the kernel goes (fs/exec.c) */
-
-#ifdef __aarch64__
-#define OWN_MACHINE EM_AARCH64
-#else
-#define OWN_MACHINE EM_X86_64
-#endif
 
 struct head {
     unsigned char bytes[HEAD_SIZE + 1];

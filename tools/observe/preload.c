@@ -271,10 +271,8 @@ void log_place_end(struct log_place *place) {
 /* ---- the library's file ---- */
 
 #ifdef __aarch64__
-#define OWN_MACHINE EM_AARCH64
 #define OWN_NAME "aarch64"
 #else
-#define OWN_MACHINE EM_X86_64
 #define OWN_NAME "x86-64"
 #endif
 

@@ -8,6 +8,12 @@
 #include "core/records/library.h"
 #include "tools/util/disk.h"
 
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_X86_64
+#endif
+
 struct elf_file {
     struct wc_library library; /* its texts live until elf_file_close */
     enum wc_elf_error error;   /* WC_ELF_OK: image can be used */

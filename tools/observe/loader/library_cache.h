@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <elf.h>
-
 #include "core/search/search.h"
 #include "tools/observe/elf/elf_file.h"
 #include "tools/observe/elf/elf_prescan.h"
@@ -14,12 +12,6 @@
 #include "tools/util/memory.h"
 
 #define LIBRARY_OPENS_MOST 24
-
-#ifdef __aarch64__
-#define OWN_MACHINE EM_AARCH64
-#else
-#define OWN_MACHINE EM_X86_64
-#endif
 
 struct library {
     UT_hash_handle hh;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/demand/diagnose.h"
+#include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "tools/util/memory.h"
 
@@ -114,10 +115,6 @@ static struct wc_version version_of(const char *s) {
     return v;
 }
 
-static bool refuses(enum wc_fit fit) {
-    return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
-}
-
 /* The last major version of cuDNN that releases with that rule were built with, but for the newest
  * rule of each. */
 static int32_t last_major(enum wc_rule rule) {
@@ -135,7 +132,7 @@ static void judge(struct message_match *m) {
         enum wc_rule rule = message->rules[i] ? message->rules[i] : WC_RULE_NVIDIA;
         enum wc_fit fit = wc_rule_check(rule, m->wanted_version, m->found_version);
         if (i > 0 &&
-            (refuses(m->fit) || !refuses(fit) || m->wanted_version.major > last_major(rule)))
+            (wc_refuses(m->fit) || !wc_refuses(fit) || m->wanted_version.major > last_major(rule)))
             continue;
         m->rule = rule;
         m->fit = fit;
