@@ -196,8 +196,8 @@ static bool changes_nothing(const struct case_of *c) {
                                wc_str_same(was->r.asked_by, object->r.asked_by)));
 }
 
-/* Not by another name either. */
-static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
+/* Of cuDNN or CUDA, and not found by another name either. */
+static bool found_by_no_name(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_name asked = wc_name_read(f->r.name ? wc_base_name(f->r.name) : "");
 
     if (!wc_is_load(f) || !wc_kind_is_ours(asked.kind))
@@ -217,7 +217,7 @@ static bool has_failed(const struct planning *p) {
 
     if (s->has_outcome || s->command_ended)
         return wc_ended_badly(s);
-    return wc_a_call_failed(s) || WC_ANY(f, s->failures, is_in_vain(s, f));
+    return wc_a_call_failed(s) || WC_ANY(f, s->failures, found_by_no_name(s, f));
 }
 
 /* Of a list of paths: an element that the other list has not. */

@@ -26,7 +26,8 @@ static const struct wc_failure *failure_of(const struct wc_stack *s, int64_t req
                         wc_str_same(f->r.name, name));
 }
 
-static bool is_cudnn_path(const char *path) {
+/* Of cuDNN, CUDA or the driver, by its name. */
+static bool is_known_library(const char *path) {
     return path && wc_name_kind_of(path) != WC_NAME_OTHER;
 }
 
@@ -53,7 +54,7 @@ static void add_request(struct replay *r, int64_t seq, int64_t request, const ch
                                 .caller = caller,
                                 .failure = failure_of(&r->source->stack, request, name),
                                 .for_all = is_for_all(r->source, request),
-                                .by_cudnn = is_cudnn_path(caller)};
+                                .by_known_library = is_known_library(caller)};
 }
 
 static int by_order(const void *a, const void *b) {
@@ -174,7 +175,7 @@ static bool is_same_library(const char *path, const struct loaded *o) {
     const struct wc_name other =
         wc_name_read(o->search.soname ? o->search.soname : wc_base_name(o->about.path));
 
-    if (!is_cudnn_path(path))
+    if (!is_known_library(path))
         return false;
     return wc_name_fits(wc_base_name(path), o->about.path, o->search.soname) ||
            (wc_kind_is_cudnn(one.kind) && one.kind == other.kind &&
@@ -213,7 +214,7 @@ static const struct loaded *caller_of(struct play *p, const char *path) {
     const struct loaded *o = path ? loaded_as(p, path) : p->sim.program;
     const size_t objects = p->sim.n;
 
-    if (o || !path || is_cudnn_path(path))
+    if (o || !path || is_known_library(path))
         return o;
     o = loader_sim_open(&p->sim, path, NULL);
     mark_hosts(p, objects);
@@ -261,7 +262,7 @@ static bool is_idle(const struct wc_stack *s) {
  * would open later does not help. */
 static bool is_before_parts(const struct replay *r) {
     for (size_t i = 0; i < r->n; i++)
-        if (r->requests[i].failure && !r->requests[i].by_cudnn &&
+        if (r->requests[i].failure && !r->requests[i].by_known_library &&
             wc_name_kind_of(r->requests[i].name) == WC_NAME_PART)
             return is_idle(&r->source->stack);
     return false;
@@ -303,7 +304,7 @@ static bool is_caller(struct play *p, const struct replay_request *q, const stru
 
 /* The parts of a facade are asked for by the facade that is there, by names of its own. */
 static bool is_own_affair(struct play *p, const struct replay_request *q, const struct loaded *by) {
-    return q->by_cudnn && wc_name_kind_of(q->name) == WC_NAME_PART &&
+    return q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
            (!by || !q->failure || !is_caller(p, q, by));
 }
 
@@ -316,8 +317,8 @@ static const char *name_for(struct play *p, const struct replay_request *q,
     struct wc_library l;
     int32_t cuda = -1;
 
-    if (p->first || !q->by_cudnn || !by || name.kind != WC_NAME_CUDA_DEPENDENCY || asked < 11 ||
-        !(file = library_cache_elf_file(&p->r->library_cache, by->library)))
+    if (p->first || !q->by_known_library || !by || name.kind != WC_NAME_CUDA_DEPENDENCY ||
+        asked < 11 || !(file = library_cache_elf_file(&p->r->library_cache, by->library)))
         return q->name;
     l = by->about;
     elf_file_identify(file, &l);
@@ -334,7 +335,7 @@ static const char *name_for(struct play *p, const struct replay_request *q,
 static bool is_of_function(const struct replay_request *q) {
     const struct wc_said *said = q->failure ? &q->failure->said : NULL;
 
-    return said && !q->by_cudnn && said->symbol && !said->version &&
+    return said && !q->by_known_library && said->symbol && !said->version &&
            wc_function_find(said->symbol) != WC_NO_FUNCTION;
 }
 

@@ -19,7 +19,7 @@ struct replay_request {
     const char *name, *caller;
     const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
     bool for_all;                     /* all see what it brings in; also where that is not known */
-    bool by_cudnn;                    /* whose files may be others after an edit */
+    bool by_known_library;            /* whose files may be others after an edit */
     bool refused;                     /* it failed though all files were there: by the first play */
     bool unseen; /* of these: a function of cuDNN's that it imports is nowhere to be seen */
     struct replay_got first;

@@ -44,7 +44,7 @@ static bool is_concerned(const struct wc_stack *s) {
 
 /* Did anything of cuDNN come in behind it, or does a host work with one that was there? Hosts try
  * several names and majors. */
-static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f) {
+static bool cudnn_came_later(const struct wc_stack *s, const struct wc_failure *f) {
     return WC_ANY(o, s->objects, wc_is_cudnn(o) && wc_came_after(o, f)) ||
            WC_ANY(b, s->bindings, b->seq > f->seq);
 }
@@ -61,13 +61,13 @@ static bool has_part(const struct wc_stack *s, const char *part) {
 
 /* What a process that goes on may still want. What cuDNN itself asked for has findings, or is
  * optional. */
-static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
+static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failure *f) {
     struct wc_name n = wc_name_read(f->r.name);
 
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
     if (wants_facade_or_part(f))
-        return !was_made_good(s, f);
+        return !cudnn_came_later(s, f);
     return n.kind == WC_NAME_CUDA_DEPENDENCY && is_asked_by_compiler(s, f) && !has_part(s, n.part);
 }
 
@@ -377,7 +377,7 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
                               const struct wc_conclusion *c) {
     enum wc_severity worst = f->n ? f->p[0].severity : WC_severity_NONE;
     bool unwell = (c->died && (c->concerned || WC_ANY(a, s->failures, may_matter(a)))) ||
-                  WC_ANY(a, s->failures, is_in_vain(s, a)) ||
+                  WC_ANY(a, s->failures, may_still_be_wanted(s, a)) ||
                   (c->limits & WC_LIMIT(STATUS_UNKNOWN) && WC_ANY(a, s->failures, is_left(a)));
 
     if (worst == WC_severity_ERROR)
