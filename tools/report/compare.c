@@ -109,7 +109,8 @@ static bool are_same(const struct pairs *p, size_t i, size_t j) {
     return same;
 }
 
-/* What has i may be moved to another that is the same: a lock with few facts fits several. */
+/* Maximum bipartite matching by augmenting paths: a lock with few facts is the same as several, and
+ * would else keep the only one that another lock fits. */
 static bool find_same(struct pairs *p, size_t i) {
     for (size_t j = 0; j < p->things->m; j++)
         if (p->of_b[j] == NO_PARTNER && are_same(p, i, j)) {
