@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/packages/identify.h"
 #include "making.h"
 
 enum { CANDIDATES_MOST = 128 };
@@ -120,4 +121,24 @@ struct edit make_reinstall(struct making *m, const struct wc_package_record *p) 
 struct edit make_install(const char *package, const char *spec, const char *environment) {
     return (struct edit){
         .kind = EDIT_INSTALL, .name = package, .value = spec, .environment = environment};
+}
+
+const char *make_module_of(struct making *m, const char *path) {
+    const size_t n = path ? wc_environment_length(path) : 0;
+    const char *below;
+
+    if (!n || !wc_str_ends(make_format(m, "%.*s", (int)n, path), "-packages"))
+        return path ? wc_base_name(path) : NULL;
+    below = path + n + 1;
+    below = make_format(m, "%.*s", (int)strcspn(below, strchr(below, '/') ? "/" : "."), below);
+    return wc_str_ends(below, ".libs") /* beside what is imported */
+               ? make_format(m, "%.*s", (int)(strlen(below) - strlen(".libs")), below)
+               : below;
+}
+
+void make_import_before(struct making *m, const char *first, const char *then, const char *file) {
+    const char *a = make_module_of(m, first), *b = make_module_of(m, then);
+
+    if (a && b && strcmp(a, b) != 0)
+        make_one(m, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b, .path = file});
 }

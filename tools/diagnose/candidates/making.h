@@ -43,6 +43,11 @@ struct entries make_searched(struct making *m, const struct wc_failure *failure)
 void make_add(struct making *m, struct entries *to, const char *text);
 /* The same release once more. */
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
+/* What Python imports: the folder below site-packages, or the module there; else the file. */
+const char *make_module_of(struct making *m, const char *path);
+/* The module of that file before the one of the other. file: a library that comes with the first;
+ * NULL: the process has asked for its libraries. */
+void make_import_before(struct making *m, const char *first, const char *then, const char *file);
 /* spec: a set of releases. */
 struct edit make_install(const char *package, const char *spec, const char *environment);
 
@@ -54,9 +59,6 @@ const char *make_environment_of(struct making *m, const char *path);
 bool make_is_conda(const char *environment);
 /* Those that a failed request is about: of who asked for it, or of the process. */
 struct entries make_environments(struct making *m, const struct wc_failure *failure);
-
-/* The package that a file is of, imported before the one of `then`: what that needs is there. */
-void make_import_before(struct making *m, const char *file, const char *then);
 
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
 

@@ -343,7 +343,7 @@ static void add_elsewhere(struct making *m, const struct wc_failure *failure, co
             if (!make_is_there(m, file))
                 continue;
             make_path_to(m, file);
-            make_import_before(m, file, failure->r.name);
+            make_import_before(m, file, failure->r.name, file);
         }
 }
 
