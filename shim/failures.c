@@ -15,11 +15,6 @@
 #define LOOKUPS_TOLD (2 * 512)
 static unsigned lookups_told;
 
-/* In other words it is another failure. */
-static uint64_t hash_failure(const struct request *r, const char *text) {
-    return wc_hash_text(requests_hash(r), text);
-}
-
 /* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */
 static bool is_worth_a_log(const char *name, const char *text) {
     struct wc_name read = wc_name_read(name);
@@ -35,8 +30,8 @@ void failures_emit_request(struct request *r, const char *text) {
         journal_open_relevant();
     else if (!journal_is_open())
         return;
-    if (repeats_leave_out(WC_KIND_failure, hash_failure(r, text), worth_a_log))
-        return;
+    if (repeats_leave_out(WC_KIND_failure, wc_hash_text(requests_hash(r), text), worth_a_log))
+        return; /* in other words it is another failure */
     requests_log(r);
     wc_record_begin(&record, WC_KIND_failure);
     f->request = r->number;
@@ -64,14 +59,16 @@ void failures_emit_lookup(int64_t number, const char *function, const char *call
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;
     journal_open_relevant();
-    uint64_t what = repeats_hash(WC_operation_DLSYM, function, 0, caller_object);
-    if (lookups_told == LOOKUPS_TOLD) {
+    uint64_t what =
+        wc_hash_text(repeats_hash(WC_operation_DLSYM, function, 0, caller_object), text);
+    bool first = !repeats_knows(what);
+    if (first && lookups_told == LOOKUPS_TOLD) {
         journal_leave_out(WC_KIND_failure, 1);
         return;
     }
-    if (repeats_leave_out(WC_KIND_failure, wc_hash_text(what, text), true))
+    if (repeats_leave_out(WC_KIND_failure, what, true))
         return;
-    lookups_told++;
+    lookups_told += first;
     wc_record_begin(&record, WC_KIND_failure);
     f->request = number;
     f->operation = WC_operation_DLSYM;

@@ -24,6 +24,10 @@ static struct counted *find(uint64_t what) {
     return &counted[at];
 }
 
+bool repeats_knows(uint64_t what) {
+    return find(what)->what;
+}
+
 bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters) {
     struct counted *c = find(what);
     const unsigned most = matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2;

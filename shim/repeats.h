@@ -11,6 +11,7 @@
 
 uint64_t repeats_hash(enum wc_operation operation, const char *name, int flags,
                       int64_t caller_object);
+bool repeats_knows(uint64_t what); /* it was told before */
 /* Was it told REPEATS_TOLD times, or is there no room to count it? Then it is counted as a record
  * of that kind left out, else as told once more. What has to do with cuDNN or CUDA (matters) finds
  * room where a host has asked for thousands of others. */

@@ -211,7 +211,7 @@ row() { grep -qxF "$2" "refreshed/$1" || { echo "no row: $2" && unchanged "$WC_R
     done
     cd refreshed
     "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE= -Iinclude -I. -I../unit -o ../unit/test tests/unit/test_symbols.c \
-        core/names/symbols.c core/names/*.c core/base/*.c core/elf/*.c core/names/names.c -lcmocka
+        core/names/{symbols,names,version,spec,version_code}.c core/base/*.c core/elf/*.c -lcmocka
     WC_ROOT=$PWD ../unit/test
 }
 
