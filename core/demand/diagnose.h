@@ -20,7 +20,8 @@ void wc_fill_columns(const struct wc_stack *s);
 void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
 /* The same of the LIVE rows alone: what must be said before a call is forwarded. */
 void wc_diagnose_live(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
-/* May that record have changed them? Not a request, and not a call that begins or went well. */
+/* May that record have changed the live ones? Not a request, and not a call that begins or went
+ * well. */
 bool wc_changes_findings(const struct wc_record *r);
 /* The part that a facade of this major hands cudnnGetVersion on to: the number is that part's.
  * NULL: the facade answers itself. */

@@ -119,7 +119,7 @@ struct judged {
 
 static void judge(struct judged *j, const struct scene *s) {
     wc_buffer_arena_begin(&j->memory, j->scratch, sizeof j->scratch);
-    wc_diagnose(&s->stack, &j->memory.arena, &j->found);
+    wc_diagnose_live(&s->stack, &j->memory.arena, &j->found);
 }
 
 static void assert_same_findings(const struct wc_findings *a, const struct wc_findings *b) {
