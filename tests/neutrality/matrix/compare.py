@@ -9,6 +9,7 @@ is told as a unified diff of them.
 import collections
 import dataclasses
 import difflib
+import itertools
 import re
 import signal
 
@@ -45,28 +46,36 @@ def other_lines(outcome):
 
 # ---- the loader's trace ------------------------------------------------------------------------
 
-PROCESS = re.compile(r"^\s*(\d+):\t")
 ADDRESSES = re.compile(r"\b(dynamic|base|entry|phdr): +0x[0-9a-f]+")
 SCOPE = re.compile(r"(no scope$|scope \d+:)")
-# The loader writes a binding's symbol and its version one after the other: lines of another thread may
-# stand between.
-TORN = re.compile(r"(symbol `[^'\n]*')((?: *\d+:\t.*\n)+)( \[[^]\n]*\]\n)")
-
-
-def mended(text):
-    """Between the halves of one line another may stand that is torn itself."""
-    torn = ""
-    while torn != text:
-        torn, text = text, TORN.sub(r"\1\3\2", text)
-    return text
+# A piece of a line, and its end if that is there. The loader writes the version of a symbol by itself, and each element
+# of a scope: another process or thread may begin its own line in between.
+PIECE = re.compile(r"( *\d+:\t)?((?:(?! *\d+:\t)[^\n])*?symbol `[^'\n]*'|(?:(?! *\d+:\t)[^\n])*)(\n?)")
+WHOLE = re.compile(r"( *\d+:\t)((?:(?!symbol `|:\t).)*(?:symbol `[^']*'(?: \[[^]]*\])?)?)(\n)")
 
 
 def trace_lines(text):
-    """Lines of LD_DEBUG's output, without the process."""
-    for line in mended(text).splitlines():
-        found = PROCESS.match(line)
-        if found:
-            yield line[found.end():].strip()
+    """Lines of LD_DEBUG's output, without the process, one process behind the other: which of them writes first is
+    chance. A piece without a process belongs to the last line without an end that it fits: a version to a symbol."""
+    processes, torn = {}, []
+    whole = ((line, WHOLE.fullmatch(line)) for line in text.splitlines(True))
+    for process, piece, end in itertools.chain.from_iterable(
+            [found.groups()] if found else PIECE.findall(line) for line, found in whole):
+        line = [""]
+        if process:
+            processes.setdefault(process, []).append(line)
+        else:
+            fits = [i for i, one in enumerate(torn)
+                    if not piece or piece.startswith(" [") == one[0].endswith("'")]
+            if not fits:
+                continue
+            line = torn.pop(fits[-1])
+        line[0] += piece
+        if not end:
+            torn.append(line)
+    for lines in processes.values():
+        for line in lines:
+            yield line[0].strip()
 
 
 def shim_file(line, names):

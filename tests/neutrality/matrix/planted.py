@@ -136,6 +136,14 @@ def outputs():
                    for rest in (" [GLIBC_2.17]\n     77:\t\n", "     77:\t\n [GLIBC_2.17]\n"))
     if compare.of_traces(whole, torn, ["libwhichcudnn"]):
         wrong.append("told: a line of another thread in the middle of one")
+    parent = ["     77:\tscope 0: /lib/libc.so.6", " /lib/libm.so.6\n", "     77:\tno scope\n"]
+    child = ["     78:\tbinding file ./program [0] to /lib/libc.so.6 [0]: normal symbol `free'", " [GLIBC_2.17]\n"]
+    ordered = run(trace="".join(parent + child))
+    for order in (parent[:1] + child + parent[1:], parent[:1] + child[:1] + parent[1:] + child[1:]):
+        if compare.of_traces(ordered, run(trace="".join(order)), ["libwhichcudnn"]):
+            wrong.append(f"told: the order in which two processes write: {order}")
+    if not compare.of_traces(ordered, run(trace="".join(child + parent[1:])), ["libwhichcudnn"]):
+        wrong.append("not told: a line of a parent that is not there")
     return "\n".join(wrong)
 
 
