@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -15,12 +14,12 @@
 #include "sandbox.h"
 #include "steps.h"
 #include "tools/commands/command.h"
+#include "tools/commands/probe/trial.h"
 #include "tools/commands/run/outcome.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/terminal.h"
 
 #define ROUNDS_MOST 4
-#define TAIL_MOST 4096 /* bytes of what a command said that failed */
 #define ROOM_LEAST ((fsblkcnt_t)16 << 20)
 
 /* ---- a command under `run` ---- */
@@ -82,33 +81,17 @@ static int tell_trouble(struct stage *s, char *trouble) {
 
 /* What went wrong, by what it said: its first line that says so, else the last. The caller frees.
  */
-static char *complaint_of(int fd) {
-    char text[TAIL_MOST + 1];
-    const char *line, *chosen = "";
-    off_t size = lseek(fd, 0, SEEK_END);
-    ssize_t n = pread(fd, text, TAIL_MOST, size > TAIL_MOST ? size - TAIL_MOST : 0);
+static char *complaint(const char *command, int status, const char *said, const char *room) {
+    const char *chosen = "";
 
-    text[n > 0 ? n : 0] = '\0';
-    for (line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    for (const char *line = said; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         if (line[strspn(line, " \t")] != '\n')
             chosen = line;
         if (strncasecmp(line, "error", 5) == 0 && line[strcspn(line, "\n") - 1] != ':')
             break;
     }
-    return must_format("%.*s", (int)strcspn(chosen, "\n"), chosen);
-}
-
-static _Noreturn void become_shell(const struct sandbox *s, const char *command, int to) {
-    int nothing = open("/dev/null", O_RDONLY);
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    sandbox_guard(s);
-    if (nothing >= 0)
-        dup2(nothing, 0);
-    dup2(to, 1);
-    dup2(to, 2);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127);
+    return must_format("%s: status %d: %.*s%s", command, status, (int)strcspn(chosen, "\n"), chosen,
+                       room);
 }
 
 /* An overlay on a full disk says what it likes: an input/output error. */
@@ -121,26 +104,25 @@ static const char *about_room(const char *work) {
 }
 
 /* False: *trouble. */
-static bool run_step(const struct sandbox *s, const char *command, char **trouble) {
-    OWNED_FD int to = memfd_create("whichcudnn", MFD_CLOEXEC);
-    int status = -1;
-    pid_t child;
+static bool run_step(struct sandbox *s, const char *command, char **trouble) {
+    char *arguments[] = {"sh", "-c", (char *)command, NULL};
+    struct trial t = {
+        .program = "/bin/sh", .arguments = arguments, .prepare = sandbox_guard, .arg = s};
+    bool good;
 
     fflush(NULL);
-    child = fork();
-    if (child == 0)
-        become_shell(s, command, to);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (status != 0) {
-        OWNED char *said = complaint_of(to);
-        *trouble = child < 0 ? must_format("no process can be made: %s", strerror(errno))
-                   : WIFSIGNALED(status)
-                       ? must_format("%s: ended by signal %d", command, WTERMSIG(status))
-                       : must_format("%s: status %d: %s%s", command, WEXITSTATUS(status), said,
-                                     about_room(s->work));
+    if (!trial_run(&t)) {
+        *trouble = must_format("no process can be made: %s", strerror(errno));
+        return false;
     }
-    return status == 0;
+    good = t.status == 0;
+    if (!good)
+        *trouble = WIFSIGNALED(t.status)
+                       ? must_format("%s: ended by signal %d", command, WTERMSIG(t.status))
+                       : complaint(command, WEXITSTATUS(t.status), *t.errors ? t.errors : t.output,
+                                   about_room(s->work));
+    trial_end(&t);
+    return good;
 }
 
 /* Python runs it before the first line of any program, and then whatever has that name elsewhere.
@@ -206,7 +188,7 @@ static bool do_step(struct stage *s, const struct step *step, char **trouble) {
     case STEP_PYTHON:
         return write_python(s, step->text, trouble);
     case STEP_COMMAND:
-        if (s->sandbox.copies > 0 && e->environment)
+        if (s->sandbox.how == SANDBOX_COPIES && e->environment)
             sandbox_put_in_front("PYTHONPATH", e->environment);
         return run_step(&s->sandbox, step->text, trouble);
     default:
@@ -240,7 +222,7 @@ static bool make_repair(struct stage *s, const struct repair *r, char **trouble)
         *trouble = must_copy(s->sandbox.why);
         return false;
     }
-    if (s->sandbox.copies > 0) {
+    if (s->sandbox.how == SANDBOX_COPIES) {
         moved = edits_there(s, &r->edits);
         steps_make(&steps, memory, &moved);
     }
@@ -317,7 +299,7 @@ static json_t *left_json(const struct job *now) {
 
 static void tell_outcome(struct stage *s, const struct job *now, int status, bool cures) {
     OWNED char *versions = job_versions(now),
-               *words = outcome_in_words(now, status, s->sandbox.copies > 0);
+               *words = outcome_in_words(now, status, s->sandbox.how == SANDBOX_COPIES);
 
     tell(s, json_pack("{s:b, s:b, s:n, s:i, s:o, s:o, s:o, s:O, s:o, s:I}", "cures", cures,
                       "stopped", was_stopped(status), "trouble", "status", status, "cudnn",
@@ -329,7 +311,7 @@ static void tell_outcome(struct stage *s, const struct job *now, int status, boo
 /* The next cause, where the last one is gone. In front of copies nothing but them could be seen. */
 static const struct repair *next_repair(const struct stage *s, const struct job *now,
                                         const struct summary_row **row) {
-    *row = s->rounds < ROUNDS_MOST && s->sandbox.copies == 0 && !has_targets(s, now)
+    *row = s->rounds < ROUNDS_MOST && s->sandbox.how != SANDBOX_COPIES && !has_targets(s, now)
                ? job_first_to_repair(now)
                : NULL;
     return *row && (*row)->finding->severity >= WC_severity_WARNING ? job_best_repair(*row) : NULL;

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "copy_tree.h"
 #include "core/base/base.h"
+#include "tools/commands/probe/trial.h"
 #include "tools/util/memory.h"
 
 #define WRITABLE_MOST (2 * SANDBOX_PLACES + 8)
@@ -24,6 +24,10 @@ static bool fail(struct sandbox *s, char *why) {
     free(s->why);
     s->why = why;
     return false;
+}
+
+static bool fail_at(struct sandbox *s, const char *path) {
+    return fail(s, must_format("%s: %s", path, strerror(errno)));
 }
 
 /* ---- the namespace ---- */
@@ -112,61 +116,39 @@ bool is_within(const char *path, const char *top) {
 }
 
 static bool make_copy(struct sandbox *s, const char *place, const char *copy) {
-    OWNED char *at = NULL;
+    OWNED char *trouble = NULL;
 
     if (is_within(s->work, place))
         return fail(s, must_format("%s has the temporary directory %s in it, and cannot be copied "
                                    "there (TMPDIR says where)",
                                    place, s->work));
-    if (copy_tree(place, copy, false, &at))
-        return true;
-    return fail(s, must_format("%s cannot be copied to %s: %s: %s%s", place, s->work, at,
-                               strerror(errno),
-                               errno == ENOSPC ? " (TMPDIR says where copies go)" : ""));
+    trouble = copy_tree(place, copy);
+    return !trouble ||
+           fail(s, must_format("cannot be copied to %s: %s (TMPDIR says where copies go)", s->work,
+                               trouble));
 }
 
-static bool cover(struct sandbox *s, const char *place) {
-    OWNED char *name = must_format("%s/%zu", s->work, s->covered_count);
-    OWNED char *copy = must_format("%s/copy", name);
-    OWNED_FD int at = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC), in = -1;
-    bool good = false;
+static bool cover(struct sandbox *s, const char *place, const char *in) {
+    OWNED char *copy = must_format("%s/copy", in), *here = getcwd(NULL, 0), *above = NULL;
+    OWNED_FD int work = open(s->work, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    OWNED_FD int at = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC), below = -1;
 
     if (at < 0)
-        return fail(s, must_format("%s: %s", place, strerror(errno)));
-    in = mkdir(name, S_IRWXU) == 0 ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (in < 0) {
-        fail(s, must_format("%s: %s", name, strerror(errno)));
-    } else {
-        good = mount_overlay(at, in, s->of_user) || mount_overlay_in_memory(at, in, s->of_user);
-        if (!good && make_copy(s, place, copy)) {
-            good = mount(copy, place, NULL, MS_BIND, NULL) == 0;
-            if (!good)
-                fail(s, must_format("nothing can be put over %s: %s", place, strerror(errno)));
-        }
+        return fail_at(s, place);
+    below = mkdir(in, S_IRWXU) == 0 ? open(in, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (below < 0)
+        return fail_at(s, in);
+    if (!mount_overlay(at, below, s->of_user) && !mount_overlay_in_memory(at, below, s->of_user)) {
+        if (!make_copy(s, place, copy))
+            return false;
+        if (mount(copy, place, NULL, MS_BIND, NULL) != 0)
+            return fail(s, must_format("nothing can be put over %s: %s", place, strerror(errno)));
     }
-    s->covered[s->covered_count++] = must_copy(place);
-    return good;
-}
-
-static bool cover_all(struct sandbox *s, const char *const *places, size_t n) {
-    OWNED char *directory = getcwd(NULL, 0), *from = NULL;
-    bool good = s->is_inside || enter_namespace(&s->of_user);
-    OWNED_FD int work = -1;
-
-    if (!good)
-        return fail(s, must_format("no mount namespace can be had: %s", strerror(errno)));
-    s->is_inside = true;
-    work = open(s->work, O_PATH | O_DIRECTORY | O_CLOEXEC); /* of this namespace */
-    from = must_format("/proc/self/fd/%d", work);
-    for (size_t i = 0; good && i < n; i++) {
-        good = cover(s, places[i]);
-        /* An overlay shows nothing of what is mounted below its directory. */
-        if (good && is_within(s->work, places[i]) && mount(from, s->work, NULL, MS_BIND, NULL) != 0)
-            good = fail(s, must_format("%s: %s", s->work, strerror(errno)));
-    }
-    if (good && directory && chdir(directory) != 0)
-        good = fail(s, must_format("%s: %s", directory, strerror(errno)));
-    return good;
+    /* An overlay shows nothing of what is mounted below its directory. */
+    above = must_format("/proc/self/fd/%d", work);
+    if (is_within(s->work, place) && mount(above, s->work, NULL, MS_BIND, NULL) != 0)
+        return fail_at(s, s->work);
+    return !here || chdir(here) == 0 || fail_at(s, here);
 }
 
 /* ---- whoever makes the repair ---- */
@@ -210,22 +192,23 @@ static void keep_caches(const struct sandbox *s, char **list, size_t *n) {
         setenv("XDG_CACHE_HOME", cache, 1);
     }
     /* conda's, of BASE/envs/NAME and of the user. */
-    for (size_t i = 0; i < s->covered_count; i++)
-        keep_writable(list, n, must_format("%s/../../pkgs", s->covered[i]));
+    for (size_t i = 0; i < s->n; i++)
+        keep_writable(list, n, must_format("%s/../../pkgs", s->places[i]));
     keep_writable(list, n, must_format("%s/.conda", home ? home : ""));
 }
 
-void sandbox_guard(const struct sandbox *s) {
+void sandbox_guard(void *sandbox) {
+    const struct sandbox *s = sandbox;
     OWNED char *directory = getcwd(NULL, 0), *temporary = must_format("%s/tmp", s->work);
     char *list[WRITABLE_MOST];
     size_t n = 0;
 
-    if (!s->is_inside || unshare(CLONE_NEWNS) != 0)
+    if (s->how != SANDBOX_COVERS || unshare(CLONE_NEWNS) != 0)
         return;
     mkdir(temporary, S_IRWXU);
     keep_caches(s, list, &n);
-    for (size_t i = 0; i < s->covered_count; i++)
-        keep_writable(list, &n, must_copy(s->covered[i]));
+    for (size_t i = 0; i < s->n; i++)
+        keep_writable(list, &n, must_copy(s->places[i]));
     keep_writable(list, &n, must_copy(s->work));
     if (set_attributes("/", READ_ONLY, 0)) {
         for (size_t i = 0; i < n; i++)
@@ -261,8 +244,9 @@ static char *replaced(const char *text, const char *from, const char *to) {
 char *sandbox_there(const struct sandbox *s, const char *text) {
     char *made = must_copy(text), *other;
 
-    for (size_t i = 0; i < s->copies; i++) {
-        other = replaced(made, s->copy[i].from, s->copy[i].to);
+    for (size_t i = 0; s->how == SANDBOX_COPIES && i < s->n; i++) {
+        OWNED char *copy = must_format("%s/%zu", s->work, i);
+        other = replaced(made, s->places[i], copy);
         free(made);
         made = other;
     }
@@ -278,54 +262,44 @@ void sandbox_put_in_front(const char *variable, const char *directory) {
 }
 
 /* Programs of a virtual environment that is copied are its own, and find their packages there. */
-static bool copy_all(struct sandbox *s, const char *const *places, size_t n) {
+static bool copy_in_front(struct sandbox *s, const char *place, const char *copy) {
     static const char *const variables[] = {"PATH",        "PYTHONPATH",   "LD_LIBRARY_PATH",
                                             "VIRTUAL_ENV", "CONDA_PREFIX", "LD_PRELOAD"};
+    OWNED char *programs = must_format("%s/bin", copy);
 
-    for (size_t i = 0; i < n; i++) {
-        char *copy = must_format("%s/%zu", s->work, i);
-        OWNED char *programs = must_format("%s/bin", copy);
-        s->copy[s->copies].from = must_copy(places[i]);
-        s->copy[s->copies++].to = copy;
-        if (!make_copy(s, places[i], copy))
-            return false;
-        WC_EACH_ROW(variable, variables) {
-            const char *value = getenv(*variable);
-            OWNED char *there = value ? sandbox_there(s, value) : NULL;
-            if (there)
-                setenv(*variable, there, 1);
-        }
-        sandbox_put_in_front("PATH", programs);
+    if (!make_copy(s, place, copy))
+        return false;
+    WC_EACH_ROW(variable, variables) {
+        const char *value = getenv(*variable);
+        OWNED char *there = value ? sandbox_there(s, value) : NULL;
+        if (there)
+            setenv(*variable, there, 1);
     }
+    sandbox_put_in_front("PATH", programs);
     return true;
 }
 
-/* Of those that are new. False: one is above what is covered already, and would hide it. */
-static bool take_new(struct sandbox *s, const char *const *places, size_t n, const char **fresh,
-                     size_t *count) {
-    for (size_t i = 0; i < n; i++) {
-        bool known = false;
-        for (size_t k = 0; k < s->covered_count; k++) {
-            known = known || is_within(places[i], s->covered[k]);
-            if (!known && is_within(s->covered[k], places[i]))
-                return fail(s, must_format("%s is changed already", s->covered[k]));
-        }
-        if (!known)
-            fresh[(*count)++] = places[i];
-    }
-    return *count + s->covered_count <= SANDBOX_PLACES ||
-           fail(s, must_copy("too many directories would be changed"));
+static bool change_elsewhere(struct sandbox *s, const char *place) {
+    OWNED char *name = must_format("%s/%zu", s->work, s->n);
+
+    for (size_t i = 0; i < s->n; i++)
+        if (is_within(place, s->places[i]))
+            return true;
+        else if (is_within(s->places[i], place)) /* it would be hidden */
+            return fail(s, must_format("%s is changed already", s->places[i]));
+    if (s->n == SANDBOX_PLACES)
+        return fail(s, must_copy("too many directories would be changed"));
+    if (s->n == 0)
+        s->how = can_have_namespace() ? SANDBOX_COVERS : SANDBOX_COPIES;
+    if (s->n == 0 && s->how == SANDBOX_COVERS && !enter_namespace(&s->of_user))
+        return fail(s, must_format("no mount namespace can be had: %s", strerror(errno)));
+    s->places[s->n++] = must_copy(place);
+    return s->how == SANDBOX_COVERS ? cover(s, place, name) : copy_in_front(s, place, name);
 }
 
 bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n) {
-    const char *fresh[SANDBOX_PLACES];
-    size_t count = 0;
-
-    if (!take_new(s, places, n, fresh, &count))
-        return false;
-    if (count == 0)
-        return true;
-    if (s->is_inside || can_have_namespace())
-        return cover_all(s, fresh, count);
-    return copy_all(s, fresh, count);
+    for (size_t i = 0; i < n; i++)
+        if (!change_elsewhere(s, places[i]))
+            return false;
+    return true;
 }

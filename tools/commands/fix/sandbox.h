@@ -13,15 +13,10 @@
 
 struct sandbox {
     const char *work; /* what is thrown away, below which all changes go */
-    bool is_inside;   /* the process is in a namespace of its own */
-    bool of_user;     /* with users of its own */
-    char *covered[SANDBOX_PLACES];
-    size_t covered_count;
-    struct {
-        char *from;         /* the directory */
-        char *to;           /* its copy */
-    } copy[SANDBOX_PLACES]; /* in front by variables: no namespace can be had */
-    size_t copies;
+    enum { SANDBOX_NONE, SANDBOX_COVERS, SANDBOX_COPIES } how;
+    bool of_user; /* the namespace has users of its own */
+    char *places[SANDBOX_PLACES];
+    size_t n;
     char *why; /* it could not be made; NULL: it could */
 };
 
@@ -36,5 +31,6 @@ char *sandbox_there(const struct sandbox *s, const char *text);
 void sandbox_put_in_front(const char *variable, const char *directory);
 /* For what makes a repair, and not for the command itself: it can write there, and into its own
  * caches, and nowhere else, whatever its settings say (pip's `target`). It stands in the child
- * before exec. Where a kernel cannot do that (before 5.12) nothing happens. */
-void sandbox_guard(const struct sandbox *s);
+ * before exec; sandbox is a struct sandbox. Where a kernel cannot do that (before 5.12) nothing
+ * happens. */
+void sandbox_guard(void *sandbox);

@@ -11,7 +11,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "copy_tree.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/diagnose/command.h"
 #include "tools/observe/log/record_json.h"
@@ -24,7 +23,8 @@
 /* nftw hands nothing on. */
 static struct {
     size_t from;
-    const char *saved;
+    const char *to; /* what is there of the same name, or will be */
+    char *trouble;
 } now;
 
 static char *trouble_of(const char *path) {
@@ -54,6 +54,36 @@ void saved_forget(struct saved *s) {
     free(s->link);
     json_decref(s->paths);
     *s = (struct saved){.lock = -1};
+}
+
+/* ---- the same files in two places ---- */
+
+/* What is there already stays. A project's files, which are named alone, are written in place: they
+ * are copied. So is all where a file system has no hard links, or none of what others own. Pipes,
+ * sockets and devices are of a process, and no part of what a package brings. */
+static int link_one(const char *path, const struct stat *facts, int what, struct FTW *at) {
+    OWNED char *to = must_format("%s%s", now.to, path + now.from);
+
+    if (strcmp(path + at->base, COMMAND_UNDO) == 0)
+        return FTW_SKIP_SUBTREE;
+    if (what == FTW_DNR || what == FTW_NS)
+        now.trouble = must_format("%s: %s", path, strerror(EACCES));
+    else if (what == FTW_D && mkdir(to, (facts->st_mode & 07777) | S_IRWXU) != 0 && errno != EEXIST)
+        now.trouble = trouble_of(to);
+    else if ((S_ISREG(facts->st_mode) || S_ISLNK(facts->st_mode)) &&
+             (at->level == 0 || (link(path, to) != 0 && errno != EEXIST)))
+        now.trouble = copy_tree(path, to);
+    return now.trouble ? FTW_STOP : FTW_CONTINUE;
+}
+
+/* NULL: done. */
+static char *link_tree(const char *from, const char *to) {
+    now.from = strlen(from);
+    now.to = to;
+    now.trouble = NULL;
+    if (nftw(from, link_one, FILES_OPEN, FTW_PHYS | FTW_ACTIONRETVAL) != 0 && !now.trouble)
+        now.trouble = trouble_of(from);
+    return now.trouble;
 }
 
 /* ---- saving ---- */
@@ -92,12 +122,11 @@ static char *save_all(struct saved *s, const json_t *steps) {
     if (mkdir(s->folder, S_IRWXU) != 0)
         return trouble_of(s->folder);
     json_object_foreach(s->paths, path, unused) {
-        OWNED char *to = must_format("%s/%d", s->folder, n++), *at = NULL;
+        OWNED char *to = must_format("%s/%d", s->folder, n++);
         char *trouble = access(path, W_OK) == 0 ? trouble_of_room(path) : trouble_of(path);
+        trouble = trouble ? trouble : link_tree(path, to);
         if (trouble)
             return trouble;
-        if (!copy_tree(path, to, true, &at))
-            return trouble_of(at);
     }
     return write_journal(s, steps) ? NULL : trouble_of(s->journal);
 }
@@ -127,7 +156,7 @@ char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const cha
 
 /* What is not the very file that was saved goes. */
 static int remove_new(const char *path, const struct stat *facts, int what, struct FTW *at) {
-    OWNED char *saved = must_format("%s%s", now.saved, path + now.from);
+    OWNED char *saved = must_format("%s%s", now.to, path + now.from);
     struct stat was;
 
     (void)what;
@@ -152,12 +181,14 @@ char *saved_put_back(struct saved *s) {
             return trouble_of(saved);
     }
     json_object_foreach(s->paths, path, unused) {
-        OWNED char *saved = must_format("%s/%d", s->folder, n++), *at = NULL;
-        now.saved = saved;
+        OWNED char *saved = must_format("%s/%d", s->folder, n++);
+        char *trouble;
+        now.to = saved;
         now.from = strlen(path);
         nftw(path, remove_new, FILES_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
-        if (!copy_tree(saved, path, true, &at))
-            return trouble_of(at);
+        trouble = link_tree(saved, path);
+        if (trouble)
+            return trouble;
     }
     syncfs(s->lock);
     return NULL;

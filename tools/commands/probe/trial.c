@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,7 +33,7 @@ static _Noreturn void become(const struct trial *t, const int *to) {
         t->instead();
         _exit(0);
     }
-    execv("/proc/self/exe", t->arguments);
+    execv(t->program ? t->program : "/proc/self/exe", t->arguments);
     _exit(127);
 }
 
@@ -50,7 +51,8 @@ static bool read_some(int from, char *text, size_t *n) {
 static void attend(struct trial *t, pid_t child, int out, int err) {
     struct pollfd ends[] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
     char *texts[] = {t->output, t->errors};
-    int64_t deadline = clock_now(CLOCK_MONOTONIC) + t->patience * CLOCK_SECOND;
+    int64_t deadline =
+        t->patience ? clock_now(CLOCK_MONOTONIC) + t->patience * CLOCK_SECOND : INT64_MAX;
     size_t n[] = {0, 0};
     bool gone = false;
 
@@ -76,6 +78,7 @@ bool trial_run(struct trial *t) {
     pid_t child;
 
     t->timed_out = false;
+    signal(SIGCHLD, SIG_DFL); /* ignored, as some parents leave it, no status would be kept */
     if (pipe2(out, O_CLOEXEC) != 0)
         return false;
     if (pipe2(err, O_CLOEXEC) != 0) {
@@ -101,6 +104,24 @@ void trial_end(struct trial *t) {
     free(t->output);
     free(t->errors);
     t->output = t->errors = NULL;
+}
+
+char *copy_tree(const char *from, const char *to) {
+    char *arguments[] = {"sh",
+                         "-c",
+                         "exec cp -RPT --preserve=mode,timestamps --reflink=auto -- \"$0\" \"$1\"",
+                         (char *)from,
+                         (char *)to,
+                         NULL};
+    struct trial trial = {.program = "/bin/sh", .arguments = arguments};
+    char *trouble = NULL;
+
+    if (!trial_run(&trial))
+        return must_format("%s: %s", from, strerror(errno));
+    if (trial.status != 0)
+        trouble = must_format("%s: %.*s", from, (int)strcspn(trial.errors, "\n"), trial.errors);
+    trial_end(&trial);
+    return trouble;
 }
 
 void trial_watch(const char *preload, const char *log) {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * This very program, started once more to try something that might not come back.
+ * A child whose output is kept, for what may fail or not come back.
  */
 #pragma once
 
 #include <stdbool.h>
 
 struct trial {
+    const char *program;        /* a path; NULL: this very program */
     char *const *arguments;     /* NULL at the end; the first is the name */
     void (*prepare)(void *arg); /* in the child, before exec: its environment; NULL: nothing */
     void (*instead)(void);      /* in the child, of exec; NULL: it is */
     void *arg;
-    int patience; /* seconds; then it is killed */
+    int patience; /* seconds; then it is killed; 0: it is waited for */
 
     /* What came of it; texts are ended by trial_end. */
     char *output, *errors; /* standard output and standard error, what fits into 64 KiB of each */
@@ -22,6 +23,10 @@ struct trial {
 /* False: no process could be made (errno). */
 bool trial_run(struct trial *t);
 void trial_end(struct trial *t);
+
+/* A file or directory with all below it, by cp(1): nothing is shared with `from`. NULL: done; else
+ * what cp said, which the caller frees. */
+char *copy_tree(const char *from, const char *to);
 
 /* For `prepare`: has the process watched, with its log there and nothing said. */
 void trial_watch(const char *preload, const char *log);
