@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn fix: what repairs it, tried where it can be thrown away, or done. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -13,6 +15,7 @@
 #include "tools/commands/fix/apply.h"
 #include "tools/commands/fix/attempt.h"
 #include "tools/commands/fix/steps.h"
+#include "tools/commands/probe/trial.h"
 #include "tools/commands/run/trust.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"
@@ -53,6 +56,60 @@ static const struct usage usage = {
     .command = &command,
 };
 
+/* ---- a directory for what is thrown away, which goes however this process ends ---- */
+
+#define DESCRIPTORS_MOST 1024 /* close_range is younger than the systems that this is built on */
+
+static struct {
+    char *path; /* of this user alone; real, absolute */
+    pid_t keeper;
+    int alive; /* as long as it is open, the directory stays */
+} scratch = {.keeper = -1, .alive = -1};
+
+/* Whoever waits for our output or our group's end does not wait for it. */
+static _Noreturn void keep_until_closed(int alive) {
+    sigset_t all;
+    char byte;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    setsid();
+    dup2(alive, 0);
+    for (int fd = 1; fd < DESCRIPTORS_MOST; fd++)
+        close(fd);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    remove_tree(scratch.path);
+    _exit(0);
+}
+
+/* False: errno. */
+static bool scratch_begin(void) {
+    int ends[2];
+
+    scratch.path = trial_directory();
+    if (!scratch.path || pipe2(ends, O_CLOEXEC) != 0)
+        return scratch.path != NULL;
+    fflush(NULL);
+    scratch.keeper = fork();
+    if (scratch.keeper == 0) {
+        close(ends[1]);
+        keep_until_closed(ends[0]);
+    }
+    close(ends[0]);
+    scratch.alive = ends[1];
+    return true;
+}
+
+static void scratch_end(void) {
+    if (scratch.alive >= 0)
+        close(scratch.alive);
+    if (scratch.keeper > 0)
+        waitpid(scratch.keeper, NULL, 0);
+    if (scratch.path)
+        trial_directory_end(scratch.path);
+}
+
 /* What is said of a command goes where it does not mix with what that prints. */
 static FILE *words(void) {
     return command ? stderr : stdout;
@@ -72,35 +129,33 @@ static void print_repair(struct layout *l, size_t number, const struct repair *r
 }
 
 static void print_row(struct layout *l, const struct summary_row *row) {
-    const struct plan_of_finding *of = job_repairs(row);
+    const struct plan_of_finding *of = report_fixes(row->report, row->finding);
     const struct wc_finding_record *f = row->finding;
 
     fprintf(l->to, "%s%s%s%s[%s]: ", command ? "whichcudnn: " : "",
             paint_begin(l->colour, paint_of_severity(f->severity)),
             wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_end(l->colour), f->id);
     print_format(l->to, "%s\n", f->title ? f->title : f->id);
-    for (size_t i = 0; of && i < of->n; i++)
+    for (size_t i = 0; i < of->n; i++)
         print_repair(l, i + 1, &of->p[i]);
-    if (!of || of->n == 0)
+    if (of->n == 0)
         layout_row(l, 5, 5, "no repair is known");
+}
+
+static bool is_more_than_note(const struct summary_row *row) {
+    return row->finding->severity > WC_severity_NOTE;
 }
 
 static void print_plan(const struct job *j) {
     struct layout l = {.to = words(), .colour = options.colour, .whole = true};
-    enum wc_severity worst = WC_severity_NONE;
+    const bool notes = !(try || apply) || !WC_ANY(row, j->found, is_more_than_note(*row));
     size_t told = 0, more = 0;
 
-    for (size_t i = 0; i < j->summary.n; i++)
-        if (j->summary.rows[i].finding && j->summary.rows[i].finding->severity > worst)
-            worst = j->summary.rows[i].finding->severity;
-    /* Before a repair is made, notes are not what it is about. */
-    for (size_t i = 0; i < j->summary.n; i++)
-        if (!j->summary.rows[i].finding ||
-            ((try || apply) && j->summary.rows[i].finding->severity <= WC_severity_NOTE &&
-             worst != WC_severity_NOTE))
+    WC_EACH(row, j->found)
+        if (!notes && !is_more_than_note(*row)) /* they are not what the repair is about */
             continue;
         else if (told < ROWS_SHOWN && ++told)
-            print_row(&l, &j->summary.rows[i]);
+            print_row(&l, *row);
         else
             more++;
     if (more > 0)
@@ -109,38 +164,26 @@ static void print_plan(const struct job *j) {
 
 /* ---- as JSON ---- */
 
-static json_t *row_json(const struct summary *s, const struct summary_row *row) {
-    const struct plan_of_finding *of = job_repairs(row), none = {.n = 0};
+static json_t *row_json(const struct summary_row *row, const struct merged *m) {
     const struct wc_finding_record *f = row->finding;
+    json_t *pids = json_array();
 
+    for (size_t i = 0; i < row->n; i++)
+        json_array_append_new(pids, json_integer(m->p[row->members[i]].report->source->pid));
     return json_pack("{s:o, s:s, s:o, s:o, s:o}", "id", text_to_json(f->id), "severity",
                      wc_enum_word_raw(WC_ENUM_severity, f->severity), "title",
-                     text_to_json(f->title), "pids",
-                     JSON_EACH(member, ((struct {
-                                   const size_t *p;
-                                   size_t n;
-                               }){row->members, row->n}),
-                               json_integer(s->m->p[*member].report->source->pid)),
-                     "fix", JSON_EACH(fix, of ? *of : none, repair_json(fix)));
-}
-
-static json_t *findings_json(const struct job *j) {
-    json_t *list = json_array();
-
-    for (size_t i = 0; j->n > 0 && i < j->summary.n; i++)
-        if (j->summary.rows[i].finding)
-            json_array_append_new(list, row_json(&j->summary, &j->summary.rows[i]));
-    return list;
+                     text_to_json(f->title), "pids", pids, "fix",
+                     JSON_EACH(fix, *report_fixes(row->report, f), repair_json(fix)));
 }
 
 /* ---- trying ---- */
 
-static void print_attempt(const struct attempt *a) {
-    const char *trouble = json_string_value(json_object_get(a->outcome, "trouble"));
-    const char *keep = json_string_value(json_object_get(a->outcome, "keep"));
-    const char *outcome = json_string_value(json_object_get(a->outcome, "outcome"));
-    const bool cures = json_is_true(json_object_get(a->outcome, "cures"));
-    const bool stopped = json_is_true(json_object_get(a->outcome, "stopped"));
+static void print_attempt(const json_t *of) {
+    const char *trouble = json_string_value(json_object_get(of, "trouble"));
+    const char *keep = json_string_value(json_object_get(of, "keep"));
+    const char *outcome = json_string_value(json_object_get(of, "outcome"));
+    const bool cures = json_is_true(json_object_get(of, "cures"));
+    const bool stopped = json_is_true(json_object_get(of, "stopped"));
 
     if (trouble)
         complain("not tried: %s", trouble);
@@ -152,71 +195,52 @@ static void print_attempt(const struct attempt *a) {
         complain("tried: %s: it does not hold", outcome);
 }
 
-struct trying {
-    const struct job *job;
-    const struct summary_row *row;
-    int status;         /* of the command before */
-    json_t *tried;      /* what came of each */
-    const json_t *held; /* of them the one that holds; NULL: none does */
-    size_t ran;
-    int stopped; /* by a signal, with that status */
-};
-
-/* False: nothing is to be tried behind it. */
-static bool try_one(struct trying *t, const struct scratch *scratch, size_t number) {
-    struct repair *r = &job_repairs(t->row)->p[number];
-    struct attempt a = {command, scratch, t->job, t->row, r, number + 1, t->status, NULL};
+/* What came of it, which was printed. */
+static json_t *try_one(const struct job *j, const struct summary_row *row, struct repair *r,
+                       int status) {
+    const size_t number = (size_t)(r - report_fixes(row->report, row->finding)->p);
+    OWNED char *work = must_format("%s/%zu", scratch.path, number + 1);
+    json_t *outcome;
 
     if (!options.json)
         complain("trying: %s", r->command ? r->command : r->text);
-    attempt_make(&a);
-    if (!options.json || json_is_string(json_object_get(a.outcome, "trouble")))
-        print_attempt(&a);
-    json_object_set_new(a.outcome, "repair", json_integer((json_int_t)number));
-    json_array_append_new(t->tried, a.outcome);
-    t->ran += json_is_string(json_object_get(a.outcome, "outcome"));
-    if (json_is_true(json_object_get(a.outcome, "stopped")))
-        t->stopped = (int)json_integer_value(json_object_get(a.outcome, "status"));
-    if (json_is_true(json_object_get(a.outcome, "cures"))) {
-        r->checked = REPAIR_TRIED;
-        t->held = a.outcome;
-    }
-    return !t->held && !t->stopped;
+    outcome = attempt_make(&(struct attempt){command, work, j, row, r, status});
+    json_object_set_new(outcome, "repair", json_integer((json_int_t)number));
+    if (!options.json || json_is_string(json_object_get(outcome, "trouble")))
+        print_attempt(outcome);
+    return outcome;
 }
 
-static int try_all(struct trying *t) {
-    const struct plan_of_finding *of;
-    struct scratch scratch;
-    bool more = true;
+/* status: of the command before; *held becomes what came of the one that holds. */
+static int try_all(const struct job *j, int status, json_t *tried, const json_t **held) {
+    const struct summary_row *row;
+    bool ran = false;
 
-    t->row = job_first_to_repair(t->job);
-    if (!t->row) {
+    if (!job_best_repair(j, false, &row)) {
         complain("no repair is known that could be tried");
         return EXIT_NOT_REPAIRED;
     }
-    if (!scratch_begin(&scratch)) {
-        complain("no temporary directory can be made: %s", strerror(errno));
-        return EXIT_USAGE;
+    for (size_t i = 0; i < report_fixes(row->report, row->finding)->n; i++) {
+        struct repair *r = &report_fixes(row->report, row->finding)->p[i];
+        json_t *outcome = steps_are_ours(&r->edits) ? try_one(j, row, r, status) : NULL;
+        if (!outcome)
+            continue;
+        json_array_append_new(tried, outcome);
+        ran = ran || json_is_string(json_object_get(outcome, "outcome"));
+        if (json_is_true(json_object_get(outcome, "stopped")))
+            return (int)json_integer_value(json_object_get(outcome, "status"));
+        if (json_is_true(json_object_get(outcome, "cures"))) {
+            r->checked = REPAIR_TRIED;
+            *held = outcome;
+            return EXIT_NOTHING_WRONG;
+        }
     }
-    of = job_repairs(t->row);
-    for (size_t i = 0; i < of->n && more; i++)
-        more = !steps_are_ours(&of->p[i].edits) || try_one(t, &scratch, i);
-    scratch_end(&scratch);
-    if (t->stopped)
-        return t->stopped;
-    if (more && t->ran > 0)
+    if (ran)
         complain("none of what was tried holds");
-    return t->held ? EXIT_NOTHING_WRONG : t->ran > 0 ? EXIT_NOT_REPAIRED : EXIT_USAGE;
+    return ran ? EXIT_NOT_REPAIRED : EXIT_USAGE;
 }
 
 /* ---- all of it ---- */
-
-static bool has_findings(const struct job *j) {
-    for (size_t i = 0; j->n > 0 && i < j->summary.n; i++)
-        if (j->summary.rows[i].finding)
-            return true;
-    return false;
-}
 
 static void tell_nothing(const struct job *j) {
     struct layout l = {.to = words(), .colour = options.colour};
@@ -228,54 +252,47 @@ static void tell_nothing(const struct job *j) {
                        &(struct summary_view){command ? "whichcudnn: " : NULL, NULL, ROWS_SHOWN});
 }
 
-static enum exit_code answer_of_plan(const struct job *j) {
-    for (size_t i = 0; i < j->summary.n; i++) {
-        const struct summary_row *row = &j->summary.rows[i];
-        const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
-        if (of && of->n > 0)
-            return EXIT_ERRORS_FOUND;
-    }
-    return EXIT_NOT_REPAIRED;
-}
-
 /* What is tried refuses one by one, as the next cause may be in another environment. */
 static bool is_refused(const struct job *j, int *answer) {
-    const struct summary_row *row = try && options.as_owner ? job_first_to_repair(j) : NULL;
-    const struct plan_of_finding *of = row ? job_repairs(row) : NULL;
-    const struct repair *best = apply && !try ? best_played(j) : NULL;
+    const struct summary_row *row;
+    const struct repair *best = apply && !try ? job_best_repair(j, true, NULL) : NULL;
     struct trust trust = {.why = NULL};
 
     trust_logs(&trust, &j->in.logs);
     if (best)
         steps_trust(&trust, &best->edits);
-    for (size_t i = 0; of && i < of->n; i++)
-        steps_trust(&trust, &of->p[i].edits);
+    if (try && options.as_owner && job_best_repair(j, false, &row))
+        WC_EACH(r, *report_fixes(row->report, row->finding))
+            steps_trust(&trust, &r->edits);
     return trust_refused(&trust, answer);
 }
 
 /* status: of the command; -1: not known. */
 static int fix_job(struct job *j, int status) {
-    struct trying trying = {.job = j, .status = status, .tried = json_array()};
-    json_t *applied = json_null();
+    json_t *tried = json_array(), *applied = json_null();
+    const json_t *held = NULL;
     int answer = (int)j->answer;
 
-    if (has_findings(j)) {
-        answer = answer_of_plan(j);
+    if (j->found.n > 0) {
+        answer = WC_ANY(row, j->found, report_fixes((*row)->report, (*row)->finding)->n > 0)
+                     ? EXIT_ERRORS_FOUND
+                     : EXIT_NOT_REPAIRED;
         if (!options.json)
             print_plan(j);
         if (try)
-            answer = try_all(&trying);
-        if (apply && (!try || trying.held))
-            answer = apply_best(j, trying.held, command, yes, &applied);
+            answer = try_all(j, status, tried, &held);
+        if (apply && (!try || held))
+            answer = apply_best(j, held, command, yes, &applied);
     } else if (!options.json) {
         tell_nothing(j);
     }
     if (options.json)
-        json_print(stdout, json_pack("{s:o, s:O, s:o}", "findings", findings_json(j), "tried",
-                                     trying.tried, "applied", applied));
+        json_print(stdout, json_pack("{s:o, s:O, s:o}", "findings",
+                                     JSON_EACH(row, j->found, row_json(*row, &j->merged)), "tried",
+                                     tried, "applied", applied));
     else
         json_decref(applied);
-    json_decref(trying.tried);
+    json_decref(tried);
     return answer;
 }
 
@@ -286,32 +303,17 @@ static int fix_inputs(struct job *j, int status) {
     if (j->in.trouble_count > 0 && j->in.logs.process_count == 0)
         return EXIT_USAGE;
     job_make(j);
-    if ((try || apply) && has_findings(j) && is_refused(j, &answer))
+    if ((try || apply) && j->found.n > 0 && is_refused(j, &answer))
         return answer;
     answer = fix_job(j, status >= 0 ? status : job_status(j));
     return j->in.trouble_count > 0 ? EXIT_USAGE : answer;
 }
 
 static int fix_command(struct job *j) {
-    OWNED char *logs = NULL;
-    struct scratch scratch;
-    int answer;
-    int status;
+    OWNED char *logs = must_format("%s/logs", scratch.path);
+    const int status = job_observe(j, command, logs), answer = fix_inputs(j, status);
 
-    if (!scratch_begin(&scratch)) {
-        complain("no temporary directory can be made: %s", strerror(errno));
-        return EXIT_USAGE;
-    }
-    logs = must_format("%s/logs", scratch.path);
-    mkdir(logs, S_IRWXU);
-    status = observe(command, logs);
-    if (rmdir(logs) != 0) /* it is not empty */
-        input_read_files(&j->in, &logs, 1);
-    answer = fix_inputs(j, status);
-    if ((status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED)
-        answer = status;
-    scratch_end(&scratch);
-    return answer;
+    return (status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED ? status : answer;
 }
 
 static int fix_newest(struct job *j) {
@@ -344,9 +346,14 @@ static int fix_arguments(int n, char **arguments) {
     }
     if (undo_it)
         return undo(arguments[0], yes);
+    if (command && !scratch_begin()) {
+        complain("no temporary directory can be made: %s", strerror(errno));
+        return EXIT_USAGE;
+    }
     input_read_files(&j.in, arguments, (size_t)n);
     answer = n > 0 ? fix_inputs(&j, -1) : command ? fix_command(&j) : fix_newest(&j);
     job_end(&j);
+    scratch_end();
     return answer;
 }
 

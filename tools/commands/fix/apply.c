@@ -19,21 +19,9 @@
 
 /* ---- what is to be done ---- */
 
-/* Nobody's environment is changed by what was not played. */
-const struct repair *best_played(const struct job *j) {
-    for (size_t i = 0; i < j->summary.n; i++) {
-        const struct summary_row *row = &j->summary.rows[i];
-        const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
-        for (size_t k = 0; of && k < of->n; k++)
-            if (of->p[k].checked != REPAIR_NOT_CHECKED && steps_are_ours(&of->p[k].edits))
-                return &of->p[k];
-    }
-    return NULL;
-}
-
-/* NULL: there is none. */
+/* Nobody's environment is changed by what was not played. NULL: there is none. */
 static json_t *steps_of_best(const struct job *j) {
-    const struct repair *best = best_played(j);
+    const struct repair *best = job_best_repair(j, true, NULL);
     struct heap_arena memory;
     struct steps steps;
     json_t *list;

@@ -8,8 +8,6 @@
 
 #include "job.h"
 
-/* The first repair that was played and that this command can make. NULL: there is none. */
-const struct repair *best_played(const struct job *j);
 /* held: what an attempt told of the repair that held; NULL: nothing was tried, the first one is
  * taken. command: by which it can be seen, NULL: not known. *applied becomes what was done. An exit
  * code; after a signal all is as it was, and it is the signal's. */

@@ -7,51 +7,25 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox.h"
 #include "steps.h"
-#include "tools/commands/command.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/outcome.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/terminal.h"
 
 #define ROUNDS_MOST 4
-#define ROOM_LEAST ((fsblkcnt_t)16 << 20)
-
-/* ---- a command under `run` ---- */
-
-int observe(char *const *command, const char *logs) {
-    const struct supervision with = {.prepare = NULL};
-    OWNED char *place = must_format("%s/", logs);
-    struct child child = {.pid = 0};
-    sigset_t before;
-    char **words;
-    int n;
-
-    words = run_quietly(place, (char **)command, &n);
-    words[0] = "/proc/self/exe";
-    fflush(NULL);
-    sigprocmask(SIG_SETMASK, NULL, &before);
-    if (!supervise(words, &with, &child))
-        child.exec_error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    free(words);
-    return outcome_exit_code(&child);
-}
 
 static bool was_stopped(int status) {
     return status == 128 + SIGINT || status == 128 + SIGTERM || status == 128 + SIGHUP ||
            status == 128 + SIGQUIT;
 }
 
-/* ---- in the process of its own ---- */
-
-struct stage {
-    struct attempt *a;
+struct stage { /* in the process of its own */
+    const struct attempt *a;
     int told; /* its outcome, as JSON */
     struct heap_arena memory;
     struct sandbox sandbox;
@@ -63,19 +37,6 @@ struct stage {
     struct job now; /* of the last round */
     int status;
 };
-
-static void tell(struct stage *s, json_t *outcome) {
-    if (json_dumpfd(outcome, s->told, JSON_COMPACT) != 0)
-        complain("what was tried could not be told: %s", strerror(errno));
-    json_decref(outcome);
-}
-
-/* Takes the text. */
-static int tell_trouble(struct stage *s, char *trouble) {
-    tell(s, json_pack("{s:b, s:o}", "cures", 0, "trouble", text_to_json(trouble)));
-    free(trouble);
-    return 0;
-}
 
 /* ---- the repair ---- */
 
@@ -92,15 +53,6 @@ static char *complaint(const char *command, int status, const char *said, const 
     }
     return must_format("%s: status %d: %.*s%s", command, status, (int)strcspn(chosen, "\n"), chosen,
                        room);
-}
-
-/* An overlay on a full disk says what it likes: an input/output error. */
-static const char *about_room(const char *work) {
-    struct statvfs facts;
-
-    return statvfs(work, &facts) == 0 && facts.f_bavail * facts.f_frsize < ROOM_LEAST
-               ? "; there is hardly any room left for the try (TMPDIR says where it is made)"
-               : "";
 }
 
 /* False: *trouble. */
@@ -120,7 +72,7 @@ static bool run_step(struct sandbox *s, const char *command, char **trouble) {
         *trouble = WIFSIGNALED(t.status)
                        ? must_format("%s: ended by signal %d", command, WTERMSIG(t.status))
                        : complaint(command, WEXITSTATUS(t.status), *t.errors ? t.errors : t.output,
-                                   about_room(s->work));
+                                   sandbox_room(s));
     trial_end(&t);
     return good;
 }
@@ -235,86 +187,61 @@ static bool make_repair(struct stage *s, const struct repair *r, char **trouble)
 /* ---- what came of it ---- */
 
 static const struct summary_row *row_with(const struct job *j, const char *id) {
-    for (size_t i = 0; j->n > 0 && i < j->summary.n; i++)
-        if (j->summary.rows[i].finding && strcmp(j->summary.rows[i].finding->id, id) == 0)
-            return &j->summary.rows[i];
-    return NULL;
+    const struct summary_row *const *row =
+        WC_FIRST(one, j->found, strcmp((*one)->finding->id, id) == 0);
+
+    return row ? *row : NULL;
 }
 
-static bool has_targets(const struct stage *s, const struct job *now) {
+static bool has_targets(const struct stage *s) {
     for (size_t i = 0; i < s->rounds; i++)
-        if (row_with(now, s->targets[i]))
+        if (row_with(&s->now, s->targets[i]))
             return true;
     return false;
 }
 
-static bool is_cured(const struct stage *s, const struct job *now, int status) {
-    OWNED char *before = job_versions(s->a->before), *versions = job_versions(now);
+static bool is_cured(const struct stage *s) {
+    OWNED char *before = job_versions(s->a->before), *versions = job_versions(&s->now);
+    const bool is_worse = WC_ANY(row, s->now.found,
+                                 (*row)->finding->severity >= WC_severity_ERROR ||
+                                     ((*row)->finding->severity >= s->worst &&
+                                      !row_with(s->a->before, (*row)->finding->id)));
 
-    for (size_t i = 0; now->n > 0 && i < now->summary.n; i++) {
-        const struct wc_finding_record *f = now->summary.rows[i].finding;
-        if (f && (f->severity >= WC_severity_ERROR ||
-                  (f->severity >= s->worst && !row_with(s->a->before, f->id))))
-            return false;
-    }
-    if (has_targets(s, now) || (*before && !*versions))
+    if (is_worse || has_targets(s) || (*before && !*versions))
         return false;
-    return status == 0 || (s->worst < WC_severity_ERROR && status == s->a->status_before);
+    return s->status == 0 || (s->worst < WC_severity_ERROR && s->status == s->a->status_before);
 }
 
-static char *left_in_words(const struct job *now) {
-    const struct wc_finding_record *first = NULL;
-    size_t n = 0;
-
-    for (size_t i = 0; now->n > 0 && i < now->summary.n; i++) {
-        const struct wc_finding_record *f = now->summary.rows[i].finding;
-        first = first ? first : f;
-        n += f != NULL;
-    }
-    if (!first)
-        return must_copy("no finding");
-    if (n == 1)
-        return must_format("%s[%s] is left", wc_enum_word_raw(WC_ENUM_severity, first->severity),
-                           first->id);
-    return must_format("%s[%s] and %zu more are left",
-                       wc_enum_word_raw(WC_ENUM_severity, first->severity), first->id, n - 1);
-}
-
-static char *outcome_in_words(const struct job *now, int status, bool in_front) {
-    OWNED char *versions = job_versions(now), *left = left_in_words(now);
-
-    return must_format(
-        "status %d, %s%s, %s%s", status, *versions ? "cuDNN " : "no cuDNN", versions, left,
+static json_t *outcome(const struct stage *s, bool cures) {
+    const bool in_front = s->sandbox.how == SANDBOX_COPIES;
+    const struct wc_finding_record *first = s->now.found.n ? s->now.found.p[0]->finding : NULL;
+    OWNED char *versions = job_versions(&s->now);
+    OWNED char *more = s->now.found.n > 1 ? must_format(" and %zu more are", s->now.found.n - 1)
+                                          : must_copy(" is");
+    OWNED char *left =
+        first ? must_format("%s[%s]%s left", wc_enum_word_raw(WC_ENUM_severity, first->severity),
+                            first->id, more)
+              : must_copy("no finding");
+    OWNED char *words = must_format(
+        "status %d, %s%s, %s%s", s->status, *versions ? "cuDNN " : "no cuDNN", versions, left,
         in_front ? " (with a copy in front: what has a whole path is not in it)" : "");
-}
 
-static json_t *left_json(const struct job *now) {
-    json_t *list = json_array();
-
-    for (size_t i = 0; now->n > 0 && i < now->summary.n; i++)
-        if (now->summary.rows[i].finding)
-            json_array_append_new(list, text_to_json(now->summary.rows[i].finding->id));
-    return list;
-}
-
-static void tell_outcome(struct stage *s, const struct job *now, int status, bool cures) {
-    OWNED char *versions = job_versions(now),
-               *words = outcome_in_words(now, status, s->sandbox.how == SANDBOX_COPIES);
-
-    tell(s, json_pack("{s:b, s:b, s:n, s:i, s:o, s:o, s:o, s:O, s:o, s:I}", "cures", cures,
-                      "stopped", was_stopped(status), "trouble", "status", status, "cudnn",
-                      text_to_json(*versions ? versions : NULL), "outcome", text_to_json(words),
-                      "left", left_json(now), "steps", s->steps, "keep", text_to_json(s->keep),
-                      "rounds", (json_int_t)s->rounds));
+    return json_pack("{s:b, s:b, s:n, s:i, s:o, s:o, s:o, s:O, s:o, s:I}", "cures", cures,
+                     "stopped", was_stopped(s->status), "trouble", "status", s->status, "cudnn",
+                     text_to_json(*versions ? versions : NULL), "outcome", text_to_json(words),
+                     "left", JSON_EACH(row, s->now.found, text_to_json((*row)->finding->id)),
+                     "steps", s->steps, "keep", text_to_json(s->keep), "rounds",
+                     (json_int_t)s->rounds);
 }
 
 /* The next cause, where the last one is gone. In front of copies nothing but them could be seen. */
-static const struct repair *next_repair(const struct stage *s, const struct job *now,
-                                        const struct summary_row **row) {
-    *row = s->rounds < ROUNDS_MOST && s->sandbox.how != SANDBOX_COPIES && !has_targets(s, now)
-               ? job_first_to_repair(now)
-               : NULL;
-    return *row && (*row)->finding->severity >= WC_severity_WARNING ? job_best_repair(*row) : NULL;
+static const struct repair *next_repair(const struct stage *s, const struct summary_row **row) {
+    const struct repair *next =
+        s->rounds < ROUNDS_MOST && s->sandbox.how != SANDBOX_COPIES && !has_targets(s)
+            ? job_best_repair(&s->now, false, row)
+            : NULL;
+
+    return next && (*row)->finding->severity >= WC_severity_WARNING ? next : NULL;
 }
 
 /* Words of the command that lie in a directory of which there is a copy. */
@@ -340,36 +267,36 @@ static bool play_round(struct stage *s, const struct summary_row *row, const str
     s->targets[s->rounds++] = row->finding->id;
     if (row->finding->severity > s->worst)
         s->worst = row->finding->severity;
-    if (mkdir(logs, S_IRWXU) != 0) {
-        *trouble = must_format("%s: %s", logs, strerror(errno));
-        return false;
-    }
-    s->status = observe(command_there(s), logs);
     s->now = (struct job){.n = 0}; /* the one before has what this one points to */
-    if (rmdir(logs) != 0)          /* it is not empty */
-        input_read_files(&s->now.in, &logs, 1);
-    job_make(&s->now);
-    return true;
+    s->status = job_observe(&s->now, command_there(s), logs);
+    if (s->status < 0)
+        *trouble = must_format("%s: %s", logs, strerror(errno));
+    else
+        job_make(&s->now);
+    return s->status >= 0;
 }
 
-static int play(void *arg) {
-    struct stage *s = arg;
+static json_t *play_all(struct stage *s) {
     const struct summary_row *row = s->a->row;
     const struct repair *repair = s->a->repair;
-    OWNED char *work = must_format("%s/%zu", s->a->scratch->path, s->a->number);
     char *trouble = NULL;
     bool cures = false;
 
-    if (mkdir(work, S_IRWXU) != 0)
-        return tell_trouble(s, must_format("%s: %s", work, strerror(errno)));
-    s->sandbox.work = work;
-    while (repair) {
-        if (!play_round(s, row, repair, &trouble))
-            return tell_trouble(s, trouble);
-        cures = is_cured(s, &s->now, s->status);
-        repair = cures || was_stopped(s->status) ? NULL : next_repair(s, &s->now, &row);
+    if (mkdir(s->a->work, S_IRWXU) != 0)
+        trouble = must_format("%s: %s", s->a->work, strerror(errno));
+    while (repair && !trouble && play_round(s, row, repair, &trouble)) {
+        cures = is_cured(s);
+        repair = cures || was_stopped(s->status) ? NULL : next_repair(s, &row);
     }
-    tell_outcome(s, &s->now, s->status, cures);
+    return trouble ? json_pack("{s:b, s:o}", "cures", 0, "trouble", text_to_json(trouble))
+                   : outcome(s, cures);
+}
+
+static int play(void *arg) {
+    const struct stage *s = arg;
+
+    if (json_dumpfd(play_all(arg), s->told, JSON_COMPACT) != 0)
+        complain("what was tried could not be told: %s", strerror(errno));
     return 0;
 }
 
@@ -385,23 +312,25 @@ static json_t *without_word(const struct child *child) {
                      "trouble", text_to_json(trouble));
 }
 
-void attempt_make(struct attempt *a) {
-    struct stage s = {
-        .a = a, .told = memfd_create("whichcudnn", MFD_CLOEXEC), .steps = json_array()};
+json_t *attempt_make(const struct attempt *a) {
+    struct stage s = {.a = a,
+                      .told = memfd_create("whichcudnn", MFD_CLOEXEC),
+                      .sandbox = {.work = a->work},
+                      .steps = json_array()};
     const struct supervision with = {.instead = play, .arg = &s};
     struct child child = {.pid = 0};
+    json_t *told = NULL;
     sigset_t before;
 
     heap_arena_begin(&s.memory);
     fflush(NULL);
     sigprocmask(SIG_SETMASK, NULL, &before);
-    if (s.told >= 0 && supervise(NULL, &with, &child))
-        a->outcome = lseek(s.told, 0, SEEK_SET) == 0 ? json_loadfd(s.told, 0, NULL) : NULL;
+    if (s.told >= 0 && supervise(NULL, &with, &child) && lseek(s.told, 0, SEEK_SET) == 0)
+        told = json_loadfd(s.told, 0, NULL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (!a->outcome)
-        a->outcome = without_word(&child);
     json_decref(s.steps);
     heap_arena_end(&s.memory);
     if (s.told >= 0)
         close(s.told);
+    return told ? told : without_word(&child);
 }

@@ -9,24 +9,17 @@
 #include <jansson.h>
 
 #include "job.h"
-#include "scratch.h"
-
-/* The same as `run --quiet`, for logs in that directory. Returns the status of the command. */
-int observe(char *const *command, const char *logs);
 
 struct attempt {
     char *const *command;
-    const struct scratch *scratch;
+    char *work; /* a directory for what is thrown away; not there yet */
     const struct job *before;
     const struct summary_row *row; /* whose finding */
     const struct repair *repair;
-    size_t number;     /* of the attempt, from 1 */
     int status_before; /* -1: not known */
-
-    /* What came of it: {cures, stopped, trouble, status, cudnn, outcome, left: [...],
-     * steps: [{kind, text}], keep, rounds}. trouble: it could not be tried; outcome: a sentence;
-     * keep: what to do for it to stay; steps: the same, one by one, as apply has them. */
-    json_t *outcome;
 };
 
-void attempt_make(struct attempt *a);
+/* What came of it: {cures, stopped, trouble, status, cudnn, outcome, left: [...],
+ * steps: [{kind, text}], keep, rounds}. trouble: it could not be tried; outcome: a sentence; keep:
+ * what to do for it to stay; steps: the same, one by one, as apply has them. New reference. */
+json_t *attempt_make(const struct attempt *a);

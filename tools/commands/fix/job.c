@@ -1,10 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "steps.h"
+#include "tools/commands/command.h"
+#include "tools/commands/run/outcome.h"
 #include "tools/report/ends.h"
+
+int job_observe(struct job *j, char *const *command, char *logs) {
+    const struct supervision with = {.prepare = NULL};
+    OWNED char *place = must_format("%s/", logs);
+    struct child child = {.pid = 0};
+    sigset_t before;
+    char **words;
+    int n;
+
+    if (mkdir(logs, S_IRWXU) != 0)
+        return -1;
+    words = run_quietly(place, (char **)command, &n);
+    words[0] = "/proc/self/exe";
+    fflush(NULL);
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    if (!supervise(words, &with, &child))
+        child.exec_error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    free(words);
+    if (rmdir(logs) != 0) /* it is not empty */
+        input_read_files(&j->in, &logs, 1);
+    return outcome_exit_code(&child);
+}
 
 void job_make(struct job *j) {
     struct logs *logs = &j->in.logs;
@@ -22,6 +52,9 @@ void job_make(struct job *j) {
     }
     merge(&j->merged, j->reports, j->n);
     summary_make(&j->summary, &j->merged);
+    for (size_t i = 0; i < j->summary.n; i++)
+        if (j->summary.rows[i].finding)
+            *MUST_ADD(j->found.p, j->found.n) = &j->summary.rows[i];
 }
 
 void job_end(struct job *j) {
@@ -31,30 +64,20 @@ void job_end(struct job *j) {
     }
     for (size_t i = 0; i < j->n; i++)
         report_end(&j->reports[i]);
+    free(j->found.p);
     free(j->reports);
     inputs_end(&j->in);
 }
 
-struct plan_of_finding *job_repairs(const struct summary_row *row) {
-    const struct report *r = row->report;
-    size_t number = (size_t)(row->finding - r->findings.p);
-
-    return r->plan && r->plan->of && number < r->plan->n ? &r->plan->of[number] : NULL;
-}
-
-struct repair *job_best_repair(const struct summary_row *row) {
-    const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
-
-    for (size_t i = 0; of && i < of->n; i++)
-        if (steps_are_ours(&of->p[i].edits))
-            return &of->p[i];
-    return NULL;
-}
-
-const struct summary_row *job_first_to_repair(const struct job *j) {
-    for (size_t i = 0; j->n > 0 && i < j->summary.n; i++)
-        if (job_best_repair(&j->summary.rows[i]))
-            return &j->summary.rows[i];
+const struct repair *job_best_repair(const struct job *j, bool played,
+                                     const struct summary_row **row) {
+    WC_EACH(found, j->found)
+        WC_EACH(r, *report_fixes((*found)->report, (*found)->finding))
+            if (steps_are_ours(&r->edits) && (!played || r->checked != REPAIR_NOT_CHECKED)) {
+                if (row)
+                    *row = *found;
+                return r;
+            }
     return NULL;
 }
 

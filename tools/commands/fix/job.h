@@ -13,19 +13,24 @@ struct job {
     struct report *reports;
     size_t n; /* 0: nothing was read; then there is nothing of the following */
     struct merged merged;
-    struct summary summary; /* the worst first */
-    enum exit_code answer;  /* as that of `report` */
+    struct summary summary;
+    struct {
+        const struct summary_row **p;
+        size_t n;
+    } found;               /* its rows that have a finding, the worst first */
+    enum exit_code answer; /* as that of `report` */
 };
 
+/* The same as `run --quiet`, for logs in that directory, which are read into the job's inputs.
+ * Returns the status of the command; -1: the directory cannot be made (errno). */
+int job_observe(struct job *j, char *const *command, char *logs);
 void job_make(struct job *j);
 void job_end(struct job *j);
 
-/* What repairs the finding of a row, the cheapest first. */
-struct plan_of_finding *job_repairs(const struct summary_row *row);
-/* The first row with a repair that can be made by commands and variables; NULL: none has. */
-const struct summary_row *job_first_to_repair(const struct job *j);
-/* The cheapest of its repairs that can; NULL: none. */
-struct repair *job_best_repair(const struct summary_row *row);
+/* Of the first finding that has one: its cheapest repair that can be made by commands and
+ * variables; played: and that was replayed. NULL: there is none. row: whose; NULL: not wanted. */
+const struct repair *job_best_repair(const struct job *j, bool played,
+                                     const struct summary_row **row);
 /* "9.8.0, 9.1.0" of all processes; "": none was loaded. The caller frees. */
 char *job_versions(const struct job *j);
 /* The status that the command ended with, as `run` wrote it down; -1: not known. */

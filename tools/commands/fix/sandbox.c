@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 
 #define WRITABLE_MOST (2 * SANDBOX_PLACES + 8)
 #define EXIT_LOST 126
+#define ROOM_LEAST ((fsblkcnt_t)16 << 20)
 
 static bool fail(struct sandbox *s, char *why) {
     free(s->why);
@@ -115,6 +117,15 @@ bool is_within(const char *path, const char *top) {
     return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '/');
 }
 
+/* An overlay on a full disk says what it likes: an input/output error. */
+const char *sandbox_room(const struct sandbox *s) {
+    struct statvfs facts;
+
+    return statvfs(s->work, &facts) == 0 && facts.f_bavail * facts.f_frsize < ROOM_LEAST
+               ? "; there is hardly any room left for the try (TMPDIR says where it is made)"
+               : "";
+}
+
 static bool make_copy(struct sandbox *s, const char *place, const char *copy) {
     OWNED char *trouble = NULL;
 
@@ -124,8 +135,7 @@ static bool make_copy(struct sandbox *s, const char *place, const char *copy) {
                                    place, s->work));
     trouble = copy_tree(place, copy);
     return !trouble ||
-           fail(s, must_format("cannot be copied to %s: %s (TMPDIR says where copies go)", s->work,
-                               trouble));
+           fail(s, must_format("no copy in %s: %s%s", s->work, trouble, sandbox_room(s)));
 }
 
 static bool cover(struct sandbox *s, const char *place, const char *in) {

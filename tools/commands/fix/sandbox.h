@@ -23,6 +23,8 @@ struct sandbox {
 /* s all zero but `work`. From now on changes in these directories are nobody else's; it may be
  * asked for more later. places: real paths, none below another. False: s->why. */
 bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n);
+/* A hint where there is hardly any room left for the try; else "". */
+const char *sandbox_room(const struct sandbox *s);
 /* Is it below that directory, or the same? */
 bool is_within(const char *path, const char *top);
 /* The text with each directory replaced by its copy. The caller frees. */
