@@ -145,47 +145,22 @@ static void like_set_environment(const struct like *l) {
         return; /* relative paths of the variables lead elsewhere; the files are compared */
 }
 
-static char *file_difference(const struct wc_object *object) {
-    const struct wc_object_record *o = &object->r;
-    const char *path = wc_real_path_of(object);
-    struct stat facts;
-
-    if (!path)
-        return NULL;
-    if (stat(path, &facts) != 0)
-        return must_format("%s: %s", path, strerror(errno));
-    if ((o->size > 0 && facts.st_size != o->size) || (o->mtime > 0 && facts.st_mtime != o->mtime))
-        return must_format("%s is another file than it was", path);
-    return NULL;
-}
-
-static char *place_difference(const struct wc_object *object, const struct wc_stack *now) {
-    const struct wc_object_record *o = &object->r;
-    const char *was = wc_real_path_of(object);
-
-    for (size_t i = 0; now && i < now->objects.n; i++) {
-        const struct wc_object_record *other = &now->objects.p[i].r;
-        const char *is = wc_real_path_of(&now->objects.p[i]);
-        if (o->role == other->role && o->mapped == other->mapped &&
-            wc_str_same(o->part, other->part) && was && is && strcmp(was, is) != 0)
-            return must_format("%s is %s now, was %s", wc_base_name(o->path ? o->path : was), is,
-                               was);
-    }
-    return NULL;
-}
-
-/* What is not as it was, as a list of texts: files that are gone or changed, and, where `now` is
- * not NULL, parts that came from elsewhere this time. */
-static json_t *like_differences(const struct like *l, const struct wc_stack *now) {
+/* Which of its files are gone or changed, as a list of texts. */
+static json_t *like_differences(const struct like *l) {
     json_t *list = json_array();
+    struct stat facts;
 
     WC_EACH(object, l->process->stack.objects) {
         const struct wc_object_record *o = &object->r;
+        const char *path = wc_real_path_of(object);
         OWNED char *text = NULL;
-        if (o->role != WC_role_FACADE && o->role != WC_role_PART)
+        if ((o->role != WC_role_FACADE && o->role != WC_role_PART) || !path)
             continue;
-        text = file_difference(object);
-        text = text ? text : place_difference(object, now);
+        if (stat(path, &facts) != 0)
+            text = must_format("%s: %s", path, strerror(errno));
+        else if ((o->size > 0 && facts.st_size != o->size) ||
+                 (o->mtime > 0 && facts.st_mtime != o->mtime))
+            text = must_format("%s is another file than it was", path);
         if (text && json_array_size(list) < DIFFERENCES_MOST)
             json_array_append_new(list, text_to_json(text));
     }
@@ -194,10 +169,18 @@ static json_t *like_differences(const struct like *l, const struct wc_stack *now
 
 /* ---- what came of it ---- */
 
-enum answer { ANSWER_WORKS, ANSWER_STOPS, ANSWER_NO_GPU };
+static const struct {
+    const char *json, *word;
+    enum paint paint;
+    enum exit_code code;
+} answers[] = {{"works", "ok", PAINT_OK, EXIT_NOTHING_WRONG},
+               {"stops", "error", PAINT_ERROR, EXIT_ERRORS_FOUND},
+               {"no-gpu", "nothing tried", PAINT_NOTE, EXIT_NOTHING_OBSERVED}};
 
 struct probed {
-    enum answer answer;
+    const struct like *like; /* NULL: as the present environment gives it */
+    const char *preload, *log;
+    enum { ANSWER_WORKS, ANSWER_STOPS, ANSWER_NO_GPU } answer;
     struct trial trial;
     /* What the child said, in its output; NULL: it did not. */
     char *step, *words, *name, *gpu, *no_gpu, *works, *number;
@@ -205,23 +188,15 @@ struct probed {
     struct logs logs; /* its log */
     struct report report;
     bool has_report;
-    const struct like *like; /* NULL: as the present environment gives it */
-    json_t *differences;     /* from that; empty without */
-};
-
-/* ---- the child ---- */
-
-struct environment {
-    const struct like *like; /* NULL: the present one */
-    const char *preload, *log;
+    json_t *differences; /* from that; empty without */
 };
 
 static void set_environment(void *arg) {
-    const struct environment *e = arg;
+    const struct probed *p = arg;
 
-    if (e->like)
-        like_set_environment(e->like);
-    trial_watch(e->preload, e->log);
+    if (p->like)
+        like_set_environment(p->like);
+    trial_watch(p->preload, p->log);
 }
 
 static void take_line(struct probed *p, char *line) {
@@ -248,64 +223,39 @@ static bool is_of_driver(const char *id) {
 
 /* Without a GPU nobody knows whether cuDNN would have gone on, unless its files print that it would
  * not. */
-static enum answer judge(const struct probed *p) {
+static void judge(struct probed *p) {
     bool whole =
         !p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0;
     bool has_other_error =
         p->has_report &&
         WC_ANY(f, p->report.findings, f->severity == WC_severity_ERROR && !is_of_driver(f->id));
 
-    if (whole && p->works)
-        return ANSWER_WORKS;
-    return p->no_gpu && !has_other_error ? ANSWER_NO_GPU : ANSWER_STOPS;
+    p->answer = whole && p->works               ? ANSWER_WORKS
+                : p->no_gpu && !has_other_error ? ANSWER_NO_GPU
+                                                : ANSWER_STOPS;
 }
 
-static void read_log(struct probed *p, const char *path) {
-    OWNED char *trouble = NULL;
+/* False: no process could be made (errno). */
+static bool probe(struct probed *p) {
+    OWNED char *path = p->like ? must_copy(p->like->facade->r.path) : NULL, *trouble = NULL;
+    char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL}, *save, *line;
 
-    if (logs_read(&p->logs, path, &trouble) && p->logs.process_count > 0) {
+    p->trial = (struct trial){
+        .arguments = arguments, .prepare = set_environment, .arg = p, .patience = timeout};
+    if (!trial_run(&p->trial))
+        return false;
+    for (char *at = p->trial.output; (line = strtok_r(at, "\n", &save)); at = NULL)
+        take_line(p, line);
+    p->version =
+        p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
+    p->has_report = logs_read(&p->logs, p->log, &trouble) && p->logs.process_count > 0;
+    if (p->has_report) {
         report_make(&p->report, p->logs.processes[0]);
         report_plan(&p->report);
-        p->has_report = true;
     }
-}
-
-static bool probe(struct probed *p, const char *shim, const char *directory) {
-    OWNED char *path = p->like ? must_copy(p->like->facade->r.path) : NULL;
-    char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL};
-    OWNED char *log = must_format("%s/log.jsonl", directory),
-               *preload = preload_list(getenv("LD_PRELOAD"), shim);
-    char *save, *line;
-    struct environment environment = {p->like, preload, log};
-    bool good;
-
-    p->trial = (struct trial){.arguments = arguments,
-                              .prepare = set_environment,
-                              .arg = &environment,
-                              .patience = timeout};
-    good = trial_run(&p->trial);
-    if (good) {
-        for (char *at = p->trial.output; (line = strtok_r(at, "\n", &save)); at = NULL)
-            take_line(p, line);
-        p->version =
-            p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
-        read_log(p, log);
-        p->answer = judge(p);
-        p->differences =
-            p->like ? like_differences(p->like, p->has_report ? &p->report.source->stack : NULL)
-                    : json_array();
-    } else {
-        complain("no process could be made: %s", strerror(errno));
-    }
-    return good;
-}
-
-static void probed_end(struct probed *p) {
-    json_decref(p->differences);
-    if (p->has_report)
-        report_end(&p->report);
-    logs_end(&p->logs);
-    trial_end(&p->trial);
+    p->differences = p->like ? like_differences(p->like) : json_array();
+    judge(p);
+    return true;
 }
 
 /* ---- the answer ---- */
@@ -328,19 +278,17 @@ static char *stopped_text(const struct probed *p) {
 }
 
 static char *answer_text(const struct probed *p) {
-    char version[WC_VERSION_TEXT], *stopped = stopped_text(p), *text;
+    OWNED char *stopped = stopped_text(p);
+    char version[WC_VERSION_TEXT];
 
     wc_version_format(p->version, version);
     if (p->answer == ANSWER_WORKS)
-        text = must_format("cuDNN works here: %s, a convolution on %s gave the right values",
+        return must_format("cuDNN works here: %s, a convolution on %s gave the right values",
                            version, p->gpu);
-    else if (p->answer == ANSWER_NO_GPU)
-        text = must_format("no GPU to try on: %s; cuDNN %s is loaded%s%s", p->no_gpu, version,
+    if (p->answer == ANSWER_NO_GPU)
+        return must_format("no GPU to try on: %s; cuDNN %s is loaded%s%s", p->no_gpu, version,
                            stopped ? ", " : "", stopped ? stopped : "");
-    else
-        text = must_format("cuDNN does not work here: %s", stopped ? stopped : "it ended early");
-    free(stopped);
-    return text;
+    return must_format("cuDNN does not work here: %s", stopped ? stopped : "it ended early");
 }
 
 static void print_objects(const struct wc_stack *s) {
@@ -375,11 +323,9 @@ static void print_as_logged(FILE *to, char *text) {
 }
 
 static void print_answer(const struct probed *p) {
-    static const char *const words[] = {"ok", "error", "nothing tried"};
-    static const enum paint paints[] = {PAINT_OK, PAINT_ERROR, PAINT_NOTE};
     OWNED char *text = answer_text(p);
 
-    printf("%s%s%s", paint_begin(options.colour, paints[p->answer]), words[p->answer],
+    printf("%s%s%s", paint_begin(options.colour, answers[p->answer].paint), answers[p->answer].word,
            paint_end(options.colour));
     print_format(stdout, ": %s\n", text);
     if (p->has_report)
@@ -399,37 +345,39 @@ static void print_answer(const struct probed *p) {
 }
 
 static void print_json(const struct probed *p) {
-    static const char *const words[] = {"works", "stops", "no-gpu"};
-    char version[WC_VERSION_TEXT], *text = answer_text(p), *stopped = stopped_text(p);
-    bool works = p->answer == ANSWER_WORKS;
+    OWNED char *text = answer_text(p), *stopped = stopped_text(p);
+    const bool works = p->answer == ANSWER_WORKS;
+    char version[WC_VERSION_TEXT];
 
-    json_print(
-        stdout,
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o}", "verdict", words[p->answer],
-                  "text", text_to_json(text), "step", text_to_json(works ? NULL : p->step),
-                  "stopped", text_to_json(works ? NULL : stopped), "version",
-                  text_to_json(wc_version_text(p->version, version)), "gpu", text_to_json(p->gpu),
-                  "like", text_to_json(p->like ? p->like->process->path : NULL), "differences",
-                  p->differences, "said", text_to_json(p->trial.errors), "report",
-                  p->has_report ? render_json(&p->report) : json_null()));
-    free(stopped);
-    free(text);
+    json_print(stdout,
+               json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o, s:o}", "verdict",
+                         answers[p->answer].json, "text", text_to_json(text), "step",
+                         text_to_json(works ? NULL : p->step), "stopped",
+                         text_to_json(works ? NULL : stopped), "version",
+                         text_to_json(wc_version_text(p->version, version)), "gpu",
+                         text_to_json(p->gpu), "like",
+                         text_to_json(p->like ? p->like->process->path : NULL), "differences",
+                         p->differences, "said", text_to_json(p->trial.errors), "report",
+                         p->has_report ? render_json(&p->report) : json_null()));
 }
 
 /* like: NULL: the present environment. */
 static int probe_and_print(const struct like *like, const char *shim, const char *directory) {
-    static const enum exit_code codes[] = {EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND,
-                                           EXIT_NOTHING_OBSERVED};
-    struct probed p = {.like = like};
+    OWNED char *log = must_format("%s/log.jsonl", directory),
+               *preload = preload_list(getenv("LD_PRELOAD"), shim);
+    struct probed p = {.like = like, .preload = preload, .log = log};
 
-    if (!probe(&p, shim, directory))
+    if (!probe(&p)) {
+        complain("no process could be made: %s", strerror(errno));
         return EXIT_USAGE;
-    if (options.json)
-        print_json(&p);
-    else
-        print_answer(&p);
-    probed_end(&p);
-    return (int)codes[p.answer];
+    }
+    (options.json ? print_json : print_answer)(&p);
+    json_decref(p.differences);
+    if (p.has_report)
+        report_end(&p.report);
+    logs_end(&p.logs);
+    trial_end(&p.trial);
+    return (int)answers[p.answer].code;
 }
 
 /* ---- all of it ---- */
@@ -473,30 +421,27 @@ static int probe_command(char **command, const char *shim, const char *directory
     return answer;
 }
 
-static int run_probe(char **command) {
-    char *shim = preload_find_shim(NULL), *directory = shim ? trial_directory() : NULL;
-    int answer = EXIT_USAGE;
-
-    if (shim && !directory)
-        complain("no directory can be made for the log: %s", strerror(errno));
-    else if (shim && like_log)
-        answer = probe_like(like_log, shim, directory);
-    else if (shim && *command)
-        answer = probe_command(command, shim, directory);
-    else if (shim)
-        answer = probe_and_print(NULL, shim, directory);
-    if (directory)
-        trial_directory_end(directory);
-    free(shim);
-    return answer;
-}
-
 static int probe_arguments(int n, char **command) {
+    OWNED char *shim = NULL;
+    char *directory;
+    int answer;
+
     if (like_log && n > 0) {
         complain("either --like or a command, not both");
         return EXIT_USAGE;
     }
-    return run_probe(command);
+    shim = preload_find_shim(NULL);
+    directory = shim ? trial_directory() : NULL;
+    if (!directory) {
+        if (shim)
+            complain("no directory can be made for the log: %s", strerror(errno));
+        return EXIT_USAGE;
+    }
+    answer = like_log   ? probe_like(like_log, shim, directory)
+             : *command ? probe_command(command, shim, directory)
+                        : probe_and_print(NULL, shim, directory);
+    trial_directory_end(directory);
+    return answer;
 }
 
 int cmd_probe(int argc, char **argv) {

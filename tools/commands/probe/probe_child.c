@@ -45,44 +45,45 @@ static void print(const char *word, const char *rest) {
 
 /* ---- cuDNN is loaded ---- */
 
+/* Where none is found, what the loader said of the first name. */
 static bool load(struct probe *p, const char *path) {
     const char *const names[] = {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7", "libcudnn.so"};
-    char first[512] = "";
-    const char *name = path, *words;
+    const size_t n = path ? 1 : sizeof(names) / sizeof(names[0]);
+    const char *name = NULL, *words;
+    char said[512] = "";
 
     print("step", "dlopen");
-    if (path)
-        p->cudnn = dlopen(path, RTLD_LAZY);
-    for (size_t i = 0; !path && !p->cudnn && i < sizeof(names) / sizeof(names[0]); i++) {
-        name = names[i];
+    for (size_t i = 0; i < n && !p->cudnn; i++) {
+        name = path ? path : names[i];
         p->cudnn = dlopen(name, RTLD_LAZY);
         words = p->cudnn ? NULL : dlerror();
-        if (words && !*first)
-            snprintf(first, sizeof(first), "%s", words);
+        if (words && !*said)
+            snprintf(said, sizeof(said), "%s", words);
     }
-    if (!p->cudnn) {
-        words = *first ? first : dlerror();
-        print("failed", words ? words : "no words");
-        return false;
-    }
-    print("name", name);
-    return true;
+    print(p->cudnn ? "name" : "failed", p->cudnn ? name : *said ? said : "no words");
+    return p->cudnn != NULL;
+}
+
+/* Without it, `word` says so of that library. */
+static bool find(void *library, const char *name, void *function, const char *word,
+                 const char *subject) {
+    char text[128];
+    bool found = look_up_function(library, name, function);
+
+    snprintf(text, sizeof(text), "%s has no %s", subject, name);
+    if (!found)
+        print(word, text);
+    return found;
 }
 
 static bool find_functions(struct probe *p) {
     print("step", "dlsym");
 #define CUDNN(name, arguments)                                                                     \
-    if (!look_up_function(p->cudnn, #name, &p->call.name)) {                                       \
-        print("failed", "it has no " #name);                                                       \
-        return false;                                                                              \
-    }
+    if (!find(p->cudnn, #name, &p->call.name, "failed", "it"))                                     \
+        return false;
 #define CUDA(name, arguments)
 #include "probe_calls.def"
-    if (!look_up_function(p->cudnn, "cudnnGetVersion", &p->call.cudnnGetVersion)) {
-        print("failed", "it has no cudnnGetVersion");
-        return false;
-    }
-    return true;
+    return find(p->cudnn, "cudnnGetVersion", &p->call.cudnnGetVersion, "failed", "it");
 }
 
 static void ask_version(struct probe *p) {
@@ -106,10 +107,8 @@ static bool find_driver(struct probe *p) {
     }
 #define CUDNN(name, arguments)
 #define CUDA(name, arguments)                                                                      \
-    if (!look_up_function(p->cuda, #name, &p->call.name)) {                                        \
-        print("nogpu", "libcuda.so.1 has no " #name);                                              \
-        return false;                                                                              \
-    }
+    if (!find(p->cuda, #name, &p->call.name, "nogpu", "libcuda.so.1"))                             \
+        return false;
 #include "probe_calls.def"
     return true;
 }
@@ -142,21 +141,19 @@ static bool succeeds(const struct probe *p, cudnnStatus_t status) {
     const char *name = wc_status_name(status, p->major);
     char text[128];
 
-    if (status == 0)
-        return true;
     snprintf(text, sizeof(text), "returned %s (%d)", name ? name : "an unknown status", status);
-    print("failed", text);
-    return false;
+    if (status != 0)
+        print("failed", text);
+    return status == 0;
 }
 
 static bool cuda_succeeds(CUresult result) {
     char text[64];
 
-    if (result == 0)
-        return true;
     snprintf(text, sizeof(text), "returned CUresult %d", result);
-    print("failed", text);
-    return false;
+    if (result != 0)
+        print("failed", text);
+    return result == 0;
 }
 
 #define TRY(p, name, ...) (print("step", #name), succeeds(p, (p)->call.name(__VA_ARGS__)))
