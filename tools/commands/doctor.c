@@ -151,53 +151,41 @@ static int be_the_child(void) {
     return EXIT_NOTHING_WRONG;
 }
 
-struct small_child {
-    const char *preload, *log;
-};
-
-static void set_environment(void *arg) {
-    const struct small_child *s = arg;
-
-    unsetenv("WHICHCUDNN_DISABLE");
-    unsetenv("WHICHCUDNN_EXPECT");
-    trial_watch(s->preload, s->log);
-}
-
 struct tried {
+    const char *preload, *log;
     bool awake; /* it wrote a log */
     bool has_libcuda;
     char *version; /* of the library, as that log says; NULL: it does not */
     char *words;   /* the loader's, on standard error; NULL: none */
 };
 
-static void read_trial_log(struct tried *t, const char *path) {
-    struct logs logs = {.file_count = 0};
-    OWNED char *trouble = NULL;
+static void set_environment(void *arg) {
+    const struct tried *t = arg;
 
-    t->awake = logs_read(&logs, path, &trouble);
-    for (size_t i = 0; i < logs.process_count; i++)
-        if (!t->version && logs.processes[i]->stack.process.shim_version)
-            t->version = must_copy(logs.processes[i]->stack.process.shim_version);
-    logs_end(&logs);
+    unsetenv("WHICHCUDNN_DISABLE");
+    unsetenv("WHICHCUDNN_EXPECT");
+    trial_watch(t->preload, t->log);
 }
 
-static void try_preload(struct tried *t, const char *preload, const char *directory) {
+static void try_preload(struct tried *t) {
     char *arguments[] = {"whichcudnn", "doctor", "--child", NULL};
-    OWNED char *log = must_format("%s/log.jsonl", directory);
-    struct small_child child = {preload, log};
     struct trial trial = {
-        .arguments = arguments, .prepare = set_environment, .arg = &child, .patience = PATIENCE};
+        .arguments = arguments, .prepare = set_environment, .arg = t, .patience = PATIENCE};
+    struct logs logs = {.file_count = 0};
+    OWNED char *trouble = NULL;
     size_t n;
 
-    memset(t, 0, sizeof(*t));
-    unlink(log);
-    if (trial_run(&trial)) {
-        t->has_libcuda = strstr(trial.output, "libcuda found") != NULL;
-        n = strcspn(trial.errors, "\n");
-        t->words = n > 0 ? must_format("%.*s", (int)n, trial.errors) : NULL;
-        read_trial_log(t, log);
-        trial_end(&trial);
-    }
+    unlink(t->log);
+    if (!trial_run(&trial))
+        return;
+    t->has_libcuda = strstr(trial.output, "libcuda found") != NULL;
+    n = strcspn(trial.errors, "\n");
+    t->words = n > 0 ? must_format("%.*s", (int)n, trial.errors) : NULL;
+    trial_end(&trial);
+    t->awake = logs_read(&logs, t->log, &trouble);
+    if (logs.process_count > 0)
+        t->version = must_copy(logs.processes[0]->stack.process.shim_version);
+    logs_end(&logs);
 }
 
 static void tried_end(struct tried *t) {
@@ -205,11 +193,10 @@ static void tried_end(struct tried *t) {
     free(t->words);
 }
 
-static void check_refused(struct checks *c, const struct tried *t, const char *shim,
-                          const char *directory) {
-    struct tried alone;
+static void check_refused(struct checks *c, const struct tried *t, const char *shim) {
+    struct tried alone = {.preload = shim, .log = t->log};
 
-    try_preload(&alone, shim, directory);
+    try_preload(&alone);
     if (alone.awake)
         add(c, "preload", CHECK_ERROR,
             "take the others out of LD_PRELOAD, one by one, to see which it is",
@@ -224,35 +211,30 @@ static void check_refused(struct checks *c, const struct tried *t, const char *s
     tried_end(&alone);
 }
 
-static void check_awake(struct checks *c, const struct tried *t) {
-    if (t->version && strcmp(t->version, WHICHCUDNN_VERSION) != 0)
-        add(c, "preload", CHECK_WARNING, "install both from one release",
-            "the library is whichcudnn %s, the command " WHICHCUDNN_VERSION, t->version);
-    else
-        add(c, "preload", CHECK_OK, NULL, "LD_PRELOAD is honoured: a small child wrote a log");
-    if (t->words)
-        add(c, "preload", CHECK_WARNING, "it would say so in each process", "the loader says: %s",
-            t->words);
-}
-
 static void check_preload(struct checks *c, const char *shim, bool *has_libcuda) {
-    char *directory = trial_directory(), *list;
-    struct tried t;
+    char *directory = trial_directory();
+    OWNED char *list = preload_list(getenv("LD_PRELOAD"), shim),
+               *log = must_format("%s/log.jsonl", directory);
+    struct tried t = {.preload = list, .log = log};
 
     if (!directory) {
         add(c, "preload", CHECK_WARNING, "set TMPDIR to a directory that can be written",
             "not tried, no directory can be made: %s", strerror(errno));
         return;
     }
-    list = preload_list(getenv("LD_PRELOAD"), shim);
-    try_preload(&t, list, directory);
+    try_preload(&t);
     *has_libcuda = t.has_libcuda;
-    if (t.awake)
-        check_awake(c, &t);
+    if (!t.awake)
+        check_refused(c, &t, shim);
+    else if (t.version && strcmp(t.version, WHICHCUDNN_VERSION) != 0)
+        add(c, "preload", CHECK_WARNING, "install both from one release",
+            "the library is whichcudnn %s, the command " WHICHCUDNN_VERSION, t.version);
     else
-        check_refused(c, &t, shim, directory);
+        add(c, "preload", CHECK_OK, NULL, "LD_PRELOAD is honoured: a small child wrote a log");
+    if (t.awake && t.words)
+        add(c, "preload", CHECK_WARNING, "it would say so in each process", "the loader says: %s",
+            t.words);
     tried_end(&t);
-    free(list);
     trial_directory_end(directory);
 }
 
@@ -363,9 +345,6 @@ static void check_system(struct checks *c, const struct wc_machine_record *machi
         machine->operating_system ? machine->operating_system : names.machine,
         machine->container ? ", in a container: " : "",
         machine->container ? machine->container : "");
-    if (access("/lib/ld-musl-x86_64.so.1", F_OK) == 0 ||
-        access("/lib/ld-musl-aarch64.so.1", F_OK) == 0)
-        add(c, "system", CHECK_OK, NULL, "musl is here, too: nothing is seen in its programs");
 }
 
 static void check_driver(struct checks *c, const struct wc_machine_record *machine,
@@ -417,6 +396,7 @@ static void check_process(struct checks *c, const struct source *log) {
         add(c, "log", CHECK_OK, NULL, "%s: no trouble", log->path);
 }
 
+/* False: it cannot be read. */
 static bool check_log(struct checks *c, const char *path) {
     struct logs logs = {.file_count = 0};
     OWNED char *trouble = NULL;
@@ -430,25 +410,13 @@ static bool check_log(struct checks *c, const char *path) {
     return good;
 }
 
-/* False: one that was named cannot be read. */
-static bool check_logs(struct checks *c, int n, char **paths) {
-    OWNED char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
-    bool good = true;
-
-    for (int i = 0; i < n; i++)
-        good = check_log(c, paths[i]) && good;
-    if (newest)
-        check_log(c, newest);
-    return good;
-}
-
 /* ---- all of it ---- */
 
-static bool check_all(struct checks *c, int n, char **logs) {
+static void check_computer(struct checks *c) {
     struct wc_machine machine = {.kernel = NULL};
-    struct wc_record r;
-    bool has_libcuda = false;
     OWNED char *shim = check_library(c);
+    bool has_libcuda = false;
+    struct wc_record r;
 
     wc_record_begin(&r, WC_KIND_machine);
     wc_machine_read(&disk_files, &machine, &r.u.machine);
@@ -460,18 +428,21 @@ static bool check_all(struct checks *c, int n, char **logs) {
     check_system(c, &r.u.machine);
     check_driver(c, &r.u.machine, has_libcuda);
     check_tables(c);
-    return check_logs(c, n, logs);
 }
 
 static int doctor(int n, char **logs) {
     struct checks checks = {.n = 0};
-    bool all_read = check_all(&checks, n, logs);
-    int answer = worst_of(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+    OWNED char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
+    bool all_read = true;
+    int answer;
 
-    if (options.json)
-        print_json(&checks);
-    else
-        print_checks(&checks);
+    check_computer(&checks);
+    for (int i = 0; i < n; i++)
+        all_read = check_log(&checks, logs[i]) && all_read;
+    if (newest)
+        check_log(&checks, newest);
+    answer = worst_of(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+    (options.json ? print_json : print_checks)(&checks);
     for (size_t i = 0; i < checks.n; i++)
         free(checks.p[i].text);
     free(checks.p);
