@@ -48,14 +48,6 @@ static const char *text_of_step(const json_t *step) {
     return json_string_value(json_object_get(step, "text"));
 }
 
-static size_t count(const json_t *steps, const char *kind) {
-    size_t n = 0;
-
-    for (size_t i = 0; i < json_array_size(steps); i++)
-        n += is_kind(json_array_get(steps, i), kind);
-    return n;
-}
-
 /* ---- asking ---- */
 
 /* Asks the user about what was shown; yes: the answer is known. False is complained of. */
@@ -149,17 +141,6 @@ static int do_all(const json_t *steps, const char *near) {
     return good ? EXIT_NOTHING_WRONG : asked ? 128 + asked : EXIT_USAGE;
 }
 
-/* Why a step is not made here; NULL: all are. */
-static const char *refusal_of(const json_t *steps, const json_t **of) {
-    const char *why = NULL;
-
-    for (size_t i = 0; i < json_array_size(steps) && !why; i++) {
-        *of = json_array_get(steps, i);
-        why = json_string_value(json_object_get(*of, "refused"));
-    }
-    return why;
-}
-
 /* ---- what is left to the user ---- */
 
 /* "COMMAND" where a shell would need quotes. */
@@ -196,24 +177,30 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
     const char *log = command ? "" : j->in.logs.processes[0]->path; /* a command's goes away */
     OWNED char *near = directory_of(log);
     OWNED char *journal = saved_journal_in(near);
-    json_t *steps = held ? json_incref(json_object_get(held, "steps")) : steps_of_best(j);
-    const size_t commands = steps ? count(steps, "command") : 0;
-    const json_t *refused = NULL;
-    const char *refusal = steps ? refusal_of(steps, &refused) : NULL;
+    json_t *steps = held ? json_incref(json_object_get(held, "steps")) : steps_of_best(j), *step;
+    const json_t *refused = NULL; /* the first that is not made here */
+    size_t commands = 0, i;
     int answer = EXIT_USAGE;
 
+    json_array_foreach(steps, i, step) {
+        commands += is_kind(step, "command");
+        if (!refused && json_is_string(json_object_get(step, "refused")))
+            refused = step;
+    }
     if (journal) {
         complain("nothing was done: an earlier repair was cut off: whichcudnn fix --undo %s",
                  journal);
     } else if (!steps) {
         complain("no repair is known that could be made");
         return EXIT_NOT_REPAIRED;
-    } else if (refusal) {
-        complain("nothing was done: %s", refusal);
+    } else if (refused) {
+        complain("nothing was done: %s", json_string_value(json_object_get(refused, "refused")));
         if (text_of_step(refused))
             complain("for you to do: %s", text_of_step(refused));
-    } else if (commands == 0 || agrees_to_steps(steps, yes)) {
-        answer = commands > 0 ? do_all(steps, near) : EXIT_NOTHING_WRONG;
+    } else if (commands == 0) {
+        answer = EXIT_NOTHING_WRONG;
+    } else if (agrees_to_steps(steps, yes)) {
+        answer = do_all(steps, near);
     }
     *applied = json_pack("{s:b, s:o}", "done", commands > 0 && answer == EXIT_NOTHING_WRONG,
                          "steps", steps ? json_incref(steps) : json_array());

@@ -77,32 +77,26 @@ static bool run_step(struct sandbox *s, const char *command, char **trouble) {
     return good;
 }
 
-/* Python runs it before the first line of any program, and then whatever has that name elsewhere.
- */
-static bool write_python(struct stage *s, const char *lines, char **trouble) {
+/* Python runs it before the first line of any program, and then whatever has that name elsewhere:
+ * who imports us wants a module of that name. */
+static const char startup[] = "import sys\n"
+                              "try:\n    %s\nexcept ImportError:\n    pass\n"
+                              "sys.path = [p for p in sys.path if p != '%s']\n"
+                              "own = sys.modules.pop('sitecustomize', None)\n"
+                              "try:\n    import sitecustomize\nexcept ImportError:\n    pass\n"
+                              "sys.modules.setdefault('sitecustomize', own)\n";
+
+static bool write_python(struct stage *s, const char *statement, char **trouble) {
     OWNED char *directory = must_format("%s/python-%zu", s->sandbox.work, s->rounds);
     OWNED char *path = must_format("%s/sitecustomize.py", directory);
     FILE *to = mkdir(directory, S_IRWXU) == 0 || errno == EEXIST ? fopen(path, "ae") : NULL;
-    bool good = to != NULL;
 
-    if (to) {
-        fputs("import sys\ntry:\n", to);
-        for (const char *line = lines; *line; line += strcspn(line, "\n") + 1)
-            fprintf(to, "    %.*s\n", (int)strcspn(line, "\n"), line);
-        fprintf(to,
-                "except ImportError:\n    pass\n"
-                "sys.path = [p for p in sys.path if p != '%s']\n"
-                "own = sys.modules.pop('sitecustomize', None)\n"
-                "try:\n    import sitecustomize\nexcept ImportError:\n    pass\n"
-                "sys.modules.setdefault('sitecustomize', own)\n", /* who imports us wants one */
-                directory);
-        good = fclose(to) == 0;
-    }
-    if (good)
-        sandbox_put_in_front("PYTHONPATH", directory);
-    else
+    if (!to || fprintf(to, startup, statement, directory) < 0 || fclose(to) != 0) {
         *trouble = must_format("%s: %s", path, strerror(errno));
-    return good;
+        return false;
+    }
+    sandbox_put_in_front("PYTHONPATH", directory);
+    return true;
 }
 
 static const char *there(struct stage *s, const char *text) {

@@ -176,10 +176,10 @@ static void add_changes(struct making *m, struct step *step) {
 }
 
 /* Before all else that Python does, which is before any program's own first import. */
-static const char *lines_of(struct making *m, const struct edit *e) {
+static const char *statement_of(struct making *m, const struct edit *e) {
     return e->kind == EDIT_IMPORT_FIRST
-               ? wc_arena_format(m->memory, "import %s\n", e->name)
-               : wc_arena_format(m->memory, "import %s\n%s.%s()\n", e->name, e->name, e->value);
+               ? wc_arena_format(m->memory, "import %s", e->name)
+               : wc_arena_format(m->memory, "import %s; %s.%s()", e->name, e->name, e->value);
 }
 
 static bool is_name(const char *text) {
@@ -212,7 +212,7 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
     }
     if (kind == STEP_PYTHON && is_name(e->name) &&
         (e->kind == EDIT_IMPORT_FIRST || is_name(e->value)))
-        command = lines_of(m, e);
+        command = statement_of(m, e);
     if (!command) {
         m->out->why =
             wc_arena_format(m->memory, "no command is known that can %s", text_of(m->memory, &one));

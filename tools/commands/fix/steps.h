@@ -14,14 +14,14 @@
 enum step_kind {
     STEP_VARIABLE, /* of the command's environment */
     STEP_COMMAND,  /* a shell's */
-    STEP_PYTHON,   /* lines that Python is to run before all others */
+    STEP_PYTHON,   /* a statement that Python is to run before all others */
     STEP_SAID      /* nobody but the user can do it */
 };
 
 struct step {
     enum step_kind kind;
     const struct edit *edit;
-    const char *text; /* a command, "export NAME=value", lines of Python, a sentence */
+    const char *text; /* a command, "export NAME=value", a statement of Python, a sentence */
     const char *changes[STEP_CHANGES]; /* real paths, the directory of packages first; NULL: none */
     const char *refused;               /* why it is not for --apply; NULL: it is */
 };
