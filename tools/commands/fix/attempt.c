@@ -55,26 +55,22 @@ static char *complaint(const char *command, int status, const char *said, const 
                        room);
 }
 
-/* False: *trouble. */
-static bool run_step(struct sandbox *s, const char *command, char **trouble) {
-    char *arguments[] = {"sh", "-c", (char *)command, NULL};
+/* What may fail gives why it did, which the caller frees; NULL: it did not. */
+static char *run_step(struct sandbox *s, const char *command) {
+    char *arguments[] = {"sh", "-c", (char *)command, NULL}, *trouble = NULL;
     struct trial t = {
         .program = "/bin/sh", .arguments = arguments, .prepare = sandbox_guard, .arg = s};
-    bool good;
 
     fflush(NULL);
-    if (!trial_run(&t)) {
-        *trouble = must_format("no process can be made: %s", strerror(errno));
-        return false;
-    }
-    good = t.status == 0;
-    if (!good)
-        *trouble = WIFSIGNALED(t.status)
-                       ? must_format("%s: ended by signal %d", command, WTERMSIG(t.status))
-                       : complaint(command, WEXITSTATUS(t.status), *t.errors ? t.errors : t.output,
-                                   sandbox_room(s));
+    if (!trial_run(&t))
+        return must_format("no process can be made: %s", strerror(errno));
+    if (WIFSIGNALED(t.status))
+        trouble = must_format("%s: ended by signal %d", command, WTERMSIG(t.status));
+    else if (t.status != 0)
+        trouble = complaint(command, WEXITSTATUS(t.status), *t.errors ? t.errors : t.output,
+                            sandbox_room(s));
     trial_end(&t);
-    return good;
+    return trouble;
 }
 
 /* Python runs it before the first line of any program, and then whatever has that name elsewhere:
@@ -86,30 +82,27 @@ static const char startup[] = "import sys\n"
                               "try:\n    import sitecustomize\nexcept ImportError:\n    pass\n"
                               "sys.modules.setdefault('sitecustomize', own)\n";
 
-static bool write_python(struct stage *s, const char *statement, char **trouble) {
+static char *write_python(struct stage *s, const char *statement) {
     OWNED char *directory = must_format("%s/python-%zu", s->sandbox.work, s->rounds);
     OWNED char *path = must_format("%s/sitecustomize.py", directory);
     FILE *to = mkdir(directory, S_IRWXU) == 0 || errno == EEXIST ? fopen(path, "ae") : NULL;
 
-    if (!to || fprintf(to, startup, statement, directory) < 0 || fclose(to) != 0) {
-        *trouble = must_format("%s: %s", path, strerror(errno));
-        return false;
-    }
+    if (!to || fprintf(to, startup, statement, directory) < 0 || fclose(to) != 0)
+        return must_format("%s: %s", path, strerror(errno));
     sandbox_put_in_front("PYTHONPATH", directory);
-    return true;
+    return NULL;
 }
 
-static const char *there(struct stage *s, const char *text) {
-    OWNED char *made = text ? sandbox_there(&s->sandbox, text) : NULL;
-
-    return made ? wc_arena_string(&s->memory.arena, made) : NULL;
+/* Texts of this process end with it. */
+static char *there(const struct stage *s, const char *text) {
+    return text ? sandbox_there(&s->sandbox, text) : NULL;
 }
 
 /* The same edits, of the copies. */
-static struct edits edits_there(struct stage *s, const struct edits *edits) {
-    struct edit *moved = wc_arena_take(&s->memory.arena, (edits->n + 1) * sizeof(*moved));
+static struct edits edits_there(const struct stage *s, const struct edits *edits) {
+    struct edit *moved = must_allocate((edits->n + 1) * sizeof(*moved));
 
-    for (size_t i = 0; moved && i < edits->n; i++) {
+    for (size_t i = 0; i < edits->n; i++) {
         const struct edit *e = &edits->p[i];
         moved[i] = *e;
         moved[i].path = there(s, e->path);
@@ -118,28 +111,24 @@ static struct edits edits_there(struct stage *s, const struct edits *edits) {
         if (e->kind == EDIT_SET)
             moved[i].value = there(s, e->value);
     }
-    return (struct edits){moved, moved ? edits->n : 0};
+    return (struct edits){moved, edits->n};
 }
 
-static bool do_step(struct stage *s, const struct step *step, char **trouble) {
+static char *do_step(struct stage *s, const struct step *step) {
     const struct edit *e = step->edit;
 
-    switch (step->kind) {
-    case STEP_VARIABLE:
-        if (e->kind == EDIT_SET)
-            setenv(e->name, e->value, 1);
-        else
-            unsetenv(e->name);
-        return true;
-    case STEP_PYTHON:
-        return write_python(s, step->text, trouble);
-    case STEP_COMMAND:
+    if (step->kind == STEP_PYTHON)
+        return write_python(s, step->text);
+    if (step->kind == STEP_COMMAND) {
         if (s->sandbox.how == SANDBOX_COPIES && e->environment)
             sandbox_put_in_front("PYTHONPATH", e->environment);
-        return run_step(&s->sandbox, step->text, trouble);
-    default:
-        return true;
+        return run_step(&s->sandbox, step->text);
     }
+    if (e->kind == EDIT_SET)
+        setenv(e->name, e->value, 1);
+    else
+        unsetenv(e->name);
+    return NULL;
 }
 
 static void keep_steps(struct stage *s, const struct steps *steps, const struct repair *r) {
@@ -152,30 +141,24 @@ static void keep_steps(struct stage *s, const struct steps *steps, const struct 
                           r->command ? r->command : r->text);
 }
 
-/* False: *trouble. */
-static bool make_repair(struct stage *s, const struct repair *r, char **trouble) {
+static char *make_repair(struct stage *s, const struct repair *r) {
     struct wc_arena *memory = &s->memory.arena;
+    char *trouble = NULL;
     struct steps steps;
     struct edits moved;
 
     steps_make(&steps, memory, &r->edits);
-    if (steps.why) {
-        *trouble = must_copy(steps.why);
-        return false;
-    }
+    if (steps.why)
+        return must_copy(steps.why);
     keep_steps(s, &steps, r);
-    if (!sandbox_cover(&s->sandbox, steps.places, steps.place_count)) {
-        *trouble = must_copy(s->sandbox.why);
-        return false;
-    }
-    if (s->sandbox.how == SANDBOX_COPIES) {
+    trouble = sandbox_cover(&s->sandbox, steps.places, steps.place_count);
+    if (!trouble && s->sandbox.how == SANDBOX_COPIES) {
         moved = edits_there(s, &r->edits);
         steps_make(&steps, memory, &moved);
     }
-    for (size_t i = 0; i < steps.n; i++)
-        if (!do_step(s, &steps.p[i], trouble))
-            return false;
-    return true;
+    for (size_t i = 0; i < steps.n && !trouble; i++)
+        trouble = do_step(s, &steps.p[i]);
+    return trouble;
 }
 
 /* ---- what came of it ---- */
@@ -239,35 +222,32 @@ static const struct repair *next_repair(const struct stage *s, const struct summ
 }
 
 /* Words of the command that lie in a directory of which there is a copy. */
-static char **command_there(struct stage *s) {
+static char **command_there(const struct stage *s) {
+    char **words = NULL;
     size_t n = 0;
-    char **words;
 
-    while (s->a->command[n])
-        n++;
-    words = wc_arena_take(&s->memory.arena, (n + 1) * sizeof(*words));
-    for (size_t i = 0; words && i < n; i++)
-        words[i] = (char *)there(s, s->a->command[i]);
+    do
+        words = must_grow(words, (n + 1) * sizeof(*words));
+    while ((words[n] = there(s, s->a->command[n])) && ++n);
     return words;
 }
 
-/* Makes the repair of a row's finding, and watches the command with it. False: *trouble. */
-static bool play_round(struct stage *s, const struct summary_row *row, const struct repair *r,
-                       char **trouble) {
+/* Makes the repair of a row's finding, and watches the command with it. */
+static char *play_round(struct stage *s, const struct summary_row *row, const struct repair *r) {
     OWNED char *logs = must_format("%s/logs-%zu", s->sandbox.work, s->rounds);
+    char *trouble = make_repair(s, r);
 
-    if (!make_repair(s, r, trouble))
-        return false;
+    if (trouble)
+        return trouble;
     s->targets[s->rounds++] = row->finding->id;
     if (row->finding->severity > s->worst)
         s->worst = row->finding->severity;
     s->now = (struct job){.n = 0}; /* the one before has what this one points to */
     s->status = job_observe(&s->now, command_there(s), logs);
     if (s->status < 0)
-        *trouble = must_format("%s: %s", logs, strerror(errno));
-    else
-        job_make(&s->now);
-    return s->status >= 0;
+        return must_format("%s: %s", logs, strerror(errno));
+    job_make(&s->now);
+    return NULL;
 }
 
 static json_t *play_all(struct stage *s) {
@@ -278,7 +258,7 @@ static json_t *play_all(struct stage *s) {
 
     if (mkdir(s->a->work, S_IRWXU) != 0)
         trouble = must_format("%s: %s", s->a->work, strerror(errno));
-    while (repair && !trouble && play_round(s, row, repair, &trouble)) {
+    while (repair && !trouble && !(trouble = play_round(s, row, repair))) {
         cures = is_cured(s);
         repair = cures || was_stopped(s->status) ? NULL : next_repair(s, &row);
     }

@@ -22,14 +22,8 @@
 #define EXIT_LOST 126
 #define ROOM_LEAST ((fsblkcnt_t)16 << 20)
 
-static bool fail(struct sandbox *s, char *why) {
-    free(s->why);
-    s->why = why;
-    return false;
-}
-
-static bool fail_at(struct sandbox *s, const char *path) {
-    return fail(s, must_format("%s: %s", path, strerror(errno)));
+static char *trouble_of(const char *path) {
+    return must_format("%s: %s", path, strerror(errno));
 }
 
 /* ---- the namespace ---- */
@@ -126,39 +120,39 @@ const char *sandbox_room(const struct sandbox *s) {
                : "";
 }
 
-static bool make_copy(struct sandbox *s, const char *place, const char *copy) {
+static char *make_copy(const struct sandbox *s, const char *place, const char *copy) {
     OWNED char *trouble = NULL;
 
     if (is_within(s->work, place))
-        return fail(s, must_format("%s has the temporary directory %s in it, and cannot be copied "
-                                   "there (TMPDIR says where)",
-                                   place, s->work));
+        return must_format("%s has the temporary directory %s in it, and cannot be copied there "
+                           "(TMPDIR says where)",
+                           place, s->work);
     trouble = copy_tree(place, copy);
-    return !trouble ||
-           fail(s, must_format("no copy in %s: %s%s", s->work, trouble, sandbox_room(s)));
+    return trouble ? must_format("no copy in %s: %s%s", s->work, trouble, sandbox_room(s)) : NULL;
 }
 
-static bool cover(struct sandbox *s, const char *place, const char *in) {
+static char *cover(const struct sandbox *s, const char *place, const char *in) {
     OWNED char *copy = must_format("%s/copy", in), *here = getcwd(NULL, 0), *above = NULL;
     OWNED_FD int work = open(s->work, O_PATH | O_DIRECTORY | O_CLOEXEC);
     OWNED_FD int at = open(place, O_PATH | O_DIRECTORY | O_CLOEXEC), below = -1;
 
     if (at < 0)
-        return fail_at(s, place);
+        return trouble_of(place);
     below = mkdir(in, S_IRWXU) == 0 ? open(in, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (below < 0)
-        return fail_at(s, in);
+        return trouble_of(in);
     if (!mount_overlay(at, below, s->of_user) && !mount_overlay_in_memory(at, below, s->of_user)) {
-        if (!make_copy(s, place, copy))
-            return false;
+        char *trouble = make_copy(s, place, copy);
+        if (trouble)
+            return trouble;
         if (mount(copy, place, NULL, MS_BIND, NULL) != 0)
-            return fail(s, must_format("nothing can be put over %s: %s", place, strerror(errno)));
+            return must_format("nothing can be put over %s: %s", place, strerror(errno));
     }
     /* An overlay shows nothing of what is mounted below its directory. */
     above = must_format("/proc/self/fd/%d", work);
     if (is_within(s->work, place) && mount(above, s->work, NULL, MS_BIND, NULL) != 0)
-        return fail_at(s, s->work);
-    return !here || chdir(here) == 0 || fail_at(s, here);
+        return trouble_of(s->work);
+    return here && chdir(here) != 0 ? trouble_of(here) : NULL;
 }
 
 /* ---- whoever makes the repair ---- */
@@ -272,13 +266,12 @@ void sandbox_put_in_front(const char *variable, const char *directory) {
 }
 
 /* Programs of a virtual environment that is copied are its own, and find their packages there. */
-static bool copy_in_front(struct sandbox *s, const char *place, const char *copy) {
+static char *copy_in_front(const struct sandbox *s, const char *place, const char *copy) {
     static const char *const variables[] = {"PATH",        "PYTHONPATH",   "LD_LIBRARY_PATH",
                                             "VIRTUAL_ENV", "CONDA_PREFIX", "LD_PRELOAD"};
     OWNED char *programs = must_format("%s/bin", copy);
+    char *trouble = make_copy(s, place, copy);
 
-    if (!make_copy(s, place, copy))
-        return false;
     WC_EACH_ROW(variable, variables) {
         const char *value = getenv(*variable);
         OWNED char *there = value ? sandbox_there(s, value) : NULL;
@@ -286,30 +279,31 @@ static bool copy_in_front(struct sandbox *s, const char *place, const char *copy
             setenv(*variable, there, 1);
     }
     sandbox_put_in_front("PATH", programs);
-    return true;
+    return trouble;
 }
 
-static bool change_elsewhere(struct sandbox *s, const char *place) {
+static char *change_elsewhere(struct sandbox *s, const char *place) {
     OWNED char *name = must_format("%s/%zu", s->work, s->n);
 
     for (size_t i = 0; i < s->n; i++)
         if (is_within(place, s->places[i]))
-            return true;
+            return NULL;
         else if (is_within(s->places[i], place)) /* it would be hidden */
-            return fail(s, must_format("%s is changed already", s->places[i]));
+            return must_format("%s is changed already", s->places[i]);
     if (s->n == SANDBOX_PLACES)
-        return fail(s, must_copy("too many directories would be changed"));
+        return must_copy("too many directories would be changed");
     if (s->n == 0)
         s->how = can_have_namespace() ? SANDBOX_COVERS : SANDBOX_COPIES;
     if (s->n == 0 && s->how == SANDBOX_COVERS && !enter_namespace(&s->of_user))
-        return fail(s, must_format("no mount namespace can be had: %s", strerror(errno)));
+        return must_format("no mount namespace can be had: %s", strerror(errno));
     s->places[s->n++] = must_copy(place);
     return s->how == SANDBOX_COVERS ? cover(s, place, name) : copy_in_front(s, place, name);
 }
 
-bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!change_elsewhere(s, places[i]))
-            return false;
-    return true;
+char *sandbox_cover(struct sandbox *s, const char *const *places, size_t n) {
+    char *trouble = NULL;
+
+    for (size_t i = 0; i < n && !trouble; i++)
+        trouble = change_elsewhere(s, places[i]);
+    return trouble;
 }

@@ -17,12 +17,12 @@ struct sandbox {
     bool of_user; /* the namespace has users of its own */
     char *places[SANDBOX_PLACES];
     size_t n;
-    char *why; /* it could not be made; NULL: it could */
 };
 
 /* s all zero but `work`. From now on changes in these directories are nobody else's; it may be
- * asked for more later. places: real paths, none below another. False: s->why. */
-bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n);
+ * asked for more later. places: real paths, none below another. NULL: done;
+ * else why not, which the caller frees. */
+char *sandbox_cover(struct sandbox *s, const char *const *places, size_t n);
 /* A hint where there is hardly any room left for the try; else "". */
 const char *sandbox_room(const struct sandbox *s);
 /* Is it below that directory, or the same? */
