@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "input.h"
@@ -138,20 +137,14 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
 
 static int check_command(const struct source *lock) {
     char *directory = trial_directory();
+    OWNED char *logs = must_format("%s/logs", directory);
     struct inputs now = {.troubles = NULL};
-    char **run;
-    int n, status, found;
+    int status = directory ? input_observe(&now, command, logs) : -1, found;
 
-    if (!directory) {
+    if (status < 0) {
         complain("no directory can be made for the logs: %s", strerror(errno));
         return EXIT_USAGE;
     }
-    run = run_quietly(directory, command, &n);
-    optind = 0;
-    status = cmd_run(n - 1, run + 1);
-    free(run);
-    if (rmdir(directory) != 0) /* it is not empty */
-        input_read_files(&now, &directory, 1);
     inputs_complain(&now);
     found = (int)check(lock, &now.logs, stderr);
     inputs_end(&now);

@@ -311,7 +311,7 @@ static int fix_inputs(struct job *j, int status) {
 
 static int fix_command(struct job *j) {
     OWNED char *logs = must_format("%s/logs", scratch.path);
-    const int status = job_observe(j, command, logs), answer = fix_inputs(j, status);
+    const int status = input_observe(&j->in, command, logs), answer = fix_inputs(j, status);
 
     return (status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED ? status : answer;
 }

@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "last_request.h"
+#include "tools/commands/run/outcome.h"
 #include "tools/observe/inspect/inspect.h"
 #include "tools/observe/log/images.h"
 #include "tools/observe/log/newest_log.h"
@@ -256,6 +257,29 @@ struct source *input_read_one(struct inputs *s, char *argument) {
         return s->logs.processes[before];
     complain_of_several(&s->logs, before, argument ? argument : s->logs.processes[before]->path);
     return NULL;
+}
+
+int input_observe(struct inputs *s, char *const *command, char *logs) {
+    const struct supervision with = {.prepare = NULL};
+    OWNED char *place = must_format("%s/", logs);
+    struct child child = {.pid = 0};
+    sigset_t before;
+    char **words;
+    int n;
+
+    if (mkdir(logs, S_IRWXU) != 0)
+        return -1;
+    words = run_quietly(place, (char **)command, &n);
+    words[0] = "/proc/self/exe";
+    fflush(NULL);
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    if (!supervise(words, &with, &child))
+        child.exec_error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    free(words);
+    if (rmdir(logs) != 0) /* it is not empty */
+        input_read_files(s, &logs, 1);
+    return outcome_exit_code(&child);
 }
 
 void inputs_complain(const struct inputs *s) {

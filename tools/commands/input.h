@@ -23,6 +23,9 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n);
 /* The same; a number is a running process, and behind a path ":PID" takes one process alone. NULL:
  * the newest log of this user. */
 bool input_read(struct inputs *s, char *argument);
+/* Runs the command as `run --quiet` does, for logs in that directory, which are read. Returns its
+ * status; -1: the directory cannot be made (errno). */
+int input_observe(struct inputs *s, char *const *command, char *logs);
 /* The newest log of this user, whose path the caller frees. NULL: there is none, which was
  * complained of. */
 char *input_read_newest(struct inputs *s);

@@ -243,7 +243,7 @@ static char *play_round(struct stage *s, const struct summary_row *row, const st
     if (row->finding->severity > s->worst)
         s->worst = row->finding->severity;
     s->now = (struct job){.n = 0}; /* the one before has what this one points to */
-    s->status = job_observe(&s->now, command_there(s), logs);
+    s->status = input_observe(&s->now.in, command_there(s), logs);
     if (s->status < 0)
         return must_format("%s: %s", logs, strerror(errno));
     job_make(&s->now);

@@ -1,40 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "steps.h"
-#include "tools/commands/command.h"
-#include "tools/commands/run/outcome.h"
 #include "tools/report/ends.h"
-
-int job_observe(struct job *j, char *const *command, char *logs) {
-    const struct supervision with = {.prepare = NULL};
-    OWNED char *place = must_format("%s/", logs);
-    struct child child = {.pid = 0};
-    sigset_t before;
-    char **words;
-    int n;
-
-    if (mkdir(logs, S_IRWXU) != 0)
-        return -1;
-    words = run_quietly(place, (char **)command, &n);
-    words[0] = "/proc/self/exe";
-    fflush(NULL);
-    sigprocmask(SIG_SETMASK, NULL, &before);
-    if (!supervise(words, &with, &child))
-        child.exec_error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    free(words);
-    if (rmdir(logs) != 0) /* it is not empty */
-        input_read_files(&j->in, &logs, 1);
-    return outcome_exit_code(&child);
-}
 
 void job_make(struct job *j) {
     struct logs *logs = &j->in.logs;

@@ -21,9 +21,6 @@ struct job {
     enum exit_code answer; /* as that of `report` */
 };
 
-/* The same as `run --quiet`, for logs in that directory, which are read into the job's inputs.
- * Returns the status of the command; -1: the directory cannot be made (errno). */
-int job_observe(struct job *j, char *const *command, char *logs);
 void job_make(struct job *j);
 void job_end(struct job *j);
 
