@@ -2,6 +2,7 @@
 #include "probe_child.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,9 +39,15 @@ struct probe {
     cudnnStatus_t status;
 };
 
-static void print(const char *word, const char *rest) {
-    printf("%s %s\n", word, rest);
-    fflush(stdout); /* what comes next may not come back */
+/* What comes next may not come back. */
+static void __attribute__((format(printf, 1, 2))) say(const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+    fflush(stdout);
 }
 
 /* ---- cuDNN is loaded ---- */
@@ -52,7 +59,7 @@ static bool load(struct probe *p, const char *path) {
     const char *name = NULL, *words;
     char said[512] = "";
 
-    print("step", "dlopen");
+    say("step dlopen");
     for (size_t i = 0; i < n && !p->cudnn; i++) {
         name = path ? path : names[i];
         p->cudnn = dlopen(name, RTLD_LAZY);
@@ -60,41 +67,31 @@ static bool load(struct probe *p, const char *path) {
         if (words && !*said)
             snprintf(said, sizeof(said), "%s", words);
     }
-    print(p->cudnn ? "name" : "failed", p->cudnn ? name : *said ? said : "no words");
+    say(p->cudnn ? "name %s" : "failed %s", p->cudnn ? name : *said ? said : "no words");
     return p->cudnn != NULL;
 }
 
-/* Without it, `word` says so of that library. */
-static bool find(void *library, const char *name, void *function, const char *word,
-                 const char *subject) {
-    char text[128];
-    bool found = look_up_function(library, name, function);
-
-    snprintf(text, sizeof(text), "%s has no %s", subject, name);
-    if (!found)
-        print(word, text);
-    return found;
-}
-
 static bool find_functions(struct probe *p) {
-    print("step", "dlsym");
-#define CUDNN(name, arguments)                                                                     \
-    if (!find(p->cudnn, #name, &p->call.name, "failed", "it"))                                     \
-        return false;
+    say("step dlsym");
+#define FIND(library, name, text)                                                                  \
+    if (!look_up_function(library, #name, &p->call.name)) {                                        \
+        say(text #name);                                                                           \
+        return false;                                                                              \
+    }
+#define CUDNN(name, arguments) FIND(p->cudnn, name, "failed it has no ")
 #define CUDA(name, arguments)
 #include "probe_calls.def"
-    return find(p->cudnn, "cudnnGetVersion", &p->call.cudnnGetVersion, "failed", "it");
+    FIND(p->cudnn, cudnnGetVersion, "failed it has no ")
+    return true;
 }
 
 static void ask_version(struct probe *p) {
-    char text[32];
     size_t number;
 
-    print("step", "cudnnGetVersion");
+    say("step cudnnGetVersion");
     number = p->call.cudnnGetVersion();
     p->major = wc_version_from_number(number).major;
-    snprintf(text, sizeof(text), "%zu", number);
-    print("version", text);
+    say("version %zu", number);
 }
 
 /* ---- is there a GPU? ---- */
@@ -102,36 +99,36 @@ static void ask_version(struct probe *p) {
 static bool find_driver(struct probe *p) {
     p->cuda = dlopen("libcuda.so.1", RTLD_LAZY);
     if (!p->cuda) {
-        print("nogpu", "libcuda.so.1, the driver's library, cannot be loaded");
+        say("nogpu libcuda.so.1, the driver's library, cannot be loaded");
         return false;
     }
 #define CUDNN(name, arguments)
-#define CUDA(name, arguments)                                                                      \
-    if (!find(p->cuda, #name, &p->call.name, "nogpu", "libcuda.so.1"))                             \
-        return false;
+#define CUDA(name, arguments) FIND(p->cuda, name, "nogpu libcuda.so.1 has no ")
 #include "probe_calls.def"
     return true;
 }
 
 static bool has_gpu(struct probe *p) {
-    char text[128] = "";
+    char name[128] = "";
     int count = 0, result;
     CUdevice device;
 
-    print("step", "cuInit");
+    say("step cuInit");
     if (!find_driver(p))
         return false;
     result = p->call.cuInit(0);
-    if (result != 0 || p->call.cuDeviceGetCount(&count) != 0 || count == 0) {
-        snprintf(text, sizeof(text), result ? "cuInit returned %d" : "the driver has no GPU",
-                 result);
-        print("nogpu", text);
+    if (result != 0) {
+        say("nogpu cuInit returned %d", result);
+        return false;
+    }
+    if (p->call.cuDeviceGetCount(&count) != 0 || count == 0) {
+        say("nogpu the driver has no GPU");
         return false;
     }
     if (p->call.cuDeviceGet(&device, 0) == 0)
-        p->call.cuDeviceGetName(text, sizeof(text) - 1, device);
-    text[strcspn(text, "\n")] = '\0';
-    print("gpu", text);
+        p->call.cuDeviceGetName(name, sizeof(name) - 1, device);
+    name[strcspn(name, "\n")] = '\0';
+    say("gpu %s", name);
     return true;
 }
 
@@ -139,25 +136,20 @@ static bool has_gpu(struct probe *p) {
 
 static bool succeeds(const struct probe *p, cudnnStatus_t status) {
     const char *name = wc_status_name(status, p->major);
-    char text[128];
 
-    snprintf(text, sizeof(text), "returned %s (%d)", name ? name : "an unknown status", status);
     if (status != 0)
-        print("failed", text);
+        say("failed returned %s (%d)", name ? name : "an unknown status", status);
     return status == 0;
 }
 
 static bool cuda_succeeds(CUresult result) {
-    char text[64];
-
-    snprintf(text, sizeof(text), "returned CUresult %d", result);
     if (result != 0)
-        print("failed", text);
+        say("failed returned CUresult %d", result);
     return result == 0;
 }
 
-#define TRY(p, name, ...) (print("step", #name), succeeds(p, (p)->call.name(__VA_ARGS__)))
-#define TRY_CUDA(p, name, ...) (print("step", #name), cuda_succeeds((p)->call.name(__VA_ARGS__)))
+#define TRY(p, name, ...) (say("step " #name), succeeds(p, (p)->call.name(__VA_ARGS__)))
+#define TRY_CUDA(p, name, ...) (say("step " #name), cuda_succeeds((p)->call.name(__VA_ARGS__)))
 
 static bool make_context(struct probe *p) {
     CUcontext context;
@@ -226,10 +218,10 @@ static bool compute(struct probe *p) {
     expect(x, w, right);
     if (!describe(p) || !convolve(p, x, w, y))
         return false;
-    print("step", "the result");
+    say("step the result");
     for (int i = 0; i < RESULT * RESULT; i++)
         if (!(y[i] >= right[i] && y[i] <= right[i])) { /* it may be no number */
-            print("failed", "the convolution gave wrong values");
+            say("failed the convolution gave wrong values");
             return false;
         }
     return true;
@@ -246,7 +238,7 @@ int probe_child(const char *path) {
     if ((gpu && !make_context(&p)) || !TRY(&p, cudnnCreate, &p.handle) || !gpu || !compute(&p) ||
         !TRY(&p, cudnnDestroy, p.handle))
         return 0;
-    print("works", "");
-    print("step", "the end of the process"); /* with what the library does there */
+    say("works ");
+    say("step the end of the process"); /* with what the library does there */
     return 0;
 }
