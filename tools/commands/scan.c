@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn scan: what is there, and what who would get, before anything runs. */
+#include <argz.h>
+#include <envz.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,57 +57,40 @@ static const struct usage usage = {
 /* ---- the environment ---- */
 
 struct variables {
-    char **list; /* NULL at the end; each of its own */
+    char *text; /* n bytes: each with a NUL behind it, as argz(3) and envz(3) have them */
     size_t n;
+    char **list; /* the same, NULL at the end */
 };
 
-/* Takes text. */
-static void add_variable(struct variables *v, char *text) {
-    v->list = must_grow(v->list, (v->n + 2) * sizeof(*v->list));
-    v->list[v->n++] = text;
-    v->list[v->n] = NULL;
-}
-
 static void end_variables(struct variables *v) {
-    for (size_t i = 0; i < v->n; i++)
-        free(v->list[i]);
     free(v->list);
+    free(v->text);
 }
 
 /* With a NUL anywhere it is /proc/PID/environ, or `env -0`. */
 static bool read_variables(struct variables *v, const char *path) {
     OWNED_FILE FILE *from = fopen(path, "re");
-    char *text = NULL;
     size_t room = 0;
-    ssize_t n = from ? getdelim(&text, &room, EOF, from) : -1;
-    bool good = from && !ferror(from), has_nul = n > 0 && memchr(text, '\0', (size_t)n);
+    ssize_t n = from ? getdelim(&v->text, &room, EOF, from) : -1;
+    const bool good = from && !ferror(from), by_lines = n > 0 && !memchr(v->text, '\0', (size_t)n);
 
-    for (char *at = text; n > 0 && at < text + n;) {
-        size_t length = has_nul ? strnlen(at, (size_t)(text + n - at)) : strcspn(at, "\n");
-        if (memchr(at, '=', length))
-            add_variable(v, must_format("%.*s", (int)length, at));
-        at += length + 1;
-    }
-    free(text);
     if (!good)
         complain("%s: %s", path, strerror(errno));
+    v->n = n > 0 ? (size_t)n + 1 : 0;
+    for (char *at = v->text; by_lines && (at = strchr(at, '\n'));)
+        *at++ = '\0';
     return good;
 }
 
 /* of_image: its environment is not known. */
 static bool make_variables(struct variables *v, bool of_image) {
-    static const char name[] = "LD_LIBRARY_PATH=";
-
-    v->list = must_allocate(sizeof(*v->list));
     if (environment_file && !read_variables(v, environment_file))
         return false;
-    for (char **e = environ; !environment_file && !of_image && *e; e++)
-        add_variable(v, must_copy(*e));
-    for (size_t i = 0; library_path && i < v->n; i++)
-        if (strncmp(v->list[i], name, sizeof(name) - 1) == 0)
-            stpcpy(v->list[i], "="); /* of no name */
-    if (library_path)
-        add_variable(v, must_format("%s%s", name, library_path));
+    if ((!environment_file && !of_image && argz_create(environ, &v->text, &v->n) != 0) ||
+        (library_path && envz_add(&v->text, &v->n, "LD_LIBRARY_PATH", library_path) != 0))
+        must_fail();
+    v->list = must_allocate((argz_count(v->text, v->n) + 1) * sizeof(*v->list));
+    argz_extract(v->text, v->n, v->list);
     return true;
 }
 
