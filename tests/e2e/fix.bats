@@ -598,6 +598,12 @@ END
         "whichcudnn: tried: status 0, cuDNN 8.9.2, no finding. To keep it: uv add 'nvidia-cudnn-cu12>=8.8,<9'"
     cd "$BATS_TEST_TMPDIR"
     is "$(sum; sha256sum project/*.*)" "$before"
+    before=$(content; sha256sum project/*.*)
+    cp bin/uv uv && echo 'exit 1' >>bin/uv
+    run -2 --separate-stderr fix --apply --yes -- "${host[@]}"
+    [[ $stderr == *"put back what was there"* ]]
+    is "$(content; sha256sum project/*.*)" "$before"
+    mv uv bin
     run -0 --separate-stderr fix --apply --yes -- "${host[@]}"
     [[ $stderr == *"+ env -C $PWD/project uv add 'nvidia-cudnn-cu12>=8.8,<9'"* ]]
     grep -qF '# nvidia-cudnn-cu12>=8.8,<9' project/pyproject.toml
