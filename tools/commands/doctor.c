@@ -254,25 +254,19 @@ static void check_preloaded(struct checks *c, const char *one, const char *from,
         add(c, "others", CHECK_OK, NULL, "%s, in %s", one, from);
 }
 
-static void check_list(struct checks *c, char *list, const char *from, const char *ours) {
-    char *save, *one;
-
-    for (char *at = list; (one = strtok_r(at, " :\t\n", &save)); at = NULL)
-        check_preloaded(c, one, from, ours);
-}
-
 static void check_others(struct checks *c, const char *ours) {
-    const char *value = getenv("LD_PRELOAD");
-    char *list = must_copy(value ? value : ""), text[4096];
-    OWNED_FILE FILE *system = fopen("/etc/ld.so.preload", "re");
-    size_t n = system ? fread(text, 1, sizeof(text) - 1, system) : 0, before = c->n;
+    size_t before = c->n, n;
+    OWNED char *variable = must_copy(getenv("LD_PRELOAD")),
+               *file = disk_text("/etc/ld.so.preload", 4096, &n);
+    const char *const names[] = {"LD_PRELOAD", "/etc/ld.so.preload"};
+    char *lists[] = {variable, file}, *one;
 
-    text[n] = '\0';
-    check_list(c, list, "LD_PRELOAD", ours);
-    check_list(c, text, "/etc/ld.so.preload", ours);
+    for (int i = 0; i < 2; i++)
+        while ((one = strsep(&lists[i], " :\t\n")))
+            if (*one)
+                check_preloaded(c, one, names[i], ours);
     if (c->n == before)
         add(c, "others", CHECK_OK, NULL, "nothing else is preloaded");
-    free(list);
 }
 
 /* ---- variables, place, system ---- */
