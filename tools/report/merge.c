@@ -133,15 +133,14 @@ static void into_tree(struct merged *m) {
 
 /* ---- groups ---- */
 
-struct keyed {
-    char *key;
-    size_t process;
-};
+size_t number_of_key(json_t *keys, const char *key) {
+    const json_t *known = json_object_get(keys, key);
+    size_t n = json_object_size(keys);
 
-static int keys_in_order(const void *a, const void *b) {
-    const struct keyed *x = a, *y = b;
-
-    return strcmp(x->key, y->key) ?: WC_ORDER(x->process, y->process);
+    if (known)
+        return (size_t)json_integer_value(known);
+    json_object_set_new_nocheck(keys, key, json_integer((json_int_t)n));
+    return n;
 }
 
 /* Libraries and findings; what was asked for in vain, or called, is in the findings where it
@@ -159,28 +158,20 @@ static char *key_of(const struct report *r) {
 static int larger_first(const void *a, const void *b) {
     const struct merged_group *x = a, *y = b;
 
-    return WC_ORDER(y->n, x->n) ?: WC_ORDER(x->first, y->first);
+    return WC_ORDER(y->n, x->n) ?: WC_ORDER(x->members[0], y->members[0]);
 }
 
-/* Those of one key stand together then: they are a group. */
 static void make_groups(struct merged *m) {
-    struct keyed *sorted = must_allocate(m->n * sizeof(*sorted));
+    json_t *keys = json_object();
 
-    m->members = must_allocate(m->n * sizeof(*m->members));
-    m->groups = must_allocate(m->n * sizeof(*m->groups));
-    for (size_t i = 0; i < m->n; i++)
-        sorted[i] = (struct keyed){key_of(m->p[i].report), i};
-    qsort(sorted, m->n, sizeof(*sorted), keys_in_order);
     for (size_t i = 0; i < m->n; i++) {
-        m->members[i] = sorted[i].process;
-        if (i == 0 || strcmp(sorted[i].key, sorted[i - 1].key) != 0)
-            m->groups[m->group_count++] =
-                (struct merged_group){.first = sorted[i].process, .members = &m->members[i]};
-        m->groups[m->group_count - 1].n++;
+        OWNED char *key = key_of(m->p[i].report);
+        size_t g = number_of_key(keys, key);
+        if (g == m->group_count)
+            *MUST_ADD(m->groups, m->group_count) = (struct merged_group){.n = 0};
+        *MUST_ADD(m->groups[g].members, m->groups[g].n) = i;
     }
-    for (size_t i = 0; i < m->n; i++)
-        free(sorted[i].key);
-    free(sorted);
+    json_decref(keys);
     qsort(m->groups, m->group_count, sizeof(*m->groups), larger_first);
     for (size_t g = 0; g < m->group_count; g++)
         for (size_t i = 0; i < m->groups[g].n; i++)
@@ -202,14 +193,14 @@ static int numbers_in_order(const void *a, const void *b) {
     return WC_ORDER(*x, *y);
 }
 
-/* Of n processes, sorted; how many. The caller frees *ranks. */
+/* Of n processes (members; NULL: all), sorted; how many. The caller frees *ranks. */
 static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, int64_t **ranks) {
     size_t found = 0;
 
     *ranks = must_allocate(n * sizeof(**ranks));
     for (size_t i = 0; i < n; i++)
-        if (is_rank(m, members[i]))
-            (*ranks)[found++] = m->p[members[i]].rank;
+        if (is_rank(m, members ? members[i] : i))
+            (*ranks)[found++] = m->p[members ? members[i] : i].rank;
     qsort(*ranks, found, sizeof(**ranks), numbers_in_order);
     return found;
 }
@@ -217,7 +208,7 @@ static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, 
 /* Each rank once: else there are several runs, and a rank names nobody. */
 static bool ranks_name(const struct merged *m) {
     int64_t *ranks;
-    size_t n = ranks_of(m, m->members, m->n, &ranks);
+    size_t n = ranks_of(m, NULL, m->n, &ranks);
     bool once = n > 0;
 
     for (size_t i = 1; i < n; i++)
@@ -352,17 +343,17 @@ void merge(struct merged *m, struct report *reports, size_t n) {
     for (size_t g = 0; g < m->group_count; g++) {
         m->groups[g].who = name_group(m, &m->groups[g], by_node);
         if (g > 0)
-            compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].first]),
-                    source_of(&m->p[m->groups[g].first]));
+            compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].members[0]]),
+                    source_of(&m->p[m->groups[g].members[0]]));
     }
 }
 
 void merged_end(struct merged *m) {
     for (size_t g = 0; g < m->group_count; g++) {
         free(m->groups[g].who);
+        free(m->groups[g].members);
         comparison_end(&m->groups[g].differences);
     }
     free(m->groups);
-    free(m->members);
     free(m->p);
 }

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "compare.h"
 #include "report.h"
 
@@ -20,8 +22,7 @@ struct merged_process {
 #define MERGED_NONE SIZE_MAX
 
 struct merged_group {
-    size_t first, n;               /* the process that stands for it, how many there are */
-    const size_t *members;         /* n indices of processes */
+    size_t *members, n;            /* indices of processes; the first stands for all */
     char *who;                     /* "ranks 0-6", "process 4711" */
     struct comparison differences; /* to the first group; empty there */
 };
@@ -31,13 +32,15 @@ struct merged {
     size_t n;
     struct merged_group *groups; /* the largest first */
     size_t group_count;
-    size_t *members; /* of all groups */
     bool ranks_name; /* each rank is there once */
 };
 
 /* The reports must outlive it. n at least 1. */
 void merge(struct merged *m, struct report *reports, size_t n);
 void merged_end(struct merged *m);
+
+/* The number of a key, from 0 in the order in which keys come. keys: a JSON object of them. */
+size_t number_of_key(json_t *keys, const char *key);
 
 /* "ranks 0-6", "9 processes of ranks 0, 1"; NULL: that does not name them. The caller frees. */
 char *merged_ranks(const struct merged *m, const size_t *members, size_t n);

@@ -369,7 +369,7 @@ static void page_begin(struct page *page, const struct merged *m) {
 
     *page = (struct page){.m = m, .shown = must_allocate(m->n * sizeof(*page->shown))};
     for (size_t g = 0; more && g < m->group_count; g++)
-        more = add_article(page, to, m->groups[g].first);
+        more = add_article(page, to, m->groups[g].members[0]);
     for (size_t i = 0; more && i < m->n; i++)
         more = page->shown[i] || add_article(page, to, i);
     page->articles = sink_end(&articles);

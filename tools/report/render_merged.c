@@ -119,5 +119,5 @@ void render_merged(struct layout *l, const struct merged *m) {
     for (size_t i = 0; l->whole && i < m->n; i++)
         print_report(l, m, &m->p[i]);
     for (size_t g = 0; !l->whole && g < told; g++)
-        print_report(l, m, &m->p[m->groups[g].first]);
+        print_report(l, m, &m->p[m->groups[g].members[0]]);
 }

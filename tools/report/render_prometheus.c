@@ -9,7 +9,6 @@
 #include "cudnn_knowledge.inc"
 #include "library.h"
 #include "render.h"
-#include "tools/util/hash.h"
 #include "tools/util/layout.h"
 
 /* A server keeps each row for ever, and what is in a log may be anything. */
@@ -17,9 +16,14 @@
 #define VALUE_WIDTH 80
 
 struct row {
-    UT_hash_handle hh;
     char *labels;
     size_t n, last; /* processes; the number of the last, which counts once */
+};
+
+struct rows {
+    struct row *p;
+    size_t n;
+    json_t *keys; /* by their labels */
 };
 
 /* ---- what a process adds ---- */
@@ -36,15 +40,16 @@ static char *label_value(const char *text) {
 }
 
 /* Takes the labels. */
-static void count(struct row **rows, size_t process, char *labels) {
-    struct row *row = hash_find_text(*rows, labels);
+static void count(struct rows *rows, size_t process, char *labels) {
+    size_t at = number_of_key(rows->keys, labels);
+    struct row *row;
 
-    if (!row) {
-        row = must_allocate(sizeof(*row));
-        row->labels = labels;
-        hash_add(rows, row, row->labels, strlen(row->labels));
-    } else {
+    if (at < rows->n) {
+        row = &rows->p[at];
         free(labels);
+    } else {
+        row = MUST_ADD(rows->p, rows->n);
+        *row = (struct row){labels, 0, 0};
     }
     row->n += row->last != process;
     row->last = process;
@@ -61,7 +66,7 @@ static char *version_of(const struct wc_object *o) {
     return library_version(&o->r) ?: must_copy("unknown");
 }
 
-static void count_process(struct row **facades, struct row **findings, const struct report *r,
+static void count_process(struct rows *facades, struct rows *findings, const struct report *r,
                           size_t process) {
     WC_EACH(o, r->source->stack.objects) {
         if (o->r.role != WC_role_FACADE || !o->r.mapped)
@@ -96,20 +101,20 @@ static int most_first(const void *a, const void *b) {
 }
 
 /* Frees the rows. rest: labels of what is beyond them. */
-static void print_rows(FILE *to, const char *name, struct row *rows, const char *rest) {
+static void print_rows(FILE *to, const char *name, struct rows *rows, const char *rest) {
     size_t told = 0, beyond = 0;
-    struct row *row, *next;
 
-    HASH_SORT(rows, most_first);
-    HASH_ITER(hh, rows, row, next) {
+    if (rows->n > 0)
+        qsort(rows->p, rows->n, sizeof(*rows->p), most_first);
+    WC_EACH(row, *rows) {
         if (told++ < ROWS_MOST && strcmp(row->labels, rest) != 0) /* which two rows may not have */
             fprintf(to, "whichcudnn_%s{%s} %zu\n", name, row->labels, row->n);
         else
             beyond += row->n;
-        hash_remove(&rows, row);
         free(row->labels);
-        free(row);
     }
+    free(rows->p);
+    json_decref(rows->keys);
     if (beyond > 0)
         fprintf(to, "whichcudnn_%s{%s} %zu\n", name, rest, beyond);
 }
@@ -127,7 +132,7 @@ static void print_verdicts(FILE *to, const struct report *reports, size_t n) {
 }
 
 void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t unreadable) {
-    struct row *facades = NULL, *findings = NULL;
+    struct rows facades = {.keys = json_object()}, findings = {.keys = json_object()};
     long long damaged = 0, newest = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -144,9 +149,9 @@ void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t 
     begin_family(to, "processes",
                  "Processes that have a cuDNN mapped, by its release and installation; one with "
                  "two counts in each.");
-    print_rows(to, "processes", facades, "version=\"other\",source=\"other\"");
+    print_rows(to, "processes", &facades, "version=\"other\",source=\"other\"");
     begin_family(to, "findings", "Processes that have a finding, by its id and severity.");
-    print_rows(to, "findings", findings, "id=\"other\",severity=\"other\"");
+    print_rows(to, "findings", &findings, "id=\"other\",severity=\"other\"");
     print_verdicts(to, reports, n);
     print_family(to, "logs_damaged", "Processes of whose log something is lost.", damaged);
     print_family(to, "logs_unreadable", "Logs that could not be read at all.",

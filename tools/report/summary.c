@@ -2,11 +2,11 @@
 #include "summary.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/demand/finding_text.h"
 #include "tools/observe/log/process_state.h"
-#include "tools/util/hash.h"
 #include "tools/util/terminal.h"
 
 #define ENDINGS_MOST 6
@@ -25,37 +25,25 @@ static int weight_of(const struct report *r, const struct wc_finding_record *fin
                                                               : 0;
 }
 
-/* Equal keys are one row. */
-struct keyed_row {
-    UT_hash_handle hh;
-    char *key;
-    size_t row;
-};
-
-/* What one process adds: a finding, or (NULL) its verdict. Takes the key. */
-static void add(struct summary *s, struct keyed_row **keys, char *key, size_t process, size_t place,
-                const struct wc_finding_record *finding) {
+/* What one process adds: a finding, or (NULL) its verdict. Takes the key: equal ones are one row.
+ */
+static void add_row(struct summary *s, json_t *keys, char *key, size_t process, size_t place,
+                    const struct wc_finding_record *finding) {
     const struct report *r = s->m->p[process].report;
-    struct keyed_row *known = hash_find_text(*keys, key);
+    size_t at = number_of_key(keys, key);
     struct summary_row *row;
 
-    if (known) {
-        free(key);
-    } else {
-        known = must_allocate(sizeof(*known));
-        known->key = key;
-        known->row = s->n;
-        hash_add(keys, known, key, strlen(key));
+    free(key);
+    if (at == s->n)
         *MUST_ADD(s->rows, s->n) = (struct summary_row){
             .finding = finding, .report = r, .weight = weight_of(r, finding), .place = place};
-    }
-    row = &s->rows[known->row];
+    row = &s->rows[at];
     if (row->n == 0 || row->members[row->n - 1] != process)
         *MUST_ADD(row->members, row->n) = process;
 }
 
 /* Does it add one? */
-static bool add_process(struct summary *s, struct keyed_row **keys, size_t process) {
+static bool add_process(struct summary *s, json_t *keys, size_t process) {
     const struct report *r = s->m->p[process].report;
     const struct wc_conclusion *c = &r->conclusion;
     bool by_verdict = c->verdict == WC_verdict_OK || c->verdict == WC_verdict_UNEXPLAINED ||
@@ -63,10 +51,10 @@ static bool add_process(struct summary *s, struct keyed_row **keys, size_t proce
     size_t findings = c->verdict == WC_verdict_NOT_OBSERVED && !c->concerned ? 0 : r->findings.n;
 
     if (by_verdict)
-        add(s, keys, must_format("%d %s", (int)c->verdict, c->text), process, 0, NULL);
+        add_row(s, keys, must_format("%d %s", (int)c->verdict, c->text), process, 0, NULL);
     for (size_t i = 0; i < findings; i++) {
         const struct wc_finding_record *f = &r->findings.p[i];
-        add(s, keys, must_format("%s %d %s", f->id, (int)f->severity, f->title), process, i, f);
+        add_row(s, keys, must_format("%s %d %s", f->id, (int)f->severity, f->title), process, i, f);
     }
     return by_verdict || findings > 0;
 }
@@ -79,22 +67,18 @@ static int worst_first(const void *a, const void *b) {
 }
 
 void summary_make(struct summary *s, const struct merged *m) {
-    struct keyed_row *keys = NULL, *key, *next;
+    json_t *keys = json_object();
     size_t first = 0;
 
     *s = (struct summary){.m = m};
     for (size_t i = 0; i < m->n; i++)
-        s->counted += add_process(s, &keys, i);
+        s->counted += add_process(s, keys, i);
     /* The command itself, else the first, says why nothing was seen. */
     while (s->n == 0 && first < m->n && !m->p[first].report->source->stack.process.eager)
         first++;
     if (s->n == 0)
-        add(s, &keys, must_copy(""), first < m->n ? first : 0, 0, NULL);
-    HASH_ITER(hh, keys, key, next) {
-        hash_remove(&keys, key);
-        free(key->key);
-        free(key);
-    }
+        add_row(s, keys, must_copy(""), first < m->n ? first : 0, 0, NULL);
+    json_decref(keys);
     qsort(s->rows, s->n, sizeof(*s->rows), worst_first);
 }
 
