@@ -5,10 +5,6 @@
 
 #include "library.h"
 
-static const char *or_unknown(const char *s) {
-    return s ? s : "?";
-}
-
 static char *object_text(const struct wc_object_record *o) {
     OWNED char *version = library_version(o);
 
@@ -16,84 +12,80 @@ static char *object_text(const struct wc_object_record *o) {
                        library_path(o), version ? " " : "", version);
 }
 
-static char *search_text(const struct wc_search_record *f) {
-    const char *rule = wc_enum_word(WC_ENUM_search_rule, f->rule);
-
-    if (!rule)
-        return must_format("search for %s: by which rule is not known", or_unknown(f->name));
-    return must_format("search for %s: found by %s%s%s%s%s", or_unknown(f->name), rule,
-                       f->of ? " of " : "", f->of, f->element ? ", " : "", f->element);
-}
-
 static char *call_text(const struct wc_call_record *c) {
-    const char *function = or_unknown(c->function);
+    const char *function = c->function ?: "?";
 
     if (c->phase == WC_phase_BEFORE)
-        return must_format("calls %s in %s", function, or_unknown(c->target_path));
-    if (c->returned_version != WC_NULL)
-        return must_format("%s returned %lld", function, (long long)c->returned_version);
-    if (c->status_name || c->status == WC_NULL)
-        return must_format("%s returned%s%s", function, c->status_name ? " " : "", c->status_name);
-    return must_format("%s returned %lld", function, (long long)c->status);
+        return must_format("calls %s in %s", function, c->target_path ?: "?");
+    if (c->returned_version != WC_NULL || (!c->status_name && c->status != WC_NULL))
+        return must_format(
+            "%s returned %lld", function,
+            (long long)(c->returned_version != WC_NULL ? c->returned_version : c->status));
+    return must_format("%s returned%s%s", function, c->status_name ? " " : "", c->status_name);
 }
 
+/* NULL: no moment of its own. The caller frees. */
 static char *text_of(const struct wc_record *record) {
-#define RECORD(kind) const struct wc_##kind##_record *r = &record->u.kind
+    const char *word;
+
     switch (record->kind) {
     case WC_KIND_request: {
-        RECORD(request);
-        return must_format("asks for %s with %s%s%s", r->name ? r->name : "the program itself",
-                           or_unknown(wc_enum_word(WC_ENUM_operation, r->operation)),
+        const struct wc_request_record *r = &record->u.request;
+        return must_format("asks for %s with %s%s%s", r->name ?: "the program itself",
+                           wc_enum_word(WC_ENUM_operation, r->operation) ?: "?",
                            r->caller ? ", by " : "", r->caller);
     }
     case WC_KIND_failure: {
-        RECORD(failure);
+        const struct wc_failure_record *r = &record->u.failure;
         return must_format("not got: %s%s%s%s%s%s%s", r->function,
                            r->function && r->name ? " in " : "", r->name, r->caller ? ", by " : "",
                            r->caller, r->text ? ": " : "", r->text);
     }
     case WC_KIND_candidate: {
-        RECORD(candidate);
-        return must_format("%s %s%s%s",
-                           r->beaten ? "behind it:" : "passed over:", or_unknown(r->path),
+        const struct wc_candidate_record *r = &record->u.candidate;
+        return must_format("%s %s%s%s", r->beaten ? "behind it:" : "passed over:", r->path ?: "?",
                            r->version ? " " : "", r->version);
     }
     case WC_KIND_demand: {
-        RECORD(demand);
-        return must_format("%s wants %s%s%s", or_unknown(r->host_path), r->spec ? r->spec : "cuDNN",
+        const struct wc_demand_record *r = &record->u.demand;
+        return must_format("%s wants %s%s%s", r->host_path ?: "?", r->spec ?: "cuDNN",
                            r->built ? ", built with " : "", r->built);
     }
     case WC_KIND_binding: {
-        RECORD(binding);
-        return must_format("%s is bound to %s, functions: %jd", or_unknown(r->host_path),
-                           r->target_path ? r->target_path : "nothing", wc_bound_functions(r));
+        const struct wc_binding_record *r = &record->u.binding;
+        return must_format("%s is bound to %s, functions: %jd", r->host_path ?: "?",
+                           r->target_path ?: "nothing", wc_bound_functions(r));
     }
-    case WC_KIND_outcome: {
-        RECORD(outcome);
-        return must_format("ended: %s %s", or_unknown(wc_enum_word(WC_ENUM_ending, r->ending)),
-                           r->signal_name);
+    case WC_KIND_search: {
+        const struct wc_search_record *r = &record->u.search;
+        word = wc_enum_word(WC_ENUM_search_rule, r->rule);
+        if (!word)
+            return must_format("search for %s: by which rule is not known", r->name ?: "?");
+        return must_format("search for %s: found by %s%s%s%s%s", r->name ?: "?", word,
+                           r->of ? " of " : "", r->of, r->element ? ", " : "", r->element);
     }
+    case WC_KIND_outcome:
+        return must_format("ended: %s %s",
+                           wc_enum_word(WC_ENUM_ending, record->u.outcome.ending) ?: "?",
+                           record->u.outcome.signal_name);
     case WC_KIND_object:
         return object_text(&record->u.object);
-    case WC_KIND_search:
-        return search_text(&record->u.search);
     case WC_KIND_call:
         return call_text(&record->u.call);
     case WC_KIND_file:
-        return must_format("in question: %s", or_unknown(record->u.file.path));
+        return must_format("in question: %s", record->u.file.path ?: "?");
     case WC_KIND_package:
-        return must_format("package %s %s", or_unknown(record->u.package.package),
+        return must_format("package %s %s", record->u.package.package ?: "?",
                            record->u.package.package_version);
     case WC_KIND_unobserved:
-        return must_format("not observed: %s", or_unknown(record->u.unobserved.what));
+        return must_format("not observed: %s", record->u.unobserved.what ?: "?");
     case WC_KIND_process:
-        return must_format("start of %s", or_unknown(record->u.process.executable));
+        return must_format("start of %s", record->u.process.executable ?: "?");
     case WC_KIND_summary:
         return must_copy("normal end");
     default:
         return NULL;
     }
-#undef RECORD
 }
 
 static int earlier_first(const void *a, const void *b) {
