@@ -48,7 +48,7 @@ static void compare_both(struct source *a, struct source *b) {
     struct comparison c;
     ends_settle((struct source *const[]){a, b}, 2);
     compare(&c, a, b);
-    render_differences(&l, &c, "A", "B");
+    render_comparison(&l, &c, "differs", (const struct compared_side[2]){{"A", NULL}, {"B", NULL}});
     comparison_end(&c);
     free(sink_end(&text));
 }

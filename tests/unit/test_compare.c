@@ -94,7 +94,7 @@ static void assert_told(struct pair *p, const char *const *lines, size_t n) {
     compare(&p->c, p->a, p->b);
     for (size_t i = 0; i < p->c.n; i++) {
         char *text = difference_text(&p->c.p[i]);
-        char *line = must_format("%s: %s", difference_word(p->c.p[i].kind), text);
+        char *line = must_format("%s: %s", difference_words[p->c.p[i].kind].word, text);
         assert_string_equal(line, i < n ? lines[i] : "nothing more");
         free(line);
         free(text);

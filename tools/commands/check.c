@@ -87,12 +87,10 @@ static bool check_one(const struct source *lock, const struct report *now, json_
                               json_pack("{s:o, s:o, s:O}", "now", side_json(now), "differences",
                                         differences_json(&drift), "not_loaded", not_loaded));
     } else {
-        if (has_drifted)
-            render_first_difference(&l, "drifted", &drift);
-        else
+        if (!has_drifted)
             fprintf(to, "%sas locked%s\n", paint_begin(l.colour, PAINT_OK), paint_end(l.colour));
-        render_side(&l, "now", now);
-        render_differences(&l, &drift, "lock", "now");
+        render_comparison(&l, &drift, "drifted",
+                          (const struct compared_side[2]){{"lock", NULL}, {"now", now}});
         if (json_array_size(not_loaded) > 0)
             fputs("\nnot loaded this time, so not checked\n", to);
         json_array_foreach(not_loaded, i, name)

@@ -35,20 +35,14 @@ static const struct usage usage = {
     .arguments = "two logs, locks or processes",
 };
 
-static void print_diff(const struct report *side, const struct comparison *c) {
+static void print_diff(const struct comparison *c, const struct report *side) {
     struct layout l = {.to = stdout, .colour = options.colour};
 
-    if (c->n > 0) {
-        render_first_difference(&l, "differs", c);
-    } else {
-        layout_line(&l, 0, 4);
-        layout_label(&l, "same", PAINT_OK);
-        layout_words(&l, "nothing differs of what both know");
-        layout_end(&l);
-    }
-    render_side(&l, "A", &side[0]);
-    render_side(&l, "B", &side[1]);
-    render_differences(&l, c, "A", "B");
+    if (c->n == 0)
+        printf("%ssame%s: nothing differs of what both know\n", paint_begin(l.colour, PAINT_OK),
+               paint_end(l.colour));
+    render_comparison(&l, c, "differs",
+                      (const struct compared_side[2]){{"A", &side[0]}, {"B", &side[1]}});
 }
 
 static enum exit_code diff(struct source *a, struct source *b) {
@@ -72,7 +66,7 @@ static enum exit_code diff(struct source *a, struct source *b) {
                        json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a", side_json(&side[0]),
                                  "b", side_json(&side[1]), "differences", differences_json(&c)));
         else
-            print_diff(side, &c);
+            print_diff(&c, side);
         answer = c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
     }
     comparison_end(&c);

@@ -218,12 +218,12 @@ static void compare_environments(struct comparison *c, const struct sides *s) {
 
 /* ---- the computer ---- */
 
-char *compare_list_text(const struct wc_strings *list) {
+static char *list_text(const struct wc_strings *list) {
     struct sink all;
     FILE *to = list->n > 0 ? sink_begin(&all) : NULL;
 
     for (size_t i = 0; i < list->n; i++)
-        fprintf(to, "%s%s", i > 0 ? COMPARE_SEPARATOR : "", list->p[i]);
+        fprintf(to, "%s%s", i > 0 ? "; " : "", list->p[i]);
     return to ? sink_end(&all) : NULL;
 }
 
@@ -239,8 +239,7 @@ static void compare_machines(struct comparison *c, const struct sides *s) {
     hold_texts(c, DIFFERENCE_DRIVER, "driver", NULL, a.driver, b.driver);
     /* Only `run` asks for names, so a list may be missing where GPUs are. */
     if (a.gpus.n > 0 && b.gpus.n > 0)
-        hold(c, DIFFERENCE_DRIVER, "GPUs", NULL, compare_list_text(&a.gpus),
-             compare_list_text(&b.gpus));
+        hold(c, DIFFERENCE_DRIVER, "GPUs", NULL, list_text(&a.gpus), list_text(&b.gpus));
     hold(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a.gpu_devices),
          count_text(b.gpu_devices));
     hold_texts(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a.architecture, b.architecture);
@@ -412,14 +411,6 @@ static const char *other_text(const struct texts *t, const struct texts *than, c
     return NULL;
 }
 
-static void texts_end(struct texts *t) {
-    for (size_t i = 0; i < t->n; i++) {
-        free(t->p[i].what);
-        free(t->p[i].text);
-    }
-    free(t->p);
-}
-
 /* What is on one side alone; where both have another text of the same thing, these two. */
 static void compare_texts(struct comparison *c, enum difference_kind kind, const struct texts *a,
                           const struct texts *b, bool a_in_part, bool b_in_part) {
@@ -488,16 +479,19 @@ static void list_calls(struct texts *t) {
 }
 
 static void compare_lists(struct comparison *c, const struct sides *s, enum difference_kind kind,
-                          void (*list)(struct texts *t)) {
-    bool of_demands = kind == DIFFERENCE_HOST;
-    struct texts a = {s->a, NULL, 0}, b = {s->b, NULL, 0};
+                          void (*list)(struct texts *t), bool a_in_part, bool b_in_part) {
+    struct texts both[] = {{s->a, NULL, 0}, {s->b, NULL, 0}};
 
-    list(&a);
-    list(&b);
-    compare_texts(c, kind, &a, &b, of_demands ? s->a->in_part.demands : s->a->in_part.bindings,
-                  of_demands ? s->b->in_part.demands : s->b->in_part.bindings);
-    texts_end(&a);
-    texts_end(&b);
+    list(&both[0]);
+    list(&both[1]);
+    compare_texts(c, kind, &both[0], &both[1], a_in_part, b_in_part);
+    WC_EACH_ROW(t, both) {
+        WC_EACH(text, *t) {
+            free(text->what);
+            free(text->text);
+        }
+        free(t->p);
+    }
 }
 
 /* ---- all of it ---- */
@@ -518,13 +512,14 @@ void compare(struct comparison *c, const struct source *a, const struct source *
     compare_environments(c, &s);
     compare_things(c, &s, &packages);
     compare_things(c, &s, &objects);
-    compare_lists(c, &s, DIFFERENCE_HOST, list_demands);
+    compare_lists(c, &s, DIFFERENCE_HOST, list_demands, a->in_part.demands, b->in_part.demands);
     compare_machines(c, &s);
     if (sees_bindings(a) && sees_bindings(b))
-        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings);
+        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings, a->in_part.bindings,
+                      b->in_part.bindings);
     if (a->type == SOURCE_LOG && b->type == SOURCE_LOG) {
-        compare_lists(c, &s, DIFFERENCE_FAILURE, list_failures);
-        compare_lists(c, &s, DIFFERENCE_CALL, list_calls);
+        compare_lists(c, &s, DIFFERENCE_FAILURE, list_failures, false, false);
+        compare_lists(c, &s, DIFFERENCE_CALL, list_calls, false, false);
     }
 }
 
@@ -537,9 +532,7 @@ void comparison_end(struct comparison *c) {
     free(c->p);
 }
 
-static const struct {
-    const char *word, *heading;
-} kinds[] = {
+const struct difference_words difference_words[] = {
     [DIFFERENCE_ENVIRONMENT] = {"environment", "environment"},
     [DIFFERENCE_PACKAGE] = {"package", "packages"},
     [DIFFERENCE_HOST] = {"host", "hosts, and what they want"},
@@ -551,14 +544,6 @@ static const struct {
     [DIFFERENCE_CALL] = {"call", "calls"},
     [DIFFERENCE_SURROUNDINGS] = {"computer", "computer"},
 };
-
-const char *difference_word(enum difference_kind kind) {
-    return kinds[kind].word;
-}
-
-const char *difference_heading(enum difference_kind kind) {
-    return kinds[kind].heading;
-}
 
 const char *difference_value(const char *value) {
     return !value ? "none" : *value ? value : "empty";

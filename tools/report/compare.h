@@ -42,12 +42,9 @@ bool compare_passes_over(const char *variable);
 /* The list as in LD_PRELOAD without the shim. NULL: nothing is left. The caller frees. */
 char *compare_preloads(const struct wc_process_record *p, const char *list);
 
-/* The texts with the separator between. NULL: there is none. The caller frees. */
-#define COMPARE_SEPARATOR "; "
-char *compare_list_text(const struct wc_strings *list);
-
-const char *difference_word(enum difference_kind kind);    /* "environment", "library" */
-const char *difference_heading(enum difference_kind kind); /* "libraries", for people */
-const char *difference_value(const char *value);           /* NULL: "none"; "": "empty" */
+extern const struct difference_words {
+    const char *word, *heading; /* "library"; "libraries", for people */
+} difference_words[];
+const char *difference_value(const char *value); /* NULL: "none"; "": "empty" */
 /* "version of libcudnn.so.9: 9.1.0, not 9.8.0": what b has that a has not. The caller frees. */
 char *difference_text(const struct difference *d);

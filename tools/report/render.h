@@ -63,11 +63,13 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
 
 /* ---- a comparison ---- */
 
-/* "A  ok: everything seen fits together", and where that comes from. */
-void render_side(struct layout *l, const char *name, const struct report *r);
-/* Under a heading for each kind, both sides of each; a and b: what the sides are called. */
-void render_differences(struct layout *l, const struct comparison *c, const char *a, const char *b);
-/* "differs: version of libcudnn.so.9: 9.1.0, not 9.8.0 (and 2 more)". */
-void render_first_difference(struct layout *l, const char *word, const struct comparison *c);
+struct compared_side {
+    const char *name;
+    const struct report *report; /* NULL: its verdict is not told */
+};
+/* "differs: version of libcudnn.so.9: 9.1.0, not 9.8.0 (and 2 more)" by that word, where something
+ * does; the sides' verdicts; the differences, under a heading for each kind. */
+void render_comparison(struct layout *l, const struct comparison *c, const char *word,
+                       const struct compared_side sides[2]);
 json_t *side_json(const struct report *r); /* new references, these two */
 json_t *differences_json(const struct comparison *c);

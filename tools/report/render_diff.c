@@ -33,7 +33,8 @@ static void print_fixes(struct layout *l, const struct report *r) {
     }
 }
 
-void render_side(struct layout *l, const char *name, const struct report *r) {
+/* "A  ok: everything seen fits together", and where that comes from. */
+static void print_side(struct layout *l, const char *name, const struct report *r) {
     const struct source *s = r->source;
     const struct wc_process_record *p = &s->stack.process;
 
@@ -63,19 +64,7 @@ static void print_value(struct layout *l, const char *name, const char *value) {
     layout_end(l);
 }
 
-void render_differences(struct layout *l, const struct comparison *c, const char *a,
-                        const char *b) {
-    for (size_t i = 0; i < c->n; i++) {
-        const struct difference *d = &c->p[i];
-        if (i == 0 || d->kind != c->p[i - 1].kind)
-            fprintf(l->to, "\n%s\n", difference_heading(d->kind));
-        layout_row(l, 2, 4, "%s%s%s", d->attribute, d->attribute ? " of " : "", d->what);
-        print_value(l, a, d->a);
-        print_value(l, b, d->b);
-    }
-}
-
-void render_first_difference(struct layout *l, const char *word, const struct comparison *c) {
+static void print_first(struct layout *l, const char *word, const struct comparison *c) {
     OWNED char *text = difference_text(&c->p[0]);
 
     layout_line(l, 0, 4);
@@ -84,6 +73,23 @@ void render_first_difference(struct layout *l, const char *word, const struct co
     if (c->n > 1)
         layout_together(l, "(and %zu more)", c->n - 1);
     layout_end(l);
+}
+
+void render_comparison(struct layout *l, const struct comparison *c, const char *word,
+                       const struct compared_side sides[2]) {
+    if (c->n > 0)
+        print_first(l, word, c);
+    for (size_t i = 0; i < 2; i++)
+        if (sides[i].report)
+            print_side(l, sides[i].name, sides[i].report);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct difference *d = &c->p[i];
+        if (i == 0 || d->kind != c->p[i - 1].kind)
+            fprintf(l->to, "\n%s\n", difference_words[d->kind].heading);
+        layout_row(l, 2, 4, "%s%s%s", d->attribute, d->attribute ? " of " : "", d->what);
+        print_value(l, sides[0].name, d->a);
+        print_value(l, sides[1].name, d->b);
+    }
 }
 
 /* ---- JSON ---- */
@@ -104,7 +110,7 @@ json_t *side_json(const struct report *r) {
 
 json_t *differences_json(const struct comparison *c) {
     return JSON_EACH(d, *c,
-                     json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", difference_word(d->kind),
+                     json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", difference_words[d->kind].word,
                                "what", text_to_json(d->what), "attribute",
                                text_to_json(d->attribute), "a", text_to_json(d->a), "b",
                                text_to_json(d->b)));
