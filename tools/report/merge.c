@@ -30,7 +30,7 @@ static const struct source *source_of(const struct merged_process *p) {
 }
 
 static int compare_texts(const char *a, const char *b) {
-    return strcmp(a ? a : "", b ? b : "");
+    return strcmp(a ?: "", b ?: "");
 }
 
 static int in_order(const void *a, const void *b) {
@@ -180,27 +180,25 @@ static void make_groups(struct merged *m) {
 
 /* ---- names of groups ---- */
 
-/* The process that a launcher started for a rank, not what that started. */
-static bool is_rank(const struct merged *m, size_t i) {
-    const struct merged_process *p = &m->p[i];
-
-    return p->rank != WC_NULL && (p->parent == MERGED_NONE || m->p[p->parent].rank != p->rank);
-}
-
 static int numbers_in_order(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
 
     return WC_ORDER(*x, *y);
 }
 
-/* Of n processes (members; NULL: all), sorted; how many. The caller frees *ranks. */
-static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, int64_t **ranks) {
+/* Of n processes (members; NULL: all), sorted; how many. Of a launcher's: only of processes that it
+ * started, not of what these started. The caller frees *ranks. */
+static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, bool of_launcher,
+                       int64_t **ranks) {
     size_t found = 0;
 
     *ranks = must_allocate(n * sizeof(**ranks));
-    for (size_t i = 0; i < n; i++)
-        if (is_rank(m, members ? members[i] : i))
-            (*ranks)[found++] = m->p[members ? members[i] : i].rank;
+    for (size_t i = 0; i < n; i++) {
+        const struct merged_process *p = &m->p[members ? members[i] : i];
+        if (!of_launcher ||
+            (p->rank != WC_NULL && (p->parent == MERGED_NONE || m->p[p->parent].rank != p->rank)))
+            (*ranks)[found++] = p->rank;
+    }
     qsort(*ranks, found, sizeof(**ranks), numbers_in_order);
     return found;
 }
@@ -208,7 +206,7 @@ static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, 
 /* Each rank once: else there are several runs, and a rank names nobody. */
 static bool ranks_name(const struct merged *m) {
     int64_t *ranks;
-    size_t n = ranks_of(m, NULL, m->n, &ranks);
+    size_t n = ranks_of(m, NULL, m->n, true, &ranks);
     bool once = n > 0;
 
     for (size_t i = 1; i < n; i++)
@@ -264,7 +262,7 @@ static char *name_processes(const struct merged *m, const struct merged_group *g
         if (by_node && last && strcmp(last, p->node) == 0)
             continue;
         last = p->node;
-        if (n++ >= NAMED_MOST)
+        if (++n > NAMED_MOST)
             continue;
         fputs(n > 1 ? ", " : " ", to);
         if (by_node)
@@ -275,16 +273,16 @@ static char *name_processes(const struct merged *m, const struct merged_group *g
     if (n > NAMED_MOST)
         fprintf(to, " and %zu more", n - NAMED_MOST);
     OWNED char *named = sink_end(&names);
-    return must_format("%s%s%s", by_node ? "node" : "process",
-                       n == 1    ? ""
-                       : by_node ? "s"
-                                 : "es",
+    return must_format("%s%s",
+                       by_node  ? n == 1 ? "node" : "nodes"
+                       : n == 1 ? "process"
+                                : "processes",
                        named);
 }
 
 static char *name_group(const struct merged *m, const struct merged_group *g, bool by_node) {
     int64_t *ranks;
-    size_t n = ranks_of(m, g->members, g->n, &ranks);
+    size_t n = ranks_of(m, g->members, g->n, true, &ranks);
     char *name = m->ranks_name && n > 0 ? name_ranks(ranks, n)
                                         : name_processes(m, g, !m->ranks_name && by_node);
 
@@ -293,14 +291,11 @@ static char *name_group(const struct merged *m, const struct merged_group *g, bo
 }
 
 char *merged_ranks(const struct merged *m, const size_t *members, size_t n) {
-    int64_t *ranks = must_allocate(n * sizeof(*ranks));
-    size_t different = 0;
+    int64_t *ranks;
+    size_t all = ranks_of(m, members, n, false, &ranks), different = 0;
     char *name = NULL;
 
-    for (size_t i = 0; i < n; i++)
-        ranks[i] = m->p[members[i]].rank;
-    qsort(ranks, n, sizeof(*ranks), numbers_in_order);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < all; i++)
         if (i == 0 || ranks[i] != ranks[different - 1])
             ranks[different++] = ranks[i];
     if (m->ranks_name && ranks[0] != WC_NULL) {

@@ -166,18 +166,15 @@ void report_end(struct report *r) {
 }
 
 enum exit_code report_exit_code(const struct report *r) {
-    switch (r->conclusion.verdict) {
-    case WC_verdict_ERRORS:
+    static const enum exit_code codes[WC_verdict_COUNT] = {
+        [WC_verdict_ERRORS] = EXIT_ERRORS_FOUND,
+        [WC_verdict_UNEXPLAINED] = EXIT_UNEXPLAINED,
+        [WC_verdict_NOT_OBSERVED] = EXIT_NOTHING_OBSERVED,
+    };
+
+    if (r->conclusion.verdict == WC_verdict_WARNINGS && r->conclusion.died)
         return EXIT_ERRORS_FOUND;
-    case WC_verdict_WARNINGS:
-        return r->conclusion.died ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
-    case WC_verdict_UNEXPLAINED:
-        return EXIT_UNEXPLAINED;
-    case WC_verdict_NOT_OBSERVED:
-        return EXIT_NOTHING_OBSERVED;
-    default:
-        return EXIT_NOTHING_WRONG;
-    }
+    return codes[r->conclusion.verdict];
 }
 
 void gate_add(struct gate *gate, const struct report *r) {

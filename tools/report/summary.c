@@ -14,21 +14,15 @@
 
 /* ---- rows ---- */
 
-static int weight_of(const struct report *r, const struct wc_finding_record *finding) {
-    static const int of_severity[] = {
-        [WC_severity_NOTE] = 1, [WC_severity_WARNING] = 3, [WC_severity_ERROR] = 5};
-
-    if (finding)
-        return of_severity[finding->severity];
-    return r->conclusion.verdict == WC_verdict_UNEXPLAINED    ? 4
-           : r->conclusion.verdict == WC_verdict_NOT_OBSERVED ? 2
-                                                              : 0;
-}
-
 /* What one process adds: a finding, or (NULL) its verdict. Takes the key: equal ones are one row.
  */
 static void add_row(struct summary *s, json_t *keys, char *key, size_t process, size_t place,
                     const struct wc_finding_record *finding) {
+    /* Errors, what is unexplained, warnings, what was not observed, notes, what is well. */
+    static const int of_severity[WC_severity_COUNT] = {
+        [WC_severity_NOTE] = 1, [WC_severity_WARNING] = 3, [WC_severity_ERROR] = 5};
+    static const int of_verdict[WC_verdict_COUNT] = {
+        [WC_verdict_UNEXPLAINED] = 4, [WC_verdict_NOT_OBSERVED] = 2};
     const struct report *r = s->m->p[process].report;
     size_t at = number_of_key(keys, key);
     struct summary_row *row;
@@ -36,7 +30,10 @@ static void add_row(struct summary *s, json_t *keys, char *key, size_t process, 
     free(key);
     if (at == s->n)
         *MUST_ADD(s->rows, s->n) = (struct summary_row){
-            .finding = finding, .report = r, .weight = weight_of(r, finding), .place = place};
+            .finding = finding,
+            .report = r,
+            .weight = finding ? of_severity[finding->severity] : of_verdict[r->conclusion.verdict],
+            .place = place};
     row = &s->rows[at];
     if (row->n == 0 || row->members[row->n - 1] != process)
         *MUST_ADD(row->members, row->n) = process;
@@ -145,51 +142,37 @@ static char *ending_of(const struct report *r) {
                                                       : "with an end that is not known");
 }
 
-struct endings {
-    char *text[ENDINGS_MOST];
-    size_t count[ENDINGS_MOST], n, others;
-};
-
-/* Takes text. */
-static void count_ending(struct endings *e, char *text) {
-    size_t i = 0;
-
-    while (i < e->n && strcmp(e->text[i], text) != 0)
-        i++;
-    if (i < ENDINGS_MOST)
-        e->count[i]++;
-    else
-        e->others++;
-    if (i == e->n && i < ENDINGS_MOST)
-        e->text[e->n++] = text;
-    else
-        free(text);
-}
-
 /* ": 1 ended normally, 12 by _exit"; of one that ended normally nothing. */
 static char *endings_of(const struct merged *m, const struct summary_row *row) {
-    struct endings e = {.n = 0};
+    json_t *counts = json_object(), *count;
+    const char *ending, *before = ": ";
     struct sink text;
     FILE *to = sink_begin(&text);
+    size_t others = 0;
 
     for (size_t i = 0; i < row->n; i++) {
-        char *ending = ending_of(m->p[row->members[i]].report);
-        if (ending && (row->n > 1 || strcmp(ending, NORMALLY) != 0))
-            count_ending(&e, ending);
+        OWNED char *one = ending_of(m->p[row->members[i]].report);
+        if (!one || (row->n == 1 && strcmp(one, NORMALLY) == 0))
+            continue;
+        count = json_object_get(counts, one);
+        if (count || json_object_size(counts) < ENDINGS_MOST)
+            json_object_set_new_nocheck(counts, one, json_integer(json_integer_value(count) + 1));
         else
-            free(ending);
+            others++;
     }
-    for (size_t i = 0; i < e.n; i++) {
-        fputs(i > 0 ? ", " : ": ", to);
-        if (e.count[i] < row->n)
-            fprintf(to, "%zu ", e.count[i]);
+    json_object_foreach(counts, ending, count) {
+        size_t n = (size_t)json_integer_value(count);
+        fputs(before, to);
+        if (n < row->n)
+            fprintf(to, "%zu ", n);
         else if (row->n > 1)
             fputs("all ", to);
-        fputs(e.text[i], to);
-        free(e.text[i]);
+        fputs(ending, to);
+        before = ", ";
     }
-    if (e.others > 0)
-        fprintf(to, ", %zu otherwise", e.others);
+    if (others > 0)
+        fprintf(to, ", %zu otherwise", others);
+    json_decref(counts);
     return sink_end(&text);
 }
 
