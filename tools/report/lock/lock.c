@@ -82,17 +82,29 @@ struct writing {
     struct entries of[WC_KINDS]; /* by kind */
 };
 
-static const char *known(const char *s) {
-    return s ? s : "";
-}
-
 static int compare_entries(const void *a, const void *b) {
     return strcmp(((const struct entry *)a)->order, ((const struct entry *)b)->order);
 }
 
-static void sort_entries(struct entries *list) {
+/* In order, each of a text once if that is wanted. Lets the list go. New reference. */
+static json_t *take_entries(struct entries *list, bool without_twins) {
+    json_t *array = json_array();
+    const char *last = "";
+
     if (list->n > 0)
         qsort(list->p, list->n, sizeof(*list->p), compare_entries);
+    WC_EACH(e, *list) {
+        if (!without_twins || strcmp(e->order, last) != 0)
+            json_array_append(array, e->json);
+        last = e->order;
+    }
+    WC_EACH(e, *list) {
+        free(e->order);
+        json_decref(e->json);
+    }
+    free(list->p);
+    *list = (struct entries){NULL, 0};
+    return array;
 }
 
 /* The chosen fields in which it differs from a record of which nothing is known. New reference. */
@@ -117,7 +129,7 @@ static void add_entry(struct writing *w, enum wc_kind kind, const char *name, js
     char *facts = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
 
     *MUST_ADD(w->of[kind].p, w->of[kind].n) =
-        (struct entry){must_format("%s\1%s", known(name), facts), json, NULL};
+        (struct entry){must_format("%s\1%s", name, facts), json, NULL};
     free(facts);
 }
 
@@ -185,7 +197,8 @@ static void add_objects(struct writing *w, bool of_lock) {
         objects->p[objects->n - 1].order = must_format(
             "%s\1%s\1%020lld", order, of_lock ? "" : library_path(&object->r), (long long)o.object);
     }
-    sort_entries(objects);
+    if (objects->n > 0)
+        qsort(objects->p, objects->n, sizeof(*objects->p), compare_entries);
     WC_EACH(e, *objects)
         json_object_set_new(e->json, "name", new_name(objects, library_name(e->object)));
     WC_EACH(e, *objects)
@@ -263,19 +276,6 @@ static void add_others(struct writing *w) {
     }
 }
 
-static json_t *section_of(struct entries *list, bool without_twins) {
-    json_t *section = json_array();
-    const char *last = "";
-
-    sort_entries(list);
-    WC_EACH(e, *list) {
-        if (!without_twins || strcmp(e->order, last) != 0)
-            json_array_append(section, e->json);
-        last = e->order;
-    }
-    return section;
-}
-
 void lock_write(FILE *to, const struct source *source, bool paths) {
     struct writing w = {.s = &source->stack, .paths = paths};
     json_t *lock = json_object(), *complete = json_object();
@@ -285,19 +285,14 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
     add_searches(&w);
     add_others(&w);
     WC_EACH_ROW(row, sections) {
-        struct entries *list = &w.of[row->kind];
         const bool *is_part = in_part(row, &parts);
-        json_t *section = section_of(list, row->kind == WC_KIND_binding);
-        if (is_part && !*is_part && (row->kind != WC_KIND_process || list->n > 0))
+        json_t *section = take_entries(&w.of[row->kind], row->kind == WC_KIND_binding);
+        size_t n = json_array_size(section);
+        if (is_part && !*is_part && (row->kind != WC_KIND_process || n > 0))
             json_object_set_new(complete, wc_kind_name(row->kind), count_of(section, row->kind));
-        if (list->n > 0)
+        if (n > 0)
             json_object_set(lock, wc_kind_name(row->kind), section);
         json_decref(section);
-        WC_EACH(e, *list) {
-            free(e->order);
-            json_decref(e->json);
-        }
-        free(list->p);
     }
     json_object_set_new(lock, "complete", complete);
     json_object_set_new(lock, FORMAT_KEY, json_integer(FORMAT));
@@ -311,7 +306,7 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
 static bool is_from_pip(const struct wc_object_record *o) {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+!";
-    const char *name = known(o->installation), *version = known(o->installation_version);
+    const char *name = o->installation ?: "", *version = o->installation_version ?: "";
 
     return (o->installation_kind == WC_installation_kind_WHEEL ||
             o->installation_kind == WC_installation_kind_BUNDLED) &&
@@ -322,25 +317,22 @@ static bool is_from_pip(const struct wc_object_record *o) {
 /* One with a local version (PEP 440) pip finds in no index of its own. */
 size_t lock_write_requirements(FILE *to, const struct source *source) {
     struct entries list = {NULL, 0};
-    const char *last = "";
-    size_t n = 0;
+    json_t *lines, *line;
+    size_t i, n = 0;
 
     WC_EACH(object, source->stack.objects) {
         const struct wc_object_record *o = &object->r;
-        if (library_counts(o) && is_from_pip(o))
-            *MUST_ADD(list.p, list.n) =
-                (struct entry){must_format("%s==%s%s", o->installation, o->installation_version,
-                                           strchr(o->installation_version, '+')
-                                               ? "  # from the index that has this build"
-                                               : ""),
-                               NULL, NULL};
+        if (!library_counts(o) || !is_from_pip(o))
+            continue;
+        OWNED char *text = must_format(
+            "%s==%s%s", o->installation, o->installation_version,
+            strchr(o->installation_version, '+') ? "  # from the index that has this build" : "");
+        *MUST_ADD(list.p, list.n) = (struct entry){must_copy(text), text_to_json(text), NULL};
     }
-    sort_entries(&list);
-    WC_EACH(entry, list) {
-        if (strcmp(entry->order, last) != 0)
-            n += fprintf(to, "%s\n", entry->order) > 0;
-        last = entry->order;
-    }
+    lines = take_entries(&list, true);
+    json_array_foreach(lines, i, line)
+        n += fprintf(to, "%s\n", json_string_value(line)) > 0;
+    json_decref(lines);
     WC_EACH(object, source->stack.objects) {
         const struct wc_object_record *o = &object->r;
         OWNED char *version = library_version(o), *installation = library_installation(o);
@@ -348,11 +340,8 @@ size_t lock_write_requirements(FILE *to, const struct source *source) {
              o->role == WC_role_CUDA_DEPENDENCY) &&
             !is_from_pip(o))
             print_format(to, "# not from pip: %s%s%s (%s)\n", library_name(o), version ? " " : "",
-                         known(version), installation ? installation : "not known whose");
+                         version, installation ?: "not known whose");
     }
-    WC_EACH(entry, list)
-        free(entry->order);
-    free(list.p);
     return n;
 }
 
@@ -367,27 +356,32 @@ struct reading {
     char *trouble;           /* NULL: none yet */
 };
 
-static bool fail(struct reading *in, const char *field, const char *what) {
-    in->trouble = must_format("%s %zu: %s%s%s", wc_kind_name(in->record.kind), in->n, field,
-                              *field ? ": " : "", what);
+static bool refuse(struct reading *in, const char *what, const char *why) {
+    in->trouble = must_format("%s: %s", what, why);
     return false;
+}
+
+static bool fail(struct reading *in, const char *field, const char *why) {
+    OWNED char *what =
+        must_format("%s %zu%s%s", wc_kind_name(in->record.kind), in->n, *field ? ": " : "", field);
+    return refuse(in, what, why);
 }
 
 static bool take_field(struct reading *in, const char *key, const json_t *value) {
     struct wc_record *r = &in->record;
-    bool is_locked = false;
     size_t n;
     const struct wc_field *f = wc_kind_fields(r->kind, &n);
 
-    WC_EACH_ROW(row, locked)
-        is_locked = is_locked || (row->kind == r->kind && strcmp(row->field, key) == 0);
-    for (; is_locked && strcmp(f->name, key) != 0; f++)
-        ;
-    if (!is_locked)
-        return fail(in, key, "no fact of that name is known");
-    return (!json_is_null(value) &&
-            record_field_from_json(value, f, &in->texts.arena, (char *)&r->u + f->offset)) ||
-           fail(in, key, "not what belongs there");
+    WC_EACH_ROW(row, locked) {
+        if (row->kind != r->kind || strcmp(row->field, key) != 0)
+            continue;
+        while (strcmp(f->name, key) != 0)
+            f++;
+        return (!json_is_null(value) &&
+                record_field_from_json(value, f, &in->texts.arena, (char *)&r->u + f->offset)) ||
+               fail(in, key, "not what belongs there");
+    }
+    return fail(in, key, "no fact of that name is known");
 }
 
 static int64_t number_of(const struct reading *in, const char *name) {
@@ -497,24 +491,6 @@ static const struct section *section_called(const char *name) {
     return NULL;
 }
 
-static bool are_counts(struct reading *in, const json_t *complete) {
-    const char *key;
-    json_t *value;
-
-    if (complete && !json_is_object(complete)) {
-        in->trouble = must_copy("complete: an object is expected: {\"section\": number, ...}");
-        return false;
-    }
-    json_object_foreach((json_t *)complete, key, value) {
-        const struct section *section = section_called(key);
-        if (section && in_part(section, &in->source->in_part) && json_is_integer(value))
-            continue;
-        in->trouble = must_format("complete: %s: no section is counted so", key);
-        return false;
-    }
-    return true;
-}
-
 static bool take_sections(struct reading *in, const json_t *lock) {
     const json_t *complete = json_object_get(lock, "complete"), *list, *record;
     const char *key;
@@ -523,13 +499,19 @@ static bool take_sections(struct reading *in, const json_t *lock) {
 
     json_object_foreach((json_t *)lock, key, value)
         if (strcmp(key, FORMAT_KEY) != 0 && strcmp(key, "complete") != 0 &&
-            (!section_called(key) || !json_is_array(value))) {
-            in->trouble = must_format("%s: a lock has lists of binding, demand, machine, object, "
-                                      "package, process, search, and complete and " FORMAT_KEY,
-                                      key);
-            return false;
-        }
-    if (!are_counts(in, complete) || !number_objects(in, json_object_get(lock, "object")))
+            (!section_called(key) || !json_is_array(value)))
+            return refuse(in, key,
+                          "a lock has lists of binding, demand, machine, object, package, "
+                          "process, search, and complete and " FORMAT_KEY);
+    if (complete && !json_is_object(complete))
+        return refuse(in, "complete", "an object is expected: {\"section\": number, ...}");
+    json_object_foreach((json_t *)complete, key, value) {
+        const struct section *section = section_called(key);
+        OWNED char *what = must_format("complete: %s", key);
+        if (!section || !in_part(section, &in->source->in_part) || !json_is_integer(value))
+            return refuse(in, what, "no section is counted so");
+    }
+    if (!number_objects(in, json_object_get(lock, "object")))
         return false;
     WC_EACH_ROW(row, sections) {
         bool *is_part = in_part(row, &in->source->in_part);
