@@ -19,7 +19,7 @@
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
 
-#define ROWS_SHOWN 8
+#define ROWS_SHOWN 8   /* of the logs' summary */
 #define QUOTE_MOST 300 /* bytes of the text that are shown */
 
 /* n: its bytes. The caller frees; NULL: it cannot be read, which is printed. */
@@ -46,53 +46,36 @@ static char *read_text(const char *path, size_t *n) {
 
 /* ---- what fits, over all of the text ---- */
 
-static bool has_word(const char *words, const char *word) {
-    size_t n = strlen(word);
-
-    for (const char *at = words; (at = strstr(at, word)); at += n)
-        if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0))
-            return true;
-    return false;
-}
-
 static bool fits(const struct messages *m, const char *id) {
-    return WC_ANY(match, *m,
-                  match->message->effect != EFFECT_NOISE && has_word(match->findings, id));
+    WC_EACH(match, *m)
+        WC_EACH_ELEMENT(word, match->findings, " ")
+            if (match->message->effect != EFFECT_NOISE && strlen(id) == word.n &&
+                memcmp(id, word.p, word.n) == 0)
+                return true;
+    return false;
 }
 
 /* ---- as text ---- */
 
 static const struct {
-    const char *means;
+    const char *word, *means;
     enum paint paint;
 } effects[] = {
-    [EFFECT_FATAL] = {"the program or the call ends with it", PAINT_ERROR},
-    [EFFECT_FALLBACK] = {"the program goes on without the GPU", PAINT_WARNING},
-    [EFFECT_NOISE] = {"by itself it tells of nothing wrong", PAINT_OK},
-    [EFFECT_DEPENDS] = {"look at what else was printed", PAINT_NOTE},
+    [EFFECT_FATAL] = {"fatal", "the program or the call ends with it", PAINT_ERROR},
+    [EFFECT_FALLBACK] = {"fallback", "the program goes on without the GPU", PAINT_WARNING},
+    [EFFECT_NOISE] = {"noise", "by itself it tells of nothing wrong", PAINT_OK},
+    [EFFECT_DEPENDS] = {"depends", "look at what else was printed", PAINT_NOTE},
 };
 
-static const char *const fits_words[] = {
-    [WC_FITS] = "fits",           [WC_TOO_OLD] = "too-old",
-    [WC_TOO_NEW] = "too-new",     [WC_OTHER_MAJOR] = "other-major",
-    [WC_FIT_UNKNOWN] = "unknown",
+static const struct {
+    const char *word, *means;
+} fits_words[] = {
+    [WC_FITS] = {"fits", "accepted by that rule: a patch, or another release's rule, may count"},
+    [WC_TOO_OLD] = {"too-old", "too old"},
+    [WC_TOO_NEW] = {"too-new", "too new"},
+    [WC_OTHER_MAJOR] = {"other-major", "another major version"},
+    [WC_FIT_UNKNOWN] = {"unknown", "not decided by that rule"},
 };
-
-/* The two versions by the rule of who prints them. */
-static void print_judgement(struct layout *l, const struct message_match *m) {
-    static const char *const means[] = {
-        [WC_FITS] = "accepted by that rule: a patch, or another release's rule, may count",
-        [WC_TOO_OLD] = "too old",
-        [WC_TOO_NEW] = "too new",
-        [WC_OTHER_MAJOR] = "another major version",
-        [WC_FIT_UNKNOWN] = "not decided by that rule",
-    };
-    const char *compares = m->message->compares;
-
-    if (m->rule != WC_RULE_NONE)
-        layout_fact(l, "judged", "%s is %s for %s. %s", m->found, means[m->fit], m->wanted,
-                    compares ? compares : wc_rule_explanation(m->rule));
-}
 
 /* 5005 is what cudnnGetVersion gives for 5.0.5. */
 static void print_version(struct layout *l, const char *key, const char *text,
@@ -105,14 +88,6 @@ static void print_version(struct layout *l, const char *key, const char *text,
         layout_fact(l, key, "%s", text);
 }
 
-static void print_next(const char *next) {
-    for (const char *label = "next"; *next; label = "") {
-        size_t n = strcspn(next, "\n");
-        printf("  %-*s%.*s\n", LAYOUT_KEYS - 2, label, (int)n, next);
-        next += n + (next[n] == '\n');
-    }
-}
-
 static void print_match(const struct message_match *m, bool colour) {
     const struct message *message = m->message;
     OWNED char *quote = must_format("%.*s", QUOTE_MOST, m->text);
@@ -123,7 +98,7 @@ static void print_match(const struct message_match *m, bool colour) {
         printf(" (%zu times)", m->times);
     print_format(stdout, ": %s%s\n", quote, strlen(m->text) > QUOTE_MOST ? " ..." : "");
     layout_key(&l, "effect");
-    layout_painted(&l, message_effect_word(message->effect), effects[message->effect].paint);
+    layout_painted(&l, effects[message->effect].word, effects[message->effect].paint);
     printf(": %s\n", effects[message->effect].means);
     layout_fact(&l, "means", "%s", message->means);
     l.whole = true; /* what the text itself says */
@@ -132,12 +107,18 @@ static void print_match(const struct message_match *m, bool colour) {
     print_version(&l, "wanted", m->wanted, m->wanted_version);
     print_version(&l, "found", m->found, m->found_version);
     l.whole = false;
-    print_judgement(&l, m);
+    if (m->rule != WC_RULE_NONE) /* the two versions by the rule of who prints them */
+        layout_fact(&l, "judged", "%s is %s for %s. %s", m->found, fits_words[m->fit].means,
+                    m->wanted, message->compares ?: wc_rule_explanation(m->rule));
     layout_fact(&l, "findings", "%s",
                 *m->findings         ? m->findings
                 : *message->findings ? "not known by that name; a run sees who wants it"
                                      : "none: not a matter of which cuDNN");
-    print_next(message->next);
+    for (const char *next = message->next, *label = "next"; *next; label = "") {
+        size_t n = strcspn(next, "\n");
+        printf("  %-*s%.*s\n", LAYOUT_KEYS - 2, label, (int)n, next);
+        next += n + (next[n] == '\n');
+    }
 }
 
 static void print_text_of(const struct messages *m, bool colour) {
@@ -182,10 +163,10 @@ static json_t *match_json(const struct message_match *m) {
     return json_pack(
         "{s:s, s:I, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o}", "id", m->message->id,
         "line", (json_int_t)m->line, "times", (json_int_t)m->times, "text", text_to_json(m->text),
-        "effect", message_effect_word(m->message->effect), "means", m->message->means, "library",
+        "effect", effects[m->message->effect].word, "means", m->message->means, "library",
         text_to_json(m->library), "wanted", version_json(m->wanted, m->wanted_version), "found",
         version_json(m->found, m->found_version), "rule", m->rule ? wc_rule_name(m->rule) : NULL,
-        "fit", m->rule ? fits_words[m->fit] : NULL, "findings", words_json(m->findings, " "),
+        "fit", m->rule ? fits_words[m->fit].word : NULL, "findings", words_json(m->findings, " "),
         "next", words_json(m->message->next, "\n"));
 }
 
@@ -213,10 +194,6 @@ struct judged {
     enum exit_code answer;
 };
 
-static void print_trouble(const char *line) {
-    complain("%s", line);
-}
-
 static void judged_begin(struct judged *j, const struct messages *m, const char *file,
                          char *const *logs) {
     size_t n = 0;
@@ -230,7 +207,7 @@ static void judged_begin(struct judged *j, const struct messages *m, const char 
     j->reports = must_allocate((j->n + 1) * sizeof(*j->reports));
     ends_settle(j->in.logs.processes, j->n);
     for (size_t i = 0; i < j->n; i++) {
-        text_into_log(m, file, j->in.logs.processes[i], print_trouble);
+        text_into_log(m, file, j->in.logs.processes[i]);
         report_make(&j->reports[i], j->in.logs.processes[i]);
         j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
     }
@@ -262,8 +239,6 @@ static void print_both(const struct messages *m, const struct judged *j) {
             }
     puts(any ? "" : "The log has none of the findings that fit the text.");
 }
-
-#define ROWS_SHOWN 8 /* of the logs' summary */
 
 static void print_logs(const struct messages *m, const struct judged *j, bool colour) {
     struct layout l = {.to = stdout, .colour = colour};

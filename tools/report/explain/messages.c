@@ -39,12 +39,6 @@ const struct message *messages_all(size_t *n) {
     return table;
 }
 
-const char *message_effect_word(enum message_effect effect) {
-    static const char *const words[] = {"fatal", "fallback", "noise", "depends"};
-
-    return words[effect];
-}
-
 /* ---- the text as the patterns want it ---- */
 
 struct flat {
@@ -256,7 +250,7 @@ void messages_find(const char *text, size_t n, struct messages *found) {
     free(flat.text);
     free(flat.line);
     free(flat.taken);
-    if (found->n > 1)
+    if (found->n > 0)
         qsort(found->p, found->n, sizeof(*found->p), earlier_first);
 }
 
@@ -269,5 +263,4 @@ void messages_end(struct messages *m) {
         free(m->p[i].findings);
     }
     free(m->p);
-    *m = (struct messages){NULL, 0};
 }

@@ -43,6 +43,5 @@ struct messages {
 void messages_find(const char *text, size_t n, struct messages *found);
 void messages_end(struct messages *m);
 
-const char *message_effect_word(enum message_effect effect); /* "fatal", "fallback", ... */
 /* The table, for tests and lists. */
 const struct message *messages_all(size_t *n);

@@ -6,6 +6,7 @@
 
 #include "core/demand/questions.h"
 #include "core/records/emit.h"
+#include "tools/util/program.h"
 
 struct adding {
     struct source *s;
@@ -98,7 +99,7 @@ static void add_found(const struct adding *a, const struct wc_object *host,
     source_add(a->s, &r);
 }
 
-static void add(const struct adding *a, void (*trouble)(const char *line)) {
+static void add_match(const struct adding *a) {
     const struct wc_stack *s = &a->s->stack;
     const struct wc_object *host = host_of(s, a->m->message->framework);
     const struct wc_object *facade = facade_of(s, host);
@@ -108,10 +109,8 @@ static void add(const struct adding *a, void (*trouble)(const char *line)) {
         !WC_ANY(o, s->objects,
                 wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found)))) {
         char version[WC_VERSION_TEXT];
-        OWNED char *line =
-            must_format("line %zu is of another run than %s: no cuDNN in that log can be %s",
-                        a->m->line, a->s->path, wc_version_format(found, version));
-        trouble(line);
+        complain("line %zu is of another run than %s: no cuDNN in that log can be %s", a->m->line,
+                 a->s->path, wc_version_format(found, version));
         return;
     }
     if (facade && found.patch >= 0)
@@ -120,8 +119,7 @@ static void add(const struct adding *a, void (*trouble)(const char *line)) {
         add_wanted(a, host_of(s, a->m->message->framework));
 }
 
-void text_into_log(const struct messages *m, const char *file, struct source *s,
-                   void (*trouble)(const char *line)) {
+void text_into_log(const struct messages *m, const char *file, struct source *s) {
     if (!WC_ANY(o, s->stack.objects, wc_is_cudnn(o)))
         return;
     WC_EACH(match, *m) {
@@ -131,7 +129,7 @@ void text_into_log(const struct messages *m, const char *file, struct source *s,
                            must_format("what it printed, line %zu%s%s", match->line,
                                        strcmp(file, "-") == 0 ? "" : " of ",
                                        strcmp(file, "-") == 0 ? "" : file)};
-        add(&a, trouble);
+        add_match(&a);
         free(a.where);
     }
 }

@@ -8,7 +8,6 @@
 #include "messages.h"
 #include "tools/observe/log/source.h"
 
-/* file: of the text. What does not fit goes to trouble(), a line each: a version that nothing in
- * the log can have given is of another run. */
-void text_into_log(const struct messages *m, const char *file, struct source *s,
-                   void (*trouble)(const char *line));
+/* file: of the text. What does not fit is complained of, a line each: a version that nothing in the
+ * log can have given is of another run. */
+void text_into_log(const struct messages *m, const char *file, struct source *s);
