@@ -17,16 +17,11 @@
 /* ---- text that is harmless between tags; in attributes stand words of ours ---- */
 
 static void put_escaped(FILE *to, const char *s) {
-    static const char *const names[] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;"};
-
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        const char *name = c < sizeof(names) / sizeof(names[0]) ? names[c] : NULL;
-        if (name)
-            fputs(name, to);
+    for (; *s; s++)
+        if (*s == '&' || *s == '<' || *s == '>')
+            fputs(*s == '&' ? "&amp;" : *s == '<' ? "&lt;" : "&gt;", to);
         else
-            putc(c, to);
-    }
+            putc(*s, to);
 }
 
 /* Controls and marks that reorder text are spelled out, as on a terminal. */
@@ -59,7 +54,7 @@ static const char *verdict_word(const struct report *r) {
     return wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict);
 }
 
-/* ---- verdict, where it comes from ---- */
+/* ---- where it comes from ---- */
 
 static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
     OWNED char *outcome = repair_outcome(fix, 0);
@@ -69,15 +64,6 @@ static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
         html(to, "<pre>%s</pre>", fix->command);
     if (fix->command || fix->why)
         html(to, "<p>%s</p>", outcome);
-}
-
-static void put_verdict(FILE *to, const struct report *r) {
-    OWNED char *text = render_verdict_text(r);
-
-    html(to, "<div class=\"verdict %s\"><h1>%s</h1>", verdict_word(r), text);
-    if (r->conclusion.finding && report_fixes(r, r->findings.p)->n > 0)
-        put_fix(to, &report_fixes(r, r->findings.p)->p[0], "p");
-    fputs("</div>\n", to);
 }
 
 /* "python train.py", else the program's path, else "". The caller frees. */
@@ -148,35 +134,7 @@ static void put_finding(FILE *to, const struct report *r, size_t i) {
     fputs("</ul></li>\n", to);
 }
 
-static void put_findings(FILE *to, const struct report *r) {
-    if (r->findings.n == 0)
-        return;
-    fputs("<section class=\"findings\"><h2>Findings, cause first</h2><ol>\n", to);
-    for (size_t i = 0; i < r->findings.n; i++)
-        put_finding(to, r, i);
-    html(to, "</ol><p>more: whichcudnn explain %s</p></section>\n", r->findings.p[0].id);
-}
-
-static void put_unobserved(FILE *to, const struct wc_stack *s) {
-    if (s->unobserved.n == 0)
-        return;
-    fputs("<section class=\"unobserved\"><h2>Not observed</h2><dl class=\"facts\">\n", to);
-    WC_EACH(u, s->unobserved)
-        html(to, "<dt>%s</dt><dd>%s%s%s%s</dd>", u->r.what ? u->r.what : "something",
-             u->r.why ? u->r.why : "?", u->r.path ? " (" : "", u->r.path, u->r.path ? ")" : "");
-    fputs("</dl></section>\n", to);
-}
-
 /* ---- what happened when, and all that is known ---- */
-
-static void put_moment(FILE *to, const struct moment *m) {
-    fprintf(to, "<tr data-kind=\"%s\"><td>%+.6f</td><td class=\"thread\">%lld</td><td>",
-            wc_kind_name(m->kind), m->seconds, (long long)m->tid);
-    if (m->severity != WC_severity_NONE)
-        fprintf(to, "<span class=\"%s\"><span class=\"severity\">%s</span></span> ",
-                severity_word(m->severity), severity_word(m->severity));
-    html(to, "%s</td></tr>\n", m->text);
-}
 
 #define TIMELINE_OPEN_MOST 100 /* moments; a longer time line is to be opened */
 #define TIMELINE_MOST 10000
@@ -194,8 +152,15 @@ static void put_timeline(FILE *to, const struct report *r) {
                 "<thead><tr><th>seconds</th><th>thread</th><th>what happened</th></tr></thead>"
                 "<tbody>\n",
                 t.n > TIMELINE_OPEN_MOST ? "" : " open", t.n);
-    for (size_t i = 0; i < n; i++)
-        put_moment(to, &t.p[i]);
+    for (size_t i = 0; i < n; i++) {
+        const char *word = severity_word(t.p[i].severity);
+        fprintf(to, "<tr data-kind=\"%s\"><td>%+.6f</td><td class=\"thread\">%lld</td><td>",
+                wc_kind_name(t.p[i].kind), t.p[i].seconds, (long long)t.p[i].tid);
+        if (t.p[i].severity != WC_severity_NONE)
+            fprintf(to, "<span class=\"%s\"><span class=\"severity\">%s</span></span> ", word,
+                    word);
+        html(to, "%s</td></tr>\n", t.p[i].text);
+    }
     if (t.n > 0)
         fputs("</tbody></table></details>\n", to);
     if (s->type == SOURCE_LOG && (n < t.n || s->events.n < s->records))
@@ -207,32 +172,42 @@ static void put_timeline(FILE *to, const struct report *r) {
     timeline_end(&t);
 }
 
-/* For readers, and for the script of the page, which draws from it. */
-static void put_everything(FILE *to, const struct report *r) {
+static void put_report(FILE *to, const struct report *r, size_t n) {
+    const struct wc_stack *s = &r->source->stack;
+    OWNED char *text = render_verdict_text(r);
     struct sink sink;
 
-    json_print(sink_begin(&sink), render_json(r));
-    OWNED char *json = sink_end(&sink);
-    fputs("<details class=\"everything\"><summary>Everything that is known, as in --json</summary>"
-          "<pre>",
-          to);
-    put_escaped(to, json);
-    fputs("</pre></details>\n", to);
-}
-
-static void put_report(FILE *to, const struct report *r, size_t i) {
-    fprintf(to, "<article id=\"p%zu\" data-verdict=\"%s\">\n", i + 1, verdict_word(r));
-    put_verdict(to, r);
+    fprintf(to, "<article id=\"p%zu\" data-verdict=\"%s\">\n", n + 1, verdict_word(r));
+    html(to, "<div class=\"verdict %s\"><h1>%s</h1>", verdict_word(r), text);
+    if (r->conclusion.finding && report_fixes(r, r->findings.p)->n > 0)
+        put_fix(to, &report_fixes(r, r->findings.p)->p[0], "p");
+    fputs("</div>\n", to);
     put_origin(to, r);
     fputs("<section class=\"picture\" hidden><h2>Picture</h2></section>\n"
           "<noscript><p>The picture of all libraries needs JavaScript; what it shows stands below "
           "in words.</p></noscript>\n",
           to);
-    put_findings(to, r);
-    put_unobserved(to, &r->source->stack);
+    if (r->findings.n > 0)
+        fputs("<section class=\"findings\"><h2>Findings, cause first</h2><ol>\n", to);
+    for (size_t i = 0; i < r->findings.n; i++)
+        put_finding(to, r, i);
+    if (r->findings.n > 0)
+        html(to, "</ol><p>more: whichcudnn explain %s</p></section>\n", r->findings.p[0].id);
+    if (s->unobserved.n > 0)
+        fputs("<section class=\"unobserved\"><h2>Not observed</h2><dl class=\"facts\">\n", to);
+    WC_EACH(u, s->unobserved)
+        html(to, "<dt>%s</dt><dd>%s%s%s%s</dd>", u->r.what ?: "something", u->r.why ?: "?",
+             u->r.path ? " (" : "", u->r.path, u->r.path ? ")" : "");
+    if (s->unobserved.n > 0)
+        fputs("</dl></section>\n", to);
     put_timeline(to, r);
-    put_everything(to, r);
-    fputs("</article>\n", to);
+    fputs("<details class=\"everything\"><summary>Everything that is known, as in --json</summary>"
+          "<pre>",
+          to);
+    json_print(sink_begin(&sink), render_json(r)); /* the script of the page draws from it */
+    OWNED char *json = sink_end(&sink);
+    put_escaped(to, json);
+    fputs("</pre></details>\n</article>\n", to);
 }
 
 /* ---- several processes ---- */

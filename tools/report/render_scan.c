@@ -36,13 +36,6 @@ static bool same_directory(const struct wc_object_record *a, const struct wc_obj
     return wc_same_directory(library_path(a), library_path(b));
 }
 
-static bool is_first_there(const struct wc_stack *s, size_t i) {
-    for (size_t k = 0; k < i; k++)
-        if (same_directory(&s->objects.p[k].r, &s->objects.p[i].r))
-            return false;
-    return true;
-}
-
 static void print_directory(FILE *to, const struct wc_stack *s, size_t first, bool whole) {
     const struct wc_object_record *o = &s->objects.p[first].r;
     OWNED char *installation = library_installation(o);
@@ -63,7 +56,7 @@ static void print_copies(FILE *to, const struct scan *scan, bool whole) {
     if (s->objects.n > 0)
         fputs("\ncopies of cuDNN\n", to);
     for (size_t i = 0; i < s->objects.n; i++)
-        if (is_first_there(s, i))
+        if (WC_FIRST(o, s->objects, same_directory(&o->r, &s->objects.p[i].r)) == &s->objects.p[i])
             print_directory(to, s, i, whole);
     if (s->dropped)
         print_format(to, "  and %lld that found no room\n", (long long)s->dropped);
@@ -112,14 +105,6 @@ static json_t *scan_json(const struct result *r) {
                      "copies", copies, "reports", reports, "passed_over", notes);
 }
 
-static void print_json(FILE *to, const struct result *results, size_t n) {
-    json_t *value = n == 1 ? scan_json(&results[0]) : json_array();
-
-    for (size_t i = 0; i < n && n != 1; i++)
-        json_array_append_new(value, scan_json(&results[i]));
-    json_print(to, value);
-}
-
 /* ---- both ---- */
 
 static enum exit_code answer_of(const struct result *r, struct gate *gate) {
@@ -141,6 +126,7 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
                             struct gate *gate) {
     struct result *results = must_allocate((n + 1) * sizeof(*results));
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
+    json_t *list = json_array();
 
     *gate = (struct gate){.passes = true};
     for (size_t i = 0; i < n; i++) {
@@ -152,17 +138,20 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
         }
         answer = exit_code_of_both(answer, answer_of(&results[i], gate));
     }
-    if (json)
-        print_json(l->to, results, n);
-    for (size_t i = 0; i < n && !json; i++) {
-        fputs(i > 0 ? "\n" : "", l->to);
-        print_text_of(l, &results[i]);
-    }
     for (size_t i = 0; i < n; i++) {
+        if (json) {
+            json_array_append_new(list, scan_json(&results[i]));
+        } else {
+            fputs(i > 0 ? "\n" : "", l->to);
+            print_text_of(l, &results[i]);
+        }
         for (size_t k = 0; k < scans[i]->process_count; k++)
             report_end(&results[i].reports[k]);
         free(results[i].reports);
     }
+    if (json)
+        json_print(l->to, json_incref(n == 1 ? json_array_get(list, 0) : list));
+    json_decref(list);
     free(results);
     return answer;
 }

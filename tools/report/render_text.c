@@ -94,17 +94,6 @@ static void print_origin(struct layout *l, const struct report *r) {
 
 /* ---- findings ---- */
 
-/* "killed by SIGSEGV", "exited 1", "ended normally" */
-static const char *ending_words(struct wc_arena *memory, const struct report *r) {
-    static const char with[] = "with status ";
-
-    if (!r->ending)
-        return NULL;
-    if (strncmp(r->ending, with, sizeof(with) - 1) == 0)
-        return wc_arena_format(memory, "exited %s", r->ending + sizeof(with) - 1);
-    return strcmp(r->ending, "normally") == 0 ? "ended normally" : r->ending;
-}
-
 void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
                     struct wc_finding_view view, bool colour) {
     static struct wc_finding_page page;
@@ -130,17 +119,19 @@ static void print_facts(struct layout *l, const struct wc_finding_record *f) {
 
 /* Their process is told once. */
 static void print_findings(struct layout *l, const struct report *r, bool whole) {
+    static const char with[] = "with status "; /* "exited 1" */
     char process[1024];
     struct wc_text t;
-    struct heap_arena memory;
+    bool exited = r->ending && wc_str_starts(r->ending, with);
+    OWNED char *ending = r->ending && (exited || strcmp(r->ending, "normally") == 0)
+                             ? must_format("%s %s", exited ? "exited" : "ended",
+                                           exited ? r->ending + sizeof(with) - 1 : r->ending)
+                             : must_copy(r->ending);
     struct wc_finding_view view = {.stack = &r->source->stack};
     bool told = r->conclusion.finding && r->source->type != SOURCE_LOCK;
 
     wc_text_begin(&t, process, sizeof(process));
-    heap_arena_begin(&memory);
-    wc_finding_process(&t, r->source->pid, &r->source->stack.process,
-                       ending_words(&memory.arena, r));
-    heap_arena_end(&memory);
+    wc_finding_process(&t, r->source->pid, &r->source->stack.process, ending);
     for (size_t i = 0; i < r->findings.n; i++) {
         const struct wc_finding_record *f = &r->findings.p[i];
         if (i > 0)
@@ -163,19 +154,6 @@ static void print_unobserved(struct layout *l, const struct wc_stack *s) {
 
 /* ---- what happened when ---- */
 
-static void print_moment(struct layout *l, const struct moment *m, bool threads) {
-    layout_line(l, 2, 16);
-    fprintf(l->to, "%+12.6f", m->seconds);
-    l->column += 12;
-    if (threads)
-        layout_words(l, "%lld", (long long)m->tid);
-    if (m->severity != WC_severity_NONE)
-        layout_painted(l, wc_enum_word(WC_ENUM_severity, m->severity),
-                       paint_of_severity(m->severity));
-    layout_words(l, "%s", m->text);
-    layout_end(l);
-}
-
 static void print_timeline(struct layout *l, const struct report *r) {
     struct timeline t;
 
@@ -183,8 +161,18 @@ static void print_timeline(struct layout *l, const struct report *r) {
     const bool threads = WC_ANY(m, t, m->tid != t.p[0].tid);
     if (t.n > 0)
         fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");
-    for (size_t i = 0; i < t.n; i++)
-        print_moment(l, &t.p[i], threads);
+    WC_EACH(m, t) {
+        layout_line(l, 2, 16);
+        fprintf(l->to, "%+12.6f", m->seconds);
+        l->column += 12;
+        if (threads)
+            layout_words(l, "%lld", (long long)m->tid);
+        if (m->severity != WC_severity_NONE)
+            layout_painted(l, wc_enum_word(WC_ENUM_severity, m->severity),
+                           paint_of_severity(m->severity));
+        layout_words(l, "%s", m->text);
+        layout_end(l);
+    }
     timeline_end(&t);
 }
 
