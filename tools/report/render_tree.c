@@ -169,27 +169,22 @@ static bool was_answered(const struct wc_stack *s, const struct wc_failure_recor
                       wc_str_same(o->r.asked_by, f->caller));
 }
 
-static void print_failure(const struct tree *t, const struct wc_failure_record *f) {
-    layout_line(t->l, INDENT(0), INDENT(0) + 2);
-    layout_words(t->l, "%s%s%s", f->function, f->function && f->name ? " in " : "",
-                 f->name       ? f->name
-                 : f->function ? ""
-                               : "?");
-    if (f->caller)
-        layout_words(t->l, "by %s:", f->caller);
-    layout_words(t->l, "%s", f->text ? f->text : "nothing answers to that name");
-    layout_end(t->l);
-}
-
 static void print_failures(const struct tree *t) {
     bool any = false;
 
-    WC_EACH(f, t->s->failures) {
-        if (was_answered(t->s, &f->r))
+    WC_EACH(failure, t->s->failures) {
+        const struct wc_failure_record *f = &failure->r;
+        if (was_answered(t->s, f))
             continue;
         fputs(any ? "" : "\nasked for in vain\n", t->l->to);
         any = true;
-        print_failure(t, &f->r);
+        layout_line(t->l, INDENT(0), INDENT(0) + 2);
+        layout_words(t->l, "%s%s%s", f->function, f->function && f->name ? " in " : "",
+                     f->name || f->function ? f->name : "?");
+        if (f->caller)
+            layout_words(t->l, "by %s:", f->caller);
+        layout_words(t->l, "%s", f->text ?: "nothing answers to that name");
+        layout_end(t->l);
     }
 }
 
