@@ -69,33 +69,27 @@ static void print_fenced(FILE *to, const struct merged *m) {
     fprintf(to, "%s\n%s%s\n", fence, text, fence);
 }
 
-static void print_merged(FILE *to, struct report *reports, size_t n) {
-    bool colour = options.colour && (!output || strcmp(options.when, "always") == 0);
-    struct layout l = {.to = to, .colour = colour, .whole = verbose};
-    struct merged m;
-
-    merge(&m, reports, n);
-    if (html)
-        render_html(to, &m);
-    else if (options.json)
-        json_print(to, render_merged_json(&m));
-    else if (markdown)
-        print_fenced(to, &m);
-    else
-        render_merged(&l, &m);
-    merged_end(&m);
-}
-
 /* False: it could not be written, which is printed. */
 static bool print_all(struct report *reports, size_t n, size_t unreadable) {
     const char *path = html ? html : output;
+    bool colour = options.colour && (!output || strcmp(options.when, "always") == 0);
     struct sink text;
-    FILE *to = path ? sink_begin(&text) : stdout;
+    struct layout l = {.to = path ? sink_begin(&text) : stdout, .colour = colour, .whole = verbose};
+    struct merged m = {.n = 0};
 
     if (prometheus)
-        render_prometheus(to, reports, n, unreadable);
+        render_prometheus(l.to, reports, n, unreadable);
     else
-        print_merged(to, reports, n);
+        merge(&m, reports, n);
+    if (html)
+        render_html(l.to, &m);
+    else if (options.json)
+        json_print(l.to, render_merged_json(&m));
+    else if (markdown)
+        print_fenced(l.to, &m);
+    else if (!prometheus)
+        render_merged(&l, &m);
+    merged_end(&m);
     if (!path)
         return true;
     OWNED char *whole = sink_end(&text);
@@ -122,19 +116,15 @@ static enum exit_code report_all(const struct logs *logs, size_t unreadable) {
     return answer;
 }
 
-static void report_troubles(const struct inputs *in, const struct redaction *names) {
+static enum exit_code report(struct inputs *in) {
+    struct redaction *names = redact ? redact_logs(&in->logs) : NULL;
+    enum exit_code answer = EXIT_USAGE;
+
     for (size_t i = 0; i < in->trouble_count; i++) {
         OWNED char *text =
             names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
         complain("%s", text);
     }
-}
-
-static enum exit_code report(struct inputs *in) {
-    struct redaction *names = redact ? redact_logs(&in->logs) : NULL;
-    enum exit_code answer = EXIT_USAGE;
-
-    report_troubles(in, names);
     if (in->logs.process_count > 0 || prometheus)
         answer = report_all(&in->logs, in->trouble_count);
     if (names)
