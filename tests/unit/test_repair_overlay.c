@@ -22,7 +22,6 @@ struct overlaid {
 static void begin(struct overlaid *x, const struct wc_strings *variables) {
     memset(x, 0, sizeof(*x));
     library_cache_begin(&x->cache, place);
-    library_cache_remember(&x->cache);
     overlay_begin(&x->overlay, &x->cache, &x->kept, variables);
 }
 

@@ -753,7 +753,6 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     r->source = source;
     heap_arena_begin(&r->memory);
     library_cache_begin(&r->library_cache, source->root);
-    library_cache_remember(&r->library_cache);
     r->library_cache.disk.directory = source->stack.process.directory;
     r->in_turn = is_in_turn(&source->stack);
     if (!why)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "below.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,7 +31,7 @@ void below_end(struct below *b) {
 }
 
 int below_open(const struct below *b, const char *path, int flags) {
-    if (b->fd < 0)
+    if (!b || b->fd < 0)
         return open(path, flags | O_CLOEXEC);
     return open2(b->fd, path[b->cut] ? path + b->cut : ".", flags, IN_ROOT);
 }
@@ -42,6 +43,21 @@ DIR *below_list(const struct below *b, const char *path) {
     if (fd >= 0 && !d)
         close(fd);
     return d;
+}
+
+size_t below_read(int fd, uint64_t offset, void *to, size_t n) {
+    size_t done = 0;
+    ssize_t got;
+
+    while (done < n) {
+        got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    return done;
 }
 
 bool below_lstat(const struct below *b, const char *path, struct stat *facts) {

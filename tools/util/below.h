@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -20,9 +21,11 @@ struct below {
 void below_begin(struct below *b, const char *root);
 void below_end(struct below *b);
 
-/* Paths begin with the root's name. */
+/* Paths begin with the root's name. b NULL: they are this computer's. */
 int below_open(const struct below *b, const char *path, int flags);
 DIR *below_list(const struct below *b, const char *path);
 bool below_lstat(const struct below *b, const char *path, struct stat *facts);
+/* Up to n bytes of it from offset, less only at the end or after an error. */
+size_t below_read(int fd, uint64_t offset, void *to, size_t n);
 /* As readlink. */
 ssize_t below_readlink(const struct below *b, const char *path, char *to, size_t cap);

@@ -13,47 +13,37 @@
 
 #define LINKS_MOST 40 /* as the kernel: MAXSYMLINKS */
 
-enum { PAGE = 4096, SMALL = 64 << 10 };
-
 /* ---- what is remembered ---- */
 
 struct disk_memory {
     struct seen_paths seen;
     struct way *ways;
-    unsigned changed; /* the disk's, of the ways */
 };
 
-/* To a directory, through links and the layer. */
+/* What a path led to, through links and the layer. */
 struct way {
     UT_hash_handle hh;
     char *from;
+    unsigned changed;           /* the disk's, when it was last known to be so */
+    unsigned turn, parent_turn; /* how often it became another one */
+    bool layered;               /* something on the way was the layer's */
+    bool leads_on;              /* others lead through it */
     int error;
     char *to; /* as this computer has it */
+    struct disk_entry entry;
+    struct seen *seen;
 };
 
-static void forget_ways(struct disk_memory *m) {
-    struct way *next;
-
-    for (struct way *w = m->ways; w; w = next) {
-        next = w->hh.next;
-        hash_remove(&m->ways, w);
-        free(w->from);
-        free(w->to);
-        free(w);
-    }
-}
-
-/* ---- below another root ---- */
+/* ---- the way of a path ---- */
 
 struct walk {
-    const struct disk *disk; /* NULL: this computer's */
-    const char *root;
-    const struct disk_layer *layer;
+    const struct disk *disk;
     struct disk_entry entry; /* of `at` */
-    struct seen *seen;       /* of `at`, where it is remembered and was looked at */
+    struct seen *seen;       /* of `at`; NULL: of the layer, or the root itself */
     char at[PATH_MAX];       /* so far, without links */
     char rest[PATH_MAX];     /* still to be gone */
     int links;
+    bool layered; /* something on the way was the layer's */
 };
 
 static bool fail(int error) {
@@ -62,11 +52,11 @@ static bool fail(int error) {
 }
 
 static struct disk_entry entry_at(const struct walk *w) {
-    const char *inside = w->at + strlen(w->root);
+    const char *inside = w->at + strlen(w->disk->root);
 
-    if (!w->layer)
+    if (!w->disk->layer)
         return (struct disk_entry){.kind = DISK_AS_IT_IS};
-    return w->layer->at(w->layer->ctx, inside[0] ? inside : "/");
+    return w->disk->layer->at(w->disk->layer->ctx, inside[0] ? inside : "/");
 }
 
 /* n: of w->at. */
@@ -77,58 +67,27 @@ static void go_back(struct walk *w, size_t n) {
 }
 
 static void go_up(struct walk *w) {
-    char *slash = strrchr(w->at + strlen(w->root), '/');
+    char *slash = strrchr(w->at + strlen(w->disk->root), '/');
 
     go_back(w, slash ? (size_t)(slash - w->at) : strlen(w->at));
 }
 
-static const struct below *below_of(const struct disk *d) {
-    static const struct below everywhere = {.fd = -1};
-
-    return d ? &d->below : &everywhere;
-}
-
-static bool look(struct walk *w, struct stat *facts) {
-    struct disk_memory *m = w->disk ? w->disk->memory : NULL;
-
-    w->seen = m ? seen_at(&m->seen, w->at) : NULL;
-    if (!w->seen)
-        return below_lstat(below_of(w->disk), w->at, facts);
-    *facts = w->seen->facts;
-    errno = w->seen->error;
-    return w->seen->error == 0;
-}
-
-static ssize_t target_of(const struct walk *w, char to[PATH_MAX]) {
-    const char *target = w->seen ? seen_target(&w->disk->memory->seen, w->seen) : NULL;
-
-    if (!w->seen)
-        return below_readlink(below_of(w->disk), w->at, to, PATH_MAX - 1);
-    if (!target)
-        return -1;
-    stpcpy(to, target);
-    return (ssize_t)strlen(target);
-}
-
 /* Where the link at w->at leads, in front of what is still to be gone. */
 static bool follow(struct walk *w) {
-    const bool made = w->entry.kind == DISK_LINK;
-    char target[PATH_MAX], rest[PATH_MAX];
-    ssize_t n = made ? (ssize_t)strnlen(w->entry.target, sizeof(target)) : target_of(w, target);
+    const char *target =
+        w->entry.kind == DISK_LINK ? w->entry.target : seen_target(&w->disk->memory->seen, w->seen);
+    char rest[PATH_MAX];
 
-    if (n < 0 || (size_t)n == sizeof(target))
-        return n < 0 ? false : fail(ENAMETOOLONG);
-    if (made)
-        memcpy(target, w->entry.target, (size_t)n);
+    if (!target)
+        return false;
     if (++w->links > LINKS_MOST)
         return fail(ELOOP);
-    target[n] = '\0';
-    memcpy(rest, w->rest, sizeof(rest));
-    if ((size_t)n + 1 + strlen(rest) >= sizeof(w->rest))
+    stpcpy(rest, w->rest);
+    if (strlen(target) + 1 + strlen(rest) >= sizeof(w->rest))
         return fail(ENAMETOOLONG);
     stpcpy(stpcpy(stpcpy(w->rest, target), "/"), rest);
     if (target[0] == '/')
-        go_back(w, strlen(w->root));
+        go_back(w, strlen(w->disk->root));
     else
         go_up(w);
     return true;
@@ -140,6 +99,7 @@ static bool go_down_layer(struct walk *w, bool *good) {
 
     w->entry = entry_at(w);
     w->seen = NULL;
+    w->layered = w->layered || w->entry.kind != DISK_AS_IT_IS;
     switch (w->entry.kind) {
     case DISK_AS_IT_IS:
         return false;
@@ -160,8 +120,8 @@ static bool go_down_layer(struct walk *w, bool *good) {
 
 static bool go_down(struct walk *w, const char *name, size_t n) {
     size_t used = strlen(w->at);
-    struct stat facts;
     bool good = false;
+    mode_t mode;
 
     if (used + 1 + n >= sizeof(w->at))
         return fail(ENAMETOOLONG);
@@ -171,11 +131,13 @@ static bool go_down(struct walk *w, const char *name, size_t n) {
     memmove(w->rest, name + n, strlen(name + n) + 1);
     if (go_down_layer(w, &good))
         return good;
-    if (!look(w, &facts))
-        return false;
-    if (S_ISLNK(facts.st_mode))
+    w->seen = seen_at(&w->disk->memory->seen, w->at);
+    if (w->seen->error)
+        return fail(w->seen->error);
+    mode = w->seen->facts.st_mode;
+    if (S_ISLNK(mode))
         return follow(w);
-    return S_ISDIR(facts.st_mode) || w->rest[strspn(w->rest, "/")] == '\0' ? true : fail(ENOTDIR);
+    return S_ISDIR(mode) || w->rest[strspn(w->rest, "/")] == '\0' ? true : fail(ENOTDIR);
 }
 
 static bool go(struct walk *w) {
@@ -196,72 +158,60 @@ static bool go(struct walk *w) {
     return true;
 }
 
-static const char *root_of(const struct disk *d) {
-    return d ? d->root : "";
+/* parent: NULL: there is none. */
+static bool is_known(const struct way *way, const struct way *parent, const struct disk *d) {
+    const char *name = way->leads_on ? "" : wc_base_name(way->from);
+
+    return way->to && !way->layered && (!parent || way->parent_turn == parent->turn) &&
+           !(d->layer && d->layer->concerns(d->layer->ctx, name));
 }
 
-static bool is_walked(const struct disk *d) {
-    return d && (d->root[0] || d->layer || d->memory);
+static void go_way(struct way *way, const struct way *parent, const struct disk *d) {
+    struct walk w;
+    int error;
+
+    w.disk = d;
+    w.entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
+    w.seen = NULL;
+    w.links = 0;
+    w.layered = false;
+    stpcpy(w.at, parent ? parent->to : d->root);
+    stpcpy(w.rest, parent ? wc_base_name(way->from) : way->from);
+    error = parent && parent->error ? parent->error : go(&w) ? 0 : errno ?: ENOENT;
+    if (!way->to || way->layered || w.layered || error != way->error || strcmp(way->to, w.at) != 0)
+        way->turn++;
+    free(way->to);
+    way->to = must_copy(w.at);
+    way->error = error;
+    way->layered = w.layered || (parent && parent->layered);
+    way->entry = w.entry;
+    way->seen = w.seen;
+    way->parent_turn = parent ? parent->turn : 0;
 }
 
-static void walk_begin(struct walk *w, const struct disk *d) {
-    w->disk = d;
-    w->root = root_of(d);
-    w->layer = d ? d->layer : NULL;
-    w->entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
-    w->seen = NULL;
-    w->links = 0;
-}
+/* From the root, n bytes. Most paths lie in a directory that others lie in, too. leads_on: as such
+ * a directory. */
+static const struct way *way_to(const struct disk *d, const char *path, size_t n, bool leads_on) {
+    struct way *way = hash_find(d->memory->ways, path, n);
+    const struct way *parent = NULL;
+    size_t directory = n;
 
-/* n: of w->rest. */
-static struct way *way_to(const struct walk *w, size_t n) {
-    struct disk_memory *m = w->disk->memory;
-    struct walk all;
-    struct way *way;
-
-    if (m->changed != w->disk->changed)
-        forget_ways(m);
-    m->changed = w->disk->changed;
-    way = hash_find(m->ways, w->rest, n);
-    if (way)
-        return way;
-    way = must_allocate(sizeof(*way));
-    way->from = must_format("%.*s", (int)n, w->rest);
-    walk_begin(&all, w->disk);
-    stpcpy(all.at, w->at);
-    stpcpy(all.rest, way->from);
-    way->error = go(&all) ? 0 : errno ?: ENOENT;
-    way->to = must_copy(all.at);
-    hash_add(&m->ways, way, way->from, n);
-    return way;
-}
-
-/* Most paths lie in a directory that was gone to before. */
-static bool go_remembered(struct walk *w) {
-    const char *name = strrchr(w->rest, '/');
-    const struct way *way;
-    char rest[NAME_MAX + 2];
-
-    stpcpy(w->at, w->root);
-    if (!w->disk->memory || !name || name == w->rest || !name[1] || strcmp(name, "/.") == 0 ||
-        strcmp(name, "/..") == 0 || strlen(name) >= sizeof(rest))
-        return go(w);
-    way = way_to(w, (size_t)(name - w->rest));
-    if (way->error)
-        return fail(way->error);
-    stpcpy(rest, name);
-    stpcpy(w->at, way->to);
-    stpcpy(w->rest, rest);
-    return go(w);
-}
-
-/* Of a path that begins where ours do, below a layer. */
-static bool add_own_directory(const struct walk *w, const char *path, char to[PATH_MAX]) {
-    if (path[0] == '/' || w->root[0] || !is_walked(w->disk)) {
-        to[0] = '\0';
-        return true;
+    if (!way) {
+        way = must_allocate(sizeof(*way));
+        way->from = must_format("%.*s", (int)n, path);
+        hash_add(&d->memory->ways, way, way->from, n);
     }
-    return getcwd(to, PATH_MAX) != NULL;
+    way->leads_on = way->leads_on || leads_on || (n > 0 && path[n - 1] == '/');
+    if (way->to && way->changed == d->changed)
+        return way;
+    while (directory > 0 && path[directory - 1] != '/')
+        directory--;
+    if (!leads_on && directory > 1 && directory < n && path[directory] != '.')
+        parent = way_to(d, path, directory - 1, true);
+    if (!is_known(way, parent, d))
+        go_way(way, parent, d);
+    way->changed = d->changed;
+    return way;
 }
 
 struct outside {
@@ -270,34 +220,30 @@ struct outside {
     struct seen *seen; /* NULL: not remembered */
 };
 
-/* Below another root or a layer with all links followed. */
+/* With all links followed. d NULL: as it is. */
 static bool outside_of(const struct disk *d, const char *path, struct outside *to) {
-    struct walk w;
     const char *directory = d && path[0] != '/' ? d->directory : NULL;
+    const struct way *way;
     char own[PATH_MAX];
 
-    walk_begin(&w, d);
-    to->entry = w.entry;
+    to->entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
     to->seen = NULL;
     if (directory && !directory[0])
         return fail(ENOENT);
-    if (!directory && !add_own_directory(&w, path, own))
+    if (d && path[0] != '/' && !directory && !d->root[0] && !(directory = getcwd(own, sizeof(own))))
         return false;
-    if (!directory)
-        directory = own[0] ? own : NULL;
     if (strlen(path) + (directory ? strlen(directory) + 1 : 0) >= PATH_MAX ||
-        strlen(w.root) >= PATH_MAX)
+        (d && strlen(d->root) >= PATH_MAX))
         return fail(ENAMETOOLONG);
-    stpcpy(directory ? stpcpy(stpcpy(w.rest, directory), "/") : w.rest, path);
-    if (!is_walked(d)) {
-        stpcpy(to->path, w.rest);
+    stpcpy(directory ? stpcpy(stpcpy(to->path, directory), "/") : to->path, path);
+    if (!d)
         return true;
-    }
-    if (!go_remembered(&w))
-        return false;
-    stpcpy(to->path, w.at[0] ? w.at : "/");
-    to->entry = w.entry;
-    to->seen = w.seen;
+    way = way_to(d, to->path, strlen(to->path), false);
+    if (way->error)
+        return fail(way->error);
+    stpcpy(to->path, way->to[0] ? way->to : "/");
+    to->entry = way->entry;
+    to->seen = way->seen;
     return true;
 }
 
@@ -312,7 +258,7 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     if (o.entry.kind == DISK_FILE)
         fd = fcntl(o.entry.fd, F_DUPFD_CLOEXEC, 0);
     else
-        fd = below_open(below_of(d), o.path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        fd = below_open(d ? &d->below : NULL, o.path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
     if (fstat(fd, facts) == 0 && S_ISREG(facts->st_mode))
@@ -322,36 +268,18 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     return -1;
 }
 
-size_t disk_read(int fd, uint64_t offset, void *to, size_t n) {
-    size_t done = 0;
-    ssize_t got;
-
-    while (done < n) {
-        got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    return done;
-}
-
-/* A file whose bytes are remembered; NULL: it is none. n: as many are wanted at once, of a library
- * the first few. */
-static struct seen *remembered(const struct disk *d, const char *path, size_t n) {
+/* A file whose bytes up to that one are remembered; NULL: it is none. */
+static struct seen *remembered(const struct disk *d, const char *path, uint64_t end) {
     struct outside o;
 
-    if (!d || !d->memory || !outside_of(d, path, &o) || !o.seen ||
-        (!o.seen->bytes && n < PAGE && o.seen->facts.st_size > SMALL))
-        return NULL;
-    return seen_bytes(&d->memory->seen, o.seen) ? o.seen : NULL;
+    return outside_of(d, path, &o) && o.seen && seen_bytes(&d->memory->seen, o.seen, end) ? o.seen
+                                                                                          : NULL;
 }
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
                       uint64_t *at) {
     const struct disk *d = ctx;
-    struct seen *s = remembered(d, path, PAGE);
+    struct seen *s = remembered(d, path, UINT64_MAX);
 
     if (s)
         *at = seen_find(&d->memory->seen, s, from, text, at_line);
@@ -360,11 +288,11 @@ static bool find_seen(void *ctx, const char *path, uint64_t from, const char *te
 
 static bool read_seen(const struct disk *d, const char *path, uint64_t offset, void *to, size_t cap,
                       size_t *n) {
-    const struct seen *s = remembered(d, path, cap);
+    const struct seen *s = remembered(d, path, offset + cap);
 
     if (!s)
         return false;
-    *n = offset < (uint64_t)s->facts.st_size ? (size_t)s->facts.st_size - offset : 0;
+    *n = offset < s->kept ? s->kept - (size_t)offset : 0;
     *n = *n < cap ? *n : cap;
     memcpy(to, s->bytes + (*n ? offset : 0), *n);
     return true;
@@ -374,7 +302,7 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
     struct stat facts;
     int fd;
 
-    if (read_seen(ctx, path, offset, to, cap, n))
+    if (ctx && read_seen(ctx, path, offset, to, cap, n))
         return true;
     fd = disk_open(ctx, path, &facts);
 
@@ -382,13 +310,12 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
     if (fd < 0)
         return false;
     errno = 0;
-    *n = disk_read(fd, offset, to, cap);
+    *n = below_read(fd, offset, to, cap);
     close(fd);
     return *n > 0 || errno == 0;
 }
 
 static bool stat_of(const struct disk *d, const char *path, struct stat *facts) {
-    const struct below *below = below_of(d);
     struct outside o;
 
     if (!outside_of(d, path, &o))
@@ -399,10 +326,10 @@ static bool stat_of(const struct disk *d, const char *path, struct stat *facts) 
         *facts = (struct stat){.st_mode = S_IFDIR | 0755};
     else if (o.seen)
         *facts = o.seen->facts;
-    else if (below->fd >= 0)
-        return below_lstat(below, o.path, facts);
+    else if (d && d->below.fd >= 0)
+        return below_lstat(&d->below, o.path, facts);
     else
-        return stat(o.path[0] ? o.path : ".", facts) == 0; /* a root may be a link */
+        return stat(o.path, facts) == 0; /* a root may be a link */
     return true;
 }
 
@@ -455,7 +382,7 @@ static bool list_seen(struct listing *l, struct seen *s) {
 }
 
 static bool list_disk(struct listing *l, const char *path) {
-    DIR *d = below_list(below_of(l->disk), path);
+    DIR *d = below_list(l->disk ? &l->disk->below : NULL, path);
 
     if (!d)
         return false;
@@ -473,7 +400,8 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 
     if (!outside_of(disk, dir, &o))
         return false;
-    l.inside = o.path[strlen(root_of(disk))] ? o.path + strlen(root_of(disk)) : "/";
+    l.inside = o.path + (disk ? strlen(disk->root) : 0);
+    l.inside = l.inside[0] ? l.inside : "/";
     l.layered = disk && disk->layer && disk->layer->is_in(disk->layer->ctx, l.inside);
     if (o.entry.kind != DISK_DIRECTORY && !(o.seen ? list_seen(&l, o.seen) : list_disk(&l, o.path)))
         return false;
@@ -484,13 +412,13 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const struct disk *d = ctx;
-    const char *root = root_of(d), *inside;
+    const char *inside;
     char real[PATH_MAX];
     struct outside o;
 
-    if (!outside_of(d, path, &o) || (!is_walked(d) && !realpath(o.path, real)))
+    if (!outside_of(d, path, &o) || (!d && !realpath(o.path, real)))
         return false;
-    inside = (is_walked(d) ? o.path : real) + strlen(root);
+    inside = d ? o.path + strlen(d->root) : real;
     inside = inside[0] ? inside : "/";
     if (strlen(inside) >= cap)
         return false;
@@ -500,12 +428,6 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
 
 const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path, NULL, NULL};
 
-void disk_remember(struct disk *d) {
-    d->memory = must_allocate(sizeof(*d->memory));
-    seen_begin(&d->memory->seen, &d->below);
-    d->files.find = find_seen;
-}
-
 void disk_begin(struct disk *d, const char *root) {
     size_t n;
 
@@ -514,14 +436,22 @@ void disk_begin(struct disk *d, const char *root) {
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';
     below_begin(&d->below, d->root);
-    d->files = (struct wc_files){d, read_at, facts_of, list, real_path, NULL, NULL};
+    d->memory = must_allocate(sizeof(*d->memory));
+    seen_begin(&d->memory->seen, &d->below);
+    d->files = (struct wc_files){d, read_at, facts_of, list, real_path, find_seen, NULL};
 }
 
 void disk_end(struct disk *d) {
-    if (d->memory) {
-        forget_ways(d->memory);
-        seen_end(&d->memory->seen);
+    struct way *next;
+
+    for (struct way *w = d->memory->ways; w; w = next) {
+        next = w->hh.next;
+        hash_remove(&d->memory->ways, w);
+        free(w->from);
+        free(w->to);
+        free(w);
     }
+    seen_end(&d->memory->seen);
     free(d->memory);
     below_end(&d->below);
     free(d->root);
@@ -539,7 +469,7 @@ char *disk_text(const char *path, size_t most, size_t *n) {
         most = (size_t)facts.st_size;
     text = must_allocate(most + 1);
     errno = 0;
-    *n = disk_read(fd, 0, text, most);
+    *n = below_read(fd, 0, text, most);
     close(fd);
     if (*n == most || errno == 0)
         return text;

@@ -25,6 +25,8 @@ struct disk_entry {
 struct disk_layer {
     void *ctx;
     struct disk_entry (*at)(void *ctx, const char *path);
+    /* May a file of that name be another one than without it, or a directory ("")? */
+    bool (*concerns)(void *ctx, const char *name);
     /* Has it anything in that directory? */
     bool (*is_in)(void *ctx, const char *dir);
     /* Calls each() for every entry that it adds to a directory; false: each() did not want more. */
@@ -35,7 +37,7 @@ struct disk {
     struct wc_files files;          /* its ctx points back here: the disk must not move */
     const struct disk_layer *layer; /* over all of it; NULL: none */
     unsigned changed;               /* how often the layer was: whoever changes it counts */
-    struct disk_memory *memory;     /* NULL: each look is a new one */
+    struct disk_memory *memory;     /* each path is looked at once: it counts as what it was then */
     char *root;                     /* without a '/' at its end; "": the machine's own */
     struct below below;
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */
@@ -46,13 +48,8 @@ struct disk {
 void disk_begin(struct disk *d, const char *root);
 void disk_end(struct disk *d);
 
-/* From now on each path is looked at once: files count as what they were then. */
-void disk_remember(struct disk *d);
-
 /* Opens a regular file to be read; d NULL: of this computer. Negative: errno says why (EISDIR,
  * EINVAL: another kind). */
 int disk_open(const struct disk *d, const char *path, struct stat *facts);
-/* Up to n bytes from offset, less only at the end or after an error. */
-size_t disk_read(int fd, uint64_t offset, void *to, size_t n);
 /* At most `most` bytes of a regular file, and a NUL. NULL: errno. The caller frees. */
 char *disk_text(const char *path, size_t most, size_t *n);

@@ -11,7 +11,9 @@
 
 #include "core/base/reading.h"
 
-#define FILE_MOST ((off_t)4 << 20)
+#define HEAD 64 /* what a search for libraries reads of a file */
+#define SMALL ((size_t)64 << 10)
+#define FILE_MOST ((size_t)4 << 20)
 #define BYTES_MOST ((size_t)64 << 20)
 
 struct sought {
@@ -63,33 +65,20 @@ const char *const *seen_names(struct seen_paths *p, struct seen *s) {
     return s->names;
 }
 
-static bool read_whole(const struct seen_paths *p, const char *path, unsigned char *to,
-                       size_t size) {
-    OWNED_FD int fd = below_open(p->below, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    size_t done = 0;
-    ssize_t n = 1;
+bool seen_bytes(struct seen_paths *p, struct seen *s, uint64_t end) {
+    const size_t size = s->error || !S_ISREG(s->facts.st_mode) ? 0 : (size_t)s->facts.st_size;
+    const size_t kept = end <= HEAD && size > SMALL ? HEAD : size;
 
-    while (fd >= 0 && done < size && n > 0)
-        if ((n = pread(fd, to + done, size - done, (off_t)done)) > 0)
-            done += (size_t)n;
-    return done == size;
-}
-
-const unsigned char *seen_bytes(struct seen_paths *p, struct seen *s) {
-    const size_t size = (size_t)s->facts.st_size;
-
+    if (s->bytes && (s->kept == size || end <= s->kept))
+        return true;
     /* What has no size may hold something all the same: /proc. */
-    if (s->bytes || s->error || !S_ISREG(s->facts.st_mode) || size == 0 ||
-        s->facts.st_size > FILE_MOST || size > BYTES_MOST - p->bytes)
-        return s->bytes;
-    s->bytes = must_allocate(size);
-    if (read_whole(p, s->path, s->bytes, size)) {
-        p->bytes += size;
-        return s->bytes;
-    }
-    free(s->bytes);
-    s->bytes = NULL;
-    return NULL;
+    if (size == 0 || kept > FILE_MOST || kept > BYTES_MOST - p->bytes)
+        return false;
+    OWNED_FD int fd = below_open(p->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    s->bytes = must_grow(s->bytes, kept);
+    s->kept = fd >= 0 && below_read(fd, 0, s->bytes, kept) == kept ? kept : 0;
+    p->bytes += s->kept;
+    return s->kept > 0;
 }
 
 static uint64_t find(const struct seen *s, uint64_t from, const char *text, bool at_line) {

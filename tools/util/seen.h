@@ -20,7 +20,8 @@ struct seen {
     struct stat facts;
     const char *target;       /* of a link, once asked for */
     const char *const *names; /* of a directory, once asked for, NULL at the end */
-    unsigned char *bytes;     /* of a small file, once asked for; as many as its size */
+    unsigned char *bytes;     /* of a file, once asked for; NULL: not kept */
+    size_t kept;              /* how many of these: of a large file a loader's first look alone */
     struct sought *sought;    /* in these */
 };
 
@@ -39,8 +40,8 @@ struct seen *seen_at(struct seen_paths *p, const char *path);
 /* NULL: errno. */
 const char *seen_target(struct seen_paths *p, struct seen *s);
 const char *const *seen_names(struct seen_paths *p, struct seen *s);
-/* NULL: it is none whose bytes are kept, or cannot be read. */
-const unsigned char *seen_bytes(struct seen_paths *p, struct seen *s);
+/* Does s->bytes hold the file's bytes up to that one now, or up to its end? */
+bool seen_bytes(struct seen_paths *p, struct seen *s, uint64_t end);
 /* As wc_reading_find(); its bytes must be there. */
 uint64_t seen_find(struct seen_paths *p, struct seen *s, uint64_t from, const char *text,
                    bool at_line);

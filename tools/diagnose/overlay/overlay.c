@@ -75,7 +75,7 @@ static bool apply(struct overlay *o, const struct edit *e) {
 bool overlay_apply(struct overlay *o, const struct edit *e) {
     bool good = apply(o, e) && !o->why;
 
-    library_cache_forget(o->library_cache, overlay_concerns, o, o->environments.p);
+    library_cache_forget(o->library_cache, o->environments.p);
     return good;
 }
 
@@ -105,9 +105,8 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->kept = kept;
     heap_arena_begin(&o->memory);
     o->library_cache = library_cache;
-    o->layer = (struct disk_layer){o, overlay_at, overlay_is_in, overlay_list};
+    o->layer = (struct disk_layer){o, overlay_at, overlay_concerns, overlay_is_in, overlay_list};
     library_cache->disk.layer = &o->layer;
-    library_cache->disk.changed++;
     o->environment.p = must_allocate(sizeof(*o->environment.p));
     WC_EACH(variable, *environment) {
         const char *kept = *variable ? without_own(o, *variable) : NULL;
@@ -117,9 +116,10 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
 }
 
 void overlay_end(struct overlay *o) {
-    library_cache_forget(o->library_cache, overlay_concerns, o, o->environments.p);
+    library_cache_forget(o->library_cache, o->environments.p);
     o->library_cache->disk.layer = NULL;
-    o->library_cache->disk.changed++;
+    if (o->files)
+        o->library_cache->disk.changed++;
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
         if (f->entry.kind == DISK_FILE)
             close(f->entry.fd);

@@ -33,11 +33,10 @@ void overlay_note_environment(struct overlay *o, const char *path);
 void overlay_note_directory(struct overlay *o, const char *file);
 /* What the overlay has at a path, in a directory, and below it: of struct disk_layer. */
 struct disk_entry overlay_at(void *overlay, const char *path);
+bool overlay_concerns(void *overlay, const char *name);
 bool overlay_is_in(void *overlay, const char *dir);
 bool overlay_list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
                   void *arg);
-/* Is what is known of a library of that name, or of a directory (""), out of date? */
-bool overlay_concerns(void *overlay, const char *name);
 /* The text is not copied. */
 void overlay_add_text(struct overlay_names *to, const char *text);
 /* At a path without links in its directories (overlay_placed()); NULL: nothing is put. The overlay

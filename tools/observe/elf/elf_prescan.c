@@ -31,11 +31,11 @@ static enum elf_prescan_answer damaged(struct elf_prescan *g, const char *why) {
 }
 
 static bool read_at(const struct prescan *s, uint64_t offset, void *to, size_t n) {
-    return offset <= s->size && n <= s->size - offset && disk_read(s->fd, offset, to, n) == n;
+    return offset <= s->size && n <= s->size - offset && below_read(s->fd, offset, to, n) == n;
 }
 
 static enum elf_prescan_answer read_headers(struct prescan *s) {
-    size_t n = disk_read(s->fd, 0, s->g->room, s->size < HEAD ? (size_t)s->size : HEAD);
+    size_t n = below_read(s->fd, 0, s->g->room, s->size < HEAD ? (size_t)s->size : HEAD);
     const unsigned char *headers;
     Elf64_Ehdr e;
     Elf64_Phdr p;

@@ -38,55 +38,6 @@ static const char **keep_list(struct library_cache *w, const char *const *list, 
     return kept;
 }
 
-/* ---- files that were looked up ---- */
-
-#define HEADER_SIZE 64 /* what a search reads of a file */
-
-struct cache_entry {
-    UT_hash_handle hh;
-    const char *path;
-    struct wc_file_stat facts;
-    bool there, has_header;
-    unsigned char header[HEADER_SIZE];
-};
-
-static struct cache_entry *entry_of(struct library_cache *w, const char *path) {
-    struct cache_entry *e;
-
-    e = hash_find_text(w->entries, path);
-    if (e || !(e = wc_arena_take(&w->memory.arena, sizeof(*e))))
-        return e;
-    e->path = keep(w, path);
-    e->there = w->disk.files.facts(&w->disk, path, &e->facts);
-    hash_add(&w->entries, e, e->path, strlen(e->path));
-    return e;
-}
-
-static bool known_facts(void *library_cache, const char *path, struct wc_file_stat *out) {
-    const struct cache_entry *e = entry_of(library_cache, path);
-
-    if (e)
-        *out = e->facts;
-    return e && e->there;
-}
-
-static bool known_read(void *library_cache, const char *path, uint64_t offset, void *to, size_t cap,
-                       size_t *n) {
-    struct library_cache *w = library_cache;
-    struct cache_entry *e = offset == 0 && cap <= HEADER_SIZE ? entry_of(w, path) : NULL;
-
-    if (!e || !e->there || !e->facts.regular)
-        return w->disk.files.read(&w->disk, path, offset, to, cap, n);
-    if (!e->has_header) {
-        if (!w->disk.files.read(&w->disk, path, 0, e->header, HEADER_SIZE, n) || *n < HEADER_SIZE)
-            return w->disk.files.read(&w->disk, path, offset, to, cap, n);
-        e->has_header = true;
-    }
-    memcpy(to, e->header, cap);
-    *n = cap;
-    return true;
-}
-
 static bool is_below_any(const char *path, const char *const *directories) {
     for (; directories && *directories; directories++) {
         size_t n = strlen(*directories);
@@ -96,15 +47,7 @@ static bool is_below_any(const char *path, const char *const *directories) {
     return false;
 }
 
-void library_cache_forget(struct library_cache *w, bool (*concerns)(void *ctx, const char *name),
-                          void *ctx, const char *const *environments) {
-    struct cache_entry *next;
-
-    for (struct cache_entry *e = w->entries; e; e = next) {
-        next = e->hh.next;
-        if (concerns(ctx, wc_base_name(e->path)))
-            hash_remove(&w->entries, e);
-    }
+void library_cache_forget(struct library_cache *w, const char *const *environments) {
     for (struct library *b = w->libraries; b; b = b->hh.next)
         if (b->elf_file && is_below_any(wc_library_file(&b->about), environments))
             elf_file_forget(b->elf_file);
@@ -316,10 +259,8 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
     struct library *b;
     int64_t key[2]; /* device and inode, as they lie in struct wc_library */
 
-    if (!known_facts(w, path, &facts)) {
-        errno = ENOENT;
+    if (!w->disk.files.facts(&w->disk, path, &facts))
         return NULL;
-    }
     memset(key, 0, sizeof(key));
     key[0] = (int64_t)facts.device;
     key[1] = (int64_t)facts.inode;
@@ -377,7 +318,7 @@ static void read_cache(struct library_cache *w) {
         return;
     if (facts.st_size > 0 && (uint64_t)facts.st_size <= CACHE_MOST) {
         w->cache = must_allocate((size_t)facts.st_size);
-        w->cache_size = disk_read(fd, 0, w->cache, (size_t)facts.st_size);
+        w->cache_size = below_read(fd, 0, w->cache, (size_t)facts.st_size);
     }
     close(fd);
 }
@@ -389,7 +330,7 @@ void library_cache_use(struct library_cache *w, const char *interpreter,
     if (!w->interpreter || strcmp(w->interpreter, interpreter) != 0)
         read_system(w, interpreter);
     wc_search_system_use(&w->system, search);
-    search->files = &w->files;
+    search->files = &w->disk.files;
     search->cache = (struct wc_span){w->cache, w->cache_size};
     search->whole = search->sparse = true;
 }
@@ -397,25 +338,15 @@ void library_cache_use(struct library_cache *w, const char *interpreter,
 void library_cache_begin(struct library_cache *w, const char *root) {
     memset(w, 0, sizeof(*w));
     disk_begin(&w->disk, root);
-    w->files = w->disk.files;
-    w->files.ctx = w; /* which begins with the disk */
-    w->files.read = known_read;
-    w->files.facts = known_facts;
     heap_arena_begin(&w->memory);
     elf_prescan_begin(&w->prescan);
     read_cache(w);
-}
-
-void library_cache_remember(struct library_cache *w) {
-    disk_remember(&w->disk);
-    w->files.find = w->disk.files.find;
 }
 
 void library_cache_end(struct library_cache *w) {
     for (struct library *b = w->libraries; b; b = b->hh.next)
         elf_file_close(b->elf_file);
     hash_clear(&w->libraries);
-    hash_clear(&w->entries);
     free(w->cache);
     free(w->interpreter);
     elf_prescan_end(&w->prescan);

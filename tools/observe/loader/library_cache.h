@@ -34,9 +34,7 @@ struct library {
 };
 
 struct library_cache {
-    struct disk disk;      /* first: where the files below need no more, they take this for it */
-    struct wc_files files; /* the disk's, with what was looked up kept: a search asks again */
-    struct cache_entry *entries;
+    struct disk disk; /* which looks at each path once: a search asks again */
     struct heap_arena memory;
     struct library *libraries;
     struct elf_prescan prescan;
@@ -61,13 +59,9 @@ void library_cache_note_fit(struct library_cache *w, const struct library *by,
 /* *w must not move. root: as for disk_begin. */
 void library_cache_begin(struct library_cache *w, const char *root);
 void library_cache_end(struct library_cache *w);
-/* Right after the beginning: no path is looked at twice (disk.h). */
-void library_cache_remember(struct library_cache *w);
 
-/* Some files are others from now on: forgets what was looked up by the names that concerns() takes,
- * and what packages said of files below `environments` (NULL at the end). */
-void library_cache_forget(struct library_cache *w, bool (*concerns)(void *ctx, const char *name),
-                          void *ctx, const char *const *environments);
+/* What packages say of files below these directories (NULL at the end) is another thing now. */
+void library_cache_forget(struct library_cache *w, const char *const *environments);
 /* NULL: no regular file that can be read (errno). Lives as long as the library_cache. answer: of a
  * prescan that was made already; NULL: none was. */
 struct library *library_cache_get(struct library_cache *w, const char *path,
