@@ -11,8 +11,7 @@ enum wc_program_kind {
     WC_PROGRAM_LIBRARY = 2,
     WC_PROGRAM_SHELL = 4,
     WC_PROGRAM_KEEPER = 8,
-    WC_PROGRAM_SCRIPTED = 16,
-    WC_PROGRAM_LAUNCHER = 32
+    WC_PROGRAM_SCRIPTED = 16
 };
 /* Is it of one of these kinds (enum wc_program_kind)? NULL is none. */
 bool wc_program_is(const char *path, unsigned kinds);

@@ -378,7 +378,9 @@ make_stopped() {
     run -0 run_it --log well/ -- ./execs
     [[ $output != *error* ]]
     run -127 run_it --log other/ -- ./loads
-    [[ $output == *"whichcudnn: not observed"* ]]
+    [[ $output == *"whichcudnn: not observed: the library left no log of the command"* ]]
+    WHICHCUDNN_SHIM=$SHIM run -5 run_it --log other/ -- sh -c 'if true; then stopped/app; fi; exit 5'
+    [[ $output == *"whichcudnn: not observed: it failed, and its script does not tell what it starts" ]]
     # What the script sets is the script's to change.
     echo 'int cudaFree;' | "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudart.so.11.0 -x c - -o gone.so
     echo 'extern int cudaFree; int *hook = &cudaFree;' | "${CC:-gcc}" -shared -fPIC -x c - -x none ./gone.so -o hook.so

@@ -202,6 +202,8 @@ static char *reason_of_silence(const struct run *run, const char *reason) {
         return must_copy("WHICHCUDNN_DISABLE is set");
     if (outcome_exit_code(&run->child) > 128)
         return must_copy("it ended before anything was asked for");
+    if (run->unsure && outcome_exit_code(&run->child) != 0)
+        return must_copy("it failed, and its script does not tell what it starts");
     return with_left_running(run, "no cuDNN was loaded or asked for");
 }
 
@@ -364,7 +366,8 @@ static struct source *look_at_program(const struct run *run, const struct shell_
     struct source *started;
 
     if (!read_end(o, program, &start.end) ||
-        (logged && !program->passed_over && (!program->sure || o->exit_status != LOADER_STATUS)))
+        (logged && !program->passed_over &&
+         (!program->by_script || o->exit_status != LOADER_STATUS)))
         return NULL;
     if (logged)
         start.end = STARTUP_PASSED_OVER;
@@ -389,7 +392,7 @@ static struct source *look_at_program(const struct run *run, const struct shell_
 }
 
 /* The shim never woke, nor did the program: what its files print of that. */
-static struct source *look_at_start(const struct run *run, struct wc_record *r, bool logged,
+static struct source *look_at_start(struct run *run, struct wc_record *r, bool logged,
                                     char **reason) {
     const char *last_name = run->live.family.last_name;
     OWNED char *preload = must_format("LD_PRELOAD=%s", run->preload);
@@ -399,6 +402,7 @@ static struct source *look_at_start(const struct run *run, struct wc_record *r, 
     bool is_known;
 
     shell_programs_of(&programs, run->words, environment);
+    run->unsure = programs.unsure;
     is_known = WC_ANY(p, programs, last_name[0] && p->by_script && is_called(p->path, last_name));
     for (size_t i = 0; i < programs.n && !started && !is_disabled(); i++)
         if (!is_known || is_called(programs.p[i].path, last_name))

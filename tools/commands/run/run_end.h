@@ -11,14 +11,14 @@
 
 struct run {
     const char *command;
-    char *const *words;   /* the command, and its arguments */
+    char **words;         /* the command, and its arguments */
     char *shim, *preload; /* its path; LD_PRELOAD of the command */
     int64_t start;        /* microseconds since the epoch */
     struct log_place place;
     struct child child;
     struct run_monitor live;
     const char *expect, *verdict_file; /* NULL: none */
-    bool quiet;
+    bool quiet, unsure;                /* unsure: what its script starts */
 };
 
 /* Adds the end to the command's log, says what was found, writes the verdict. */
