@@ -12,10 +12,8 @@
 #include "run_end.h"
 #include "tools/commands/options.h"
 #include "tools/observe/inspect/preloaded.h"
-#include "tools/observe/log/log_reader.h"
 #include "tools/report/render.h"
 #include "tools/util/clock.h"
-#include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
 #define HOUR (3600 * CLOCK_SECOND)
@@ -29,141 +27,37 @@
 #define LOOK_RAREST (60 * CLOCK_SECOND)
 /* To write a checkpoint and go; then it is killed. */
 #define STOP_PATIENCE (10 * CLOCK_SECOND)
-#define CHUNK ((size_t)64 * 1024)
-#define FINDING "\"kind\":\"finding\""
+/* Logs that grow and grow, and those of other commands beside them, take little time. */
+#define PAUSE_LEAST CLOCK_SECOND
+#define PAUSE_TIMES 20
 
-/* ---- logs that grow: has a finding been written into one of them? ---- */
+/* ---- logs that grow ---- */
 
-struct grown {
-    UT_hash_handle hh;
-    char *name;
-    off_t seen;   /* so far it was read */
-    bool foreign; /* another command's */
-};
-
-struct log_watch {
-    int fd;
-    const struct log_place *place;
-    struct grown *files;
-    char chunk[CHUNK + 1];
-};
-
-/* NULL: the directory is not known, or the kernel will not watch it. The place must outlive it. */
-static struct log_watch *log_watch_begin(const struct log_place *place) {
-    struct log_watch *w;
+/* -1: the directory is not known, or the kernel will not watch it. */
+static int watch_logs(const struct log_place *place) {
     int fd = place->directory ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
 
-    if (fd < 0)
-        return NULL;
-    if (inotify_add_watch(fd, place->directory, IN_MODIFY | IN_ONLYDIR) < 0) {
+    if (fd >= 0 && inotify_add_watch(fd, place->directory, IN_MODIFY | IN_ONLYDIR) < 0) {
         close(fd);
-        return NULL;
+        return -1;
     }
-    w = must_allocate(sizeof(*w));
-    w->fd = fd;
-    w->place = place;
-    return w;
+    return fd;
 }
 
-static struct grown *file_of(struct log_watch *w, const char *name) {
-    struct grown *file;
-
-    file = hash_find_text(w->files, name);
-    if (!file) {
-        file = must_allocate(sizeof(*file));
-        file->name = must_copy(name);
-        hash_add(&w->files, file, file->name, strlen(file->name));
-    }
-    return file;
-}
-
-static bool has_number(const char *line, const char *key, pid_t number) {
-    const char *at = strstr(line, key);
-
-    return at && strtoll(at + strlen(key), NULL, 10) == number;
-}
-
-/* The first record says whose log it is; where one file was named, it may hold several. */
-static bool is_foreign(const struct log_watch *w, pid_t child) {
-    return strcmp(w->place->prefix, "whichcudnn-") == 0 && strchr(w->chunk, '\n') &&
-           !has_number(w->chunk, "\"pid\":", child) && !has_number(w->chunk, "\"run_pid\":", child);
-}
-
-/* A mark may lie across two reads: the next one begins a little before the end of the last. */
-static bool read_on(struct log_watch *w, struct grown *file, int fd, pid_t child) {
-    const ssize_t overlap = sizeof(FINDING) - 2;
-    bool found = false;
-    ssize_t n;
-
-    while ((n = pread(fd, w->chunk, CHUNK, file->seen)) > overlap) {
-        w->chunk[n] = '\0';
-        file->foreign = file->seen == 0 && is_foreign(w, child);
-        if (file->foreign)
-            return false;
-        found = found || memmem(w->chunk, (size_t)n, FINDING, sizeof(FINDING) - 1);
-        file->seen += n - overlap;
-    }
-    return found;
-}
-
-static bool is_of_family(const void *family, uid_t owner) {
-    return family_has_user(family, owner);
-}
-
-static bool has_news(struct log_watch *w, const struct family *family, const char *name,
-                     pid_t child) {
-    struct grown *file = file_of(w, name);
-    char *path, *why;
-    bool found;
-    int fd;
-
-    if (file->foreign)
-        return false;
-    path = must_format("%s/%s", w->place->directory, name);
-    fd = log_open_of(path, is_of_family, family, &why);
-    free(path);
-    free(why);
-    if (fd < 0)
-        return false;
-    found = read_on(w, file, fd, child);
-    close(fd);
-    return found;
-}
-
-/* Reads what happened. True: a log of this child, or of what it started, has a finding more. */
-static bool log_watch_read(struct log_watch *w, const struct family *family, pid_t child) {
+/* Takes all that happened. */
+static bool has_grown(int fd, const struct log_place *place) {
     _Alignas(struct inotify_event) char events[8192];
-    const struct inotify_event *e, *before;
     bool found = false;
     ssize_t n;
 
-    while ((n = read(w->fd, events, sizeof(events))) > 0) {
-        before = NULL;
-        for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*e) + e->len)) {
-            e = (const struct inotify_event *)(events + at);
-            if (e->mask & IN_Q_OVERFLOW)
-                found = true; /* some may have been lost: it has to be looked at */
-            else if (e->len > 0 && !(before && strcmp(before->name, e->name) == 0) &&
-                     strncmp(e->name, w->place->prefix, strlen(w->place->prefix)) == 0)
-                found = has_news(w, family, e->name, child) || found;
-            before = e->len > 0 ? e : NULL;
+    while ((n = read(fd, events, sizeof(events))) > 0)
+        for (ssize_t at = 0; at < n;) {
+            const struct inotify_event *e = (const struct inotify_event *)(events + at);
+            found = found || e->mask & IN_Q_OVERFLOW ||
+                    (e->len > 0 && wc_str_starts(e->name, place->prefix));
+            at += (ssize_t)(sizeof(*e) + e->len);
         }
-    }
     return found;
-}
-
-static void log_watch_end(struct log_watch *w) {
-    struct grown *file, *next;
-
-    if (!w)
-        return;
-    HASH_ITER(hh, w->files, file, next) {
-        hash_remove(&w->files, file);
-        free(file->name);
-        free(file);
-    }
-    close(w->fd);
-    free(w);
 }
 
 /* ---- the monitor ---- */
@@ -187,13 +81,11 @@ void run_monitor_begin(struct run_monitor *m, const struct run *run) {
 /* What was written before is looked at once. */
 static void begin_watch(struct run_monitor *m) {
     m->watch_at = 0;
-    m->watch = log_watch_begin(&m->run->place);
-    if (m->watch) {
-        m->readable = m->watch->fd;
+    m->readable = watch_logs(&m->run->place);
+    if (m->readable >= 0)
         m->judge_at = now();
-    } else if (m->stop) {
+    else if (m->stop)
         complain("the place of logs cannot be watched: --stop-on does nothing");
-    }
 }
 
 bool run_monitor_reported(const struct run_monitor *m, const char *title) {
@@ -275,6 +167,7 @@ static void signal_all(const struct run_monitor *m, pid_t child, int signal) {
 }
 
 static void judge(struct run_monitor *m, pid_t child) {
+    const int64_t begun = now();
     struct child_logs logs;
     bool stops = false;
 
@@ -301,7 +194,9 @@ static void judge(struct run_monitor *m, pid_t child) {
         m->kill_at = now() + STOP_PATIENCE;
         signal_all(m, child, SIGTERM);
     }
-    m->judged_at = now();
+    m->judge_after = now() + PAUSE_LEAST;
+    if (now() + PAUSE_TIMES * (now() - begun) > m->judge_after)
+        m->judge_after = now() + PAUSE_TIMES * (now() - begun);
 }
 
 /* ---- what it has become ---- */
@@ -336,10 +231,8 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
         look(m, child);
     if (m->watch_at && m->watch_at <= now())
         begin_watch(m);
-    /* Where logs grow and grow they are read once a second at most. */
-    if (is_readable && log_watch_read(m->watch, &m->family, child) && !m->stopped)
-        m->judge_at = sooner(
-            m->judged_at + CLOCK_SECOND > now() ? m->judged_at + CLOCK_SECOND : now(), m->judge_at);
+    if (is_readable && has_grown(m->readable, &m->run->place) && !m->stopped)
+        m->judge_at = sooner(m->judge_after > now() ? m->judge_after : now(), m->judge_at);
     if (m->judge_at && m->judge_at <= now())
         judge(m, child);
     if (m->kill_at && m->kill_at <= now()) {
@@ -356,7 +249,8 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
 }
 
 void run_monitor_end(struct run_monitor *m) {
-    log_watch_end(m->watch);
+    if (m->readable >= 0)
+        close(m->readable);
     for (size_t i = 0; i < m->told_count; i++)
         free(m->told[i]);
     free(m->told);

@@ -10,7 +10,6 @@
 #include "tools/report/report.h"
 
 struct run;
-struct log_watch; /* logs that grow */
 
 struct run_monitor {
     const struct run *run;
@@ -18,12 +17,11 @@ struct run_monitor {
     bool preload_gone; /* when last looked at, the command had it no longer */
     bool stopped;      /* the command was ended by us */
     struct family family;
-    struct log_watch *watch;
-    int readable;                                 /* its descriptor, -1: nothing is watched */
+    int readable;                                 /* where logs that grow show, -1: nowhere */
     int64_t look_at, watch_at, judge_at, kill_at; /* 0: not at all */
     int64_t look_after;
-    int64_t judged_at;
-    char **told; /* titles */
+    int64_t judge_after; /* not before that again */
+    char **told;         /* titles */
     size_t told_count;
     struct held_process *held; /* that are to end with the command */
     size_t held_count;
