@@ -13,7 +13,7 @@
 
 #include "command.h"
 #include "last_request.h"
-#include "tools/commands/run/outcome.h"
+#include "tools/commands/run/supervise.h"
 #include "tools/observe/inspect/inspect.h"
 #include "tools/observe/log/images.h"
 #include "tools/observe/log/newest_log.h"
@@ -279,7 +279,7 @@ int input_observe(struct inputs *s, char *const *command, char *logs) {
     free(words);
     if (rmdir(logs) != 0) /* it is not empty */
         input_read_files(s, &logs, 1);
-    return outcome_exit_code(&child);
+    return child_exit_code(&child);
 }
 
 void inputs_complain(const struct inputs *s) {

@@ -144,7 +144,7 @@ static int run_alone(char **command) {
     execvp(command[0], command);
     run.child.exec_error = errno;
     run_not_started(&run);
-    return outcome_exit_code(&run.child);
+    return child_exit_code(&run.child);
 }
 
 /* The command goes on, and its status counts, whatever is not said of it. */
@@ -156,7 +156,7 @@ static void without_memory(void) {
     }
     if (!command_ended)
         supervise_rest(&run.child);
-    _exit(outcome_exit_code(&run.child));
+    _exit(child_exit_code(&run.child));
 }
 
 static void end_at_once(int signal) {
@@ -177,7 +177,7 @@ static void mind_signals(void) {
     sigset_t set;
 
     sigemptyset(&set);
-    status_at_once = outcome_exit_code(&run.child);
+    status_at_once = child_exit_code(&run.child);
     WC_EACH_ROW(one, all) {
         answer.sa_handler = *one == SIGALRM ? end_at_once : end_soon;
         if (*one != SIGALRM && sigaction(*one, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
@@ -189,7 +189,7 @@ static void mind_signals(void) {
 }
 
 static int finish(void) {
-    int status = outcome_exit_code(&run.child);
+    int status = child_exit_code(&run.child);
     struct gate gate;
 
     command_ended = true;

@@ -98,7 +98,7 @@ static bool do_step(const char *command, sigset_t *before, int *asked) {
     int status;
 
     fflush(NULL);
-    status = supervise(words, &with, &child) ? outcome_exit_code(&child) : 126;
+    status = supervise(words, &with, &child) ? child_exit_code(&child) : 126;
     *asked = child.asked;
     if (status != 0)
         complain("failed with status %d: %s%s", status, command,

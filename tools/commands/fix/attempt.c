@@ -13,7 +13,7 @@
 #include "sandbox.h"
 #include "steps.h"
 #include "tools/commands/probe/trial.h"
-#include "tools/commands/run/outcome.h"
+#include "tools/commands/run/supervise.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/terminal.h"
 

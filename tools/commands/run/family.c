@@ -173,6 +173,11 @@ void family_look_last(struct family *f, pid_t command) {
     read_name(command, f->last_name);
 }
 
+bool family_is_last(const struct family *f, const char *path) {
+    return path && f->last_name[0] &&
+           strncmp(wc_base_name(path), f->last_name, sizeof(f->last_name) - 1) == 0;
+}
+
 /* ---- who may be signalled ---- */
 
 static bool descends(pid_t pid, pid_t command) {

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/util/clock.h"
+#include "tools/util/program.h"
 
 /* sigabbrev_np is younger (glibc 2.32) than the oldest system that the command is built on. */
 static const char *name_of_signal(int signal) {
@@ -82,27 +85,44 @@ bool outcome_write(const char *path, bool is_new, const struct wc_record *r) {
     return write_into(path, is_new ? O_CREAT | O_EXCL : 0, NULL, r);
 }
 
-bool outcome_append(struct source *log, struct wc_record *r) {
+void outcome_append(struct source *log, struct wc_record *r) {
     r->seq = ++log->last_seq;
     r->time = clock_now(CLOCK_REALTIME);
     r->pid = r->tid = getpid();
     log->records++;
     source_apply(log, r);
-    return write_into(log->path, 0, log->file, r);
+    if (!write_into(log->path, 0, log->file, r))
+        complain("%s: %s", log->path, strerror(errno));
 }
 
-bool outcome_add(struct source *own, struct wc_record *r) {
+void outcome_add(struct source *own, struct wc_record *r) {
     struct wc_outcome_record *o = &r->u.outcome;
 
     o->observed = own->stack.has_process && !o->reason;
     o->during = in_flight_last(&own->in_flight, &o->during_seq);
-    return outcome_append(own, r);
+    outcome_append(own, r);
 }
 
-int outcome_exit_code(const struct child *child) {
-    if (child->exec_error)
-        return child->exec_error == ENOENT ? 127 : 126;
-    if (WIFSIGNALED(child->status))
-        return 128 + WTERMSIG(child->status);
-    return WEXITSTATUS(child->status);
+char *outcome_path(const struct log_place *place, int64_t child) {
+    const char *name = place->directory ? place->value + strlen(place->directory) : NULL;
+    struct utsname node;
+
+    if (!name || strchr(place->value, '%'))
+        return NULL;
+    if (name[strspn(name, "/")])
+        return must_copy(place->value);
+    if (uname(&node) != 0)
+        return NULL;
+    return must_format("%s/whichcudnn-%s-%lld-outcome.jsonl", place->directory, node.nodename,
+                       (long long)child);
+}
+
+void outcome_leave(const struct log_place *place, struct wc_record *r, const char *reason) {
+    OWNED char *path = place->named ? outcome_path(place, r->u.outcome.child) : NULL;
+    OWNED char *other = path ? log_place_other_name(path, r->u.outcome.child) : NULL;
+
+    r->u.outcome.reason = reason;
+    if (path && !outcome_write(path, true, r) &&
+        (errno != EEXIST || !outcome_write(other, true, r)))
+        complain("%s: %s", path, strerror(errno));
 }

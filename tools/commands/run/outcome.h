@@ -8,18 +8,20 @@
 
 #include "supervise.h"
 #include "tools/observe/log/log_reader.h"
+#include "tools/observe/preload.h"
 
 /* The record of what the parent saw; observed false, reason NULL. signal_name is a constant. */
 void outcome_begin(struct wc_record *r, const struct child *child);
 /* Completes it from the child's own log, appends it there and applies it to that stack. A reason is
- * one why that log is not the child's. False: it could not be written (errno); the stack has it all
- * the same. */
-bool outcome_add(struct source *own, struct wc_record *r);
-/* The same of any other record that the parent adds to a child's log. */
-bool outcome_append(struct source *log, struct wc_record *r);
+ * one why that log is not the child's. */
+void outcome_add(struct source *own, struct wc_record *r);
+/* The same of any other record that the parent adds to a child's log. A line that could not be
+ * written is complained of; the stack has it all the same. */
+void outcome_append(struct source *log, struct wc_record *r);
 /* A further line of a file that is there, or a new file with this line alone. False: errno, EEXIST
  * where something has that name. */
 bool outcome_write(const char *path, bool is_new, const struct wc_record *r);
-
-/* Exit code of a shell for such an end: status, 128 + signal, 127 not found, 126 not started. */
-int outcome_exit_code(const struct child *child);
+/* Where it is kept of a command without a log. NULL: the place is not known. The caller frees. */
+char *outcome_path(const struct log_place *place, int64_t child);
+/* Leaves it there if the place of logs was named: then somebody looks there for the reason. */
+void outcome_leave(const struct log_place *place, struct wc_record *r, const char *reason);

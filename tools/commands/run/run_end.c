@@ -6,13 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "child_logs.h"
 #include "outcome.h"
-#include "shell_script.h"
-#include "startup_source.h"
+#include "startup.h"
 #include "tools/commands/last_request.h"
 #include "tools/commands/options.h"
 #include "tools/commands/probe/gpus.h"
@@ -25,40 +23,7 @@
 #include "unseen.h"
 
 #define ROWS_SHOWN 8
-#define LOADER_STATUS 127 /* with which glibc's loader ends a program that it cannot start */
-#define VERSION_STATUS 1  /* the same for want of a symbol version */
 #define VERDICT_MOST 4096 /* a pod's termination message is cut there */
-
-/* ---- the outcome, where it is kept ---- */
-
-static char *outcome_path(const struct log_place *place, int64_t child) {
-    const char *name = place->value + strlen(place->directory);
-    struct utsname node;
-
-    if (name[strspn(name, "/")])
-        return must_copy(place->value);
-    if (uname(&node) != 0)
-        return NULL;
-    return must_format("%s/whichcudnn-%s-%lld-outcome.jsonl", place->directory, node.nodename,
-                       (long long)child);
-}
-
-/* Where the place of logs was named, somebody will look there for the reason. */
-static void leave_outcome(const struct log_place *place, struct wc_record *r, const char *reason) {
-    char *path, *other;
-
-    if (!place->named || !place->directory || strchr(place->value, '%'))
-        return;
-    r->u.outcome.reason = reason;
-    path = outcome_path(place, r->u.outcome.child);
-    if (path && !outcome_write(path, true, r)) {
-        other = log_place_other_name(path, r->u.outcome.child);
-        if (errno != EEXIST || !outcome_write(other, true, r))
-            complain("%s: %s", path, strerror(errno));
-        free(other);
-    }
-    free(path);
-}
 
 /* Which GPUs there are matters to whoever got a cuDNN, and costs a start of the driver. A process
  * that still runs numbers its records itself. */
@@ -85,19 +50,14 @@ static void add_gpus(const struct child_logs *logs) {
         r.u.machine = log->stack.machine;
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
         r.u.machine.device_fault = fault;
-        if ((gpus.n || fault) && !outcome_append(log, &r))
-            complain("%s: %s", log->path, strerror(errno));
+        if (gpus.n || fault)
+            outcome_append(log, &r);
         free(fault);
     }
 }
 
-/* ---- damaged files ---- */
-
 static void append(void *log, struct wc_record *r) {
-    struct source *own = log;
-
-    if (!outcome_append(own, r))
-        complain("%s: %s", own->path, strerror(errno));
+    outcome_append(log, r);
 }
 
 /* Of what the command started the end is not known. */
@@ -183,30 +143,6 @@ static bool is_disabled(void) {
     return disabled && strcmp(disabled, "1") == 0;
 }
 
-static char *with_left_running(const struct run *run, const char *reason) {
-    pid_t one = 0;
-    size_t n = left_running(run->child.pid, &one);
-
-    if (n == 0)
-        return must_copy(reason);
-    return n == 1 ? must_format("%s so far; process %d, which it started, still runs", reason,
-                                (int)one)
-                  : must_format("%s so far; %zu processes that it started still run", reason, n);
-}
-
-/* No log: either nothing of cuDNN was in it, or the shim could not be. The caller frees. */
-static char *reason_of_silence(const struct run *run, const char *reason) {
-    if (reason)
-        return must_copy(reason);
-    if (is_disabled())
-        return must_copy("WHICHCUDNN_DISABLE is set");
-    if (outcome_exit_code(&run->child) > 128)
-        return must_copy("it ended before anything was asked for");
-    if (run->unsure && outcome_exit_code(&run->child) != 0)
-        return must_copy("it failed, and its script does not tell what it starts");
-    return with_left_running(run, "no cuDNN was loaded or asked for");
-}
-
 /* ---- the verdict's file ---- */
 
 /* Neither opened nor written may it hold the command's status up: a FIFO without a reader does. */
@@ -264,8 +200,8 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
             continue;
         if (process_state(log) == PROCESS_RUNS) /* it numbers its records itself */
             source_apply(log, &r);
-        else if (!outcome_append(log, &r))
-            complain("%s: %s", log->path, strerror(errno));
+        else
+            outcome_append(log, &r);
     }
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
@@ -309,189 +245,62 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     return answer;
 }
 
-/* Our own environment with that for LD_PRELOAD. NULL: as the loader has it in secure-execution mode
- * (ld.so(8)). The caller frees the list, not what is in it. */
-static char **environment_with(char *preload) {
-    size_t n = 0;
-    char **list = NULL;
+/* What in the program itself keeps a preload out. NULL: nothing does. The caller frees. */
+static char *reason_of_program(const struct run *run, const struct wc_outcome_record *o) {
+    OWNED char *program = NULL, *missing = NULL;
+    char *reason = unobserved_reason(run->command, &program);
+    OWNED char *rights = reason && program ? unobserved_rights(program) : NULL;
 
-    for (char **v = environ; *v; v++)
-        if (!wc_str_starts(*v, "LD_PRELOAD=") &&
-            (preload || !wc_str_starts(*v, "LD_LIBRARY_PATH=")))
-            *MUST_ADD(list, n) = *v;
-    if (preload)
-        *MUST_ADD(list, n) = preload;
-    *MUST_ADD(list, n) = NULL;
-    return list;
+    missing = rights ? startup_missing(o, program) : NULL;
+    if (!missing)
+        return reason;
+    free(reason);
+    return must_format("%s, and heeds no LD_LIBRARY_PATH for it; %s", rights, missing);
 }
 
-/* glibc's loader refuses a program with status 127, for want of a symbol version with 1; one that
- * needs a damaged library may be ended by a signal. What a script makes of that is its own affair,
- * as long as it fails, too, or lets it go. False: it did not end in the loader. */
-static bool read_end(const struct wc_outcome_record *o, const struct shell_program *program,
-                     enum startup_end *end) {
-    int64_t status = o->ending == WC_ending_EXITED ? o->exit_status : 0;
+/* No log: either nothing of cuDNN was in it, or the shim could not be. The caller frees. */
+static char *reason_of_silence(const struct run *run) {
+    pid_t one = 0;
+    size_t running = left_running(run->child.pid, &one);
+    int status = child_exit_code(&run->child);
 
-    *end = status == LOADER_STATUS    ? STARTUP_REFUSED
-           : status == VERSION_STATUS ? STARTUP_VERSION
-                                      : STARTUP_DAMAGED;
-    if (program->by_script && status != 0)
-        *end = STARTUP_ANY;
-    if (program->passed_over && status == 0 && o->ending == WC_ending_EXITED)
-        *end = STARTUP_PASSED_OVER;
-    /* Damage is to touch pages that a file does not have, or tables that are zeros. */
-    return *end != STARTUP_DAMAGED ||
-           (o->ending == WC_ending_SIGNALED && (o->signal == SIGBUS || o->signal == SIGSEGV));
+    if (is_disabled())
+        return must_copy("WHICHCUDNN_DISABLE is set");
+    if (status > 128)
+        return must_copy("it ended before anything was asked for");
+    if (run->unsure && status != 0)
+        return must_copy("it failed, and its script does not tell what it starts");
+    if (running == 0)
+        return must_copy("no cuDNN was loaded or asked for");
+    return must_format(running == 1 ? "no cuDNN was loaded or asked for so far; process %d, which "
+                                      "it started, still runs"
+                                    : "no cuDNN was loaded or asked for so far; %d processes that "
+                                      "it started still run",
+                       running == 1 ? (int)one : (int)running);
 }
 
-/* By the last name that the kernel had for the command: what it has become by exec is what ended.
- */
-static bool is_called(const char *path, const char *last_name) {
-    const size_t most = sizeof(((struct family *)NULL)->last_name) - 1;
-
-    return strncmp(wc_base_name(path), last_name, most) == 0;
-}
-
-/* logged: others of the command left logs, which say how it fared. */
-static struct source *look_at_program(const struct run *run, const struct shell_program *program,
-                                      struct wc_record *r, bool logged, char **reason) {
-    struct wc_outcome_record *o = &r->u.outcome;
-    const struct log_place *place = &run->place;
-    bool is_kept = place->directory && !strchr(place->value, '%');
-    OWNED char *path = is_kept ? outcome_path(place, o->child) : NULL;
-    struct startup start = {.program = program->path,
-                            .environment = program->environment,
-                            .child = o->child,
-                            .path = path};
-    struct source *started;
-
-    if (!read_end(o, program, &start.end) ||
-        (logged && !program->passed_over &&
-         (!program->by_script || o->exit_status != LOADER_STATUS)))
-        return NULL;
-    if (logged)
-        start.end = STARTUP_PASSED_OVER;
-    started = startup_source(&start, reason);
-    if (!started)
-        return NULL;
-    if (start.end == STARTUP_PASSED_OVER) { /* how it ended itself nobody saw */
-        o->ending = WC_ending_UNKNOWN;
-        o->exit_status = WC_NULL;
-    }
-    o->reason = start.end == STARTUP_PASSED_OVER
-                    ? "what a script started ended in the loader, before anything of it ran, and "
-                      "the script went on: this is what its files and the script say"
-                : program->by_script
-                    ? "what a script started ended in the loader, before anything of it ran: this "
-                      "is what its files and the script say"
-                    : "it ended in the loader, before anything of it ran: this is what its files "
-                      "say";
-    if (!outcome_add(started, r))
-        complain("%s: %s", started->path, strerror(errno));
-    return started;
-}
-
-/* The shim never woke, nor did the program: what its files print of that. */
-static struct source *look_at_start(struct run *run, struct wc_record *r, bool logged,
-                                    char **reason) {
-    const char *last_name = run->live.family.last_name;
-    OWNED char *preload = must_format("LD_PRELOAD=%s", run->preload);
-    char **environment = environment_with(preload);
-    struct source *started = NULL;
-    struct shell_programs programs;
-    bool is_known;
-
-    shell_programs_of(&programs, run->words, environment);
-    run->unsure = programs.unsure;
-    is_known = WC_ANY(p, programs, last_name[0] && p->by_script && is_called(p->path, last_name));
-    for (size_t i = 0; i < programs.n && !started && !is_disabled(); i++)
-        if (!is_known || is_called(programs.p[i].path, last_name))
-            started = look_at_program(run, &programs.p[i], r, logged, reason);
-    shell_programs_end(&programs);
-    free(environment);
-    return started;
-}
-
-static void print_nothing_observed(const struct run *run, struct wc_record *outcome,
-                                   const char *reason) {
-    OWNED char *why = reason_of_silence(run, reason), *text = must_format("not observed: %s", why);
+/* reason: why it could not be; NULL: it could. */
+static struct gate conclude_unobserved(const struct run *run, struct wc_record *outcome,
+                                       const char *reason) {
+    OWNED char *silence = reason ? NULL : reason_of_silence(run);
+    OWNED char *text = must_format("not observed: %s", reason ? reason : silence);
 
     if (reason)
-        leave_outcome(&run->place, outcome, reason);
+        outcome_leave(&run->place, outcome, reason);
     if (!run->quiet)
         complain("%s", text);
     if (run->verdict_file)
         run_leave_verdict(run, text);
-}
-
-/* Where the loader preloads nothing for the rights of the program, it takes LD_LIBRARY_PATH out of
- * the environment, too: says what it then did not find. */
-static void add_what_is_missing(const struct wc_record *r, const char *program, char **reason) {
-    const struct wc_outcome_record *o = &r->u.outcome;
-    OWNED char *rights = unobserved_rights(program), *missing = NULL;
-    char **environment;
-    struct startup start = {
-        .program = program, .child = o->child, .end = STARTUP_REFUSED, .only_reason = true};
-
-    if (!rights || o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS)
-        return;
-    start.environment = environment = environment_with(NULL);
-    startup_source(&start, &missing);
-    free(environment);
-    if (missing) {
-        char *both = must_format("%s, and heeds no LD_LIBRARY_PATH for it; %s", *reason, missing);
-        free(*reason);
-        *reason = both;
-    }
-}
-
-/* No log was left. */
-static struct gate conclude_unobserved(struct run *run, struct wc_record *outcome,
-                                       const char *unseen) {
-    OWNED char *program = NULL, *reason = unobserved_reason(run->command, &program);
-    struct source *started = reason ? NULL : look_at_start(run, outcome, false, &reason);
-    struct gate answer;
-
-    if (reason && program)
-        add_what_is_missing(outcome, program, &reason);
-    if (!started && !reason && unseen && !is_disabled())
-        reason = must_copy(unseen);
-    if (started) {
-        const struct child_logs alone = {.found = &started, .n = 1, .own = started};
-        answer = conclude_logs(run, &alone, outcome);
-        source_free(started);
-    } else {
-        print_nothing_observed(run, outcome, reason);
-        answer = (struct gate){.passes = !reason && !is_disabled()};
-    }
-    return answer;
-}
-
-/* What a script started may have ended in the loader beside others that did well. */
-static struct gate conclude_observed(struct run *run, const struct child_logs *logs,
-                                     const struct wc_record *outcome) {
-    struct wc_record r = *outcome;
-    OWNED char *reason = NULL;
-    struct source *started = look_at_start(run, &r, true, &reason);
-    struct child_logs both = *logs;
-    struct gate answer;
-
-    if (!started)
-        return conclude_logs(run, logs, outcome);
-    both.found = must_allocate((logs->n + 1) * sizeof(*both.found));
-    memcpy(both.found, logs->found, logs->n * sizeof(*both.found));
-    both.found[both.n++] = started;
-    answer = conclude_logs(run, &both, outcome);
-    free(both.found);
-    source_free(started);
-    return answer;
+    return (struct gate){.passes = !reason && !is_disabled()};
 }
 
 struct gate run_conclude(struct run *run) {
-    struct gate answer;
+    struct source *started = NULL;
     struct child_logs logs;
-    struct wc_record r;
-    char *unseen;
+    struct wc_record r, of_started;
+    struct gate answer;
+    OWNED char *unseen = NULL, *reason = NULL;
+    bool is_logged;
 
     child_logs_find(&logs, &run->place, &run->live.family, run->child.pid, run->start);
     unseen = unseen_reason(run, &logs);
@@ -502,17 +311,28 @@ struct gate run_conclude(struct run *run) {
                               (!logs.own || was_the_last(logs.own, &run->live.family)));
     look_at_last_requests(&logs, &r.u.outcome);
     add_gpus(&logs);
-    if (logs.own && !outcome_add(logs.own, &r))
-        complain("%s: %s", logs.own->path, strerror(errno));
-    if (logs.n == 0) {
-        answer = conclude_unobserved(run, &r, unseen);
-    } else {
-        answer = conclude_observed(run, &logs, &r);
-        answer.passes = answer.passes && !unseen;
-        if (unseen && !run->quiet)
+    if (logs.own)
+        outcome_add(logs.own, &r);
+    is_logged = logs.n > 0;
+    reason = is_logged ? NULL : reason_of_program(run, &r.u.outcome);
+    of_started = r;
+    if (!reason && !is_disabled())
+        started = startup_source(run, &of_started, is_logged, &reason);
+    if (started) { /* beside others that did well, too */
+        *MUST_ADD(logs.found, logs.n) = started;
+        logs.own = is_logged ? logs.own : started;
+    }
+    if (logs.n > 0)
+        answer = conclude_logs(run, &logs, &r);
+    else
+        answer = conclude_unobserved(run, &r, reason || is_disabled() ? reason : unseen);
+    if (is_logged && unseen) {
+        answer.passes = false;
+        if (!run->quiet)
             complain("not observed: %s", unseen);
     }
-    free(unseen);
+    if (started)
+        source_free(started);
     child_logs_end(&logs);
     return answer;
 }
@@ -525,5 +345,5 @@ void run_not_started(const struct run *run) {
     if (run->verdict_file)
         run_leave_verdict(run, text);
     outcome_begin(&r, &run->child);
-    leave_outcome(&run->place, &r, strerror(run->child.exec_error));
+    outcome_leave(&run->place, &r, strerror(run->child.exec_error));
 }

@@ -211,3 +211,11 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     errno = error;
     return out->pid > 0;
 }
+
+int child_exit_code(const struct child *child) {
+    if (child->exec_error)
+        return child->exec_error == ENOENT ? 127 : 126;
+    if (WIFSIGNALED(child->status))
+        return 128 + WTERMSIG(child->status);
+    return WEXITSTATUS(child->status);
+}

@@ -33,3 +33,6 @@ struct supervision {
 bool supervise(char **argv, const struct supervision *with, struct child *out);
 /* In place of a supervise() that cannot go on: its child is waited for, and no more. */
 void supervise_rest(struct child *child);
+
+/* Exit code of a shell for such an end: status, 128 + signal, 127 not found, 126 not started. */
+int child_exit_code(const struct child *child);

@@ -200,7 +200,7 @@ static int run_as(uid_t owner) {
     fflush(NULL);
     if (!supervise(words, &with, &child))
         child.exec_error = errno;
-    return outcome_exit_code(&child);
+    return child_exit_code(&child);
 }
 
 bool trust_refused(struct trust *t, int *answer) {

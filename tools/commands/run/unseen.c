@@ -67,24 +67,14 @@ static char *trouble_of_place(const struct log_place *place, uid_t user) {
 
 /* ---- the command itself ---- */
 
-static bool is_name(const char *path, const char *name) {
-    size_t n = sizeof(((struct family *)NULL)->last_name) - 1;
-
-    return path && strncmp(wc_base_name(path), name, n) == 0;
-}
-
-/* What the kernel calls a process is its program's name, or its script's, until it takes another
- * one. */
 bool was_the_last(const struct source *log, const struct family *family) {
     const struct wc_process_record *p = &log->stack.process;
 
-    if (log->stack.has_summary || !family->last_name[0] ||
-        is_name(p->executable, family->last_name))
-        return true;
-    if (WC_ANY(a, p->arguments, is_name(*a, family->last_name)))
-        return true;
-    return family->seen_program && wc_str_same(family->seen_program, p->executable) &&
-           wc_str_same(family->seen_name, family->last_name);
+    return log->stack.has_summary || !family->last_name[0] ||
+           family_is_last(family, p->executable) ||
+           WC_ANY(a, p->arguments, family_is_last(family, *a)) ||
+           (family->seen_program && wc_str_same(family->seen_program, p->executable) &&
+            wc_str_same(family->seen_name, family->last_name));
 }
 
 /* NULL: it was seen to its end, as far as anybody can tell. */
@@ -93,7 +83,7 @@ static char *missing_of_command(const struct run *run, const struct child_logs *
 
     if (logs->own ? logs->own->stack.objects.n + logs->own->stack.failures.n > 0 ||
                         was_the_last(logs->own, family)
-                  : logs->n > 0 || outcome_exit_code(&run->child) > 128)
+                  : logs->n > 0 || child_exit_code(&run->child) > 128)
         return NULL;
     if (run->live.preload_gone)
         return must_copy("the command went on without the library: something took LD_PRELOAD out "
