@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run_end.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <unistd.h>
 
 #include "child_logs.h"
@@ -20,7 +22,6 @@
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
-#include "unseen.h"
 
 #define ROWS_SHOWN 8
 #define VERDICT_MOST 4096 /* a pod's termination message is cut there */
@@ -244,6 +245,126 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     free(reports);
     return answer;
 }
+
+/* ---- what of the command no log tells ---- */
+
+/* With the rights of that user, where we may take them on. NULL: a line more finds room there. */
+static char *trouble_of_place(const struct log_place *place, uid_t user) {
+    static const char zeros[4096];
+    OWNED char *name = must_format("%s/whichcudnn-room-XXXXXX", place->directory);
+    int fd, error = 0;
+
+    if (!place->directory)
+        return must_format("where logs go cannot be told from %s", place->value);
+    setfsuid(user);
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0 || write(fd, zeros, sizeof(zeros)) != (ssize_t)sizeof(zeros))
+        error = errno;
+    if (fd >= 0) {
+        unlink(name);
+        close(fd);
+    }
+    setfsuid(geteuid());
+    if (error == EACCES && user != geteuid())
+        return must_format("user %u may not write in %s", (unsigned)user, place->directory);
+    return error ? must_format("no log can be written in %s: %s", place->directory, strerror(error))
+                 : NULL;
+}
+
+/* Is that log of the program that the command was at its end, as far as the kernel's names for it
+ * tell? */
+static bool was_the_last(const struct source *log, const struct family *family) {
+    const struct wc_process_record *p = &log->stack.process;
+
+    return log->stack.has_summary || !family->last_name[0] ||
+           family_is_last(family, p->executable) ||
+           WC_ANY(a, p->arguments, family_is_last(family, *a)) ||
+           (family->seen_program && wc_str_same(family->seen_program, p->executable) &&
+            wc_str_same(family->seen_name, family->last_name));
+}
+
+/* NULL: it was seen to its end, as far as anybody can tell. */
+static char *missing_of_command(const struct run *run, const struct child_logs *logs) {
+    const struct family *family = &run->live.family;
+
+    if (logs->own ? logs->own->stack.objects.n + logs->own->stack.failures.n > 0 ||
+                        was_the_last(logs->own, family)
+                  : logs->n > 0 || child_exit_code(&run->child) > 128)
+        return NULL;
+    if (run->live.preload_gone)
+        return must_copy("the command went on without the library: something took LD_PRELOAD out "
+                         "of its environment (env -i, sudo, a launcher)");
+    if (logs->own)
+        return must_format("the command went on as %s, of which the library left no log",
+                           family->last_name);
+    return must_copy("the library left no log of the command");
+}
+
+static char *missing_of_others(const struct run *run, const struct child_logs *logs, uid_t *user) {
+    const struct family *family = &run->live.family;
+
+    for (size_t i = 0; i < family->with_cudnn_count; i++) {
+        const struct relative *one = &family->with_cudnn[i];
+        bool told = false;
+        for (size_t k = 0; k < logs->n; k++)
+            told = told || logs->found[k]->pid == one->pid;
+        *user = one->user;
+        if (!told)
+            return must_format("process %lld had %s and left no log", (long long)one->pid,
+                               one->library);
+    }
+    return NULL;
+}
+
+/* That the library was at work in a process that never asked for cuDNN is known of the command
+ * itself, which logs from its start on and leaves that log to us; of others only that they had
+ * cuDNN, by what they had mapped when they were looked at. logs: all that were found, empty ones as
+ * well. NULL: nothing is known to be missing. The caller frees. */
+static char *unseen_reason(const struct run *run, const struct child_logs *logs) {
+    uid_t user = run->live.family.last_user;
+    OWNED char *missing = missing_of_command(run, logs), *why = NULL;
+
+    if (!missing)
+        missing = missing_of_others(run, logs, &user);
+    if (!missing)
+        return NULL;
+    why = trouble_of_place(&run->place, user);
+    if (!why && logs->passed_over)
+        why = must_format("passed over: %s", logs->passed_over);
+    if (!why && !run->live.preload_gone)
+        why = must_copy("it was not preloaded there, or could write none");
+    return must_format("%s%s%s", missing, why ? ": " : "", why);
+}
+
+/* Those of other users cannot be read. */
+static bool has_variable(const char *process, const char *variable) {
+    OWNED char *path = must_format("/proc/%s/environ", process), *piece = NULL;
+    OWNED_FILE FILE *from = fopen(path, "re");
+    bool found = false;
+    size_t room = 0;
+
+    while (from && !found && getdelim(&piece, &room, '\0', from) > 0)
+        found = strcmp(piece, variable) == 0;
+    return found;
+}
+
+/* Processes that a command of `run` started and that outlive it (a daemon, a server): how many have
+ * the mark of this command in their environment; *one: one of them. */
+static size_t left_running(pid_t command, pid_t *one) {
+    OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
+    OWNED_DIR DIR *processes = opendir("/proc");
+    struct dirent *entry;
+    size_t n = 0;
+
+    while (processes && (entry = readdir(processes)))
+        if (wc_is_digit(entry->d_name[0]) && has_variable(entry->d_name, mark)) {
+            *one = (pid_t)strtol(entry->d_name, NULL, 10);
+            n++;
+        }
+    return n;
+}
+
+/* ---- the conclusion ---- */
 
 /* What in the program itself keeps a preload out. NULL: nothing does. The caller frees. */
 static char *reason_of_program(const struct run *run, const struct wc_outcome_record *o) {
