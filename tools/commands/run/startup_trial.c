@@ -13,66 +13,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SEGMENTS_MOST 64
-
-static const uint64_t page = 4096; /* no segment is cut smaller on this machine */
-
-/* ---- as the loader maps it ---- */
-
-static int protection_of(const Elf64_Phdr *p) {
-    return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
-           (p->p_flags & PF_X ? PROT_EXEC : 0);
-}
-
-static uint64_t whole_pages(uint64_t n) {
-    return (n + page - 1) / page * page;
-}
-
-static size_t read_loads(int fd, Elf64_Phdr *loads) {
+/* In one piece, of the size for which the loader first takes room; code where a segment is code. */
+static int map_file(int fd) {
+    uint64_t low = UINT64_MAX, high = 0;
+    int protection = PROT_READ;
     Elf64_Ehdr h;
     Elf64_Phdr p;
-    size_t n = 0;
 
     if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.e_phentsize != sizeof(p))
         return 0;
-    for (size_t i = 0; i < h.e_phnum && n < SEGMENTS_MOST; i++) {
-        const off_t at = (off_t)(h.e_phoff + i * sizeof(p));
-        if (pread(fd, &p, sizeof(p), at) == sizeof(p) && p.p_type == PT_LOAD)
-            loads[n++] = p;
-    }
-    return n;
-}
-
-/* Room for all of it with the first segment, the others over that (elf/dl-map-segments.h). */
-static int map_loads(int fd, const Elf64_Phdr *loads, size_t n) {
-    const uint64_t low = loads[0].p_vaddr / page * page;
-    const uint64_t high = whole_pages(loads[n - 1].p_vaddr + loads[n - 1].p_memsz);
-    char *base = MAP_FAILED;
-
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t start = loads[i].p_vaddr / page * page;
-        const uint64_t size = whole_pages(loads[i].p_vaddr + loads[i].p_filesz) - start;
-        const off_t offset = (off_t)(loads[i].p_offset / page * page);
-        char *at;
-        if (i > 0 && size == 0)
+    for (size_t i = 0; i < h.e_phnum; i++) {
+        if (pread(fd, &p, sizeof(p), (off_t)(h.e_phoff + i * sizeof(p))) != sizeof(p) ||
+            p.p_type != PT_LOAD)
             continue;
-        at = mmap(i ? base + (start - low) : NULL, i ? size : high - low, protection_of(&loads[i]),
-                  MAP_PRIVATE | (i ? MAP_FIXED : 0), fd, offset);
-        if (at == MAP_FAILED)
-            return errno;
-        if (i == 0)
-            base = at;
+        low = p.p_vaddr < low ? p.p_vaddr : low;
+        high = p.p_vaddr + p.p_memsz > high ? p.p_vaddr + p.p_memsz : high;
+        protection |= p.p_flags & PF_X ? PROT_EXEC : 0;
     }
-    return 0;
+    if (high <= low || mmap(NULL, high - low, protection, MAP_PRIVATE, fd, 0) != MAP_FAILED)
+        return 0;
+    return errno;
 }
 
 /* What is no library, or damaged, others tell. */
 static int try_file(const char *path) {
-    Elf64_Phdr loads[SEGMENTS_MOST];
     int found = open(path, O_PATH | O_CLOEXEC), fd, error;
     char again[32];
     struct stat facts;
-    size_t n;
 
     if (found < 0)
         return errno == ENOENT ? 0 : errno;
@@ -84,9 +51,7 @@ static int try_file(const char *path) {
     close(found);
     if (fd < 0)
         return error;
-    n = read_loads(fd, loads);
-    if (n > 0 && loads[n - 1].p_vaddr + loads[n - 1].p_memsz > loads[0].p_vaddr)
-        error = map_loads(fd, loads, n);
+    error = map_file(fd);
     close(fd);
     return error;
 }
