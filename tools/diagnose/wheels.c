@@ -88,8 +88,6 @@ struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
     const char *set = wc_arena_format(memory, ">=%d,<%d", major, major + 1);
     struct wc_version newest = wheel_release("nvidia-cudnn-cu12", set);
 
-    if (!wc_version_known(newest))
-        newest = wheel_release("nvidia-cudnn-cu11", set);
     return wc_version_known(newest) ? newest : (struct wc_version){major, 0, 0, -1};
 }
 

@@ -439,13 +439,9 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
     struct installed there;
     const bool is_there = find_package(o, w, e->name, &there);
     const int32_t cuda = cuda_of(o, w, e->name, there.build);
-    const char *wheel = same_wheel(o, cuda), *spec = e->value ? e->value : "";
-    struct wc_version release = wheel_release(wheel, spec);
-    struct wc_spec set;
+    const char *wheel = same_wheel(o, cuda);
+    const struct wc_version release = wheel_release(wheel, e->value ? e->value : "");
 
-    /* For CUDA 12 and older channels have older ones, too. */
-    if (!wc_version_known(release) && cuda <= 12 && wc_spec_read(spec, &set))
-        release = wc_spec_floor(&set);
     if (is_there && is_satisfied(o, e, &there))
         return overlay_fail(o, satisfied);
     if (!wc_version_known(release))
