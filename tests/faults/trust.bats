@@ -212,6 +212,14 @@ only_ours() {
     [[ $stderr == *"9.1.0"* && $stderr != *"not observed"* ]]
 }
 
+@test "not observed: where a group may write, nobody is said to be kept from it" {
+    only_ours
+    "${as_root[@]}" chgrp 65534 "$log" && "${as_root[@]}" chmod 775 "$log"
+    # The log is missing since the library was taken away.
+    unobserved 'went on without the library' "${other[@]}" env -u LD_PRELOAD "${host[@]}" sh='sleep 1'
+    [[ $stderr != *"may not write in"* && $stderr != *"no log can be written in"* ]]
+}
+
 @test "not observed: the same of what the command started, while it lived long enough to be looked at" {
     only_ours
     unobserved 'may not write in' sh -c '"$@"; true' sh "${other[@]}" "${host[@]}" sh='sleep 2'
