@@ -135,12 +135,14 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
 
 static int check_command(const struct source *lock) {
     char *directory = trial_directory();
-    OWNED char *logs = must_format("%s/logs", directory);
+    OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
     struct inputs now = {.troubles = NULL};
-    int status = directory ? input_observe(&now, command, logs) : -1, found;
+    int status = logs ? input_observe(&now, command, logs) : -1, found;
 
     if (status < 0) {
         complain("no directory can be made for the logs: %s", strerror(errno));
+        if (directory)
+            trial_directory_end(directory);
         return EXIT_USAGE;
     }
     inputs_complain(&now);

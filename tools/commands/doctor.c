@@ -213,15 +213,16 @@ static void check_refused(struct checks *c, const struct tried *t, const char *s
 
 static void check_preload(struct checks *c, const char *shim, bool *has_libcuda) {
     char *directory = trial_directory();
-    OWNED char *list = preload_list(getenv("LD_PRELOAD"), shim),
-               *log = must_format("%s/log.jsonl", directory);
-    struct tried t = {.preload = list, .log = log};
+    OWNED char *list = NULL, *log = NULL;
+    struct tried t = {.preload = NULL};
 
     if (!directory) {
         add(c, "preload", CHECK_WARNING, "set TMPDIR to a directory that can be written",
             "not tried, no directory can be made: %s", strerror(errno));
         return;
     }
+    t.preload = list = preload_list(getenv("LD_PRELOAD"), shim);
+    t.log = log = must_format("%s/log.jsonl", directory);
     try_preload(&t);
     *has_libcuda = t.has_libcuda;
     if (!t.awake)
