@@ -169,9 +169,17 @@ struct wc_hosts {
 };
 /* Does no demand of these hosts refuse that release? */
 bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v);
+enum { WC_DEMANDS_MOST = 64 };
 #define WC_MAJOR_MOST 1000 /* a hostile log may name any */
-/* The first releases from *low to below *high (NONE: no end) that no demand of these hosts refuses.
+struct wc_demands {
+    const struct wc_demand_record *p[WC_DEMANDS_MOST];
+    size_t n;
+};
+/* The first releases from *low to below *high (NONE: no end) that none of these demands refuses.
  * False: there are none, or nothing is demanded. */
+bool wc_accepted_releases(const struct wc_demands *all, struct wc_version *low,
+                          struct wc_version *high);
+/* The same of all demands of these hosts. */
 bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
                         struct wc_version *low, struct wc_version *high);
 /* ">=9.1,<10" of them. */

@@ -97,31 +97,6 @@ static void find_for(struct environment *e, const char *name, struct heap_arena 
     replay_end(&r);
 }
 
-static void what_a_build_accepts_is_a_set(void **state) {
-    static const struct {
-        const char *rule, *built, *spec, *set;
-    } cases[] = {
-        {"mxnet-warning", "8.1.1", NULL, ">=8.1.1,<8.1.2"},
-        {"torch-same-minor", "7.6.3", NULL, ">=7.6.3,<7.7"},
-        {"torch", "9.1.0", NULL, ">=9.1,<10"},
-        {"torch", "9.1.0", ">=9", NULL}, /* it says so itself */
-        {"torch", "9", NULL, NULL},      /* no whole release */
-        {"torch", NULL, NULL, NULL},
-    };
-    struct environment *e = *state;
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const struct wc_demand_record demand = {.demand_kind = WC_demand_kind_BUILT,
-                                                .compatibility_rule = cases[i].rule,
-                                                .built = cases[i].built,
-                                                .spec = cases[i].spec};
-        const char *set = candidates_accepted(&e->memory.arena, &demand);
-        assert_int_equal(set != NULL, cases[i].set != NULL);
-        if (set)
-            assert_string_equal(set, cases[i].set);
-    }
-}
-
 /* One library after another would be asked for. */
 static void where_nothing_of_cuda_is_all_of_it_comes_at_once(void **state) {
     static const struct {
@@ -641,7 +616,6 @@ static void what_is_known_of_a_repair_in_a_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_ENVIRONMENT(candidates_of_a_path_and_of_packages),
-        IN_ENVIRONMENT(what_a_build_accepts_is_a_set),
         IN_ENVIRONMENT(where_nothing_of_cuda_is_all_of_it_comes_at_once),
         IN_ENVIRONMENT(a_driver_that_nobody_looks_for_is_led_to),
         IN_ENVIRONMENT(a_missing_name_is_linked_to_what_lies_beside_it),

@@ -16,7 +16,7 @@ enum makers {
     EVERY = MAKE_without_element | MAKE_path_to_copy, /* asked for whatever is found */
     /* another copy or release of cuDNN, or this one anew */
     CUDNN =
-        MAKE_package_anew | MAKE_demanded | MAKE_missing | MAKE_order | MAKE_by_hand | MAKE_link,
+        MAKE_package_anew | MAKE_releases | MAKE_missing | MAKE_order | MAKE_by_hand | MAKE_link,
     /* the same, and what lets a file be found or read */
     HOLE = CUDNN | MAKE_cleaned | MAKE_unsplit | MAKE_path_to_driver | MAKE_readable |
            MAKE_path_to_neighbour

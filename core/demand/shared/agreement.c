@@ -47,26 +47,23 @@ static void take_near(const char *text, struct wc_version after, struct wc_versi
     }
 }
 
-static struct wc_version next(const struct wc_stack *s, const struct wc_hosts *hosts,
-                              struct wc_version after) {
+static struct wc_version next(const struct wc_demands *all, struct wc_version after) {
     struct wc_version least = WC_VERSION_NONE;
 
-    WC_EACH(demand, s->demands) {
-        if (!counts(demand, hosts))
-            continue;
-        take_near(demand->r.spec, after, &least);
-        take_near(demand->r.built, after, &least);
+    WC_EACH(demand, *all) {
+        take_near((*demand)->spec, after, &least);
+        take_near((*demand)->built, after, &least);
     }
     return least;
 }
 
-bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
-                        struct wc_version *low, struct wc_version *high) {
+bool wc_accepted_releases(const struct wc_demands *all, struct wc_version *low,
+                          struct wc_version *high) {
     struct wc_version v = {0, 0, 0, -1};
 
     *low = *high = WC_VERSION_NONE;
-    while (wc_version_known(v = next(s, hosts, v))) {
-        bool good = wc_all_accept(s, hosts, v);
+    while (wc_version_known(v = next(all, v))) {
+        bool good = !WC_ANY(demand, *all, wc_demand_refuses(*demand, v));
         if (good && !wc_version_known(*low))
             *low = v;
         if (!good && wc_version_known(*low)) {
@@ -75,6 +72,16 @@ bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
         }
     }
     return wc_version_known(*low);
+}
+
+bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
+                        struct wc_version *low, struct wc_version *high) {
+    struct wc_demands all = {.n = 0};
+
+    WC_EACH(demand, s->demands)
+        if (counts(demand, hosts) && all.n < WC_DEMANDS_MOST)
+            all.p[all.n++] = &demand->r;
+    return wc_accepted_releases(&all, low, high);
 }
 
 /* 10.0.0 as "10", 9.8.0 as "9.8". */

@@ -29,9 +29,6 @@ bool candidate_is_set(const struct candidate *c);
 void candidates_add(struct candidates *c, const struct candidate *one);
 /* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
 bool candidates_path_has(const char *path, const char *element, size_t n);
-/* The releases that one demand, of a host that need not be there, accepts by what it was built
- * with; NULL: it says nothing of that. */
-const char *candidates_accepted(struct wc_arena *memory, const struct wc_demand_record *demand);
 /* Has that release code for all GPUs, for all that is known? False also where nothing is. */
 bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release);
 /* By the makers that are asked for such findings. base: the play without edits. */

@@ -42,20 +42,16 @@ static bool has_any(struct making *m, const char *site, int32_t cuda) {
 static const char *cudnn_wanted(struct making *m, const char *site,
                                 const struct wc_failure *failure) {
     const struct wc_object *asker = wc_caller_of(m->s, failure);
-    const struct wc_hosts hosts = {.p = {asker}, .n = 1};
     const bool is_file = wc_name_kind_of(failure->r.name) == WC_NAME_OTHER;
     const char *host = is_file ? failure->r.name : asker ? wc_path_of(asker) : NULL;
     const struct library *l;
 
     if (!host || !wc_is_below(host, site, strlen(site)))
         return NULL;
-    if (!is_file)
-        return make_common(m, &hosts);
     WC_EACH(d, m->s->demands) {
-        const char *spec = !wc_str_same(d->r.host_path, host) ? NULL
-                           : d->r.demand_kind == WC_demand_kind_REQUIRED
-                               ? d->r.spec
-                               : candidates_accepted(m->out->memory, &d->r);
+        const char *spec = !wc_str_same(d->r.host_path, host)            ? NULL
+                           : d->r.demand_kind == WC_demand_kind_REQUIRED ? d->r.spec
+                                                                         : make_accepted(m, &d->r);
         if (spec)
             return spec;
     }

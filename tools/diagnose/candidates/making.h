@@ -87,14 +87,7 @@ void make_path_to(struct making *m, const char *file);
 
 enum { SPECS_MOST = 4 };
 
-/* The releases that all these hosts accept, as a set; NULL: there are none, or they are not known.
- */
-const char *make_common(struct making *m, const struct wc_hosts *hosts);
-/* From that release on, within its major. */
-const char *make_from(struct making *m, struct wc_version first);
-struct wc_hosts make_hosts(const struct wc_stack *s);
-/* Sets that might do in place of a facade whose release is bad, or has no code for the GPUs. */
-struct entries make_other_releases(struct making *m, const struct wc_object *facade,
-                                   const char *package);
+/* The releases that a demand accepts, as a set; NULL: it says nothing of that. */
+const char *make_accepted(struct making *m, const struct wc_demand_record *demand);
 /* Sets of releases that hosts, demands and failed requests want. */
 struct entries make_wanted(struct making *m);

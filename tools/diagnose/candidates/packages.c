@@ -56,37 +56,38 @@ static const char *prefix_of(struct making *m, const struct wc_package_record *p
 
 /* ---- which package ---- */
 
-static struct edit removal(const char *package, const char *environment) {
-    return (struct edit){.kind = EDIT_REMOVE, .name = package, .environment = environment};
-}
+/* The CUDA major that what wants cuDNN there is made for, else what the process has of CUDA; -1:
+ * nothing says it. */
+static int32_t cuda_for(struct making *m, const char *environment) {
+    int32_t cuda = -1;
 
-/* The CUDA major that the process is made for, as far as its host (NULL: none) or the libraries of
- * CUDA in it say it; -1: they do not. */
-static int32_t cuda_of_process(struct making *m, const struct wc_object *host) {
-    int32_t cuda = host ? wc_cuda_of_host(m->s, host).major : -1;
-
-    if (cuda < 0 && host)
-        cuda = wc_cuda_in_package(host->r.installation);
+    for (int anywhere = 0; anywhere < 2; anywhere++)
+        WC_EACH(o, m->s->objects)
+            if (cuda < 0 && wc_wants_cudnn(o) &&
+                (anywhere || wc_is_below(wc_real_path_of(o), environment, strlen(environment)))) {
+                cuda = wc_cuda_of_host(m->s, o).major;
+                if (cuda < 0)
+                    cuda = wc_cuda_in_package(o->r.installation);
+            }
     return cuda < 0 ? wc_cuda_of_dependencies(m->s) : cuda;
 }
 
 /* Which CUDA the other wheels there are for; -1: nothing says it. */
 static int32_t cuda_of_site(struct making *m, const char *site) {
-    for (int32_t cuda = 11; cuda <= 13; cuda++)
-        WC_EACH_ROW(row, make_cuda_first)
-            if (wheel_installed(m->out->memory, m->files, site, make_cuda_package(m, row, cuda),
-                                NULL))
-                return cuda;
+    const struct entries all = make_entries(m, site);
+
+    WC_EACH(entry, all)
+        if (wc_str_starts(*entry, "nvidia_") && wc_cuda_in_package(*entry) > 0)
+            return wc_cuda_in_package(*entry);
     return -1;
 }
 
 /* The package that has cuDNN in an environment: the one that is there, where it is for the CUDA of
- * the process. host: who wants it; NULL: not known. NULL: no such package is known. */
-static const char *package_for(struct making *m, const char *environment,
-                               const struct wc_object *host) {
+ * the process. NULL: no such package is known. */
+static const char *package_for(struct making *m, const char *environment) {
     const struct wc_package *there =
         WC_FIRST(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
-    int32_t cuda = cuda_of_process(m, host);
+    int32_t cuda = cuda_for(m, environment);
 
     if (make_is_conda(environment))
         return there ? there->r.package : "cudnn";
@@ -97,34 +98,41 @@ static const char *package_for(struct making *m, const char *environment,
     return cuda >= 11 ? make_format(m, "nvidia-cudnn-cu%d", cuda) : NULL;
 }
 
-/* A release of such a set, also with what it may take to come in: another package gone, the
- * variable set. Any of them may be NULL: nothing is added. */
+/* Where that release of it puts its libraries; NULL: that is not known. */
+static const char *directory_of_release(struct making *m, const char *package, const char *spec,
+                                        const char *environment) {
+    char version[WC_VERSION_TEXT];
+    const struct wheel_list files = wheel_list(
+        m->out->memory, package, wc_version_format(wheel_release(package, spec), version));
+
+    if (make_is_conda(environment))
+        return make_format(m, "%s/lib", environment);
+    return files.n ? make_directory_of(m, make_format(m, "%s/%s", environment, files.p[0].file))
+                   : NULL;
+}
+
+/* A release of such a set, also with the variable set to it, or gone. Any of them may be NULL:
+ * nothing is added. */
 static void add_install(struct making *m, const char *package, const char *spec,
                         const char *environment) {
     const struct edit e = make_install(package, spec, environment);
-    char version[WC_VERSION_TEXT];
-    struct wheel_list files;
+    const char *directory;
 
     if (!package || !spec || !environment)
         return;
     make_one(m, e);
-    WC_EACH(p, m->s->packages)
-        if (wc_str_same(prefix_of(m, &p->r), environment) && !wc_str_same(p->r.package, package) &&
-            strstr(package, "cudnn"))
-            make_two(m, removal(p->r.package, environment), e);
-    files = wheel_list(m->out->memory, package,
-                       wc_version_format(wheel_release(package, spec), version));
-    if (make_is_conda(environment))
-        make_two(m, e, make_path_with(m, make_format(m, "%s/lib", environment)));
-    else if (files.n)
-        make_two(m, e,
-                 make_path_with(m, make_directory_of(
-                                       m, make_format(m, "%s/%s", environment, files.p[0].file))));
+    directory = directory_of_release(m, package, spec, environment);
+    if (directory)
+        make_two(m, e, make_path_with(m, directory));
     if (m->path)
         make_two(m, e, make_path(""));
 }
 
 /* ---- packages that are there ---- */
+
+static struct edit removal(const char *package, const char *environment) {
+    return (struct edit){.kind = EDIT_REMOVE, .name = package, .environment = environment};
+}
 
 /* Put back, taken away, without what others have put there. */
 void make_package_anew(struct making *m) {
@@ -153,7 +161,7 @@ void make_package_anew(struct making *m) {
     }
 }
 
-/* ---- releases that are demanded ---- */
+/* ---- releases that are wanted ---- */
 
 /* "<10.0,>=9.8" without blanks; NULL: nothing that a package manager would take. */
 static const char *without_blanks(struct making *m, const char *spec) {
@@ -168,62 +176,49 @@ static const char *without_blanks(struct making *m, const char *spec) {
     return made;
 }
 
-/* The release that a function came with, and those after it. */
-static void add_function(struct making *m, const struct wc_failure *failure, const char *function) {
-    const struct wc_version first = wc_function_first(wc_function_find(function));
-    struct entries all;
+/* The cuDNN that is installed there is not for a file that lies elsewhere. */
+static bool is_of_others(struct making *m, const struct wc_failure *failure,
+                         const char *environment) {
+    const char *name = failure->r.name;
 
-    if (!wc_version_known(first))
-        return;
-    all = make_environments(m, failure);
-    WC_EACH(o, m->s->objects)
-        if (o->r.role == WC_role_FACADE)
-            make_add(m, &all, make_environment_of(m, wc_path_of(o)));
-    WC_EACH(environment, all)
-        add_install(m, package_for(m, *environment, wc_caller_of(m->s, failure)),
-                    make_from(m, first), *environment);
+    return name && name[0] == '/' && !wc_kind_is_ours(wc_name_kind_of(name)) &&
+           !wc_is_below(make_real_path(m, name), environment, strlen(environment)) &&
+           WC_ANY(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
 }
 
-void make_demanded(struct making *m) {
-    const struct wc_hosts all = make_hosts(m->s);
-    const char *common = make_common(m, &all);
+/* Wherever who wants cuDNN, or has it, has packages. */
+static struct entries all_environments(struct making *m) {
+    struct entries all = {NULL, 0};
 
     WC_EACH(d, m->s->demands) {
         const struct wc_object *host = wc_object_of(m->s, d->r.host, d->r.host_path);
-        const char *environment = make_environment_of(m, host ? wc_path_of(host) : d->r.host_path);
-        if (d->r.demand_kind == WC_demand_kind_REQUIRED && d->r.package)
-            add_install(m, d->r.package, without_blanks(m, d->r.spec), environment);
-        if (!host && environment)
-            add_install(m, package_for(m, environment, NULL),
-                        candidates_accepted(m->out->memory, &d->r), environment);
+        make_add(m, &all, make_environment_of(m, host ? wc_path_of(host) : d->r.host_path));
     }
-    WC_EACH(host, all) {
-        const char *environment = make_environment_of(m, wc_path_of(*host));
-        const struct wc_hosts one = {.p = {*host}, .n = 1};
-        const char *package = environment ? package_for(m, environment, *host) : NULL;
-        add_install(m, package, common, environment);
-        if (all.n > 1)
-            add_install(m, package, make_common(m, &one), environment);
-    }
-    WC_EACH(o, m->s->objects) {
-        const char *environment =
-            o->r.role == WC_role_FACADE ? make_environment_of(m, wc_path_of(o)) : NULL;
-        const char *package = environment ? package_for(m, environment, NULL) : NULL;
-        struct entries others = {NULL, 0};
-        add_install(m, package, common, environment);
-        if (package)
-            others = make_other_releases(m, o, package);
-        WC_EACH(spec, others)
-            make_one(m, make_install(package, *spec, environment));
-    }
+    WC_EACH(o, m->s->objects)
+        if (wc_wants_cudnn(o) || o->r.role == WC_role_FACADE)
+            make_add(m, &all, make_environment_of(m, wc_path_of(o)));
+    WC_EACH(failure, m->s->failures)
+        if (failure->r.function || wc_name_is_cudnn(wc_missing_of(failure))) {
+            const struct entries some = make_environments(m, failure);
+            WC_EACH(environment, some)
+                if (!is_of_others(m, failure, *environment))
+                    make_add(m, &all, *environment);
+        }
+    return all;
 }
 
-void make_function(struct making *m) {
-    WC_EACH(failure, m->s->failures) {
-        const char *function = failure->r.function ?: failure->said.symbol;
-        if (function)
-            add_function(m, failure, function);
+void make_releases(struct making *m) {
+    const struct entries environments = all_environments(m), wanted = make_wanted(m);
+
+    WC_EACH(d, m->s->demands) {
+        const struct wc_object *host = wc_object_of(m->s, d->r.host, d->r.host_path);
+        if (d->r.demand_kind == WC_demand_kind_REQUIRED)
+            add_install(m, d->r.package, without_blanks(m, d->r.spec),
+                        make_environment_of(m, host ? wc_path_of(host) : d->r.host_path));
     }
+    WC_EACH(environment, environments)
+        WC_EACH(spec, wanted)
+            add_install(m, package_for(m, *environment), *spec, *environment);
 }
 
 /* ---- libraries that are missing: where they lie, which package has them ---- */
@@ -251,23 +246,6 @@ static void add_owner(struct making *m, const char *file, const char *name) {
     make_one(m, make_install(e.name, make_format(m, "==%s", e.value), e.environment));
 }
 
-/* A part, or the facade, of another major than the one that is there, or of none. What needs
- * another major and lies elsewhere is none of its affair: the one that is installed is there for
- * others, whether or not they have come to ask for it. */
-static void add_major(struct making *m, const struct wc_failure *failure, const char *environment,
-                      int32_t major) {
-    const char *package = package_for(m, environment, wc_caller_of(m->s, failure));
-    const char *name = failure->r.name, *there = NULL;
-
-    if (package && !make_is_conda(environment))
-        there = wheel_installed(m->out->memory, m->files, environment, package, NULL);
-    if (major <= 0 || (there && wc_version_of(there).major != major && name && name[0] == '/' &&
-                       !wc_kind_is_ours(wc_name_kind_of(name)) &&
-                       !wc_is_below(make_real_path(m, name), environment, strlen(environment))))
-        return;
-    add_install(m, package, make_format(m, ">=%d,<%d", major, major + 1), environment);
-}
-
 /* The parts of a facade that a package has brought alone: of its very release, where the variable
  * leads to them. */
 static void add_parts(struct making *m, const struct wc_failure *failure, const char *site) {
@@ -280,7 +258,7 @@ static void add_parts(struct making *m, const struct wc_failure *failure, const 
         return;
     version = facade->version;
     version.build = -1;
-    package = package_for(m, site, facade);
+    package = package_for(m, site);
     release =
         package ? wheel_newest(package, make_format(m, "==%s.*", wc_version_format(version, text)))
                 : NULL;
@@ -294,7 +272,7 @@ static void add_parts(struct making *m, const struct wc_failure *failure, const 
  * make it the right one. */
 static void add_wheel(struct making *m, const struct wc_failure *failure, const char *site,
                       const char *name) {
-    const int32_t named = wc_name_cuda(name), of_process = cuda_of_process(m, NULL);
+    const int32_t named = wc_name_cuda(name), of_process = wc_cuda_of_dependencies(m->s);
     const int32_t cuda = named < 0 ? of_process : -1;
     const char *spec, *wheel;
 
@@ -368,8 +346,6 @@ void make_missing(struct making *m) {
         WC_EACH(environment, environments) {
             if (kind == WC_NAME_OTHER && !make_is_conda(*environment))
                 add_elsewhere(m, failure, *environment, name);
-            if (wc_kind_is_cudnn(kind))
-                add_major(m, failure, *environment, wc_name_read(name).version.major);
             if (make_is_conda(*environment))
                 continue;
             if (kind == WC_NAME_PART)
