@@ -86,7 +86,8 @@ static bool breaks_what_worked(const struct case_of *c) {
 /* The same for another library, or of it put anew under another path, is no cure either: as bad as
  * the replay had it, which knows less of how it ended than the process. But of two copies one
  * always stands before the other. */
-static bool remains_in(const struct case_of *c, const struct outcome *o) {
+static bool remains(const struct case_of *c) {
+    const struct outcome *o = &c->x->outcome;
     const struct wc_stack *of_f = &c->p->source->stack;
     const struct wc_finding_record *f = c->f, *was = find_in(&c->p->base, c->of_end, f, of_f);
     const enum wc_severity least = was && was->severity < f->severity ? was->severity : f->severity;
@@ -96,17 +97,6 @@ static bool remains_in(const struct case_of *c, const struct outcome *o) {
             WC_ANY(known, *found_in(o, c->of_end),
                    wc_str_same(known->id, f->id) && known->severity >= least &&
                        !known->explained_by));
-}
-
-static bool remains(const struct case_of *c) {
-    return remains_in(c, &c->x->outcome) || (c->x->newest.source && remains_in(c, &c->x->newest));
-}
-
-static bool leaves_cause(const struct case_of *c) {
-    return c->f->explained_by &&
-           WC_ANY(cause, *c->p->findings,
-                  wc_str_same(cause->id, c->f->explained_by) &&
-                      find_in(&c->x->outcome, c->of_end, cause, &c->p->source->stack));
 }
 
 /* As bad, and not there before. That now the other one of two copies stands in front is no more
@@ -122,16 +112,14 @@ static bool is_new(const struct case_of *c, const struct outcome *o,
 }
 
 /* What is told of a program that fails alone counts, too: it may go on to fail. */
-static bool brings_in(const struct case_of *c, const struct outcome *o) {
+static bool brings_another(const struct case_of *c) {
+    const struct outcome *o = &c->x->outcome;
+
     for (int of_end = 0; of_end < 2; of_end++)
         if (WC_ANY(f, *found_in(o, of_end),
                    asks(f, NEVER_NEW) && !find_in(&c->p->base, of_end, f, &o->source->stack)))
             return true;
     return WC_ANY(f, *found_in(o, c->of_end), is_new(c, o, f));
-}
-
-static bool brings_another(const struct case_of *c) {
-    return brings_in(c, &c->x->outcome) || (c->x->newest.source && brings_in(c, &c->x->newest));
 }
 
 static bool leaves_errors(const struct case_of *c) {
@@ -147,25 +135,11 @@ static bool is_lone_removal(const struct case_of *c) {
     return c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE;
 }
 
-/* Of the facade's own package, or of one of which nothing came in. */
-static bool lacks_own_file(const struct case_of *c) {
-    const struct wc_stack *s = &c->p->source->stack, *replayed = &c->p->base.source->stack;
-    const struct wc_object *o = wc_stack_object(s, c->f->object);
-
-    WC_EACH(known, c->p->base.findings) {
-        const struct wc_object *of = wc_stack_object(replayed, known->object);
-        if (asks(known, NO_VARIABLE | PACKAGE_STAYS) && (!o || !of || wc_same_installation(o, of)))
-            return true;
-    }
-    return false;
-}
-
 /* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
 static bool is_of_wrong_kind(const struct case_of *c) {
     const struct wc_finding_record *f = c->f;
 
-    return (c->variables_alone ? asks(f, NO_VARIABLE) || (asks(f, TORN) && lacks_own_file(c))
-                               : asks(f, VARIABLES_ALONE)) ||
+    return (c->variables_alone ? asks(f, NO_VARIABLE) : asks(f, VARIABLES_ALONE)) ||
            (c->new_files && (asks(f, NO_FILES) || is_told_with_limits(c))) ||
            (c->single && is_a(f, "symbol-version-not-found")) ||
            (is_lone_removal(c) && asks(f, PACKAGE_STAYS));
@@ -258,14 +232,6 @@ static bool has_no_effect(const struct case_of *c) {
 
 static const struct wc_object *first_facade(const struct outcome *o) {
     return WC_FIRST(one, o->source->stack.objects, one->r.role == WC_role_FACADE);
-}
-
-/* To take a package away of which nothing came in hides what is wrong (world
- * notebook_imports_another_before, its healthy twin). */
-static bool removes_unused(const struct case_of *c) {
-    return is_lone_removal(c) &&
-           !WC_ANY(o, c->p->base.source->stack.objects,
-                   o->r.mapped && wc_str_same(o->r.installation, c->c->edit[0].name));
 }
 
 /* Of two copies the one that a process lives with is the one that it wants; of one that failed it
@@ -422,16 +388,6 @@ static bool takes_from_another(const struct case_of *c) {
     return c->x->outcome.lacks;
 }
 
-/* Of a release that nobody knows nothing would be found. */
-static bool lacks_gpu_code(const struct case_of *c) {
-    const struct wc_stack *s = &c->x->outcome.source->stack;
-
-    return is_a(c->f, "gpu-unsupported") &&
-           WC_ANY(o, s->objects,
-                  o->r.role == WC_role_FACADE &&
-                      !candidates_has_gpu_code(s, wc_runtime_of(s, o).range.low));
-}
-
 const char judge_conflict[] = "another package there requires what it takes away";
 
 static const struct {
@@ -439,14 +395,12 @@ static const struct {
     const char *because;
 } objections[] = {
     {remains, "the finding remains"},
-    {leaves_cause, "what explains the finding remains"},
     {breaks_what_worked, "something that was found is not found then"},
     {brings_another, "another finding appears that is as bad"},
     {leaves_errors, "an error remains, which is to be repaired first"},
     {is_of_wrong_kind, "such a change hides this finding"},
     {has_no_effect, "the process gets the same libraries"},
     {is_too_much_for_note, "the process works, and would get other libraries"},
-    {removes_unused, "nothing of the package that it removes is loaded"},
     {takes_wrong_copy,
      "it does not bring the other copy, or the process works with the one it has"},
     {loses_libraries, "the search path loses libraries that may be asked for yet"},
@@ -455,7 +409,6 @@ static const struct {
     {needs_the_same, "what it puts there needs the same that is missing"},
     {keeps_failed, "it keeps the release with which the process failed"},
     {takes_from_another, judge_conflict},
-    {lacks_gpu_code, "it is not known that it has code for the GPU"},
 };
 
 const char *judge(const struct planning *p, const struct played *x,

@@ -15,9 +15,8 @@
 struct played {
     struct candidate edits;
     struct outcome outcome;
-    struct outcome newest; /* of a set, with its newest release; all zero: it was not played */
-    bool harmless;         /* what worked still works, with both */
-    struct left {          /* of what is found, by the files alone */
+    bool harmless; /* what worked still works */
+    struct left {  /* of what is found, by the files alone */
         size_t errors, warnings;
         size_t of_end;   /* errors, were it to end as it did */
         size_t pins;     /* of packages, that what comes in is none of */

@@ -12,7 +12,6 @@
 #include "core/base/shown.h"
 #include "core/demand/questions.h"
 #include "judge.h"
-#include "wheel_table.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 
@@ -57,22 +56,6 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
 
 /* ---- what is played ---- */
 
-/* Whoever does it by hand takes any release of the set. */
-static void play_newest(struct planning *p, struct played *x) {
-    struct candidate newest = x->edits;
-    struct edit *e = &newest.edit[0];
-    const char *cuda = e->target ? e->target : "12";
-    const char *package = wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", cuda);
-    const char *release = candidate_is_set(&x->edits) ? wheel_newest(package, e->value) : NULL;
-
-    if (!release)
-        return;
-    e->value = wc_arena_format(p->candidates.memory, "==%s", release);
-    replay_play(&p->replay, &(struct edits){newest.edit, newest.n}, &x->newest);
-    if (!x->newest.why)
-        x->harmless = x->harmless && judge_is_harmless(p, &x->newest);
-}
-
 static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
@@ -82,8 +65,6 @@ static void play(struct planning *p, const struct candidate *edits) {
     if (x->outcome.why)
         return;
     x->harmless = judge_is_harmless(p, &x->outcome);
-    if (x->harmless)
-        play_newest(p, x);
     x->left = judge_left_by(&x->outcome);
 }
 
@@ -139,27 +120,6 @@ static bool is_same_way(const struct candidate *taken, const struct candidate *c
     return true;
 }
 
-/* The directory of the facade that it brings; NULL: of none. */
-static const char *brings_from(const struct planning *p, const struct wc_finding_record *f,
-                               const struct played *x) {
-    const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
-    const char *path = facade ? wc_real_path_of(facade) : NULL;
-
-    return path ? wc_arena_string_n(p->candidates.memory, path, wc_dir_length(path)) : NULL;
-}
-
-/* Where a package manager puts its files nobody puts others by hand. */
-static bool is_in_managed(const struct planning *p, const struct wc_finding_record *f,
-                          const struct played *taken, const struct played *x) {
-    const enum edit_kind kind = taken->edits.edit[0].kind;
-    const char *there =
-        candidate_is_by_hand(&x->edits) && (kind == EDIT_INSTALL || kind == EDIT_REINSTALL)
-            ? brings_from(p, f, taken)
-            : NULL;
-
-    return there && wc_str_same(there, brings_from(p, f, x));
-}
-
 /* Of those that leave the least the cheapest that is not taken yet. */
 static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
                                       bool of_end, const struct played *const *taken, size_t n) {
@@ -171,8 +131,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
         bool again =
             x->outcome.why != NULL || (n > 0 && taken[0] && judge_compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
-            again = again || (taken[k] && (is_same_way(&taken[k]->edits, &x->edits) ||
-                                           is_in_managed(p, f, taken[k], x)));
+            again = again || (taken[k] && is_same_way(&taken[k]->edits, &x->edits));
         if (!again && is_better(x, best) && !judge(p, x, f, of_end, &gone))
             best = x;
     }
@@ -432,10 +391,8 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         make(&p);
     for (size_t i = 0; i < plan->n; i++)
         plan_finding(&p, i);
-    for (size_t i = 0; i < p.n; i++) {
+    for (size_t i = 0; i < p.n; i++)
         outcome_end(&p.played[i].outcome);
-        outcome_end(&p.played[i].newest);
-    }
     outcome_end(&p.base);
     free(p.played);
     candidates_end(&p.candidates);
