@@ -3,25 +3,24 @@
 
 #include "core/base/base.h"
 
-/* clang-format off */
-static const struct cause causes[] = {
-#define FINDING(name, id, severity, title) {id,
-#define REPAIR(makers, asks) makers, asks},
+static const struct {
+    const char *id; /* NULL: of the finding above */
+    unsigned asks;
+} rows[] = {
+#define FINDING(name, id, severity, title) {id, 0},
+#define REPAIR(asks) {NULL, asks},
 #include "core/demand/findings.def"
 };
-/* clang-format on */
-
-const struct cause *cause_of(const struct wc_finding_record *f) {
-    static const struct cause unknown;
-
-    WC_EACH_ROW(row, causes)
-        if (is_a(f, row->id))
-            return row;
-    return &unknown;
-}
 
 bool asks(const struct wc_finding_record *f, unsigned asked) {
-    return (cause_of(f)->asks & asked) == asked;
+    bool is_of_it = false;
+
+    WC_EACH_ROW(row, rows)
+        if (row->id)
+            is_of_it = is_a(f, row->id);
+        else if (is_of_it)
+            return (row->asks & asked) == asked;
+    return false;
 }
 
 bool is_a(const struct wc_finding_record *f, const char *id) {

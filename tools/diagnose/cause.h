@@ -4,31 +4,12 @@
 
 #include "core/demand/diagnose.h"
 
-/* ---- who makes edits that may cure it: a bit for each row of makers.def ---- */
-
-enum {
-#define MAKER(name, what) MAKE_##name##_NUMBER,
-#include "candidates/makers.def"
-};
-enum makers {
-#define MAKER(name, what) MAKE_##name = 1 << MAKE_##name##_NUMBER,
-#include "candidates/makers.def"
-    EVERY = MAKE_without_element | MAKE_path_to_copy, /* asked for whatever is found */
-    /* another copy or release of cuDNN, or this one anew */
-    CUDNN =
-        MAKE_package_anew | MAKE_releases | MAKE_missing | MAKE_order | MAKE_by_hand | MAKE_link,
-    /* the same, and what lets a file be found or read */
-    HOLE = CUDNN | MAKE_cleaned | MAKE_unsplit | MAKE_path_to_driver | MAKE_readable |
-           MAKE_path_to_neighbour
-};
-
 /* ---- what is asked of such an edit beside that the finding is gone (judge.c) ---- */
 
 enum asks {
     /* To remove a package alone hides what is wrong. */
     PACKAGE_STAYS = 1 << 0,
-    /* Variables alone leave what is wrong as it is; of a set that is TORN, too, where a finding
-     * with NO_VARIABLE and PACKAGE_STAYS is there beside it. */
+    /* Variables alone leave what is wrong as it is. */
     NO_VARIABLE = 1 << 1,
     VARIABLES_ALONE = 1 << 2, /* nothing but variables repairs it */
     NO_FILES = 1 << 3,        /* new files are refused as the old ones were */
@@ -41,11 +22,6 @@ enum asks {
                                * library for it, or it is told before */
 };
 
-struct cause {
-    const char *id;
-    unsigned makers, asks; /* 0 of a finding that only a newer release knows */
-};
-const struct cause *cause_of(const struct wc_finding_record *f);
 /* Does the finding's row ask all of these? */
 bool asks(const struct wc_finding_record *f, unsigned asked);
 bool is_a(const struct wc_finding_record *f, const char *id);

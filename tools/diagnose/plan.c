@@ -372,7 +372,7 @@ static void make(struct planning *p) {
     p->why = p->base.why;
     if (p->why)
         return;
-    candidates_make(&p->candidates, &p->replay, &p->base, p->findings);
+    candidates_make(&p->candidates, &p->replay, &p->base);
     play_all(p, false);
     if (!all_cured(p))
         play_all(p, true);

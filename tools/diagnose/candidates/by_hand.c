@@ -9,7 +9,7 @@
 #include "making.h"
 #include "tools/diagnose/wheel_table.h"
 
-enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2, CUDA_NONE = -1, CUDA_SEVERAL = 0 };
+enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2 };
 
 /* ---- where ---- */
 
@@ -56,8 +56,6 @@ static struct entries directories_of(struct making *m) {
     WC_EACH(failure, m->s->failures) {
         const struct wc_searched *search = wc_search_in_vain(m->s, failure);
         const struct entries searched = make_searched(m, failure);
-        if (is_ours(failure->r.name) && failure->r.name[0] == '/')
-            add_directory(m, &all, failure->r.name);
         WC_EACH(directory, searched)
             if (is_ours(search->r.name) && !is_of_system(*directory))
                 add_directory(m, &all, make_format(m, "%s/", *directory));
@@ -67,17 +65,19 @@ static struct entries directories_of(struct making *m) {
 
 /* ---- for which CUDA ---- */
 
-/* That of the libraries in a directory, if they are of one. */
-static int32_t cuda_in(struct making *m, const char *directory, int32_t cuda) {
+/* That of the libraries in a directory, if they are of one, else of its name; -1: not known. */
+static int32_t cuda_in(struct making *m, const char *directory) {
     const struct entries all = make_entries(m, directory);
+    int32_t cuda = -1;
 
     WC_EACH(name, all) {
         const int32_t is =
-            wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY ? wc_name_cuda(*name) : CUDA_NONE;
-        if (is > 0)
-            cuda = cuda == CUDA_NONE || cuda == is ? is : CUDA_SEVERAL;
+            wc_name_kind_of(*name) == WC_NAME_CUDA_DEPENDENCY ? wc_name_cuda(*name) : -1;
+        if (is > 0 && cuda > 0 && is != cuda)
+            return wc_cuda_in_package(directory);
+        cuda = is > 0 ? is : cuda;
     }
-    return cuda;
+    return cuda > 0 ? cuda : wc_cuda_in_package(directory);
 }
 
 /* A directory of CUDA's libraries, and of which CUDA. */
@@ -86,41 +86,22 @@ struct toolkit {
     int32_t cuda;
 };
 
-static struct toolkit toolkit_in(struct making *m, const char *directory) {
-    struct toolkit t = {.cuda = CUDA_NONE};
-
-    if (!make_is_there(m, directory))
-        return t;
-    t.directory = make_real_path(m, directory);
-    t.cuda = cuda_in(m, t.directory, CUDA_NONE);
-    if (t.cuda == CUDA_SEVERAL)
-        t.cuda = wc_cuda_in_package(t.directory);
-    if (is_of_system(t.directory))
-        t.directory = NULL;
-    return t;
-}
-
-/* What the process has of CUDA, else what its variables name, else the one where NVIDIA's packages
- * put it. */
+/* What the process has of CUDA, else the one where NVIDIA's packages put it. */
 static struct toolkit toolkit_of(struct making *m) {
-    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
     const struct wc_object *o = WC_FIRST(
         one, m->s->objects,
         one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
             one->r.installation_kind != WC_installation_kind_BUNDLED && wc_cuda_of(one) > 0 &&
             wc_path_of(one) && wc_path_of(one)[0] == '/' && !is_of_system(wc_path_of(one)));
-    struct toolkit t = {.cuda = CUDA_NONE};
+    const char *usual = "/usr/local/cuda/lib64";
 
     if (o)
         return (struct toolkit){make_directory_of(m, wc_path_of(o)), wc_cuda_of(o)};
-    if (WC_ANY(one, m->s->objects, one->r.role == WC_role_CUDA_DEPENDENCY))
-        return t; /* a wheel's, conda's: what goes with it is theirs, too */
-    WC_EACH_ROW(name, variables) {
-        const char *home = wc_variable(m->s, *name);
-        if (home && home[0] == '/' && !(t.cuda > 0 && t.directory))
-            t = toolkit_in(m, make_format(m, "%s/lib64", home));
-    }
-    return t.cuda > 0 && t.directory ? t : toolkit_in(m, "/usr/local/cuda/lib64");
+    if (WC_ANY(one, m->s->objects, one->r.role == WC_role_CUDA_DEPENDENCY) ||
+        !make_is_there(m, usual))
+        return (struct toolkit){NULL, -1}; /* what goes with a wheel's, conda's, is theirs, too */
+    usual = make_real_path(m, usual);
+    return (struct toolkit){is_of_system(usual) ? NULL : usual, cuda_in(m, usual)};
 }
 
 /* By what hosts and libraries in the process say; none: not known. */
@@ -138,19 +119,11 @@ static struct entries cudas_of(struct making *m) {
     return all;
 }
 
-/* Where nothing in the process says it, the directory may, "cuda-12.4/lib64", or what lies in those
- * that are searched. NULL: nothing says it. */
-static const char *cuda_for(struct making *m, const struct entries *directories,
-                            const char *directory) {
-    int32_t cuda = wc_cuda_in_package(directory);
+/* Where nothing in the process says it, the directory may, "cuda-12.4/lib64", or the toolkit. NULL:
+ * nothing says it. */
+static const char *cuda_for(struct making *m, const char *directory) {
+    const int32_t there = cuda_in(m, directory), cuda = there > 0 ? there : toolkit_of(m).cuda;
 
-    if (cuda <= 0) {
-        cuda = CUDA_NONE;
-        WC_EACH(searched, *directories)
-            cuda = cuda == CUDA_SEVERAL ? cuda : cuda_in(m, *searched, cuda);
-        if (cuda == CUDA_NONE)
-            cuda = toolkit_of(m).cuda;
-    }
     return cuda > 0 ? make_format(m, "%d", cuda) : NULL;
 }
 
@@ -162,7 +135,7 @@ static const char *cuda_for(struct making *m, const struct entries *directories,
 static const char *spec_for(struct making *m, const char *spec, const char *cuda) {
     static const char *const before_wheels[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
     const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ? cuda : "12");
-    const char *end = strchr(spec, ','), *last = cuda ? wheel_newest(package, "") : NULL, *newest;
+    const char *end = strchr(spec, ','), *newest;
     struct wc_version floor, first;
     struct wc_spec set;
     char text[WC_VERSION_TEXT];
@@ -177,10 +150,6 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
                 newest = *row;
         floor = newest ? wc_version_of(newest) : floor;
     }
-    /* Of one CUDA no more come out when there is a newer one: 9.10.2 was the last for 11. */
-    if (last && wc_version_compare(floor, wc_version_of(last)) > 0 &&
-        strcmp(last, wheel_newest("nvidia-cudnn-cu13", "")) != 0)
-        return NULL;
     first = cuda ? wc_version_of(wheel_oldest(package)) : WC_VERSION_NONE;
     if (wc_version_known(first) && wc_version_compare(floor, first) < 0)
         floor = first;
@@ -230,20 +199,20 @@ static bool has_cudnn(struct making *m, const char *directory, int32_t major) {
                                   wc_name_read(*entry).version.major == major);
 }
 
-static void add_releases(struct making *m, const struct entries *directories,
-                         const struct entries *specs, const char *directory, const char *cuda) {
+static void add_releases(struct making *m, const struct entries *specs, const char *directory,
+                         const char *cuda) {
     const char *there = release_in(m, directory);
-    /* Then it is the same once more that is wanted, of whatever release it was. */
-    const bool damaged =
-        !there && WC_ANY(file, m->s->files,
-                         file->r.fault != WC_file_fault_UNKNOWN && is_ours(file->r.path) &&
-                             wc_lies_in(file->r.path, directory, strlen(directory)));
     struct edit e = {.kind = EDIT_RESTORE, .name = "cudnn", .value = there, .path = directory};
 
-    e.target = cuda ? cuda : cuda_for(m, directories, directory);
+    e.target = cuda ? cuda : cuda_for(m, directory);
     if (there)
         make_one(m, e);
-    e.kind = damaged ? EDIT_RESTORE : EDIT_PLACE;
+    /* Of one that is damaged the same is wanted once more, of whatever release it was. */
+    e.kind = !there && WC_ANY(file, m->s->files,
+                              file->r.fault != WC_file_fault_UNKNOWN && is_ours(file->r.path) &&
+                                  wc_lies_in(file->r.path, directory, strlen(directory)))
+                 ? EDIT_RESTORE
+                 : EDIT_PLACE;
     WC_EACH(spec, *specs)
         if ((e.value = spec_for(m, *spec, e.target)))
             make_one(m, e);
@@ -252,104 +221,61 @@ static void add_releases(struct making *m, const struct entries *directories,
 /* A toolkit without such a cuDNN, which the loader's cache leads to. What is put there gets into
  * the cache by ldconfig, which no replay runs: the variable leads there, too. Those of several
  * majors may lie beside one another; of one major the one that is there is put in order. */
-static void add_beside_cuda(struct making *m, const struct entries *directories,
-                            const struct entries *specs) {
-    const struct toolkit t = toolkit_of(m);
-
-    if (t.cuda <= 0 || !t.directory || WC_ANY(one, m->s->objects, wc_is_cudnn(one)))
+static void add_beside_cuda(struct making *m, const struct toolkit *t,
+                            const struct entries *directories, const struct entries *specs) {
+    if (WC_ANY(one, m->s->objects, wc_is_cudnn(one)))
         return;
     WC_EACH(wanted, *specs) {
-        const char *cuda = make_format(m, "%d", (int)t.cuda), *spec = spec_for(m, *wanted, cuda);
+        const char *cuda = make_format(m, "%d", (int)t->cuda), *spec = spec_for(m, *wanted, cuda);
         struct wc_spec set;
         const int32_t major = spec && wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : -1;
-        if (spec && major >= 0 && !has_cudnn(m, t.directory, major) &&
+        if (spec && major >= 0 && !has_cudnn(m, t->directory, major) &&
             !WC_ANY(other, *directories, has_cudnn(m, *other, major)))
             make_two(m,
                      (struct edit){.kind = EDIT_PLACE,
                                    .name = "cudnn",
                                    .value = spec,
-                                   .path = t.directory,
+                                   .path = t->directory,
                                    .target = cuda},
-                     make_path_with(m, t.directory));
+                     make_path_with(m, t->directory));
     }
 }
 
 /* ---- CUDA ---- */
 
-/* A library of CUDA that was asked for in vain; NULL: it was another. */
-static const char *cuda_in_vain(const struct wc_failure *failure) {
-    const char *name = wc_missing_of(failure);
-
-    return name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) > 0
-               ? wc_base_name(name)
-               : NULL;
-}
-
-/* Without a number it is a link, which make_link() has. Where no other library of that CUDA is
- * searched, the next one would be missing then. */
-static void add_missing(struct making *m, const struct entries *directories,
-                        const char *directory) {
-    WC_EACH(failure, m->s->failures) {
-        const char *name = wc_missing_of(failure);
-        bool siblings = false;
-        if (!name || wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so"))
-            continue;
-        name = wc_base_name(name);
-        WC_EACH(other, *directories) {
-            const struct entries all = make_entries(m, *other);
-            siblings = siblings || WC_ANY(entry, all,
-                                          wc_name_kind_of(*entry) == WC_NAME_CUDA_DEPENDENCY &&
-                                              wc_name_cuda(*entry) == wc_name_cuda(name) &&
-                                              strcmp(*entry, name) != 0);
-        }
-        if (siblings)
-            make_one(m, (struct edit){.kind = EDIT_PLACE,
-                                      .name = make_format(m, "%s", name),
-                                      .path = directory});
-    }
-}
-
-/* Unless it lies there already, or no more of them have room. */
-static void add_place(struct making *m, struct candidate *to, const char *name,
-                      const char *directory) {
-    for (size_t i = 0; i < to->n; i++)
-        if (strcmp(to->edit[i].name, name) == 0)
-            return;
-    if (to->n + 1 < CANDIDATE_EDITS && !make_is_there(m, make_format(m, "%s/%s", directory, name)))
-        to->edit[to->n++] = (struct edit){.kind = EDIT_PLACE, .name = name, .path = directory};
-}
-
-/* A toolkit, in which CUDA's libraries are not, or not all of them: those that are not there. The
- * loader's cache leads there once ldconfig has run, the variable at once. */
-static void add_cuda(struct making *m) {
-    const struct wc_failure *first = WC_FIRST(failure, m->s->failures, cuda_in_vain(failure));
-    const int32_t cuda = first ? wc_name_cuda(cuda_in_vain(first)) : CUDA_NONE;
-    const struct toolkit t = first ? toolkit_of(m) : (struct toolkit){NULL, CUDA_NONE};
+/* All that is missing of a CUDA of which others lie there: where none does, the next one would be
+ * missing then. To a toolkit (its CUDA; -1: it is searched) the loader's cache leads once ldconfig
+ * has run, the variable at once. Without a number it is a link, which make_reached() has. */
+static void add_cuda(struct making *m, const char *directory, int32_t toolkit) {
     struct candidate all = {.n = 0};
-    const char *name;
+    int32_t cuda = -1;
 
-    if (!t.directory || (t.cuda > 0 ? t.cuda : wc_cuda_in_package(t.directory)) != cuda)
-        return;
-    if (cuda >= 11 && cuda <= 13)
-        WC_EACH_ROW(row, make_cuda_first)
-            for (size_t i = 0; i < 2 && row->libraries[i]; i++)
-                add_place(
-                    m, &all,
-                    make_format(m, "lib%s.so.%d%s", row->libraries[i], (int)cuda,
-                                cuda == 11 && strcmp(row->libraries[i], "cudart") == 0 ? ".0" : ""),
-                    t.directory);
-    WC_EACH(failure, m->s->failures)
-        if ((name = cuda_in_vain(failure)) && wc_name_cuda(name) == cuda)
-            add_place(m, &all, name, t.directory);
-    if (all.n == 0)
-        return;
-    all.edit[all.n++] = make_path_with(m, t.directory);
-    candidates_add(m->out, &all);
+    WC_EACH(failure, m->s->failures) {
+        const char *missing = wc_missing_of(failure);
+        const char *name = missing ? wc_base_name(missing) : NULL;
+        bool again = false;
+        for (size_t i = 0; name && i < all.n; i++)
+            again = again || strcmp(all.edit[i].name, name) == 0;
+        if (!name || again || all.n + 1 == CANDIDATE_EDITS ||
+            wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so") ||
+            (all.n && wc_name_cuda(name) != cuda) ||
+            !(wc_name_cuda(name) == toolkit || make_has_cuda(m, directory, wc_name_cuda(name))) ||
+            make_is_there(m, make_format(m, "%s/%s", directory, name)))
+            continue;
+        cuda = wc_name_cuda(name);
+        all.edit[all.n++] = (struct edit){
+            .kind = EDIT_PLACE, .name = make_format(m, "%s", name), .path = directory};
+    }
+    if (all.n && toolkit > 0)
+        all.edit[all.n++] = make_path_with(m, directory);
+    if (all.n)
+        candidates_add(m->out, &all);
 }
 
 void make_by_hand(struct making *m) {
     const struct entries directories = directories_of(m), specs = make_wanted(m),
                          cudas = cudas_of(m);
+    const struct toolkit toolkit = toolkit_of(m);
 
     WC_EACH(directory, directories) {
         /* Where there is one, it is that one which is put in order: two that are searched get
@@ -357,9 +283,11 @@ void make_by_hand(struct making *m) {
         const bool second =
             !has_cudnn(m, *directory, -1) && WC_ANY(other, directories, has_cudnn(m, *other, -1));
         for (size_t i = 0; !second && i < (cudas.n ? cudas.n : 1); i++)
-            add_releases(m, &directories, &specs, *directory, cudas.n ? cudas.p[i] : NULL);
-        add_missing(m, &directories, *directory);
+            add_releases(m, &specs, *directory, cudas.n ? cudas.p[i] : NULL);
+        add_cuda(m, *directory, -1);
     }
-    add_beside_cuda(m, &directories, &specs);
-    add_cuda(m);
+    if (!toolkit.directory || toolkit.cuda <= 0)
+        return;
+    add_beside_cuda(m, &toolkit, &directories, &specs);
+    add_cuda(m, toolkit.directory, toolkit.cuda);
 }

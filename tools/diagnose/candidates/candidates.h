@@ -23,15 +23,12 @@ struct candidates {
 
 /* Of what no package manages? */
 bool candidate_is_by_hand(const struct candidate *c);
-/* Of a set the oldest is played, and the newest that is known. */
+/* Any release of a set does; the oldest is played. */
 bool candidate_is_set(const struct candidate *c);
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one);
 /* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
 bool candidates_path_has(const char *path, const char *element, size_t n);
-/* Has that release code for all GPUs, for all that is known? False also where nothing is. */
-bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release);
-/* By the makers that are asked for such findings. base: the play without edits. */
-void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
-                     const struct wc_findings *findings);
+/* base: the play without edits. */
+void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base);
 void candidates_end(struct candidates *c);

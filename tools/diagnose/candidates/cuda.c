@@ -5,22 +5,20 @@
 #include "tools/diagnose/wheel_table.h"
 #include "tools/diagnose/wheels.h"
 
-const struct make_cuda_wheel make_cuda_first[3] = {
-    {"cuda-runtime", "cuda_runtime", {"cudart"}},
-    {"cublas", "cublas", {"cublas", "cublasLt"}},
-    {"cuda-nvrtc", "cuda_nvrtc", {NULL}},
+/* Of NVIDIA's wheels those without which no framework gets to cuDNN. */
+static const struct wheel {
+    const char *package, *folder; /* of it, before CUDA 13 */
+} first_wheels[] = {
+    {"cuda-runtime", "cuda_runtime"},
+    {"cublas", "cublas"},
+    {"cuda-nvrtc", "cuda_nvrtc"},
 };
-
-const char *make_cuda_package(struct making *m, const struct make_cuda_wheel *row, int32_t cuda) {
-    return cuda < 13 ? make_format(m, "nvidia-%s-cu%d", row->package, cuda)
-                     : make_format(m, "nvidia-%s", row->package);
-}
 
 static bool is_of_cuda(const char *name, int32_t cuda) {
     return wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && wc_name_cuda(name) == cuda;
 }
 
-static bool has_cuda(struct making *m, const char *directory, int32_t cuda) {
+bool make_has_cuda(struct making *m, const char *directory, int32_t cuda) {
     const struct entries all = make_entries(m, directory);
 
     return WC_ANY(name, all, is_of_cuda(*name, cuda));
@@ -33,8 +31,8 @@ static bool has_any(struct making *m, const char *site, int32_t cuda) {
 
     return WC_ANY(o, m->s->objects, o->r.mapped && is_of_cuda(wc_base_name(wc_path_of(o)), cuda)) ||
            WC_ANY(folder, wheels,
-                  has_cuda(m, make_format(m, "%s/nvidia/%s/lib", site, *folder), cuda)) ||
-           (library && has_cuda(m, library, cuda));
+                  make_has_cuda(m, make_format(m, "%s/nvidia/%s/lib", site, *folder), cuda)) ||
+           (library && make_has_cuda(m, library, cuda));
 }
 
 /* What is wanted by the file that could not be loaded, else by who asked; NULL: it is not of that
@@ -73,14 +71,16 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
     struct candidate all = {.n = 0};
     bool among = false;
 
-    WC_EACH_ROW(row, make_cuda_first)
+    WC_EACH_ROW(row, first_wheels)
         among = among || (wc_str_starts(wheel, "nvidia-") &&
                           wc_str_starts(wheel + strlen("nvidia-"), row->package));
     if (!among || cuda < 11 || has_any(m, site, cuda))
         return false;
-    WC_EACH_ROW(row, make_cuda_first) {
-        all.edit[all.n++] = make_install(make_cuda_package(m, row, cuda),
-                                         cuda < 13 ? "" : make_format(m, "==%d.*", cuda), site);
+    WC_EACH_ROW(row, first_wheels) {
+        all.edit[all.n++] =
+            cuda < 13 ? make_install(make_format(m, "nvidia-%s-cu%d", row->package, cuda), "", site)
+                      : make_install(make_format(m, "nvidia-%s", row->package),
+                                     make_format(m, "==%d.*", cuda), site);
         if (cuda < 13)
             directories = make_format(m, "%s%s%s/nvidia/%s/lib", directories ? directories : "",
                                       directories ? ":" : "", site, row->folder);

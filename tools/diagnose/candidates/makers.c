@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "making.h"
-#include "tools/diagnose/cause.h"
 
-static const struct {
-    void (*make)(struct making *m);
-    enum makers bit;
-} makers[] = {
-#define MAKER(name, what) {make_##name, MAKE_##name},
-#include "makers.def"
+/* In this order. Liberal: most of what they make is of no use, which the replay shows. */
+static void (*const makers[])(struct making *m) = {
+    make_without_element, make_cleaned,  make_unsplit, make_no_expectation, make_path_to_copy,
+    make_package_anew,    make_releases, make_missing, make_readable,       make_reached,
+    make_order,           make_by_hand,  make_preload,
 };
 
-void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
-                     const struct wc_findings *findings) {
+void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base) {
     struct making m = {.out = c,
                        .files = &r->library_cache.disk.files,
                        .libraries = &r->library_cache,
@@ -19,11 +16,7 @@ void candidates_make(struct candidates *c, struct replay *r, const struct outcom
                        .stacks = {&base->source->stack, &r->source->stack},
                        .base = base,
                        .path = wc_variable(&base->source->stack, "LD_LIBRARY_PATH")};
-    unsigned asked = EVERY;
 
-    WC_EACH(f, *findings)
-        asked |= cause_of(f)->makers;
-    WC_EACH_ROW(row, makers)
-        if (asked & row->bit)
-            row->make(&m);
+    WC_EACH_ROW(make, makers)
+        (*make)(&m);
 }

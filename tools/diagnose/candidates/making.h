@@ -23,8 +23,19 @@ struct making {
 
 /* ---- the makers ---- */
 
-#define MAKER(name, what) void make_##name(struct making *m);
-#include "makers.def"
+void make_without_element(struct making *m); /* set, unset: without each, or as it was before */
+void make_cleaned(struct making *m);         /* set: without what a shell would have taken away */
+void make_unsplit(struct making *m);         /* link, set: a directory whose name has a colon */
+void make_no_expectation(struct making *m);  /* unset: an expectation that nothing can meet */
+void make_path_to_copy(struct making *m);    /* set: the directory of each copy that is known */
+void make_package_anew(struct making *m);    /* reinstall, remove: packages that are there */
+void make_releases(struct making *m);        /* install: what is wanted, into each environment */
+void make_missing(struct making *m);         /* install, reinstall: packages of what is missing */
+void make_readable(struct making *m);        /* mode, delete: what the loader refuses */
+void make_reached(struct making *m);         /* set, import-first, link: what can be reached */
+void make_order(struct making *m);           /* import-first, preloader: another order */
+void make_by_hand(struct making *m);         /* place, restore: what no package manages */
+void make_preload(struct making *m);         /* set: what has to be there at the start */
 
 /* ---- what they share (tools/diagnose/candidates/candidates.c) ---- */
 
@@ -62,12 +73,8 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
 
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
 
-/* Of NVIDIA's wheels those without which no framework gets to cuDNN. */
-extern const struct make_cuda_wheel {
-    const char *package, *folder; /* of it, before CUDA 13 */
-    const char *libraries[2];     /* that are asked for first */
-} make_cuda_first[3];
-const char *make_cuda_package(struct making *m, const struct make_cuda_wheel *row, int32_t cuda);
+/* Does a directory have a library of that CUDA? */
+bool make_has_cuda(struct making *m, const char *directory, int32_t cuda);
 /* All of it that frameworks ask for one library after another, where neither the process nor the
  * site has any of that CUDA, with a cuDNN that who lacks it accepts. wheel: the one that has the
  * first of them. False: it has some, or the wheel is none of these. */

@@ -27,12 +27,11 @@ const char *make_environment_of(struct making *m, const char *path) {
 }
 
 bool make_is_conda(const char *environment) {
-    return environment && !wc_str_ends(environment, "-packages");
+    return !wc_str_ends(environment, "-packages");
 }
 
 struct entries make_environments(struct making *m, const struct wc_failure *failure) {
     const struct wc_object *caller = wc_caller_of(m->s, failure);
-    const struct entries searched = make_searched(m, failure);
     const char *of_conda = wc_variable(m->s, "CONDA_PREFIX");
     struct entries all = {NULL, 0};
     char site[PATH_MAX];
@@ -40,8 +39,6 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
     make_add(m, &all, make_environment_of(m, caller ? wc_path_of(caller) : failure->r.caller));
     if (failure->r.name && failure->r.name[0] == '/')
         make_add(m, &all, make_environment_of(m, failure->r.name));
-    WC_EACH(directory, searched)
-        make_add(m, &all, make_environment_of(m, make_format(m, "%s/", *directory)));
     if (wc_process_site(m->files, m->s->process.executable, wc_variable(m->s, "VIRTUAL_ENV"), site,
                         sizeof(site)))
         make_add(m, &all, make_environment_of(m, make_format(m, "%s", site)));
@@ -153,8 +150,6 @@ void make_package_anew(struct making *m) {
         WC_EACH(other, r->shared_with) /* "nvidia-cudnn-cu12 9.1.0.70" */
             make_two(m, removal(make_format(m, "%.*s", (int)strcspn(*other, " "), *other), prefix),
                      make_reinstall(m, r));
-        WC_EACH(foreign, r->foreign)
-            make_one(m, (struct edit){.kind = EDIT_DELETE, .path = *foreign});
         if (WC_ANY(other, m->s->packages, other != p && wc_str_same(other->r.prefix, r->prefix)) ||
             r->installation_kind == WC_installation_kind_WHEEL)
             make_one(m, removal(r->package, prefix));
@@ -284,79 +279,23 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
         add_install(m, wheel, spec, site);
 }
 
-/* Of the directories of a site's wheels that cuDNN and what it needs may lie in: the one that has
- * the library, all of them, and those that lack nothing of what is asked for (together). */
-static void add_site(struct making *m, const char *site, const char *name,
-                     struct entries *together) {
-    const struct entries wheels = make_entries(m, make_format(m, "%s/nvidia", site));
-    const char *there = NULL, *all = NULL;
-
-    WC_EACH(wheel, wheels) {
-        const char *directory = make_format(m, "%s/nvidia/%s/lib", site, *wheel);
-        const struct entries files = make_entries(m, directory);
-        if (!there && make_is_there(m, make_format(m, "%s/%s", directory, name)))
-            there = directory;
-        if (WC_ANY(file, files,
-                   wc_name_is_cudnn(*file) || wc_name_kind_of(*file) == WC_NAME_CUDA_DEPENDENCY))
-            all = all ? make_format(m, "%s:%s", all, directory) : directory;
-    }
-    if (!there)
-        return;
-    if (all && strchr(all, ':'))
-        make_one(m, make_path_with(m, all));
-    make_path_to(m, make_format(m, "%s/", there));
-    make_add(m, together, there);
-}
-
-/* Another package of the site has it, in its folder or a lib there: by its directory, or by an
- * import of that package before (extension-cpp#127). */
-static void add_elsewhere(struct making *m, const struct wc_failure *failure, const char *site,
-                          const char *name) {
-    static const char *const places[] = {"", "/lib"};
-    const struct entries packages = make_entries(m, site);
-
-    WC_EACH(package, packages)
-        WC_EACH_ROW(place, places) {
-            const char *file = make_format(m, "%s/%s%s/%s", site, *package, *place, name);
-            if (!make_is_there(m, file))
-                continue;
-            make_path_to(m, file);
-            make_import_before(m, file, failure->r.name, file);
-        }
-}
-
-/* Is one of the findings about it? A host may ask for any number of other names in vain. */
-static bool is_missed(const struct making *m, const char *name) {
-    return WC_ANY(f, m->base->of_end, wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name));
-}
-
 void make_missing(struct making *m) {
-    struct entries together = {NULL, 0};
-    const char *all = NULL;
-
     WC_EACH(failure, m->s->failures) {
         const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const enum wc_name_kind kind = wc_name_kind_of(missing);
         struct entries environments = {NULL, 0};
-        if (!name || (kind == WC_NAME_OTHER && !is_missed(m, name)))
+        if (!name || !wc_kind_is_ours(kind))
             continue;
         add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name);
         environments = make_environments(m, failure);
         WC_EACH(environment, environments) {
-            if (kind == WC_NAME_OTHER && !make_is_conda(*environment))
-                add_elsewhere(m, failure, *environment, name);
             if (make_is_conda(*environment))
                 continue;
             if (kind == WC_NAME_PART)
                 add_parts(m, failure, *environment);
-            add_site(m, *environment, name, &together);
             if (kind == WC_NAME_CUDA_DEPENDENCY)
                 add_wheel(m, failure, *environment, name);
         }
     }
-    WC_EACH(directory, together)
-        all = all ? make_format(m, "%s:%s", all, *directory) : *directory;
-    if (together.n > 1)
-        make_one(m, make_path_with(m, all));
 }

@@ -40,12 +40,6 @@ static bool knows_gpus(const struct wc_stack *s, const struct gpu_row *row) {
     return s->machine.gpus.n > 0;
 }
 
-bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release) {
-    const struct gpu_row *row = gpu_row_of(release, wc_cuda_of_dependencies(s));
-
-    return row && knows_gpus(s, row);
-}
-
 static bool is_found(const struct making *m, const char *id) {
     return WC_ANY(f, m->base->findings, wc_str_same(f->id, id)) ||
            WC_ANY(f, m->base->of_end, wc_str_same(f->id, id));
@@ -96,15 +90,18 @@ static void want_spec(struct wanting *w, const char *spec) {
     want(w, demand_for(w, spec));
 }
 
-/* A part of another major is asked for by a host that was made for that one. */
+/* A part is asked for by a host that was made for that major, unless by a path, where it is to be.
+ */
 static void want_name(struct wanting *w, const char *name) {
     struct wc_name asked = wc_name_read(name ? wc_base_name(name) : "");
+    const bool is_path = name && strchr(name, '/');
     char from[WC_VERSION_TEXT];
 
     asked.version.build = -1;
     if (asked.kind == WC_NAME_PART)
         asked.version.minor = asked.version.patch = -1;
-    if (wc_kind_is_cudnn(asked.kind) && wc_version_known(asked.version))
+    if (wc_version_known(asked.version) &&
+        (asked.kind == WC_NAME_FACADE || (asked.kind == WC_NAME_PART && !is_path)))
         want_spec(w, make_format(w->m, ">=%s,<%d", wc_version_format(asked.version, from),
                                  asked.version.major + 1));
 }

@@ -166,21 +166,6 @@ void make_no_expectation(struct making *m) {
 
 /* ---- where the path may lead ---- */
 
-static const char *const driver_places[] = {
-#define DRIVER_PLACE(directory, who, source) directory,
-#include "tools/knowledge/driver_places.def"
-};
-
-void make_path_to_driver(struct making *m) {
-    const bool missing = WC_ANY(f, m->s->failures,
-                                wc_name_kind_of(f->r.name) == WC_NAME_DRIVER ||
-                                    wc_name_kind_of(wc_missing_of(f)) == WC_NAME_DRIVER);
-
-    WC_EACH_ROW(place, driver_places)
-        if (missing && make_is_there(m, make_format(m, "%s/libcuda.so.1", *place)))
-            make_one(m, make_path_with(m, *place));
-}
-
 void make_path_to_copy(struct making *m) {
     for (size_t i = 0; i < 2; i++)
         WC_EACH(c, m->stacks[i]->candidates)
@@ -200,33 +185,6 @@ void make_path_to_copy(struct making *m) {
     WC_EACH(file, m->s->files)
         if (file->r.fault == WC_file_fault_UNKNOWN && file->r.content)
             make_path_to(m, file->r.path);
-}
-
-/* An archive has "lib", a toolkit "lib64", and a folder that was copied lies in the other one. */
-static void add_neighbours(struct making *m, const char *directory, const char *name) {
-    const char *const bases[] = {directory, make_directory_of(m, directory)};
-
-    WC_EACH_ROW(base, bases)
-        for (int i = 0; *base && i < 2; i++) {
-            const char *neighbour = make_format(m, "%s/%s", *base, i ? "lib" : "lib64");
-            if (make_is_there(m, make_format(m, "%s/%s", neighbour, name)))
-                make_one(m, make_path_with(m, neighbour));
-        }
-}
-
-void make_path_to_neighbour(struct making *m) {
-    WC_EACH(failure, m->s->failures) {
-        const char *name = failure->r.name;
-        struct entries searched;
-        if (!name || strchr(name, '/') || !wc_name_is_cudnn(name))
-            continue;
-        searched = make_searched(m, failure);
-        WC_EACH(directory, searched)
-            add_neighbours(m, *directory, name);
-        WC_EACH(o, m->s->objects)
-            if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && o->r.path)
-                add_neighbours(m, make_directory_of(m, o->r.path), name);
-    }
 }
 
 static void add_preload(struct making *m, const char *path) {

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which file that can be reached answers a request that failed: where it lies, by the variable, or
+ * by an import of the package that has it (extension-cpp#127); under another name, by a link.
+ */
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "making.h"
+
+static const char *const driver_places[] = {
+#define DRIVER_PLACE(directory, who, source) directory,
+#include "tools/knowledge/driver_places.def"
+};
+
+/* ---- where ---- */
+
+static void add_wheels(struct making *m, struct entries *to, const char *site) {
+    const struct entries wheels = make_entries(m, make_format(m, "%s/nvidia", site));
+
+    WC_EACH(wheel, wheels)
+        make_add(m, to, make_format(m, "%s/nvidia/%s/lib", site, *wheel));
+}
+
+/* An archive has "lib", a toolkit "lib64", and a folder that was copied lies in the other one. */
+static void add_neighbours(struct making *m, struct entries *to, const char *directory) {
+    const char *const bases[] = {directory, make_directory_of(m, directory)};
+
+    WC_EACH_ROW(base, bases)
+        if (*base && (*base)[1]) {
+            make_add(m, to, make_format(m, "%s/lib64", *base));
+            make_add(m, to, make_format(m, "%s/lib", *base));
+        }
+}
+
+/* The directories that may have it. What is nobody's of cuDNN or CUDA may lie in any package. */
+static struct entries places_of(struct making *m, const struct wc_failure *failure,
+                                const char *name) {
+    const enum wc_name_kind kind = wc_name_kind_of(name);
+    const struct entries searched = make_searched(m, failure),
+                         environments = make_environments(m, failure);
+    struct entries all = {NULL, 0};
+
+    WC_EACH(directory, searched)
+        make_add(m, &all, *directory);
+    WC_EACH(environment, environments) {
+        const struct entries folders = make_entries(m, *environment);
+        add_wheels(m, &all, *environment);
+        WC_EACH(folder, folders)
+            if (kind == WC_NAME_OTHER && !make_is_conda(*environment)) {
+                make_add(m, &all, make_format(m, "%s/%s", *environment, *folder));
+                make_add(m, &all, make_format(m, "%s/%s/lib", *environment, *folder));
+            }
+    }
+    if (kind == WC_NAME_OTHER)
+        return all;
+    WC_EACH(directory, searched)
+        add_neighbours(m, &all, *directory);
+    WC_EACH(o, m->s->objects)
+        if (o->r.mapped && (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY))
+            make_add(m, &all, make_real_path(m, make_directory_of(m, wc_path_of(o))));
+    WC_EACH(p, m->s->packages)
+        if (p->r.installation_path)
+            make_add(m, &all, make_format(m, "%s/lib", p->r.installation_path));
+    WC_EACH(file, m->s->files)
+        if (file->r.request == failure->r.request)
+            make_add(m, &all, make_directory_of(m, file->r.path));
+    WC_EACH_ROW(place, driver_places)
+        if (kind == WC_NAME_DRIVER)
+            make_add(m, &all, *place);
+    return all;
+}
+
+/* ---- under another name ---- */
+
+/* Under such a name it would be taken for what it is not. What CUDA's libraries have behind the
+ * major is no release: libcudart.so.11.0 is of 11.8. */
+static bool is_of_other_release(struct making *m, const char *name, const char *file) {
+    const struct wc_object *known =
+        WC_FIRST(o, m->s->objects, wc_str_same(wc_real_path_of(o), file));
+    struct wc_version asked = wc_name_read(name).version;
+
+    if (!wc_name_is_cudnn(name))
+        asked.minor = asked.patch = asked.build = -1;
+    else if (known && !wc_version_agree(asked, known->version))
+        return true;
+    return !wc_version_agree(asked, wc_name_read(wc_base_name(file)).version);
+}
+
+/* What stands there is of no use: an empty directory, as `docker run -v FILE:FILE` makes one where
+ * the computer has no such file, or a file that the loader refuses and no package has put there: a
+ * link that was copied as its text. */
+static bool is_in_the_way(struct making *m, const char *path) {
+    if (wc_is_directory(m->files, path))
+        return make_entries(m, path).n == 0;
+    for (size_t i = 0; i < 2; i++)
+        if (WC_ANY(file, m->stacks[i]->files,
+                   file->r.fault != WC_file_fault_UNKNOWN && !file->r.installation &&
+                       wc_str_same(file->r.path, path) &&
+                       (!file->r.real_path || wc_str_same(file->r.real_path, path))))
+            return true;
+    return false;
+}
+
+/* By a shorter name, which the next release has, too. */
+static bool is_offered(struct making *m, const char *directory, const struct edit *link,
+                       const char *file) {
+    for (size_t i = 0; i < m->out->n; i++) {
+        struct edit *e = &m->out->p[i].edit[0];
+        if (e->kind != EDIT_LINK || !wc_str_same(e->path, link->path) ||
+            !wc_str_same(make_real_path(m, make_format(m, "%s/%s", directory, e->target)), file))
+            continue;
+        if (strlen(link->target) >= strlen(e->target))
+            return true;
+        e->target = link->target;
+    }
+    return false;
+}
+
+/* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
+ * about. */
+static void link_in(struct making *m, const char *directory, const char *name) {
+    const char *stem = strstr(name, ".so");
+    const size_t n = stem ? (size_t)(stem - name) + 3 : 0;
+    struct entries all = {NULL, 0};
+
+    if (n && directory && directory[0] == '/')
+        all = make_entries(m, directory);
+    WC_EACH(entry, all) {
+        const struct edit links = {.kind = EDIT_LINKS, .path = directory};
+        struct edit e = {.kind = EDIT_LINK, .target = *entry};
+        const char *file;
+        if (strncmp(*entry, name, n) != 0 || ((*entry)[n] && (*entry)[n] != '.') ||
+            strcmp(*entry, name) == 0)
+            continue;
+        e.path = make_format(m, "%s/%s", directory, name);
+        file = make_real_path(m, make_format(m, "%s/%s", directory, *entry));
+        if (is_of_other_release(m, name, file) || is_offered(m, directory, &e, file))
+            continue;
+        make_one(m, e);
+        if (is_in_the_way(m, e.path))
+            make_two(m, (struct edit){.kind = EDIT_DELETE, .path = e.path}, e);
+        make_two(m, e, make_path_with(m, directory));
+        if (!wc_str_ends(name, ".so")) { /* there may be more of them */
+            make_one(m, links);
+            make_two(m, links, make_path_with(m, directory));
+        }
+    }
+}
+
+/* The name without a number leads to one of several majors that lie there: Debian's alternatives.
+ */
+static void turn_alternative(struct making *m, const struct wc_object *o) {
+    char target[PATH_MAX];
+    const ssize_t n = o->r.path ? readlink(o->r.path, target, sizeof(target)) : -1;
+    const char *directory = make_directory_of(m, o->r.path), *link;
+    struct entries all;
+
+    if (n <= 0 || n == (ssize_t)sizeof(target) || !o->r.real_path || !directory)
+        return;
+    link = make_format(m, "%.*s", (int)n, target);
+    if (!wc_str_starts(link, "/etc/alternatives/"))
+        return;
+    all = make_entries(m, directory);
+    WC_EACH(entry, all) {
+        const struct wc_name name = wc_name_read(*entry);
+        if (name.kind == WC_NAME_FACADE && name.version.major >= 0 && name.version.minor < 0 &&
+            name.version.major != wc_name_read(o->r.real_path).version.major)
+            make_one(m, (struct edit){.kind = EDIT_LINK,
+                                      .name = wc_base_name(o->r.path),
+                                      .path = link,
+                                      .target = make_format(m, "%s/%s", directory, *entry)});
+    }
+}
+
+/* ---- under its own ---- */
+
+/* Is one of the findings about it? A host may ask for any number of other names in vain. */
+static bool is_missed(const struct making *m, const char *name) {
+    return WC_ANY(f, m->base->of_end, wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name));
+}
+
+static const char *joined(struct making *m, const struct entries *directories) {
+    const char *all = NULL;
+
+    WC_EACH(directory, *directories)
+        all = all ? make_format(m, "%s:%s", all, *directory) : *directory;
+    return all;
+}
+
+/* With all that the wheels beside it have of cuDNN and CUDA. */
+static void add_site(struct making *m, const char *directory) {
+    const char *site = make_environment_of(m, make_format(m, "%s/", directory));
+    struct entries wheels = {NULL, 0}, all = {NULL, 0};
+
+    if (!site || !wc_str_ends(make_directory_of(m, make_directory_of(m, directory)), "/nvidia"))
+        return;
+    add_wheels(m, &wheels, site);
+    WC_EACH(wheel, wheels) {
+        const struct entries files = make_entries(m, *wheel);
+        if (WC_ANY(file, files,
+                   wc_name_is_cudnn(*file) || wc_name_kind_of(*file) == WC_NAME_CUDA_DEPENDENCY))
+            make_add(m, &all, *wheel);
+    }
+    if (all.n > 1)
+        make_one(m, make_path_with(m, joined(m, &all)));
+}
+
+void make_reached(struct making *m) {
+    struct entries together = {NULL, 0};
+
+    WC_EACH(o, m->s->objects) { /* a wheel has no name without a number, which was asked for */
+        const char *name = wc_is_cudnn(o) && o->r.asked_name ? wc_base_name(o->r.asked_name) : NULL;
+        if (!name || !wc_str_ends(name, ".so"))
+            continue;
+        turn_alternative(m, o);
+        WC_EACH(p, m->s->packages)
+            if (p->r.installation_path)
+                link_in(m, make_format(m, "%s/lib", p->r.installation_path), name);
+    }
+    WC_EACH(failure, m->s->failures) {
+        const char *missing = wc_missing_of(failure);
+        const char *name = missing ? wc_base_name(missing) : NULL;
+        const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
+        struct entries places;
+        if (!name || !(ours || is_missed(m, name)))
+            continue;
+        places = places_of(m, failure, missing);
+        WC_EACH(place, places) {
+            const char *file = make_format(m, "%s/%s", *place, name);
+            if (!make_is_there(m, file))
+                continue;
+            add_site(m, *place);
+            make_path_to(m, file);
+            make_add(m, &together, *place);
+            if (!ours)
+                make_import_before(m, file, failure->r.name, file);
+        }
+        if (!ours || wc_name_is_one_of_many(name) || strchr(name, ' '))
+            continue;
+        if (missing[0] == '/') /* asked for by its path */
+            link_in(m, make_directory_of(m, missing), name);
+        else
+            WC_EACH(place, places)
+                link_in(m, *place, name);
+    }
+    if (together.n > 1)
+        make_one(m, make_path_with(m, joined(m, &together)));
+}
