@@ -6,6 +6,7 @@
 #include "beyond.h"
 #include "cause.h"
 #include "core/demand/questions.h"
+#include "template.h"
 
 struct asked {
     enum advice_after after;
@@ -294,68 +295,53 @@ static const char *directory_of(const struct asked *a, const char *path) {
     return n ? wc_arena_format(a->memory, "%.*s", (int)n, path) : NULL;
 }
 
-static const char *value_of(const struct asked *a, const char *word) {
+static const char *value_of(void *asked, const char *word) {
+    const struct asked *a = asked;
+    const char *value = NULL;
+
     if (strcmp(word, "host") == 0)
-        return host_name(a);
-    if (strcmp(word, "package") == 0)
-        return package_name(a);
-    if (strcmp(word, "framework") == 0)
-        return a->object ? a->object->r.framework : NULL;
-    if (strcmp(word, "directory") == 0)
-        return a->object ? directory_of(a, wc_path_of(a->object)) : NULL;
-    if (strcmp(word, "mount") == 0)
-        return mount_of(a);
-    if (strcmp(word, "opener") == 0)
-        return opener_of(a);
-    if (strcmp(word, "cause") == 0)
-        return a->f->explained_by;
-    if (strcmp(word, "gpu build") == 0)
-        return beyond_gpu_build(a->object);
-    if (strcmp(word, "machine") == 0)
-        return a->s->machine.architecture;
-    if (strncmp(word, "path of ", 8) == 0)
-        return wc_fact_path(a->f, wc_fact_role_named(word + 8));
-    if (strncmp(word, "directory of ", 13) == 0)
-        return directory_of(a, wc_fact_path(a->f, wc_fact_role_named(word + 13)));
-    return fact(a, wc_fact_role_named(word));
-}
-
-/* NULL: a word of it is not known. */
-static const char *filled(const struct asked *a, const char *sentence) {
-    const char *text = "";
-
-    for (const char *p = sentence; text && *p;) {
-        size_t n = strcspn(p, "{");
-        text = wc_arena_format(a->memory, "%s%.*s", text, (int)n, p);
-        p += n;
-        if (*p != '{')
-            continue;
-        const size_t word = strcspn(p, "|}") - 1;
-        n = strcspn(p, "}");
-        const char *value = value_of(a, wc_arena_string_n(a->memory, p + 1, word) ?: "");
-        if (!value && p[word + 1] == '|')
-            value = wc_arena_string_n(a->memory, p + word + 2, n - word - 2);
-        text = text && value && *value ? wc_arena_format(a->memory, "%s%s", text, value) : NULL;
-        p += n + 1;
-    }
-    return text;
+        value = host_name(a);
+    else if (strcmp(word, "package") == 0)
+        value = package_name(a);
+    else if (strcmp(word, "framework") == 0)
+        value = a->object ? a->object->r.framework : NULL;
+    else if (strcmp(word, "directory") == 0)
+        value = a->object ? directory_of(a, wc_path_of(a->object)) : NULL;
+    else if (strcmp(word, "mount") == 0)
+        value = mount_of(a);
+    else if (strcmp(word, "opener") == 0)
+        value = opener_of(a);
+    else if (strcmp(word, "cause") == 0)
+        value = a->f->explained_by;
+    else if (strcmp(word, "gpu build") == 0)
+        value = beyond_gpu_build(a->object);
+    else if (strcmp(word, "machine") == 0)
+        value = a->s->machine.architecture;
+    else if (wc_str_starts(word, "path of "))
+        value = wc_fact_path(a->f, wc_fact_role_named(word + 8));
+    else if (wc_str_starts(word, "directory of "))
+        value = directory_of(a, wc_fact_path(a->f, wc_fact_role_named(word + 13)));
+    else
+        value = fact(a, wc_fact_role_named(word));
+    return value && *value ? value : NULL;
 }
 
 struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
                          enum advice_after after, struct wc_arena *memory) {
-    const struct asked a = {.s = s,
-                            .after = after,
-                            .f = f,
-                            .host = wc_stack_object(s, f->host),
-                            .object = wc_stack_object(s, f->object),
-                            .memory = memory};
+    struct asked a = {.s = s,
+                      .after = after,
+                      .f = f,
+                      .host = wc_stack_object(s, f->host),
+                      .object = wc_stack_object(s, f->object),
+                      .memory = memory};
     bool is_of_it = true;
 
     WC_EACH_ROW(row, rows) {
         if (row->id)
             is_of_it = is_a(f, row->id);
-        const char *text =
-            row->sentence && is_of_it && holds(&a, row) ? filled(&a, row->sentence) : NULL;
+        const char *text = row->sentence && is_of_it && holds(&a, row)
+                               ? template_filled(memory, row->sentence, value_of, &a)
+                               : NULL;
         if (text)
             return (struct advice){row->action, text};
     }

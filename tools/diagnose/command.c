@@ -6,8 +6,16 @@
 #include <unistd.h>
 
 #include "core/base/shown.h"
+#include "template.h"
 
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
+
+static const struct {
+    const char *command, *sentence;
+} texts[] = {
+#define EDIT(name, word, action, cost, command, sentence) {command, sentence},
+#include "edit.def"
+};
 
 static const struct {
     const char *install, *reinstall, *remove, *fetch, *fetched;
@@ -20,11 +28,12 @@ static const struct {
 
 struct making {
     struct wc_arena *memory;
-    const struct edit *edit;
+    const struct user *user;
+    const struct edits *all;
+    const struct edit *edit; /* of them */
     struct manager manager;
     const struct edit *gone; /* a package that is removed before this one is installed */
-    bool yes;
-    bool failed; /* something may not stand in a command */
+    bool failed;             /* something may not stand in a command */
 };
 
 static const char *fail(struct making *m) {
@@ -32,16 +41,7 @@ static const char *fail(struct making *m) {
     return "";
 }
 
-static const char *format(struct wc_arena *memory, const char *text, ...)
-    __attribute__((format(printf, 2, 3)));
-static const char *format(struct wc_arena *memory, const char *text, ...) {
-    va_list list;
-
-    va_start(list, text);
-    const char *made = wc_arena_format_list(memory, text, list);
-    va_end(list);
-    return made ? made : "";
-}
+#define format(memory, ...) (wc_arena_format(memory, __VA_ARGS__) ?: "")
 
 /* ---- what may stand in a command ---- */
 
@@ -139,7 +139,7 @@ static const char *pip(struct making *m) {
     return "pip";
 }
 
-static const char *pip_options(struct making *m) {
+static const char *options(struct making *m) {
     const bool installs = m->edit->kind != EDIT_REMOVE;
     const char *target = m->manager.target ? format(m->memory, " --upgrade --target %s",
                                                     quoted_path(m, m->manager.target))
@@ -151,16 +151,12 @@ static const char *pip_options(struct making *m) {
                   m->manager.of_user && installs ? " --user" : "", target);
 }
 
-static const char *yes(struct making *m) {
-    return m->yes ? " -y" : "";
-}
-
 /* Who pastes the command has it in the working directory: it can be written to, or nothing is
  * fetched and nothing removed. */
 static const char *folder(struct making *m) {
     const char *environment = m->edit->environment;
 
-    if (!m->yes)
+    if (!m->user->yes)
         return "cudnn-wheels";
     return environment
                ? quoted_path(m, format(m->memory, "%s/" COMMAND_UNDO "/fetched", environment))
@@ -168,7 +164,7 @@ static const char *folder(struct making *m) {
 }
 
 static const char *gone(struct making *m) {
-    struct making of = {.memory = m->memory, .edit = m->gone};
+    struct making of = {.memory = m->memory, .user = m->user, .edit = m->gone};
     const char *name = name_of(&of);
 
     m->failed = m->failed || of.failed || !wc_str_same(m->gone->environment, m->edit->environment);
@@ -177,42 +173,103 @@ static const char *gone(struct making *m) {
 
 static const char *expand(struct making *m, const char *text);
 
-static const char *value_of(struct making *m, const char *place, size_t n) {
+/* ---- what stands in the command of an edit ---- */
+
+static const char *variable(struct making *m) {
+    const char *name = m->edit->name;
+
+    if (!name || !*name || wc_is_digit(name[0]) || strlen(name) > NAME_MOST || !is_of(name, "_"))
+        return fail(m);
+    return name;
+}
+
+static const char *target(struct making *m) {
+    const char *to = m->edit->target;
+
+    return to && to[0] && to[0] != '-' ? quoted(m, to) : fail(m);
+}
+
+/* The kernel lets its owner do so, and root. */
+static bool may_change(const char *path) {
+    struct stat facts;
+
+    return geteuid() == 0 || stat(path, &facts) != 0 || facts.st_uid == geteuid();
+}
+
+static bool is_directory(const struct making *m, const char *path) {
+    return m->user->files && wc_is_directory(m->user->files, path);
+}
+
+/* Then the name is taken, by a link that leads nowhere, or to itself. */
+static bool is_link(const char *path) {
+    struct stat facts;
+
+    return path && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
+}
+
+/* A file that becomes a link: ln(1) replaces it at once. */
+static bool is_replaced(const struct making *m, const struct edit *e, const struct edit *by) {
+    return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path) &&
+           !is_directory(m, e->path);
+}
+
+/* What libraries lie in is listed, too; what is above it is passed through. */
+static const char *mode(struct making *m) {
+    const struct edit *e = m->edit;
+    const size_t n = strlen(e->path);
+    const bool is_last = e->target && strncmp(e->target, e->path, n) == 0 && e->target[n] == '/' &&
+                         !memchr(e->target + n + 1, '/', strcspn(e->target + n + 1, ":"));
+
+    if (!may_change(e->path))
+        return fail(m);
+    return !e->target ? "r" : is_last ? "rx" : "x";
+}
+
+static const char *replacing(struct making *m) {
+    const struct edit *e = m->edit;
+
+    return is_link(e->path) || (e > m->all->p && is_replaced(m, e - 1, e)) ? "-sfn" : "-s";
+}
+
+static const char *value_of(void *making, const char *word) {
     static const struct {
-        const char *name;
+        const char *word;
         const char *(*value)(struct making *);
-    } made[] = {{"wanted", wanted}, {"exact", exact},         {"name", quoted_name},
-                {"pip", pip},       {"options", pip_options}, {"yes", yes},
-                {"gone", gone},     {"folder", folder}};
-    const bool again = m->edit->kind == EDIT_REINSTALL;
+    } made[] = {{"wanted", wanted},     {"exact", exact},     {"name", quoted_name},
+                {"pip", pip},           {"options", options}, {"gone", gone},
+                {"folder", folder},     {"mode", mode},       {"replacing", replacing},
+                {"variable", variable}, {"target", target}};
+    struct making *m = making;
+    const struct edit *e = m->edit;
+    const bool again = e->kind == EDIT_REINSTALL;
+    const struct {
+        const char *word, *text;
+    } plain[] = {{"yes", m->user->yes ? " -y" : ""},
+                 {"deps", again ? " --no-deps" : ""},
+                 {"remover", e->path && is_directory(m, e->path) ? "rmdir" : "rm"}},
+      paths[] = {{"path", e->path}, {"python", m->manager.python}, {"prefix", m->manager.prefix}};
 
     WC_EACH_ROW(row, made)
-        if (strlen(row->name) == n && strncmp(row->name, place, n) == 0)
+        if (strcmp(row->word, word) == 0)
             return row->value(m);
-    if (strncmp(place, "spec", n) == 0)
+    WC_EACH_ROW(row, plain)
+        if (strcmp(row->word, word) == 0)
+            return row->text;
+    WC_EACH_ROW(row, paths)
+        if (strcmp(row->word, word) == 0)
+            return quoted_path(m, row->text);
+    if (strcmp(word, "spec") == 0)
         return again ? exact(m) : wanted(m);
-    if (strncmp(place, "deps", n) == 0)
-        return again ? " --no-deps" : "";
-    if (strncmp(place, "fetched", n) == 0)
+    if (strcmp(word, "fetched") == 0)
         return m->gone ? expand(m, words[m->manager.kind].fetched) : "";
-    if (strncmp(place, "python", n) == 0)
-        return quoted_path(m, m->manager.python);
-    if (strncmp(place, "prefix", n) == 0)
-        return quoted_path(m, m->manager.prefix);
-    return quoted(m, m->manager.program);
+    return quoted(m, strcmp(word, "program") == 0 ? m->manager.program : e->value);
 }
 
 static const char *expand(struct making *m, const char *text) {
-    const char *made = "";
-
-    while (*text) {
-        size_t n = strcspn(text, "{"), place = text[n] ? strcspn(text + n, "}") : 0;
-        made = format(m->memory, "%s%.*s%s", made, (int)n, text,
-                      place ? value_of(m, text + n + 1, place - 1) : "");
-        text += n + (place ? place + 1 : 0);
-    }
-    return made;
+    return template_filled(m->memory, text, value_of, m) ?: fail(m);
 }
+
+/* ---- of a package ---- */
 
 static bool installs(const struct edit *e) {
     return e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL || e->kind == EDIT_HOST;
@@ -231,10 +288,10 @@ static const char *by_tool(struct making *m, bool fetches) {
                   wanted(m));
 }
 
-static const char *of_package(struct making *m, const struct user *user, bool fetches) {
+static const char *of_package(struct making *m, bool fetches) {
     const struct edit *e = m->edit;
 
-    manager_of(m->memory, user, e->environment, e->name, &m->manager);
+    manager_of(m->memory, m->user, e->environment, e->name, &m->manager);
     if (manager_is_tool(&m->manager, e->kind))
         return by_tool(m, fetches);
     if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
@@ -247,133 +304,55 @@ static const char *of_package(struct making *m, const struct user *user, bool fe
                                                  : words[m->manager.kind].install);
 }
 
-/* ---- one edit ---- */
-
-static const char *variable(struct making *m) {
-    const char *name = m->edit->name;
-
-    if (!name || !*name || wc_is_digit(name[0]) || strlen(name) > NAME_MOST || !is_of(name, "_"))
-        return fail(m);
-    return name;
-}
-
-static const char *target_of(struct making *m) {
-    const char *target = m->edit->target;
-
-    return target && target[0] && target[0] != '-' ? quoted(m, target) : fail(m);
-}
-
-/* The kernel lets its owner do so, and root. */
-static bool may_change(const char *path) {
-    struct stat facts;
-
-    return geteuid() == 0 || stat(path, &facts) != 0 || facts.st_uid == geteuid();
-}
-
-static bool is_directory(const struct user *user, const char *path) {
-    return user->files && wc_is_directory(user->files, path);
-}
-
-/* Then the name is taken, by a link that leads nowhere, or to itself. */
-static bool is_link(const char *path) {
-    struct stat facts;
-
-    return path && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
-}
-
-/* What libraries lie in is listed, too; what is above it is passed through. */
-static const char *change_mode(struct making *m) {
-    const struct edit *e = m->edit;
-    const size_t n = strlen(e->path);
-    bool is_last = e->target && strncmp(e->target, e->path, n) == 0 && e->target[n] == '/' &&
-                   !memchr(e->target + n + 1, '/', strcspn(e->target + n + 1, ":"));
-
-    if (!may_change(e->path))
-        return fail(m);
-    return format(m->memory, "chmod a+%s %s",
-                  !e->target ? "r"
-                  : is_last  ? "rx"
-                             : "x",
-                  quoted_path(m, e->path));
-}
-
-/* A file that becomes a link: ln(1) replaces it at once. */
-static bool is_replaced(const struct edit *e, const struct edit *by, const struct user *user) {
-    return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path) &&
-           !is_directory(user, e->path);
-}
-
 /* Is it done by the command of the next edit? So does apt-get, which removes a package in the
  * transaction that installs the other. */
-static bool is_in_next(struct making *m, const struct edits *all, const struct user *user) {
+static bool is_in_next(struct making *m) {
     const struct edit *e = m->edit, *next = e + 1;
 
-    if (next == all->p + all->n)
+    if (next == m->all->p + m->all->n)
         return false;
-    if (is_replaced(e, next, user))
+    if (is_replaced(m, e, next))
         return true;
     if (e->kind != EDIT_REMOVE || !installs(next))
         return false;
-    manager_of(m->memory, user, next->environment, next->name, &m->manager);
+    manager_of(m->memory, m->user, next->environment, next->name, &m->manager);
     return m->manager.kind == MANAGER_APT;
 }
 
-static const char *one(struct making *m, const struct user *user, const struct edits *all) {
+static const char *one(struct making *m) {
     const struct edit *e = m->edit;
 
     if (e->by)
         return fail(m); /* no shell of the user's has a say in it */
-    if (is_in_next(m, all, user))
+    if (is_in_next(m))
         return "";
-    switch (e->kind) {
-    case EDIT_SET:
-        return format(m->memory, "export %s=%s", variable(m), quoted(m, e->value));
-    case EDIT_UNSET:
-        return format(m->memory, "unset %s", variable(m));
-    case EDIT_INSTALL:
-    case EDIT_HOST:
-    case EDIT_REINSTALL:
-    case EDIT_REMOVE:
-        return of_package(m, user, false);
-    case EDIT_MODE:
-        return change_mode(m);
-    case EDIT_LINK:
-        return format(m->memory, "ln %s %s %s",
-                      is_link(e->path) || (e > all->p && is_replaced(e - 1, e, user)) ? "-sfn"
-                                                                                      : "-s",
-                      target_of(m), quoted_path(m, e->path));
-    case EDIT_LINKS: /* where PATH of a user does not lead */
-        return format(m->memory, "/sbin/ldconfig -n %s", quoted_path(m, e->path));
-    case EDIT_DELETE:
-        return format(m->memory, "%s %s", is_directory(user, e->path) ? "rmdir" : "rm",
-                      quoted_path(m, e->path));
-    default:
-        return fail(m);
-    }
+    if (installs(e) || e->kind == EDIT_REMOVE)
+        return of_package(m, false);
+    return *texts[e->kind].command ? expand(m, texts[e->kind].command) : fail(m);
 }
 
 /* The package alone, behind one that the same command of the same manager installs, each of which
  * ends with what is wanted; NULL: it takes a command of its own. */
-static const char *one_more(struct making *m, const struct user *user, const struct edit *before) {
+static const char *one_more(struct making *m, const struct edit *before) {
     const enum manager_kind kind = m->manager.kind;
 
     if (!edit_comes_with(before, m->edit))
         return NULL;
-    manager_of(m->memory, user, m->edit->environment, m->edit->name, &m->manager);
+    manager_of(m->memory, m->user, m->edit->environment, m->edit->name, &m->manager);
     return m->manager.kind == kind ? wanted(m) : NULL;
 }
 
 const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,
                             bool fetches, const struct user *user) {
-    struct making m = {.memory = memory, .yes = user->yes};
+    struct making m = {.memory = memory, .user = user, .all = all};
     const char *command = "", *more, *made;
     const struct edit *before = NULL;
 
     for (size_t i = 0; i < from + n; i++) {
         m.edit = &all->p[i];
         if (i >= from && (!fetches || (m.gone && installs(m.edit)))) {
-            more = fetches ? NULL : one_more(&m, user, before);
-            made = more ? more : fetches ? of_package(&m, user, true) : one(&m, user, all);
+            more = fetches ? NULL : one_more(&m, before);
+            made = more ? more : fetches ? of_package(&m, true) : one(&m);
             command = format(memory, "%s%s%s", command,
                              !*command || !*made ? ""
                              : more              ? " "
@@ -407,68 +386,57 @@ static const char *package(struct wc_arena *memory, const struct edit *e) {
                   wc_is_digit(*value) ? " " : "", value);
 }
 
-/* "put cuDNN >=9.8,<10 for CUDA 12 into /opt/cudnn, in place of another of its major" */
+/* "cuDNN >=9.8,<10 for CUDA 12" */
 static const char *placed(struct wc_arena *memory, const struct edit *e) {
-    const bool cudnn = wc_str_same(e->name, "cudnn"), restores = e->kind == EDIT_RESTORE;
     const char *value = e->value ? e->value : "";
 
     if (wc_str_starts(value, "=="))
         value += 2;
-    return format(memory, "put %s%s%s%s%s %s %s%s", cudnn ? "cuDNN" : e->name, *value ? " " : "",
-                  value, e->target ? " for CUDA " : "", e->target ? e->target : "",
-                  restores ? "whole into" : "into", e->path ? e->path : "?",
-                  cudnn && !restores ? ", in place of another of its major" : "");
+    return format(memory, "%s%s%s%s%s", wc_str_same(e->name, "cudnn") ? "cuDNN" : e->name,
+                  *value ? " " : "", value, e->target ? " for CUDA " : "",
+                  e->target ? e->target : "");
+}
+
+struct saying {
+    struct wc_arena *memory;
+    const struct edit *edit;
+};
+
+static const char *plain_of(void *saying, const char *word) {
+    const struct saying *s = saying;
+    const struct edit *e = s->edit;
+    const bool has_value = e->value && *e->value;
+    const struct {
+        const char *word, *value;
+    } plain[] = {
+        {"name", e->name ? e->name : "?"},
+        {"value", has_value ? e->value : NULL},
+        {"path", e->path ? e->path : "?"},
+        {"target", e->target ? e->target : "?"},
+        {"by", e->by},
+        {"package", package(s->memory, e)},
+        {"placed", placed(s->memory, e)},
+        {"in place of", wc_str_same(e->name, "cudnn") ? ", in place of another of its major" : ""},
+        {"allowed", e->target ? "enter" : "read"},
+        {"by whom", !e->path || may_change(e->path) ? "" : ", as its owner or root"},
+        {"host", has_value ? package(s->memory, e)
+                           : format(s->memory, "another release of %s", e->name ? e->name : "?")},
+        {"driver", has_value ? format(s->memory, "driver %s", e->value) : "the driver"},
+    };
+
+    WC_EACH_ROW(row, plain)
+        if (strcmp(row->word, word) == 0)
+            return row->value;
+    return NULL;
 }
 
 static const char *sentence(struct wc_arena *memory, const struct edit *e) {
-    const char *name = e->name ? e->name : "?", *value = e->value ? e->value : "";
-    const char *path = e->path ? e->path : "?";
+    struct saying s = {memory, e};
+    const char *text = !e->by                ? texts[e->kind].sentence
+                       : e->kind == EDIT_SET ? "let {by} start the process with {name}={value|}"
+                                             : "let {by} start the process without {name}";
 
-    switch (e->kind) {
-    case EDIT_SET:
-        if (e->by)
-            return format(memory, "let %s start the process with %s=%s", e->by, name, value);
-        return format(memory, "set %s to %s", name, *value ? value : "an empty value");
-    case EDIT_UNSET:
-        if (e->by)
-            return format(memory, "let %s start the process without %s", e->by, name);
-        return format(memory, "take %s out of the environment", name);
-    case EDIT_IMPORT_FIRST:
-        return format(memory, "import %s before %s", name, value);
-    case EDIT_PRELOADER:
-        return format(memory, "call %s.%s() before the first use, which loads the cuDNN of %s",
-                      name, value, name);
-    case EDIT_REINSTALL:
-        return format(memory, "reinstall %s", package(memory, e));
-    case EDIT_INSTALL:
-        return format(memory, "install %s", package(memory, e));
-    case EDIT_REMOVE:
-        return format(memory, "uninstall %s", name);
-    case EDIT_MODE:
-        return format(memory, "let everybody %s %s%s", e->target ? "enter" : "read", path,
-                      may_change(path) ? "" : ", as its owner or root");
-    case EDIT_LINK:
-        return format(memory, "make %s a link to %s", path, e->target ? e->target : "?");
-    case EDIT_LINKS:
-        return format(memory, "make the links in %s by which its libraries are asked for", path);
-    case EDIT_DELETE:
-        return format(memory, "remove %s, which no package has put there", path);
-    case EDIT_RESTORE:
-    case EDIT_PLACE:
-        return placed(memory, e);
-    case EDIT_HOST:
-        return *value ? format(memory, "take %s", package(memory, e))
-                      : format(memory, "take another release of %s", name);
-    case EDIT_DRIVER:
-        return format(memory, "install %s%s, or let the container have it",
-                      *value ? "driver " : "the driver", value);
-    case EDIT_SYSTEM:
-        return *value ? value : "change what the system allows";
-    case EDIT_RESTART:
-        return "start the process again";
-    default:
-        return "";
-    }
+    return template_filled(memory, text, plain_of, &s) ?: "";
 }
 
 /* Two libraries that are put into the same directory. */

@@ -7,7 +7,7 @@ static const struct {
     const char *word;
     int cost;
 } kinds[] = {
-#define EDIT(name, word, action, cost, what) {word, cost},
+#define EDIT(name, word, action, cost, command, sentence) {word, cost},
 #include "edit.def"
 };
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum edit_kind {
-#define EDIT(name, word, action, cost, what) EDIT_##name,
+#define EDIT(name, ...) EDIT_##name,
 #include "edit.def"
     EDITS
 };

@@ -43,16 +43,7 @@ bool manager_is_tool(const struct manager *m, enum edit_kind kind) {
     return m->add && (m->prefix || kind == EDIT_INSTALL || kind == EDIT_HOST);
 }
 
-static const char *format(struct asking *a, const char *text, ...)
-    __attribute__((format(printf, 2, 3)));
-static const char *format(struct asking *a, const char *text, ...) {
-    va_list list;
-
-    va_start(list, text);
-    const char *made = wc_arena_format_list(a->memory, text, list);
-    va_end(list);
-    return made ? made : "";
-}
+#define format(a, ...) (wc_arena_format((a)->memory, __VA_ARGS__) ?: "")
 
 static bool is_there(const struct asking *a, const char *path) {
     struct wc_file_stat facts;

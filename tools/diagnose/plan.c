@@ -141,7 +141,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
 /* ---- what is told of it ---- */
 
 static const enum wc_action actions[] = {
-#define EDIT(name, word, action, cost, what) WC_ACTION_##action,
+#define EDIT(name, word, action, ...) WC_ACTION_##action,
 #include "edit.def"
 };
 
