@@ -6,6 +6,7 @@
 #include "command.h"
 #include "options.h"
 #include "tools/observe/preload.h"
+#include "tools/util/memory.h"
 
 static bool fish, unset;
 static const char *log_given;
@@ -87,43 +88,32 @@ static void print_preload_fish(const char *shim) {
     fputs(")\nend\n", stdout);
 }
 
-static void print_lines(const char *shim) {
-    struct log_place place;
-
-    if (fish)
-        print_preload_fish(shim);
-    else
-        print_preload_sh(shim);
-    if (!log_given)
-        return;
-    log_place_choose(&place, log_given);
-    print_set("WHICHCUDNN_LOG", place.value);
-    log_place_end(&place);
-}
-
-static void print_lines_back(const char *shim) {
-    char *rest = preload_without(getenv("LD_PRELOAD"), shim);
-
-    if (rest)
-        print_set("LD_PRELOAD", rest);
-    else
-        print_unset("LD_PRELOAD");
-    print_unset("WHICHCUDNN_LOG");
-    free(rest);
-}
-
 static int print_env(int n, char **arguments) {
-    char *shim = preload_find_shim(NULL);
+    OWNED char *shim = preload_find_shim(NULL), *rest = NULL;
+    struct log_place place;
 
     (void)n;
     (void)arguments;
     if (!shim)
         return EXIT_USAGE;
-    if (unset)
-        print_lines_back(shim);
+    if (unset) {
+        rest = preload_without(getenv("LD_PRELOAD"), shim);
+        if (rest)
+            print_set("LD_PRELOAD", rest);
+        else
+            print_unset("LD_PRELOAD");
+        print_unset("WHICHCUDNN_LOG");
+        return EXIT_NOTHING_WRONG;
+    }
+    if (fish)
+        print_preload_fish(shim);
     else
-        print_lines(shim);
-    free(shim);
+        print_preload_sh(shim);
+    if (log_given) {
+        log_place_choose(&place, log_given);
+        print_set("WHICHCUDNN_LOG", place.value);
+        log_place_end(&place);
+    }
     return EXIT_NOTHING_WRONG;
 }
 

@@ -19,48 +19,31 @@ static int older_first(const void *a, const void *b) {
     const struct source *x = *(struct source *const *)a;
     const struct source *y = *(struct source *const *)b;
 
-    return (x->first_time > y->first_time) - (x->first_time < y->first_time);
+    return WC_ORDER(x->first_time, y->first_time);
 }
 
 static bool is_of_family(const void *family, uid_t owner) {
     return family_has_user(family, owner);
 }
 
-/* Takes trouble. */
-static void pass_over(struct child_logs *c, const char *path, char *trouble, int64_t start) {
-    struct stat facts;
-
-    if (!c->passed_over && lstat(path, &facts) == 0 && could_be_new(&facts, start))
-        c->passed_over = must_format("%s (%s)", path, trouble);
-    free(trouble);
-}
-
-static void read_one(struct child_logs *c, const char *path, const struct family *family,
-                     int64_t start) {
-    char *trouble;
-    struct stat facts;
-    int fd = log_open_of(path, is_of_family, family, &trouble);
-
-    if (fd < 0)
-        pass_over(c, path, trouble, start);
-    else if (fstat(fd, &facts) != 0 || !could_be_new(&facts, start))
-        close(fd);
-    else if (!logs_read_descriptor(&c->all, fd, path, &trouble))
-        free(trouble); /* something else under such a name */
-}
-
 static void read_new(struct child_logs *c, const struct log_place *place,
                      const struct family *family, int64_t start) {
     OWNED_DIR DIR *directory = opendir(place->directory);
     struct dirent *entry;
-    char *path;
+    struct stat facts;
 
     while (directory && (entry = readdir(directory))) {
-        if (strncmp(entry->d_name, place->prefix, strlen(place->prefix)) != 0)
-            continue;
-        path = must_format("%s/%s", place->directory, entry->d_name);
-        read_one(c, path, family, start);
-        free(path);
+        OWNED char *path = must_format("%s/%s", place->directory, entry->d_name), *trouble = NULL;
+        int fd = wc_str_starts(entry->d_name, place->prefix)
+                     ? log_open_of(path, is_of_family, family, &trouble)
+                     : -1;
+        if (fd >= 0 && (fstat(fd, &facts) != 0 || !could_be_new(&facts, start)))
+            close(fd);
+        else if (fd >= 0) /* it may be something else under such a name */
+            logs_read_descriptor(&c->all, fd, path, &trouble);
+        else if (trouble && !c->passed_over && lstat(path, &facts) == 0 &&
+                 could_be_new(&facts, start))
+            c->passed_over = must_format("%s (%s)", path, trouble);
     }
 }
 
@@ -69,14 +52,6 @@ static void find_own(struct child_logs *c, pid_t child) {
     for (size_t i = 0; i < c->n; i++)
         if (c->found[i]->pid == child)
             c->own = c->found[i];
-}
-
-static void join_images(struct child_logs *c) {
-    size_t n = images_join(c->found, c->n);
-
-    c->replaced = c->found + n;
-    c->replaced_count = c->n - n;
-    c->n = n;
 }
 
 void child_logs_find(struct child_logs *c, const struct log_place *place,
@@ -93,7 +68,9 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
             c->found[c->n++] = p;
     }
     qsort(c->found, c->n, sizeof(struct source *), older_first);
-    join_images(c);
+    c->replaced_count = c->n - images_join(c->found, c->n);
+    c->n -= c->replaced_count;
+    c->replaced = c->found + c->n;
     find_own(c, child);
 }
 

@@ -106,15 +106,6 @@ static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
     }
 }
 
-static void look_at(struct family *f, pid_t pid) {
-    uid_t user;
-
-    if (!read_user(pid, &user))
-        return;
-    add_user(f, user);
-    look_at_maps(f, pid, user);
-}
-
 struct list {
     pid_t *p;
     size_t n;
@@ -136,10 +127,14 @@ static void add_children(struct list *l, pid_t pid) {
 
 void family_look(struct family *f, pid_t command) {
     struct list l = {NULL, 0};
+    uid_t user;
 
     *MUST_ADD(l.p, l.n) = command;
     for (size_t i = 0; i < l.n; i++) {
-        look_at(f, l.p[i]);
+        if (read_user(l.p[i], &user)) {
+            add_user(f, user);
+            look_at_maps(f, l.p[i], user);
+        }
         add_children(&l, l.p[i]);
     }
     free(l.p);

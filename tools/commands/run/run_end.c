@@ -209,26 +209,14 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
         report_judge(&reports[i]);
 }
 
-static void print_answer(struct run *run, struct report *reports, size_t n) {
-    struct summary summary;
-    struct merged m;
-
-    merge(&m, reports, n);
-    summary_make(&summary, &m);
-    if (!run->quiet)
-        print_summary(run, &summary);
-    if (run->verdict_file)
-        leave_verdict_of(run, &summary);
-    summary_end(&summary);
-    merged_end(&m);
-}
-
 /* outcome: of the command, as logs of others get it. */
 static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
                                  const struct wc_record *outcome) {
     size_t n = logs->n;
     struct report *reports = must_allocate(n * sizeof(*reports));
     struct gate answer = {.passes = true};
+    struct summary summary;
+    struct merged m;
 
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
@@ -236,10 +224,18 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     tell_ends(reports, n, logs, outcome);
     for (size_t i = 0; i < n; i++)
         gate_add(&answer, &reports[i]);
-    for (size_t i = 0; i < n && (!run->quiet || run->verdict_file); i++)
-        report_plan(&reports[i]);
-    if (!run->quiet || run->verdict_file)
-        print_answer(run, reports, n);
+    if (!run->quiet || run->verdict_file) {
+        for (size_t i = 0; i < n; i++)
+            report_plan(&reports[i]);
+        merge(&m, reports, n);
+        summary_make(&summary, &m);
+        if (!run->quiet)
+            print_summary(run, &summary);
+        if (run->verdict_file)
+            leave_verdict_of(run, &summary);
+        summary_end(&summary);
+        merged_end(&m);
+    }
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
     free(reports);

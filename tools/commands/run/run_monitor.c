@@ -119,30 +119,23 @@ static const struct wc_finding_record *find_error(const struct report *r) {
                     f->severity == WC_severity_ERROR && noted_error(r->source, f->id));
 }
 
-static void print(struct run_monitor *m, const struct report *r,
-                  const struct wc_finding_record *f) {
-    const struct source *log = r->source;
-    struct wc_finding_view view = {.before = "whichcudnn: ",
-                                   .stack = &log->stack,
-                                   .log = m->run->place.passing ? NULL : log->path,
-                                   .lines = LIVE_LINES};
-
-    run_monitor_report(m, f->title);
-    fflush(stdout);
-    render_finding(stderr, r, f, view, options.colour);
-}
-
 static void consider(struct run_monitor *m, const struct report *r,
                      const struct wc_finding_record *f) {
+    struct wc_finding_view view = {.before = "whichcudnn: ",
+                                   .stack = &r->source->stack,
+                                   .log = m->run->place.passing ? NULL : r->source->path,
+                                   .lines = LIVE_LINES};
     struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
     int64_t noted = noted_error(r->source, f->id)->time;
 
     if (run_monitor_reported(m, f->title))
         return;
     /* A full pipe would keep signals from the command: it is asked again each second. */
-    if (noted + SOON <= now() && poll(&room, 1, 0) > 0)
-        print(m, r, f);
-    else if (noted + SOON <= now())
+    if (noted + SOON <= now() && poll(&room, 1, 0) > 0) {
+        run_monitor_report(m, f->title);
+        fflush(stdout);
+        render_finding(stderr, r, f, view, options.colour);
+    } else if (noted + SOON <= now())
         m->judge_at = now() + CLOCK_SECOND;
     else if (!m->judge_at || noted + SOON < m->judge_at)
         m->judge_at = noted + SOON;
