@@ -18,9 +18,16 @@ static struct wc_stack stack;
 static bool begun, relevant;
 /* Records that may change what is found, and how many of them it was found from. */
 static int64_t applied, judged;
-static unsigned opened_by; /* whose log is open, or was before a fork */
+/* Process (self.h) whose log is open; 0: none. Read without the lock, so changed atomically. */
+static unsigned open_for;
+static unsigned opened_by; /* the same, but a forked child still finds its parent here */
 static int64_t seq, objects, requests, calls;
 static char line[WC_RECORD_MAX];
+
+bool journal_is_open(void) {
+    unsigned process = __atomic_load_n(&open_for, __ATOMIC_RELAXED);
+    return process && process == self_process();
+}
 
 struct wc_stack *journal_stack(void) {
     if (!begun) {
@@ -190,7 +197,7 @@ void journal_open(void) {
     seq = 0;
     memory_make_room();
     /* Without a place for the file the findings still go to standard error. */
-    __atomic_store_n(&journal_open_for, opened_by, __ATOMIC_RELAXED);
+    __atomic_store_n(&open_for, opened_by, __ATOMIC_RELAXED);
     create_log();
     journal_stack();
     add_first_records();
@@ -414,7 +421,7 @@ void journal_close(void) {
     }
     if (!relevant) {
         log_remove();
-        __atomic_store_n(&journal_open_for, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&open_for, 0, __ATOMIC_RELAXED);
         return;
     }
     find();

@@ -13,9 +13,8 @@ struct wc_stack *journal_stack(void);
 int64_t journal_new_object(void);
 int64_t journal_new_request(void);
 
-/* Process (self.h) whose log is open, 0: none. Also read without the lock: changed atomically. */
-extern __attribute__((visibility("hidden"))) unsigned journal_open_for;
-/* Is this very process's log there? A forked child has none until something relevant happens. */
+/* Does this very process have a log? A forked child has none until something relevant happens.
+ * Needs no lock. */
 bool journal_is_open(void);
 /* Something relevant happened: creates the log, with process and machine first (in a forked child a
  * snapshot of the model, too). Nothing if it is there or cannot be made. */

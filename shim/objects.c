@@ -20,6 +20,10 @@
 #include "readable.h"
 #include "sys.h"
 
+#define OBJECTS_MOST 1024
+static struct object *objects_table[OBJECTS_MOST];
+static size_t objects_count;
+
 /* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
  * link map is an identity: after a reload the same ones come back with another file behind. */
 struct known {
@@ -41,6 +45,16 @@ static bool news;
 #define TOLD_MOST 16
 bool object_is_emitted_enough(const struct object *o) {
     return o->told >= TOLD_MOST;
+}
+
+struct object *objects_at(uintptr_t address) {
+    size_t n = __atomic_load_n(&objects_count, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < n; i++) {
+        struct object *o = objects_table[i];
+        if (o->mapped && address - o->low < o->high - o->low)
+            return o;
+    }
+    return NULL;
 }
 
 struct object *objects_get(size_t i) {

@@ -50,10 +50,6 @@ struct object {
     int64_t mtime;
 };
 
-#define OBJECTS_MOST 1024
-extern __attribute__((visibility("hidden"))) struct object *objects_table[OBJECTS_MOST];
-extern __attribute__((visibility("hidden"))) size_t objects_count;
-
 /* The relevant, mapped object that an address lies in, NULL if there is none. Also without the
  * lock, for what never changes of it. */
 struct object *objects_at(uintptr_t address);
