@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# whichcudnn: two products from three rooms.
-#   libwhichcudnn.so  = shim/ + core/   compiled to live in somebody else's process
+# whichcudnn: two products from three folders.
+#   libwhichcudnn.so  = shim/ + core/   compiled freestanding, to be preloaded into any process
 #   whichcudnn        = tools/ + core/  compiled as an ordinary program
 # `make help` lists targets and settings. Plain `make` never uses the network.
 
@@ -200,9 +200,9 @@ $(O)/flags: FORCE
 
 # ---- tests ------------------------------------------------------------------------------------
 
-# Test programs find what they need in archives, so each takes from the rooms only what it uses. The
-# shim's C parts are compiled once more, as ordinary code that sanitizers can instrument; libc stands
-# before that archive on the command line, so its mem* and dl* names stay libc's.
+# Test programs link archives, so each takes only the objects that it uses. The shim's C files are
+# compiled once more, as ordinary code that sanitizers can instrument; -lc stands before that archive
+# on the command line, so mem* and dl* are libc's.
 check_objects := $(call objects,check,$(shim_sources))
 unit_programs := $(patsubst tests/unit/%.c,$(O)/unit/%,$(unit_sources))
 archives := $(O)/libcommand.a $(O)/libcheck.a
@@ -493,6 +493,8 @@ help:
 	@echo 'make             build $(O)/libwhichcudnn.so and $(O)/whichcudnn'
 	@echo 'make test        unit, e2e and real tests; installs what they need; last line: N passed, N failed'
 	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones; DRAW=N has the parts that N draws'
+	@echo 'make unit-programs  builds $(O)/unit/test_*; run the one that you need'
+	@echo 'make run-e2e/report  one file of tests/e2e alone, here report.bats'
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
 	@echo '                 and test-measured (whole frameworks, 30 GB; MEASURED=small without them)'
 	@echo 'make test-cases  failures of the field re-created, told, repaired; SEED=N draws them the same again'
