@@ -8,7 +8,7 @@
 #include "demands.h"
 #include "files.h"
 #include "journal.h"
-#include "loaders.h"
+#include "load_chain.h"
 #include "reader.h"
 #include "searches.h"
 #include "sys.h"
@@ -240,7 +240,7 @@ static void examine_missing(const struct request *r, const char *missing) {
     static char file[SYS_PATH];
     const char *path = r->name;
     if (!wc_str_find_char(path, '/'))
-        path = searches_taken(loaders_of(r->caller), path);
+        path = searches_taken(load_chain_of(r->caller), path);
     if (!path || !wc_str_copy(file, sizeof file, path))
         return;
     examine_needs(r, file, NULL, missing);
@@ -251,14 +251,14 @@ static void examine_missing(const struct request *r, const char *missing) {
 /* ---- a symbol version that a file wants and that is not there ---- */
 
 static bool is_loaded_as(const char *path, const char *name) {
-    const struct wc_search_object *o = loaders_of(path);
+    const struct wc_search_object *o = load_chain_of(path);
     return o && wc_search_answers(o, name);
 }
 
 /* What the loader has for that name already, or would take for it. */
 static const char *library_for(const struct wc_search_object *by, const char *name) {
     const char *path;
-    for (size_t i = 0; (path = loaders_path(i)); i++)
+    for (size_t i = 0; (path = load_chain_path(i)); i++)
         if (is_loaded_as(path, name))
             return path;
     return searches_taken(by, name);
@@ -292,7 +292,7 @@ const char *failed_files_words(const struct request *r) {
     struct wc_library l;
     bool lacks = false;
     if (!path && searches_matter(asked))
-        path = searches_taken(loaders_of(caller), asked);
+        path = searches_taken(load_chain_of(caller), asked);
     if (!path || wc_name_kind_of(asked) == WC_NAME_OTHER || !wc_str_copy(file, sizeof file, path) ||
         !read_needs(&needs, file, NULL) || !files->open(files->ctx, file, &l))
         return NULL;
@@ -311,7 +311,7 @@ void failed_files_ahead(const struct request *r) {
     if (!r->logged || !(wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY))
         return;
     if (!wc_str_find_char(path, '/'))
-        path = searches_taken(loaders_of(r->caller), r->name);
+        path = searches_taken(load_chain_of(r->caller), r->name);
     /* Of what is not there the whole directory would be looked through. */
     if (path && shim_files.facts(NULL, path, &facts) &&
         wc_file_check(&shim_files, path, ARCH_MACHINE, &check) &&

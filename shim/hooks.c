@@ -51,7 +51,7 @@ static void conclude_request(const char *text) {
     bool known = rescan_knows_names();
     if (open && !answered && !text && !known) {
         state_leave();
-        known = rescan_note_loaders();
+        known = rescan_load_chain();
         if (!state_take())
             return;
         r = requests_find(number);
@@ -120,7 +120,7 @@ static void before_open(enum wc_operation operation, const char *name, int flags
     bool hints = wc_name_hints(name);
     rescan_note_start();
     if (name && searches_matter(name)) /* if it fails there is no look between that and dlerror */
-        rescan_note_loaders();
+        rescan_load_chain();
     /* It will be written ahead. */
     if (!take_with_path(return_address, hints || journal_is_open(), &caller))
         return;

@@ -6,7 +6,7 @@
 #include "describe.h"
 #include "journal.h"
 #include "listed.h"
-#include "loaders.h"
+#include "load_chain.h"
 #include "locked.h"
 #include "memory.h"
 #include "next.h"
@@ -43,9 +43,9 @@ static struct {
     bool rewritten; /* the slots of all hosts were looked at since */
     uint64_t epoch; /* of the tables that it was looked at for */
     struct place *places;
-    size_t count, batch; /* the newest stand from `batch` on */
-    size_t in_loaders;   /* so many of them are in loaders.h */
-    size_t gone;         /* since all was read */
+    size_t count, batch;  /* the newest stand from `batch` on */
+    size_t in_load_chain; /* so many of them are in load_chain.c */
+    size_t gone;          /* since all was read */
 } seen;
 
 /* ---- the list ---- */
@@ -134,8 +134,8 @@ static const struct link_map *last_known(void) {
             return NULL;
         objects_gone_at |= object_base_bit(seen.places[i].base);
         seen.batch -= i < batch;
-        if (i < seen.in_loaders)
-            seen.in_loaders = 0;
+        if (i < seen.in_load_chain)
+            seen.in_load_chain = 0;
     }
     seen.count = kept < count ? kept : count;
     return m;
@@ -224,7 +224,7 @@ static void look_at(const struct walk *w) {
         objects_walk_begin();
         seen.known = true;
         seen.epoch = state_epoch();
-        seen.count = seen.batch = seen.in_loaders = seen.gone = 0;
+        seen.count = seen.batch = seen.in_load_chain = seen.gone = 0;
         if (!seen.places)
             seen.places = memory_map(SEEN_MOST * sizeof *seen.places);
     }
@@ -240,14 +240,15 @@ static void look_at(const struct walk *w) {
         keep_seen(m);
 }
 
-static void note_loaders_of_seen(void) {
+static void add_seen_to_load_chain(void) {
     struct dl_phdr_info info;
     struct wc_elf_image e;
-    if (!seen.in_loaders)
-        loaders_begin();
-    for (; seen.in_loaders < seen.count; seen.in_loaders++)
-        if (read_listed(seen.places[seen.in_loaders].map, &info))
-            loaders_see(&info, objects_names(&e, seen.places[seen.in_loaders].map) ? &e : NULL);
+    if (!seen.in_load_chain)
+        load_chain_begin();
+    for (; seen.in_load_chain < seen.count; seen.in_load_chain++)
+        if (read_listed(seen.places[seen.in_load_chain].map, &info))
+            load_chain_see(&info,
+                           objects_names(&e, seen.places[seen.in_load_chain].map) ? &e : NULL);
 }
 
 /* ---- who asked for it? ---- */
@@ -348,7 +349,7 @@ static const char *dlsym_in_front;
 static void emit_news(const struct walk *w) {
     each(w, note_needed, NULL);
     note_callers();
-    note_loaders_of_seen();
+    add_seen_to_load_chain();
     if (dlsym_in_front)
         journal_unobserved("lookups with dlsym", "another preload has a dlsym in front of ours",
                            dlsym_in_front);
@@ -605,23 +606,23 @@ const char *rescan_path_if_new(uintptr_t address) {
 }
 
 bool rescan_knows_names(void) {
-    return is_known() && seen.in_loaders == seen.count && !this_thread.loads_since_rescan;
+    return is_known() && seen.in_load_chain == seen.count && !this_thread.loads_since_rescan;
 }
 
 bool rescan_answers(const char *name, bool known) {
     bool perhaps = wc_name_kind_of(name) == WC_NAME_OTHER;
-    return known ? loaders_answer(name, perhaps) : perhaps;
+    return known ? load_chain_answers(name, perhaps) : perhaps;
 }
 
-static void loaders_job(void *argument) {
+static void load_chain_job(void *argument) {
     (void)argument;
     if (!take())
         return;
     rescan(begin_walk(0));
-    note_loaders_of_seen();
+    add_seen_to_load_chain();
     state_leave();
 }
 
-bool rescan_note_loaders(void) {
-    return run(loaders_job, NULL);
+bool rescan_load_chain(void) {
+    return run(load_chain_job, NULL);
 }

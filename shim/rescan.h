@@ -46,6 +46,6 @@ const char *rescan_known_path(uintptr_t address);
  * answer to the name, or perhaps? The caller holds the lock. */
 bool rescan_knows_names(void);
 bool rescan_answers(const char *name, bool known);
-/* Looks at who loaded whom anew (loaders.h): objects without news of ours may have come. False:
+/* Brings load_chain.h up to date: objects that have nothing to do with cuDNN may be new. False:
  * this thread may not look now. */
-bool rescan_note_loaders(void);
+bool rescan_load_chain(void);

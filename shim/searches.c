@@ -8,7 +8,7 @@
 #include "core/records/emit.h"
 #include "files.h"
 #include "journal.h"
-#include "loaders.h"
+#include "load_chain.h"
 #include "memory.h"
 #include "next.h"
 #include "packages.h"
@@ -80,7 +80,7 @@ static bool run(const struct wc_search_object *caller, const char *name,
     begin_context();
     context.memory = memory;
     context.whole = whole;
-    context.program = loaders_program();
+    context.program = load_chain_program();
     context.library_path_origin = context.program ? context.program->origin : NULL;
     wc_replay_run(replay, &context, caller, name, scratch, WC_SEARCH_SCRATCH);
     return true;
@@ -104,7 +104,7 @@ static void note_copies(const char *name, const char *caller) {
     for (const char *const *variable = config_logged(); *variable; variable++)
         wc_replay_root(replay, *variable);
     wc_replay_site(replay, caller);
-    for (size_t i = 0; (path = loaders_path(i)); i++)
+    for (size_t i = 0; (path = load_chain_path(i)); i++)
         wc_replay_site(replay, path);
     if (process_site())
         wc_replay_site(replay, process_site());
@@ -247,7 +247,7 @@ static bool emit(const char *name, const char *caller, int64_t caller_object, in
                                    .caller_object = caller_object,
                                    .request = request,
                                    .was_loaded = was_loaded};
-    return emit_from(&q, loaders_of(caller), &missing, o);
+    return emit_from(&q, load_chain_of(caller), &missing, o);
 }
 
 static void emit_preload(const struct object *o) {

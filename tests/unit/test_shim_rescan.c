@@ -74,7 +74,7 @@ static void rescan(void (*note)(void)) {
 static bool is_answered(const char *path) {
     this_thread.walk = WALK_ASKS;
     const char *found = rescan_path_at((uintptr_t)is_answered);
-    bool known = rescan_note_loaders();
+    bool known = rescan_load_chain();
     bool yes =
         state_take() && rescan_answers(path, known) && found && strstr(found, "test_shim_rescan");
     state_leave();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "loaders.h"
+#include "load_chain.h"
 
 #include "core/base/hash.h"
 #include "core/names/names.h"
@@ -7,17 +7,17 @@
 #include "objects.h"
 #include "sys.h"
 
-/* What is beyond is not known to have loaded anything. */
+/* Objects behind these have no entry, and so have loaded nothing as far as we know. */
 #define LINKS_MOST 4096
 #define HASHED_MOST 8192
 
 struct link {
     struct wc_search_object object;
-    int needed_by; /* the first on the list, -1: none */
-    bool climbed;
+    int needed_by; /* the first link that needs it; -1: none */
+    bool climbed;  /* origin and loaded_by are filled in, up to the program */
 };
 
-/* Who needs a name first. */
+/* The first link that needs a name. */
 struct needed {
     uint64_t name; /* its hash, 0: free */
     int by;
@@ -31,7 +31,7 @@ static struct chain {
     char texts[1 << 20];
 } * chain;
 
-void loaders_begin(void) {
+void load_chain_begin(void) {
     if (!chain && !(chain = memory_map(sizeof *chain)))
         return;
     chain->links = 0;
@@ -53,7 +53,7 @@ static struct needed *find_needed(const char *name) {
     return &chain->needed[at];
 }
 
-static int who_needs(const char *name) {
+static int first_that_needs(const char *name) {
     const struct needed *n = name ? find_needed(name) : NULL;
     return n && n->name ? n->by : -1;
 }
@@ -62,13 +62,13 @@ static const char *keep(const char *text) {
     return wc_arena_string(&chain->text.arena, text);
 }
 
-/* One object's names and search path may take more than that; then they are missing. */
+/* Names and search path of one object that take more than what is left are missing. */
 static bool is_full(void) {
     return chain->links == LINKS_MOST ||
            chain->text.used > sizeof chain->texts - (size_t)2 * SYS_PATH;
 }
 
-void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
+void load_chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
     const char *needed;
     if (!chain || is_full())
         return;
@@ -81,8 +81,8 @@ void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) 
         wc_search_object_read(&l->object, e, &chain->text.arena);
     l->object.is_program = program && number == 0;
     if (!program) {
-        int by_soname = who_needs(l->object.soname);
-        int by_file = who_needs(wc_base_name(info->dlpi_name));
+        int by_soname = first_that_needs(l->object.soname);
+        int by_file = first_that_needs(wc_base_name(info->dlpi_name));
         l->needed_by = by_soname < 0 || (by_file >= 0 && by_file < by_soname) ? by_file : by_soname;
     }
     for (size_t i = 0; e && (needed = wc_elf_needed(e, i)); i++) {
@@ -105,7 +105,8 @@ static const char *origin_of(const char *path) {
     return wc_search_origin(&chain->text.arena, path, known ? here : NULL);
 }
 
-/* What nobody needs was opened: the loader's search does not go on to who opened it. */
+/* An object that none needs was opened with dlopen: the loader's search ends there, and does not go
+ * on to the caller of dlopen. */
 static const struct wc_search_object *climb(struct link *l) {
     for (struct link *at = l; at && !at->climbed;) {
         struct link *by = at->needed_by >= 0 ? &chain->link[at->needed_by] : NULL;
@@ -117,22 +118,22 @@ static const struct wc_search_object *climb(struct link *l) {
     return l ? &l->object : NULL;
 }
 
-const struct wc_search_object *loaders_of(const char *path) {
+const struct wc_search_object *load_chain_of(const char *path) {
     return climb(find(path));
 }
 
-const struct wc_search_object *loaders_program(void) {
+const struct wc_search_object *load_chain_program(void) {
     return chain && chain->links && chain->link[0].object.is_program ? climb(&chain->link[0])
                                                                      : NULL;
 }
 
-const char *loaders_path(size_t i) {
+const char *load_chain_path(size_t i) {
     if (!chain || i >= chain->links)
         return NULL;
     return chain->link[i].object.path ? chain->link[i].object.path : "";
 }
 
-bool loaders_answer(const char *name, bool beyond) {
+bool load_chain_answers(const char *name, bool beyond) {
     size_t i = chain && chain->links && chain->link[0].object.is_program;
     for (; chain && i < chain->links; i++)
         if (wc_name_fits(name, chain->link[i].object.path, chain->link[i].object.soname))

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "shim/loaders.h"
+#include "shim/load_chain.h"
 #include "shim/objects.h"
 #include "support_elf.h"
 
@@ -35,18 +35,18 @@ static void see(const char *path, const char *soname, int first, int count) {
     }
     elf_end(&maker, 0, 0);
     assert_int_equal(wc_elf_from_pieces(&image, maker.bytes, maker.n, 0, NULL, NULL), WC_ELF_OK);
-    loaders_see(&info, &image);
+    load_chain_see(&info, &image);
 }
 
 static const char *loaded_by(const char *path) {
-    const struct wc_search_object *o = loaders_of(path);
+    const struct wc_search_object *o = load_chain_of(path);
     assert_non_null(o);
     return o->loaded_by ? o->loaded_by->path : NULL;
 }
 
 static void the_first_that_needs_it_has_loaded_it(void **state) {
     (void)state;
-    loaders_begin();
+    load_chain_begin();
     see("", NULL, 1, 2);
     see("/lib/lib1.so", NULL, 3, 1);
     see("/lib/another-name.so", "lib2.so", 3, 1);
@@ -56,32 +56,32 @@ static void the_first_that_needs_it_has_loaded_it(void **state) {
     assert_string_equal(loaded_by("/lib/another-name.so"), "/bin/program");
     assert_string_equal(loaded_by("/lib/lib3.so"), "/lib/lib1.so");
     assert_null(loaded_by("/lib/opened.so"));
-    assert_string_equal(loaders_of("/lib/lib3.so")->origin, "/lib");
-    assert_true(loaders_program()->is_program);
-    assert_null(loaders_of("/lib/lib4.so"));
+    assert_string_equal(load_chain_of("/lib/lib3.so")->origin, "/lib");
+    assert_true(load_chain_program()->is_program);
+    assert_null(load_chain_of("/lib/lib4.so"));
 }
 
 static void links_are_bounded(void **state) {
     char path[32];
     (void)state;
-    loaders_begin();
+    load_chain_begin();
     for (int i = 0; i <= LINKS; i++) {
         snprintf(path, sizeof path, "/lib/lib%d.so", i);
         see(path, NULL, 0, 0);
     }
-    assert_non_null(loaders_of("/lib/lib4095.so"));
-    assert_null(loaders_of("/lib/lib4096.so"));
-    assert_non_null(loaders_path(LINKS - 1));
-    assert_null(loaders_path(LINKS));
-    loaders_begin();
-    assert_null(loaders_of("/lib/lib4095.so"));
+    assert_non_null(load_chain_of("/lib/lib4095.so"));
+    assert_null(load_chain_of("/lib/lib4096.so"));
+    assert_non_null(load_chain_path(LINKS - 1));
+    assert_null(load_chain_path(LINKS));
+    load_chain_begin();
+    assert_null(load_chain_of("/lib/lib4095.so"));
 }
 
 /* All hosts have one base name, which takes one place. */
 static void names_are_bounded(void **state) {
     char path[32];
     (void)state;
-    loaders_begin();
+    load_chain_begin();
     for (int i = 0; i * NEEDS < NAMES + NEEDS; i++) {
         snprintf(path, sizeof path, "/%d/host", i);
         see(path, NULL, i * NEEDS, NEEDS);
@@ -92,7 +92,7 @@ static void names_are_bounded(void **state) {
     snprintf(path, sizeof path, "/lib/lib%d.so", NAMES - 1);
     see(path, NULL, 0, 0);
     assert_null(loaded_by(path));
-    loaders_begin();
+    load_chain_begin();
     see("/1/host", NULL, NAMES - 1, 1);
     see(path, NULL, 0, 0);
     assert_string_equal(loaded_by(path), "/1/host");
