@@ -7,7 +7,7 @@
 #include "journal.h"
 #include "listed.h"
 #include "load_chain.h"
-#include "locked.h"
+#include "loader_lock.h"
 #include "memory.h"
 #include "next.h"
 #include "objects.h"
@@ -443,7 +443,7 @@ static void rescan_start_objects(const struct link_map *untouched) {
 /* False: this thread may not look now. */
 static bool run(void (*job)(void *), void *argument) {
     if (this_thread.walk == WALK_ASKS)
-        return locked_run(job, argument);
+        return loader_lock_run(job, argument);
     if (this_thread.walk == WALK_HOLDS)
         job(argument);
     return this_thread.walk == WALK_HOLDS;

@@ -11,7 +11,8 @@
 /* How this thread may look at the loader's list. */
 enum thread_walk {
     WALK_NEVER, /* dlerror has something to say, perhaps, which may not be lost */
-    WALK_ASKS,  /* it is about to make a call that takes the loader's lock: as that does (locked.h)
+    WALK_ASKS,  /* it is about to make a call that takes the loader's lock: as that does
+                 * (loader_lock.h)
                  */
     WALK_HOLDS, /* it holds that lock, or is alone */
 };
@@ -31,7 +32,7 @@ struct thread {
     bool entered;     /* self_enter said yes within this hook */
     uintptr_t inside; /* frame of the hook that is active, 0: none. What that calls is passed on */
     enum thread_walk walk;
-    struct thread_job job; /* for locked.c's resolver */
+    struct thread_job job; /* for loader_lock.c's resolver */
     unsigned holds; /* of signals (signals.h); then whether the kernel did so, and what was */
     bool held;      /* blocked before */
     uint64_t host_mask;

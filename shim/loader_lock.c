@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "locked.h"
+#include "loader_lock.h"
 
 #include <dlfcn.h>
 
@@ -13,15 +13,16 @@ typedef void resolved(void);
 
 static void nothing(void) {}
 
-/* Of two copies of the shim dlsym finds the first, whatever copy asks. */
+/* If the shim is loaded twice, dlsym finds the first copy's symbol, also when the second one asks.
+ */
 static void pass_on(void) {
     resolved *(*resolver)(void) = (void *)next_resolver(NAME);
     if (resolver)
         resolver();
 }
 
-/* Signals are held from here on, not before: a thread that waits for the loader's lock must stay
- * interruptible. */
+/* The IFUNC resolver. It holds signals only from here on: a thread that still waits for the
+ * loader's lock must stay interruptible. */
 static __attribute__((used)) resolved *under_the_lock(void) {
     if (!next_are_we_relocated())
         return nothing;
@@ -37,10 +38,10 @@ static __attribute__((used)) resolved *under_the_lock(void) {
     return nothing;
 }
 
-/* Nobody refers to it, so that its resolver runs when we ask for it and never else. */
+/* No object imports it, so its resolver runs only when loader_lock_run looks it up. */
 __attribute__((ifunc("under_the_lock"), visibility("default"))) void whichcudnn_walk(void);
 
-bool locked_run(void (*job)(void *), void *argument) {
+bool loader_lock_run(void (*job)(void *), void *argument) {
     void *(*look_up)(void *, const char *) = (void *)next_of_libc(ENTRY_DLSYM);
     if (!look_up)
         return false;
