@@ -25,7 +25,7 @@ enum wc_enumeration {
 #define END_ENUM(t)
 #include "enums.def"
     WC_ENUMERATIONS,
-    WC_ENUM_none = 0 /* of a field that is none */
+    WC_ENUM_none = 0 /* of a field that is no enumeration */
 };
 
 struct wc_strings {
@@ -38,7 +38,7 @@ struct wc_fact {
 struct wc_facts {
     const struct wc_fact *p;
     size_t n;
-    const struct wc_typed_fact *typed; /* one for each; NULL: it was read, not found here */
+    const struct wc_typed_fact *typed; /* one for each; NULL: the facts were read from a log */
 };
 
 enum wc_kind {
@@ -78,7 +78,7 @@ struct wc_record {
 /* An empty record: all INT are WC_NULL, everything else NULL, false, empty. */
 void wc_record_begin(struct wc_record *r, enum wc_kind kind);
 
-/* Where records go: it gives them their head. */
+/* Where records go. add() fills in the head: time, seq, pid, tid. */
 struct wc_sink {
     void (*add)(void *ctx, struct wc_record *r);
     void *ctx;
@@ -115,9 +115,9 @@ const char *wc_enum_word_raw(enum wc_enumeration e, unsigned value);
 unsigned wc_enum_value(enum wc_enumeration e, const char *word);
 
 /*
- * The JSON line with its newline, empty values left out. cap at least 1024. Lists and long texts
- * are cut so that it fits into min(cap, WC_RECORD_MAX) and `cut` says by how much. Invalid UTF-8
- * becomes U+FFFD; control characters are escaped. Returns the bytes written (0: kind unknown);
- * never partial JSON. Where the line had to be cut, out holds anything behind them, up to cap.
+ * Writes the JSON line with its newline, without empty values. cap at least 1024. Lists and long
+ * texts are cut so that the line fits into min(cap, WC_RECORD_MAX); its key `cut` says by how much.
+ * Invalid UTF-8 becomes U+FFFD; control characters are escaped. Returns the bytes of the line,
+ * which is never partial JSON; 0: kind unknown. The rest of `out` is undefined.
  */
 size_t wc_record_write(const struct wc_record *r, char *out, size_t cap);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the shim's wrappers are, for who looks at a process that has it from outside: slots lead to
- * them, and what they forward to is the binding. Stands once in what is read-only of the shim.
+ * Tells `whichcudnn inspect`, which reads the memory of another process, where the shim's wrappers
+ * are: a rewritten slot leads to a wrapper, and the target in its instance is the binding. The shim
+ * has this struct once, in read-only memory.
  */
 #pragma once
 
@@ -12,11 +13,11 @@
 
 struct wc_wrappers {
     char mark[24];         /* WC_WRAPPERS_MARK */
-    int32_t wrappers;      /* from here to the first of them */
-    uint32_t wrapper_size; /* from each to the next */
-    int32_t instances;     /* from here to the table of what each of them works with */
-    uint32_t count;        /* of both */
-    uint32_t size;         /* of an instance, */
-    uint32_t target;       /* and where in it the address is that it forwards to; 0: to nothing */
+    int32_t wrappers;      /* distance from this field to the first wrapper */
+    uint32_t wrapper_size; /* distance from one wrapper to the next */
+    int32_t instances;     /* distance from this field to the table of instances, one a wrapper */
+    uint32_t count;        /* of wrappers, and of instances */
+    uint32_t size;         /* of an instance */
+    uint32_t target;       /* offset in an instance of the address that it forwards to; 0: unused */
 };
 #endif
