@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ground that every room stands on: spans, and memory and string functions that nobody can
- * interpose. core/ and shim/ use these and no libc function (libasan, jemalloc and other preloads
- * replace libc's, and would call back into the shim; docs/design.md, "Rooms").
+ * What all of core/ and shim/ use instead of libc: lists, memory and string functions, text,
+ * arenas. libasan, jemalloc and other preloads replace libc's functions, and would call back into
+ * the shim (docs/design.md, "Entries").
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A piece of somebody's memory. Bounds travel with the pointer. */
+/* Memory with its size. */
 struct wc_span {
     const void *p;
     size_t n;
@@ -23,7 +23,7 @@ struct wc_span {
                                      *item##_end = item ? item + (list).n : item;                  \
          item != item##_end; item++)
 
-/* The first one of which that holds, NULL: none; and whether there is one. */
+/* The first item for which the condition holds, NULL: none; and: is there one? */
 #define WC_FIRST(item, list, holds)                                                                \
     ({                                                                                             \
         const __typeof__(*(list).p) *first_ = NULL;                                                \
@@ -64,14 +64,14 @@ static inline bool wc_is_digit(char c) {
 static inline bool wc_is_alphanumeric(char c) {
     return wc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-/* NULL where it is "". */
+/* NULL if s is empty. */
 const char *wc_str_or_null(const char *s);
 /* The part behind the last '/', or the whole name. */
 const char *wc_base_name(const char *path);
 /* Length of the directory part without its last '/', 0 if there is none, 1 for "/". */
 size_t wc_dir_length(const char *path);
 bool wc_same_directory(const char *a, const char *b);
-/* The same of path[0..n), for going up; 0 from "/" on. */
+/* Length of the directory above path[0..n), without its last '/'; 0: path[0..n) is at the top. */
 size_t wc_dir_above(const char *path, size_t n);
 
 /* Decimal number at s[0..n); stops at the first other character. Returns the characters used
@@ -79,9 +79,9 @@ size_t wc_dir_above(const char *path, size_t n);
 size_t wc_parse_number(const char *s, size_t n, uint64_t *out);
 
 /*
- * A list as LD_LIBRARY_PATH and PATH are: WC_EACH_ELEMENT(e, list, ":") use(e.p, e.n); Elements may
- * be empty, the last one too, and "" is one empty element; NULL has none. There are one or two
- * separators.
+ * Goes through a list like LD_LIBRARY_PATH: WC_EACH_ELEMENT(e, list, ":") use(e.p, e.n); Elements
+ * may be empty, the last one too; "" is one empty element, NULL has none. `separators` are one or
+ * two characters.
  */
 struct wc_element {
     const char *p; /* NULL: behind the last */
@@ -106,23 +106,23 @@ void wc_text_add(struct wc_text *t, const char *s); /* NULL adds nothing */
 void wc_text_add_n(struct wc_text *t, const char *s, size_t n);
 void wc_text_add_char(struct wc_text *t, char c);
 /*
- * Adds what printf would print, of this part of its language: %s (NULL adds nothing), %.*s, %c, %%,
- * and %d, %u, %x of int, l, ll, z and j. int64_t is %jd, uint64_t %ju or %jx. Of a format that has
- * anything else all from there on is added as it stands.
+ * Adds what printf would print. It knows %s (NULL adds nothing), %.*s, %c, %%, and %d, %u, %x, each
+ * also with l, ll, z or j; int64_t is %jd, uint64_t %ju or %jx. From any other conversion on, the
+ * rest of the format is added unchanged.
  */
 void wc_text_format(struct wc_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void wc_text_format_list(struct wc_text *t, const char *format, va_list list)
     __attribute__((format(printf, 2, 0)));
-/* A text (NULL: ""), or what that would add, in a buffer of its own. False: it was cut. */
+/* Copies s (NULL: ""), or a formatted text, into a buffer of cap bytes. False: it was cut. */
 bool wc_str_copy(char *to, size_t cap, const char *s);
 bool wc_str_format(char *to, size_t cap, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Memory that only grows and is given back as a whole. The owner supplies `more`, which returns
- * zeroed memory of at least n bytes aligned to 16, or NULL when there is no more: callers then
- * drop what they wanted to keep and print so.
+ * Memory that only grows and is freed as a whole. The owner supplies `more`, which returns zeroed
+ * memory of at least n bytes aligned to 16, or NULL if there is none: the caller then drops what it
+ * wanted to keep, and counts or reports the loss.
  */
 struct wc_arena {
     void *(*more)(void *owner, size_t n);
@@ -131,7 +131,7 @@ struct wc_arena {
 void *wc_arena_take(struct wc_arena *a, size_t n);
 char *wc_arena_string(struct wc_arena *a, const char *s);             /* NULL in, NULL out */
 char *wc_arena_string_n(struct wc_arena *a, const char *s, size_t n); /* copies n bytes + NUL */
-/* What wc_text_format would add, whole; NULL: no memory. */
+/* The whole text that wc_text_format would add; NULL: no memory. */
 char *wc_arena_format(struct wc_arena *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *wc_arena_format_list(struct wc_arena *a, const char *format, va_list list)

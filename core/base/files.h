@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The small read-only view of the file system through which core/ reads. The shim fills it with raw
- * system calls, the command with the same or with a view below another root.
+ * Read-only access to files for core/, by functions of the caller. Those of the shim make raw
+ * system calls; those of the command may also read below another root, or through an overlay.
  */
 #pragma once
 
@@ -11,24 +11,24 @@ struct wc_file_stat {
     uint64_t device, inode, size;
     int64_t mtime; /* seconds */
     bool regular, directory;
-    bool closed; /* of what could not be looked at: a directory on the way is not to be entered */
+    bool closed; /* facts() failed because a directory of the path may not be entered */
 };
 
 struct wc_files {
     void *ctx;
     /* Up to cap bytes from offset; *n: how many were there. False: cannot be read. */
     bool (*read)(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n);
-    /* Follows links. False: not there, or *out says why that is not known. */
+    /* As stat, which follows links. False: there is no such file, or out->closed. */
     bool (*facts)(void *ctx, const char *path, struct wc_file_stat *out);
     /* Calls each(arg, name) for every entry but . and .. until it returns false. */
     bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
     /* Canonical path into to (cap bytes). False: not there, or it does not fit. */
     bool (*real_path)(void *ctx, const char *path, char *to, size_t cap);
-    /* May be NULL: what wc_reading_find() would find by reading (reading.h), into *at. False: it
-     * has to be read. */
+    /* May be NULL. Puts the result of wc_reading_find() (reading.h) into *at without reading the
+     * file. False: the file has to be read. */
     bool (*find)(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
                  uint64_t *at);
-    /* May be NULL: is it known that dir, as it is now, has no entry that ends in ".dist-info"? */
+    /* May be NULL. Has dir certainly no entry that ends in ".dist-info"? False: list it. */
     bool (*no_dist_info)(void *ctx, const char *dir);
 };
 

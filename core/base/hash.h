@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashes of what tables are kept by. They stay within the process.
+ * Hashes for tables in memory. They may differ from one release to the next.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ static inline uint64_t wc_hash_bytes(uint64_t hash, const void *p, size_t n) {
     return wc_hash_word(hash, word);
 }
 
-/* NULL is as "". */
+/* NULL counts as "". */
 static inline uint64_t wc_hash_text(uint64_t hash, const char *s) {
     return wc_hash_bytes(hash, s, s ? wc_str_length(s) : 0);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON text without memory: a sink that counts what it is given and keeps what fits, and the
- * spelling of strings. For core/model/record.c; core/base/shown.c shares
- * wc_utf8_length.
+ * Writes JSON for core/model/record.c without allocating: a sink that counts what it is given and
+ * keeps what fits, and the escaping of strings. core/base/shown.c uses the functions of UTF-8.
  */
 #pragma once
 
@@ -18,14 +17,14 @@ struct wc_json {
 /* Bytes (1 to 4) of the well-formed UTF-8 character at s, 0 if there is none (at the end too).
  * Rejects overlong forms, surrogates, and what is above U+10FFFF (Unicode 15, table 3-7). */
 size_t wc_utf8_length(const char *s);
-/* The character of n bytes (wc_utf8_length) at s, if it must not be shown as it stands, else 0: a
- * terminal would take it as an order, or nobody would see that it is there. */
+/* The character of n bytes (wc_utf8_length) at s if it must be escaped, because a terminal obeys it
+ * or does not show it; else 0. */
 uint32_t wc_utf8_hidden(const char *s, size_t n);
 
 void wc_json_add(struct wc_json *j, const char *s, size_t n);
 void wc_json_add_text(struct wc_json *j, const char *s); /* as it is, unquoted */
 /* WC_NULL is null. */
 void wc_json_add_int(struct wc_json *j, int64_t v);
-/* Quoted; NULL is null. Between the quotes stand at most `most` bytes: what is over is left out at
- * a character's end, and its bytes are counted in cut. */
+/* Quoted; NULL is null. At most `most` bytes stand between the quotes: the rest is left out from a
+ * whole character on, and counted in cut. */
 void wc_json_add_string(struct wc_json *j, const char *s, size_t most);

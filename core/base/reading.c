@@ -34,7 +34,8 @@ static size_t read_window(struct wc_reading *r, const char *path, uint64_t at) {
     return n < r->window_size ? n : r->window_size;
 }
 
-/* Index of text in the window, window's end if it is not there. first: the window begins a line. */
+/* Index of text in the n bytes of the window; n: it is not there. first: the window begins a line.
+ */
 static size_t find_in_window(const struct wc_reading *r, size_t n, const char *text, size_t length,
                              bool at_line, bool first) {
     const char *w = r->window;
@@ -61,7 +62,8 @@ uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, 
             return from + found;
         if (n < r->window_size)
             return WC_NOWHERE;
-        /* What may have been cut at the end is looked at again, with the character before it. */
+        /* The next window begins with the end of this one, where the text may have been cut, and
+         * with the character before it. */
         size_t step = n - length;
         first = r->window[step - 1] == '\n';
         from += step;
@@ -92,10 +94,11 @@ struct pieces {
     const char *separators;
     bool (*each)(void *ctx, const char *piece);
     void *ctx;
-    bool skip; /* what comes first is the rest of one that was too long */
+    bool skip; /* the window begins with the rest of a piece that was too long */
 };
 
-/* Gives out the whole pieces of the window. *used: where the one begins that its end cuts. */
+/* Calls each() with the whole pieces of the window. *used: where the last piece begins, which the
+ * end of the window cuts. */
 static bool pieces_of_window(struct wc_reading *r, size_t n, struct pieces *p, size_t *used) {
     const char most_often = p->separators[0];
     const bool others = most_often && p->separators[1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading other people's text files through struct wc_files, with the caller's scratch memory and
- * nothing else. For core/ alone.
+ * Reads text files, which may be damaged or hostile, through struct wc_files, in scratch memory of
+ * the caller. For core/ alone.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 struct wc_reading {
     const struct wc_files *files;
-    struct wc_buffer_arena memory; /* names and paths; set `used` back to give them up */
+    struct wc_buffer_arena memory; /* names and paths; set `used` back to free them */
     char *window;                  /* a piece of a file */
     size_t window_size;
 };
@@ -35,8 +35,8 @@ bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *
 /* What stands behind `text` on the first line that begins with it. False: there is no such line. */
 bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
                       size_t cap);
-/* Gives each piece of a file between characters of `separators` to each(), without them, until it
- * returns false. A piece that is longer than the window is left out. each() may use r's memory, but
- * not read through r. False: the file cannot be read. */
+/* Calls each() with each piece of a file between characters of `separators`, until it returns
+ * false. Pieces longer than the window are left out. each() may use r's memory, but not read
+ * through r. False: the file cannot be read. */
 bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
                      bool (*each)(void *ctx, const char *piece), void *ctx);

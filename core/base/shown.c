@@ -44,7 +44,7 @@ void wc_text_add_shown(struct wc_text *t, const char *s) {
 
     for (; s && (n = wc_shown(s, out, &used)) > 0 && !t->cut; s += used) {
         if (n > t->cap - 1 - t->n)
-            t->cut += n; /* no half of one */
+            t->cut += n; /* no part of a character */
         else
             wc_text_add_n(t, out, n);
     }
@@ -83,7 +83,7 @@ static void add_without_middle(struct wc_text *t, const char *s, size_t width) {
     wc_text_format(t, "%s%s", GAP, s + bytes_of(s, all - tail));
 }
 
-/* The first directory, so that it is known whose it is, and as many of the last as fit. */
+/* Keeps the first directory, which tells the tree, and as many of the last as fit. */
 void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width) {
     const char *second = wc_str_find_char(s + (*s == '/'), '/'), *tail;
     size_t head = second ? (size_t)(second - s) + 1 : 0;

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text for people, without memory: names come out of files and logs, so each is shown harmless and
- * in few columns. The shim prints by this as well as the command.
+ * Makes names from files and logs safe to print, and short; allocates nothing. Both the shim and
+ * the command print with it.
  */
 #pragma once
 
 #include "base.h"
 
 /*
- * How the character at s is shown: everything that a terminal could take as an order, or that would
- * not be seen (wc_utf8_hidden), is spelled out: ASCII's controls and bytes that are no UTF-8 as
- * \x1b, others as \u202e. Puts it into out; *used: its bytes in s. Returns the bytes in out, 0 at
- * the end.
+ * Writes the character at s to out as it is printed. Characters that a terminal obeys or does not
+ * show (wc_utf8_hidden) are escaped: ASCII's controls and bytes that are no UTF-8 as \x1b, others
+ * as \u202e. *used: its bytes in s. Returns the bytes in out, 0 at the end.
  */
 #define WC_SHOWN_MOST 12
 size_t wc_shown(const char *s, char out[WC_SHOWN_MOST], size_t *used);
 void wc_text_add_shown(struct wc_text *t, const char *s); /* NULL adds nothing */
 
-/* Characters, each taken for one column. The text is well-formed, as what wc_shown makes. */
+/* Number of characters, which counts each as one column. s is valid UTF-8, as wc_shown makes it. */
 size_t wc_columns(const char *s);
-/* The same of its first n bytes. */
+/* The same of the first n bytes of s. */
 size_t wc_columns_n(const char *s, size_t n);
-/* s with whole directories, then characters, left out of its middle: at most `width` columns, of
- * which there are 8 at least. */
+/* Adds s in at most `width` columns (at least 8): leaves whole directories out of its middle, then
+ * characters. */
 void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width);

@@ -246,7 +246,7 @@ struct arguments {
     va_list list; /* a struct, since a parameter of the bare type may be a pointer */
 };
 
-/* The conversion at p, behind its '%'. Returns what follows it; NULL: it is none of ours. */
+/* Adds the conversion at p, behind its '%'. Returns what follows it; NULL: an unknown one. */
 static const char *convert(struct wc_text *t, const char *p, struct arguments *a) {
     bool wide = *p == 'l' || *p == 'j' || *p == 'z';
     size_t most = SIZE_MAX;
