@@ -5,12 +5,12 @@
 #include "core/knowledge/frameworks.h"
 
 enum compares {
-    PROMISED,       /* by NVIDIA: no older minor, from cuDNN 7 on */
-    SAME_MINOR,     /* that, and the major */
-    NO_OLDER_MINOR, /* of the same major */
+    PROMISED,       /* NVIDIA's promise: no older minor, from cuDNN 7 on */
+    SAME_MINOR,     /* the same major and minor */
+    NO_OLDER_MINOR, /* the same major, and no older minor */
     NO_OLDER_PATCH,
     SAME_PATCH,
-    MINOR_BY_MAJOR, /* the same below cuDNN 7, no older from 7 on */
+    MINOR_BY_MAJOR, /* SAME_MINOR below cuDNN 7, NO_OLDER_MINOR from 7 on */
 };
 enum refusal { ENDS, WARNS };
 
@@ -46,8 +46,8 @@ const char *wc_rule_explanation(enum wc_rule rule) {
 
 /* ---- which rule ---- */
 
-/* An open end holds for an unknown version, too; a bound needs every version that v could be on
- * its side. */
+/* An open end holds for an unknown version, too. A bound holds only if it holds for every version
+ * that v may stand for. */
 static bool from_on(const char *from, struct wc_version v) {
     return !*from || (wc_version_known(v) && wc_version_compare(v, wc_version_of(from)) >= 0);
 }
@@ -67,11 +67,11 @@ enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version versi
     return WC_RULE_NVIDIA;
 }
 
-/* ---- what it says ---- */
+/* ---- the checks ---- */
 
 enum order { OLDER, SAME, NEWER, UNDECIDED };
 
-/* Of the runtime against the build, in their first n fields. */
+/* Compares the first n fields of the runtime version with those of the built one. */
 static enum order order_of(struct wc_version built, struct wc_version runtime, size_t n) {
     const int32_t b[] = {built.major, built.minor, built.patch};
     const int32_t r[] = {runtime.major, runtime.minor, runtime.patch};
@@ -110,7 +110,7 @@ static enum wc_fit minor_by_major(struct wc_version built, struct wc_version run
     return equal_in(built, runtime, 2);
 }
 
-/* Where nothing is promised, only the very version that was built with is sure. */
+/* Before cuDNN 7 nothing is promised: only the built version itself surely fits. */
 static enum wc_fit promised(struct wc_version built, struct wc_version runtime) {
     if (runtime.major >= FIRST_WITH_PROMISE)
         return not_older_in(built, runtime, 2);
@@ -120,7 +120,7 @@ static enum wc_fit promised(struct wc_version built, struct wc_version runtime) 
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime) {
     if (!is_rule(rule))
         return WC_FIT_UNKNOWN;
-    /* Whatever a framework compares: other functions, and other names of its parts. */
+    /* Whatever a framework compares: another major has other functions, and other part names. */
     if (equal_in(built, runtime, 1) == WC_OTHER_MAJOR)
         return WC_OTHER_MAJOR;
     switch (rules[rule].compares) {

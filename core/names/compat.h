@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which runtime version does a host accept that was built with another one? The frameworks' own
- * checks, era by era (tables: core/knowledge/rules.def and frameworks.def), and NVIDIA's promise
- * where there is no check.
+ * Which runtime versions does a host accept that was built with a given version? By the check of
+ * its framework (tables: core/knowledge/rules.def and frameworks.def), or by NVIDIA's promise if
+ * the framework has no check.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version versi
 /* built: what the host was compiled with; runtime: what cudnnGetVersion would say.
  * FIT_UNKNOWN when a field that the rule needs is unknown. */
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime);
-/* Does a host with that rule go on with what it refuses? */
+/* Does a host with that rule only warn, and go on? */
 bool wc_rule_only_warns(enum wc_rule rule);
 /* For old TensorFlow's message: (v/100)*100 of the version number. */
 uint64_t wc_compatibility_number(struct wc_version v);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which names hint at CUDA (names.h). The shim asks it of every name while it is asleep, before its
- * tables are relocated: no pointer stands in a table here, and nothing of another file is called.
+ * Which names hint at CUDA (names.h). The shim calls this for every name while it sleeps, before
+ * its tables are relocated. So the table here has no pointers, and no function of another file is
+ * called.
  */
 #include "names.h"
 
@@ -29,7 +30,7 @@ static bool word_at(const char *s, const char *word, enum end end) {
     return !*word && (end == PREFIX || !wc_is_alphanumeric(*s));
 }
 
-/* What follows the first `part` of a name; NULL: it is not there. */
+/* The text behind the first `part` of a name; NULL: the name does not contain it. */
 static const char *behind(const char *name, const char *part) {
     for (; *name; name++) {
         size_t n = 0;
@@ -41,7 +42,7 @@ static const char *behind(const char *name, const char *part) {
     return NULL;
 }
 
-/* Does a word there count? */
+/* Does a word at s count as a hint? */
 static bool counts(const char *name, const char *s, enum where where) {
     /* The standard library's extension modules lie in an environment of any name. */
     const char *standard = behind(name, "/lib-dynload/"), *package;
@@ -56,8 +57,8 @@ static bool counts(const char *name, const char *s, enum where where) {
     return !behind(s, "/");
 }
 
-/* Asked of every word of every path that a process opens, so it comes before all else. A digit may
- * pass for a letter here, but two letters leave few words over. */
+/* A quick filter, because every word of every path that a process opens is tested. Some other
+ * characters share the bit of a letter, but few words pass the test of two letters. */
 #define BIT(c) (UINT64_C(1) << ((unsigned)(c) % 64))
 #define PAIR(a, b) BIT((unsigned)((a) | 0x20) * 4 + (unsigned)((b) | 0x20))
 static inline bool may_begin_a_hint(const char *s) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a name says (names.h); the words are in names.def. */
+/* Names of libraries (names.h). */
 #include "names.h"
 
 enum numbered { ITSELF, BY_CUDA };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a file name, SONAME or symbol version says: facade, part, CUDA dependency, driver,
- * framework. Tables: core/knowledge/names.def.
+ * Reads a file name, SONAME or symbol version: is it a facade, part, CUDA dependency or driver?
+ * Does it hint at CUDA or a framework? Tables: core/knowledge/names.def, frameworks.def.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ struct wc_name {
 /* name: a path or a bare name (its last element counts); NULL is OTHER. */
 struct wc_name wc_name_read(const char *name);
 enum wc_name_kind wc_name_kind_of(const char *name);
-/* A facade asks for each part by four names and most often has to: of them that with the major
- * alone is searched for and judged by. Is it one of the others? */
+/* A facade tries up to four names for each part, and most of them fail on a sound installation.
+ * Only the name with the major alone (libcudnn_ops.so.9) counts. Is this name one of the others? */
 bool wc_name_is_one_of_many(const char *name);
 /* A library of cuDNN itself, facade or part. */
 bool wc_kind_is_cudnn(enum wc_name_kind kind);
@@ -35,9 +35,9 @@ int32_t wc_name_cuda(const char *name);
 /* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)
  */
 bool wc_name_hints(const char *name);
-/* The same of what follows its first n bytes, the directories of a name that does not. */
+/* The same, if its first n bytes are directories that are known not to hint. */
 bool wc_name_hints_behind(const char *name, size_t n);
-/* Our own library, which has names of cuDNN's in it and wants none. */
+/* Our own library, which contains names of cuDNN functions and uses none. */
 #define WC_OWN_NAME "libwhichcudnn.so"
 /* Could this name have brought an object with that path and SONAME? */
 bool wc_name_fits(const char *asked, const char *path, const char *soname);

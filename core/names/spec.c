@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of versions as package metadata and WHICHCUDNN_EXPECT state them (version.h). The rules are
- * PEP 440's; what cuDNN adds is that a version often has fields that nobody knows, so that the
- * answer has three values.
+ * Sets of versions as package metadata and WHICHCUDNN_EXPECT state them (version.h), by the rules
+ * of PEP 440. Fields of a cuDNN version are often unknown, so the answer has three values.
  */
 #include "version.h"
 
@@ -14,7 +13,7 @@ static const struct {
     char sign[4];
     enum wc_spec_op op;
 } signs[] = {
-    /* A sign stands before those that it begins with. */
+    /* A longer sign stands before the signs that it begins with. */
     {"===", WC_EQ}, {"==", WC_EQ}, {"!=", WC_NE}, {">=", WC_GE},
     {"<=", WC_LE},  {">", WC_GT},  {"<", WC_LT},  {"~=", WC_COMPATIBLE},
 };

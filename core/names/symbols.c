@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of cuDNN's functions and what it tells about a host or a library (symbols.h). */
+/* The table of cuDNN's functions, and the releases that fit a set of them (symbols.h). */
 #include "symbols.h"
 
 struct row {
@@ -29,7 +29,7 @@ int wc_function_count(void) {
 }
 
 int wc_function_find(const char *name) {
-    /* Asked for each symbol of a host: most are none by their first letter. */
+    /* Called for each symbol of a host: the first letter excludes most. */
     bool may_be = name && name[0] == 'c' && wc_str_starts(name, "cudnn");
     int low = 0, high = may_be ? COUNT : 0;
     while (low < high) {
@@ -91,7 +91,7 @@ void wc_release_range_imports(struct wc_release_range *r, int function) {
     lower_ceiling(r, wc_function_last(function));
 }
 
-/* The newest that is older than v: 9.5.1 -> 9.5.0, 9.5.0 -> any 9.4, 9.0.0 -> any 8. */
+/* The newest release that is older than v: 9.5.1 -> 9.5.0, 9.5.0 -> any 9.4, 9.0.0 -> any 8. */
 static struct wc_version older_than(struct wc_version v) {
     if (v.patch > 0)
         return (struct wc_version){v.major, v.minor, v.patch - 1, -1};
@@ -108,15 +108,15 @@ static bool is_later(int function, struct wc_version floor) {
 
 void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),
                               void *ctx) {
-    /* Asked for is only what could raise the floor: most of the hundreds cannot. */
+    /* Only functions that could raise the floor are looked up: most of the hundreds cannot. */
     for (int f = 0; f < COUNT; f++)
         if (is_later(f, r->floor) && has(ctx, f))
             r->floor = wc_function_first(f);
     if (!wc_version_known(r->floor))
-        return; /* no cuDNN at all: what it lacks proves nothing */
+        return; /* it exports no cuDNN function: what it lacks proves nothing */
     for (int f = 0; f < COUNT; f++) {
-        /* What it lacks and could have by its floor was taken away before, or is in another part:
-         * only what came later bounds it, and of that it has nothing. */
+        /* A function that it lacks, and that is no newer than the floor, was removed or is in
+         * another part. So only newer functions bound it, and it has none of those. */
         if (is_later(f, r->floor))
             lower_ceiling(r, older_than(wc_function_first(f)));
         else if (wc_version_known(wc_function_last(f)) && has(ctx, f))

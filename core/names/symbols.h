@@ -19,14 +19,15 @@ struct wc_version wc_function_first(int function);
 struct wc_version wc_function_last(int function);
 
 /*
- * The oldest release that has all functions of a set, and the newest; from imports this dates a
- * host, from exports a library. Start with {NONE, NONE}; call for each member.
+ * The oldest and the newest release that have all functions of a set: the imports of a host, or the
+ * exports of a library. Start with {NONE, NONE}; call for each import.
  */
 struct wc_release_range {
     struct wc_version floor, ceiling; /* NONE: no bound seen */
 };
 void wc_release_range_imports(struct wc_release_range *r, int function);
-/* From what a library exports (has) and lacks: floor = newest `first` among what it has; ceiling =
- * below the `first` of what it lacks or at the `last` of what it has. has(ctx, function). */
+/* From the functions that a library exports and lacks: floor is the newest `first` of those that it
+ * has; ceiling is below the `first` of those that it lacks, and at most the `last` of those that it
+ * has. has(ctx, function): does it export that one? */
 void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),
                               void *ctx);

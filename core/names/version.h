@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuDNN versions: numbers as the library gives them, text as people write it, ranges as package
- * metadata states them. For every room.
+ * metadata states them.
  */
 #pragma once
 

@@ -8,12 +8,12 @@
 #include "core/elf/elf_inside.h"
 
 enum {
-    NEAR = 64,        /* bytes around an argument in which the others of its call are, */
-    PUSH_BEFORE = 32, /* and in which the pushed one is */
-    PUSH_BEHIND = 48,
-    NEAR_WORDS = 12, /* the same in instructions, aarch64 */
-    MOST_PART = 100, /* minor and patch are smaller: CUDNN_VERSION has two digits for them, */
-    MOST_PATCH = 20, /* and no patch was ever above 9 */
+    NEAR = 64,        /* the other arguments of a call are at most so many bytes away */
+    PUSH_BEFORE = 32, /* the pushed argument is at most so many bytes before, */
+    PUSH_BEHIND = 48, /* or behind */
+    NEAR_WORDS = 12,  /* the same in instructions, aarch64 */
+    MOST_PART = 100,  /* minor and patch are smaller: CUDNN_VERSION has two digits for them, */
+    MOST_PATCH = 20,  /* and no patch was ever above 9 */
     MOST_CODE = 8 << 20,
     MOST_FUNCTION = 8192,
 };
@@ -55,7 +55,7 @@ static int32_t minor_at(const unsigned char *p) {
     return p[0] == 0x41 && p[1] == 0xb9 && word(p + 2) < MOST_PART ? (int32_t)word(p + 2) : -1;
 }
 
-/* That of them which is nearest to `at`. */
+/* The minor that is set nearest to `at`. */
 static int32_t minor_near(const unsigned char *p, uint64_t from, uint64_t to, uint64_t at) {
     for (uint64_t far = 0; far <= NEAR; far++) {
         int32_t minor = -1;
@@ -69,7 +69,7 @@ static int32_t minor_near(const unsigned char *p, uint64_t from, uint64_t to, ui
     return -1;
 }
 
-/* push $patch, the only one of a small number there; -1: none, or several that differ. */
+/* push $patch, the only push of a small number there; -1: none, or several that differ. */
 static int32_t pushed(const unsigned char *p, uint64_t from, uint64_t to) {
     int32_t patch = -1;
     for (uint64_t i = from; i + 2 <= to; i++) {
@@ -112,7 +112,7 @@ static int32_t copied(uint32_t instruction, uint32_t reg) {
     return (int32_t)(instruction >> 16 & 31);
 }
 
-/* Where a register gets its number within the words around `at`, not across a call; n: nowhere. */
+/* The offset near `at` at which a register is set, not across a call; n: nowhere. */
 static uint64_t set_near(const unsigned char *p, uint64_t n, uint64_t at, uint32_t reg) {
     for (int way = -1; way <= 1; way += 2) {
         for (uint64_t k = 1; k <= NEAR_WORDS; k++) {
@@ -199,7 +199,7 @@ struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t majo
     return agreed(&f);
 }
 
-/* Bytes of a store of a constant to the stack before that constant; 0: another instruction. */
+/* Length of the instruction before its constant, if it stores a constant to the stack; else 0. */
 static size_t stored(const unsigned char *p) {
     if (p[0] != 0xc7)
         return 0;

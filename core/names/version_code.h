@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Version numbers that stand in machine code as constants. For core/ alone.
+ * Finds version numbers that stand in machine code as constants. For core/ alone.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arguments.h"
 
+/* A row of core/knowledge/interpreters.def. */
 struct interpreter {
     const char *names, *flags, *joined, *valued, *apart, *module, *script, *code, *mark;
     const char *words, *valued_words, *script_words;
@@ -14,7 +15,7 @@ static const struct interpreter interpreters[] = {
 
 /* ---- names and options of the table ---- */
 
-/* Where in a list of words, between blanks, text[0..n) stands. */
+/* Is text[0..n) one of the words, which blanks separate? */
 static bool in_words(const char *words, const char *text, size_t n) {
     while (*words) {
         size_t length = 0;
@@ -27,7 +28,7 @@ static bool in_words(const char *words, const char *text, size_t n) {
     return false;
 }
 
-/* python3.11, bash-5.2: how much of it is the name. */
+/* Length of the name in python3.11, bash-5.2. */
 static size_t without_version(const char *base) {
     size_t n = 0;
     while (base[n] && !wc_is_digit(base[n]))
@@ -50,10 +51,10 @@ static bool has(const char *letters, char letter) {
 
 /* ---- going through a line ---- */
 
-/* What an argument means for those behind it. */
+/* How an argument changes what the next ones mean. */
 enum meaning {
     IS_OPTION,
-    TAKES_NEXT, /* its value is the next one */
+    TAKES_NEXT, /* its value is the next argument */
     IS_SCRIPT,  /* text: the name */
     SCRIPT_IS_NEXT,
     IS_MODULE,
@@ -64,11 +65,11 @@ enum meaning {
 };
 
 struct argument {
-    const char *text; /* the name that is in it */
-    size_t values;    /* of TAKES_NEXT: how many */
+    const char *text; /* IS_SCRIPT, IS_MODULE: the name in it */
+    size_t values;    /* TAKES_NEXT: how many arguments it takes */
 };
 
-/* -W ignore, -Wignore: of its letters the last, s, has a value. */
+/* -W ignore, -Wignore: letter s has a value, which is the rest, or else the next argument. */
 static enum meaning rest_or_next(const char *s, enum meaning rest, enum meaning next,
                                  struct argument *a) {
     a->text = s + 1;
@@ -107,7 +108,7 @@ static enum meaning read_argument(const struct interpreter *i, const char *s, st
     if (s[0] != '-')
         return *s ? IS_SCRIPT : UNKNOWN;
     if (!s[1])
-        return UNKNOWN; /* what comes by standard input */
+        return UNKNOWN; /* the script comes from standard input */
     if (wc_str_same(s, "--"))
         return ENDS_OPTIONS;
     while (s[n] && s[n] != '=' && s[n] != ':')
@@ -147,7 +148,7 @@ static const char *next(struct line *l) {
     return s;
 }
 
-/* A value that looks like an option is none, for all that can be known. */
+/* A value that looks like an option is probably none. */
 static const char *next_value(struct line *l) {
     const char *s = next(l);
     return s && s[0] != '-' && s[0] != '+' ? s : NULL;
@@ -160,7 +161,7 @@ static bool skip_values(struct line *l, size_t n) {
     return true;
 }
 
-/* module: "-m" goes before it. NULL: it is not there. */
+/* module: "-m" or NULL, kept before the name. name NULL: keeps nothing. */
 static void keep_name(struct kept *k, const char *module, const char *name) {
     if (name && module)
         keep(k, module);
@@ -196,7 +197,7 @@ static void keep_script(const struct interpreter *i, struct line *l, struct kept
         }
 }
 
-/* A process that writes its title over its arguments puts all that it likes into the first. */
+/* A process that writes a title over its arguments puts all of it into the first. */
 static bool is_title(const char *first, const char *executable) {
     return wc_str_find_char(first, ' ') &&
            !(executable && wc_str_starts(wc_base_name(executable), wc_base_name(first)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host wants, as demand records: see emit.h. */
+/* Demand records: which cuDNN a host requires (emit.h). */
 #include "core/names/compat.h"
 #include "core/names/symbols.h"
 #include "emit.h"
@@ -16,7 +16,8 @@ static void begin(struct wc_record *r, const struct wc_library *host, enum wc_de
     r->u.demand.source_path = host->path;
 }
 
-/* 0: it names none. libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
+/* The major in a facade's name; 0: there is none. libcudnn.so.7.0 is cuDNN 3, numbered after CUDA.
+ */
 static int major_named(const char *name) {
     struct wc_name read = wc_name_read(name);
     return read.kind == WC_NAME_FACADE && read.version.major > 0 && read.version.minor < 0
@@ -40,12 +41,12 @@ static void emit_major(const struct wc_sink *to, const struct wc_library *host,
 struct imports {
     int functions;
     struct wc_release_range range;
-    const char *symbol_version; /* that they ask for */
+    const char *symbol_version; /* of the first import that has one */
     const char *newest[8];
     size_t newest_count;
 };
 
-/* Keeps the names whose first release is the newest of all. */
+/* Keeps the names of the functions that came last: they set the oldest possible release. */
 static void note_newest(struct imports *in, int function) {
     struct wc_version before = in->range.floor;
     wc_release_range_imports(&in->range, function);
@@ -114,13 +115,13 @@ static void emit_metadata(const struct wc_sink *to, const struct wc_library *hos
     to->add(to->ctx, &r);
 }
 
-/* What is read before it is emitted lies at the beginning of the reader's scratch. */
+/* Lies at the beginning of the reader's scratch memory. */
 struct found {
     struct wc_metadata_demand demand[DEMANDS_MOST];
     struct wc_identity identity;
 };
 
-/* Of a library that nobody loaded, by what it holds or is called. False: it does not say. */
+/* The version of a library that need not be loaded, from its contents or name. False: unknown. */
 static bool version_of(const char *path, const struct wc_reader *reader,
                        struct wc_identity *identity, char version[WC_VERSION_TEXT]) {
     struct wc_library l;
@@ -133,8 +134,8 @@ static bool version_of(const char *path, const struct wc_reader *reader,
     return reader->close(reader->ctx) && known && wc_version_text(identity->version, version);
 }
 
-/* What a table or a package's name says of a release is of the file that its makers built: one that
- * is linked with another major is not that file. */
+/* A table, or a package's name, tells what the makers of a release built with. A host that is
+ * linked with another major was built by others: the demand does not apply to it. */
 static bool is_of_another_build(const struct wc_metadata_demand *d, const struct wc_library *host) {
     const char *needed;
     if (d->kind != WC_demand_kind_BUILT || d->by_file || !host->image)

@@ -19,7 +19,7 @@ void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *
 
 /* ---- libraries ---- */
 
-/* Fields that three kinds of records have alike. */
+/* Three kinds of records have these fields. */
 #define SET_INSTALLATION(record, id)                                                               \
     ((record)->installation_kind = (id)->installation_kind,                                        \
      (record)->installation = wc_str_or_null((id)->installation),                                  \
@@ -29,7 +29,7 @@ void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *
     ((record)->version = wc_version_text((id)->version, text),                                     \
      (record)->version_source = (id)->version_source)
 
-/* What nearly every library needs: it tells nothing. */
+/* Nearly every library needs these. */
 static bool is_everywhere(const char *name) {
     static const char *const names[] = {"libc.so.",      "libm.so.",     "libdl.so.",
                                         "librt.so.",     "libutil.so.",  "libgcc_s.so",
@@ -174,7 +174,8 @@ void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
 
 /* ---- searches ---- */
 
-/* What a facade is, as far as that can be read without loading it. Parts lie beside theirs. */
+/* Reads what a candidate is, without loading it. Called for facades only: parts lie beside theirs.
+ */
 static void identify(struct wc_replay *r, const struct wc_reader *reader,
                      struct wc_candidate_record *c) {
     struct wc_library l;

@@ -23,7 +23,7 @@ void wc_library_set_stat(struct wc_library *l, const struct wc_file_stat *file) 
     l->mtime = file->mtime;
 }
 
-/* A library that has these is cuDNN, or a host that has cuDNN or stubs of it inside. */
+/* A library that defines these is cuDNN, or a host with cuDNN, or stubs of it, linked in. */
 static bool defines_cudnn(const struct wc_elf_image *e) {
     return wc_elf_defines(e, "cudnnCreate") || wc_elf_defines(e, "cudnnGetVersion") ||
            wc_elf_defines(e, "cudnnBackendFinalize");

@@ -18,7 +18,7 @@ static bool read_limit(struct wc_reading *r, uint64_t *out) {
     return wc_parse_number(at, wc_str_length(at), out) > 0;
 }
 
-void wc_check_mapping(const struct wc_reader *reader, const char *path, bool said,
+void wc_check_mapping(const struct wc_reader *reader, const char *path, bool refused,
                       struct wc_file_check *check) {
     struct wc_reading reading;
     struct wc_mount mount;
@@ -32,7 +32,7 @@ void wc_check_mapping(const struct wc_reader *reader, const char *path, bool sai
         check->fault = WC_file_fault_NO_EXECUTION;
         (void)wc_str_format(check->what, sizeof check->what,
                             "a library on a file system that is mounted noexec: %s", mount.point);
-    } else if (read_limit(&reading, &limit) && (said || check->maps > limit)) {
+    } else if (read_limit(&reading, &limit) && (refused || check->maps > limit)) {
         check->fault = WC_file_fault_NO_ROOM;
         (void)wc_str_format(check->what, sizeof check->what,
                             "a library that takes %ju MiB of address space; the process may have "

@@ -8,7 +8,8 @@
 #include "core/elf/file_check.h"
 #include "library.h"
 
-/* Puts fault and words of a sound file anew where one of these is the reason; path: canonical.
- * said: the system is known to have refused it. Else what is less than the limit may find room. */
-void wc_check_mapping(const struct wc_reader *reader, const char *path, bool said,
+/* Replaces fault and text of a sound file if one of these is the reason. path: canonical. refused:
+ * the loader says that the system refused to map it; otherwise the address space counts as used up
+ * only if the file alone needs more than the limit. */
+void wc_check_mapping(const struct wc_reader *reader, const char *path, bool refused,
                       struct wc_file_check *check);

@@ -81,7 +81,7 @@ unsigned wc_glibc_minor(const char *release) {
     return (unsigned)minor;
 }
 
-/* ---- the computer ---- */
+/* ---- the machine ---- */
 
 static bool read_text(const struct wc_files *files, struct wc_machine *m, const char *path) {
     size_t n = 0;

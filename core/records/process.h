@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first two records of a log, the process and its computer, out of texts that the kernel and
- * the system give. Pure; for the shim in its own process, for the command in others.
+ * The first two records of a log, the process and its machine, from texts of the kernel and from
+ * system files. The shim describes its own process, the command others.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 /* "NAME=value": is it one of core/records/logged_variables.def? */
 bool wc_variable_is_logged(const char *variable);
 
-/* What is not known is NULL or WC_NULL. */
+/* Unknown fields are NULL or WC_NULL. */
 struct wc_process {
     const char *node;
     int64_t start_ticks, parent_pid;
