@@ -94,7 +94,7 @@ static void open_all_relocs(struct wc_elf_image *e, const struct raw *raw) {
         e->relocs = (const unsigned char *)e->relocs + relative * sizeof(Elf64_Rela);
 }
 
-/* whole: all entries, where they were asked for together; NULL: each is. */
+/* Reads entry i. whole: all entries, if they are readable at once; NULL: each is fetched alone. */
 static bool entry(const struct wc_elf_image *e, const unsigned char *whole, size_t i,
                   Elf64_Dyn *out) {
     const void *p =

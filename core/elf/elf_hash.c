@@ -58,7 +58,7 @@ static uint32_t gnu_symbol_count(const struct wc_elf_image *e, const struct wc_e
     return 0;
 }
 
-/* .dynsym ends at the latest where the next table begins. */
+/* .dynsym ends where the next table begins, or before. */
 static uint64_t most_symbols(const struct wc_elf_image *e) {
     const uint64_t others[] = {e->strtab, e->hash,   e->gnu_hash, e->versym, e->verdef, e->verneed,
                                e->rela,   e->jmprel, e->relr,     e->pltgot, e->init,   e->dynamic};

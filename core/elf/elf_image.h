@@ -25,13 +25,13 @@ enum wc_elf_error {
 };
 
 /* Makes n bytes of a file from offset on readable. False: they cannot be read, and count as outside
- * of the image from then on. What it made readable once stays as it was. */
+ * of the image from then on. Bytes that are readable do not change. */
 typedef bool wc_elf_fetch(void *owner, uint64_t offset, uint64_t n);
 
 /* Cleared and filled by wc_elf_from_*; const from then on, free to be copied. */
 struct wc_elf_image {
     uint64_t base;             /* load bias; 0 for a file */
-    const unsigned char *file; /* where there is a fetch, and of a file: the bytes */
+    const unsigned char *file; /* the bytes of a file, or those that fetch makes readable */
     size_t file_size;
     wc_elf_fetch *fetch; /* makes bytes readable; NULL: all are */
     void *fetch_owner;
@@ -49,11 +49,11 @@ struct wc_elf_image {
     bool bind_now;
     bool program;           /* has DT_DEBUG: an executable */
     uint32_t symbols;       /* number of .dynsym entries */
-    uint32_t first_defined; /* entries below it are imports (DT_GNU_HASH; 0: it has none); not all,
-                               see wc_elf_imports_end */
+    uint32_t first_defined; /* entries below it are imports; 0: no DT_GNU_HASH. Others may be, too:
+                               wc_elf_imports_end */
     uint16_t machine;       /* file view; 0 in memory unless the header is mapped */
 
-    /* Tables, each wholly inside one segment (cut to what is); NULL or 0: absent. */
+    /* Tables, each cut to the part that is inside one segment; NULL or 0: absent. */
     const void *symbol_table;
     const char *string_table;         /* strsz bytes, the last of them NUL */
     const void *jump_relocs, *relocs; /* relocs: behind the DT_RELACOUNT relative ones */
@@ -65,7 +65,7 @@ struct wc_elf_image {
         const unsigned char *at; /* the byte of vaddr */
         uint64_t readable;       /* bytes there: memsz in memory, filesz in a file */
         uint32_t flags;
-    } load[WC_ELF_SEGMENTS]; /* further segments are not seen */
+    } load[WC_ELF_SEGMENTS]; /* further segments are ignored */
 };
 
 /*
@@ -75,13 +75,13 @@ struct wc_elf_image {
  */
 enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, const Elf64_Phdr *phdr,
                                      size_t phnum);
-/* Memory of another process, read as it is asked for: bytes is room for n of them, the first of
- * which is that of the link-time address `low`. */
+/* Memory of another process, which fetch reads on demand into `bytes`: room for n bytes, the first
+ * for the link-time address `low`. */
 enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
                                         const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
                                         uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner);
-/* File that is read as it is asked for: bytes is room for n of them; fetch NULL: all are there. The
- * image keeps pointing into bytes. machine 0: any. */
+/* A file of n bytes, which fetch reads on demand into `bytes`; fetch NULL: all bytes are there. The
+ * image keeps pointing into `bytes`. machine 0: any. */
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
                                      uint16_t machine, wc_elf_fetch *fetch, void *owner);
 
@@ -105,10 +105,11 @@ struct wc_elf_symbol {
 };
 /* False: index out of range or damaged entry. */
 bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out);
-/* All imports have lower indices (not only they, where this is past first_defined). DT_GNU_HASH has
- * what is defined last, but in a program also the imports whose address is taken (bfd). */
+/* All imports have indices below this one; definitions may, too, if it is past first_defined.
+ * DT_GNU_HASH puts definitions last, but bfd puts among them imports of a program whose address is
+ * taken. */
 uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
-/* Only the name, cheap. NULL: damaged. */
+/* The name alone, which is cheap. NULL: damaged. */
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
 /* A defined symbol by name through DT_GNU_HASH, else DT_HASH, else a walk. Default versions win. */
 bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name, struct wc_elf_symbol *out);
@@ -119,8 +120,8 @@ const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e);
 
 /* The file of which the i-th entry of DT_VERNEED demands symbol versions; NULL past the last. */
 const char *wc_elf_version_file(const struct wc_elf_image *e, size_t i);
-/* The first of these that the library does not define, and without which the loader refuses e;
- * NULL: none. Of a library that defines no version at all the loader takes what it gets. */
+/* The first version of the i-th entry that the library does not define, so that the loader refuses
+ * e; NULL: none. The loader accepts a library that defines no version at all. */
 const char *wc_elf_version_lacking(const struct wc_elf_image *e, size_t i,
                                    const struct wc_elf_image *library);
 
@@ -134,7 +135,7 @@ struct wc_elf_reloc {
 };
 bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc *out);
 
-/* Searches segments that are not writable for a text: `limit` bytes of them from address *at on (0
- * to begin). Returns the address found, with *at behind its first byte; 0: not there. */
+/* Searches segments that are not writable for n bytes: at most `limit` bytes from address *at on (0
+ * at first). Returns the address found and puts *at behind its first byte; 0: not found. */
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the ELF reader: for core/elf_*.c alone.
+ * Internals of the ELF reader: for core/elf/elf_*.c and core/names/version_code.c alone.
  */
 #pragma once
 
@@ -26,14 +26,15 @@ WC_LAX(uint32_t);
 WC_LAX(uint64_t);
 #define WC_LAX_AT(type, p) (((const struct wc_lax_##type *)(const void *)(p))->v)
 
-/* No chain of a real object is that long; a damaged one must not cost more. */
+/* Longer than any chain of a real object: bounds the work on a damaged one. */
 #define WC_ELF_LONGEST_CHAIN 4096
 
 /* Readable bytes from a link-time address to the end of its segment; 0: it lies in none. */
 uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr);
-/* Where the bytes of an address are that wc_elf_room vouched for; they may have to be fetched. */
+/* The bytes at an address that wc_elf_room found in a segment. wc_elf_fetched() has to come before
+ * they are read. */
 const unsigned char *wc_elf_bytes(const struct wc_elf_image *e, uint64_t vaddr);
-/* To be asked before bytes are touched that wc_elf_at did not give. */
+/* Makes bytes readable that did not come from wc_elf_at. False: they cannot be read. */
 static inline bool wc_elf_fetched(const struct wc_elf_image *e, const void *at, uint64_t n) {
     return !e->fetch ||
            e->fetch(e->fetch_owner, (uint64_t)((const unsigned char *)at - e->file), n);
@@ -57,6 +58,6 @@ static inline bool wc_elf_has_chain(const struct wc_elf_image *e, const struct w
     return i < h->chain_entries && wc_elf_fetched(e, h->chains + 4 * i, 4);
 }
 
-/* Where to go on looking for a byte in p[0..n): where it is, or so near to n that no word is left.
- * Most of a file is passed many bytes at a time. */
+/* Skips from i on many bytes of p[0..n) at a time that are not `byte`: returns its index, or the
+ * index of the last few bytes, which the caller looks at itself. */
 uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n, unsigned char byte);

@@ -6,7 +6,7 @@
 
 #define LOCAL_OR_GLOBAL 1 /* version indices 0 and 1 name no version */
 #define HIDDEN 0x8000u
-/* More than any library has: of damaged ones the product of them is gone through. */
+/* More than any library has. They bound the work on a damaged one, which is their product. */
 enum { FILES_MOST = 64, WANTED_MOST = 256, DEFINED_MOST = 1024 };
 
 static const char *verdef_name(const struct wc_elf_image *e, uint64_t at, const Elf64_Verdef *d) {
@@ -101,7 +101,7 @@ static bool defines_version(const struct wc_elf_image *e, const char *version) {
     for (int i = 0; i < DEFINED_MOST && next_verdef(e, &at, &d); i++)
         if (wc_str_same(verdef_name(e, at, &d), version))
             return true;
-    return at && d.vd_next; /* it has more than that */
+    return at && d.vd_next; /* it has more versions than DEFINED_MOST: not known, so not missing */
 }
 
 const char *wc_elf_version_lacking(const struct wc_elf_image *e, size_t i,

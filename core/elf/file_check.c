@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a file is that is no library, or none for this process: see core/elf/file_check.h. */
+/* Why a file is no library, or none for this process (file_check.h). */
 #include "file_check.h"
 
 #include <elf.h>
@@ -10,8 +10,8 @@
 
 enum { BEGINNING = 1024, SEGMENTS_MOST = 128, PAGE = 4096 };
 
-/* How files begin that get where a library should be; longer ones before those that they begin
- * with. */
+/* First bytes of files that are found in place of a library. A longer row stands before the rows
+ * that it begins with. */
 static const struct {
     const char *bytes, *what;
 } magics[] = {
@@ -139,9 +139,9 @@ static void conclude_foreign(struct checked *l, enum wc_file_fault fault) {
 }
 
 struct segments {
-    int64_t end;       /* they reach up to there; -1: the program headers themselves are cut off */
-    uint64_t dynamic;  /* where the dynamic section lies, 0: there is none */
-    bool loaded, torn; /* any is mapped; one does not begin where a page of the file does */
+    int64_t end;       /* of the last one in the file; -1: the program headers are cut off */
+    uint64_t dynamic;  /* offset of the dynamic section; 0: there is none */
+    bool loaded, torn; /* there is a PT_LOAD; one does not begin where a page of the file does */
 };
 
 static void read_segments(struct checked *l, const Elf64_Ehdr *h, struct segments *s) {
@@ -180,14 +180,14 @@ static void conclude_cut(struct checked *l, int64_t needs) {
     wc_text_add(&l->what, " bytes are there");
 }
 
-/* A copy that made room for the whole file and did not get to its end leaves zeros there. */
+/* An interrupted copy that had allocated the whole file leaves zeros at its end. */
 static bool is_dynamic_lost(struct checked *l, uint64_t offset) {
     Elf64_Dyn first;
 
     return read_at(l, offset, &first, sizeof first) && first.d_tag == DT_NULL;
 }
 
-/* The magic, class and byte order were looked at; GNU's own version of the ABI grows. */
+/* Magic, class and byte order were checked before. Any ABI version is valid with ELFOSABI_GNU. */
 static bool is_header_sound(const Elf64_Ehdr *h) {
     bool gnu = h->e_ident[EI_OSABI] == ELFOSABI_GNU;
     uint64_t rest; /* the version of the ABI, and what has to be zeros */
@@ -198,7 +198,7 @@ static bool is_header_sound(const Elf64_Ehdr *h) {
            h->e_phentsize == sizeof(Elf64_Phdr);
 }
 
-/* What the loader asks of it: elf/dl-load.c, open_verify and _dl_map_object_from_fd. */
+/* The checks of the loader: elf/dl-load.c, open_verify and _dl_map_object_from_fd. */
 static void look_at_library(struct checked *l) {
     struct segments s = {.end = 0};
     Elf64_Ehdr h;
@@ -254,7 +254,7 @@ static bool is_entry(void *arg, const char *name) {
     return !e->there;
 }
 
-/* Its directory names it, and there is nothing behind the name. */
+/* Its directory has an entry of that name, but there is no file: a link that leads nowhere. */
 static bool is_dangling(struct checked *l) {
     char directory[1024];
     struct entry e = {wc_base_name(l->path), false};
@@ -270,7 +270,8 @@ bool wc_closed_directory(const struct wc_files *files, const char *path, char *t
     size_t n = wc_str_length(path), below = n;
     bool closed = false;
 
-    /* The longest beginning that can be looked at, and its entry, which cannot. */
+    /* Finds the longest beginning of the path that can be examined, and the entry in it that
+     * cannot. */
     while (wc_str_format(to, cap, "%.*s", (int)n, path) && !files->facts(files->ctx, to, &facts)) {
         closed = facts.closed;
         below = n;
@@ -283,7 +284,8 @@ bool wc_closed_directory(const struct wc_files *files, const char *path, char *t
     }
     if (!closed)
         return false;
-    /* Its own "." cannot be looked at either; else the entry is a link to somewhere else. */
+    /* If "." in the directory cannot be examined, the directory is closed; else the entry is a link
+     * to a closed one. */
     if (!wc_str_format(to, cap, "%.*s.", (int)n, path))
         return false;
     facts.closed = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands where a library was looked for, without loading it: what the loader refuses a file
- * for, and what it passes over without a word.
+ * Examines a file where the loader looked for a library, without loading it: would the loader
+ * refuse it, or skip it silently, and why?
  */
 #pragma once
 
@@ -9,20 +9,19 @@
 #include "whichcudnn/record.h"
 
 struct wc_file_check {
-    enum wc_file_fault fault; /* UNKNOWN: nothing that was found */
-    char what[320];      /* "a git-LFS pointer to a file of 4096 bytes"; "": nothing is there */
-    int64_t size, needs; /* bytes; WC_NULL: not known. needs: of a whole file */
+    enum wc_file_fault fault; /* UNKNOWN: no fault was found */
+    char what[320];      /* "a git-LFS pointer to a file of 4096 bytes"; "": there is no file */
+    int64_t size, needs; /* bytes; WC_NULL: not known. needs: bytes that the whole file has */
     uint64_t maps;       /* bytes of address space that its segments span; 0: not known */
 };
 
-/* The path up to the first directory on the way that this process may not enter, where something
- * could not be looked at for that (struct wc_file_stat). A link may stand for it: *is_link. False:
- * the path is too long, or all is open. */
+/* Of a path that could not be examined (struct wc_file_stat: closed): puts the first directory of
+ * it that this process may not enter into `to`. *is_link: that is a link to such a directory.
+ * False: the path is too long, or all its directories may be entered. */
 bool wc_closed_directory(const struct wc_files *files, const char *path, char *to, size_t cap,
                          bool *is_link);
 
-/* machine: the ELF machine of the process (EM_X86_64). Header, program headers and the
- * first entry of the dynamic section are read, no more. False: nothing stands there, as far as can
- * be seen. */
+/* Reads at most the header, the program headers and the first entry of the dynamic section.
+ * machine: the ELF machine of the process (EM_X86_64). False: there seems to be no file. */
 bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
                    struct wc_file_check *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mark of a stack: see wc_stack_fingerprint. Entries are added up, since the order in which
- * threads load objects and bind slots is not part of what a process got; each counts once, however
+ * The fingerprint of a process (wc_stack_fingerprint). It is a sum over the entries, because the
+ * order in which threads load objects and bind slots does not matter. An entry counts once, however
  * often it was unloaded and loaded again.
  */
 #include "stack.h"
@@ -23,7 +23,7 @@ static const char *name_of(const struct wc_object_record *o) {
     return path_of(o) ? wc_base_name(path_of(o)) : o->soname;
 }
 
-/* What the object is, wherever it lies. */
+/* What the object is, without its directory. */
 static uint64_t object_mark(const struct wc_object_record *o) {
     uint64_t h = 0xCBF29CE484222325U;
 
@@ -56,7 +56,7 @@ static uint64_t end_mark(const struct wc_stack *s, int64_t object, const char *p
     return o ? object_mark(&o->r) : mix(0, path ? wc_base_name(path) : NULL);
 }
 
-/* Lazily bound or not, by slot or by dlsym: who uses whom is what counts. */
+/* Only host and target count, not how the binding was made. */
 static uint64_t binding_mark(const struct wc_stack *s, const struct wc_binding_record *b) {
     uint64_t host = end_mark(s, b->host, b->host_path);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader_words.h"
 
-/* What glibc says behind the name of a file that it does not load for what the file is
+/* glibc's words behind the name of a file that it refuses because of the file's contents
  * (elf/dl-load.c, elf/dl-open.c). */
 static const char *const refusals[] = {
     ": file too short",
@@ -28,8 +28,8 @@ static const char *const refusals[] = {
     ": ELF load command address/offset not page-aligned",
 };
 
-/* What it says where the system refuses something; longer ones before those that they begin with.
- */
+/* Its words where the system refused something. A longer row stands before the rows that it begins
+ * with. */
 static const struct {
     const char *words;
     enum wc_system_refusal what;
@@ -101,7 +101,7 @@ bool wc_text_not_found(const char *text, char *out, size_t cap) {
 
     if (!end || refused_by_system(end))
         return false;
-    /* cuDNN and frameworks put words of their own before it. */
+    /* cuDNN and frameworks put their own text before the file's name. */
     while (start > text && start[-1] != '/' && start[-1] != ' ')
         start--;
     return copy(out, cap, start, end);

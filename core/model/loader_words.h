@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What glibc says of a library that it did not load, taken apart. The texts are those of dlerror,
- * "FILE: WORDS"; the words are not translated by anybody who matters (dlerror's are English in the
- * locale that frameworks run in; others are left as they are).
+ * Parses glibc's message about a library that it did not load: dlerror's "FILE: WORDS". Only the
+ * English words are known, which dlerror uses in the locale that frameworks run in.
  */
 #pragma once
 
@@ -11,11 +10,11 @@
 /* "libfoo.so.1: cannot open shared object file: ..." names libfoo.so.1: its base name in out.
  * False: the text does not say that a library was not found. */
 bool wc_text_not_found(const char *text, char *out, size_t cap);
-/* Do the words refuse a file for what it is? Its name in out, as the loader has it: a path, or the
- * bare name where it went on searching and found no other. */
+/* Does the loader refuse a file because of its contents? Puts the file's name into out, as the
+ * message has it: a path, or the bare name if the loader went on searching and found no other. */
 bool wc_text_refuses(const char *text, char *out, size_t cap);
 
-/* What the system did not give the loader for a file that may be sound. */
+/* What the system refused the loader. The file may be sound. */
 enum wc_system_refusal {
     WC_SYSTEM_NOTHING,
     WC_SYSTEM_STATIC_TLS,
@@ -25,15 +24,15 @@ enum wc_system_refusal {
     WC_SYSTEM_DESCRIPTORS,
     WC_SYSTEM_READING /* an error of the disk, or of the network's file system */
 };
-/* NOTHING: other words. Else the name of the file in out, as the loader has it. */
+/* NOTHING: another message. Otherwise the file's name is in out, as the message has it. */
 enum wc_system_refusal wc_text_system(const char *text, char *out, size_t cap);
 
-/* A file that wants what another one does not have. */
+/* A file requires a symbol or a symbol version that another one does not have. */
 struct wc_unmet {
-    char file[512];    /* which wants it, as the loader has it */
-    char library[512]; /* the file that lacks the symbol version; "": the words do not name it */
-    char version[96];  /* symbol version that is wanted; "": none */
-    char symbol[160];  /* function that is wanted; "": the symbol version as a whole */
+    char file[512];    /* that requires it, as the message has it */
+    char library[512]; /* that lacks the symbol version; "": the message does not name it */
+    char version[96];  /* required symbol version; "": none */
+    char symbol[160];  /* required function; "": the symbol version as a whole */
 };
 /*
  * "LIBRARY: version `VERSION' not found (required by FILE)" (elf/dl-version.c), and of

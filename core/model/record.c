@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of record.def and enums.def, and the writer of a record's line: see record.h. */
+/* The tables of record.def and enums.def, and the writer of a record's line (record.h). */
 #include "whichcudnn/record.h"
 
 #include "core/base/json_text.h"
 
-/* Tables, and macros that open and close them: not code to a formatter. */
+/* Macros that open and close tables confuse the formatter. */
 /* clang-format off */
 #define ENUM(t) static const char *const t##_words[] = {
 #define VALUE(t, id, word) word,
@@ -42,8 +42,8 @@ static const struct {
 
 /* No limit on a value: far above any text, far below overflow. */
 #define UNLIMITED (SIZE_MAX / 4)
-/* A list that has less than this left for one more element ends: then every element, its texts cut
- * to their share, surely fits. */
+/* A list ends if less than this is left for one more element. So every element fits, with its texts
+ * cut to their shares. */
 #define LEAST_STRING 64
 #define LEAST_OBJECT 256
 
@@ -220,7 +220,7 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
     wc_json_add(j, "}\n", 2);
 }
 
-/* Bytes of the line when every text and every list may take at most `most`; *cut: what that
+/* Bytes of the line if each text and each list may take at most `most` bytes; *cut: how much that
  * leaves out. */
 static size_t measure(const struct wc_record *r, size_t most, int64_t *cut) {
     struct wc_json j = {NULL, 0, 0, 0};
@@ -231,8 +231,8 @@ static size_t measure(const struct wc_record *r, size_t most, int64_t *cut) {
     return j.n;
 }
 
-/* One limit for all values where they do not fit whole: the longest give first, a path is whole
- * while a list still has more than the path takes. Returns false if nothing fits. */
+/* Finds the largest limit for each value with which the line fits. So the longest values are cut
+ * first: a path stays whole while a list is longer than the path. False: nothing fits. */
 static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int64_t *cut) {
     size_t fits = 0, exceeds = room, middle;
 
@@ -250,7 +250,7 @@ static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int
     return true;
 }
 
-/* Bytes of the line; more than there is room for: it is not whole. */
+/* Writes the line and returns its bytes; if they are more than `room`, it is not whole. */
 static size_t write_within(const struct wc_record *r, size_t most, int64_t cut, char *out,
                            size_t room) {
     struct wc_json j = {out, room, 0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records into the model: see core/model/stack.h. */
+/* Applies records to the model (stack.h). */
 #include "stack.h"
 
 #include "core/base/hash.h"
@@ -11,9 +11,9 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
     s->texts = (struct wc_texts){arena, NULL, WC_STACK_SEEN};
 }
 
-/* ---- which record tells of the same thing as an older one ---- */
+/* ---- is a record about the same thing as an older one? ---- */
 
-/* A host is no object yet when its first request fails. */
+/* A host has no object record yet when its first request fails. */
 static bool same_demand(const void *older, const void *newer) {
     const struct wc_demand_record *a = older, *b = newer;
     bool unknown = a->host == WC_NULL || b->host == WC_NULL;
@@ -21,7 +21,7 @@ static bool same_demand(const void *older, const void *newer) {
            a->demand_kind == b->demand_kind && wc_str_same(a->source, b->source);
 }
 
-/* One object by number, or by path where no number is known. */
+/* The same object, by number, or by path if no number is known? */
 static bool same_thing(int64_t a, const char *a_path, int64_t b, const char *b_path) {
     return a == b && (a != WC_NULL || wc_str_same(a_path, b_path));
 }
@@ -32,8 +32,8 @@ static bool same_binding(const void *older, const void *newer) {
            same_thing(a->target, a->target_path, b->target, b->target_path) && a->how == b->how;
 }
 
-/* What was first inferred and is then told in the loader's words is one failure; so is the same
- * question, asked again by the same object with the same answer (a facade asks anew for each
+/* A failure that was inferred first, and got the loader's message later, is one failure. So is the
+ * same request, repeated by the same object with the same message (a facade repeats it for each
  * function). */
 static bool same_failure(const void *older, const void *newer) {
     const struct wc_failure_record *a = older, *b = newer;
@@ -44,7 +44,7 @@ static bool same_failure(const void *older, const void *newer) {
            wc_str_same(a->name, b->name) && wc_str_same(a->function, b->function);
 }
 
-/* ---- what a thing is known by: whatever is the same has one of these hashes in common ---- */
+/* ---- keys of a thing: two records of the same thing have at least one hash in common ---- */
 
 struct keys {
     uint32_t p[2];
@@ -85,7 +85,7 @@ static void failure_keys(const void *record, struct keys *to) {
 
 /* ---- lists ---- */
 
-/* What each list is, and how each of its entries begins. */
+/* What all lists of the model (WC_LIST), and the entries of all of them (WC_TOLD), begin with. */
 struct list {
     char *p;
     size_t n, room;
@@ -95,10 +95,12 @@ struct head {
 } __attribute__((may_alias));
 
 static const struct listed {
-    size_t list, entry, record, record_size; /* where its list is in a stack; sizes */
-    bool anew;                               /* each record is a thing of its own */
-    size_t number, text[2]; /* of an entry: all that is the same of two records of one thing */
-    /* Where such a comparison does not do. */
+    /* Offset of the list in struct wc_stack, size of an entry, offset and size of its record. */
+    size_t list, entry, record, record_size;
+    bool anew; /* each record is a thing of its own */
+    /* Offsets in an entry of the number and texts by which two records are about one thing. */
+    size_t number, text[2];
+    /* Used instead where comparing these is not enough. */
     bool (*same)(const void *older, const void *newer);
     void (*keys)(const void *record, struct keys *to);
 } listed[WC_KINDS] = {
@@ -121,7 +123,7 @@ static const struct listed {
     LISTED(finding, wc_noted_finding, findings, .anew = true),
 };
 
-/* What a record has in a field of its entry; nothing where there is no such field. */
+/* The number of a record; WC_NULL if its kind has none. */
 static int64_t number_of(const struct listed *l, const char *record) {
     const void *at = record + (l->number ? l->number - l->record : 0);
     return l->number ? *(const int64_t *)at : WC_NULL;
@@ -132,7 +134,7 @@ static const char *text_of(const struct listed *l, const char *record, size_t i)
     return l->text[i] ? *(const char *const *)at : NULL;
 }
 
-/* A number that is not known says of no two things that they are one. */
+/* Two records with unknown numbers, and nothing else to compare, are not the same thing. */
 static bool is_same(const struct listed *l, const void *older, const void *newer) {
     if (l->same)
         return l->same(older, newer);
@@ -154,7 +156,7 @@ static const struct list *list_of(const struct wc_stack *s, enum wc_kind kind) {
     return (const struct list *)(const void *)((const char *)s + listed[kind].list);
 }
 
-/* A log may tell of one thing in ever new ways: what it was known by stays in the index. */
+/* A hostile log may change the keys of one thing for ever, and old keys stay in the index. */
 #define PLACES_MOST ((size_t)8 * WC_STACK_MOST)
 
 static void put(struct wc_stack_index *x, struct wc_stack_place new) {
@@ -180,7 +182,7 @@ static bool make_room(struct wc_stack *s, struct wc_stack_index *x) {
     return true;
 }
 
-/* A thing may be known by more than before, but what it was known by stays. */
+/* Adds the keys of a record to those that its thing has already. */
 static void note_keys(struct wc_stack *s, enum wc_kind kind, size_t entry, const void *record) {
     struct wc_stack_index *x = &s->index[kind];
     struct keys keys = {.n = 0};
@@ -209,7 +211,7 @@ static size_t find_in_index(const struct wc_stack *s, enum wc_kind kind, const v
     return first;
 }
 
-/* The first entry of the thing that a record tells of; NULL: there is none yet. */
+/* The first entry of the thing that a record is about; NULL: there is none yet. */
 static void *find_entry(const struct wc_stack *s, enum wc_kind kind, const void *record) {
     const struct listed *l = &listed[kind];
     const struct list *list = list_of(s, kind);
@@ -222,7 +224,8 @@ static void *find_entry(const struct wc_stack *s, enum wc_kind kind, const void 
     return i < list->n ? list->p + i * l->entry : NULL;
 }
 
-/* Only functions that were not told before can add to the count. A log may name any number. */
+/* Only functions that are new in the record can add to the count. A hostile log may have any count.
+ */
 static int64_t wrapped_together(const struct wc_binding_record *old,
                                 const struct wc_binding_record *more) {
     int64_t fresh = 0, sum;
@@ -235,7 +238,7 @@ static int64_t wrapped_together(const struct wc_binding_record *old,
     return __builtin_add_overflow(old->wrapped, fresh, &sum) ? old->wrapped : sum;
 }
 
-/* What the newer record does not say and the older one did. */
+/* Takes over from the older record what the newer one lacks. */
 static void add_older(struct wc_record *r, const void *older) {
     static const struct wc_binding_record none;
 
@@ -253,7 +256,7 @@ static struct wc_asked *asked_at(struct wc_stack *s, int64_t request) {
     return &s->asked[(uint64_t)request % (sizeof s->asked / sizeof *s->asked)];
 }
 
-/* Texts of an earlier record of the same failure are used again, if they are equal. */
+/* Parses the loader's message into f->said and f->needs. False: no memory. */
 static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
     char name[sizeof((struct wc_unmet *)0)->file] = "";
     struct wc_unmet unmet;
@@ -322,8 +325,8 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     return true;
 }
 
-/* The kinds of which a process has one: the newest stands, an older one outlives a lack of
- * memory. */
+/* Kinds of which a process has one record: the newest replaces the older one. If there is no
+ * memory, the older one stays. */
 static bool apply_single(struct wc_stack *s, const struct wc_record *r, void *to, size_t size,
                          bool *has) {
     struct wc_record copy = *r;
@@ -376,7 +379,7 @@ bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const c
     return find_entry(s, WC_KIND_unobserved, &told) != NULL;
 }
 
-#define INDEX_FROM 32 /* entries; fewer are searched as quickly */
+#define INDEX_FROM 32 /* entries; a shorter list is searched as quickly without an index */
 
 static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
     const struct listed *l = &listed[kind];
@@ -392,7 +395,7 @@ static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
         void *record = list->p + i * l->entry + l->record;
         struct wc_binding_record *binding = kind == WC_KIND_binding ? record : NULL;
         struct wc_strings functions = binding ? binding->functions : (struct wc_strings){NULL, 0};
-        if (binding) /* may get more, so it has the room that wc_stack_add_texts counts on */
+        if (binding) /* it may get more: wc_stack_add_texts makes the room that it expects */
             binding->functions = (struct wc_strings){NULL, 0};
         if (!wc_stack_keep(s, kind, record, NULL) ||
             (binding && !wc_stack_add_texts(s, &binding->functions, &functions)))

@@ -6,18 +6,19 @@
 
 #define FIRST_ROOM 8
 
-/* Applying one record: where its copies go, and whether memory ended on the way. */
+/* Copies the texts of one record. */
 struct keeper {
     struct wc_stack *s;
-    bool failed;
+    bool failed; /* there was no memory for one */
 };
 
-#define SEEN_NEAR 4 /* places of one hash: two texts do not push each other out each time */
+#define SEEN_NEAR 4 /* places for one hash, so that two texts do not replace each other each time  \
+                     */
 #define HASHED                                                                                     \
     48 /* bytes at its end, where paths differ; .cpython-311-x86_64-linux-gnu.so are 32 */
 
-/* The same few paths come again in most records: the string kept last under the same hash is used
- * again if it is equal. */
+/* Most records repeat the same few paths: a copy with the same hash is used again if it is equal.
+ */
 static const char *keep_text(struct keeper *k, const char *text) {
     struct wc_texts *texts = &k->s->texts;
     const char **seen, *none = NULL;
@@ -49,7 +50,7 @@ const char *wc_stack_keep_text(struct wc_stack *s, const char *text) {
     return keep_text(&k, text);
 }
 
-/* A list's elements are n * texts pointers to text, whatever its kind. */
+/* A list of n elements, each of which is as many pointers to text as `texts` says. */
 static const void *keep_texts(struct keeper *k, const void *list, size_t n, size_t texts) {
     const char *const *from = list;
     const char **to;
@@ -98,7 +99,7 @@ bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const vo
     return !k.failed;
 }
 
-/* The old array is lost to the arena, which doubling keeps below the size of the new one. */
+/* The old array stays in the arena unused; with doubling that is less than the new one. */
 void *wc_stack_grow(struct wc_stack *s, void **p, size_t n, size_t *room, size_t size) {
     size_t wanted = *room ? *room * 2 : FIRST_ROOM;
     void *bigger;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statuses by era: see core/model/status.h. */
+/* The table of statuses (status.h). */
 #include "status.h"
 
 /*

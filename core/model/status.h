@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudnnStatus_t, era by era: names and what kind of news a value is. The numbers changed with
- * cuDNN 9; core/model/status.c has the table.
+ * The values of cudnnStatus_t in each major: their names, and what they mean for a diagnosis. The
+ * numbers changed with cuDNN 9.
  */
 #pragma once
 
 #include "core/base/base.h"
 
 enum wc_status_sort {
-    WC_STATUS_UNLISTED, /* not in the table: a failure that nobody has named yet */
+    WC_STATUS_UNLISTED, /* not in the table: an unknown failure */
     WC_STATUS_SUCCESS,
-    WC_STATUS_ANSWER,          /* a "no" that hosts expect while they look for an algorithm */
+    WC_STATUS_ANSWER,          /* a refusal that hosts expect while they look for an algorithm */
     WC_STATUS_NOT_INITIALIZED, /* what cudnnCreate says without a driver, among other causes */
     WC_STATUS_VERSIONS_DIFFER, /* cuDNN's own check of its parts failed */
     WC_STATUS_PART_UNAVAILABLE,
