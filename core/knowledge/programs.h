@@ -13,5 +13,5 @@ enum wc_program_kind {
     WC_PROGRAM_KEEPER = 8,
     WC_PROGRAM_SCRIPTED = 16
 };
-/* Is it of one of these kinds (enum wc_program_kind)? NULL is none. */
+/* Is the program, by the last element of its path, of one of these kinds (enum wc_program_kind)? */
 bool wc_program_is(const char *path, unsigned kinds);
