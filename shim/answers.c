@@ -5,10 +5,11 @@
 
 #define ANSWERS_KEPT 512 /* a power of 2 */
 
-/* Of two keys with one place the newer is kept. */
+/* A newer key replaces an older one with the same place. Readers take no lock: `change` tells them
+ * that a writer came between. */
 static struct place {
     unsigned change; /* odd while it is being changed */
-    unsigned age;
+    unsigned age;    /* valid only if it is the current one */
     const struct object *caller;
     uintptr_t value, answer;
     uint64_t name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What dlsym was answered for cuDNN's functions: who asks again gets the same without a lock, for
- * all was told. Some hosts look a function up before each call.
+ * The results of dlsym for cuDNN functions. A repeated lookup returns the same result without a
+ * lock, because its binding is recorded. Some hosts look a function up before each call.
  */
 #pragma once
 
@@ -23,9 +23,9 @@ static inline uint64_t answers_hash(const char *name) { /* FNV-1a of what follow
     return hash;
 }
 
-/* Without the lock. False: not known, or not any more. */
+/* Needs no lock. False: there is no result, or it is outdated. */
 bool answers_find(const struct answer_key *key, uintptr_t *answer);
-/* These two under it. */
+/* These two need the shim's lock. */
 void answers_note(const struct answer_key *key, uintptr_t answer);
-/* Something was unloaded, or the tables begin anew. */
+/* Drops all results: a library was unloaded, or the tables were cleared. */
 void answers_forget(void);

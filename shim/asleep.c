@@ -24,9 +24,9 @@ _Static_assert(offsetof(struct thread, kept) == 0, "entry.S clears it");
 
 /* ---- the loader's list ---- */
 
-static const char *const *environment; /* NULL before our own beginning */
-/* The one system call of a shim that sleeps: a host may put its data there before it asks for
- * cuDNN, and the loader has just made the same call. */
+static const char *const *environment; /* NULL before our constructor */
+/* Standard error at start: a host may open a data file as descriptor 2 before it uses cuDNN. This
+ * is the one system call of a sleeping shim; the loader has just made the same one. */
 static struct stat standard_error;
 
 typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
@@ -35,8 +35,8 @@ static bool ends_in(uint64_t word) {
     return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
 }
 
-/* How long the directories are that both lie in: most objects lie in one, which is looked at once.
- * A name may end before what is read; its page goes on. */
+/* Length of the directories that both names begin with. Most objects lie in one directory, which so
+ * is tested once. A whole word may be read beyond a name's end, but not beyond its page. */
 static size_t common_directories(const char *a, const char *b) {
     size_t in_a = (uintptr_t)a & 4095, in_b = (uintptr_t)b & 4095, n = 0;
     size_t most = 4096 - (in_a > in_b ? in_a : in_b);
@@ -52,7 +52,8 @@ static size_t common_directories(const char *a, const char *b) {
     return n;
 }
 
-/* Called before anything was opened. True: there is a name that matters. */
+/* Reads the names of the start-up objects. Has to come before the first dlopen. True: one matters.
+ */
 static bool look_at_start(void) {
     const struct link_map *last = NULL;
     const char *before = "";
@@ -66,14 +67,14 @@ static bool look_at_start(void) {
         before = m->l_name;
     }
     start_note(last);
-    /* Whether anything was opened since is read without the loader's lock. */
+    /* is_there_a_name() reads this word without the loader's lock. */
     if (last)
         sys_leave_unchecked(&last->l_next, sizeof last->l_next);
     return matters;
 }
 
-/* Objects that were the last on the list when it was looked at, the latest on top: what stands
- * before one of them was seen. They may be gone, and others in their place. */
+/* Objects that were the last on the list when it was read, the latest on top. All objects before
+ * one of them were seen. They may be unloaded, and others in their place. */
 #define TAILS 4
 static struct tail {
     const struct link_map *map;
@@ -102,8 +103,9 @@ static void add_tail(const struct link_map *m) {
     tails[tail_count++] = (struct tail){m, m->l_addr, hash(m->l_name)};
 }
 
-/* This thread is in a dlopen and holds the loader's lock: nothing comes or goes. *untouched: what
- * stands there and behind it was not on the list before; NULL: not known. */
+/* Reads the names of new objects. This thread is in a dlopen and holds the loader's lock, so the
+ * list does not change. *untouched: the first object that was not on the list before; NULL: not
+ * known. */
 static bool look_at_new(const struct link_map **untouched) {
     const struct link_map *m = start_end()->l_next, *seen = NULL, *last = NULL;
     const size_t tails_before = tail_count;
@@ -158,15 +160,15 @@ static bool take_kept(struct asleep_request *out) {
 
 /* ---- waking ---- */
 
-/* Where in tables that nobody changes a pointer stands as the distance to what it leads to
- * (defer_relocations.py writes it here): `count` words from `first` on, a bit for each. */
+/* The words of constant tables that hold a distance to their target instead of a pointer: `count`
+ * words from `first` on, a bit for each. defer_relocations.py writes this. */
 static const volatile struct {
     char mark[16];
     uint64_t first, count, is_pointer[64];
 } later = {"relocated later", 0, 0, {0}};
 
-/* No library lies as low as this, and none is as large: what is less is a distance. In a child that
- * was forked in the middle of it some are pointers already. */
+/* A smaller word is a distance, since no library lies so low or is so large. In a child that was
+ * forked while they were relocated some are pointers already. */
 #define DISTANCES ((uintptr_t)1 << 24)
 
 static void relocate(void) {
@@ -180,9 +182,9 @@ static int state(void) {
     return __atomic_load_n(&shim_state, __ATOMIC_ACQUIRE);
 }
 
-static bool too_early;
+static bool too_early; /* settings could not be read before our constructor: it tries again */
 
-static int waker; /* process whose thread is at it */
+static int waker; /* pid of the process whose thread is waking the shim */
 
 static bool change(int before, int after) {
     return __atomic_compare_exchange_n(&shim_state, &before, after, false, __ATOMIC_ACQUIRE,
@@ -192,13 +194,13 @@ static bool change(int before, int after) {
 static void relocate_and_begin(void) {
     relocate();
     bool observe = hooks_wake(environment, standard_error.st_ino ? &standard_error : NULL);
-    /* Without /proc it is not known before our beginning what is wanted. */
+    /* Without /proc the settings are not known before our constructor. */
     int after = observe ? SHIM_AWAKE : config.loaded ? SHIM_OFF : SHIM_ASLEEP;
     too_early = after == SHIM_ASLEEP;
     __atomic_store_n(&shim_state, after, __ATOMIC_RELEASE);
 }
 
-/* In a child that was forked meanwhile nobody goes on: it begins anew. */
+/* In a child that was forked meanwhile the waking thread is gone: it starts from the beginning. */
 static void wait_for_waker(void) {
     for (long i = 0; i < SYS_WAITS && state() == SHIM_WAKING; i++) {
         sys_wait(i);
@@ -233,7 +235,7 @@ static bool wake_with_request(void) {
     return true;
 }
 
-/* ---- out of the host ---- */
+/* ---- called by the host ---- */
 
 static bool opens(unsigned entry) {
     return entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN;
@@ -243,7 +245,7 @@ static bool looks_up(unsigned entry) {
     return entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM;
 }
 
-/* As entry.S has it. */
+/* The same test as in entry.S. */
 static bool is_function(const char *name) {
     return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'n';
 }
@@ -293,7 +295,7 @@ HIDDEN int shim_dladdr1(const void *address, Dl_info *info, void **extra, int fl
     return next ? next(behind(address), info, extra, flags) : 0;
 }
 
-/* ---- out of the loader ---- */
+/* ---- called by the loader ---- */
 
 static bool is_there_a_name(uintptr_t return_address, const struct link_map **untouched) {
     const struct link_map *last = start_end();
@@ -316,7 +318,7 @@ HIDDEN void shim_initialising(void) {
 
 EXPORT void __gmon_start__(void) __attribute__((alias("shim_initialising")));
 
-/* A program that was built with -pg has one of its own, which others' objects find first. */
+/* A program that was built with -pg defines __gmon_start__ itself, and objects bind to that one. */
 static bool is_hidden(void) {
     void (*bound)(void) = __gmon_start__;
     __asm__("" : "+r"(bound));
@@ -338,12 +340,12 @@ static bool has_settings(const char *const *envp) {
     return false;
 }
 
-/* Of a process that may change its environment, or write its title over it, settings are read now.
- */
+/* Does our constructor have to wake the shim? Reads the settings at once: the process may change
+ * its environment, or write its title over it. */
 static bool is_wanted(const char *const *envp) {
     bool wanted = !start_end() && look_at_start();
     environment = envp;
-    if (has_settings(envp)) { /* else config is a page that nobody touches */
+    if (has_settings(envp)) { /* otherwise the page of config stays untouched */
         config_load(envp);
         if (config.off)
             __atomic_store_n(&shim_state, SHIM_OFF, __ATOMIC_RELEASE);
@@ -352,7 +354,7 @@ static bool is_wanted(const char *const *envp) {
     return wanted || too_early || is_hidden();
 }
 
-#ifdef SHIM_IN_ARRAYS /* gcov's own functions stand there, and come after ours */
+#ifdef SHIM_IN_ARRAYS /* a coverage build: gcov's own constructors have to come after ours */
 #define AT_START __attribute__((constructor)) HIDDEN
 #define AT_END __attribute__((destructor)) HIDDEN
 #else /* the linker is told their names */
@@ -362,7 +364,7 @@ static bool is_wanted(const char *const *envp) {
 
 AT_START void shim_begin(int argc, char **argv, char **envp) {
     (void)argc, (void)argv;
-    if (!start_list()) /* another's loader calls without arguments */
+    if (!start_list()) /* the loader of another libc passes no arguments */
         return;
     if (state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake())) {
         if (state() != SHIM_OFF)

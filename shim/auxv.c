@@ -9,7 +9,7 @@ static const Elf64_auxv_t *vector;
 
 #define STACK_MOST (8 << 20) /* the kernel gives arguments and environment 6 MiB at most */
 
-/* Before `end`, with the page size in it. */
+/* Does an auxiliary vector, which has a page size, lie between `a` and `end`? */
 static bool is_vector(const Elf64_auxv_t *a, const char *end) {
     bool has_page_size = false;
     for (size_t i = 0; i < 64 && (const char *)&a[i + 1] <= end; i++) {
@@ -20,9 +20,9 @@ static bool is_vector(const Elf64_auxv_t *a, const char *end) {
     return false;
 }
 
-/* Whoever removes a variable moves the others down, so that several ends stand there: the loader
- * does so in a secure process. The strings lie behind the vector, in the same stack: an environment
- * that was moved elsewhere is followed by no vector. */
+/* Removing a variable moves the others down and leaves several NULLs; the loader does so in a
+ * secure process. The strings lie behind the vector in the same stack, so an environment whose
+ * strings are elsewhere was moved, and no vector follows it. */
 void auxv_note_environment(const char *const *envp) {
     const char *first = *envp;
     while (*envp)
@@ -35,8 +35,9 @@ void auxv_note_environment(const char *const *envp) {
         vector = NULL;
 }
 
-/* In one read: every process pays for it. What cannot be read is an empty vector. Not by way of
- * files.c: its pointers are not right before we are relocated, and its clock needs the vector. */
+/* In one read, because every process pays for it. If it cannot be read, the vector is empty. It
+ * does not use files.c, whose pointers are invalid before we are relocated, and whose clock needs
+ * the vector. */
 static const Elf64_auxv_t *copy_from_proc(void) {
     static Elf64_auxv_t copy[64]; /* the last one stays AT_NULL */
     int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel told the process at its start (the auxiliary vector).
+ * The auxiliary vector, which the kernel gives a process at its start.
  */
 #pragma once
 

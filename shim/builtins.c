@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compiler itself emits calls to. Hidden, so that neither side of the process sees the
- * other's: a preloaded libasan would otherwise get our copies of structs.
+ * Functions that the compiler itself emits calls to. They are hidden: the shim must not call a
+ * preloaded libasan's, and the host must not call ours.
  */
 #include "core/base/base.h"
 

@@ -49,8 +49,9 @@ static uintptr_t hand_out(const struct instance *in) {
     return watched_wrapper_of(in);
 }
 
-/* of: the library or the lazy host that it is for, NULL: not known. What is opened and closed again
- * and again would fill the disk with its first calls. */
+/* of: the library or the lazy host that it is for, NULL: not known. The first calls of a library
+ * that is opened and closed again and again would fill the disk, so at some point they are not
+ * recorded. */
 static struct instance *take_instance(int row, uintptr_t target, const struct object *of) {
     return watched_take(row, target, of && object_is_emitted_enough(of));
 }
@@ -85,7 +86,7 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     in->host = host->number;
     in->lazy = true;
     watched_heed(in, true);
-    /* The host may have been loaded anew. */
+    /* Set each time: the host may have been reloaded. */
     in->passed = ARCH_LAZY_PASSES(in, slot->number);
     in->map = got[1];
     in->resolver = got[2];
@@ -94,7 +95,7 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     return hand_out(in);
 }
 
-/* ---- the slow way ---- */
+/* ---- recording a call ---- */
 
 static const struct object *library_of(const struct instance *in) {
     const struct object *o = objects_number(in->library);
@@ -127,9 +128,9 @@ static void emit_first_call(const struct call *c) {
     journal_diagnose();
 }
 
-/* A tracer of the PLT (uftrace) took this wrapper out of the slot for the function and gave the
- * slot its lazy value again, so that it sees each call. Any other value is lost by the first call:
- * the loader overwrites it. */
+/* A tracer of the PLT (uftrace) may have taken this wrapper for the function and written the lazy
+ * value back into the slot, to see each call. The loader overwrites that value in this call, so it
+ * is kept here. */
 static void note_put_back(struct instance *in) {
     if (in->lazy && objects_number(in->host) &&
         __atomic_load_n((uintptr_t *)in->slot, __ATOMIC_ACQUIRE) == in->target)
@@ -139,7 +140,7 @@ static void note_put_back(struct instance *in) {
 static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
     const struct call c = {watched_row_of(in), in, return_address};
     if (thread_enter()) {
-        /* Other threads wait here, too, until the record is written. */
+        /* Other threads that make this call wait here until the record is written. */
         if (state_take()) {
             note_put_back(in);
             if (in->call == FRESH)
@@ -151,14 +152,14 @@ static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
     return watched[c.row].words;
 }
 
-/* The wrapper that a resolved slot gets: the one of its target, for the host's own instance has to
- * stay as it is while the host does: threads may be on their way into it. */
+/* The instance for a resolved slot: that of its target. The instance of the lazy slot has to stay
+ * as it is as long as the host is loaded, because threads may be entering it. */
 static struct instance *instance_for_good(const struct call *c, uintptr_t target) {
     struct instance *in = watched_instance_of(c->row, target);
     if (!in && !(in = take_instance(c->row, target, objects_number(c->in->library))))
         return c->in;
     if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {
-        in->call = SEEN; /* this very call was told, and how it failed */
+        in->call = SEEN; /* this call, and its failure, were recorded for the lazy instance */
         watched_heed(in, false);
         in->failures = c->in->failures;
         wc_mem_copy(in->failure, c->in->failure, sizeof in->failure);
@@ -167,13 +168,13 @@ static struct instance *instance_for_good(const struct call *c, uintptr_t target
     return in;
 }
 
-/* A call through a lazy slot let the loader write the target over us: that is the binding, and we
- * return to the slot, or a tracer's value does. So does each of several threads that were resolving
- * it at once. */
+/* The loader has written the target over our wrapper in a lazy slot. That is the binding; our
+ * wrapper, or a tracer's value, goes back into the slot. Several threads may do this at once. */
 static void resolve_lazy(const struct call *c) {
     const struct object *host = objects_number(c->in->host);
     uintptr_t target = __atomic_load_n((uintptr_t *)c->in->slot, __ATOMIC_ACQUIRE);
-    /* A load inside of the call had all slots looked at: this one is told and ours again. */
+    /* If the call loaded a library, all slots were read: this one may have its record and wrapper.
+     */
     const struct instance *there = watched_instance_at(target);
     bool told = there && there != c->in && !there->lazy;
     target = told ? there->target : target;
@@ -191,7 +192,7 @@ static void resolve_lazy(const struct call *c) {
         slots_emit_resolved(host, library, watched[c->row].name);
 }
 
-/* Also without the lock. */
+/* Is this failure recorded? Needs no lock. */
 static bool is_told(const struct instance *in, int64_t status) {
     unsigned told = __atomic_load_n(&in->failures, __ATOMIC_ACQUIRE);
     for (unsigned i = 0; i < told; i++)

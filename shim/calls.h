@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watching calls: wrappers that forward to what a slot held, or to what dlsym returned. The
- * shim's lock is held in all functions.
+ * Watched calls: wrappers that forward to the function that a slot held or dlsym returned, and
+ * records of the calls. The shim's lock is held in all functions.
  */
 #pragma once
 
@@ -13,12 +13,11 @@ struct slot;
 
 /* The wrapper that forwards to target (a function in `library`). 0: no instance is left. */
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library);
-/* The wrapper for a lazy slot of `host` that still leads to its PLT: it calls the loader's
- * resolver, not the PLT, and looks after each call whether that has put the target there. got: the
- * host's DT_PLTGOT, whose second and third word are the link map and the resolver. 0: no instance
- * is left.
- */
+/* The wrapper for a lazy slot of `host` that still leads to its PLT. It calls the loader's
+ * resolver, not the PLT, and after each call checks whether the resolver has written the target
+ * into the slot. got: the host's DT_PLTGOT, whose second and third word are the link map and the
+ * resolver. 0: no instance is left. */
 uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,
                             const uintptr_t *got);
-/* Did a lazy slot get a wrapper, though something else may be there now? */
+/* Was a wrapper written into this lazy slot? Something else may be there now. */
 bool call_has_wrapper(int row, uintptr_t slot);

@@ -13,8 +13,8 @@ static int ask_kernel(int clock, struct sys_time *out) {
     return (int)sys_call(__NR_clock_gettime, clock, out);
 }
 
-/* Mapped as one piece, with the header in front; kernels before 3.15 link it for another address
- * than it has. */
+/* The vDSO is mapped as one piece, from its ELF header on. Kernels before 3.15 link it for another
+ * address than it has. */
 static clock_function *find_in_vdso(void) {
     uintptr_t at = (uintptr_t)auxv_value(AT_SYSINFO_EHDR), base = at;
     const Elf64_Ehdr *header = (const void *)at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The time, by the kernel's own code in the process (vDSO): no system call where that has a clock.
+ * The time from the vDSO, without a system call if it has a clock.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* Microseconds since the epoch; 0 where it is refused. */
+/* Microseconds since the epoch; 0: the call was refused. */
 int64_t clock_now(void);

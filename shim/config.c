@@ -9,8 +9,8 @@
 
 struct config config;
 
-/* The variables as at process start. Noted at once: setenv and unsetenv change the list that the
- * constructor is given. What finds no room stays where it stands, in the stack that execve made. */
+/* The variables at process start. They are copied at once, because setenv and unsetenv change the
+ * list that the constructor gets. If there is no room, the pointer leads to the original. */
 #define MOST_VARIABLES 64
 #define LOGGED_BYTES (8 << 10)
 static const char *logged[MOST_VARIABLES + 1], *temporary_directory;
@@ -53,8 +53,7 @@ struct kept {
     size_t n, bytes;
 };
 
-/* A daemon may write its title over the variables and use others: what the loader searched by is
- * known by a copy alone. */
+/* Copies a variable: a daemon may write its title over the original. */
 static const char *copy_text(const char *variable, struct kept *k) {
     static char texts[LOGGED_BYTES];
     size_t n = wc_str_length(variable) + 1;
@@ -66,7 +65,7 @@ static const char *copy_text(const char *variable, struct kept *k) {
     return copy;
 }
 
-/* Another thread may do the very same meanwhile. */
+/* Two threads may do this at once, with the same result. */
 static void keep(const char *variable, struct kept *k) {
     if (value_of(variable, "TMPDIR"))
         temporary_directory = value_of(copy_text(variable, k), "TMPDIR");
@@ -76,7 +75,7 @@ static void keep(const char *variable, struct kept *k) {
         take(variable);
 }
 
-/* Most fit into what comes with the library; a shell that exports functions makes large ones. */
+/* Most environments fit into the static buffer; shells that export functions make large ones. */
 static const char *copy_environment(size_t *size) {
     static char usual[64 << 10];
     enum {
@@ -92,7 +91,7 @@ static const char *copy_environment(size_t *size) {
     return large ? large : usual;
 }
 
-/* What the vector says; where a process may not read its own, it has changed its rights. */
+/* By the auxiliary vector. A process that may not read its own vector has changed its rights. */
 static bool is_secure(void) {
     if (auxv_value(AT_PAGESZ))
         return auxv_value(AT_SECURE) != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user set: the WHICHCUDNN_* variables as they were at process start, and the other
- * variables that the log keeps (core/records/logged_variables.def).
+ * The settings: the WHICHCUDNN_* variables as they were at process start, and the other variables
+ * that the log keeps (core/records/logged_variables.def).
  */
 #pragma once
 
@@ -25,14 +25,17 @@ struct config {
 
 extern struct config config;
 
-/* First call loads: from envp (the constructor has it), else from /proc/self/environ. Not under the
- * lock's protection: the first caller is alone in the process or gets the same values. Where that
- * cannot be read (no /proc; a program that its user may not read) all is off until envp comes. */
+/* The first call reads the variables: from envp, which the constructor has, else from
+ * /proc/self/environ. It needs no lock: the first caller is alone in the process, or all of them
+ * get the same values. If that file cannot be read (no /proc; a program that its user may not
+ * read), the shim is off until a call has envp. */
 void config_load(const char *const *envp);
 
 /* TMPDIR at process start; NULL: not set. */
 const char *config_temporary_directory(void);
 /* Value of a logged variable at process start; NULL: not set. */
 const char *config_variable(const char *name);
-/* "NAME=value" of each logged variable that was set at process start; ends with NULL. They stay. */
+/* "NAME=value" of each logged variable that was set at process start; ends with NULL. Valid for
+ * ever.
+ */
 const char *const *config_logged(void);

@@ -16,7 +16,7 @@
 #include "start.h"
 #include "sys.h"
 
-/* ---- who asked ---- */
+/* ---- the request that loaded it ---- */
 
 static struct request *request_that_fits(const struct object *o, const char **candidates,
                                          size_t *n) {
@@ -32,7 +32,7 @@ static struct request *request_that_fits(const struct object *o, const char **ca
     return *n == 1 ? found : NULL;
 }
 
-/* It came before the program asked for anything. */
+/* Is it a start-up library that LD_PRELOAD names? */
 static bool is_preloaded(const struct object *o, struct wc_preload *p) {
     return o->role != WC_role_HOST && o->role != WC_role_OTHER && start_has(o->base) &&
            wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, p);
@@ -124,7 +124,7 @@ static void add_object(struct wc_library *l, struct object *o, const struct wc_e
         searches_emit_object(o);
 }
 
-/* ---- all of them ---- */
+/* ---- all its records ---- */
 
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
     static struct wc_library l;
@@ -139,8 +139,8 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     wc_emit_demands(&journal_sink, &l, reader());
 }
 
-/* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader
- * maps it all the same. An object may also have made its own headers or names unreadable. */
+/* The loader maps a truncated file without complaint, and reading beyond the file's end is a
+ * SIGBUS. An object may also have made its own headers or names unreadable. */
 static bool is_whole(const struct object *o) {
     struct wc_file_stat facts;
     if (!o->image.loads || !o->image.string_table)
@@ -185,8 +185,8 @@ void describe_news(void) {
         if (!o->described)
             describe(o);
     }
-    /* Who brought a library is known when it is described: what is preloaded comes behind the
-     * program that needs it. */
+    /* These searches come last, because they use how each library was loaded: a preloaded library
+     * is on the list behind the program that needs it. */
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->needed_due) {
             o->needed_due = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers by which the assembly entries (shim/arch/<arch>/entry.S) tell the hook which function
- * the host called, and what the hook answers. Included by assembly, too.
+ * The interface between the assembly entries (shim/arch/<arch>/entry.S) and their hook: a number
+ * for each exported function, and the hook's answer. Included by assembly, too.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
-/* Their names, by number. Characters, not pointers, which would need relocation. */
+/* Their names, by number: arrays, since pointers would need relocation. */
 static const char entry_names[ENTRIES][8] __attribute__((unused)) = {
     "dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dlerror", "dladdr", "dladdr1"};
 
@@ -30,7 +30,7 @@ struct entry_answer {
 /* arguments: the host's integer arguments in order; return_address: into the host. */
 __attribute__((visibility("hidden"))) struct entry_answer
 shim_hook(unsigned entry, const uintptr_t *arguments, uintptr_t return_address);
-/* The same before the loader has relocated us: no import works, nothing is observed. */
+/* Used instead before the loader has relocated us: no import works, so nothing is observed. */
 __attribute__((visibility("hidden"))) struct entry_answer
 shim_hook_unrelocated(unsigned entry, const uintptr_t *arguments, uintptr_t return_address);
 #endif

@@ -13,13 +13,14 @@
 #include "searches.h"
 #include "sys.h"
 
-#define BESIDE_MOST 8 /* files told of one directory */
+#define BESIDE_MOST 8 /* files of one directory that get a record */
 #define NEEDS_MOST 4
-#define MAJORS_MOST 20 /* above those that there are */
+#define MAJORS_MOST 20 /* of cuDNN: more than exist */
 
 static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 
-/* For that request; r NULL: as replaced, for any. */
+/* Has the file a record for that request? r NULL: a record that it was replaced, for any request?
+ */
 static bool is_emitted(const struct request *r, const char *path) {
     const struct wc_stack *s = journal_stack();
     for (size_t i = 0; i < s->files.n; i++) {
@@ -31,8 +32,8 @@ static bool is_emitted(const struct request *r, const char *path) {
     return false;
 }
 
-/* Written while the file is open: its SONAME points into that. What is no library has an
- * installation all the same: its package puts it back. */
+/* Writes the record while the file is open, because its SONAME points into it. A file that is no
+ * library has an installation, too: reinstalling its package repairs it. */
 static void emit_contents(struct wc_library *l, const struct wc_file_check *check,
                           enum wc_search_rule rule) {
     static struct wc_identity id;
@@ -50,11 +51,11 @@ static void emit_contents(struct wc_library *l, const struct wc_file_check *chec
         files->close(files->ctx);
 }
 
-/* Of the request that is looked at. */
-static bool is_unmapped; /* the loader says that the system did not map the file */
-static bool is_silent;   /* nobody asked the loader why */
+/* About the request that is being examined. */
+static bool is_unmapped; /* the loader's message says that the system refused to map the file */
+static bool is_silent;   /* the host did not call dlerror */
 
-/* False: nothing stands there, and nothing is told. */
+/* Writes a record of the file. False: there is no file. */
 static bool examine_file(const struct request *r, const char *path, enum wc_search_rule rule) {
     static struct wc_file_check check;
     struct wc_library l;
@@ -88,7 +89,7 @@ static bool look_beside(void *arg, const char *entry) {
     static char path[SYS_PATH];
     struct beside *b = arg;
     struct wc_name name = wc_name_read(entry);
-    /* Which cuDNN it is that lacks the part, its facade says. */
+    /* For a missing part its facade counts, too: it tells which cuDNN lacks the part. */
     bool facade = b->wanted.kind == WC_NAME_PART && name.kind == WC_NAME_FACADE;
     if (!facade && (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
                     wc_str_same(entry, b->name)))
@@ -104,16 +105,16 @@ static void examine_beside(const struct request *r, const char *name, const char
     struct beside b = {
         .request = r, .name = name, .directory = text, .rule = rule, .length = length};
     b.wanted = wc_name_read(name);
-    /* cuDNN tries names with whole versions before the one that its parts have. */
+    /* Not for names with a whole version, which cuDNN tries before the name that its parts have. */
     if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 &&
         wc_str_format(text, sizeof text, "%.*s", (int)(length ? length : 1),
                       length ? directory : "."))
         shim_files.list(NULL, text, look_beside, &b);
 }
 
-/* ---- where the loader looked ---- */
+/* ---- the places where the loader looked ---- */
 
-/* A link that leads nowhere stands there like nothing, and other names are beside it. */
+/* Examines the file of that name in a directory, or else similar names in it. */
 static void look_into(const struct request *r, const char *directory, const char *name,
                       enum wc_search_rule rule) {
     static char path[SYS_PATH];
@@ -125,8 +126,8 @@ static void look_into(const struct request *r, const char *directory, const char
         examine_beside(r, name, directory, n, rule);
 }
 
-/* What stands beside a file under a name that the cache does not know: ldconfig enters a copy by
- * its SONAME alone. */
+/* The file of that name beside a cached one. The cache may not know it: ldconfig enters a copy only
+ * by its SONAME. */
 static void look_at_copy(const struct request *r, const char *cached, const char *name) {
     static char path[SYS_PATH];
     static struct wc_file_check check;
@@ -136,8 +137,8 @@ static void look_at_copy(const struct request *r, const char *cached, const char
         examine_file(r, path, WC_search_rule_CACHE);
 }
 
-/* The cache is of before: a link that it has may lead nowhere by now. And it has names with a
- * number: is one of them what was asked for without? */
+/* The cache may be outdated, so its file may be missing or broken by now. And if libcudnn.so
+ * without a number was requested, the cache may have it with one. */
 static void look_into_cache(const struct request *r, const char *name) {
     static struct wc_file_check check;
     char numbered[64];
@@ -156,7 +157,7 @@ static void look_into_cache(const struct request *r, const char *name) {
     }
 }
 
-/* found: the loader takes what the replay takes; else it found nothing, whatever that says. */
+/* found: the loader takes the file that the replay takes; otherwise the loader found none. */
 static void look_for(const struct request *r, const char *name, const struct wc_replay *replay,
                      bool found) {
     enum wc_search_rule rule = WC_search_rule_UNKNOWN;
@@ -205,7 +206,7 @@ static void copy_needs(struct needs *n, const char *file, const char *wanted,
             n->name[n->names++] = wc_arena_string(a, name);
 }
 
-/* What the file says is copied before others are looked at. */
+/* Copies what is needed from the file, because only two files can be open at a time. */
 static bool read_needs(struct needs *n, const char *path, const char *wanted) {
     const struct wc_reader *files = reader();
     struct wc_library l;
@@ -220,8 +221,8 @@ static bool read_needs(struct needs *n, const char *path, const char *wanted) {
     return files->close(files->ctx) && fits;
 }
 
-/* What the file would find of cuDNN, and of another library that it needs, by its own search path:
- * one that was found (wanted), or one that was not (missing). */
+/* Examines what the file would find, by its own search path, for the cuDNN libraries that it needs
+ * and for one other: `wanted`, which was found, or `missing`, which was not. */
 static void examine_needs(const struct request *r, const char *file, const char *wanted,
                           const char *missing) {
     static struct needs needs;
@@ -235,7 +236,7 @@ static void examine_needs(const struct request *r, const char *file, const char 
                      !wc_str_same(needs.name[i], missing));
 }
 
-/* The library that was asked for is there, one that it needs is not. */
+/* The requested library exists, but a library that it needs does not. */
 static void examine_missing(const struct request *r, const char *missing) {
     static char file[SYS_PATH];
     const char *path = r->name;
@@ -248,14 +249,14 @@ static void examine_missing(const struct request *r, const char *missing) {
         demands_emit_file(WC_NULL, file);
 }
 
-/* ---- a symbol version that a file wants and that is not there ---- */
+/* ---- a symbol version or a library that a file requires, and that is missing ---- */
 
 static bool is_loaded_as(const char *path, const char *name) {
     const struct wc_search_object *o = load_chain_of(path);
     return o && wc_search_answers(o, name);
 }
 
-/* What the loader has for that name already, or would take for it. */
+/* The file that the loader has loaded for that name, or would take for it. */
 static const char *library_for(const struct wc_search_object *by, const char *name) {
     const char *path;
     for (size_t i = 0; (path = load_chain_path(i)); i++)

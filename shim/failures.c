@@ -9,13 +9,13 @@
 #include "repeats.h"
 #include "searches.h"
 
-/* Lookups in vain that are told, of each twice: at once, and with the words. A host lacks what
- * other releases have, which is 346 functions (core/data/cudnn_symbols.tsv); who asks for others by
- * the thousand is told of by their number. */
+/* Failed lookups that get a record; each gets two, at once and with the loader's message. cuDNN has
+ * had 346 functions in all (core/data/cudnn_symbols.tsv), so a host needs no more. Further lookups,
+ * of names made up by the thousand, are only counted. */
 #define LOOKUPS_TOLD (2 * 512)
 static unsigned lookups_told;
 
-/* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */
+/* Does this failure, of a CUDA library or a name that hints at one, open the log? */
 static bool is_worth_a_log(const char *name, const char *text) {
     struct wc_name read = wc_name_read(name);
     return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
@@ -31,7 +31,7 @@ void failures_emit_request(struct request *r, const char *text) {
     else if (!journal_is_open())
         return;
     if (repeats_leave_out(WC_KIND_failure, wc_hash_text(requests_hash(r), text), worth_a_log))
-        return; /* in other words it is another failure */
+        return; /* the text is part of the hash: with another message it is another failure */
     requests_log(r);
     wc_record_begin(&record, WC_KIND_failure);
     f->request = r->number;
@@ -42,14 +42,14 @@ void failures_emit_request(struct request *r, const char *text) {
     f->text = text;
     f->inferred = !text;
     journal_add(&record);
-    failed_files_after_failure(r, text); /* may never end, on another computer's disk */
+    failed_files_after_failure(r, text); /* may hang, on a network file system */
     packages_note_failure(r->name, r->caller, text);
     failed_files_in_search(r, searches_emit_failed(r));
     if (!text && (f->text = failed_files_words(r))) {
-        journal_add(&record); /* in place of the first */
+        journal_add(&record); /* replaces the first one in the model */
         failed_files_after_failure(r, f->text);
     }
-    /* A host may try thousands of other names. */
+    /* Only for such names: a host may try thousands of others. */
     if (worth_a_log && !wc_name_is_one_of_many(r->name))
         journal_diagnose_if_due();
 }

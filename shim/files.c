@@ -5,10 +5,9 @@
 #include "core/base/hash.h"
 #include "sys.h"
 
-#define ENTRIES_MOST 32768 /* of a directory: it may be one of data */
+#define ENTRIES_MOST 32768 /* of a directory, which may have millions of data files */
 
-/* Looked at first: to be opened is enough to wake who waits to write into a FIFO, or to rewind a
- * tape. */
+/* Checks the type first: opening a FIFO wakes its writer, and opening a tape may rewind it. */
 int files_open(const char *path, struct stat *st) {
     int error = sys_stat(path, st);
     if (error == -ENOENT || (error == 0 && !S_ISREG(st->st_mode)))
@@ -71,14 +70,14 @@ struct entry {
     char name[];
 };
 
-/* Directories that were read to their end and had no dist-info, by what changes with an entry. Each
- * library's directories are asked about, up to the root, and some hold thousands of files. */
-enum { PLAIN_MOST = 64, SETTLED = 2 /* seconds: a clock's step passed since the last change */ };
+/* Directories without a dist-info, by a hash of path, inode and time of change. All directories of
+ * each library are asked about, up to the root, and some hold thousands of files. */
+enum { PLAIN_MOST = 64, SETTLED = 2 /* seconds after which a change has a new time */ };
 static uint64_t plain[PLAIN_MOST];
 
 static uint64_t state_of(const char *dir) {
     struct stat st;
-    bool known = sys_stat(dir, &st) == 0 && st.st_ctim.tv_sec > 0; /* some do not keep it */
+    bool known = sys_stat(dir, &st) == 0 && st.st_ctim.tv_sec > 0; /* some file systems have none */
     if (!known || clock_now() / 1000000 < st.st_ctim.tv_sec + SETTLED)
         return 0;
     const uint64_t words[] = {st.st_dev, st.st_ino, (uint64_t)st.st_ctim.tv_sec,
@@ -94,7 +93,7 @@ static bool no_dist_info(void *ctx, const char *dir) {
 
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
     _Alignas(8) char buffer[2048];
-    uint64_t state = state_of(dir); /* before it is read: it may change meanwhile */
+    uint64_t state = state_of(dir); /* before it is read, as it may change meanwhile */
     int fd = sys_open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0);
     (void)ctx;
     if (fd < 0)
@@ -124,7 +123,7 @@ bool files_read_link(const char *path, char *to, size_t cap) {
     return is_whole;
 }
 
-/* The kernel's own word: where a descriptor opened only by path leads to. */
+/* As the kernel resolves it: the link of a descriptor that is opened with O_PATH. */
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     int fd = sys_open(path, O_PATH | O_CLOEXEC, 0);
     char name[40];
@@ -170,7 +169,7 @@ static bool take_path(const char *line, char *to, size_t cap) {
     return path && wc_str_copy(to, cap, path);
 }
 
-/* A line that does not fit is passed over in pieces, none of which begins with an address. */
+/* A line that does not fit is skipped in pieces, which do not begin with an address. */
 bool files_mapped_at(uintptr_t address, char *to, size_t cap) {
     char line[1024];
     bool found = false;

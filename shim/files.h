@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The read-only view of the file system for core/, over raw system calls.
+ * Reads files with raw system calls; struct wc_files for core/.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 extern const struct wc_files shim_files;
 
-/* Opens a regular file to be read and tells what it is. Negative: there is none, or it cannot be
- * read. The caller closes. */
+/* Opens a regular file for reading, and fills in *st. Negative: no such file, or it cannot be read.
+ */
 int files_open(const char *path, struct stat *st);
 /* Up to cap bytes from offset; *n: how many were there. False: an error, after *n bytes. */
 bool files_read(int fd, uint64_t offset, void *to, size_t cap, size_t *n);
