@@ -25,19 +25,20 @@
 #include "thread.h"
 #include "watched.h"
 
-/* ---- what became of this thread's last request ---- */
+/* ---- the result of this thread's last request ---- */
 
-/* text: as for conclude(). */
+/* Is a result of this request worth a record? text: as for conclude(). */
 static bool does_end_matter(const struct request *r, const char *text) {
     bool open_ended = r->named && r->name[0] && !r->no_load;
-    /* Nobody outside of another namespace sees what was loaded into it. */
+    /* Objects of another namespace are not on our list, so without a message the result is unknown.
+     */
     if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
         open_ended = false;
     return open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
 }
 
-/* Nothing may come between a failed call and the host's dlerror that touches dlerror's state: where
- * there are words, what answers to the name is known from what was seen meanwhile. */
+/* With a message (text) the host may call dlerror again, so dlerror's state must stay: nothing here
+ * calls the loader then, and the known objects tell whether one answers to the name. */
 static void conclude_request(const char *text) {
     int64_t number = this_thread.request;
     this_thread.request = 0;
@@ -68,7 +69,8 @@ static void conclude_request(const char *text) {
     state_leave();
 }
 
-/* Takes the lock; *path: whose address it is, if it is known, or wanted. */
+/* Takes the lock. *path: of the object that the address lies in; NULL: not known. wanted: look at
+ * the loader's list if it is not known. */
 static bool take_with_path(uintptr_t address, bool wanted, const char **path) {
     if (!state_take())
         return false;
@@ -96,8 +98,8 @@ static void conclude_lookup(const char *text) {
     state_leave();
 }
 
-/* What the calls before left open; text: the loader's words on it, NULL if nobody asked for them.
- */
+/* Records the results of this thread's earlier calls. text: the loader's message; NULL: the host
+ * did not call dlerror. */
 static void conclude(const char *text) {
     if (this_thread.lookup_failed)
         conclude_lookup(text);
@@ -105,7 +107,8 @@ static void conclude(const char *text) {
         conclude_request(text);
 }
 
-/* At every dl* call that takes the loader's lock itself: waiting for it here adds no wait. */
+/* At every dl* call: the call takes the loader's lock itself, so waiting for it here costs nothing.
+ */
 static void catch_up(void) {
     if (this_thread.loads_since_rescan)
         rescan_second_chance();
@@ -119,9 +122,10 @@ static void before_open(enum wc_operation operation, const char *name, int flags
     const char *caller;
     bool hints = wc_name_hints(name);
     rescan_note_start();
-    if (name && searches_matter(name)) /* if it fails there is no look between that and dlerror */
+    if (name &&
+        searches_matter(name)) /* now, as nothing may be read between a failure and dlerror */
         rescan_load_chain();
-    /* It will be written ahead. */
+    /* The path is wanted if the request gets a record before it is made. */
     if (!take_with_path(return_address, hints || journal_is_open(), &caller))
         return;
     journal_open_if_eager();
@@ -148,7 +152,8 @@ struct lookup {
     const struct object *caller; /* NULL: not known yet */
 };
 
-/* For an explicit handle the answer does not depend on the caller, so we may ask ourselves. */
+/* With an explicit handle the result does not depend on the caller, so the hook may make the call.
+ */
 static void *look_up(const struct lookup *l, uintptr_t next) {
     if (l->version)
         return ((void *(*)(void *, const char *, const char *))next)(l->handle, l->name,
@@ -166,8 +171,8 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
     return answer;
 }
 
-/* By value, never by name: only what lies in a cuDNN library is replaced, and only for a caller
- * that is none. */
+/* The wrapper to return instead of a value that lies in a cuDNN library, unless the caller is one
+ * itself. The function's name alone never decides. */
 static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     uintptr_t result = value;
     bool promote = false;
@@ -202,8 +207,8 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     return result;
 }
 
-/* At once, as the host may abort over it without another word to the loader; where it asks for the
- * words these are told, too. */
+/* Records it at once, because the host may abort without another dl call. If it calls dlerror, a
+ * second record has the message. */
 static void note_failed_lookup(const struct lookup *l) {
     const char *path = l->caller ? l->caller->path : this_thread.lookup_path;
     wc_str_copy(this_thread.lookup, sizeof this_thread.lookup, l->name);
@@ -223,9 +228,9 @@ static bool is_cudnn_name(const char *name) {
            name[4] == 'n';
 }
 
-/* Where another preload's dlsym is next, which may answer by itself, there is no look before it:
- * dlerror would lose what it has to say. What that has from elsewhere it has from the C library,
- * and then there are no words. */
+/* If the next dlsym is another preload's, it may answer without the loader, so there was no look at
+ * the list before it: that would clear dlerror's message. If its result is not its own function, it
+ * called the C library's dlsym, which has cleared the message anyway. */
 static void look_behind(uintptr_t next, uintptr_t value) {
     if (!value || rescan_is_same_at_start(next, value))
         return;
@@ -242,7 +247,7 @@ static struct entry_answer lookup(struct lookup *l, uintptr_t next) {
     l->caller = objects_at(l->return_address);
     if (l->caller && object_is_cudnn(l->caller))
         return (struct entry_answer){next, 0};
-    if (named) /* if it fails it is too late */
+    if (named) /* now, as nothing may be read after a failure */
         this_thread.lookup_path = l->caller ? NULL : rescan_path_if_new(l->return_address);
     uintptr_t value = (uintptr_t)look_up(l, next);
     if (behind)
@@ -252,13 +257,13 @@ static struct entry_answer lookup(struct lookup *l, uintptr_t next) {
     return (struct entry_answer){0, named && value ? substitute(l, value) : value};
 }
 
-/* ---- out of the entries ---- */
+/* ---- called by the entries ---- */
 
 struct entry_answer hooks_enter(unsigned entry, const uintptr_t *arguments,
                                 uintptr_t return_address, uintptr_t next) {
     struct entry_answer answer = {next, 0};
     if (!thread_enter()) {
-        /* A signal handler that interrupted a hook: what it loads is seen later. */
+        /* A signal handler has interrupted a hook: objects that it loads are seen later. */
         if (entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN)
             rescan_note_open();
         if (entry == ENTRY_DLCLOSE)
@@ -299,7 +304,7 @@ void hooks_hear(const char *text) {
     bool entered = this_thread.entered;
     if (!thread_enter())
         return;
-    this_thread.entered = entered; /* the words belong to that hook */
+    this_thread.entered = entered; /* the message belongs to the hook of the failed call */
     if (this_thread.request || this_thread.lookup_failed)
         conclude(text);
     thread_leave();
@@ -310,7 +315,7 @@ const void *hooks_behind(const void *address) {
     return target ? (const void *)target : address;
 }
 
-/* ---- waking, our own beginning and end ---- */
+/* ---- waking, our constructor and destructor ---- */
 
 bool hooks_wake(const char *const *envp, const struct stat *standard_error) {
     config_load(envp);
@@ -345,7 +350,7 @@ void hooks_begin(void) {
     thread_leave();
 }
 
-/* Most processes have nothing to end; a sandbox may allow no more than exit_group by now. */
+/* If not, the end makes no system call: a sandbox may allow only exit_group by then. */
 static bool is_anything_open(void) {
     return this_thread.request || this_thread.lookup_failed || this_thread.loads_since_rescan ||
            journal_is_open();
@@ -354,7 +359,7 @@ static bool is_anything_open(void) {
 void hooks_end(void) {
     if (!is_anything_open() || !thread_enter())
         return;
-    /* The host may still ask for dlerror's words, in a destructor that comes after this one. */
+    /* The host may still call dlerror, in a destructor that comes after this one. */
     this_thread.walk = thread_others ? WALK_NEVER : WALK_HOLDS;
     catch_up();
     if (state_take()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens awake when a host calls one of the exported functions. asleep.c calls them.
+ * What an awake shim does when a host calls one of the exported functions. Called by asleep.c.
  */
 #pragma once
 
@@ -9,18 +9,18 @@
 #include "asleep.h"
 #include "entry.h"
 
-/* Once, before any of the others. envp: NULL where it is not known yet; standard_error: as it was
- * at start, NULL where that is now. False: nothing is to be observed. */
+/* Comes first, once. envp: NULL if it is not known yet; standard_error: as it was at start, NULL:
+ * it still is. False: nothing is to be observed. */
 bool hooks_wake(const char *const *envp, const struct stat *standard_error);
-/* The last request before that, if its outcome is open. */
+/* Takes over the thread's last request from before the shim woke, whose result is not known yet. */
 void hooks_note(const struct asleep_request *request);
-/* Out of an entry; next is where that leads. */
+/* Called by an entry, whose next definition is `next`. */
 struct entry_answer hooks_enter(unsigned entry, const uintptr_t *arguments,
                                 uintptr_t return_address, uintptr_t next);
-/* The loader's words on what this thread's last call did. */
+/* dlerror returned this message about the thread's last call. */
 void hooks_hear(const char *text);
-/* The function behind one of our wrappers, or the address itself. */
+/* The function that one of our wrappers forwards to, or the address itself. */
 const void *hooks_behind(const void *address);
-/* Our own beginning and end. */
+/* Called by our constructor and destructor. */
 void hooks_begin(void);
 void hooks_end(void);

@@ -16,7 +16,7 @@
 
 static struct wc_stack stack;
 static bool begun, relevant;
-/* Records that may change what is found, and how many of them it was found from. */
+/* Number of records that may change findings, in the model and at the last diagnosis. */
 static int64_t applied, judged;
 /* Process (self.h) whose log is open; 0: none. Read without the lock, so changed atomically. */
 static unsigned open_for;
@@ -45,7 +45,8 @@ int64_t journal_new_request(void) {
     return ++requests;
 }
 
-/* Lines that the file did not take. Their numbers are gone; the next one that it takes says so. */
+/* Lines that could not be written. Their seq is skipped, and an unobserved record says so before
+ * the next line. */
 static int64_t lost, lost_in_all;
 static int64_t left_out[WC_KINDS];
 static bool has_first; /* process and machine are in the file */
@@ -82,7 +83,7 @@ static void try_line(void *good, struct wc_record *r) {
     *(bool *)good = *(bool *)good && put_line(r);
 }
 
-/* A full disk may have room again, a full table of descriptors, too. */
+/* Tries again after a lost line: a full disk, or table of descriptors, may have room again. */
 static bool emit_loss(void) {
     const char *why = log_trouble();
     bool good = true;
@@ -137,8 +138,8 @@ void journal_unobserved(const char *what, const char *why, const char *path) {
         wc_emit_unobserved(&journal_sink, what, why, path);
 }
 
-/* WHICHCUDNN_EXPECT: a number as cudnnGetVersion gives it is what somebody built with; anything
- * else is a set of versions, or what is told as none. */
+/* WHICHCUDNN_EXPECT: a number like cudnnGetVersion's is the version that a host was built with; any
+ * other text is a set of versions, or an invalid one, which a finding reports. */
 static void add_expectation(void) {
     char built[WC_VERSION_TEXT];
     uint64_t number;
@@ -216,7 +217,7 @@ void journal_open_relevant(void) {
     journal_open();
 }
 
-/* What has been printed already: one entry per finding and its subject. */
+/* The findings that were written: one entry for each finding and its subject. */
 #define SAID_MOST 256
 static struct printed {
     uint64_t id, title;
@@ -225,7 +226,7 @@ static struct printed {
 } printed[SAID_MOST];
 static size_t printed_count;
 
-/* A subject that was not known at first may be known later: it is the same finding. */
+/* The object or host of a finding may become known later: it is the same finding. */
 static bool same_subject(int64_t a, int64_t b) {
     return a == b || a == WC_NULL || b == WC_NULL;
 }
@@ -253,8 +254,8 @@ static bool holds(const struct printed *s, const struct wc_findings *now) {
     return false;
 }
 
-/* What was printed of the same subject: the same words, else what holds no longer. Of one library
- * and host there may be several at a time: functions that failed. */
+/* The entry of an equal finding; else one of the same subject that no longer holds. One library and
+ * host may have several findings at a time: one for each function that failed. */
 static struct printed *printed_of(const struct printed *f, const struct wc_findings *now,
                                   bool *subject_known) {
     struct printed *past = NULL;
@@ -272,7 +273,7 @@ static struct printed *printed_of(const struct printed *f, const struct wc_findi
     return past;
 }
 
-/* Below `run` silence is for what the log says. */
+/* `whichcudnn run` sets WHICHCUDNN_STDERR=off because it reads the log. Is there none to read? */
 static bool is_unheard(void) {
     return config.run_pid && log_trouble() && (!log_path()[0] || lost);
 }
@@ -300,7 +301,7 @@ static void print(const struct wc_finding_record *f) {
     log_to_standard_error(page.text, page.out.n);
 }
 
-/* Where there is no room to remember it, it is not written either: it would be, again and again. */
+/* A finding that finds no room in the table is not written: it would be written again and again. */
 static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
     bool subject_known, worse = false;
     struct printed new = as_logged(f), *old = printed_of(&new, now, &subject_known);
@@ -322,8 +323,7 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
         print(f);
 }
 
-/* Of the model as it was when it last changed. */
-static struct wc_findings found;
+static struct wc_findings found; /* by the last diagnosis */
 
 static void find(void) {
     struct wc_buffer_arena scratch;
@@ -335,8 +335,8 @@ static void find(void) {
     wc_diagnose_live(journal_stack(), &scratch.arena, &found);
 }
 
-/* A library that is asked for in vain may be one of several names and copies that the host tries:
- * that is said only when the process ends. */
+/* A failed request may be one of several names and copies that the host tries. Such a finding is
+ * written only when the process ends. */
 static bool may_be_a_probe(const struct wc_finding_record *f) {
     static const char *const ids[] = {"bad-file", "wrong-name", "symbol-version-not-found",
                                       "missing-symbols"};
@@ -359,15 +359,16 @@ void journal_diagnose(void) {
     note_findings(false);
 }
 
-/* All that is known is judged anew each time. Of much, one record more rarely changes anything. */
+/* A diagnosis reads the whole model. In a large model one more record rarely changes a finding. */
 #define EACH_JUDGED 64
 void journal_diagnose_if_due(void) {
     if (applied <= EACH_JUDGED || applied - judged >= judged / 8)
         journal_diagnose();
 }
 
-/* What is left to the command may still be why the process ends: the loader's last words, if
- * nothing of cuDNN or CUDA came in behind them. */
+/* The shim has no finding, but the command may have one. If the last failure was of cuDNN or CUDA,
+ * and no more of them was used later, it may be why the process ends: prints the loader's message.
+ */
 static void print_last_words(void) {
     static char text[1024];
     const struct wc_failure *last =
@@ -416,7 +417,7 @@ void journal_close(void) {
     if (!journal_is_open())
         return;
     if (!relevant && process_is_eager() && has_first) {
-        add_summary(); /* `run` removes it: so it knows that we were here to the end */
+        add_summary(); /* tells `run` that the shim worked to the end; `run` removes the log */
         return;
     }
     if (!relevant) {

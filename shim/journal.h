@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of this process (the model), what was written of it (the log), and what was found.
- * All functions want the shim's lock held; none calls the loader.
+ * The model of this process, its log, and its findings. All functions need the shim's lock; none
+ * calls the loader.
  */
 #pragma once
 
@@ -16,28 +16,30 @@ int64_t journal_new_request(void);
 /* Does this very process have a log? A forked child has none until something relevant happens.
  * Needs no lock. */
 bool journal_is_open(void);
-/* Something relevant happened: creates the log, with process and machine first (in a forked child a
- * snapshot of the model, too). Nothing if it is there or cannot be made. */
+/* Creates the log and writes the records of process and machine, and in a forked child a snapshot
+ * of the model. Does nothing if the log exists or cannot be created. */
 void journal_open(void);
-/* The same, in the process that `whichcudnn run` started. */
+/* The same, but only in the process that `whichcudnn run` started. */
 void journal_open_if_eager(void);
-/* Also marks the process as one that has to do with cuDNN: an eager log stays. */
+/* The same, and the log stays: without this call it is removed at exit, as the process did not use
+ * cuDNN. */
 void journal_open_relevant(void);
 
-/* Fills the common keys, takes the record into the model and writes its line if the log is open.
- * time 0: now. */
+/* Fills in the common keys, applies the record to the model, and writes its line if the log is
+ * open. time 0: now. */
 void journal_add(struct wc_record *r);
 extern const struct wc_sink journal_sink; /* the same, for core/records/emit.h */
-/* A request or a failure that is not written, counted in the summary; -1: it is, after all. */
+/* Counts a request or a failure that is not written, for the summary; -1: it is written after all.
+ */
 void journal_leave_out(enum wc_kind kind, int n);
 /* One `unobserved` record per what and path. */
 void journal_unobserved(const char *what, const char *why, const char *path);
 
-/* Runs diagnose() if the model changed since, and writes the findings that are new or changed. */
+/* Runs wc_diagnose_live() if the model changed, and writes findings that are new or changed. */
 void journal_diagnose(void);
-/* The same once enough has changed: at each record of few, at an eighth more of many. */
+/* The same, but if there are many records only after an eighth more of them. */
 void journal_diagnose_if_due(void);
 /* At a normal end: the summary. */
 void journal_close(void);
-/* The model may be half changed (a fork in the middle): begin anew. */
+/* Clears the model, which may be half changed: this process was forked meanwhile. */
 void journal_forget(void);

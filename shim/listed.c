@@ -5,7 +5,7 @@
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
-/* Beyond what <link.h> shows: in every glibc these three stand together. */
+/* Three fields of the link map that <link.h> hides. In every glibc they stand together. */
 struct headers {
     const ElfW(Phdr) * first;
     ElfW(Addr) entry;
@@ -17,7 +17,7 @@ static const struct headers *headers_at(const struct link_map *m, size_t offset)
     return (const void *)((const char *)m + offset);
 }
 
-/* Where they stand is seen in our own link map: we know our headers. */
+/* Their offset: our own link map has them where our program headers' address and number stand. */
 static size_t find_headers(void) {
     uintptr_t first = (uintptr_t)&__ehdr_start + __ehdr_start.e_phoff;
     const struct link_map *own = start_list();
@@ -33,7 +33,7 @@ static size_t find_headers(void) {
 #define NOT_SOUGHT ((size_t)1)
 static size_t headers_offset = NOT_SOUGHT;
 
-/* Before our own relocation no import is there, either. */
+/* 0: not known, since we are not relocated yet, or this is not glibc. */
 static size_t known_headers(void) {
     size_t known = __atomic_load_n(&headers_offset, __ATOMIC_RELAXED);
     if (known == NOT_SOUGHT) {

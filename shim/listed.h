@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loader's list of objects, and an object on it as dl_iterate_phdr would give it. Who reads the
- * list holds the loader's dl_load_lock, which fork resets in a child (docs/design.md, "Noticing
- * what is new"), or looks at start-up objects alone, which come first and never leave.
+ * The loader's list of objects, and an object on it as dl_iterate_phdr would give it. Reading the
+ * list needs the loader's dl_load_lock (docs/design.md, "Noticing new objects"), except for
+ * start-up objects, which come first and are never unloaded.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 #include "core/elf/elf_image.h"
 #include "readable.h"
 
-/* The program, with which the list begins. NULL under another C library than glibc: musl's loader
- * gives constructors no arguments and takes no lock. To be asked after relocation. */
+/* The first object on the list, the program. NULL under another C library than glibc: musl's loader
+ * passes constructors no arguments and takes no lock. Call it only after we are relocated. */
 const struct link_map *listed_first(void);
 void listed_info(const struct link_map *m, struct dl_phdr_info *info);
 
@@ -20,7 +20,7 @@ static inline bool listed_image(const struct dl_phdr_info *info, struct wc_elf_i
     return wc_elf_from_memory(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK;
 }
 
-/* Where something of it may have run. */
+/* The same for an object whose code may have run: it may have made its memory unreadable. */
 static inline bool listed_image_asked(const struct dl_phdr_info *info, struct wc_elf_image *e) {
     return readable_image(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
 }
@@ -34,7 +34,7 @@ static inline bool listed_contains(const struct dl_phdr_info *info, uintptr_t ad
     return false;
 }
 
-/* What its segments span, [*low, *high); *high 0: it has none. */
+/* The range [*low, *high) of its segments; *high 0: it has none. */
 static inline void listed_range(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high) {
     *low = UINTPTR_MAX;
     *high = 0;

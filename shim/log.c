@@ -11,15 +11,15 @@
 
 #define NAME_TAKEN "the name is taken"
 #define DIRECTORIES_TRIED 10
-#define NAMES_TRIED 100 /* a chain of exec may leave many */
+#define NAMES_TRIED 100 /* each exec of one process leaves a file */
 #define ENDING ".jsonl"
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 static char path[SYS_PATH];
 static const char *trouble;
-static bool passing; /* what kept the file from being created may be over later */
-static uid_t user;   /* whose the file is */
-static bool others;  /* may put something else in its place */
+static bool passing; /* the file could not be created for a reason that may pass */
+static uid_t user;   /* owner of the file */
+static bool others;  /* other users may replace the file */
 
 const char *log_path(void) {
     return path;
@@ -33,7 +33,8 @@ bool log_may_come(void) {
     return !path[0] && passing;
 }
 
-/* A descriptor of 0 to 2 would catch what other threads print while the host has those closed. */
+/* If the host has closed 0 to 2, our descriptor must not be one of them: other threads print there.
+ */
 static int above_standard(int fd) {
     if (fd < 0 || fd > 2)
         return fd;
@@ -42,8 +43,8 @@ static int above_standard(int fd) {
     return higher < 0 ? -EMFILE : higher;
 }
 
-/* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host; not at all where
- * signals cannot be held. What the host does not block cannot have been pending before. */
+/* Writes so that the host gets no SIGPIPE, SIGXFSZ or SIGTTOU of this write; writes nothing if
+ * signals cannot be held. A signal that the host does not block cannot have been pending before. */
 static long write_quietly(int fd, const char *p, size_t n) {
     uint64_t ours = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ) | SIGNAL_BIT(SIGTTOU);
     uint64_t before = 0, after = 0;
@@ -64,8 +65,8 @@ static long write_quietly(int fd, const char *p, size_t n) {
     return written;
 }
 
-/* In a directory of ours or root's that nobody else may write to, or only with the sticky bit, our
- * file stays what it is. */
+/* Not in a directory of ours or root's that no other user may write to, or that has the sticky bit.
+ */
 static bool others_may_replace(const char *file) {
     static char directory[SYS_PATH];
     struct stat st;
@@ -86,7 +87,7 @@ static bool try_create(const char *candidate) {
         trouble = fd == -EEXIST ? NAME_TAKEN : "the log file cannot be created";
         return false;
     }
-    bool known = sys_fstat(fd, &st) == 0; /* else no line would be trusted to it */
+    bool known = sys_fstat(fd, &st) == 0; /* open_own() compares with it */
     sys_close(fd);
     if (!known) {
         sys_unlink(candidate);
@@ -106,7 +107,7 @@ static bool with_number(char *to, size_t cap, const char *name, int64_t number) 
     return wc_str_format(to, cap, "%.*s-%jd" ENDING, (int)n, name, (intmax_t)number);
 }
 
-/* name, then name-2, ...: an earlier program of this process, or another one, may have it. */
+/* Tries name, then name-2, ...: an earlier program of this process may have created it. */
 static bool try_with_numbers(const char *name) {
     static char candidate[SYS_PATH];
     bool created = try_create(name);
@@ -133,7 +134,7 @@ struct name_parts {
     int64_t pid, start_ticks;
 };
 
-/* %p %n %r in what the user gave. */
+/* Expands %p, %n and %r in WHICHCUDNN_LOG. */
 static void add_expanded(struct wc_text *t, const char *pattern, const struct name_parts *parts) {
     for (const char *s = pattern; *s; s++) {
         if (s[0] == '%' && s[1] == 'p')
@@ -147,7 +148,7 @@ static void add_expanded(struct wc_text *t, const char *pattern, const struct na
     }
 }
 
-/* The working directory may change or vanish later. */
+/* Begins an absolute path: the working directory may change or be removed later. */
 static void add_absolute(struct wc_text *t, const char *name) {
     static char directory[SYS_PATH];
     if (name[0] != '/' && sys_getcwd(directory, sizeof directory) > 0 && directory[0] == '/') {
@@ -175,8 +176,8 @@ static bool is_among_devices(const char *name) {
     return wc_str_starts(name, "/dev/") && wc_dir_length(name) == sizeof "/dev" - 1;
 }
 
-/* A file that the user named: it is ours if we create it; a later process of the same variable has
- * its pid in the name. Beside a device nobody wants files. */
+/* A file that the user named. If it exists, another process with the same variable has created it,
+ * and this one adds its pid to the name; but not beside a device. */
 static bool create_named(const char *pattern, const struct name_parts *parts) {
     static char candidate[SYS_PATH], expanded[SYS_PATH];
     struct wc_text t, e;
@@ -198,7 +199,8 @@ static bool create_named(const char *pattern, const struct name_parts *parts) {
            try_with_numbers(candidate);
 }
 
-/* Made, or there already: a real directory of ours, which below a sticky one nobody can replace. */
+/* Makes the directory, or finds it: a real directory of ours. No other user can replace it in a
+ * directory with the sticky bit. */
 static bool is_own_directory(const char *directory, uid_t own) {
     struct stat st;
     int made = sys_make_directory(directory, 0700);
@@ -236,12 +238,12 @@ bool log_create(const char *node, int64_t pid, int64_t start_ticks) {
         return false;
     if (config.log[0])
         return create_named(config.log, &parts);
-    /* Not the working directory: the program may have made that for itself, to remove it at its
-     * end. So it may be with $TMPDIR, and `whichcudnn report` may have another one. */
+    /* Not the working directory, which the program may remove at its end. The same is true of
+     * $TMPDIR, and `whichcudnn report` may have another one: so /tmp comes first. */
     return create_below("/tmp", &parts) || create_below(config_temporary_directory(), &parts);
 }
 
-/* The file, if what stands there is still ours, as far as that can have changed. */
+/* Opens our file, unless another user has replaced it. */
 static int open_own(void) {
     struct stat st;
     if (!path[0])
@@ -258,7 +260,7 @@ static int open_own(void) {
     return -1;
 }
 
-/* The part of a line that found room. */
+/* Removes the part of a line that was written before the disk was full. */
 static void take_back(int fd, long written) {
     struct stat st;
     if (sys_fstat(fd, &st) == 0 && st.st_size >= written)
@@ -288,7 +290,7 @@ void log_remove(void) {
     path[0] = 0;
 }
 
-/* Descriptor 2 as it was at the start: a host that closed it may have its data there. */
+/* Descriptor 2 as it was at the start: a host may close it and open a data file there. */
 static struct {
     bool noted;
     uint64_t device, inode;
@@ -307,8 +309,8 @@ void log_note_standard_error(const struct stat *at_start) {
     }
 }
 
-/* A terminal, a pipe, or a file that is appended to. No socket; no eventfd, timerfd or epoll, which
- * all have one inode; not the other end of a pipe; no file of data. */
+/* A terminal, a pipe, or a file that is appended to. Not a socket, an eventfd, timerfd or epoll
+ * (which share one inode), the reading end of a pipe, or a data file. */
 static bool is_for_text(const struct stat *st, int flags) {
     bool written = (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
     if (flags < 0 || !written)
@@ -317,7 +319,7 @@ static bool is_for_text(const struct stat *st, int flags) {
            (S_ISREG(st->st_mode) && (flags & O_APPEND));
 }
 
-/* Led elsewhere since, it is where standard output is, too. */
+/* If descriptor 2 was redirected since, it has to be where standard output is, too. */
 static bool is_standard_error(void) {
     struct stat error, output;
     if (sys_fstat(2, &error) != 0)
@@ -330,7 +332,7 @@ static bool is_standard_error(void) {
            error.st_ino == output.st_ino;
 }
 
-/* A pipe that nobody empties would hold up the host; one that takes a page takes all we print. */
+/* A full pipe would block the host. If poll finds room there is a page, more than we print. */
 static bool would_wait(void) {
     struct pollfd ask = {2, POLLOUT, 0};
     const struct sys_time none = {0, 0};

@@ -6,13 +6,13 @@
 
 #define CHUNK ((size_t)256 << 10)
 
-/* The first pieces come with the library: most processes need no more. */
+/* The first chunk is part of the library: most processes need no more. */
 static _Alignas(16) unsigned char first_chunk[32 << 10];
 static unsigned char *chunk = first_chunk;
 static size_t chunk_left = sizeof first_chunk, taken_in_all;
 
-/* Libraries are mapped one below the other. A damaged one reaches beyond itself, and the loader
- * itself may map it over what lies above it: our memory lies where neither gets to. */
+/* Our memory lies far below the libraries, which the kernel maps one below the other: for a damaged
+ * one the loader may map too much, and over what lies above it. */
 #define DISTANCE ((uintptr_t)64 << 30)
 
 void *memory_map(size_t n) {

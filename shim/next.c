@@ -16,8 +16,8 @@ static uintptr_t defined_in(const struct wc_elf_image *image, const char *name, 
     return symbol.type == type ? (uintptr_t)(image->base + symbol.value) : 0;
 }
 
-/* In the objects after us. They were there at start, up to the C library, and never leave: no lock
- * is needed. */
+/* Searches the objects after us; the C library has all these names. They are start-up objects,
+ * which are never unloaded, so no lock is needed. */
 static uintptr_t defined_behind_us(const char *name, unsigned type, bool (*fits)(const char *)) {
     struct dl_phdr_info info;
     struct wc_elf_image image;
@@ -51,7 +51,7 @@ uintptr_t next_resolver(const char *name) {
     return defined_behind_us(name, STT_GNU_IFUNC, NULL);
 }
 
-/* The variable is the program's where that has one of its own: the C library then uses that. */
+/* `environ` is the program's if the program defines one: the C library then uses it, too. */
 static const void *find_environment(void) {
     struct dl_phdr_info info;
     struct wc_elf_image image;
@@ -77,7 +77,7 @@ bool next_is_glibc(void) {
     return listed_first() != NULL;
 }
 
-/* The loader's list, to which the DT_DEBUG of a program leads; NULL: it has none. */
+/* The loader's list by the program's DT_DEBUG; NULL: it has none. */
 static const struct link_map *list_of_program(uintptr_t base, const ElfW(Phdr) * phdr, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (phdr[i].p_type != PT_DYNAMIC)
@@ -89,7 +89,8 @@ static const struct link_map *list_of_program(uintptr_t base, const ElfW(Phdr) *
     return NULL;
 }
 
-/* phdr are the loader's own headers: it was started with the program as an argument. */
+/* The loader's list by its own symbols: phdr are the loader's headers if it was started with the
+ * program as an argument. */
 static const struct link_map *list_of_loader(const ElfW(Phdr) * phdr, size_t n) {
     struct wc_elf_image image;
     struct wc_elf_symbol list;
@@ -103,17 +104,17 @@ static const struct link_map *list_of_loader(const ElfW(Phdr) * phdr, size_t n) 
 }
 
 /*
- * Before our own relocation no import works and no pointer in our data is right. The loader's list
- * is reached through the program's DT_DEBUG, the program's headers through the auxiliary vector;
- * those are the loader's where it was started with the program as an argument, and it defines
- * _r_debug. Start-up objects stand first in it and never leave it: up to the C library it can be
- * read without a lock.
+ * The first object on the loader's list, found before we are relocated, when no import and no
+ * pointer in our data works. The auxiliary vector has the program's headers, whose DT_DEBUG leads
+ * to the list. If the loader was started with the program as an argument, the headers are the
+ * loader's, which defines _r_debug. Start-up objects come first and are never unloaded, so up to
+ * the C library the list can be read without a lock.
  */
 static const struct link_map *first_link_map(void) {
     const ElfW(Phdr) *phdr = (const void *)auxv_value(AT_PHDR);
     size_t n = auxv_value(AT_PHNUM);
     uint64_t base = 0;
-    bool based = false; /* a program that has an interpreter has PT_PHDR, the loader has it not */
+    bool based = false; /* a program with an interpreter has PT_PHDR, the loader has none */
     for (size_t i = 0; phdr && i < n; i++)
         if (phdr[i].p_type == PT_PHDR) {
             base = (uintptr_t)phdr - phdr[i].p_vaddr;
@@ -122,9 +123,9 @@ static const struct link_map *first_link_map(void) {
     return based ? list_of_program(base, phdr, n) : list_of_loader(phdr, n);
 }
 
-/* The headers of a mapped library, where its first segment begins with the ELF header. A load bias
- * is no address: a library that was linked for a base of its own and got another one has its bias
- * where nothing, or something else, is mapped. */
+/* The image of a mapped library whose first segment begins with the ELF header. The load bias need
+ * not be the address of that header: for a library that is linked for a base of its own, nothing or
+ * something else may be mapped there. */
 static bool image_of(const struct link_map *m, struct wc_elf_image *image) {
     const ElfW(Ehdr) *header = (const void *)m->l_addr;
     if (!m->l_addr || m->l_addr % 4096 != 0 || (uintptr_t)m->l_ld < m->l_addr ||
