@@ -24,8 +24,8 @@
 static struct object *objects_table[OBJECTS_MOST];
 static size_t objects_count;
 
-/* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
- * link map is an identity: after a reload the same ones come back with another file behind. */
+/* Every object that was seen in a full walk, relevant or not. Load address and link map do not
+ * identify it: after a reload another file may have the same ones. */
 struct known {
     struct known_key {
         uint64_t base, name, headers;
@@ -76,8 +76,8 @@ const struct object *objects_named(const char *name) {
     return NULL;
 }
 
-/* A program that the loader was started with ("ld.so PROGRAM") is not what /proc/self/exe names;
- * the kernel then knew of no loader besides. Without /proc: what execve was given. */
+/* Of "ld.so PROGRAM" /proc/self/exe is the loader; then AT_BASE is 0, and the mapping at `inside`
+ * has the program's path. Without /proc the path is the one that was passed to execve. */
 const char *objects_program_path(uintptr_t inside) {
     static char path[SYS_PATH];
     if (path[0])
@@ -98,10 +98,10 @@ const char *objects_path_of(const struct dl_phdr_info *info) {
 
 /* ---- what is relevant ---- */
 
-/* The tables that the loader itself has just used, in the order that linkers put them in. */
+/* The dynamic tables, in the order in which linkers put them. The loader has just read them. */
 struct tables {
     uint64_t hash, symbols, strings, size;
-    uint64_t next; /* what stands behind the strings, 0: none of those that are known */
+    uint64_t next; /* the table behind the strings; 0: none that we know */
     size_t entries;
 };
 
@@ -132,7 +132,7 @@ static void find_tables(struct tables *t, const struct link_map *m) {
     }
 }
 
-/* The loader never asks how long the strings are: a damaged size would lead anywhere. */
+/* The loader ignores the size of the strings, so a damaged size may be anything. */
 static bool has_all_strings(const struct tables *t) {
     if (!t->size || t->size > UINT64_MAX - t->strings)
         return false;
@@ -142,7 +142,7 @@ static bool has_all_strings(const struct tables *t) {
 }
 
 /* An image without program headers: the dynamic section, and the tables from `low` to the end of
- * the strings. Only good for a first look; anything relevant is looked at again in full. */
+ * the strings. It is for a first look; a relevant object is read again in full. */
 static bool image_from(struct wc_elf_image *e, const struct link_map *m, const struct tables *t,
                        uint64_t low) {
     if (low < m->l_addr || low > t->strings || !has_all_strings(t))
@@ -207,7 +207,7 @@ static struct known_key key_of(const struct dl_phdr_info *info) {
     return key;
 }
 
-/* Two files may be alike in all of that where there is no build-id, but hardly in their names. */
+/* Two files without build-id may have the same key, but hardly the same symbol names. */
 static uint64_t hash_strings(const struct wc_elf_image *e) {
     size_t n = e->strsz < 4096 ? e->strsz : 4096;
     return wc_hash_bytes(WC_HASH_START, e->string_table, e->string_table ? n : 0);
@@ -219,7 +219,8 @@ static bool is_another_file(const struct object *o, const struct dl_phdr_info *i
            hash_strings(&e) != o->strings;
 }
 
-/* Nothing is read from an image whose tables are damaged; its name may still tell what it is. */
+/* The image of an object; if its tables are damaged, an empty one: its name may still be relevant.
+ */
 static void read_image(struct wc_elf_image *e, const struct dl_phdr_info *info) {
     if (!listed_image_asked(info, e))
         wc_elf_from_memory(e, info->dlpi_addr, NULL, 0);
@@ -267,7 +268,7 @@ static int demanded_major(const struct wc_elf_image *e) {
     return -1;
 }
 
-/* Of a cuDNN library: by SONAME, node or name. */
+/* The major of a cuDNN library: by SONAME, symbol version or file name. */
 static int own_major(const struct wc_elf_image *e, const char *path) {
     const char *const sources[] = {wc_elf_soname(e), wc_elf_defined_symbol_version(e), path};
     WC_EACH_ROW(text, sources) {
@@ -278,7 +279,7 @@ static int own_major(const struct wc_elf_image *e, const char *path) {
     return -1;
 }
 
-/* A reload of the very same file: its entry serves again. */
+/* The entry of the same file, if it is loaded again. */
 static struct object *unmapped_twin(const char *path, const struct wc_elf_image *e) {
     for (size_t i = 0; i < objects_count; i++) {
         struct object *o = objects_table[i];

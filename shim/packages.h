@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packages of cuDNN near what was loaded, or could not be: each environment is looked at once.
+ * Records of the cuDNN packages near a library that was loaded, or that could not be loaded. Each
+ * environment (site-packages, conda prefix) is read once.
  */
 #pragma once
 
 #include "core/search/replay.h"
 
-/* Adds a record for each package of cuDNN in the environment of this file. Nothing if that was done
- * before, or path is none. */
+/* Adds a record for each cuDNN package in the environment of this file. Nothing if that was done
+ * before, or path is NULL. */
 void packages_note(const char *path);
-/* Those of the environment that a Python works in, which its own files lie outside of. */
+/* The same for the virtual environment of a Python process, whose interpreter lies outside of it.
+ */
 void packages_note_site(void);
-/* The same for a load that failed: of the file that was asked for, else of who asked. */
+/* The same after a failed request: near the requested path, or else near the caller. */
 void packages_note_failure(const char *name, const char *caller, const char *text);
-/* Those around the directories where that library was searched in vain. */
+/* The same around the directories where a library was not found. */
 void packages_note_wanted(struct wc_replay *replay, const char *name);
-/* After a fork: the child's log has what was known, the tables may be half changed. */
+/* After a fork, as the table may be half changed. */
 void packages_forget(void);

@@ -72,7 +72,7 @@ void process_describe(struct wc_process *out) {
     out->arguments_size = n;
 }
 
-/* What execve was given, in full. */
+/* The absolute path that was passed to execve. */
 static const char *started_by(char *to, size_t cap) {
     const char *given = (const char *)auxv_value(AT_EXECFN);
     long n = given && given[0] != '/' ? sys_getcwd(to, cap) : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Facts about the process and the computer for the first two records of a log.
+ * Facts about the process and the machine, for the first two records of a log.
  */
 #pragma once
 
@@ -8,19 +8,19 @@
 
 #include "core/records/process.h"
 
-/* Was it started by `whichcudnn run`? A forked child that has its pid was not. */
+/* Was it started by `whichcudnn run`? A forked child with the same pid (pid namespaces) was not. */
 bool process_is_eager(void);
 /* Read anew after a fork. Strings are static and stay until the next call. */
 void process_describe(struct wc_process *out);
 void process_emit_machine(const struct wc_sink *to);
 
-/* site-packages of the virtual environment that this Python works in; NULL: it is none, or in none.
+/* site-packages of the virtual environment of a Python process; NULL: it has none, or is no Python.
  */
 const char *process_site(void);
 
 /* 36 for glibc 2.36; 0: not known. */
 unsigned process_glibc_minor(void);
 
-/* Keeps where libc.so.6 lies, for its newest symbol version; called while the start-up objects are
- * walked (libc is never unloaded). */
+/* Remembers libc.so.6, for its newest symbol version, and our own path. Called for each start-up
+ * object; libc is never unloaded. */
 void process_note_object(const struct dl_phdr_info *info);

@@ -4,7 +4,7 @@
 #include "auxv.h"
 #include "sys.h"
 
-/* Pages that are, as they were found in a look, by their number and that of the look. */
+/* Pages that are readable: the page's number and that of the look in one word. */
 enum { PAGES = 1024, LOOKS = 1 << 16 };
 static uintptr_t known[PAGES];
 static unsigned look = 1;

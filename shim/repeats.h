@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host may ask for ever, in vain or not: how often each question and each failure was told. The
+ * Counts how often each request and each failure was recorded: a host may repeat them for ever. The
  * shim's lock is held in all functions.
  */
 #pragma once
@@ -11,8 +11,8 @@
 
 uint64_t repeats_hash(enum wc_operation operation, const char *name, int flags,
                       int64_t caller_object);
-bool repeats_knows(uint64_t what); /* it was told before */
-/* Was it told REPEATS_TOLD times, or is there no room to count it? Then it is counted as a record
- * of that kind left out, else as told once more. What has to do with cuDNN or CUDA (matters) finds
- * room where a host has asked for thousands of others. */
+bool repeats_knows(uint64_t what); /* it was recorded before */
+/* Is this record to be left out, because it was written REPEATS_TOLD times, or there is no room to
+ * count it? Counts it as left out, or as written once more. matters: it has to do with cuDNN or
+ * CUDA, and some room is reserved for it, as a host may request thousands of other names. */
 bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters);

@@ -12,7 +12,7 @@
 #include "sys.h"
 
 static struct request kept[REQUESTS_KEPT];
-static unsigned char order[REQUESTS_KEPT]; /* newest first: which of those it is */
+static unsigned char order[REQUESTS_KEPT]; /* indices into kept, newest first */
 static size_t kept_count;
 
 /* Makes it the newest and moves those before it up by one. */
@@ -24,8 +24,8 @@ static struct request *renew(size_t at) {
     return &kept[which];
 }
 
-/* What is over makes room first: while one thread waits for its turn, others may ask for more than
- * can be kept. */
+/* An entry for a new request: a free one, else the oldest ended one, else the oldest. A thread may
+ * wait in its dlopen while others make more requests than are kept. */
 static struct request *make_room(void) {
     size_t at = kept_count;
     while (at > 0 && !kept[order[at - 1]].ended)
@@ -55,7 +55,7 @@ void requests_log(struct request *r) {
     out->operation = r->operation;
     out->name = r->named ? r->name : NULL;
     out->flags = r->flags;
-    if (r->hints || !wc_str_find_char(r->name, '/')) { /* else the loader asks nobody */
+    if (r->hints || !wc_str_find_char(r->name, '/')) { /* else nothing depends on the caller */
         out->caller = r->caller;
         out->caller_object = r->caller_object;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this process asked the loader for, and which request a new object belongs to. The shim's
- * lock is held in all functions.
+ * The latest requests (dlopen, dlmopen) of this process. The shim's lock is held in all functions.
  */
 #pragma once
 
@@ -15,12 +14,12 @@ struct request {
     int64_t tid, time;
     enum wc_operation operation;
     int flags;
-    bool no_load; /* RTLD_NOLOAD: a question, never a failure */
-    bool named;   /* false: NULL was asked for, the program itself */
+    bool no_load; /* RTLD_NOLOAD: it never counts as a failure */
+    bool named;   /* false: the name is NULL, which is the program itself */
     bool hints;   /* the name hints at CUDA or a framework */
-    bool cut;     /* the name did not fit: what answers to it is not known */
+    bool cut;     /* the name did not fit: whether an object answers to it is not known */
     bool logged, ended;
-    bool answered; /* something that fits was seen since */
+    bool answered; /* an object that answers to the name was loaded since */
     bool left_out; /* counted instead of logged */
     uintptr_t return_address;
     const char *caller;    /* path, NULL: not looked up yet */
@@ -28,22 +27,22 @@ struct request {
     char name[REQUEST_NAME];
 };
 
-/* Notes a dlopen that is about to be made; the caller's path, which stays, NULL if it was
- * not looked up. Written
- * ahead if the log is open and the same was not told too often; opens it where the name hints at
- * CUDA or a framework (wc_name_hints, which costs more than all else here: asked once). */
+/* Adds a request that is about to be made. caller: its path, which stays valid; NULL: not looked
+ * up. Opens the log if the name hints at CUDA or a framework (hints: wc_name_hints of it, which is
+ * slow, so it is called once). Writes the record now if the log is open and the same request was
+ * not recorded too often. */
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,
                               uintptr_t return_address, const char *caller, bool hints);
 
-/* NULL: none, or too long ago. */
+/* NULL: there is none, or it is no longer kept. */
 struct request *requests_find(int64_t number);
 /* The newest request of a thread that is not known to have ended. */
 struct request *requests_open_of_thread(int64_t tid);
 /* The i-th kept entry, newest first; NULL past the last. */
 struct request *requests_recent(size_t i);
 uint64_t requests_hash(const struct request *r);
-/* Writes it if it was not written ahead. */
+/* Writes its record, unless it is written. */
 void requests_log(struct request *r);
-/* Is there a library of cuDNN or CUDA beside which the request's name leads to the very same file?
- * Then the loader took that one, which keeps the name that it was first loaded by. */
+/* Does the requested name, in the directory of a loaded relevant library, lead to the file of that
+ * library? Then the loader returned this library, which keeps the name that it was loaded by. */
 bool requests_same_file(const struct request *r);

@@ -24,15 +24,16 @@
 #include "thread.h"
 #include "watched.h"
 
-static _Atomic bool started; /* the start-up objects were taken */
+static _Atomic bool started; /* the start-up objects were read */
 
-/* Calls of dlclose, counted before they are made, and threads that may still be in one. */
+/* Number of dlclose calls, counted before they are made, and of threads that may still be in one.
+ */
 static _Atomic uint64_t closes;
 static _Atomic unsigned closing;
 
-/* The list as it was when it was last looked at. Under our lock. */
+/* The list as it was at the last look. Under our lock. */
 #define SEEN_MOST 65536
-#define READ_ALL_AFTER 4096 /* are gone: objects.c still knows them */
+#define READ_ALL_AFTER 4096 /* unloaded objects, which objects.c still knows */
 struct place {
     const struct link_map *map;
     uintptr_t base;
@@ -40,17 +41,17 @@ struct place {
 };
 static struct {
     bool known;
-    bool rewritten; /* the slots of all hosts were looked at since */
-    uint64_t epoch; /* of the tables that it was looked at for */
+    bool rewritten; /* the slots of all hosts were read since */
+    uint64_t epoch; /* of state.h, at that look */
     struct place *places;
-    size_t count, batch;  /* the newest stand from `batch` on */
+    size_t count, batch;  /* the newest objects stand from `batch` on */
     size_t in_load_chain; /* so many of them are in load_chain.c */
-    size_t gone;          /* since all was read */
+    size_t gone;          /* objects unloaded since all were read */
 } seen;
 
 /* ---- the list ---- */
 
-/* What was there at start stands first and stays. */
+/* Start-up objects stand first on the list and stay there. */
 #define START_MOST 1024
 static struct start {
     uintptr_t low, high;
@@ -63,11 +64,11 @@ static unsigned first_process;
 
 #define ALL UINT64_MAX
 struct walk {
-    const struct link_map *from, *end; /* [from, end) is to be looked at */
-    bool whole;                        /* and is all that there is */
-    const struct link_map *untouched;  /* nothing has run of that and what follows, which this
-                                          thread has just loaded; NULL: of none, as far as known */
-    uint64_t only;                     /* objects whose base has one of these bits */
+    const struct link_map *from, *end; /* the objects [from, end) */
+    bool whole;                        /* these are all objects */
+    const struct link_map *untouched;  /* this thread has just loaded that object and those behind
+                                          it, and no code of them has run; NULL: not known */
+    uint64_t only;                     /* only objects whose base has one of these bits */
 };
 
 /* Takes the shim's lock for a look at the list. */
@@ -78,8 +79,8 @@ static bool take(void) {
     return taken;
 }
 
-/* An object whose headers are not to be read any more is known by its name alone. A child that was
- * forked while another thread unmapped an object finds it listed for ever. */
+/* Reads an object; if its headers are unreadable, only its name is known. False: it is not mapped:
+ * a child that was forked while another thread unloaded an object keeps it on its list. */
 static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
     listed_info(m, info);
     if (!readable(info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
@@ -119,8 +120,9 @@ static bool is_relevant(uintptr_t base) {
     return false;
 }
 
-/* Objects are appended, and what is taken away makes those behind it move up: as long as the known
- * ones stand in their order, what follows is all that is new. NULL: one that matters is gone. */
+/* The last object that was seen before. New objects are appended, so all objects behind it are new,
+ * as long as the known ones are in their old order. NULL: a relevant one, or too many, were
+ * unloaded. */
 static const struct link_map *last_known(void) {
     const struct link_map *m = start_last;
     size_t kept = start_objects, count = seen.count, batch = seen.batch;
@@ -155,12 +157,15 @@ static bool may_any_matter(const struct walk *w) {
     return may;
 }
 
-/* By where its code begins and its dynamic section lies: nothing of the object has to be read. */
+/* Compares the address with load address and dynamic section, so that no memory of the object is
+ * read.
+ */
 static bool may_contain(const struct link_map *m, uintptr_t address) {
     return address - m->l_addr < (uintptr_t)m->l_ld - m->l_addr;
 }
 
-/* What this thread has opened may stand where another thread's dlclose made room. */
+/* May an object that this thread has opened have the place of one that another thread has closed?
+ */
 static bool may_be_replaced(void) {
     bool opened = this_thread.opened;
     this_thread.opened = false;
@@ -174,7 +179,8 @@ static bool is_among(const struct walk *w, uintptr_t address) {
     return m != w->end;
 }
 
-/* initialised: an address in an object that this thread has just loaded, 0: it does not know. */
+/* Which objects have to be read. initialised: an address in an object that this thread has just
+ * loaded; 0: not known. */
 static struct walk begin_walk(uintptr_t initialised) {
     const struct walk all = {.from = listed_first(), .whole = true, .only = ALL};
     if (this_thread.closing)
@@ -194,7 +200,7 @@ static struct walk begin_walk(uintptr_t initialised) {
         .from = last->l_next, .untouched = initialised ? last->l_next : NULL, .only = ALL};
 }
 
-/* ---- what is new? ---- */
+/* ---- new objects ---- */
 
 static void note_object(const struct dl_phdr_info *info, void *argument) {
     (void)argument;
@@ -210,7 +216,7 @@ static void forget_wrappers_of_gone(void) {
     }
 }
 
-/* This thread's last dlopen may have brought it, whoever it is. */
+/* Does this object answer to the name of this thread's last request? */
 static void note_answer(const struct dl_phdr_info *info, void *argument) {
     struct request *r = argument;
     struct wc_elf_image e;
@@ -251,7 +257,7 @@ static void add_seen_to_load_chain(void) {
                            objects_names(&e, seen.places[seen.in_load_chain].map) ? &e : NULL);
 }
 
-/* ---- who asked for it? ---- */
+/* ---- the callers of requests ---- */
 
 static bool find_listed(uintptr_t address, struct dl_phdr_info *info) {
     for (const struct link_map *m = listed_first(); m; m = m->l_next)
@@ -267,7 +273,7 @@ static const struct start *find_at_start(uintptr_t address) {
     return NULL;
 }
 
-/* What calls is one of few objects, but may call for ever. */
+/* Callers are few objects, which may call again and again. */
 #define CALLERS_MOST 256
 static const char *keep_path(const char *path) {
     static const char *kept[CALLERS_MOST];
@@ -302,8 +308,8 @@ static bool brought_facade(const struct request *r) {
     return false;
 }
 
-/* Who asked for a facade is a host. Requests that were not written ahead lack their caller's path.
- */
+/* Fills in the callers of open requests, which may not have been looked up. An object that
+ * requested a facade is a host. */
 static void note_callers(void) {
     struct dl_phdr_info info;
     struct request *r;
@@ -340,10 +346,10 @@ static void note_needed(const struct dl_phdr_info *info, void *argument) {
         }
 }
 
-/* ---- telling it ---- */
+/* ---- the records of new objects ---- */
 
-/* Path of another preload whose dlsym hosts find before ours: what it does not pass on to us (one
- * that asks for dlsym by its version passes on nothing) is not seen. */
+/* Path of another preload whose dlsym comes before ours. Lookups that it does not pass on to us are
+ * not seen; one that takes dlsym by its symbol version passes on none. */
 static const char *dlsym_in_front;
 
 static void emit_news(const struct walk *w) {
@@ -370,7 +376,7 @@ static void rewrite_host(const struct dl_phdr_info *info, void *argument) {
         rewrite_slots(o);
 }
 
-/* Thousands of other objects may be listed, each with pages to ask for. */
+/* w.only: thousands of other objects may be listed, each with pages to ask the kernel about. */
 static void rewrite_hosts(struct walk w) {
     struct object *o;
     seen.rewritten = true;
@@ -392,7 +398,7 @@ static bool has_hosts(void) {
     return false;
 }
 
-/* Hosts that were there before may be bound to it. */
+/* Is a cuDNN library new? Then older hosts may be bound to it. */
 static bool is_library_new(void) {
     const struct object *o;
     for (size_t i = 0; (o = objects_get(i)); i++)
@@ -403,8 +409,7 @@ static bool is_library_new(void) {
 
 /* ---- rescanning ---- */
 
-/* Where this thread holds the loader's lock, or looks at nothing but start-up objects; under our
- * lock. */
+/* This thread holds the loader's lock, or w has start-up objects alone; and it holds our lock. */
 static void rescan(struct walk w) {
     const struct walk all = {.from = listed_first(), .end = w.end, .whole = true, .only = ALL};
     look_at(&w);
@@ -460,7 +465,7 @@ void rescan_second_chance(void) {
 
 void rescan_note_open(void) {
     if (!this_thread.opened)
-        this_thread.closes = closing ? closes - 1 : closes; /* what is closing may go any time */
+        this_thread.closes = closing ? closes - 1 : closes; /* counts a dlclose that is under way */
     this_thread.opened = true;
     this_thread.loads_since_rescan = true;
 }
@@ -495,11 +500,11 @@ static void note_at_start(const struct dl_phdr_info *info) {
 }
 
 static bool was_there_at_start(uintptr_t address) {
-    return find_at_start(address) || at_start_count == START_MOST; /* that found no room, perhaps */
+    return find_at_start(address) || at_start_count == START_MOST; /* it may have found no room */
 }
 
-/* Constructors that come before ours, and preinit_array, may start threads that open libraries:
- * what was there at start is asked before the first dlopen. */
+/* Constructors that run before ours, and preinit_array, may start threads that open libraries: so
+ * the start-up objects are recorded before the first dlopen, not in our constructor. */
 void rescan_note_start(void) {
     struct dl_phdr_info info;
     if (start_last || !take())
@@ -518,8 +523,8 @@ void rescan_note_start(void) {
     state_leave();
 }
 
-/* No lock of the loader: the thread that is in a dlopen may be waiting for this one. What was there
- * at start is relocated when the first constructor runs; the rest comes with the next dl call. */
+/* Start-up objects are relocated when the first constructor runs, so no lock of the loader is
+ * needed. Other objects are read at the next dl call. */
 void rescan_if_never(void) {
     if (started)
         return;
@@ -540,7 +545,7 @@ void rescan_in_initialisation(uintptr_t return_address, const struct link_map *u
         rescan_start_objects(untouched);
     else
         rescan_listed(return_address, untouched);
-    if (!config.loaded && config.off) /* what is wanted is not known before our constructor */
+    if (!config.loaded && config.off) /* settings are not known before our constructor: try again */
         started = seen.known = false;
     signals_release();
     thread_leave();
