@@ -51,8 +51,7 @@ static bool write_slot(const struct object *host, uintptr_t address, uintptr_t v
     return true;
 }
 
-/* A tracer of the PLT puts its own code where the loader's resolver was; a host that hooks itself
- * (plthook) puts a function of its own into the slot. */
+/* Is this the loader's code? A tracer of the PLT replaces the resolver by its own. */
 static bool is_the_loaders(uintptr_t code) {
     const struct link_map *m = start_list();
     while (m && m->l_addr != loader_list.r_ldbase)
@@ -68,7 +67,7 @@ static uintptr_t wrapper_for_lazy(const struct object *host, const struct slot *
     if (got && (uintptr_t)got % sizeof *got == 0 && is_the_loaders(got[2]) && code &&
         arch_is_lazy_code(code, (uint32_t)s->number) && s->number < host->image.jump_reloc_count)
         return call_wrapper_lazy(row, s, host, got);
-    if (!call_has_wrapper(row, s->address)) /* else a tracer calls that */
+    if (!call_has_wrapper(row, s->address)) /* else a tracer calls our wrapper */
         journal_unobserved("calls through a lazy slot", "the slot or the host's PLT was redirected",
                            host->path);
     return 0;
@@ -85,8 +84,8 @@ static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
     return row == NOT_WATCHED ? 0 : call_wrapper(row, s->target, library);
 }
 
-/* Not what leads through the program: its calls are seen there, and the host's idea of the
- * function's address stays everybody's. */
+/* Not a slot that leads through the program's PLT: its calls are seen there, and the function keeps
+ * one address in all objects. */
 static void rewrite(struct object *host, struct slot *s) {
     if (s->wrapped || s->through_program ||
         !(s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only)))

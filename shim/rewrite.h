@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rewriting slots: those of watched functions lead to wrappers. The shim's lock is held in both
- * functions.
+ * Writes wrappers into the slots of watched functions. The shim's lock is held in both functions.
  */
 #pragma once
 
@@ -9,10 +8,10 @@
 
 struct object;
 
-/* Is the loader still at it? Its pages that are read-only after relocation are writable until then.
- * An indirect function's resolver may call us from there, in the thread that holds the loader's
- * lock, which so waits for nothing. */
+/* Is the loader still relocating the host? Until then its RELRO pages are writable. This happens if
+ * an IFUNC resolver of the host calls us: in the thread that holds the loader's lock, so this lock
+ * is no protection. */
 bool rewrite_is_too_early(const struct object *host);
-/* Reads the slots of a mapped host and rewrites those of watched functions. While the loader's
- * list is walked: the host stays mapped, everything listed is relocated. */
+/* Reads the slots of a mapped host and rewrites those of watched functions. Called while the
+ * loader's list is walked: the host stays mapped, and all listed objects are relocated. */
 void rewrite_slots(struct object *host);

@@ -16,16 +16,16 @@
 #include "reader.h"
 #include "sys.h"
 
-#define QUESTIONS_MOST 256 /* different ones of a process */
+#define QUESTIONS_MOST 256 /* different searches that a process gets records of */
 #define CACHE_MOST (8 << 20)
 
-/* ---- what its loader adds ---- */
+/* ---- what the loader of this process adds to a search ---- */
 
 static struct wc_search_context context;
 static struct wc_search_memory missing = {&memory_arena, NULL};
 
-/* Started by the kernel, or as a program ("ld.so PROGRAM"): then the program's headers are its own.
- */
+/* The loader's image. In "ld.so PROGRAM" the loader is the program that the kernel started, so
+ * AT_PHDR has its headers. */
 static bool read_loader(struct wc_elf_image *e) {
     uintptr_t base = auxv_value(AT_BASE);
     const Elf64_Ehdr *h;
@@ -36,7 +36,7 @@ static bool read_loader(struct wc_elf_image *e) {
            wc_elf_from_memory(e, base, (const void *)(base + h->e_phoff), h->e_phnum) == WC_ELF_OK;
 }
 
-/* Read once: the loader, too, keeps what it was when it was first asked. */
+/* Reads the cache once, as the loader does. */
 static void read_cache(void) {
     struct stat st;
     size_t n = 0;
@@ -71,7 +71,7 @@ static void begin_context(void) {
 
 static struct wc_replay *replay;
 
-/* whole: what is behind the file that is taken is told, too. */
+/* whole: also find the files behind the one that is taken. */
 static bool run(const struct wc_search_object *caller, const char *name,
                 struct wc_search_memory *memory, bool whole) {
     void *scratch = memory_scratch_search();
@@ -86,7 +86,7 @@ static bool run(const struct wc_search_object *caller, const char *name,
     return true;
 }
 
-/* What the loader has tried is not for these to print: it may have asked for something else. */
+/* Without `missing` (memory NULL): the loader may not have made this very search. */
 const struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name) {
     return run(caller, name, NULL, false) ? replay : NULL;
 }
@@ -111,7 +111,7 @@ static void note_copies(const char *name, const char *caller) {
     wc_replay_copies(replay, name, caller);
 }
 
-/* ---- what LD_LIBRARY_PATH was set to since ---- */
+/* ---- LD_LIBRARY_PATH as it was set since the start ---- */
 
 static const char library_path_name[] = "LD_LIBRARY_PATH=";
 #define LATER_MOST (16 << 10)
@@ -119,9 +119,10 @@ static const char library_path_name[] = "LD_LIBRARY_PATH=";
 
 #define NO_PAGE UINTPTR_MAX
 
-/* Whoever sets variables may do so meanwhile, and a text may be gone with its library: each page is
- * asked for when it is come to, at the word that is wanted: valgrind takes the beginning of a page
- * of the stack for nobody's. What an earlier look has found (readable.h) says nothing here. */
+/* Is p[0..n) readable? Another thread may set variables meanwhile, and a text may be unmapped with
+ * its library. So each page is asked about when it is reached, and not by readable.h, whose answers
+ * may be older; at the wanted word, because valgrind takes the beginning of a stack page for
+ * unallocated. */
 static bool is_there(const void *p, size_t n, uintptr_t *last) {
     uintptr_t size = auxv_page_size(), at = (uintptr_t)p & ~(uintptr_t)3, end = (uintptr_t)p + n;
     for (; at < end; at = (at / size + 1) * size) {
@@ -142,7 +143,7 @@ static bool copy_asked(char *to, size_t cap, const char *from, uintptr_t *last) 
     return false;
 }
 
-/* "": it is set no more. NULL: it is what it was, or nobody knows. */
+/* The current LD_LIBRARY_PATH; "": it is unset. NULL: it is unchanged, or unknown. */
 static const char *later_library_path(void) {
     static char value[LATER_MOST];
     const char *const *list = next_environment(), *was = context.library_path;
@@ -169,7 +170,8 @@ static const char *later_library_path(void) {
     return wc_str_same(value, was ? was : "") ? NULL : value;
 }
 
-/* What the search would have found, had it been set before the start. */
+/* What the search would have found with the current LD_LIBRARY_PATH, had it been set at the start.
+ */
 static void replay_later(struct wc_search_question *q, const struct wc_search_object *from) {
     static char takes[SYS_PATH];
     const char *was;
@@ -184,7 +186,7 @@ static void replay_later(struct wc_search_question *q, const struct wc_search_ob
     context.library_path = was;
 }
 
-/* ---- which questions are told ---- */
+/* ---- which searches get a record ---- */
 
 static bool is_facade(const char *name) {
     return wc_name_kind_of(name) == WC_NAME_FACADE;
@@ -199,7 +201,7 @@ static uint64_t hash_query(const struct wc_search_question *q, const struct obje
     return wc_hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
 }
 
-/* A host may ask for ever. */
+/* Has this search its record, or is there no room for more? */
 static bool is_emitted(const struct wc_search_question *q, const struct object *o) {
     uint64_t hash = hash_query(q, o);
     for (size_t i = 0; i < told_count; i++)
@@ -212,7 +214,7 @@ void searches_forget(void) {
     told_count = 0;
 }
 
-/* o: what it got; NULL: nothing. */
+/* o: the object that was found; NULL: none. */
 static bool emit_from(struct wc_search_question *q, const struct wc_search_object *from,
                       struct wc_search_memory *memory, const struct object *o) {
     if (!searches_matter(q->name) || is_emitted(q, o))
@@ -220,14 +222,14 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     told[told_count++] = hash_query(q, o);
     if (!q->was_loaded)
         replay_later(q, from);
-    if (o && wc_str_same(q->later_takes, o->path)) /* whatever the replay takes without it */
+    if (o && wc_str_same(q->later_takes, o->path)) /* it would have changed nothing */
         q->later_takes = NULL;
     if (!run(from, q->name, memory, true))
         return false;
     if (q->later_takes)
         wc_replay_copy(replay, q->later_takes);
     bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
-    if (taken && q->was_loaded) /* else it would have got the same */
+    if (taken && q->was_loaded) /* a search would have found the same object */
         return true;
     if (!o && !wc_replay_taken(replay) && wc_name_kind_of(q->name) != WC_NAME_DRIVER)
         note_copies(q->name, q->caller);
@@ -272,7 +274,7 @@ void searches_emit_needed(const struct object *host, const struct wc_elf_image *
     }
 }
 
-/* What was there before; NULL: it came with this very request, or nothing answers. */
+/* The facade that answers and was loaded before; NULL: none, or this very request loaded it. */
 static const struct object *answer_to(const struct request *r) {
     const struct object *o = is_facade(r->name) ? objects_named(r->name) : NULL;
     return o && o->request != r->number ? o : NULL;

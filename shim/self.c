@@ -10,15 +10,15 @@
 
 /* All by __atomic_ builtins. */
 struct page {
-    unsigned process; /* 0: wiped */
+    unsigned process; /* number of the process; 0: wiped */
     int pid;
-    bool is_in_proc; /* /proc/self/task had that pid: it is of our namespace */
+    bool is_in_proc; /* /proc/self/task has that pid, so /proc is of our pid namespace */
 };
 static struct page *page;
-static struct page unwiped; /* where the kernel (before 4.14) cannot wipe: it is asked each time */
-static unsigned newest;     /* process number; a forked child finds its parent's here */
+static struct page unwiped; /* for kernels before 4.14, which cannot wipe: getpid each time */
+static unsigned newest;     /* the last number given; a forked child inherits its parent's */
 
-/* qemu-user says yes to any advice and does nothing. */
+/* NO_ADVICE has to fail: qemu-user accepts any advice and does nothing. */
 static struct page *make_page(void) {
     struct page *fresh = memory_map(sizeof *fresh), *none = NULL;
     bool wiped = fresh && sys_advise(fresh, sizeof *fresh, MADV_WIPEONFORK) == 0 &&
@@ -50,8 +50,9 @@ int self_tid(void) {
     return this_thread.tid;
 }
 
-/* ENOENT where there is none, another error where nobody may look. By a call that a line of the log
- * needs anyway, and no more: nobody can open a directory to write, so there is nothing to close. */
+/* -EISDIR: the process has a thread pid (0: there is a /proc). -ENOENT: it has none. Uses open,
+ * which the log needs anyway, so a sandbox allows it; a directory cannot be opened for writing, so
+ * there is nothing to close. */
 static int look_into_proc(int pid) {
     char name[40];
     wc_str_format(name, sizeof name, pid ? "/proc/self/task/%d" : "/proc/self/task", pid);
@@ -61,14 +62,14 @@ static int look_into_proc(int pid) {
     return fd;
 }
 
-/* Threads that come here at once agree on the number. */
+/* Gives this process its number. Threads that do so at once agree on it. */
 static bool begin_process(struct page *p) {
     unsigned before = __atomic_load_n(&p->process, __ATOMIC_ACQUIRE);
     unsigned next = __atomic_load_n(&newest, __ATOMIC_ACQUIRE) + 1;
     int pid = sys_getpid();
     if (self_process() != 0)
         return true;
-    if (pid <= 0) /* it is refused */
+    if (pid <= 0) /* a sandbox refuses it */
         return false;
     __atomic_store_n(&p->is_in_proc, look_into_proc(pid) == -EISDIR, __ATOMIC_RELAXED);
     __atomic_store_n(&p->pid, pid, __ATOMIC_RELAXED);
@@ -78,14 +79,14 @@ static bool begin_process(struct page *p) {
     return true;
 }
 
-/* Not by getpid: it may be forbidden by now. */
+/* Is this a child that shares its parent's memory? Not by getpid, which may be forbidden by now. */
 static bool is_anothers_memory(const struct page *p) {
     return __atomic_load_n(&p->is_in_proc, __ATOMIC_RELAXED) &&
            look_into_proc(__atomic_load_n(&p->pid, __ATOMIC_RELAXED)) == -ENOENT &&
            look_into_proc(0) == -EISDIR;
 }
 
-/* Once for each hook: none begins in one process and ends in another. */
+/* Looks once in each hook, since no hook begins in one process and ends in another. */
 bool self_enter(void) {
     struct page *p = __atomic_load_n(&page, __ATOMIC_ACQUIRE);
     if (!p)

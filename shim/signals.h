@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeping the host's signal handlers out for a while: one that interrupts us might never come back
- * (siglongjmp), or wait for a lock of the loader that another thread holds while it waits for ours.
- * Holds nest and may cross: the first of a thread asks the kernel, the last to be released undoes
- * it.
+ * Blocks the host's signal handlers for a while: a handler that interrupts us might never return
+ * (siglongjmp), or wait for a lock of the loader whose owner waits for ours. Holds of a thread are
+ * counted: the first one blocks the signals, the release of the last one unblocks them.
  */
 #pragma once
 
@@ -12,13 +11,13 @@
 #include "sys.h"
 #include "thread.h"
 
-/* What our own code could raise, and what a sandbox raises, stays open: the process ends, or goes
- * on, as the host has arranged. */
+/* Signals that our own code or a sandbox could raise are not blocked: the host's handlers decide.
+ */
 static inline void signals_hold(void) {
     uint64_t all = ~(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) |
                      SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS));
     uint64_t mask = 0;
-    if (this_thread.holds == 0) /* a handler that comes now leaves it at 0 again */
+    if (this_thread.holds == 0) /* a handler that runs between here and holds++ leaves it at 0 */
         this_thread.held = sys_signal_mask(0 /* SIG_BLOCK */, &all, &mask) == 0;
     if (this_thread.holds++ == 0)
         this_thread.host_mask = mask;

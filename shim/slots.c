@@ -19,7 +19,7 @@ struct wanted {
     short *function;    /* of symbol low + i, WC_NO_FUNCTION if not listed */
 };
 
-/* A host that defines the functions itself has them behind the imports. */
+/* A host that defines listed functions itself has these symbols behind its imports. */
 static bool find_wanted(const struct object *host, struct wanted *w) {
     const struct wc_elf_image *e = &host->image;
     uint32_t end = host->defines ? e->symbols : wc_elf_imports_end(e);
@@ -58,8 +58,8 @@ static bool slot_kind_of(uint32_t type, enum slot_kind *kind) {
     }
 }
 
-/* A jump slot's addend is no part of its value on x86-64: the linker keeps the place of a PLT entry
- * there (-z mark-plt). */
+/* Is the relocation relative to the function's address? On x86-64 the addend of a jump slot does
+ * not count: linkers put the PLT entry's address there (-z mark-plt). */
 static bool counts_from(const struct wc_elf_reloc *r) {
     return r->addend != 0 && !(ARCH_JUMP_SLOT_MARKS_PLT && r->type == ARCH_RELOC_JUMP_SLOT);
 }
@@ -69,7 +69,7 @@ static bool is_defined(const struct wc_elf_image *e, uint32_t symbol) {
     return wc_elf_symbol_at(e, symbol, &s) && s.defined;
 }
 
-/* The relocations of wanted functions, room of them into `to`; returns how many there are. */
+/* Puts at most `room` slots of wanted functions into `to`. Returns how many there are. */
 static size_t each_slot(const struct object *host, const struct wanted *w, struct slot *to,
                         size_t room) {
     struct wc_elf_reloc r;
@@ -126,8 +126,8 @@ static bool lies_in(const struct object *o, uintptr_t address) {
     return address - o->low < o->high - o->low;
 }
 
-/* In a program that is not position independent the address of a function is its PLT entry: what it
- * is bound to stands in the program's own slot. NULL: the address is none of those. */
+/* In a program that is not position independent the address of a function is its PLT entry, and the
+ * program's own slot has the binding. NULL: this address is no such entry. */
 static const struct slot *program_slot(uintptr_t address, int function) {
     const struct object *to = objects_at(address);
     for (size_t i = 0; to && to->program && i < to->slot_count; i++)
@@ -163,7 +163,7 @@ static void read_slot(const struct object *host, struct slot *s) {
     s->told = s->told && before.how == s->how && before.target == s->target;
 }
 
-/* A table of function pointers: what it leads to is told, calls through it are not seen. */
+/* Calls through a table of function pointers are not seen; only its bindings are. */
 static void note_tables(const struct object *host) {
     for (size_t i = 0; i < host->slot_count; i++)
         if (host->slots[i].kind == SLOT_TABLE && host->slots[i].how == WC_binding_how_SLOT) {
@@ -199,7 +199,7 @@ static void add_binding(const struct object *host, const struct object *library,
     wc_emit_binding(&journal_sink, &from, &to, how, functions, wrapped);
 }
 
-/* All untold slots that lead where the first of them leads, as one record. */
+/* One record for all slots without one that are bound to the same library as the first of them. */
 static void emit_group(struct object *host, size_t first) {
     static const char *list[512];
     struct wc_strings names = {list, 0};

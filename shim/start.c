@@ -18,7 +18,7 @@ void start_note(const struct link_map *m) {
     __atomic_store_n(&last, m, __ATOMIC_RELEASE);
 }
 
-/* By where code and dynamic section lie: nothing of the object's has to be read. */
+/* Compares the address with load address and dynamic section: no memory of the object is read. */
 bool start_has(uintptr_t address) {
     for (const struct link_map *m = start_list(); m; m = m->l_next) {
         bool placed = m->l_addr || m == start_list(); /* a program may be linked for its place */
@@ -36,7 +36,8 @@ static uintptr_t between(uintptr_t a, uintptr_t b) {
     return a < b ? b - a : a - b;
 }
 
-/* The loader has put its own addresses there, but not where a linker or the kernel forbids it. */
+/* The address of a dynamic table. The loader has relocated these entries in place, except in
+ * read-only dynamic sections: of both readings the one nearer to the section is right. */
 static const void *table(const struct link_map *m, int64_t tag) {
     const ElfW(Dyn) *d = m->l_ld;
     while (d->d_tag != tag && d->d_tag != DT_NULL)
@@ -55,7 +56,8 @@ static bool same(const char *a, const char *b) {
     return *a == *b;
 }
 
-/* What defines a name is found as the loader itself finds it. */
+/* The functions below search the hash tables as the loader does. They repeat
+ * core/elf/elf_symbols.c, which does not run asleep. */
 static uintptr_t function(const struct link_map *m, uint32_t symbol, const char *name) {
     const ElfW(Sym) *s = (const ElfW(Sym) *)table(m, DT_SYMTAB) + symbol;
     bool defined = s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC;
@@ -109,8 +111,8 @@ static uintptr_t defined_in(const struct link_map *m, const char *name, uint32_t
     return (hash = table(m, DT_HASH)) ? find_by_hash(m, hash, name) : 0;
 }
 
-/* The C library stands among them. Before glibc 2.34 a program may have no libdl then; one that
- * comes later does not go. */
+/* Start-up objects suffice: the C library is one. Before glibc 2.34 libdl may be loaded later, but
+ * then it is never unloaded. */
 static uintptr_t next_behind_us(const char *name) {
     uint32_t h = gnu_hash(name);
     bool behind_us = false;

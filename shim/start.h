@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects that the loader itself put on its list before anything ran, and what is found in
- * them. They stand first and stay where they are, so that they are read without a lock.
+ * The start-up objects: those that were on the loader's list before any code ran. They come first
+ * on the list and are never unloaded, so they can be read without a lock.
  */
 #pragma once
 
@@ -12,10 +12,9 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* Our own dynamic section, by which we know ourselves on the list. */
+/* Our own dynamic section, which tells us on the list. */
 extern HIDDEN ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC");
-/* Of glibc's loader, in every version; another has it not, nor is it there before our relocation.
- */
+/* Of glibc's loader, in every version. NULL with another loader, and before we are relocated. */
 extern struct r_debug loader_list __asm__("_r_debug") __attribute__((weak));
 
 /* The loader's list; NULL: not glibc's. */
@@ -23,8 +22,8 @@ static inline const struct link_map *start_list(void) {
     const struct r_debug *loader = &loader_list;
     return loader ? loader->r_map : NULL;
 }
-/* The last of them; NULL: not noted yet. */
+/* The last start-up object; NULL: not recorded yet. */
 const struct link_map *start_end(void);
 void start_note(const struct link_map *last);
-/* Is it the code of one of them? */
+/* Is this an address in the code of a start-up object? */
 bool start_has(uintptr_t address);

@@ -19,8 +19,8 @@
 
 #define SYS_PATH 4096 /* PATH_MAX */
 
-/* MemorySanitizer does not see what the kernel writes and reads: the tests build the shim with it,
- * too. */
+/* MemorySanitizer does not see what the kernel reads and writes; the tests build the shim with it.
+ */
 #if defined __has_feature
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>
@@ -32,7 +32,8 @@
 #define SYS_WROTE(p, n) ((void)(p), (void)(n))
 #define SYS_READS(p, n) ((void)(p), (void)(n))
 #endif
-/* The result of a call that wrote as many bytes; of one that wrote n where it gave 0. */
+/* For calls that return how many bytes they wrote, and calls that wrote n bytes if they return 0.
+ */
 static inline long sys_wrote(void *p, long result) {
     if (result > 0)
         SYS_WROTE(p, (size_t)result);
@@ -44,7 +45,7 @@ static inline int sys_filled(void *p, size_t n, long result) {
     return (int)result;
 }
 
-/* Where close is refused, one descriptor stays open and no other is opened. */
+/* A sandbox refused close: that descriptor stays open, and no other one is opened. */
 extern __attribute__((visibility("hidden"))) bool sys_cannot_close;
 
 /* Arguments that are left out are 0. */
@@ -101,12 +102,12 @@ static inline long sys_list(int fd, void *to, size_t n) {
 static inline long sys_getcwd(char *to, size_t n) {
     return sys_wrote(to, sys_call(__NR_getcwd, to, n));
 }
-/* Where it is free: at that address. */
+/* At that address if it is free, else anywhere. */
 static inline void *sys_map_at(uintptr_t address, size_t n, int protection, int flags) {
     long p = sys_call(__NR_mmap, address, n, protection, flags | MAP_PRIVATE | MAP_ANONYMOUS, -1);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
-/* Address space that reads as zeros and counts as nobody's memory until it is made writable. */
+/* Address space that reads as zeros and uses no memory until it is made writable. */
 static inline void *sys_reserve(size_t n) {
     return sys_map_at(0, n, PROT_READ, MAP_NORESERVE);
 }
@@ -124,7 +125,7 @@ static inline int sys_getpid(void) {
 }
 static inline int sys_gettid(void) {
     int tid = (int)sys_call(__NR_gettid);
-    return tid > 0 ? tid : sys_getpid(); /* where it is refused */
+    return tid > 0 ? tid : sys_getpid(); /* a sandbox may refuse gettid */
 }
 static inline int sys_getppid(void) {
     return (int)sys_call(__NR_getppid);
@@ -137,13 +138,13 @@ static inline bool sys_has_other_rights(void) {
 static inline int sys_uname(void *out, size_t size) {
     return sys_filled(out, size, sys_call(__NR_uname, out));
 }
-/* Asks the kernel to compare the word there, before it wakes nobody and moves nobody elsewhere: it
- * refuses where nobody may read. */
+/* Asks the kernel to compare the word at p and then to wake and move 0 threads. It fails if the
+ * word is not readable. */
 static inline bool sys_is_readable(const void *p) {
     uintptr_t word = (uintptr_t)p & ~(uintptr_t)3;
     return sys_call(__NR_futex, word, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, word) != -EFAULT;
 }
-/* Asks the kernel to add 0 to the word there, which it refuses where nobody may write. */
+/* Asks the kernel to add 0 to the word at p, which fails if it is not writable. */
 static inline bool sys_is_writable(const void *p) {
     return sys_call(__NR_futex, p, FUTEX_WAKE_OP_PRIVATE, 0, 0, p, FUTEX_OP_ADD << 28) >= 0;
 }
@@ -152,15 +153,16 @@ static inline void sys_sleep_microseconds(int64_t n) {
     sys_call(__NR_nanosleep, &time);
 }
 
-/* Valgrind's race detectors (helgrind, drd) do not know the shim's lock, so they are asked to leave
- * this memory of the shim alone. An annotated lock would order the host's threads and hide races of
- * the host. Elsewhere it is a few instructions. */
+/* Asks valgrind's race detectors (helgrind, drd), which do not know the shim's lock, to ignore this
+ * memory of the shim. An annotated lock would order the host's threads and hide races of the host.
+ * Outside of valgrind it is a few instructions without effect. */
 static inline void sys_leave_unchecked(const void *p, size_t n) {
     const uintptr_t request[6] = {0x48470127 /* VALGRIND_HG_DISABLE_CHECKING */, (uintptr_t)p, n};
     arch_ask_valgrind(request);
 }
 
-/* One of the at most SYS_WAITS times that a thread waits for another one: two seconds in all. */
+/* Waits a little for another thread, the i-th time. A caller gives up after SYS_WAITS times, which
+ * are two seconds in all. */
 #define SYS_WAITS 40200
 static inline void sys_wait(long i) {
     if (i < 200)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The variables of thread.h. In a file of its own, which is linked with the code that runs asleep.
+ */
 #include "thread.h"
 
 __thread struct thread this_thread;

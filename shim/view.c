@@ -6,8 +6,7 @@
 
 #define BLOCK_BITS 16
 
-/* What somebody looks at already never changes. The file is opened for each read: hosts close and
- * reuse descriptors. */
+/* Opens the file for each read, as hosts close and reuse descriptors. Bytes that were read stay. */
 static bool read_piece(void *view, uint64_t from, uint64_t size) {
     struct view *v = view;
     struct stat st;

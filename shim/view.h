@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library's file for the time of one description: private memory of the file's size, filled in as
- * the ELF view asks for it. The file itself is never mapped: another process may cut it, and
- * touching what is gone then is a SIGBUS of the host's. The shim's lock is held.
+ * A library's file in private memory of its size, which is filled in as the ELF reader needs it.
+ * The file is not mapped, because another process may truncate it, and reading a page that is gone
+ * kills the host with SIGBUS. The shim's lock is held.
  */
 #pragma once
 
@@ -13,18 +13,18 @@
 #include "core/elf/blocks.h"
 #include "core/elf/elf_image.h"
 
-#define VIEW_MOST ((size_t)65536 << 20) /* then blocks are of 1 MiB */
+#define VIEW_MOST ((size_t)65536 << 20) /* bytes: then a block has 1 MiB */
 
-/* Too large for a stack. */
+/* Too large for a call stack. */
 struct view {
     const char *path; /* the caller's, for as long as the view is open */
     unsigned char *bytes;
     uint64_t device, inode;
-    struct wc_blocks blocks; /* damaged: it is not any more what it was when it was opened */
+    struct wc_blocks blocks; /* damaged: the file has changed since it was opened */
     struct wc_elf_image image;
 };
 
-/* False: no regular file with bytes in it, or no room for them. */
+/* False: the file is not regular, or empty, or there is no room for it. */
 bool view_open(struct view *v, const char *path);
 /* The file as an ELF image. NULL: it is none. Valid while the view is open. */
 const struct wc_elf_image *view_image(struct view *v);

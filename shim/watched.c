@@ -89,7 +89,7 @@ bool watched_is_heeded(const struct instance *in) {
     return __atomic_load_n(&in->way, __ATOMIC_ACQUIRE) == (uintptr_t)shim_call_heeded;
 }
 
-/* The entry comes last. */
+/* The entry is written last: it makes the target valid. */
 void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
     __atomic_store_n(&in->target, target, __ATOMIC_RELAXED);
     __atomic_store_n(&in->entry, entry, __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aarch64: system calls, relocation types, what a lazy call needs. One folder per architecture
- * holds all that differs; nothing outside of shim/arch/ names one.
+ * aarch64: system calls, relocation types, lazy slots. Each architecture has such a folder; no
+ * other code of the shim depends on the architecture.
  */
 #pragma once
 
@@ -18,10 +18,10 @@
 #define ARCH_RELOC_JUMP_SLOT R_AARCH64_JUMP_SLOT
 #define ARCH_RELOC_GLOB_DAT R_AARCH64_GLOB_DAT
 #define ARCH_RELOC_ABSOLUTE R_AARCH64_ABS64
-/* Does a jump slot's addend name its PLT entry, rather than count? */
+/* Is a jump slot's addend the address of its PLT entry, which does not count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 0
-/* How shim_call_lazy tells the loader which slot it is: by an address as far behind a link map as
- * the slot is behind the host's own in the GOT. */
+/* How shim_call_lazy tells the loader which slot it is: by an address that is as far behind
+ * instance.map as the slot is behind the link map in the host's GOT. */
 #define ARCH_LAZY_PASSES(in, number) ((uintptr_t)(&(in)->map + 2 + (number)))
 /* The code behind a lazy slot begins with stp x16, x30, [sp, -16]!: x16 is the slot's address. */
 #define ARCH_LAZY_CODE 8
@@ -47,7 +47,7 @@ static inline long arch_syscall(long n, long a, long b, long c, long d, long e, 
     return x0;
 }
 
-/* Valgrind knows the request by the rotations, which change nothing; elsewhere it is that. */
+/* Valgrind recognizes the request by these rotations, which have no effect. */
 static inline void arch_ask_valgrind(const uintptr_t request[6]) {
     register uintptr_t x3 __asm__("x3") = 0;
     register const uintptr_t *x4 __asm__("x4") = request;

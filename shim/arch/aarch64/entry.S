@@ -14,7 +14,7 @@
         .text
         .hidden shim_state, shim_next, shim_relocated, this_thread, shim_hook, shim_hook_unrelocated
 
-        /* Asleep: the next definition in x16. Awake, or where that is not known: on behind it all. */
+        /* Asleep: the next definition in x16. Awake, or if it is not known: on at 8. */
         .macro  NEXT number
         adrp    x9, shim_state
         ldr     w9, [x9, :lo12:shim_state]
@@ -25,7 +25,7 @@
         cbz     x16, 8f
         .endm
 
-        /* The thread's last dlopen is over (struct thread). */
+        /* Forgets the thread's last dlopen (struct thread: kept) and jumps to the next definition. */
         .macro  GO_ON
         adrp    x9, :gottprel:this_thread
         ldr     x9, [x9, :gottprel_lo12:this_thread]
@@ -34,7 +34,7 @@
         br      x16
         .endm
 
-        /* Asleep, a dlopen without a name goes straight on; nothing is asked of any when we are off. */
+        /* Asleep: on at 8, where the name is looked at; but not without a name, nor when we are off. */
         .macro  ASLEEP_OPENS number, name
         NEXT    \number
         cbz     \name, 7f
@@ -43,7 +43,7 @@
 7:      GO_ON
         .endm
 
-        /* A function of cuDNN's wakes us. */
+        /* Asleep: a name that begins with cudn wakes us. */
         .macro  ASLEEP_LOOKS_UP number
         NEXT    \number
         cbz     x1, 7f

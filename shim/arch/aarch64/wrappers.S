@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instance is in x16 from a wrapper on until what it leads to is called: no argument is there. */
+/* A wrapper puts its instance into x16, where it stays until the entry is called: x16 holds no
+ * argument. */
 #include "macros.inc"
 #include "shim/watched.h"
 #include "whichcudnn/wrappers.h"
 #include "wrappers.h"
 
-        /* What the instance says later is read later, too. */
+        /* ldar: later reads of the instance come after that of the way. */
         .macro  WRAPPER instance
         adrp    x16, \instance
         add     x16, x16, :lo12:\instance

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86-64: system calls, relocation types, what a lazy call needs. One folder per architecture holds
- * all that differs; nothing outside of shim/arch/ names one.
+ * x86-64: system calls, relocation types, lazy slots. Each architecture has such a folder; no other
+ * code of the shim depends on the architecture.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #define ARCH_RELOC_JUMP_SLOT R_X86_64_JUMP_SLOT
 #define ARCH_RELOC_GLOB_DAT R_X86_64_GLOB_DAT
 #define ARCH_RELOC_ABSOLUTE R_X86_64_64
-/* Does a jump slot's addend name its PLT entry, rather than count? */
+/* Is a jump slot's addend the address of its PLT entry, which does not count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 1
 /* How shim_call_lazy tells the loader which slot it is: by its number. */
 #define ARCH_LAZY_PASSES(in, number) ((void)(in), number)
@@ -44,7 +44,7 @@ static inline long arch_syscall(long n, long a, long b, long c, long d, long e, 
     return result;
 }
 
-/* Valgrind knows the request by the rotations, which change nothing; elsewhere it is that. */
+/* Valgrind recognizes the request by these rotations, which have no effect. */
 static inline void arch_ask_valgrind(const uintptr_t request[6]) {
     uintptr_t answer = 0;
     __asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi\n\t"

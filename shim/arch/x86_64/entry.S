@@ -14,7 +14,7 @@
         .text
         .hidden shim_state, shim_next, shim_relocated, this_thread, shim_hook, shim_hook_unrelocated
 
-        /* Asleep: the next definition in r11. Awake, or where that is not known: on behind it all. */
+        /* Asleep: the next definition in r11. Awake, or if it is not known: on at 8. */
         .macro  NEXT number
         cmpl    $SHIM_AWAKE, shim_state(%rip)
         je      8f
@@ -23,14 +23,14 @@
         jz      8f
         .endm
 
-        /* The thread's last dlopen is over (struct thread). */
+        /* Forgets the thread's last dlopen (struct thread: kept) and jumps to the next definition. */
         .macro  GO_ON
         movq    this_thread@gottpoff(%rip), %r10
         movq    $0, %fs:(%r10)
         jmpq    *%r11
         .endm
 
-        /* Asleep, a dlopen without a name goes straight on; nothing is asked of any when we are off. */
+        /* Asleep: on at 8, where the name is looked at; but not without a name, nor when we are off. */
         .macro  ASLEEP_OPENS number, name
         NEXT    \number
         testq   \name, \name
@@ -40,7 +40,7 @@
 7:      GO_ON
         .endm
 
-        /* A function of cuDNN's wakes us. */
+        /* Asleep: a name that begins with cudn wakes us. */
         .macro  ASLEEP_LOOKS_UP number
         NEXT    \number
         testq   %rsi, %rsi

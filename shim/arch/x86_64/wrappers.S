@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instance is in r11 from a wrapper on until what it leads to is called: no argument is there. */
+/* A wrapper puts its instance into r11, where it stays until the entry is called: r11 holds no
+ * argument. */
 #include "macros.inc"
 #include "shim/watched.h"
 #include "whichcudnn/wrappers.h"
@@ -10,8 +11,8 @@
         jmpq    *INSTANCE_WAY(%r11)
         .endm
 
-        /* The instance lies below the return address, below it the arguments: the last one first, each
-         * from where the one before it was, as the stack grew by as much. */
+        /* Pushes the instance, then a copy of the arguments on the stack, the last one first. Each is
+         * at the same distance from the stack's top, which moves by as much. */
         .macro  CALL_WITH words
         .set    space, (\words + \words % 2) * 8
         pushq   %r11
