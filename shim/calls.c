@@ -176,12 +176,12 @@ static void resolve_lazy(const struct call *c) {
     /* If the call loaded a library, all slots were read: this one may have its record and wrapper.
      */
     const struct instance *there = watched_instance_at(target);
-    bool told = there && there != c->in && !there->lazy;
-    target = told ? there->target : target;
+    bool rewritten = there && there != c->in && !there->lazy;
+    target = rewritten ? there->target : target;
     if (!host || watched_instance_at(target) || target - host->low < host->high - host->low)
         return;
     const struct object *library = objects_at(target);
-    bool first = c->in->lazy && !told;
+    bool first = c->in->lazy && !rewritten;
     c->in->library = library ? library->number : WC_NULL;
     watched_lead_to(c->in, target, target);
     c->in->lazy = false;
@@ -193,16 +193,16 @@ static void resolve_lazy(const struct call *c) {
 }
 
 /* Is this failure recorded? Needs no lock. */
-static bool is_told(const struct instance *in, int64_t status) {
-    unsigned told = __atomic_load_n(&in->failures, __ATOMIC_ACQUIRE);
-    for (unsigned i = 0; i < told; i++)
+static bool is_failure_recorded(const struct instance *in, int64_t status) {
+    unsigned kinds = __atomic_load_n(&in->failures, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < kinds; i++)
         if (in->failure[i] == (short)status)
             return true;
-    return told == FAILURE_KINDS;
+    return kinds == FAILURE_KINDS;
 }
 
 static bool is_new_failure(struct instance *in, int64_t status) {
-    if (is_told(in, status))
+    if (is_failure_recorded(in, status))
         return false;
     in->failure[in->failures] = (short)status;
     __atomic_store_n(&in->failures, in->failures + 1, __ATOMIC_RELEASE);
@@ -229,12 +229,12 @@ static bool is_failure(const struct call *c, uintptr_t value) {
 
 static void after(const struct call *c, uintptr_t value) {
     bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == self_tid();
-    bool told = is_failure(c, value) && is_new_failure(c->in, (cudnnStatus_t)value);
+    bool new_failure = is_failure(c, value) && is_new_failure(c->in, (cudnnStatus_t)value);
     if (c->in->slot)
         resolve_lazy(c);
     if (first)
         c->in->call = SEEN;
-    if (first || told)
+    if (first || new_failure)
         emit_result(c, value);
     watched_heed(c->in, c->in->lazy || c->in->call != SEEN);
 }
@@ -242,7 +242,7 @@ static void after(const struct call *c, uintptr_t value) {
 static void heed_after(struct instance *in, uintptr_t return_address, uintptr_t value) {
     const struct call c = {watched_row_of(in), in, return_address};
     bool heeded = watched_is_heeded(in) || in->slot;
-    if ((!heeded && is_told(in, (cudnnStatus_t)value)) || !thread_enter())
+    if ((!heeded && is_failure_recorded(in, (cudnnStatus_t)value)) || !thread_enter())
         return;
     if (state_take()) {
         after(&c, value);

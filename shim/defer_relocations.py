@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""defer_relocations.py LINKER ARGUMENT...: links the shim so that its tables are left alone until it wakes.
+"""defer_relocations.py LINKER ARGUMENT...: links the shim so that the loader does not relocate its tables.
 
 The loader applies every relocation of a library that it maps, and each page that it writes to becomes
-the process's own: most processes would pay for tables that only an awake shim reads, and each relocation
-takes 24 bytes of the library. So a pointer in .data.rel.ro becomes, in the objects, the distance to what it
-leads to, which the linker knows: no relocation is left of it. The shim makes pointers of them (shim/asleep.c).
-Which words these are says the linker, which is asked to keep the relocations that it applies; the same library
-is linked once more without them, and the bits are written behind a mark in its data.
+private memory of the process: most processes would pay for tables that only an awake shim reads. Each relocation
+also takes 24 bytes of the library. So this script replaces, in the objects, each pointer in .data.rel.ro by the
+distance to its target, which the linker computes: no relocation is left. When the shim wakes, it turns the distances
+into pointers (shim/asleep.c). To know which words these are, the library is linked a second time with the relocations
+that the linker applies (--emit-relocs). A bit for each word is written behind a mark in the library's data.
 """
 import os
 import struct
@@ -77,11 +77,11 @@ def with_distances(path, copy):
     return bool(found)
 
 
-def note(elf, told):
-    """The words that `told`, which has the relocations still, says of the library."""
-    if elf.loaded() != told.loaded():
+def note(elf, linked):
+    """Writes which words are distances behind the mark. `linked`: the same library with its relocations."""
+    if elf.loaded() != linked.loaded():
         fail("kept relocations change where things lie")
-    found = sorted(where for _, where, _, _ in relocations(told, DISTANCE))
+    found = sorted(where for _, where, _, _ in relocations(linked, DISTANCE))
     for address in found:
         at, = (at + address - start for name, _, start, at, size in elf.loaded()
                if name.startswith(".data") and start <= address < start + size)
@@ -109,10 +109,10 @@ def main(command):
             if word.endswith(".o") and with_distances(word, copy):
                 command[i] = copy
         subprocess.run(command, check=True)
-        command[at] = f"{directory}/told"
+        command[at] = f"{directory}/linked"
         subprocess.run([*command, "-Wl,--emit-relocs"], check=True)
-        elf, told = Elf(out), Elf(command[at])
-    note(elf, told)
+        elf, linked = Elf(out), Elf(command[at])
+    note(elf, linked)
     elf.write(out)
 
 

@@ -158,7 +158,7 @@ static void describe(struct object *o) {
     o->described = true;
     if (object_is_emitted_enough(o))
         return;
-    o->told++;
+    o->records++;
     if (!o->mapped) {
         const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
         if (known)

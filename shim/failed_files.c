@@ -82,7 +82,7 @@ struct beside {
     struct wc_name wanted;
     const char *name, *directory;
     enum wc_search_rule rule;
-    size_t length, told;
+    size_t length, examined;
 };
 
 static bool look_beside(void *arg, const char *entry) {
@@ -96,7 +96,7 @@ static bool look_beside(void *arg, const char *entry) {
         return true;
     if (wc_str_format(path, sizeof path, "%.*s/%s", (int)b->length, b->directory, entry))
         examine_file(b->request, path, b->rule);
-    return ++b->told < BESIDE_MOST;
+    return ++b->examined < BESIDE_MOST;
 }
 
 static void examine_beside(const struct request *r, const char *name, const char *directory,

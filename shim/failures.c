@@ -12,8 +12,8 @@
 /* Failed lookups that get a record; each gets two, at once and with the loader's message. cuDNN has
  * had 346 functions in all (core/data/cudnn_symbols.tsv), so a host needs no more. Further lookups,
  * of names made up by the thousand, are only counted. */
-#define LOOKUPS_TOLD (2 * 512)
-static unsigned lookups_told;
+#define LOOKUPS_RECORDED (2 * 512)
+static unsigned lookups_recorded;
 
 /* Does this failure, of a CUDA library or a name that hints at one, open the log? */
 static bool is_worth_a_log(const char *name, const char *text) {
@@ -62,13 +62,13 @@ void failures_emit_lookup(int64_t number, const char *function, const char *call
     uint64_t what =
         wc_hash_text(repeats_hash(WC_operation_DLSYM, function, 0, caller_object), text);
     bool first = !repeats_knows(what);
-    if (first && lookups_told == LOOKUPS_TOLD) {
+    if (first && lookups_recorded == LOOKUPS_RECORDED) {
         journal_leave_out(WC_KIND_failure, 1);
         return;
     }
     if (repeats_leave_out(WC_KIND_failure, what, true))
         return;
-    lookups_told += first;
+    lookups_recorded += first;
     wc_record_begin(&record, WC_KIND_failure);
     f->request = number;
     f->operation = WC_operation_DLSYM;

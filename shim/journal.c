@@ -218,22 +218,22 @@ void journal_open_relevant(void) {
 }
 
 /* The findings that were written: one entry for each finding and its subject. */
-#define SAID_MOST 256
-static struct printed {
+#define WRITTEN_MOST 256
+static struct written {
     uint64_t id, title;
     int64_t object, host, seq;
     enum wc_severity severity;
-} printed[SAID_MOST];
-static size_t printed_count;
+} written[WRITTEN_MOST];
+static size_t written_count;
 
 /* The object or host of a finding may become known later: it is the same finding. */
 static bool same_subject(int64_t a, int64_t b) {
     return a == b || a == WC_NULL || b == WC_NULL;
 }
 
-static struct printed as_logged(const struct wc_finding_record *f) {
+static struct written as_logged(const struct wc_finding_record *f) {
     uint64_t how = (uint64_t)f->predicted << 8 | f->severity;
-    return (struct printed){wc_hash_text(WC_HASH_START, f->id),
+    return (struct written){wc_hash_text(WC_HASH_START, f->id),
                             wc_hash_text(WC_HASH_START ^ how, f->title),
                             f->object,
                             f->host,
@@ -241,13 +241,13 @@ static struct printed as_logged(const struct wc_finding_record *f) {
                             f->severity};
 }
 
-static bool same_finding(const struct printed *a, const struct printed *b) {
+static bool same_finding(const struct written *a, const struct written *b) {
     return a->id == b->id && same_subject(a->object, b->object) && same_subject(a->host, b->host);
 }
 
-static bool holds(const struct printed *s, const struct wc_findings *now) {
+static bool holds(const struct written *s, const struct wc_findings *now) {
     for (size_t i = 0; i < now->n; i++) {
-        struct printed other = as_logged(&now->p[i]);
+        struct written other = as_logged(&now->p[i]);
         if (other.title == s->title && same_finding(s, &other))
             return true;
     }
@@ -256,12 +256,12 @@ static bool holds(const struct printed *s, const struct wc_findings *now) {
 
 /* The entry of an equal finding; else one of the same subject that no longer holds. One library and
  * host may have several findings at a time: one for each function that failed. */
-static struct printed *printed_of(const struct printed *f, const struct wc_findings *now,
+static struct written *written_of(const struct written *f, const struct wc_findings *now,
                                   bool *subject_known) {
-    struct printed *past = NULL;
+    struct written *past = NULL;
     *subject_known = false;
-    for (size_t i = 0; i < printed_count; i++) {
-        struct printed *s = &printed[i];
+    for (size_t i = 0; i < written_count; i++) {
+        struct written *s = &written[i];
         if (!same_finding(s, f))
             continue;
         *subject_known = true;
@@ -304,9 +304,9 @@ static void print(const struct wc_finding_record *f) {
 /* A finding that finds no room in the table is not written: it would be written again and again. */
 static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
     bool subject_known, worse = false;
-    struct printed new = as_logged(f), *old = printed_of(&new, now, &subject_known);
+    struct written new = as_logged(f), *old = written_of(&new, now, &subject_known);
     struct wc_record r;
-    if ((old && old->title == new.title) || (!old && printed_count == SAID_MOST))
+    if ((old && old->title == new.title) || (!old && written_count == WRITTEN_MOST))
         return;
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding = *f;
@@ -314,7 +314,7 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
     if (journal_is_open())
         write_line(&r);
     if (!old)
-        old = &printed[printed_count++];
+        old = &written[written_count++];
     else
         worse = f->severity > old->severity;
     new.seq = seq;
@@ -374,7 +374,7 @@ static void print_last_words(void) {
     const struct wc_failure *last =
         stack.failures.n ? &stack.failures.p[stack.failures.n - 1] : NULL;
     struct wc_text t;
-    if (!last || printed_count || config.standard_error == STDERR_OFF || !log_path()[0] ||
+    if (!last || written_count || config.standard_error == STDERR_OFF || !log_path()[0] ||
         !wc_kind_is_ours(wc_name_kind_of(last->r.name)))
         return;
     wc_fill_columns(&stack);

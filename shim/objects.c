@@ -42,9 +42,9 @@ static unsigned generation;
 uint64_t objects_gone_at;
 static bool news;
 
-#define TOLD_MOST 16
+#define OBJECT_RECORDS_MOST 16
 bool object_is_emitted_enough(const struct object *o) {
-    return o->told >= TOLD_MOST;
+    return o->records >= OBJECT_RECORDS_MOST;
 }
 
 struct object *objects_at(uintptr_t address) {

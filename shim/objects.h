@@ -28,7 +28,7 @@ struct object {
     bool needed_due;           /* except for its needs that were loaded before it */
     unsigned untouched;        /* look in which none of its code had run; 0: none (readable.h) */
     bool program;              /* the main program */
-    unsigned char told;        /* number of its records, for mapping and unmapping */
+    unsigned char records;     /* number of its records, for mapping and unmapping */
     char part[40];             /* part or CUDA dependency */
     const char *framework;     /* whose main library it is; NULL: of none */
     int major;                 /* of cuDNN: a library's own, a host's demand; -1 unknown */

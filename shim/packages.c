@@ -6,14 +6,14 @@
 #include "process.h"
 #include "reader.h"
 
-static struct wc_environments told;
+static struct wc_environments recorded;
 
 void packages_note(const char *path) {
-    wc_emit_packages(&journal_sink, &told, path, reader());
+    wc_emit_packages(&journal_sink, &recorded, path, reader());
 }
 
 void packages_note_wanted(struct wc_replay *replay, const char *name) {
-    wc_emit_packages_wanted(&journal_sink, &told, replay, name, reader());
+    wc_emit_packages_wanted(&journal_sink, &recorded, replay, name, reader());
 }
 
 void packages_note_site(void) {
@@ -29,6 +29,6 @@ void packages_note_failure(const char *name, const char *caller, const char *tex
 }
 
 void packages_forget(void) {
-    told.n = 0;
-    told.dpkg = false;
+    recorded.n = 0;
+    recorded.dpkg = false;
 }

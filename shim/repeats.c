@@ -7,7 +7,7 @@
 #define COUNTED_MOST 4096
 static struct counted {
     uint64_t what; /* a hash, 0: free */
-    unsigned char told;
+    unsigned char recorded;
 } counted[COUNTED_MOST];
 static unsigned counted_in_all;
 
@@ -31,12 +31,12 @@ bool repeats_knows(uint64_t what) {
 bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters) {
     struct counted *c = find(what);
     const unsigned most = matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2;
-    if (c->what ? c->told == REPEATS_TOLD : counted_in_all >= most) {
+    if (c->what ? c->recorded == REPEATS_RECORDED : counted_in_all >= most) {
         journal_leave_out(kind, 1);
         return true;
     }
     counted_in_all += !c->what;
     c->what = what | 1;
-    c->told++;
+    c->recorded++;
     return false;
 }

@@ -193,8 +193,8 @@ static bool is_facade(const char *name) {
 }
 
 static int64_t searches;
-static uint64_t told[QUESTIONS_MOST];
-static size_t told_count;
+static uint64_t recorded[QUESTIONS_MOST];
+static size_t recorded_count;
 
 static uint64_t hash_query(const struct wc_search_question *q, const struct object *o) {
     uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->name), q->caller);
@@ -204,14 +204,14 @@ static uint64_t hash_query(const struct wc_search_question *q, const struct obje
 /* Has this search its record, or is there no room for more? */
 static bool is_emitted(const struct wc_search_question *q, const struct object *o) {
     uint64_t hash = hash_query(q, o);
-    for (size_t i = 0; i < told_count; i++)
-        if (told[i] == hash)
+    for (size_t i = 0; i < recorded_count; i++)
+        if (recorded[i] == hash)
             return true;
-    return told_count == QUESTIONS_MOST;
+    return recorded_count == QUESTIONS_MOST;
 }
 
 void searches_forget(void) {
-    told_count = 0;
+    recorded_count = 0;
 }
 
 /* o: the object that was found; NULL: none. */
@@ -219,7 +219,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
                       struct wc_search_memory *memory, const struct object *o) {
     if (!searches_matter(q->name) || is_emitted(q, o))
         return false;
-    told[told_count++] = hash_query(q, o);
+    recorded[recorded_count++] = hash_query(q, o);
     if (!q->was_loaded)
         replay_later(q, from);
     if (o && wc_str_same(q->later_takes, o->path)) /* it would have changed nothing */

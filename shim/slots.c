@@ -160,7 +160,7 @@ static void read_slot(const struct object *host, struct slot *s) {
         s->how = s->defined ? WC_binding_how_ITSELF : WC_binding_how_LAZY;
     else
         read_outside(s);
-    s->told = s->told && before.how == s->how && before.target == s->target;
+    s->recorded = s->recorded && before.how == s->how && before.target == s->target;
 }
 
 /* Calls through a table of function pointers are not seen; only its bindings are. */
@@ -207,13 +207,13 @@ static void emit_group(struct object *host, size_t first) {
     int64_t wrapped = 0;
     for (size_t i = first; i < host->slot_count; i++) {
         struct slot *other = &host->slots[i];
-        if (other->told || !same_group(s, other))
+        if (other->recorded || !same_group(s, other))
             continue;
         const char *name = wc_function_name(other->function);
         wrapped += other->wrapped;
         if (names.n < sizeof list / sizeof *list && !WC_ANY(known, names, *known == name))
             list[names.n++] = name;
-        other->told = true;
+        other->recorded = true;
     }
     add_binding(host,
                 s->how == WC_binding_how_SLOT     ? objects_at(s->target)
@@ -226,7 +226,7 @@ void slots_emit(struct object *host) {
     if (object_is_emitted_enough(host))
         return;
     for (size_t i = 0; i < host->slot_count; i++)
-        if (!host->slots[i].told && host->slots[i].how != WC_binding_how_UNKNOWN)
+        if (!host->slots[i].recorded && host->slots[i].how != WC_binding_how_UNKNOWN)
             emit_group(host, i);
     note_tables(host);
 }
@@ -240,7 +240,7 @@ static void emit_resolved(const struct object *host, const struct object *librar
             continue;
         read_slot(host, s);
         news = news || s->how == WC_binding_how_SLOT;
-        s->told = s->told || s->how == WC_binding_how_SLOT;
+        s->recorded = s->recorded || s->how == WC_binding_how_SLOT;
     }
     if (news)
         add_binding(host, library, WC_binding_how_SLOT, &(struct wc_strings){&function, 1}, 1);
@@ -256,8 +256,8 @@ void slots_emit_resolved(const struct object *host, const struct object *library
 }
 
 /* Some hosts look a function up anew for each call. */
-static bool was_lookup_told(const struct object *host, const struct object *library,
-                            const char *function) {
+static bool is_lookup_recorded(const struct object *host, const struct object *library,
+                               const char *function) {
     return WC_ANY(b, journal_stack()->bindings,
                   b->r.how == WC_binding_how_DLSYM && b->r.target == library->number &&
                       b->r.host == host->number &&
@@ -266,7 +266,7 @@ static bool was_lookup_told(const struct object *host, const struct object *libr
 
 void slots_emit_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped) {
-    if (!was_lookup_told(host, library, function))
+    if (!is_lookup_recorded(host, library, function))
         add_binding(host, library, WC_binding_how_DLSYM, &(struct wc_strings){&function, 1},
                     wrapped);
 }

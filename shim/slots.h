@@ -29,7 +29,7 @@ struct slot {
     uintptr_t target;     /* the function that it is bound to; not a wrapper */
     bool through_program; /* it leads to the program's PLT: how and target are of the program's slot
                            */
-    bool told, wrapped;   /* its record is written; it leads to a wrapper */
+    bool recorded, wrapped; /* its record is written; it leads to a wrapper */
 };
 
 /* Finds and reads the slots of a mapped host. (callback) */

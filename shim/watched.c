@@ -95,18 +95,18 @@ void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
     __atomic_store_n(&in->entry, entry, __ATOMIC_RELEASE);
 }
 
-struct instance *watched_take(int row, uintptr_t target, bool told) {
+struct instance *watched_take(int row, uintptr_t target, bool recorded) {
     for (unsigned k = 0; k < CALL_INSTANCES; k++) {
         struct instance *in = &instances[row][k];
         if (in->target)
             continue;
-        in->call = told ? SEEN : FRESH;
-        in->failures = told ? FAILURE_KINDS : 0;
+        in->call = recorded ? SEEN : FRESH;
+        in->failures = recorded ? FAILURE_KINDS : 0;
         in->lazy = false;
         in->slot = 0;
         in->library = in->host = WC_NULL;
         watched_lead_to(in, target, target);
-        watched_heed(in, !told);
+        watched_heed(in, !recorded);
         return in;
     }
     journal_unobserved(watched[row].name, "no wrapper instance is left for another target", NULL);

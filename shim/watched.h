@@ -80,9 +80,9 @@ struct instance *watched_instance_at(uintptr_t address);
 uintptr_t watched_target_of(uintptr_t address);
 /* The instance with this target that is not for one lazy slot; NULL: there is none yet. */
 struct instance *watched_instance_of(int row, uintptr_t target);
-/* Takes a free instance for a target. told: calls and failures are not recorded any more. NULL:
+/* Takes a free instance for a target. recorded: calls and failures are not recorded any more. NULL:
  * none is left. */
-struct instance *watched_take(int row, uintptr_t target, bool told);
+struct instance *watched_take(int row, uintptr_t target, bool recorded);
 /* Sets where the wrapper leads: a thread may be entering it. */
 void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry);
 /* Is each call passed to shim_heeders? */

@@ -85,7 +85,7 @@ static void failure_keys(const void *record, struct keys *to) {
 
 /* ---- lists ---- */
 
-/* What all lists of the model (WC_LIST), and the entries of all of them (WC_TOLD), begin with. */
+/* What all lists of the model (WC_LIST), and the entries of all of them (WC_ENTRY), begin with. */
 struct list {
     char *p;
     size_t n, room;
@@ -374,9 +374,9 @@ const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object
 }
 
 bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const char *path) {
-    const struct wc_unobserved_record told = {.what = what, .path = path};
+    const struct wc_unobserved_record wanted = {.what = what, .path = path};
 
-    return find_entry(s, WC_KIND_unobserved, &told) != NULL;
+    return find_entry(s, WC_KIND_unobserved, &wanted) != NULL;
 }
 
 #define INDEX_FROM 32 /* entries; a shorter list is searched as quickly without an index */

@@ -44,30 +44,30 @@ enum wc_fate {
 };
 
 /* An entry of the model: the newest record of a thing, with its head. */
-#define WC_TOLD(name, kind, ...)                                                                   \
+#define WC_ENTRY(name, kind, ...)                                                                  \
     struct name {                                                                                  \
         int64_t seq, tid, time;                                                                    \
         struct wc_##kind##_record r; /* its texts live in the stack's arena */                     \
         __VA_ARGS__                                                                                \
     }
-WC_TOLD(wc_object, object, struct wc_version version, floor, ceiling;); /* parsed from r */
-WC_TOLD(wc_package, package);
-WC_TOLD(wc_demand, demand);
-WC_TOLD(wc_binding, binding);
-WC_TOLD(wc_failure, failure, int64_t asked; /* seq of its request; its own where not known */
-        struct wc_said said;
-        const char *needs;     /* a library that was not found, unless it is r.name; NULL: none */
-        enum wc_reason reason; /* from here on: columns that wc_fill_columns fills */
-        const char *culprit;   /* the library because of which it failed: a path, or a bare name */
-        const struct wc_file_record *file; /* the culprit, if it was examined */
-        enum wc_system_refusal refusal;    /* of SYSTEM */
-        enum wc_fate fate;);
-WC_TOLD(wc_searched, search);
-WC_TOLD(wc_candidate, candidate, struct wc_version version;); /* not taken; parsed from r */
-WC_TOLD(wc_file, file);
-WC_TOLD(wc_call, call);
-WC_TOLD(wc_unobserved, unobserved);
-WC_TOLD(wc_noted_finding, finding); /* as the shim logged it; wc_diagnose() does not read it */
+WC_ENTRY(wc_object, object, struct wc_version version, floor, ceiling;); /* parsed from r */
+WC_ENTRY(wc_package, package);
+WC_ENTRY(wc_demand, demand);
+WC_ENTRY(wc_binding, binding);
+WC_ENTRY(wc_failure, failure, int64_t asked; /* seq of its request; its own where not known */
+         struct wc_said said;
+         const char *needs;     /* a library that was not found, unless it is r.name; NULL: none */
+         enum wc_reason reason; /* from here on: columns that wc_fill_columns fills */
+         const char *culprit;   /* the library because of which it failed: a path, or a bare name */
+         const struct wc_file_record *file; /* the culprit, if it was examined */
+         enum wc_system_refusal refusal;    /* of SYSTEM */
+         enum wc_fate fate;);
+WC_ENTRY(wc_searched, search);
+WC_ENTRY(wc_candidate, candidate, struct wc_version version;); /* not taken; parsed from r */
+WC_ENTRY(wc_file, file);
+WC_ENTRY(wc_call, call);
+WC_ENTRY(wc_unobserved, unobserved);
+WC_ENTRY(wc_noted_finding, finding); /* as the shim logged it; wc_diagnose() does not read it */
 
 #define WC_LIST(type, name)                                                                        \
     struct {                                                                                       \

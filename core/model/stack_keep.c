@@ -12,8 +12,9 @@ struct keeper {
     bool failed; /* there was no memory for one */
 };
 
-#define SEEN_NEAR 4 /* places for one hash, so that two texts do not replace each other each time  \
-                     */
+#define SEEN_NEAR                                                                                  \
+    4 /* places for one hash, so that two texts do not replace each other each time                \
+       */
 #define HASHED                                                                                     \
     48 /* bytes at its end, where paths differ; .cpython-311-x86_64-linux-gnu.so are 32 */
 

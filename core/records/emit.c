@@ -262,25 +262,25 @@ void wc_emit_preload(const struct wc_sink *to, int64_t search, const struct wc_p
 
 /* ---- packages ---- */
 
-void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,
+void wc_emit_packages(const struct wc_sink *to, struct wc_environments *known, const char *path,
                       const struct wc_reader *reader) {
     uint64_t hash = wc_hash_bytes(WC_HASH_START, path, path ? wc_environment_length(path) : 0);
-    for (size_t i = 0; i < told->n; i++)
-        if (told->told[i] == hash)
+    for (size_t i = 0; i < known->n; i++)
+        if (known->hash[i] == hash)
             return;
-    if (!path || path[0] != '/' || told->n == WC_ENVIRONMENTS_MOST)
+    if (!path || path[0] != '/' || known->n == WC_ENVIRONMENTS_MOST)
         return;
-    told->told[told->n++] = hash;
+    known->hash[known->n++] = hash;
     if (reader->scratch)
-        wc_packages_near(reader->files, path, &told->dpkg, reader->scratch, reader->scratch_size,
+        wc_packages_near(reader->files, path, &known->dpkg, reader->scratch, reader->scratch_size,
                          to);
 }
 
-void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *told,
+void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *known,
                              struct wc_replay *replay, const char *name,
                              const struct wc_reader *reader) {
     if (!wc_name_is_cudnn(name))
         return;
     for (size_t i = 0; i < replay->searched_count; i++)
-        wc_emit_packages(to, told, wc_replay_wanted(replay, i, name), reader);
+        wc_emit_packages(to, known, wc_replay_wanted(replay, i, name), reader);
 }

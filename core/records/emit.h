@@ -60,14 +60,14 @@ void wc_emit_expectation(const struct wc_sink *to, const char *source, const cha
 /* The environments whose packages have their records. All zero: none. */
 #define WC_ENVIRONMENTS_MOST 32 /* further ones are ignored */
 struct wc_environments {
-    uint64_t told[WC_ENVIRONMENTS_MOST]; /* hashes of their paths */
+    uint64_t hash[WC_ENVIRONMENTS_MOST]; /* of the path of each */
     size_t n;
     bool dpkg; /* the packages of dpkg, which has one list for all directories */
 };
 /* The packages of cuDNN in the environment of a file; nothing if they have their records. */
-void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,
+void wc_emit_packages(const struct wc_sink *to, struct wc_environments *known, const char *path,
                       const struct wc_reader *reader);
 /* The packages around the directories where a cuDNN library was not found: one may list it. */
-void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *told,
+void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *known,
                              struct wc_replay *replay, const char *name,
                              const struct wc_reader *reader);

@@ -3,7 +3,7 @@
 """crowd.py LOG COUNTS DIR: what the log of a crowd (crowd.c) must hold, record by record
 
 Each thing that a thread did has a name of its own, and COUNTS says how often it did it.
-REPEATS_TOLD and TOLD_MOST of docs/limits.md bound how often that is told: up to there the log has
+REPEATS_RECORDED and OBJECT_RECORDS_MOST of docs/limits.md bound how often that is told: up to there the log has
 exactly as many records, of that very thread, and none beyond. So no record is lost or doubled, and
 the log's size is bounded however long the host goes on. LOG-PID.jsonl of each child is looked at, too.
 """
@@ -17,7 +17,7 @@ import kills  # noqa: E402
 import whole  # noqa: E402
 
 THREADS, FACADES, NAMES, LOST = 64, 8, 8, 2
-TOLD = 16  # REPEATS_TOLD and TOLD_MOST
+TOLD = 16  # REPEATS_RECORDED and OBJECT_RECORDS_MOST
 # From half time on: two pieces of the shim's arena, since names that are new come all the time.
 GROWTH = 512  # KiB of private memory
 MAPPINGS = 4

@@ -108,7 +108,7 @@ struct object *objects_get(size_t i) {
 }
 
 bool object_is_emitted_enough(const struct object *o) {
-    return o->told > 250;
+    return o->records > 250;
 }
 
 void journal_unobserved(const char *what, const char *why, const char *path) {
@@ -240,7 +240,7 @@ static void attend(struct object *o, struct process_library *m) {
 static void emit(struct object *o) {
     slots_emit(o);
     for (size_t i = 0; i < o->slot_count; i++)
-        MUST(o->slots[i].told || object_is_emitted_enough(o));
+        MUST(o->slots[i].recorded || object_is_emitted_enough(o));
     for (size_t i = 0; i < o->slot_count && i < 4; i++)
         slots_emit_resolved(o, &library, wc_function_name(o->slots[i].function));
     if (o->slot_count)

@@ -227,33 +227,33 @@ static void the_same_is_told_so_many_times(void **state) {
     for (int i = 0; i < 2000; i++) { /* however often, it is one name */
         failures_emit_request(ask("libcudnn-again.so.9", true), "not there");
     }
-    assert_int_equal(journal.requests, REPEATS_TOLD);
-    assert_int_equal(journal.failures, REPEATS_TOLD);
-    assert_int_equal(journal.searches, REPEATS_TOLD);
-    assert_int_equal(journal.left_out[WC_KIND_request], 2000 - REPEATS_TOLD);
-    assert_int_equal(journal.left_out[WC_KIND_failure], 2000 - REPEATS_TOLD);
+    assert_int_equal(journal.requests, REPEATS_RECORDED);
+    assert_int_equal(journal.failures, REPEATS_RECORDED);
+    assert_int_equal(journal.searches, REPEATS_RECORDED);
+    assert_int_equal(journal.left_out[WC_KIND_request], 2000 - REPEATS_RECORDED);
+    assert_int_equal(journal.left_out[WC_KIND_failure], 2000 - REPEATS_RECORDED);
     failures_emit_request(ask("libcudnn-once.so.9", true), "not there");
-    assert_int_equal(journal.failures, REPEATS_TOLD + 1);
-    for (int i = 0; i < 3 * REPEATS_TOLD; i++)
+    assert_int_equal(journal.failures, REPEATS_RECORDED + 1);
+    for (int i = 0; i < 3 * REPEATS_RECORDED; i++)
         failures_emit_lookup(1, "cudnnAgain", NULL, 5, "not there");
-    assert_int_equal(journal.failures, 2 * REPEATS_TOLD + 1);
-    assert_int_equal(journal.left_out[WC_KIND_failure], 2000 + REPEATS_TOLD);
+    assert_int_equal(journal.failures, 2 * REPEATS_RECORDED + 1);
+    assert_int_equal(journal.left_out[WC_KIND_failure], 2000 + REPEATS_RECORDED);
 }
 
 static void a_failure_in_other_words_is_told_with_its_request(void **state) {
     (void)state;
-    for (int i = 0; i < 2 * REPEATS_TOLD; i++)
+    for (int i = 0; i < 2 * REPEATS_RECORDED; i++)
         failures_emit_request(ask("libcudnn-words.so.9", true), "not there");
     struct request *r = ask("libcudnn-words.so.9", true);
     assert_false(r->logged);
     failures_emit_request(r, "file too short");
     assert_true(r->logged);
     assert_string_equal(journal.failure.text, "file too short");
-    assert_int_equal(journal.requests, REPEATS_TOLD + 1);
-    assert_int_equal(journal.left_out[WC_KIND_request], REPEATS_TOLD);
+    assert_int_equal(journal.requests, REPEATS_RECORDED + 1);
+    assert_int_equal(journal.left_out[WC_KIND_request], REPEATS_RECORDED);
     failures_emit_lookup(1, "cudnnWords", NULL, 5, "not there");
     failures_emit_lookup(1, "cudnnWords", NULL, 5, "wrong version");
-    assert_int_equal(journal.failures, REPEATS_TOLD + 3);
+    assert_int_equal(journal.failures, REPEATS_RECORDED + 3);
 }
 
 static void who_asks_for_ever_is_kept_once(void **state) {

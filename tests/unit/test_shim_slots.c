@@ -95,7 +95,7 @@ struct object *objects_at(uintptr_t address) {
     return NULL;
 }
 bool object_is_emitted_enough(const struct object *o) {
-    return o->told >= 16;
+    return o->records >= 16;
 }
 int watched_row(const char *function, int major) {
     return major == 9 && strcmp(function, "cudnnSetStream") != 0 ? 7 : NOT_WATCHED;
@@ -464,7 +464,7 @@ static void what_changes_is_told_again(void **state) {
     is_emitted(2, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
     *slot(DATA) = OTHER;
     rewrite_slots(&host);
-    host.told = 16; /* it came and went often enough */
+    host.records = 16; /* it came and went often enough */
     slots_emit(&host);
     assert_int_equal(told.count, 3);
 }
