@@ -7,10 +7,6 @@
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 #define ESCAPE_MAX 12
 
-static bool continues(unsigned char c) {
-    return (c & 0xC0) == 0x80;
-}
-
 /* The second byte carries all the limits of a sequence: table 3-7 of the Unicode standard. */
 static bool second_fits(unsigned char first, unsigned char second) {
     switch (first) {
@@ -23,7 +19,7 @@ static bool second_fits(unsigned char first, unsigned char second) {
     case 0xF4:
         return second >= 0x80 && second <= 0x8F;
     default:
-        return continues(second);
+        return wc_utf8_continues((char)second);
     }
 }
 
@@ -38,11 +34,11 @@ size_t wc_utf8_length(const char *s) {
         return 0;
     if (u[0] < 0xE0)
         return 2;
-    if (!continues(u[2]))
+    if (!wc_utf8_continues(s[2]))
         return 0;
     if (u[0] < 0xF0)
         return 3;
-    return continues(u[3]) ? 4 : 0;
+    return wc_utf8_continues(s[3]) ? 4 : 0;
 }
 
 /* Controls, line separators, the marks that change the order in which text is shown (Unicode's UAX

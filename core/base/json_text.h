@@ -17,6 +17,10 @@ struct wc_json {
 /* Bytes (1 to 4) of the well-formed UTF-8 character at s, 0 if there is none (at the end too).
  * Rejects overlong forms, surrogates, and what is above U+10FFFF (Unicode 15, table 3-7). */
 size_t wc_utf8_length(const char *s);
+/* Is this byte of UTF-8 the second or a later one of a character? */
+static inline bool wc_utf8_continues(char c) {
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
 /* The character of n bytes (wc_utf8_length) at s if it must be escaped, because a terminal obeys it
  * or does not show it; else 0. */
 uint32_t wc_utf8_hidden(const char *s, size_t n);

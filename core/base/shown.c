@@ -6,10 +6,6 @@
 #define GAP "..."
 #define GAP_LENGTH (sizeof(GAP) - 1)
 
-static bool continues(char c) {
-    return ((unsigned char)c & 0xC0) == 0x80;
-}
-
 /* A backslash, a letter and hexadecimal digits. */
 static size_t spell(char out[WC_SHOWN_MOST], char letter, uint32_t c, int digits) {
     char *p = out;
@@ -54,7 +50,7 @@ size_t wc_columns_n(const char *s, size_t n) {
     size_t columns = 0;
 
     for (size_t i = 0; i < n; i++)
-        columns += !continues(s[i]);
+        columns += !wc_utf8_continues(s[i]);
     return columns;
 }
 
@@ -66,8 +62,8 @@ size_t wc_columns(const char *s) {
 static size_t bytes_of(const char *s, size_t n) {
     size_t i = 0;
 
-    while (s[i] && (n > 0 || continues(s[i])))
-        n -= !continues(s[i++]);
+    while (s[i] && (n > 0 || wc_utf8_continues(s[i])))
+        n -= !wc_utf8_continues(s[i++]);
     return i;
 }
 

@@ -15,45 +15,36 @@ static uint64_t mix(uint64_t h, const char *text) {
     return (h ^ (text ? 0x100U : 0x200U)) * 0x100000001B3U;
 }
 
-static const char *path_of(const struct wc_object_record *o) {
-    return o->real_path ? o->real_path : o->path;
-}
-
-static const char *name_of(const struct wc_object_record *o) {
-    return path_of(o) ? wc_base_name(path_of(o)) : o->soname;
-}
-
 /* What the object is, without its directory. */
-static uint64_t object_mark(const struct wc_object_record *o) {
+static uint64_t object_mark(const struct wc_object *o) {
+    const char *path = wc_real_path_of(o);
     uint64_t h = 0xCBF29CE484222325U;
 
-    h = mix(h, wc_enum_word(WC_ENUM_role, o->role));
-    h = mix(h, o->part);
-    h = mix(h, name_of(o));
-    h = mix(h, o->soname);
-    h = mix(h, o->version);
-    h = mix(h, o->build_id);
-    h = mix(h, o->installation);
-    h = mix(h, o->installation_version);
+    h = mix(h, wc_enum_word(WC_ENUM_role, o->r.role));
+    h = mix(h, o->r.part);
+    h = mix(h, path ? wc_base_name(path) : o->r.soname);
+    h = mix(h, o->r.soname);
+    h = mix(h, o->r.version);
+    h = mix(h, o->r.build_id);
+    h = mix(h, o->r.installation);
+    h = mix(h, o->r.installation_version);
     return (h ^ h >> 29) * 0xBF58476D1CE4E5B9U;
 }
 
 static bool counted_before(const struct wc_stack *s, size_t object) {
-    const struct wc_object_record *o = &s->objects.p[object].r;
+    const struct wc_object *o = &s->objects.p[object];
 
-    for (size_t i = 0; i < object; i++) {
-        const struct wc_object_record *e = &s->objects.p[i].r;
-        if (e->role == o->role && wc_str_same(path_of(e), path_of(o)) &&
+    for (const struct wc_object *e = s->objects.p; e < o; e++)
+        if (e->r.role == o->r.role && wc_str_same(wc_real_path_of(e), wc_real_path_of(o)) &&
             object_mark(e) == object_mark(o))
             return true;
-    }
     return false;
 }
 
 static uint64_t end_mark(const struct wc_stack *s, int64_t object, const char *path) {
     const struct wc_object *o = wc_stack_object(s, object);
 
-    return o ? object_mark(&o->r) : mix(0, path ? wc_base_name(path) : NULL);
+    return o ? object_mark(o) : mix(0, path ? wc_base_name(path) : NULL);
 }
 
 /* Only host and target count, not how the binding was made. */
@@ -81,7 +72,7 @@ void wc_stack_fingerprint(const struct wc_stack *s, char out[17]) {
 
     for (size_t i = 0; i < s->objects.n; i++)
         if (s->objects.p[i].r.role != WC_role_OTHER && !counted_before(s, i))
-            sum += object_mark(&s->objects.p[i].r);
+            sum += object_mark(&s->objects.p[i]);
     for (size_t i = 0; i < s->bindings.n; i++)
         if (s->bindings.p[i].r.target != WC_NULL && !bound_before(s, i))
             sum += binding_mark(s, &s->bindings.p[i].r);

@@ -110,23 +110,19 @@ static const char *operating_system(const struct wc_files *files, struct wc_mach
     return m->operating_system;
 }
 
-static const struct mark {
-    const char *path, *kind; /* NULL: the last */
-} container_marks[] =
-    {
-        {"/.dockerenv", "docker"},
-        {"/run/.containerenv", "podman"},
-        {"/var/run/secrets/kubernetes.io", "kubernetes"},
-        {"/.singularity.d", "apptainer"},
-        {NULL, NULL},
-},
-  other_drivers[] = {
-      {"/dev/dxg", "WSL"},
-      {"/dev/nvmap", "Tegra"},
-      {NULL, NULL},
+/* A file that tells a kind of machine; the last one of a table is {NULL, NULL}. */
+struct mark {
+    const char *path, *kind;
 };
+static const struct mark containers[] = {{"/.dockerenv", "docker"},
+                                         {"/run/.containerenv", "podman"},
+                                         {"/var/run/secrets/kubernetes.io", "kubernetes"},
+                                         {"/.singularity.d", "apptainer"},
+                                         {NULL, NULL}};
+static const struct mark other_drivers[] = {
+    {"/dev/dxg", "WSL"}, {"/dev/nvmap", "Tegra"}, {NULL, NULL}};
 
-static const char *mark_of(const struct wc_files *files, const struct mark *mark) {
+static const char *kind_by_marks(const struct wc_files *files, const struct mark *mark) {
     struct wc_file_stat facts;
     while (mark->path && !files->facts(files->ctx, mark->path, &facts))
         mark++;
@@ -137,10 +133,10 @@ static const char *mark_of(const struct wc_files *files, const struct mark *mark
  * dotted number. */
 static const char *driver_release(const struct wc_files *files, struct wc_machine *m) {
     if (!read_text(files, m, "/proc/driver/nvidia/version"))
-        return mark_of(files, other_drivers);
+        return kind_by_marks(files, other_drivers);
     for (const char *s = m->read; *s; s++) {
         size_t n = 0, dots = 0;
-        while ((s[n] >= '0' && s[n] <= '9') || s[n] == '.')
+        while (wc_is_digit(s[n]) || s[n] == '.')
             dots += s[n++] == '.';
         if (n && dots && (s == m->read || s[-1] == ' ')) {
             wc_str_format(m->driver, sizeof m->driver, "%.*s", (int)n, s);
@@ -165,7 +161,7 @@ void wc_machine_read(const struct wc_files *files, struct wc_machine *m,
     out->architecture = m->architecture;
     out->glibc = m->glibc;
     out->operating_system = operating_system(files, m);
-    out->container = mark_of(files, container_marks);
+    out->container = kind_by_marks(files, containers);
     out->driver = driver_release(files, m);
     out->gpu_devices = 0;
     if (!files->list(files->ctx, "/dev", count_gpu, &out->gpu_devices))
