@@ -15,7 +15,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-extern HIDDEN const ElfW(Ehdr) __ehdr_start;
 extern HIDDEN const char _end[];
 
 int shim_state;
@@ -241,10 +240,6 @@ static bool opens(unsigned entry) {
     return entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN;
 }
 
-static bool looks_up(unsigned entry) {
-    return entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM;
-}
-
 /* The same test as in entry.S. */
 static bool is_function(const char *name) {
     return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'n';
@@ -260,7 +255,7 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     if (state() != SHIM_AWAKE) {
         bool matters = !start_end() && look_at_start();
         matters = matters || (opens(entry) && wc_name_hints(name)) ||
-                  (looks_up(entry) && is_function(name));
+                  ((entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM) && is_function(name));
         if (!matters || !wake_with_request()) {
             this_thread.kept = NULL;
             if (opens(entry) && name)
@@ -325,19 +320,13 @@ static bool is_hidden(void) {
     return bound != shim_initialising;
 }
 
-static bool is_setting(const char *variable) {
+static bool has_settings(const char *const *envp) {
     static const char prefix[] = "WHICHCUDNN_";
     size_t n = 0;
-    while (prefix[n] && variable[n] == prefix[n])
-        n++;
+    for (; *envp && prefix[n]; envp++)
+        for (n = 0; prefix[n] && (*envp)[n] == prefix[n];)
+            n++;
     return !prefix[n];
-}
-
-static bool has_settings(const char *const *envp) {
-    for (; *envp; envp++)
-        if (**envp == 'W' && is_setting(*envp))
-            return true;
-    return false;
 }
 
 /* Does our constructor have to wake the shim? Reads the settings at once: the process may change

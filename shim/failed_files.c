@@ -189,10 +189,6 @@ struct needs {
     char texts[8 << 10];
 };
 
-static bool is_needed(const char *name, const char *wanted) {
-    return wc_str_same(name, wanted) || wc_name_is_cudnn(name);
-}
-
 static void copy_needs(struct needs *n, const char *file, const char *wanted,
                        const struct wc_elf_image *e) {
     struct wc_arena *a = &n->memory.arena;
@@ -202,7 +198,7 @@ static void copy_needs(struct needs *n, const char *file, const char *wanted,
     n->object.path = file;
     wc_search_object_read(&n->object, e, a);
     for (size_t i = 0; (name = wc_elf_needed(e, i)) && n->names < NEEDS_MOST; i++)
-        if (is_needed(name, wanted))
+        if (wc_str_same(name, wanted) || wc_name_is_cudnn(name))
             n->name[n->names++] = wc_arena_string(a, name);
 }
 
@@ -251,16 +247,12 @@ static void examine_missing(const struct request *r, const char *missing) {
 
 /* ---- a symbol version or a library that a file requires, and that is missing ---- */
 
-static bool is_loaded_as(const char *path, const char *name) {
-    const struct wc_search_object *o = load_chain_of(path);
-    return o && wc_search_answers(o, name);
-}
-
 /* The file that the loader has loaded for that name, or would take for it. */
 static const char *library_for(const struct wc_search_object *by, const char *name) {
+    const struct wc_search_object *o;
     const char *path;
     for (size_t i = 0; (path = load_chain_path(i)); i++)
-        if (is_loaded_as(path, name))
+        if ((o = load_chain_of(path)) && wc_search_answers(o, name))
             return path;
     return searches_taken(by, name);
 }

@@ -3,8 +3,6 @@
 
 #include "start.h"
 
-extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
-
 /* Three fields of the link map that <link.h> hides. In every glibc they stand together. */
 struct headers {
     const ElfW(Phdr) * first;

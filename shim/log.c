@@ -156,11 +156,6 @@ static void add_absolute(struct wc_text *t, const char *name) {
     }
 }
 
-static bool is_directory(const char *name) {
-    struct wc_file_stat facts;
-    return shim_files.facts(NULL, name, &facts) && facts.directory;
-}
-
 static bool create_in(const char *directory, const struct name_parts *parts) {
     static char candidate[SYS_PATH];
     struct wc_text t;
@@ -185,7 +180,7 @@ static bool create_named(const char *pattern, const struct name_parts *parts) {
     add_expanded(&e, pattern, parts);
     if (e.cut)
         return false;
-    if (wc_str_ends(expanded, "/") || is_directory(expanded))
+    if (wc_str_ends(expanded, "/") || wc_is_directory(&shim_files, expanded))
         return create_in(expanded, parts);
     wc_text_begin(&t, candidate, sizeof candidate);
     add_absolute(&t, expanded);

@@ -5,9 +5,8 @@
 
 #include "auxv.h"
 #include "listed.h"
+#include "start.h"
 #include "sys.h"
-
-extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 static uintptr_t defined_in(const struct wc_elf_image *image, const char *name, unsigned type) {
     struct wc_elf_symbol symbol;

@@ -9,9 +9,9 @@
 #include "core/packages/identify.h"
 #include "files.h"
 #include "self.h"
+#include "start.h"
 #include "sys.h"
 
-extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 static char shim_path[SYS_PATH];
 
 static const struct utsname *kernel(void) {
@@ -99,19 +99,13 @@ static uint64_t libc_base;
 static const ElfW(Phdr) * libc_phdr;
 static size_t libc_phnum;
 
-static void note_own_path(const struct dl_phdr_info *info) {
-    struct wc_text t;
-    wc_text_begin(&t, shim_path, sizeof shim_path);
-    wc_text_add(&t, info->dlpi_name);
-}
-
 void process_note_object(const struct dl_phdr_info *info) {
     if (!libc_phdr && wc_str_compare(wc_base_name(info->dlpi_name), "libc.so.6") == 0) {
         libc_base = info->dlpi_addr;
         libc_phdr = info->dlpi_phdr;
         libc_phnum = info->dlpi_phnum;
     } else if (!shim_path[0] && info->dlpi_addr == (uintptr_t)&__ehdr_start) {
-        note_own_path(info);
+        wc_str_copy(shim_path, sizeof shim_path, info->dlpi_name);
     }
 }
 

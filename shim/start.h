@@ -14,6 +14,8 @@
 
 /* Our own dynamic section, which tells us on the list. */
 extern HIDDEN ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC");
+/* Our own ELF header, with which our mapping begins. */
+extern HIDDEN const ElfW(Ehdr) __ehdr_start;
 /* Of glibc's loader, in every version. NULL with another loader, and before we are relocated. */
 extern struct r_debug loader_list __asm__("_r_debug") __attribute__((weak));
 
