@@ -82,7 +82,7 @@ static struct tail {
 } tails[TAILS];
 static size_t tail_count;
 
-static uint64_t hash(const char *name) {
+static uint64_t hash_name(const char *name) {
     uint64_t h = 0;
     while (*name)
         h = h * 31 + (unsigned char)*name++;
@@ -92,14 +92,14 @@ static uint64_t hash(const char *name) {
 static const struct link_map *find_tail(const struct tail *t, const struct link_map *from) {
     while (from && from != t->map)
         from = from->l_next;
-    return from && from->l_addr == t->base && hash(from->l_name) == t->name ? from : NULL;
+    return from && from->l_addr == t->base && hash_name(from->l_name) == t->name ? from : NULL;
 }
 
 static void add_tail(const struct link_map *m) {
     if (tail_count == TAILS)
         for (tail_count = 0; tail_count < TAILS - 1; tail_count++)
             tails[tail_count] = tails[tail_count + 1];
-    tails[tail_count++] = (struct tail){m, m->l_addr, hash(m->l_name)};
+    tails[tail_count++] = (struct tail){m, m->l_addr, hash_name(m->l_name)};
 }
 
 /* Reads the names of new objects. This thread is in a dlopen and holds the loader's lock, so the
@@ -128,7 +128,7 @@ static bool look_at_new(const struct link_map **untouched) {
 static struct asleep_request kept[ASLEEP_KEPT];
 static uint64_t kept_count;
 
-static void keep(unsigned entry, const char *name, int flags, uintptr_t return_address) {
+static void keep_request(unsigned entry, const char *name, int flags, uintptr_t return_address) {
     uint64_t number = __atomic_add_fetch(&kept_count, 1, __ATOMIC_RELAXED);
     struct asleep_request *r = &kept[number % ASLEEP_KEPT];
     size_t n = 0;
@@ -170,14 +170,14 @@ static const volatile struct {
  * forked while they were relocated some are pointers already. */
 #define DISTANCES ((uintptr_t)1 << 24)
 
-static void relocate(void) {
+static void relocate_tables(void) {
     uintptr_t *word = (uintptr_t *)((uintptr_t)&__ehdr_start + later.first);
     for (uint64_t i = 0; i < later.count; i++, word++)
         if ((later.is_pointer[i / 64] >> i % 64 & 1) && *word + DISTANCES < 2 * DISTANCES)
             *word += (uintptr_t)word;
 }
 
-static int state(void) {
+static int current_state(void) {
     return __atomic_load_n(&shim_state, __ATOMIC_ACQUIRE);
 }
 
@@ -185,13 +185,13 @@ static bool too_early; /* settings could not be read before our constructor: it 
 
 static int waker; /* pid of the process whose thread is waking the shim */
 
-static bool change(int before, int after) {
+static bool change_state(int before, int after) {
     return __atomic_compare_exchange_n(&shim_state, &before, after, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_ACQUIRE);
 }
 
 static void relocate_and_begin(void) {
-    relocate();
+    relocate_tables();
     bool observe = hooks_wake(environment, standard_error.st_ino ? &standard_error : NULL);
     /* Without /proc the settings are not known before our constructor. */
     int after = observe ? SHIM_AWAKE : config.loaded ? SHIM_OFF : SHIM_ASLEEP;
@@ -201,20 +201,22 @@ static void relocate_and_begin(void) {
 
 /* In a child that was forked meanwhile the waking thread is gone: it starts from the beginning. */
 static void wait_for_waker(void) {
-    for (long i = 0; i < SYS_WAITS && state() == SHIM_WAKING; i++) {
+    for (long i = 0; i < SYS_WAITS && current_state() == SHIM_WAKING; i++) {
         sys_wait(i);
-        if (state() == SHIM_WAKING && sys_getpid() != __atomic_load_n(&waker, __ATOMIC_RELAXED))
-            change(SHIM_WAKING, SHIM_ASLEEP);
+        if (current_state() == SHIM_WAKING &&
+            sys_getpid() != __atomic_load_n(&waker, __ATOMIC_RELAXED))
+            change_state(SHIM_WAKING, SHIM_ASLEEP);
     }
-    change(SHIM_WAKING, SHIM_OFF);
+    change_state(SHIM_WAKING, SHIM_OFF);
 }
 
 static bool wake(void) {
-    for (int tries = 0; tries < 2 && state() != SHIM_AWAKE && state() != SHIM_OFF; tries++) {
+    for (int tries = 0; tries < 2 && current_state() != SHIM_AWAKE && current_state() != SHIM_OFF;
+         tries++) {
         signals_hold();
-        if (state() == SHIM_ASLEEP)
+        if (current_state() == SHIM_ASLEEP)
             __atomic_store_n(&waker, sys_getpid(), __ATOMIC_RELAXED);
-        bool ours = change(SHIM_ASLEEP, SHIM_WAKING);
+        bool ours = change_state(SHIM_ASLEEP, SHIM_WAKING);
         if (ours)
             relocate_and_begin();
         signals_release();
@@ -222,7 +224,7 @@ static bool wake(void) {
             break;
         wait_for_waker();
     }
-    return state() == SHIM_AWAKE;
+    return current_state() == SHIM_AWAKE;
 }
 
 static bool wake_with_request(void) {
@@ -250,16 +252,16 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     uintptr_t next = next_definition(entry);
     bool named_second = entry != ENTRY_DLOPEN;
     const char *name = (const char *)arguments[named_second];
-    if (!next || state() == SHIM_OFF)
+    if (!next || current_state() == SHIM_OFF)
         return (struct entry_answer){next, 0};
-    if (state() != SHIM_AWAKE) {
+    if (current_state() != SHIM_AWAKE) {
         bool matters = !start_end() && look_at_start();
         matters = matters || (opens(entry) && wc_name_hints(name)) ||
                   ((entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM) && is_function(name));
         if (!matters || !wake_with_request()) {
             this_thread.kept = NULL;
             if (opens(entry) && name)
-                keep(entry, name, (int)arguments[named_second + 1], return_address);
+                keep_request(entry, name, (int)arguments[named_second + 1], return_address);
             return (struct entry_answer){next, 0};
         }
     }
@@ -269,25 +271,25 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
 EXPORT char *dlerror(void) {
     char *(*next)(void) = (void *)next_definition(ENTRY_DLERROR);
     char *text = next ? next() : NULL;
-    if (!text || !next_are_we_relocated() || state() == SHIM_OFF)
+    if (!text || !next_are_we_relocated() || current_state() == SHIM_OFF)
         return text;
-    if (state() == SHIM_AWAKE || (wc_name_hints(text) && wake_with_request()))
+    if (current_state() == SHIM_AWAKE || (wc_name_hints(text) && wake_with_request()))
         hooks_hear(text);
     return text;
 }
 
-static const void *behind(const void *address) {
-    return state() == SHIM_AWAKE ? hooks_behind(address) : address;
+static const void *behind_wrapper(const void *address) {
+    return current_state() == SHIM_AWAKE ? hooks_behind(address) : address;
 }
 
 HIDDEN int shim_dladdr(const void *address, Dl_info *info) {
     int (*next)(const void *, Dl_info *) = (void *)next_definition(ENTRY_DLADDR);
-    return next ? next(behind(address), info) : 0;
+    return next ? next(behind_wrapper(address), info) : 0;
 }
 
 HIDDEN int shim_dladdr1(const void *address, Dl_info *info, void **extra, int flags) {
     int (*next)(const void *, Dl_info *, void **, int) = (void *)next_definition(ENTRY_DLADDR1);
-    return next ? next(behind(address), info, extra, flags) : 0;
+    return next ? next(behind_wrapper(address), info, extra, flags) : 0;
 }
 
 /* ---- called by the loader ---- */
@@ -304,8 +306,8 @@ static bool is_there_a_name(uintptr_t return_address, const struct link_map **un
 HIDDEN void shim_initialising(void) {
     uintptr_t return_address = (uintptr_t)__builtin_return_address(0);
     const struct link_map *untouched = NULL;
-    if (state() != SHIM_AWAKE &&
-        (state() == SHIM_OFF || !is_there_a_name(return_address, &untouched) ||
+    if (current_state() != SHIM_AWAKE &&
+        (current_state() == SHIM_OFF || !is_there_a_name(return_address, &untouched) ||
          !wake_with_request()))
         return;
     rescan_in_initialisation(return_address, untouched);
@@ -355,8 +357,8 @@ AT_START void shim_begin(int argc, char **argv, char **envp) {
     (void)argc, (void)argv;
     if (!start_list()) /* the loader of another libc passes no arguments */
         return;
-    if (state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake())) {
-        if (state() != SHIM_OFF)
+    if (current_state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake())) {
+        if (current_state() != SHIM_OFF)
             sys_fstat(2, &standard_error);
         return;
     }
@@ -364,6 +366,6 @@ AT_START void shim_begin(int argc, char **argv, char **envp) {
 }
 
 AT_END void shim_end(void) {
-    if (state() == SHIM_AWAKE)
+    if (current_state() == SHIM_AWAKE)
         hooks_end();
 }

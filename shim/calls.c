@@ -227,7 +227,7 @@ static bool is_failure(const struct call *c, uintptr_t value) {
     return watched[c->row].result == STATUS && (cudnnStatus_t)value != CUDNN_STATUS_SUCCESS;
 }
 
-static void after(const struct call *c, uintptr_t value) {
+static void record_result(const struct call *c, uintptr_t value) {
     bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == self_tid();
     bool new_failure = is_failure(c, value) && is_new_failure(c->in, (cudnnStatus_t)value);
     if (c->in->slot)
@@ -245,7 +245,7 @@ static void heed_after(struct instance *in, uintptr_t return_address, uintptr_t 
     if ((!heeded && is_failure_recorded(in, (cudnnStatus_t)value)) || !thread_enter())
         return;
     if (state_take()) {
-        after(&c, value);
+        record_result(&c, value);
         state_leave();
     }
     thread_leave();

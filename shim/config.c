@@ -26,7 +26,7 @@ static void copy_value(char *to, size_t cap, const char *value) {
         to[0] = 0; /* half a path is no path */
 }
 
-static void take(const char *variable) {
+static void take_setting(const char *variable) {
     const char *v;
     if ((v = value_of(variable, "WHICHCUDNN_LOG")))
         copy_value(config.log, sizeof config.log, v);
@@ -66,13 +66,13 @@ static const char *copy_text(const char *variable, struct kept *k) {
 }
 
 /* Two threads may do this at once, with the same result. */
-static void keep(const char *variable, struct kept *k) {
+static void keep_variable(const char *variable, struct kept *k) {
     if (value_of(variable, "TMPDIR"))
         temporary_directory = value_of(copy_text(variable, k), "TMPDIR");
     if (k->n < MOST_VARIABLES && wc_variable_is_logged(variable))
         logged[k->n++] = copy_text(variable, k);
     if (!config.secure && wc_str_starts(variable, "WHICHCUDNN_"))
-        take(variable);
+        take_setting(variable);
 }
 
 /* Most environments fit into the static buffer; shells that export functions make large ones. */
@@ -116,9 +116,9 @@ void config_load(const char *const *envp) {
         auxv_note_environment(envp);
     config.secure = is_secure();
     for (size_t i = 0; envp && envp[i]; i++)
-        keep(envp[i], &kept);
+        keep_variable(envp[i], &kept);
     for (size_t at = 0; at < size; at += wc_str_length(copied + at) + 1)
-        keep(copied + at, &kept);
+        keep_variable(copied + at, &kept);
     logged[kept.n] = NULL;
     config.off = config.off || config.secure;
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);

@@ -38,7 +38,7 @@ static bool is_preloaded(const struct object *o, struct wc_preload *p) {
            wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, p);
 }
 
-static void attribute(struct object *o, const char **candidates, size_t *n) {
+static void find_origin(struct object *o, const char **candidates, size_t *n) {
     static struct wc_preload preload;
     struct request *own = requests_open_of_thread(self_tid());
     struct request *r = own;
@@ -68,7 +68,7 @@ static void attribute(struct object *o, const char **candidates, size_t *n) {
 
 /* ---- the object's record ---- */
 
-static void fill(struct wc_library *l, struct object *o, const struct wc_elf_image *e) {
+static void fill_library(struct wc_library *l, struct object *o, const struct wc_elf_image *e) {
     static char real_path[SYS_PATH];
     struct wc_file_stat file;
     wc_library_begin(l, o->path);
@@ -96,7 +96,7 @@ static void fill(struct wc_library *l, struct object *o, const struct wc_elf_ima
     }
 }
 
-static void identify(struct wc_library *l, struct object *o) {
+static void identify_object(struct wc_library *l, struct object *o) {
     static struct wc_identity id;
     wc_library_identify(l, reader(), &id);
     if (!l->identity || !object_is_cudnn(o))
@@ -113,9 +113,9 @@ static void add_object(struct wc_library *l, struct object *o, const struct wc_e
     static char gpu_library[SYS_PATH];
     const char *names[4];
     struct wc_strings candidates = {names, 0};
-    attribute(o, names, &candidates.n);
-    fill(l, o, e);
-    identify(l, o);
+    find_origin(o, names, &candidates.n);
+    fill_library(l, o, e);
+    identify_object(l, o);
     wc_library_find_gpu(l, reader(), gpu_library, sizeof gpu_library);
     if (o->framework)
         journal_open_relevant();
@@ -154,7 +154,7 @@ static bool is_whole(const struct object *o) {
     return true;
 }
 
-static void describe(struct object *o) {
+static void describe_object(struct object *o) {
     o->described = true;
     if (object_is_emitted_enough(o))
         return;
@@ -183,7 +183,7 @@ void describe_news(void) {
     for (size_t i = 0; (o = objects_get(i)); i++) {
         readable_trust_again(o->untouched);
         if (!o->described)
-            describe(o);
+            describe_object(o);
     }
     /* These searches come last, because they use how each library was loaded: a preloaded library
      * is on the list behind the program that needs it. */

@@ -150,7 +150,7 @@ bool files_read_text(const char *path, char *to, size_t cap) {
 
 /* ---- /proc/self/maps ---- */
 
-static uintptr_t hexadecimal(const char **p) {
+static uintptr_t read_hexadecimal(const char **p) {
     uintptr_t n = 0;
     for (char c = **p; wc_is_digit(c) || (c >= 'a' && c <= 'f'); c = *++*p)
         n = n << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
@@ -159,8 +159,8 @@ static uintptr_t hexadecimal(const char **p) {
 
 /* "START-END rwxp OFFSET DEVICE INODE   /path" */
 static bool line_covers(const char *line, uintptr_t address) {
-    uintptr_t start = hexadecimal(&line);
-    uintptr_t end = *line == '-' ? (line++, hexadecimal(&line)) : 0;
+    uintptr_t start = read_hexadecimal(&line);
+    uintptr_t end = *line == '-' ? (line++, read_hexadecimal(&line)) : 0;
     return address >= start && address < end;
 }
 

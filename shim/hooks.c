@@ -154,7 +154,7 @@ struct lookup {
 
 /* With an explicit handle the result does not depend on the caller, so the hook may make the call.
  */
-static void *look_up(const struct lookup *l, uintptr_t next) {
+static void *call_next(const struct lookup *l, uintptr_t next) {
     if (l->version)
         return ((void *(*)(void *, const char *, const char *))next)(l->handle, l->name,
                                                                      l->version);
@@ -173,7 +173,7 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
 
 /* The wrapper to return instead of a value that lies in a cuDNN library, unless the caller is one
  * itself. The function's name alone never decides. */
-static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
+static uintptr_t value_or_wrapper(const struct lookup *l, uintptr_t value) {
     uintptr_t result = value;
     bool promote = false;
     if (answers_find(&(struct answer_key){l->caller, value, answers_hash(l->name)}, &result))
@@ -238,7 +238,7 @@ static void look_behind(uintptr_t next, uintptr_t value) {
     rescan_second_chance();
 }
 
-static struct entry_answer lookup(struct lookup *l, uintptr_t next) {
+static struct entry_answer hook_lookup(struct lookup *l, uintptr_t next) {
     bool pseudo = l->handle == RTLD_NEXT || l->handle == RTLD_DEFAULT;
     bool named = is_cudnn_name(l->name);
     bool behind = this_thread.walk == WALK_NEVER && this_thread.loads_since_rescan;
@@ -249,12 +249,12 @@ static struct entry_answer lookup(struct lookup *l, uintptr_t next) {
         return (struct entry_answer){next, 0};
     if (named) /* now, as nothing may be read after a failure */
         this_thread.lookup_path = l->caller ? NULL : rescan_path_if_new(l->return_address);
-    uintptr_t value = (uintptr_t)look_up(l, next);
+    uintptr_t value = (uintptr_t)call_next(l, next);
     if (behind)
         look_behind(next, value);
     if (named && !value)
         note_failed_lookup(l);
-    return (struct entry_answer){0, named && value ? substitute(l, value) : value};
+    return (struct entry_answer){0, named && value ? value_or_wrapper(l, value) : value};
 }
 
 /* ---- called by the entries ---- */
@@ -291,7 +291,7 @@ struct entry_answer hooks_enter(unsigned entry, const uintptr_t *arguments,
         struct lookup l = {(void *)arguments[0], (const char *)arguments[1],
                            entry == ENTRY_DLVSYM ? (const char *)arguments[2] : NULL,
                            return_address, NULL};
-        answer = lookup(&l, next);
+        answer = hook_lookup(&l, next);
         break;
     }
     }

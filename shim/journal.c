@@ -245,7 +245,7 @@ static bool same_finding(const struct written *a, const struct written *b) {
     return a->id == b->id && same_subject(a->object, b->object) && same_subject(a->host, b->host);
 }
 
-static bool holds(const struct written *s, const struct wc_findings *now) {
+static bool still_holds(const struct written *s, const struct wc_findings *now) {
     for (size_t i = 0; i < now->n; i++) {
         struct written other = as_logged(&now->p[i]);
         if (other.title == s->title && same_finding(s, &other))
@@ -267,7 +267,7 @@ static struct written *written_of(const struct written *f, const struct wc_findi
         *subject_known = true;
         if (s->title == f->title)
             return s;
-        if (!past && !holds(s, now))
+        if (!past && !still_holds(s, now))
             past = s;
     }
     return past;
@@ -278,7 +278,7 @@ static bool is_unheard(void) {
     return config.run_pid && log_trouble() && (!log_path()[0] || lost);
 }
 
-static void print(const struct wc_finding_record *f) {
+static void print_finding(const struct wc_finding_record *f) {
     static struct wc_finding_page page;
     static char process[512];
     struct wc_finding_view view = {.before = "whichcudnn: ",
@@ -320,12 +320,12 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
     new.seq = seq;
     *old = new;
     if (!subject_known || worse)
-        print(f);
+        print_finding(f);
 }
 
 static struct wc_findings found; /* by the last diagnosis */
 
-static void find(void) {
+static void find_findings(void) {
     struct wc_buffer_arena scratch;
     void *memory = memory_scratch_diagnose();
     if (applied == judged || !memory)
@@ -355,7 +355,7 @@ static void note_findings(bool at_end) {
 void journal_diagnose(void) {
     if (applied == judged || config.off)
         return;
-    find();
+    find_findings();
     note_findings(false);
 }
 
@@ -425,7 +425,7 @@ void journal_close(void) {
         __atomic_store_n(&open_for, 0, __ATOMIC_RELAXED);
         return;
     }
-    find();
+    find_findings();
     note_findings(true);
     add_summary();
     print_last_words();

@@ -58,7 +58,7 @@ static int first_that_needs(const char *name) {
     return n && n->name ? n->by : -1;
 }
 
-static const char *keep(const char *text) {
+static const char *keep_text(const char *text) {
     return wc_arena_string(&chain->text.arena, text);
 }
 
@@ -76,7 +76,7 @@ void load_chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *
     struct link *l = &chain->link[number];
     bool program = !info->dlpi_name || !info->dlpi_name[0];
     *l = (struct link){.needed_by = -1};
-    l->object.path = keep(program ? objects_path_of(info) : info->dlpi_name);
+    l->object.path = keep_text(program ? objects_path_of(info) : info->dlpi_name);
     if (e)
         wc_search_object_read(&l->object, e, &chain->text.arena);
     l->object.is_program = program && number == 0;
@@ -92,7 +92,7 @@ void load_chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *
     }
 }
 
-static struct link *find(const char *path) {
+static struct link *find_link(const char *path) {
     for (size_t i = 0; path && chain && i < chain->links; i++)
         if (wc_str_same(chain->link[i].object.path, path))
             return &chain->link[i];
@@ -119,7 +119,7 @@ static const struct wc_search_object *climb(struct link *l) {
 }
 
 const struct wc_search_object *load_chain_of(const char *path) {
-    return climb(find(path));
+    return climb(find_link(path));
 }
 
 const struct wc_search_object *load_chain_program(void) {

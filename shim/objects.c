@@ -308,8 +308,8 @@ static struct object *new_object(const struct dl_phdr_info *info, const struct w
     return o;
 }
 
-static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_image *e,
-                          const struct wc_library *l) {
+static struct object *add_object(const struct dl_phdr_info *info, const struct wc_elf_image *e,
+                                 const struct wc_library *l) {
     struct object *o = unmapped_twin(info->dlpi_name, e);
     if (!o && !(o = new_object(info, e)))
         return NULL;
@@ -341,16 +341,16 @@ void objects_walk_begin(void) {
     generation++;
 }
 
-static void unmap(struct object *o) {
+static void unmap_object(struct object *o) {
     o->mapped = false;
     o->described = false;
     o->gone = true;
     news = true;
 }
 
-static void forget(struct known *k) {
+static void forget_known(struct known *k) {
     if (k->object)
-        unmap(k->object);
+        unmap_object(k->object);
     HASH_DEL(known_table, k);
     k->next_free = known_free;
     known_free = k;
@@ -370,14 +370,14 @@ void objects_walk_see(const struct dl_phdr_info *info) {
         return;
     }
     if (k)
-        forget(k);
+        forget_known(k);
     read_image(&e, info);
     bool matters = wc_library_read(&l, &e, info->dlpi_name);
     k = known_add(&key);
     if (!k)
         return;
     k->generation = generation;
-    k->object = matters ? add(info, &e, &l) : NULL;
+    k->object = matters ? add_object(info, &e, &l) : NULL;
     if (k->object)
         k->object->untouched = readable_untouched();
 }
@@ -387,7 +387,7 @@ void objects_walk_end(void) {
     objects_gone_at = 0;
     HASH_ITER(hh, known_table, k, following) {
         if (k->generation != generation)
-            forget(k);
+            forget_known(k);
     }
 }
 
@@ -423,7 +423,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     if (!k && !(k = known_add(&key)))
         return NULL;
     k->generation = generation;
-    k->object = add(info, &e, &host);
+    k->object = add_object(info, &e, &host);
     return k->object;
 }
 

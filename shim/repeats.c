@@ -17,7 +17,7 @@ uint64_t repeats_hash(enum wc_operation operation, const char *name, int flags,
     return wc_hash_word(wc_hash_word(hash, operation), (uint64_t)caller_object);
 }
 
-static struct counted *find(uint64_t what) {
+static struct counted *find_counted(uint64_t what) {
     size_t at = (what | 1) % COUNTED_MOST;
     while (counted[at].what && counted[at].what != (what | 1))
         at = (at + 1) % COUNTED_MOST;
@@ -25,11 +25,11 @@ static struct counted *find(uint64_t what) {
 }
 
 bool repeats_knows(uint64_t what) {
-    return find(what)->what;
+    return find_counted(what)->what;
 }
 
 bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters) {
-    struct counted *c = find(what);
+    struct counted *c = find_counted(what);
     const unsigned most = matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2;
     if (c->what ? c->recorded == REPEATS_RECORDED : counted_in_all >= most) {
         journal_leave_out(kind, 1);

@@ -16,7 +16,7 @@ static unsigned char order[REQUESTS_KEPT]; /* indices into kept, newest first */
 static size_t kept_count;
 
 /* Makes it the newest and moves those before it up by one. */
-static struct request *renew(size_t at) {
+static struct request *make_newest(size_t at) {
     unsigned char which = order[at];
     for (; at > 0; at--)
         order[at] = order[at - 1];
@@ -31,11 +31,11 @@ static struct request *make_room(void) {
     while (at > 0 && !kept[order[at - 1]].ended)
         at--;
     if (at > 0)
-        return renew(at - 1);
+        return make_newest(at - 1);
     if (kept_count == REQUESTS_KEPT)
-        return renew(REQUESTS_KEPT - 1);
+        return make_newest(REQUESTS_KEPT - 1);
     order[kept_count] = (unsigned char)kept_count;
-    return renew(kept_count++);
+    return make_newest(kept_count++);
 }
 
 uint64_t requests_hash(const struct request *r) {

@@ -72,7 +72,7 @@ struct walk {
 };
 
 /* Takes the shim's lock for a look at the list. */
-static bool take(void) {
+static bool take_for_look(void) {
     bool taken = state_take();
     if (taken)
         readable_begin();
@@ -88,8 +88,8 @@ static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
     return self_process() == first_process || sys_is_readable(m->l_ld);
 }
 
-static void each(const struct walk *w, void (*note)(const struct dl_phdr_info *, void *),
-                 void *argument) {
+static void each_object(const struct walk *w, void (*note)(const struct dl_phdr_info *, void *),
+                        void *argument) {
     struct dl_phdr_info info;
     bool untouched = false;
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next) {
@@ -235,13 +235,13 @@ static void look_at(const struct walk *w) {
             seen.places = memory_map(SEEN_MOST * sizeof *seen.places);
     }
     if (w->whole || may_any_matter(w))
-        each(w, note_object, NULL);
+        each_object(w, note_object, NULL);
     if (w->whole) {
         objects_walk_end();
         forget_wrappers_of_gone();
     }
     if (own && !own->ended && journal_is_open())
-        each(w, note_answer, own);
+        each_object(w, note_answer, own);
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
         keep_seen(m);
 }
@@ -353,7 +353,7 @@ static void note_needed(const struct dl_phdr_info *info, void *argument) {
 static const char *dlsym_in_front;
 
 static void emit_news(const struct walk *w) {
-    each(w, note_needed, NULL);
+    each_object(w, note_needed, NULL);
     note_callers();
     add_seen_to_load_chain();
     if (dlsym_in_front)
@@ -383,7 +383,7 @@ static void rewrite_hosts(struct walk w) {
     w.only = 0;
     for (size_t i = 0; (o = objects_get(i)); i++)
         w.only |= o->is_host && o->mapped ? object_base_bit(o->base) : 0;
-    each(&w, rewrite_host, NULL);
+    each_object(&w, rewrite_host, NULL);
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->is_host && o->mapped)
             slots_emit(o);
@@ -428,7 +428,7 @@ static void rescan(struct walk w) {
 }
 
 static void rescan_listed(uintptr_t initialised, const struct link_map *untouched) {
-    if (!take())
+    if (!take_for_look())
         return;
     struct walk w = begin_walk(initialised);
     w.untouched = w.whole ? untouched : w.untouched;
@@ -438,7 +438,7 @@ static void rescan_listed(uintptr_t initialised, const struct link_map *untouche
 }
 
 static void rescan_start_objects(const struct link_map *untouched) {
-    if (!take())
+    if (!take_for_look())
         return;
     if (!is_known() && start_last)
         rescan((struct walk){listed_first(), start_last->l_next, true, untouched, ALL});
@@ -446,7 +446,7 @@ static void rescan_start_objects(const struct link_map *untouched) {
 }
 
 /* False: this thread may not look now. */
-static bool run(void (*job)(void *), void *argument) {
+static bool run_with_list(void (*job)(void *), void *argument) {
     if (this_thread.walk == WALK_ASKS)
         return loader_lock_run(job, argument);
     if (this_thread.walk == WALK_HOLDS)
@@ -460,7 +460,7 @@ static void rescan_job(void *argument) {
 }
 
 void rescan_second_chance(void) {
-    run(rescan_job, NULL);
+    run_with_list(rescan_job, NULL);
 }
 
 void rescan_note_open(void) {
@@ -507,7 +507,7 @@ static bool was_there_at_start(uintptr_t address) {
  * the start-up objects are recorded before the first dlopen, not in our constructor. */
 void rescan_note_start(void) {
     struct dl_phdr_info info;
-    if (start_last || !take())
+    if (start_last || !take_for_look())
         return;
     const struct link_map *last = NULL;
     first_process = self_process();
@@ -571,7 +571,7 @@ struct question {
 static void promote_job(void *argument) {
     struct question *q = argument;
     struct dl_phdr_info info;
-    if (!take())
+    if (!take_for_look())
         return;
     const struct object *o = find_listed(q->address, &info) ? objects_promote(&info) : NULL;
     if (o) {
@@ -583,13 +583,13 @@ static void promote_job(void *argument) {
 
 int64_t rescan_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
-    run(promote_job, &q);
+    run_with_list(promote_job, &q);
     return q.number;
 }
 
 static void path_job(void *argument) {
     struct question *q = argument;
-    if (!take())
+    if (!take_for_look())
         return;
     q->path = listed_path(q->address);
     state_leave();
@@ -597,12 +597,12 @@ static void path_job(void *argument) {
 
 const char *rescan_path_at(uintptr_t address) {
     struct question q = {.address = address};
-    if (take()) {
+    if (take_for_look()) {
         q.path = rescan_known_path(address);
         state_leave();
     }
     if (!q.path)
-        run(path_job, &q);
+        run_with_list(path_job, &q);
     return q.path;
 }
 
@@ -621,7 +621,7 @@ bool rescan_answers(const char *name, bool known) {
 
 static void load_chain_job(void *argument) {
     (void)argument;
-    if (!take())
+    if (!take_for_look())
         return;
     rescan(begin_walk(0));
     add_seen_to_load_chain();
@@ -629,5 +629,5 @@ static void load_chain_job(void *argument) {
 }
 
 bool rescan_load_chain(void) {
-    return run(load_chain_job, NULL);
+    return run_with_list(load_chain_job, NULL);
 }

@@ -86,7 +86,7 @@ static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
 
 /* Not a slot that leads through the program's PLT: its calls are seen there, and the function keeps
  * one address in all objects. */
-static void rewrite(struct object *host, struct slot *s) {
+static void rewrite_slot(struct object *host, struct slot *s) {
     if (s->wrapped || s->through_program ||
         !(s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only)))
         return;
@@ -103,5 +103,5 @@ void rewrite_slots(struct object *host) {
         return;
     slots_read(host);
     for (size_t i = 0; config.calls && i < host->slot_count; i++)
-        rewrite(host, &host->slots[i]);
+        rewrite_slot(host, &host->slots[i]);
 }

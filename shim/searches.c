@@ -72,8 +72,8 @@ static void begin_context(void) {
 static struct wc_replay *replay;
 
 /* whole: also find the files behind the one that is taken. */
-static bool run(const struct wc_search_object *caller, const char *name,
-                struct wc_search_memory *memory, bool whole) {
+static bool run_replay(const struct wc_search_object *caller, const char *name,
+                       struct wc_search_memory *memory, bool whole) {
     void *scratch = memory_scratch_search();
     if (!caller || !scratch || (!replay && !(replay = memory_map(sizeof *replay))))
         return false;
@@ -88,7 +88,7 @@ static bool run(const struct wc_search_object *caller, const char *name,
 
 /* Without `missing` (memory NULL): the loader may not have made this very search. */
 const struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name) {
-    return run(caller, name, NULL, false) ? replay : NULL;
+    return run_replay(caller, name, NULL, false) ? replay : NULL;
 }
 
 const char *searches_taken(const struct wc_search_object *caller, const char *name) {
@@ -224,7 +224,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
         replay_later(q, from);
     if (o && wc_str_same(q->later_takes, o->path)) /* it would have changed nothing */
         q->later_takes = NULL;
-    if (!run(from, q->name, memory, true))
+    if (!run_replay(from, q->name, memory, true))
         return false;
     if (q->later_takes)
         wc_replay_copy(replay, q->later_takes);
@@ -242,8 +242,8 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     return true;
 }
 
-static bool emit(const char *name, const char *caller, int64_t caller_object, int64_t request,
-                 const struct object *o, bool was_loaded) {
+static bool emit_search(const char *name, const char *caller, int64_t caller_object,
+                        int64_t request, const struct object *o, bool was_loaded) {
     struct wc_search_question q = {.name = name,
                                    .caller = caller,
                                    .caller_object = caller_object,
@@ -262,7 +262,7 @@ void searches_emit_object(const struct object *o) {
     if (o->asked_how == WC_operation_PRELOAD)
         emit_preload(o);
     if (o->asked_name && o->asked_by)
-        emit(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, false);
+        emit_search(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, false);
 }
 
 void searches_emit_needed(const struct object *host, const struct wc_elf_image *e) {
@@ -270,7 +270,7 @@ void searches_emit_needed(const struct object *host, const struct wc_elf_image *
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
         const struct object *o = is_facade(needed) ? objects_named(needed) : NULL;
         if (o && o->asked_by_object != host->number)
-            emit(needed, host->path, host->number, WC_NULL, o, true);
+            emit_search(needed, host->path, host->number, WC_NULL, o, true);
     }
 }
 
@@ -283,12 +283,12 @@ static const struct object *answer_to(const struct request *r) {
 void searches_emit_answered(const struct request *r) {
     const struct object *o = answer_to(r);
     if (o)
-        emit(r->name, r->caller, r->caller_object, r->number, o, true);
+        emit_search(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 
 const struct wc_replay *searches_emit_failed(const struct request *r) {
     return !wc_name_is_one_of_many(r->name) &&
-                   emit(r->name, r->caller, r->caller_object, r->number, NULL, false)
+                   emit_search(r->name, r->caller, r->caller_object, r->number, NULL, false)
                ? replay
                : NULL;
 }

@@ -38,7 +38,7 @@ static uintptr_t between(uintptr_t a, uintptr_t b) {
 
 /* The address of a dynamic table. The loader has relocated these entries in place, except in
  * read-only dynamic sections: of both readings the one nearer to the section is right. */
-static const void *table(const struct link_map *m, int64_t tag) {
+static const void *dynamic_table(const struct link_map *m, int64_t tag) {
     const ElfW(Dyn) *d = m->l_ld;
     while (d->d_tag != tag && d->d_tag != DT_NULL)
         d++;
@@ -48,7 +48,7 @@ static const void *table(const struct link_map *m, int64_t tag) {
     return (const void *)(between(at, here) <= between(moved, here) ? at : moved);
 }
 
-static bool same(const char *a, const char *b) {
+static bool is_same_name(const char *a, const char *b) {
     while (*a && *a == *b) {
         a++;
         b++;
@@ -58,10 +58,10 @@ static bool same(const char *a, const char *b) {
 
 /* The functions below search the hash tables as the loader does. They repeat
  * core/elf/elf_symbols.c, which does not run asleep. */
-static uintptr_t function(const struct link_map *m, uint32_t symbol, const char *name) {
-    const ElfW(Sym) *s = (const ElfW(Sym) *)table(m, DT_SYMTAB) + symbol;
+static uintptr_t defined_function(const struct link_map *m, uint32_t symbol, const char *name) {
+    const ElfW(Sym) *s = (const ElfW(Sym) *)dynamic_table(m, DT_SYMTAB) + symbol;
     bool defined = s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC;
-    return defined && same(name, (const char *)table(m, DT_STRTAB) + s->st_name)
+    return defined && is_same_name(name, (const char *)dynamic_table(m, DT_STRTAB) + s->st_name)
                ? m->l_addr + s->st_value
                : 0;
 }
@@ -85,7 +85,7 @@ static uintptr_t find_by_gnu_hash(const struct link_map *m, const uint32_t *hash
     for (bool more = i >= first && i > 0; more && !found; i++) {
         uint32_t its = chains[i - first];
         if ((its | 1) == (h | 1))
-            found = function(m, i, name);
+            found = defined_function(m, i, name);
         more = !(its & 1);
     }
     return found;
@@ -100,15 +100,15 @@ static uintptr_t find_by_hash(const struct link_map *m, const uint32_t *hash, co
         h &= 0xfffffff;
     }
     for (uint32_t i = count ? hash[2 + h % count] : 0; i && !found; i = hash[2 + count + i])
-        found = function(m, i, name);
+        found = defined_function(m, i, name);
     return found;
 }
 
 static uintptr_t defined_in(const struct link_map *m, const char *name, uint32_t h) {
-    const uint32_t *hash = table(m, DT_GNU_HASH);
+    const uint32_t *hash = dynamic_table(m, DT_GNU_HASH);
     if (hash)
         return find_by_gnu_hash(m, hash, name, h);
-    return (hash = table(m, DT_HASH)) ? find_by_hash(m, hash, name) : 0;
+    return (hash = dynamic_table(m, DT_HASH)) ? find_by_hash(m, hash, name) : 0;
 }
 
 /* Start-up objects suffice: the C library is one. Before glibc 2.34 libdl may be loaded later, but

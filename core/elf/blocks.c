@@ -12,7 +12,7 @@ void wc_blocks_begin(struct wc_blocks *b, uint64_t size, unsigned bits,
         b->bits++;
 }
 
-static bool has(const struct wc_blocks *b, uint64_t i) {
+static bool has_block(const struct wc_blocks *b, uint64_t i) {
     return b->have[i / 8] >> (i % 8) & 1;
 }
 
@@ -32,9 +32,9 @@ bool wc_blocks_fetch(struct wc_blocks *b, uint64_t offset, uint64_t n) {
     uint64_t last = (offset + n - 1) >> b->bits;
     for (uint64_t i = offset >> b->bits, end; i <= last && !b->damaged; i = end) {
         end = i + 1;
-        if (has(b, i))
+        if (has_block(b, i))
             continue;
-        while (end <= last && !has(b, end))
+        while (end <= last && !has_block(b, end))
             end++;
         b->damaged = !read_blocks(b, i, end - 1);
     }

@@ -28,7 +28,7 @@ struct raw {
         field = value;                                                                             \
         break
 
-static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
+static void take_entry(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
     uint64_t v = d->d_un.d_val;
     switch (d->d_tag) {
         TAKE(DT_SYMTAB, e->symtab, relocated(e, v));
@@ -95,8 +95,8 @@ static void open_all_relocs(struct wc_elf_image *e, const struct raw *raw) {
 }
 
 /* Reads entry i. whole: all entries, if they are readable at once; NULL: each is fetched alone. */
-static bool entry(const struct wc_elf_image *e, const unsigned char *whole, size_t i,
-                  Elf64_Dyn *out) {
+static bool read_entry(const struct wc_elf_image *e, const unsigned char *whole, size_t i,
+                       Elf64_Dyn *out) {
     const void *p =
         whole ? whole + i * sizeof *out : wc_elf_at(e, e->dynamic + i * sizeof *out, sizeof *out);
     if (p)
@@ -113,9 +113,9 @@ enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, ui
     e->dynamic = vaddr;
     e->soname = e->rpath = e->runpath = UINT64_MAX;
     const unsigned char *whole = wc_elf_at(e, vaddr, most * sizeof d);
-    while (e->dynamic_entries < most && entry(e, whole, e->dynamic_entries, &d) &&
+    while (e->dynamic_entries < most && read_entry(e, whole, e->dynamic_entries, &d) &&
            d.d_tag != DT_NULL) {
-        take(e, &raw, &d);
+        take_entry(e, &raw, &d);
         e->dynamic_entries++;
     }
     if ((e->flags & DF_BIND_NOW) || (e->flags_1 & DF_1_NOW))
@@ -147,7 +147,7 @@ const char *wc_elf_runpath(const struct wc_elf_image *e) {
 const char *wc_elf_needed(const struct wc_elf_image *e, size_t i) {
     const unsigned char *whole = wc_elf_at(e, e->dynamic, e->dynamic_entries * sizeof(Elf64_Dyn));
     Elf64_Dyn d;
-    for (size_t k = 0; k < e->dynamic_entries && entry(e, whole, k, &d); k++)
+    for (size_t k = 0; k < e->dynamic_entries && read_entry(e, whole, k, &d); k++)
         if (d.d_tag == DT_NEEDED && i-- == 0)
             return wc_elf_string(e, d.d_un.d_val);
     return NULL;

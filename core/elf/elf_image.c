@@ -34,7 +34,7 @@ typedef unsigned char bytes __attribute__((vector_size(16)));
 typedef uint64_t words __attribute__((vector_size(16)));
 WC_LAX(bytes);
 
-static bool is_within(const unsigned char *p, bytes byte) {
+static bool holds_byte(const unsigned char *p, bytes byte) {
     words at = (words)(WC_LAX_AT(bytes, p) == byte) | (words)(WC_LAX_AT(bytes, p + 16) == byte) |
                (words)(WC_LAX_AT(bytes, p + 32) == byte) |
                (words)(WC_LAX_AT(bytes, p + 48) == byte);
@@ -44,7 +44,7 @@ static bool is_within(const unsigned char *p, bytes byte) {
 uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n, unsigned char byte) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const bytes all = byte - (bytes){0};
-    while (n - i >= 64 && !is_within(p + i, all))
+    while (n - i >= 64 && !holds_byte(p + i, all))
         i += 64;
     for (; n - i >= 8; i += 8) {
         uint64_t other = WC_LAX_AT(uint64_t, p + i) ^ ones * byte; /* a zero byte where it is */
@@ -56,7 +56,7 @@ uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n, unsigned
 }
 
 /* Index of n bytes in p[0..size), size if they are not there. */
-static uint64_t find(const unsigned char *p, uint64_t size, const char *bytes, size_t n) {
+static uint64_t find_in(const unsigned char *p, uint64_t size, const char *bytes, size_t n) {
     const unsigned char first = (unsigned char)bytes[0];
     for (uint64_t i = 0; n <= size && (i = wc_elf_skip_to(p, i, size, first)) <= size - n; i++)
         if (p[i] == first && wc_mem_compare(p + i, bytes, n) == 0)
@@ -76,7 +76,7 @@ uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size
         limit -= size;
         if (!wc_elf_fetched(e, e->load[i].at + from, size))
             continue;
-        uint64_t found = find(e->load[i].at + from, size, bytes, n);
+        uint64_t found = find_in(e->load[i].at + from, size, bytes, n);
         if (found < size) {
             *at = e->load[i].vaddr + from + found + 1;
             return *at - 1;

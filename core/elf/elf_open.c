@@ -6,8 +6,8 @@
 
 #define NOTE_BYTES 65536 /* of one PT_NOTE looked through for the build-id */
 
-static void begin(struct wc_elf_image *e, uint64_t base, const void *bytes, size_t n,
-                  wc_elf_fetch *fetch, void *owner) {
+static void begin_image(struct wc_elf_image *e, uint64_t base, const void *bytes, size_t n,
+                        wc_elf_fetch *fetch, void *owner) {
     wc_mem_set(e, 0, offsetof(struct wc_elf_image, load));
     e->base = base;
     e->file = bytes;
@@ -108,14 +108,14 @@ static enum wc_elf_error read_mapped(struct wc_elf_image *e, uintptr_t at, const
 
 enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, const Elf64_Phdr *phdr,
                                      size_t phnum) {
-    begin(e, base, NULL, 0, NULL, NULL);
+    begin_image(e, base, NULL, 0, NULL, NULL);
     return read_mapped(e, (uintptr_t)base, phdr, phnum);
 }
 
 enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
                                         const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
                                         uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner) {
-    begin(e, base, bytes, n, fetch, owner);
+    begin_image(e, base, bytes, n, fetch, owner);
     for (size_t i = 0; i < phnum; i++)
         if (phdr[i].p_type == PT_LOAD && (phdr[i].p_vaddr < low || phdr[i].p_vaddr - low > n ||
                                           phdr[i].p_memsz > n - (phdr[i].p_vaddr - low)))
@@ -153,7 +153,7 @@ static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t mac
 
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
                                      uint16_t machine, wc_elf_fetch *fetch, void *owner) {
-    begin(e, 0, bytes, n, fetch, owner);
+    begin_image(e, 0, bytes, n, fetch, owner);
     enum wc_elf_error error = check_header(e, machine);
     if (error)
         return error;

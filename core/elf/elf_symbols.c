@@ -128,12 +128,12 @@ uint32_t wc_elf_imports_end(const struct wc_elf_image *e) {
     return e->first_defined && !e->program ? e->first_defined : e->symbols;
 }
 
-static Elf64_Sym symbol(const struct wc_elf_image *e, uint32_t index) {
+static Elf64_Sym read_symbol(const struct wc_elf_image *e, uint32_t index) {
     return WC_LAX_AT(Elf64_Sym, (const unsigned char *)e->symbol_table + index * sizeof(Elf64_Sym));
 }
 
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index) {
-    return index < e->symbols ? wc_elf_string(e, symbol(e, index).st_name) : NULL;
+    return index < e->symbols ? wc_elf_string(e, read_symbol(e, index).st_name) : NULL;
 }
 
 static uint16_t version_index(const struct wc_elf_image *e, uint32_t index) {
@@ -145,7 +145,7 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     const char *name = wc_elf_symbol_name(e, index);
     if (!name)
         return false;
-    const Elf64_Sym s = symbol(e, index);
+    const Elf64_Sym s = read_symbol(e, index);
     unsigned version = version_index(e, index);
     out->name = name;
     out->version = out->version_file = NULL;
@@ -166,12 +166,12 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
 
 /* Is symbol `index` a definition of name? With several versions the default one ends the search;
  * another is kept in *found until then. True: the search is over. */
-static bool consider(const struct wc_elf_image *e, uint32_t index, const char *name,
-                     uint32_t *found) {
+static bool consider_symbol(const struct wc_elf_image *e, uint32_t index, const char *name,
+                            uint32_t *found) {
     const char *its = wc_elf_symbol_name(e, index);
     if (!its || wc_str_compare(its, name) != 0)
         return false;
-    const Elf64_Sym s = symbol(e, index);
+    const Elf64_Sym s = read_symbol(e, index);
     if (s.st_shndx == SHN_UNDEF || ELF64_ST_BIND(s.st_info) == STB_LOCAL)
         return false;
     bool by_default = !(version_index(e, index) & HIDDEN);
@@ -198,7 +198,7 @@ static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_e
         return 0;
     for (uint64_t i = start - h->first; wc_elf_has_chain(e, h, i); i++) {
         uint32_t its = WC_LAX_AT(uint32_t, h->chains + 4 * i);
-        if ((its | 1) == (hash | 1) && consider(e, (uint32_t)(h->first + i), name, &found))
+        if ((its | 1) == (hash | 1) && consider_symbol(e, (uint32_t)(h->first + i), name, &found))
             break;
         if (its & 1)
             break;
@@ -220,7 +220,7 @@ static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_h
     uint32_t found = 0;
     uint32_t i = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash_of(name) % h->bucket_count));
     for (uint64_t steps = 0; i && i < h->chain_entries && steps < h->chain_entries; steps++) {
-        if (consider(e, i, name, &found))
+        if (consider_symbol(e, i, name, &found))
             break;
         i = WC_LAX_AT(uint32_t, h->chains + 4ull * i);
     }
@@ -235,7 +235,7 @@ static uint32_t find_defined(const struct wc_elf_image *e, const char *name) {
     else if (wc_elf_open_hash(e, &h))
         found = find_by_hash(e, &h, name);
     else
-        for (uint32_t i = 1; i < e->symbols && !consider(e, i, name, &found); i++)
+        for (uint32_t i = 1; i < e->symbols && !consider_symbol(e, i, name, &found); i++)
             ;
     return found;
 }

@@ -70,7 +70,7 @@ static bool read_at(const struct checked *l, uint64_t offset, void *to, size_t s
 
 /* ---- what is no ELF file ---- */
 
-static bool begins(const struct checked *l, const char *bytes) {
+static bool begins_with(const struct checked *l, const char *bytes) {
     size_t n = wc_str_length(bytes);
     return n <= l->n && wc_mem_compare(l->beginning, bytes, n) == 0;
 }
@@ -82,7 +82,7 @@ static bool is_pointer(struct checked *l) {
     const char *at;
     uint64_t bytes;
 
-    if (!begins(l, version))
+    if (!begins_with(l, version))
         return false;
     wc_mem_copy(text, l->beginning, l->n);
     text[l->n] = 0;
@@ -99,7 +99,7 @@ static const char *other_kind(const struct checked *l) {
     size_t zeros = 0, printable = 0;
 
     WC_EACH_ROW(magic, magics)
-        if (begins(l, magic->bytes))
+        if (begins_with(l, magic->bytes))
             return magic->what;
     for (size_t i = 0; i < l->n; i++) {
         unsigned char c = l->beginning[i];
@@ -336,7 +336,7 @@ bool wc_file_check(const struct wc_files *files, const char *path, uint16_t mach
         conclude(&l, WC_file_fault_EMPTY, "empty");
     else if (!files->read(files->ctx, path, 0, l.beginning, sizeof l.beginning, &l.n))
         conclude(&l, WC_file_fault_UNREADABLE, "a file that this process may not read");
-    else if (begins(&l, ELFMAG))
+    else if (begins_with(&l, ELFMAG))
         look_at_elf(&l);
     else if (!is_pointer(&l))
         conclude(&l, WC_file_fault_NOT_ELF, other_kind(&l));

@@ -54,7 +54,7 @@ static const struct {
     {": cannot stat shared object", WC_SYSTEM_READING},
 };
 
-static bool copy(char *to, size_t cap, const char *from, const char *end) {
+static bool copy_part(char *to, size_t cap, const char *from, const char *end) {
     return end > from && wc_str_format(to, cap, "%.*s", (int)(end - from), from);
 }
 
@@ -71,12 +71,12 @@ enum wc_system_refusal wc_text_system(const char *text, char *out, size_t cap) {
     for (; end; end = wc_str_find_char(end + 1, ':')) {
         enum wc_system_refusal what = refused_by_system(end);
         if (what)
-            return copy(out, cap, text, end) ? what : WC_SYSTEM_NOTHING;
+            return copy_part(out, cap, text, end) ? what : WC_SYSTEM_NOTHING;
     }
     return WC_SYSTEM_NOTHING;
 }
 
-static bool refuses(const char *at) {
+static bool refuses_file(const char *at) {
     if (refused_by_system(at))
         return false;
 
@@ -90,8 +90,8 @@ bool wc_text_refuses(const char *text, char *out, size_t cap) {
     const char *end = text ? wc_str_find_char(text, ':') : NULL;
 
     for (; end; end = wc_str_find_char(end + 1, ':'))
-        if (refuses(end))
-            return copy(out, cap, text, end);
+        if (refuses_file(end))
+            return copy_part(out, cap, text, end);
     return false;
 }
 
@@ -104,7 +104,7 @@ bool wc_text_not_found(const char *text, char *out, size_t cap) {
     /* cuDNN and frameworks put their own text before the file's name. */
     while (start > text && start[-1] != '/' && start[-1] != ' ')
         start--;
-    return copy(out, cap, start, end);
+    return copy_part(out, cap, start, end);
 }
 
 static bool read_symbol_version(const char *text, const char *at, const char *words,
@@ -114,9 +114,9 @@ static bool read_symbol_version(const char *text, const char *at, const char *wo
     const char *file = end ? end + sizeof middle - 1 : NULL;
     const char *close = file ? wc_str_find_last_char(file, ')') : NULL;
 
-    return close && copy(out->library, sizeof out->library, text, at) &&
-           copy(out->version, sizeof out->version, wanted, end) &&
-           copy(out->file, sizeof out->file, file, close);
+    return close && copy_part(out->library, sizeof out->library, text, at) &&
+           copy_part(out->version, sizeof out->version, wanted, end) &&
+           copy_part(out->file, sizeof out->file, file, close);
 }
 
 static bool read_symbol(const char *text, const char *at, const char *words, struct wc_unmet *out) {
@@ -126,12 +126,12 @@ static bool read_symbol(const char *text, const char *at, const char *words, str
 
     if (middle) {
         const char *from = middle + sizeof version - 1;
-        if (!copy(out->version, sizeof out->version, from, last && last > from ? last : end))
+        if (!copy_part(out->version, sizeof out->version, from, last && last > from ? last : end))
             return false;
         end = middle[-1] == ',' ? middle - 1 : middle; /* older releases wrote no comma */
     }
-    return copy(out->file, sizeof out->file, text, at) &&
-           copy(out->symbol, sizeof out->symbol, symbol, end);
+    return copy_part(out->file, sizeof out->file, text, at) &&
+           copy_part(out->symbol, sizeof out->symbol, symbol, end);
 }
 
 bool wc_text_unmet(const char *text, struct wc_unmet *out) {

@@ -159,7 +159,7 @@ static const struct list *list_of(const struct wc_stack *s, enum wc_kind kind) {
 /* A hostile log may change the keys of one thing for ever, and old keys stay in the index. */
 #define PLACES_MOST ((size_t)8 * WC_STACK_MOST)
 
-static void put(struct wc_stack_index *x, struct wc_stack_place new) {
+static void put_place(struct wc_stack_index *x, struct wc_stack_place new) {
     size_t at = new.hash &(x->room - 1);
     for (; x->p[at].entry; at = (at + 1) & (x->room - 1))
         if (x->p[at].hash == new.hash && x->p[at].entry == new.entry)
@@ -177,7 +177,7 @@ static bool make_room(struct wc_stack *s, struct wc_stack_index *x) {
         return false;
     for (size_t i = 0; i < x->room; i++)
         if (x->p[i].entry)
-            put(&bigger, x->p[i]);
+            put_place(&bigger, x->p[i]);
     *x = bigger;
     return true;
 }
@@ -190,7 +190,7 @@ static void note_keys(struct wc_stack *s, enum wc_kind kind, size_t entry, const
     for (size_t i = 0; i < keys.n && !x->lost; i++) {
         x->lost = !make_room(s, x);
         if (!x->lost)
-            put(x, (struct wc_stack_place){keys.p[i], (uint32_t)entry + 1});
+            put_place(x, (struct wc_stack_place){keys.p[i], (uint32_t)entry + 1});
     }
 }
 

@@ -31,7 +31,7 @@ static bool word_at(const char *s, const char *word, enum end end) {
 }
 
 /* The text behind the first `part` of a name; NULL: the name does not contain it. */
-static const char *behind(const char *name, const char *part) {
+static const char *text_behind(const char *name, const char *part) {
     for (; *name; name++) {
         size_t n = 0;
         while (part[n] && name[n] == part[n])
@@ -43,18 +43,19 @@ static const char *behind(const char *name, const char *part) {
 }
 
 /* Does a word at s count as a hint? */
-static bool counts(const char *name, const char *s, enum where where) {
+static bool word_counts(const char *name, const char *s, enum where where) {
     /* The standard library's extension modules lie in an environment of any name. */
-    const char *standard = behind(name, "/lib-dynload/"), *package;
+    const char *standard = text_behind(name, "/lib-dynload/"), *package;
     if (standard && s < standard)
         return false;
     if (standard)
         name = standard - 1;
     if (where == ANYWHERE)
         return true;
-    if ((package = behind(name, "/site-packages/")) || (package = behind(name, "/dist-packages/")))
+    if ((package = text_behind(name, "/site-packages/")) ||
+        (package = text_behind(name, "/dist-packages/")))
         return s >= package;
-    return !behind(s, "/");
+    return !text_behind(s, "/");
 }
 
 /* A quick filter, because every word of every path that a process opens is tested. Some other
@@ -75,7 +76,7 @@ static inline bool may_begin_a_hint(const char *s) {
 static bool is_a_hint(const char *name, const char *s) {
     WC_EACH_ROW(hint, hints)
         if (hint->word[0] == lower(*s) && word_at(s, hint->word, hint->end) &&
-            counts(name, s, hint->where))
+            word_counts(name, s, hint->where))
             return true;
     return false;
 }

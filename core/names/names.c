@@ -12,7 +12,7 @@ static const struct {
 #include "core/knowledge/names.def"
 };
 
-static bool hexadecimal(char c) {
+static bool is_hexadecimal(char c) {
     return wc_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
@@ -20,20 +20,20 @@ static bool hexadecimal(char c) {
  */
 static size_t without_hash(const char *stem, size_t n) {
     size_t digits = 0;
-    while (digits < n && hexadecimal(stem[n - 1 - digits]))
+    while (digits < n && is_hexadecimal(stem[n - 1 - digits]))
         digits++;
     bool hash = digits >= 8 && digits < n && wc_str_find_char("-.", stem[n - 1 - digits]);
     return hash ? n - 1 - digits : n;
 }
 
-static bool is(const char *s, size_t n, const char *word) {
+static bool is_word(const char *s, size_t n, const char *word) {
     size_t i = 0;
     while (i < n && word[i] == s[i])
         i++;
     return i == n && !word[i];
 }
 
-static void keep(struct wc_name *out, enum wc_name_kind kind, const char *part, size_t n) {
+static void set_name(struct wc_name *out, enum wc_name_kind kind, const char *part, size_t n) {
     out->kind = kind;
     if (n >= sizeof out->part)
         n = sizeof out->part - 1;
@@ -42,16 +42,16 @@ static void keep(struct wc_name *out, enum wc_name_kind kind, const char *part, 
 }
 
 static bool read_stem(const char *stem, size_t n, struct wc_name *out) {
-    if (is(stem, n, "cudnn")) {
-        keep(out, WC_NAME_FACADE, "", 0);
-    } else if (is(stem, n, "cuda")) {
-        keep(out, WC_NAME_DRIVER, "", 0);
-    } else if (n > 6 && is(stem, 6, "cudnn_")) {
-        keep(out, WC_NAME_PART, stem + 6, n - 6);
+    if (is_word(stem, n, "cudnn")) {
+        set_name(out, WC_NAME_FACADE, "", 0);
+    } else if (is_word(stem, n, "cuda")) {
+        set_name(out, WC_NAME_DRIVER, "", 0);
+    } else if (n > 6 && is_word(stem, 6, "cudnn_")) {
+        set_name(out, WC_NAME_PART, stem + 6, n - 6);
     } else {
         WC_EACH_ROW(row, cuda_dependencies)
-            if (is(stem, n, row->stem))
-                keep(out, WC_NAME_CUDA_DEPENDENCY, stem, n);
+            if (is_word(stem, n, row->stem))
+                set_name(out, WC_NAME_CUDA_DEPENDENCY, stem, n);
     }
     return out->kind != WC_NAME_OTHER;
 }

@@ -18,20 +18,20 @@ static const struct {
     {"<=", WC_LE},  {">", WC_GT},  {"<", WC_LT},  {"~=", WC_COMPATIBLE},
 };
 
-static bool blank(char c) {
+static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
 static void trim(const char **s, size_t *n) {
-    while (*n && blank((*s)[0])) {
+    while (*n && is_blank((*s)[0])) {
         (*s)++;
         (*n)--;
     }
-    while (*n && blank((*s)[*n - 1]))
+    while (*n && is_blank((*s)[*n - 1]))
         (*n)--;
 }
 
-static bool ends(const char *s, size_t n, const char *end) {
+static bool ends_with(const char *s, size_t n, const char *end) {
     size_t m = wc_str_length(end);
     return n >= m && wc_mem_compare(s + n - m, end, m) == 0;
 }
@@ -53,12 +53,12 @@ static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc
     trim(&s, &n);
     *op = take_sign(&s, &n);
     trim(&s, &n);
-    if (ends(s, n, ".*")) {
+    if (ends_with(s, n, ".*")) {
         if (*op != WC_EQ && *op != WC_NE && *op != WC_EQ_PREFIX)
             return false;
         *op = *op == WC_NE ? WC_NE_PREFIX : WC_EQ_PREFIX;
         n -= 2;
-    } else if ((*op == WC_LT || *op == WC_GE) && ends(s, n, "a0")) {
+    } else if ((*op == WC_LT || *op == WC_GE) && ends_with(s, n, "a0")) {
         /* conda's pins say "<10.0a0", below even the first preview of 10.0. There are no previews
          * of cuDNN, so that it is the same as without. */
         n -= 2;
@@ -116,7 +116,7 @@ static struct candidates candidates_of(struct wc_version v) {
     return c;
 }
 
-static int compare(const int32_t *a, const int32_t *b, size_t n) {
+static int compare_fields(const int32_t *a, const int32_t *b, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (a[i] != b[i])
             return a[i] < b[i] ? -1 : 1;
@@ -134,8 +134,8 @@ static enum wc_answer opposite(enum wc_answer a) {
 
 /* Do all, none or some of the candidates compare with the bound as `wanted` says (-1 or 1)? */
 static enum wc_answer beyond(const struct candidates *c, const int32_t *bound, int wanted) {
-    bool low = compare(c->low, bound, c->width) == wanted;
-    bool high = compare(c->high, bound, c->width) == wanted;
+    bool low = compare_fields(c->low, bound, c->width) == wanted;
+    bool high = compare_fields(c->high, bound, c->width) == wanted;
     return low != high ? WC_UNKNOWN : low ? WC_YES : WC_NO;
 }
 
@@ -143,7 +143,7 @@ static enum wc_answer beyond(const struct candidates *c, const int32_t *bound, i
 static enum wc_answer equal(const struct candidates *c, const int32_t *bound, size_t n) {
     if (n > c->width)
         n = c->width;
-    int low = compare(c->low, bound, n), high = compare(c->high, bound, n);
+    int low = compare_fields(c->low, bound, n), high = compare_fields(c->high, bound, n);
     if (low > 0 || high < 0)
         return WC_NO;
     return low == 0 && high == 0 ? WC_YES : WC_UNKNOWN;

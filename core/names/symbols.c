@@ -13,11 +13,11 @@ enum { NO_MAJOR = 0, PART_UNKNOWN = 255 };
 
 enum { COUNT = sizeof rows / sizeof *rows };
 
-static bool listed(int function) {
+static bool is_listed(int function) {
     return function >= 0 && function < COUNT;
 }
 
-static struct wc_version release(uint8_t number) {
+static struct wc_version release_at(uint8_t number) {
     const uint8_t *part = releases[number];
     if (part[0] == NO_MAJOR)
         return WC_VERSION_NONE;
@@ -46,20 +46,20 @@ int wc_function_find(const char *name) {
 }
 
 const char *wc_function_name(int function) {
-    return listed(function) ? names + rows[function].name : NULL;
+    return is_listed(function) ? names + rows[function].name : NULL;
 }
 
 struct wc_version wc_function_first(int function) {
-    if (!listed(function))
+    if (!is_listed(function))
         return WC_VERSION_NONE;
-    struct wc_version v = release(rows[function].first);
+    struct wc_version v = release_at(rows[function].first);
     if (v.patch < 0)
         v.patch = 0;
     return v;
 }
 
 struct wc_version wc_function_last(int function) {
-    return listed(function) ? release(rows[function].last) : WC_VERSION_NONE;
+    return is_listed(function) ? release_at(rows[function].last) : WC_VERSION_NONE;
 }
 
 static void raise_floor(struct wc_release_range *r, struct wc_version v) {

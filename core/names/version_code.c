@@ -23,18 +23,18 @@ struct found {
     bool any, differs;
 };
 
-static void add(struct found *f, struct wc_version v) {
+static void add_version(struct found *f, struct wc_version v) {
     if (f->any && wc_version_compare(f->version, v) != 0)
         f->differs = true;
     f->version = v;
     f->any = true;
 }
 
-static struct wc_version agreed(const struct found *f) {
+static struct wc_version agreed_version(const struct found *f) {
     return f->any && !f->differs ? f->version : WC_VERSION_NONE;
 }
 
-static uint32_t word(const unsigned char *p) {
+static uint32_t word_at(const unsigned char *p) {
     return WC_LAX_AT(uint32_t, p);
 }
 
@@ -52,7 +52,8 @@ static uint64_t ahead(uint64_t i, uint64_t by, uint64_t n) {
 static int32_t minor_at(const unsigned char *p) {
     if (p[0] == 0x45 && p[1] == 0x31 && p[2] == 0xc9)
         return 0;
-    return p[0] == 0x41 && p[1] == 0xb9 && word(p + 2) < MOST_PART ? (int32_t)word(p + 2) : -1;
+    return p[0] == 0x41 && p[1] == 0xb9 && word_at(p + 2) < MOST_PART ? (int32_t)word_at(p + 2)
+                                                                      : -1;
 }
 
 /* The minor that is set nearest to `at`. */
@@ -70,7 +71,7 @@ static int32_t minor_near(const unsigned char *p, uint64_t from, uint64_t to, ui
 }
 
 /* push $patch, the only push of a small number there; -1: none, or several that differ. */
-static int32_t pushed(const unsigned char *p, uint64_t from, uint64_t to) {
+static int32_t pushed_patch(const unsigned char *p, uint64_t from, uint64_t to) {
     int32_t patch = -1;
     for (uint64_t i = from; i + 2 <= to; i++) {
         if (p[i] != 0x6a || p[i + 1] >= MOST_PATCH)
@@ -87,26 +88,26 @@ static void names_x86_64(const unsigned char *p, uint64_t n, int32_t major, stru
         i = wc_elf_skip_to(p + 1, i, n - 1, 0xb8);
         if (i + 6 > n)
             break;
-        if (p[i] != 0x41 || p[i + 1] != 0xb8 || word(p + i + 2) != (uint32_t)major)
+        if (p[i] != 0x41 || p[i + 1] != 0xb8 || word_at(p + i + 2) != (uint32_t)major)
             continue;
         int32_t minor = minor_near(p, back(i, NEAR), ahead(i, NEAR, n), i);
-        int32_t patch = pushed(p, back(i, PUSH_BEFORE), ahead(i, PUSH_BEHIND, n));
+        int32_t patch = pushed_patch(p, back(i, PUSH_BEFORE), ahead(i, PUSH_BEHIND, n));
         if (minor >= 0 && patch >= 0)
-            add(f, (struct wc_version){major, minor, patch, -1});
+            add_version(f, (struct wc_version){major, minor, patch, -1});
     }
 }
 
 /* ---- aarch64: w4, w5, w6 ---- */
 
 /* mov wREG, #number; -1: another instruction. */
-static int32_t moved(uint32_t instruction, uint32_t reg) {
+static int32_t moved_number(uint32_t instruction, uint32_t reg) {
     if ((instruction & 0xffe0001f) != (0x52800000 | reg))
         return -1;
     return (int32_t)(instruction >> 5 & 0xffff);
 }
 
 /* mov wREG, wOTHER; -1: another instruction. */
-static int32_t copied(uint32_t instruction, uint32_t reg) {
+static int32_t copied_register(uint32_t instruction, uint32_t reg) {
     if ((instruction & 0xffe0ffff) != (0x2a0003e0 | reg))
         return -1;
     return (int32_t)(instruction >> 16 & 31);
@@ -117,9 +118,9 @@ static uint64_t set_near(const unsigned char *p, uint64_t n, uint64_t at, uint32
     for (int way = -1; way <= 1; way += 2) {
         for (uint64_t k = 1; k <= NEAR_WORDS; k++) {
             uint64_t i = way < 0 ? at - 4 * k : at + 4 * k;
-            if (i >= n || n - i < 4 || (word(p + i) & 0xfc000000) == 0x94000000)
+            if (i >= n || n - i < 4 || (word_at(p + i) & 0xfc000000) == 0x94000000)
                 break;
-            if (moved(word(p + i), reg) >= 0 || copied(word(p + i), reg) >= 0)
+            if (moved_number(word_at(p + i), reg) >= 0 || copied_register(word_at(p + i), reg) >= 0)
                 return i;
         }
     }
@@ -132,29 +133,29 @@ static int32_t moved_near(const unsigned char *p, uint64_t n, uint64_t at, uint3
         uint64_t i = set_near(p, n, at, reg);
         if (i == n)
             return -1;
-        int32_t number = moved(word(p + i), reg);
+        int32_t number = moved_number(word_at(p + i), reg);
         if (number >= 0)
             return number < MOST_PART ? number : -1;
-        reg = (uint32_t)copied(word(p + i), reg);
+        reg = (uint32_t)copied_register(word_at(p + i), reg);
         if (reg == 4)
-            return moved(word(p + at), 4);
+            return moved_number(word_at(p + at), 4);
     }
     return -1;
 }
 
 static void names_aarch64(const unsigned char *p, uint64_t n, int32_t major, struct found *f) {
     for (uint64_t i = 0; i + 4 <= n; i += 4) {
-        if (moved(word(p + i), 4) != major)
+        if (moved_number(word_at(p + i), 4) != major)
             continue;
         int32_t minor = moved_near(p, n, i, 5), patch = moved_near(p, n, i, 6);
         if (minor >= 0 && patch >= 0 && patch < MOST_PATCH)
-            add(f, (struct wc_version){major, minor, patch, -1});
+            add_version(f, (struct wc_version){major, minor, patch, -1});
     }
 }
 
 /* ---- both ---- */
 
-static uint16_t machine(const struct wc_elf_image *e) {
+static uint16_t machine_of(const struct wc_elf_image *e) {
 #if defined __x86_64__
     const uint16_t own = EM_X86_64;
 #elif defined __aarch64__
@@ -176,9 +177,9 @@ static void look_in_code(const struct wc_elf_image *e, const unsigned char *p, u
                          int32_t major, struct found *f) {
     if (!wc_elf_fetched(e, p, n))
         return;
-    if (machine(e) == EM_X86_64)
+    if (machine_of(e) == EM_X86_64)
         names_x86_64(p, n, major, f);
-    else if (machine(e) == EM_AARCH64)
+    else if (machine_of(e) == EM_AARCH64)
         names_aarch64(p, n, major, f);
 }
 
@@ -196,11 +197,11 @@ struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t majo
         if (e->load[i].flags & PF_X)
             look_in_code(e, e->load[i].at, n, major, &f);
     }
-    return agreed(&f);
+    return agreed_version(&f);
 }
 
 /* Length of the instruction before its constant, if it stores a constant to the stack; else 0. */
-static size_t stored(const unsigned char *p) {
+static size_t bytes_before_stored(const unsigned char *p) {
     if (p[0] != 0xc7)
         return 0;
     switch (p[1]) {
@@ -220,23 +221,23 @@ static size_t stored(const unsigned char *p) {
 static void add_number(struct found *f, uint32_t number, int32_t major) {
     struct wc_version v = wc_version_from_number(number);
     if (v.major == major && major > 0)
-        add(f, v);
+        add_version(f, v);
 }
 
 struct wc_version wc_version_in_function(const struct wc_elf_image *e, const char *name,
                                          int32_t major) {
     struct wc_elf_symbol s;
     struct found f = {.any = false};
-    if (machine(e) != EM_X86_64 || !wc_elf_find_defined(e, name, &s) || s.type != STT_FUNC)
+    if (machine_of(e) != EM_X86_64 || !wc_elf_find_defined(e, name, &s) || s.type != STT_FUNC)
         return WC_VERSION_NONE;
     uint64_t n = s.size < MOST_FUNCTION ? s.size : MOST_FUNCTION;
     const unsigned char *p = wc_elf_at(e, s.value, n);
     if (!p)
         return WC_VERSION_NONE;
     if (n >= 6 && p[0] == 0xb8 && p[5] == 0xc3) /* mov $number,%eax; ret */
-        add_number(&f, word(p + 1), major);
+        add_number(&f, word_at(p + 1), major);
     for (uint64_t i = 0; i + 11 <= n; i++)
-        if (stored(p + i))
-            add_number(&f, word(p + i + stored(p + i)), major);
-    return agreed(&f);
+        if (bytes_before_stored(p + i))
+            add_number(&f, word_at(p + i + bytes_before_stored(p + i)), major);
+    return agreed_version(&f);
 }

@@ -45,7 +45,7 @@ static const struct interpreter *find_interpreter(const char *program) {
     return NULL;
 }
 
-static bool has(const char *letters, char letter) {
+static bool has_letter(const char *letters, char letter) {
     return wc_str_find_char(letters, letter) != NULL;
 }
 
@@ -80,20 +80,20 @@ static enum meaning rest_or_next(const char *s, enum meaning rest, enum meaning 
 static enum meaning read_letters(const struct interpreter *i, const char *s, struct argument *a) {
     enum meaning so_far = IS_OPTION;
     for (; *s; s++) {
-        if (has(i->code, *s))
+        if (has_letter(i->code, *s))
             return IS_CODE;
-        if (has(i->joined, *s))
+        if (has_letter(i->joined, *s))
             return so_far;
-        if (has(i->valued, *s))
+        if (has_letter(i->valued, *s))
             return rest_or_next(s, IS_OPTION, TAKES_NEXT, a);
-        if (has(i->module, *s))
+        if (has_letter(i->module, *s))
             return rest_or_next(s, IS_MODULE, MODULE_IS_NEXT, a);
-        if (has(i->script, *s))
+        if (has_letter(i->script, *s))
             return rest_or_next(s, IS_SCRIPT, SCRIPT_IS_NEXT, a);
-        if (has(i->apart, *s)) {
+        if (has_letter(i->apart, *s)) {
             so_far = TAKES_NEXT;
             a->values++;
-        } else if (!has(i->flags, *s)) {
+        } else if (!has_letter(i->flags, *s)) {
             return UNKNOWN;
         }
     }
@@ -131,7 +131,7 @@ struct kept {
     size_t n, most;
 };
 
-static void keep(struct kept *k, const char *text) {
+static void keep_argument(struct kept *k, const char *text) {
     if (k->n < k->most)
         k->out[k->n++] = text;
 }
@@ -140,7 +140,7 @@ struct line {
     const char *at, *end;
 };
 
-static const char *next(struct line *l) {
+static const char *next_argument(struct line *l) {
     const char *s = l->at;
     if (s >= l->end)
         return NULL;
@@ -150,7 +150,7 @@ static const char *next(struct line *l) {
 
 /* A value that looks like an option is probably none. */
 static const char *next_value(struct line *l) {
-    const char *s = next(l);
+    const char *s = next_argument(l);
     return s && s[0] != '-' && s[0] != '+' ? s : NULL;
 }
 
@@ -164,15 +164,15 @@ static bool skip_values(struct line *l, size_t n) {
 /* module: "-m" or NULL, kept before the name. name NULL: keeps nothing. */
 static void keep_name(struct kept *k, const char *module, const char *name) {
     if (name && module)
-        keep(k, module);
+        keep_argument(k, module);
     if (name)
-        keep(k, name);
+        keep_argument(k, name);
 }
 
 static void keep_script(const struct interpreter *i, struct line *l, struct kept *k) {
     struct argument a;
     const char *s;
-    while ((s = next(l)))
+    while ((s = next_argument(l)))
         switch (read_argument(i, s, &a)) {
         case IS_OPTION:
             break;
@@ -187,11 +187,11 @@ static void keep_script(const struct interpreter *i, struct line *l, struct kept
         case IS_MODULE:
             return keep_name(k, "-m", a.text);
         case MODULE_IS_NEXT:
-            return keep_name(k, "-m", next(l));
+            return keep_name(k, "-m", next_argument(l));
         case IS_CODE:
-            return keep(k, i->mark);
+            return keep_argument(k, i->mark);
         case ENDS_OPTIONS:
-            return keep_name(k, NULL, next(l));
+            return keep_name(k, NULL, next_argument(l));
         case UNKNOWN:
             return;
         }
@@ -206,7 +206,7 @@ static bool is_title(const char *first, const char *executable) {
 size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size_t most) {
     struct kept k = {out, 0, most};
     struct line l = {from->line, from->line + from->size};
-    const char *first = next(&l);
+    const char *first = next_argument(&l);
     if (first && !from->whole && is_title(first, from->executable)) {
         keep_name(&k, NULL, from->executable);
         return k.n;
@@ -214,8 +214,8 @@ size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size
     keep_name(&k, NULL, first);
     const struct interpreter *i = first ? find_interpreter(first) : NULL;
     if (from->whole)
-        for (const char *s; (s = next(&l));)
-            keep(&k, s);
+        for (const char *s; (s = next_argument(&l));)
+            keep_argument(&k, s);
     else if (i)
         keep_script(i, &l, &k);
     return k.n;

@@ -6,8 +6,8 @@
 
 #define DEMANDS_MOST 4
 
-static void begin(struct wc_record *r, const struct wc_library *host, enum wc_demand_kind kind,
-                  const char *source) {
+static void begin_demand(struct wc_record *r, const struct wc_library *host,
+                         enum wc_demand_kind kind, const char *source) {
     wc_record_begin(r, WC_KIND_demand);
     r->u.demand.host = host->number;
     r->u.demand.host_path = host->path;
@@ -33,7 +33,7 @@ static void emit_major(const struct wc_sink *to, const struct wc_library *host,
     if (!major)
         return;
     wc_str_format(spec, sizeof spec, "==%d.*", major);
-    begin(&r, host, kind, source);
+    begin_demand(&r, host, kind, source);
     r.u.demand.spec = spec;
     to->add(to->ctx, &r);
 }
@@ -76,7 +76,7 @@ static void emit_symbols(const struct wc_sink *to, const struct wc_library *host
                          const struct imports *in) {
     char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
     struct wc_record r;
-    begin(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
+    begin_demand(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
     wc_str_format(spec, sizeof spec, ">=%s", wc_version_format(in->range.floor, version));
     r.u.demand.spec = wc_version_known(in->range.floor) ? spec : NULL;
     r.u.demand.function_count = in->functions;
@@ -103,7 +103,7 @@ static void emit_metadata(const struct wc_sink *to, const struct wc_library *hos
                           const struct wc_metadata_demand *d, const char *built) {
     struct wc_version framework = WC_VERSION_NONE;
     struct wc_record r;
-    begin(&r, host, d->kind, d->source);
+    begin_demand(&r, host, d->kind, d->source);
     r.u.demand.spec = wc_str_or_null(d->spec);
     r.u.demand.package = wc_str_or_null(d->package);
     r.u.demand.built = wc_str_or_null(built);
@@ -179,7 +179,7 @@ void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
 void wc_emit_printed(const struct wc_sink *to, const struct wc_library *host, const char *source,
                      const char *framework, const char *rule, const char *built) {
     struct wc_record r;
-    begin(&r, host, WC_demand_kind_BUILT, source);
+    begin_demand(&r, host, WC_demand_kind_BUILT, source);
     r.u.demand.source_path = NULL;
     r.u.demand.framework = framework;
     r.u.demand.compatibility_rule = rule;

@@ -40,7 +40,7 @@ static bool is_everywhere(const char *name) {
     return false;
 }
 
-static const char *hexadecimal(const unsigned char *p, size_t n, char *to, size_t cap) {
+static const char *format_hexadecimal(const unsigned char *p, size_t n, char *to, size_t cap) {
     struct wc_text t;
     wc_text_begin(&t, to, cap);
     for (size_t i = 0; i < n; i++) {
@@ -80,7 +80,7 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
         o->symbol_version = wc_elf_defined_symbol_version(e);
         o->rpath = wc_elf_rpath(e);
         o->runpath = wc_elf_runpath(e);
-        o->build_id = hexadecimal(e->build_id, e->build_id_size, build_id, sizeof build_id);
+        o->build_id = format_hexadecimal(e->build_id, e->build_id_size, build_id, sizeof build_id);
     }
     if (l->base != WC_NO_ADDRESS) {
         wc_str_format(base, sizeof base, "0x%jx", l->base);
@@ -176,8 +176,8 @@ void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
 
 /* Reads what a candidate is, without loading it. Called for facades only: parts lie beside theirs.
  */
-static void identify(struct wc_replay *r, const struct wc_reader *reader,
-                     struct wc_candidate_record *c) {
+static void identify_candidate(struct wc_replay *r, const struct wc_reader *reader,
+                               struct wc_candidate_record *c) {
     struct wc_library l;
     if (!reader->scratch || !reader->open(reader->ctx, c->path, &l))
         return;
@@ -209,7 +209,7 @@ static void emit_candidate(const struct wc_sink *to, struct wc_replay *r, int64_
     c->beaten = found->beaten;
     c->file_state = found->state;
     if (wc_name_kind_of(found->path) == WC_NAME_FACADE)
-        identify(r, reader, c);
+        identify_candidate(r, reader, c);
     to->add(to->ctx, &record);
 }
 
