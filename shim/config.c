@@ -78,9 +78,7 @@ static void keep_variable(const char *variable, struct kept *k) {
 /* Most environments fit into the static buffer; shells that export functions make large ones. */
 static const char *copy_environment(size_t *size) {
     static char usual[64 << 10];
-    enum {
-        MOST = 8 << 20
-    }; /* the kernel takes 6 MiB at most; pages that nobody writes cost nothing */
+    enum { MOST = 8 << 20 }; /* the kernel takes 6 MiB at most; untouched pages cost nothing */
     size_t n = 0;
     if (!shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n))
         return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system calls that the shim makes, without libc: nobody can interpose them and errno stays the
- * host's. Each returns what the kernel does: a result, or a negative errno number. docs/limits.md
- * lists them.
+ * The system calls that the shim makes, without libc: no library can interpose them, and errno is
+ * the host's. Each returns what the kernel does: a result, or a negative errno number.
+ * docs/limits.md lists them.
  */
 #pragma once
 
