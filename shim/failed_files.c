@@ -5,7 +5,6 @@
 #include "core/model/loader_words.h"
 #include "core/records/emit.h"
 #include "core/records/mapping.h"
-#include "demands.h"
 #include "files.h"
 #include "journal.h"
 #include "load_chain.h"
@@ -73,6 +72,31 @@ static bool examine_file(const struct request *r, const char *path, enum wc_sear
     l.request = r->number;
     emit_contents(&l, &check, rule);
     return true;
+}
+
+/* ---- what the asker required, where it is no host of this process ---- */
+
+static bool are_demands_emitted(const char *path) {
+    const struct wc_stack *s = journal_stack();
+    for (size_t i = 0; i < s->demands.n; i++)
+        if (wc_str_same(s->demands.p[i].r.host_path, path))
+            return true;
+    return false;
+}
+
+/* The demands of a library that failed to get a cuDNN, or was itself refused. number: of its object
+ * record; WC_NULL: it has none. */
+static void emit_demands(int64_t number, const char *path) {
+    const struct wc_reader *files = reader();
+    struct wc_library l;
+    if (!path || are_demands_emitted(path) || wc_name_is_cudnn(path) ||
+        !files->open(files->ctx, path, &l))
+        return;
+    l.number = number;
+    if (shim_files.real_path(NULL, path, real_path, sizeof real_path))
+        l.real_path = real_path;
+    wc_emit_demands(&journal_sink, &l, files);
+    files->close(files->ctx);
 }
 
 /* ---- other names of the same library, in a directory that was searched ---- */
@@ -242,7 +266,7 @@ static void examine_missing(const struct request *r, const char *missing) {
         return;
     examine_needs(r, file, NULL, missing);
     if (wc_name_kind_of(missing) == WC_NAME_FACADE)
-        demands_emit_file(WC_NULL, file);
+        emit_demands(WC_NULL, file);
 }
 
 /* ---- a symbol version or a library that a file requires, and that is missing ---- */
@@ -346,7 +370,7 @@ void failed_files_after_failure(const struct request *r, const char *text) {
         else if (wc_str_find_char(unmet.file, '/'))
             examine_needs(r, unmet.file, unmet.version, NULL);
         if (wc_str_starts(unmet.symbol, "cudnn"))
-            demands_emit_file(WC_NULL, unmet.file);
+            emit_demands(WC_NULL, unmet.file);
     } else if (wc_text_not_found(text, missing, sizeof missing) &&
                !wc_str_same(missing, wc_base_name(r->name))) {
         examine_missing(r, missing);
@@ -354,5 +378,5 @@ void failed_files_after_failure(const struct request *r, const char *text) {
         examine_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
     }
     if (wc_name_kind_of(r->name) == WC_NAME_FACADE)
-        demands_emit_file(r->caller_object, r->caller);
+        emit_demands(r->caller_object, r->caller);
 }
