@@ -68,7 +68,7 @@ static void a_venv_is_pips(void **state) {
     assert_false(of(SITE).with_python); /* the plain word is enough */
     put_python("/usr/bin", "pip");
     assert_true(of(SITE).with_python); /* another one stands before it */
-    assert_string_equal(manager_word(m.kind), "pip");
+    assert_string_equal(manager_rows[m.kind].word, "pip");
 }
 
 static void a_venv_without_pip_takes_that_of_elsewhere(void **state) {

@@ -17,15 +17,6 @@ static const struct {
 #include "edit.def"
 };
 
-static const struct {
-    const char *install, *reinstall, *remove, *fetch, *fetched;
-} words[] = {
-#define MANAGER(name, word, install, reinstall, remove, fetch, fetched)                            \
-    {install, reinstall, remove, fetch, fetched},
-#define TOOL(...)
-#include "tools/knowledge/managers.def"
-};
-
 struct making {
     struct wc_arena *memory;
     const struct user *user;
@@ -42,6 +33,10 @@ static const char *fail(struct making *m) {
 }
 
 #define format(memory, ...) (wc_arena_format(memory, __VA_ARGS__) ?: "")
+
+static const struct manager_row *row_of(const struct making *m) {
+    return &manager_rows[m->manager.kind];
+}
 
 /* ---- what may stand in a command ---- */
 
@@ -105,11 +100,8 @@ static const char *conda_spec(struct making *m, const char *spec) {
 
 /* The release that there is, as each of them writes it; "": the name alone is enough. */
 static const char *exact(struct making *m) {
-    const enum manager_kind kind = m->manager.kind;
     const char *name = name_of(m), *release = m->edit->value ? m->edit->value : "";
-    const char *sign = kind == MANAGER_CONDA || kind == MANAGER_APT ? "="
-                       : kind == MANAGER_DNF                        ? "-"
-                                                                    : "==";
+    const char *sign = row_of(m)->sign;
 
     if (strncmp(release, "==", 2) == 0)
         release += 2;
@@ -123,10 +115,10 @@ static const char *wanted(struct making *m) {
 
     if (m->failed || !is_spec(spec))
         return fail(m);
-    if (m->manager.kind == MANAGER_APT || m->manager.kind == MANAGER_DNF)
-        return exact(m); /* the system's packages come in one release or any */
+    if (row_of(m)->whose == OF_SYSTEM)
+        return exact(m);
     return quoted(m, format(m->memory, "%s%s", name,
-                            m->manager.kind == MANAGER_CONDA ? conda_spec(m, spec) : spec));
+                            row_of(m)->whose == OF_CONDA ? conda_spec(m, spec) : spec));
 }
 
 /* ---- a manager's command ---- */
@@ -261,7 +253,7 @@ static const char *value_of(void *making, const char *word) {
     if (strcmp(word, "spec") == 0)
         return again ? exact(m) : wanted(m);
     if (strcmp(word, "fetched") == 0)
-        return m->gone ? expand(m, words[m->manager.kind].fetched) : "";
+        return m->gone ? expand(m, row_of(m)->fetched) : "";
     return quoted(m, strcmp(word, "program") == 0 ? m->manager.program : e->value);
 }
 
@@ -296,16 +288,16 @@ static const char *of_package(struct making *m, bool fetches) {
         return by_tool(m, fetches);
     if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
         return fail(m);
-    if (m->gone && !*words[m->manager.kind].fetched) /* then there may be less than before */
+    if (m->gone && !*row_of(m)->fetched) /* then there may be less than before */
         return fail(m);
-    return expand(m, fetches                     ? words[m->manager.kind].fetch
-                     : e->kind == EDIT_REINSTALL ? words[m->manager.kind].reinstall
-                     : e->kind == EDIT_REMOVE    ? words[m->manager.kind].remove
-                                                 : words[m->manager.kind].install);
+    return expand(m, fetches                     ? row_of(m)->fetch
+                     : e->kind == EDIT_REINSTALL ? row_of(m)->reinstall
+                     : e->kind == EDIT_REMOVE    ? row_of(m)->remove
+                                                 : row_of(m)->install);
 }
 
-/* Is it done by the command of the next edit? So does apt-get, which removes a package in the
- * transaction that installs the other. */
+/* Is it done by the command of the next edit? apt-get removes a package in the transaction that
+ * installs the other. */
 static bool is_in_next(struct making *m) {
     const struct edit *e = m->edit, *next = e + 1;
 
@@ -316,7 +308,7 @@ static bool is_in_next(struct making *m) {
     if (e->kind != EDIT_REMOVE || !installs(next))
         return false;
     manager_of(m->memory, m->user, next->environment, next->name, &m->manager);
-    return m->manager.kind == MANAGER_APT;
+    return strstr(row_of(m)->fetched, "{gone}") != NULL;
 }
 
 static const char *one(struct making *m) {

@@ -10,8 +10,19 @@
 
 enum { SCRATCH = 64 << 10 };
 
-static const char *const kinds[] = {
-#define MANAGER(name, word, ...) word,
+const struct manager_row manager_rows[] = {
+#define MANAGER(name, word, whose, ...) {word, OF_##whose, __VA_ARGS__},
+#define SYSTEM(...)
+#define TOOL(...)
+#include "tools/knowledge/managers.def"
+};
+
+static const struct {
+    enum manager_kind kind;
+    const char *file, *program;
+} systems[] = {
+#define MANAGER(...)
+#define SYSTEM(name, ...) {MANAGER_##name, __VA_ARGS__},
 #define TOOL(...)
 #include "tools/knowledge/managers.def"
 };
@@ -20,6 +31,7 @@ static const struct {
     const char *part, *file, *add;
 } tools[] = {
 #define MANAGER(...)
+#define SYSTEM(...)
 #define TOOL(...) {__VA_ARGS__},
 #include "tools/knowledge/managers.def"
 };
@@ -34,10 +46,6 @@ struct asking {
     const char *version; /* "python3.11" in that; NULL: another layout */
     struct manager *out;
 };
-
-const char *manager_word(enum manager_kind kind) {
-    return kinds[kind];
-}
 
 bool manager_is_tool(const struct manager *m, enum edit_kind kind) {
     return m->add && (m->prefix || kind == EDIT_INSTALL || kind == EDIT_HOST);
@@ -213,16 +221,12 @@ static bool is_conda_prefix(struct asking *a, const char *path) {
 /* ---- the system's ---- */
 
 static void find_system(struct asking *a) {
-    static const char *const rpm[] = {"dnf", "dnf5", "microdnf", "yum"};
-
-    if (is_there(a, "/var/lib/dpkg/status")) {
-        a->out->kind = MANAGER_APT;
-        return;
-    }
-    a->out->kind = MANAGER_DNF;
-    WC_EACH_ROW(program, rpm)
-        if (!a->out->program && is_there(a, format(a, "/usr/bin/%s", *program)))
-            a->out->program = *program;
+    WC_EACH_ROW(system, systems)
+        if (is_there(a, system->file)) {
+            a->out->kind = system->kind;
+            a->out->program = system->program;
+            return;
+        }
 }
 
 /* ---- all ---- */

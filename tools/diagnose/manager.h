@@ -11,6 +11,7 @@
 
 enum manager_kind {
 #define MANAGER(name, ...) MANAGER_##name,
+#define SYSTEM(...)
 #define TOOL(...)
 #include "tools/knowledge/managers.def"
     MANAGERS
@@ -38,7 +39,13 @@ struct manager {
     bool protected;      /* PEP 668: pip wants to be told that it is meant */
 };
 
-const char *manager_word(enum manager_kind kind);
+/* A row of MANAGER in managers.def, which explains it. */
+struct manager_row {
+    const char *word;
+    enum { OF_PYTHON, OF_CONDA, OF_SYSTEM } whose;
+    const char *sign, *install, *reinstall, *remove, *fetch, *fetched;
+};
+extern const struct manager_row manager_rows[MANAGERS];
 
 /* environment: site-packages, a conda prefix, or "/" of the system's packages; NULL: not known.
  * package: which one it is about. Texts live in the arena. */

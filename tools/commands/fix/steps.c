@@ -120,7 +120,7 @@ static void add_places_of_package(struct making *m, const struct edit *e) {
     if (e->environment && strcmp(e->environment, "/") != 0)
         trust_directory(m->trust, e->environment, ""); /* what pip imports, *.pth */
     trust_path(m->trust, ".");                         /* where uv and python -m pip look first */
-    if (manager.kind == MANAGER_APT || manager.kind == MANAGER_DNF) {
+    if (manager_rows[manager.kind].whose == OF_SYSTEM) {
         if (geteuid() != 0)
             m->out->why = "packages of the system are root's to change";
         WC_EACH_ROW(directory, of_system)
@@ -159,7 +159,7 @@ static void add_changes(struct making *m, struct step *step) {
     const char *by;
 
     manager_of(m->memory, m->user, step->edit->environment, step->edit->name, &of);
-    by = manager_is_tool(&of, step->edit->kind) ? of.add : manager_word(of.kind);
+    by = manager_is_tool(&of, step->edit->kind) ? of.add : manager_rows[of.kind].word;
     if ((strcmp(by, "pip") != 0 && strncmp(by, "uv", 2) != 0) ||
         !realpath(step->edit->environment, real)) {
         step->refused = wc_arena_format(m->memory, "what `%s` changes could not be put back", by);
