@@ -52,8 +52,8 @@ static int end(void **state) {
 
 /* "app /a/lib, other -" of a command; with a "?" where the rest is unsure. */
 static char *started(char **command) {
-    OWNED char *path = must_format("PATH=%s:/bin", place), *here = must_format("PWD=%s", place);
-    char *environment[] = {path, here, "HOME=/home/ada", "LD_LIBRARY_PATH=/was", NULL};
+    OWNED char *path = must_format("PATH=%s:/bin", place);
+    char *environment[] = {path, "PWD=/elsewhere", "HOME=/home/ada", "LD_LIBRARY_PATH=/was", NULL};
     struct shell_programs programs;
     char *text = must_copy("");
 

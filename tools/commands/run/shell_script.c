@@ -11,9 +11,7 @@
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 
-#define PROGRAMS_MOST 32
-#define SCRIPT_MOST (64u << 10)
-#define LEVELS_MOST 16 /* scripts that start scripts, their interpreters, env */
+enum { PROGRAMS_MOST = 32, SCRIPT_MOST = 64 << 10, LEVELS_MOST = 16 /* one within another */ };
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
 
 struct shell { /* its variables are in environ while it is read */
@@ -185,11 +183,13 @@ static bool start(struct shell s, char **w) {
 }
 
 void shell_programs_of(struct shell_programs *out, char **command, char **environment) {
+    OWNED char *here = get_current_dir_name(), *pwd = must_format("PWD=%s", here ? here : "");
     char **real = environ;
 
     *out = (struct shell_programs){.n = 0};
     heap_arena_begin(&out->memory);
     environ = environment;
+    assign(&(struct shell){.out = out}, pwd); /* a shell sets it, whatever it was given */
     start((struct shell){.out = out}, command);
     environ = real;
 }
