@@ -267,6 +267,28 @@ static void what_a_host_asks_for_in_vain_is_missing_where_it_gave_up(void **stat
     assert_finds(s, "");
 }
 
+/* It ended well without any CUDA: a warning where a GPU may be. A name without a number is a probe.
+ */
+static void a_host_that_ends_well_lacks_cuda_where_a_gpu_may_be(void **state) {
+    (void)state;
+    static const struct {
+        const char *asks, *visible;
+        int64_t gpus;
+        bool warns;
+    } rows[] = {{"libcudart.so.12", "CUDA_VISIBLE_DEVICES=0", 1, true},
+                {"libcudart.so.12", "CUDA_VISIBLE_DEVICES=0", 0, false},
+                {"libcudart.so.12", "CUDA_VISIBLE_DEVICES=-1", 1, false},
+                {"libcudart.so", "CUDA_VISIBLE_DEVICES=0", 1, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        add_variable(s, rows[i].visible);
+        add_machine(s, NULL, rows[i].gpus);
+        add_failure(s, NOBODY, "/opt/app/solver", rows[i].asks, not_found(s, rows[i].asks));
+        add_outcome(s, 0, NULL);
+        assert_finds(s, rows[i].warns ? "cuda-dependency-differs" : "");
+    }
+}
+
 /* For want of what a preloaded hook of the last CUDA needs, say, whatever else was found. */
 static void what_is_needed_for_the_start_is_missing_beside_another_cuda(void **state) {
     (void)state;
@@ -726,6 +748,7 @@ int main(void) {
         cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),
         cmocka_unit_test(what_a_library_of_cuda_asks_for_in_vain_is_missing),
         cmocka_unit_test(what_a_host_asks_for_in_vain_is_missing_where_it_gave_up),
+        cmocka_unit_test(a_host_that_ends_well_lacks_cuda_where_a_gpu_may_be),
         cmocka_unit_test(what_is_needed_for_the_start_is_missing_beside_another_cuda),
         cmocka_unit_test(a_command_that_failed_is_how_its_processes_ended),
         cmocka_unit_test(a_host_that_goes_without_cuda_is_told_when_it_has_ended),

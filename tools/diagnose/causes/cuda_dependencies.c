@@ -109,23 +109,15 @@ static bool has_come(const struct wc_stack *s, const char *part) {
                       wc_str_same(o->r.part, part));
 }
 
-static bool has_come_after(const struct wc_stack *s, const char *part, const struct wc_failure *f) {
-    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
-}
-
-/* The process ended well without cuDNN and CUDA, by a build for the processor, say. With a package
- * of a framework, the package decides. World engine_sees_no_cuda_and_takes_the_processor. */
+/* The process ended well without cuDNN and CUDA, though a GPU may be there: by a build for the
+ * processor, say (world engine_sees_no_cuda_and_takes_the_processor). With a package of a
+ * framework, the package decides. Without a framework, a name without a number is a probe. */
 static bool host_went_without(const struct wc_stack *s, const struct wc_failure *f) {
-    bool framework = false;
-
-    if (!wc_has_ended(s) || wc_ended_badly(s))
-        return false;
-    WC_EACH(o, s->objects) {
-        if (wc_is_cudnn(o) || (o->r.framework && (o->r.gpu_library || o->r.installation_version)))
-            return false;
-        framework = framework || o->r.framework;
-    }
-    return framework ? !wc_lacks_driver(s) && !wc_hides_gpus(s) : wc_name_cuda(f->r.name) > 0;
+    return wc_has_ended(s) && !wc_ended_badly(s) && !wc_lacks_driver(s) && !wc_hides_gpus(s) &&
+           (wc_name_cuda(f->r.name) > 0 || WC_ANY(o, s->objects, o->r.framework)) &&
+           !WC_ANY(o, s->objects,
+                   wc_is_cudnn(o) ||
+                       (o->r.framework && (o->r.gpu_library || o->r.installation_version)));
 }
 
 /* That of another CUDA is there, and the process ended badly. */
@@ -146,8 +138,7 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */
         return !has_come(s, part) ||
-               (is_optional(part) &&
-                (wc_ended_by(s, "SIGABRT") || (wc_was_fatal(s, f) && !has_come_after(s, part, f))));
+               (is_optional(part) && (wc_ended_by(s, "SIGABRT") || wc_was_fatal(s, f)));
     if (has_come(s, part))
         return is_of_other_cuda(s, f);
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
@@ -243,25 +234,19 @@ static bool is_of_major(const struct wc_object *o, int32_t major) {
 /* The library whose installation the CUDA dependencies should be of. */
 static const struct wc_object *reference(const struct wc_diagnosis *d,
                                          const struct wc_object *facade, int32_t major) {
-    const struct wc_object *other = NULL;
-
-    WC_EACH(o, d->s->objects) {
-        if (!is_of_major(o, major))
-            continue;
-        if (is_environment(o))
-            return o;
-        if (!other && home_of(o).p)
-            other = o;
-    }
+    const struct wc_object *own =
+        WC_FIRST(o, d->s->objects, is_of_major(o, major) && is_environment(o));
+    const struct wc_object *first =
+        WC_FIRST(o, d->s->objects, is_of_major(o, major) && home_of(o).p);
     bool host_lives_there = WC_ANY(use, d->uses,
                                    is_below(wc_real_path_of(use->host), home_of(facade)) &&
                                        wc_facade_of(d->s, use->library) == facade);
-    return is_environment(facade) && host_lives_there ? facade : other;
+    return own ? own : is_environment(facade) && host_lives_there ? facade : first;
 }
 
 /* The one is made for the other's very release. */
 static bool is_of_pair(const struct wc_object *o) {
-    return wc_str_same(o->r.part, "cublas") || wc_str_same(o->r.part, "cublasLt");
+    return o->r.part && wc_str_starts(o->r.part, "cublas");
 }
 
 /* Is it of another installation, as far as that can be said? */
@@ -273,25 +258,16 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
         return wc_ended_by(s, "SIGABRT") && is_of_pair(o); /* cuDNN ends so for a function's want */
     if (is_below(wc_real_path_of(o), home_of(of)))
         return false; /* a framework's own, under a name of its own; or nobody's, but there */
-    if (home.p)
-        return !same_home(home, home_of(of));
-    return is_environment(of) && wc_in_search_path(s, o);
+    return home.p ? !same_home(home, home_of(of)) : is_environment(of) && wc_in_search_path(s, o);
 }
 
 static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *foreign) {
-    struct wc_span home = home_of(foreign);
-
     return is_of_pair(foreign) &&
            WC_ANY(o, s->objects,
-                  is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) && wc_cuda_of(o) > 0 &&
-                      wc_cuda_of(o) == wc_name_cuda(wc_path_of(foreign)) &&
+                  is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
+                      wc_cuda_of(o) == wc_cuda_of(foreign) &&
                       o->r.installation_kind != WC_installation_kind_BUNDLED &&
-                      !same_home(home_of(o), home));
-}
-
-/* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it. */
-static bool may_be_meant(const struct wc_stack *s, const struct wc_object *foreign) {
-    return !wc_crashed(s) && !pair_is_torn(s, foreign) && !wc_a_call_failed(s);
+                      !same_home(home_of(o), home_of(foreign)));
 }
 
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
@@ -302,7 +278,10 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
         WC_FIRST(b, d->s->candidates,
                  f && b->r.search == f->r.search && b->r.beaten &&
                      is_below(b->r.real_path ? b->r.real_path : b->r.path, home_of(of)));
-    bool meant = !own && may_be_meant(d->s, foreign);
+    /* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it.
+     */
+    bool meant =
+        !own && !wc_crashed(d->s) && !wc_a_call_failed(d->s) && !pair_is_torn(d->s, foreign);
     struct wc_case *c = wc_case_begin(d);
     const char *directory = wc_directory_of(c, foreign);
 
