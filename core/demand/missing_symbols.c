@@ -125,11 +125,6 @@ static void emit(struct search *s) {
 
 /* ---- hosts that did not come in ---- */
 
-/* By its name: one that came after this build, too. */
-static bool is_of_cudnn(const char *function) {
-    return function && wc_str_starts(function, "cudnn");
-}
-
 static const struct wc_object *only_facade(const struct wc_stack *s) {
     const struct wc_object *facade = NULL;
     size_t facades = 0;
@@ -196,19 +191,14 @@ static const struct wc_object *library_of_lookup(const struct wc_stack *s,
     return named ? named : only_facade(s);
 }
 
-/* Where it was looked up, if that is no cuDNN: in the program, say, by whom leaves it to others to
- * bring one for all. NULL: in a cuDNN, or the loader does not say. */
-static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc_failure *f) {
-    return wc_ended_badly(s) && f->said.what == WC_SAID_UNMET && is_of_cudnn(f->r.function) &&
-                   wc_name_kind_of(f->said.file) == WC_NAME_OTHER
+/* The file that lacks a function of cuDNN, by the loader's words before a bad end, if it is of that
+ * kind. NULL: it is not, or the loader does not say. */
+static const char *lacking_file(const struct wc_stack *s, const struct wc_failure *f,
+                                enum wc_name_kind kind) {
+    return wc_ended_badly(s) && f->said.what == WC_SAID_UNMET &&
+                   wc_is_function_of_cudnn(f->r.function) && wc_name_kind_of(f->said.file) == kind
                ? f->said.file
                : NULL;
-}
-
-/* Under cuDNN's name, and not all of cuDNN: the table knows the function for that release. */
-static bool is_not_all_of_it(const struct wc_stack *s, const struct wc_failure *f) {
-    return wc_ended_badly(s) && is_of_cudnn(f->r.function) && f->said.what == WC_SAID_UNMET &&
-           wc_name_kind_of(f->said.file) == WC_NAME_FACADE;
 }
 
 /* False: neither the table nor the loader says why. The host may not be known by an object: a
@@ -217,12 +207,15 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *library = library_of_lookup(d->s, f), *by = wc_caller_of(d->s, f);
     struct search s = {.c = wc_case_begin(d), .host = by, .library = library};
     struct wc_case *c = s.c;
-    const char *why = NULL, *elsewhere = looked_up_elsewhere(d->s, f);
+    const char *why = NULL;
+    /* In the program, say, by a host that leaves it to others to load cuDNN for all. */
+    const char *elsewhere = lacking_file(d->s, f, WC_NAME_OTHER);
 
     if (library && !elsewhere) {
         s.own = wc_own_range(library);
         why = lacking(&s, f->r.function);
-        if (!why && is_not_all_of_it(d->s, f))
+        /* Under cuDNN's name, and not all of cuDNN: that release has the function. */
+        if (!why && lacking_file(d->s, f, WC_NAME_FACADE))
             why = "not in this file";
     }
     if (!why && !elsewhere)

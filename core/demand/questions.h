@@ -70,6 +70,10 @@ bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
 /* Did the process fail with it? Then it is the cause, whatever its name (flash-attention#1644,
  * extension-cpp#127); not so of one of several that were tried in turn. */
 bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f);
+/* By its name: a function of cuDNN, also one that is newer than this build. */
+static inline bool wc_is_function_of_cudnn(const char *name) {
+    return name && wc_str_starts(name, "cudnn");
+}
 /* Somehow: by now it makes no use of anything any more. */
 bool wc_has_ended(const struct wc_stack *s);
 /* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on

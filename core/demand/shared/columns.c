@@ -227,24 +227,20 @@ bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
                         is_alternative(other->r.name, f->r.name)));
 }
 
-static bool is_of_cudnn(const char *function) {
-    return function && wc_str_starts(function, "cudnn");
-}
-
 static bool lacks_symbol_version(const struct wc_stack *s, struct wc_failure *f) {
     const struct wc_said *said = &f->said;
 
     f->culprit = said->file;
     return said->what == WC_SAID_UNMET &&
            ((said->version && wc_symbol_version_matters(said)) ||
-            ((said->version || !is_of_cudnn(said->symbol)) && wc_was_the_end(s, f)));
+            ((said->version || !wc_is_function_of_cudnn(said->symbol)) && wc_was_the_end(s, f)));
 }
 
 static bool lacks_function(const struct wc_stack *s, struct wc_failure *f) {
     (void)s;
     f->culprit = f->said.file;
-    return f->said.what == WC_SAID_UNMET && !f->said.version && is_of_cudnn(f->said.symbol) &&
-           !wc_name_is_cudnn(f->said.file);
+    return f->said.what == WC_SAID_UNMET && !f->said.version &&
+           wc_is_function_of_cudnn(f->said.symbol) && !wc_name_is_cudnn(f->said.file);
 }
 
 static bool needs_another(const struct wc_stack *s, struct wc_failure *f) {
