@@ -159,7 +159,7 @@ const char *wc_str_find_last_char(const char *s, char c) {
 }
 
 const char *wc_base_name(const char *path) {
-    const char *slash = wc_str_find_last_char(path, '/');
+    const char *slash = path ? wc_str_find_last_char(path, '/') : NULL;
     return slash ? slash + 1 : path;
 }
 

@@ -12,9 +12,7 @@ static const struct wc_object *facade_there(const struct wc_stack *s) {
 }
 
 static const char *missing_of(const struct wc_failure *f) {
-    const char *missing = wc_missing_of(f);
-
-    return missing ? wc_base_name(missing) : NULL;
+    return wc_base_name(wc_missing_of(f));
 }
 
 /* A library of cuDNN was not loaded. A host may ask for parts by itself, many of which are

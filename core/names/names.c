@@ -97,7 +97,7 @@ int32_t wc_name_cuda(const char *name) {
 }
 
 bool wc_name_fits(const char *asked, const char *path, const char *soname) {
-    const char *name = asked ? wc_base_name(asked) : NULL;
+    const char *name = wc_base_name(asked);
     return name && asked[0] && path &&
            (wc_str_same(name, wc_base_name(path)) || wc_str_same(name, soname));
 }

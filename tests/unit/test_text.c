@@ -125,6 +125,7 @@ static void a_path_is_split_at_its_last_slash(void **state) {
         assert_string_equal(wc_base_name(cases[i].path), cases[i].base);
         assert_int_equal(wc_dir_length(cases[i].path), cases[i].dir);
     }
+    assert_null(wc_base_name(NULL));
 }
 
 static void numbers_are_read_up_to_63_bits(void **state) {

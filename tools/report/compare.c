@@ -431,7 +431,7 @@ static const char *name_of(const struct wc_stack *s, int64_t object, const char 
 
     if (o && library_counts(&o->r))
         return library_name(&o->r);
-    return path ? wc_base_name(path) : NULL;
+    return wc_base_name(path);
 }
 
 static void list_demands(struct texts *t) {

@@ -54,8 +54,8 @@ char *library_rule(const struct wc_search_record *f, bool element) {
     if (!f)
         return NULL;
     return must_format("%s%s%s%s%s", wc_enum_word(WC_ENUM_search_rule, f->rule),
-                       f->of ? " of " : "", f->of ? wc_base_name(f->of) : NULL,
-                       element && f->element ? ": " : "", element ? f->element : NULL);
+                       f->of ? " of " : "", wc_base_name(f->of), element && f->element ? ": " : "",
+                       element ? f->element : NULL);
 }
 
 char *library_source(const struct wc_object_record *o) {

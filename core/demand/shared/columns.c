@@ -56,11 +56,9 @@ static const struct wc_file_record *looked_at(const struct wc_stack *s, const st
 
 /* The library that was not found. NULL: the loader had other words. */
 static const char *missing_of(const struct wc_failure *f) {
-    if (f->needs)
-        return f->needs;
-    if (!wc_was_not_found(f))
+    if (!f->needs && !wc_was_not_found(f))
         return NULL;
-    return f->r.name ? f->r.name : f->said.file;
+    return wc_missing_of(f) ? wc_missing_of(f) : f->said.file;
 }
 
 bool wc_file_matters(const char *file) {
@@ -86,7 +84,7 @@ bool wc_symbol_version_matters(const struct wc_said *u) {
 
 static bool name_is_of_deleted_file(const struct wc_stack *s, struct wc_failure *f) {
     char bare[256];
-    const char *name = f->r.name ? wc_base_name(f->r.name) : NULL;
+    const char *name = wc_base_name(f->r.name);
     size_t n = name ? wc_str_length(name) : 0, end = sizeof DELETED - 1;
 
     (void)s;
@@ -156,11 +154,9 @@ static bool has_its_own_name(const struct wc_file_record *file) {
 }
 
 static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *f) {
-    const char *asked = f->r.name ? missing_of(f) : NULL;
-    enum wc_name_kind kind;
+    const char *asked = f->r.name ? wc_base_name(missing_of(f)) : NULL;
+    const enum wc_name_kind kind = wc_name_kind_of(asked);
 
-    asked = asked ? wc_base_name(asked) : NULL;
-    kind = wc_name_kind_of(asked);
     /* With libcuda in the process nobody is without it: who asks once more tries its names. But
      * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
     if (kind == WC_NAME_OTHER || (kind == WC_NAME_DRIVER && wc_driver_library(s) &&

@@ -183,7 +183,7 @@ static void add_objects(struct writing *w, bool of_lock) {
         o.path = w->paths ? library_path(&object->r) : NULL;
         if (!w->paths) {
             o.installation_path = NULL;
-            o.gpu_library = o.gpu_library ? wc_base_name(o.gpu_library) : NULL;
+            o.gpu_library = wc_base_name(o.gpu_library);
         }
         if (wc_str_same(o.path, library_name(&object->r)))
             o.path = NULL;
@@ -215,7 +215,7 @@ static void add_searches(struct writing *w) {
         f = *found;
         f.name = json_string_value(json_object_get(e->json, "name"));
         if (!w->paths) {
-            f.of = f.of ? wc_base_name(f.of) : NULL;
+            f.of = wc_base_name(f.of);
             f.element = f.element && *f.element == '$' ? f.element : NULL;
         }
         if (f.rule || f.of || f.element)
