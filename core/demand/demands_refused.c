@@ -231,11 +231,6 @@ static void emit_unmet_pins(struct wc_diagnosis *d, enum wc_fit fit) {
 
 /* ---- an older file than the header beside it ---- */
 
-static bool says_what_it_wants(const struct wc_demand *demand, const struct wc_object *host) {
-    return wc_is_demand_by(demand, host) && (demand->r.demand_kind == WC_demand_kind_BUILT ||
-                                             demand->r.demand_kind == WC_demand_kind_REQUIRED);
-}
-
 static bool is_older_than_header(const struct wc_object *library, struct wc_range is) {
     return library->r.header_version && wc_version_known(is.high) &&
            wc_version_compare(is.high, wc_version_of(library->r.header_version)) < 0;
@@ -243,7 +238,7 @@ static bool is_older_than_header(const struct wc_object *library, struct wc_rang
 
 static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) {
     return is_older_than_header(use->library, wc_runtime_of(s, use->library).range) &&
-           !WC_ANY(demand, s->demands, says_what_it_wants(demand, use->host));
+           wc_fit_of_release(s, use->host, use->library) == WC_FIT_UNKNOWN;
 }
 
 /* A newer one was laid over an older, and the name still leads to that: what was compiled there is

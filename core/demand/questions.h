@@ -153,7 +153,13 @@ bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
 
 enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
                           struct wc_range own);
-bool wc_refuses(enum wc_fit fit);
+/* How a library fits the releases that the package or framework of host names; one refusal decides.
+ * UNKNOWN: none is named. host NULL: not known. */
+enum wc_fit wc_fit_of_release(const struct wc_stack *s, const struct wc_object *host,
+                              const struct wc_object *library);
+static inline bool wc_refuses(enum wc_fit fit) {
+    return fit > WC_FITS;
+}
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 enum wc_rule wc_rule_for(const struct wc_demand_record *r); /* NVIDIA's if it names none */
 /* Is it one of that file's, which need not be an object? file: a path, or a bare name where no more

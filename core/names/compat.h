@@ -17,7 +17,8 @@ enum wc_rule {
     WC_RULE_COUNT
 };
 
-enum wc_fit { WC_FITS, WC_TOO_OLD, WC_TOO_NEW, WC_OTHER_MAJOR, WC_FIT_UNKNOWN };
+/* The worse the greater. */
+enum wc_fit { WC_FIT_UNKNOWN, WC_FITS, WC_TOO_OLD, WC_TOO_NEW, WC_OTHER_MAJOR };
 
 const char *wc_rule_name(enum wc_rule rule);        /* kebab-case, as in the log */
 enum wc_rule wc_rule_from_name(const char *name);   /* NONE if unknown */

@@ -163,14 +163,25 @@ bool wc_is_linked(const struct wc_stack *s, const struct wc_object *host) {
                   demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
 }
 
-bool wc_refuses(enum wc_fit fit) {
-    return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
-}
-
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
     struct wc_range exactly = wc_exactly(v);
 
     return wc_refuses(wc_demand_fit(r, exactly, exactly));
+}
+
+enum wc_fit wc_fit_of_release(const struct wc_stack *s, const struct wc_object *host,
+                              const struct wc_object *library) {
+    struct wc_range runtime = wc_runtime_of(s, library).range;
+    enum wc_fit worst = WC_FIT_UNKNOWN;
+
+    WC_EACH(demand, s->demands)
+        if (host && wc_is_demand_by(demand, host) &&
+            (demand->r.demand_kind == WC_demand_kind_BUILT ||
+             demand->r.demand_kind == WC_demand_kind_REQUIRED)) {
+            enum wc_fit fit = wc_demand_fit(&demand->r, runtime, runtime);
+            worst = fit > worst ? fit : worst;
+        }
+    return worst;
 }
 
 /* ---- all demands of all hosts ---- */

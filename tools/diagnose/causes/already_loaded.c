@@ -5,33 +5,19 @@
  */
 #include "core/demand/words.h"
 
-/* Whoever was built with its own copy can work with this one: the same release, or a newer one of
- * the same major, as NVIDIA promises. */
-static bool stands_for(struct wc_range runtime, const struct wc_candidate *own) {
-    return own && wc_version_known(own->version) && runtime.exact &&
-           (wc_version_compare(runtime.low, own->version) == 0 ||
-            wc_rule_check(WC_RULE_NVIDIA, own->version, runtime.low) == WC_FITS);
-}
-
 /* It works by more than luck: by what the host's package says of the versions that it takes, else
- * by what its own copy is. */
+ * by what its own copy is: the same release, or an older one of the same major, as NVIDIA promises.
+ */
 static bool serves(const struct wc_stack *s, const struct wc_object *host,
                    const struct wc_object *o, const struct wc_candidate *own) {
     struct wc_range runtime = wc_runtime_of(s, o).range;
-    enum wc_fit says = WC_FIT_UNKNOWN;
+    enum wc_fit fit = wc_fit_of_release(s, host, o);
 
-    WC_EACH(demand, s->demands) {
-        enum wc_demand_kind kind = demand->r.demand_kind;
-        enum wc_fit fit;
-        if (!host || !wc_is_demand_by(demand, host) ||
-            (kind != WC_demand_kind_BUILT && kind != WC_demand_kind_REQUIRED))
-            continue;
-        fit = wc_demand_fit(&demand->r, runtime, wc_own_range(o));
-        if (wc_refuses(fit))
-            return false;
-        says = fit == WC_FITS ? fit : says;
-    }
-    return says == WC_FITS || stands_for(runtime, own);
+    if (fit != WC_FIT_UNKNOWN)
+        return fit == WC_FITS;
+    return own && wc_version_known(own->version) && runtime.exact &&
+           (wc_version_compare(runtime.low, own->version) == 0 ||
+            wc_rule_check(WC_RULE_NVIDIA, own->version, runtime.low) == WC_FITS);
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const struct wc_object *o) {

@@ -59,18 +59,6 @@ static const char *format_directory(struct wc_case *c, const struct wc_package_r
                                                                         : p->installation_path);
 }
 
-/* Does what its package or framework says of the releases that it takes hold for this one? */
-static bool is_content(const struct wc_stack *s, const struct wc_object *o) {
-    const struct wc_object *host = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
-    struct wc_range runtime = wc_runtime_of(s, o).range;
-
-    return host && WC_ANY(demand, s->demands,
-                          wc_is_demand_by(demand, host) &&
-                              (demand->r.demand_kind == WC_demand_kind_BUILT ||
-                               demand->r.demand_kind == WC_demand_kind_REQUIRED) &&
-                              wc_demand_fit(&demand->r, runtime, wc_own_range(o)) == WC_FITS);
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_object *o,
                  const struct wc_package_record *p) {
     bool other_major = wc_version_of(p->package_version).major != wc_own_range(o).low.major;
@@ -95,12 +83,13 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o,
 
 static void look(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_searched *f = wc_search_of(d->s, o);
+    const struct wc_object *host = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
     const struct wc_package_record *p =
         is_by_chance(f) && o->r.asked_name && !wc_str_find_char(o->r.asked_name, '/')
             ? own_of(d->s, o->r.asked_by, o)
             : NULL;
 
-    if (p && !is_content(d->s, o) &&
+    if (p && wc_fit_of_release(d->s, host, o) != WC_FITS &&
         !wc_found_before(d, o->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
                          "missing-symbols", "expectation-not-met", NULL))
         emit(d, o, p);
