@@ -5,16 +5,6 @@
  */
 #include "core/demand/words.h"
 
-static bool creates(const struct wc_call_record *r) {
-    return wc_str_same(r->function, "cudnnCreate");
-}
-
-static int32_t major_of(const struct wc_stack *s, const struct wc_call_record *r) {
-    const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
-
-    return target ? wc_major_of(target) : -1;
-}
-
 /* A warning where the program went on without it, a cause all the same. */
 static bool no_driver(const struct wc_diagnosis *d) {
     return WC_ANY(r, *d->out,
@@ -60,8 +50,9 @@ static bool is_like(const struct wc_call_record *a, const struct wc_call_record 
 
 static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     const struct wc_object *target = wc_object_of(d->s, r->target, r->target_path);
-    const char *name =
-        r->status_name ? r->status_name : wc_status_name(r->status, major_of(d->s, r));
+    const char *name = r->status_name
+                           ? r->status_name
+                           : wc_status_name(r->status, target ? wc_major_of(target) : -1);
     const char *libcuda = NULL;
     struct wc_case *c = wc_case_begin(d);
 
@@ -94,7 +85,7 @@ static void emit_all(struct wc_diagnosis *d, bool creation) {
         enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
         /* driver-missing carries these calls as its own facts. */
         bool reported = sort == WC_STATUS_NOT_INITIALIZED && no_driver(d);
-        if (creates(&call->r) == creation && sort != WC_STATUS_SUCCESS &&
+        if (wc_str_same(call->r.function, "cudnnCreate") == creation && sort != WC_STATUS_SUCCESS &&
             sort != WC_STATUS_ANSWER && !reported &&
             WC_FIRST(like, d->s->calls, is_like(&like->r, &call->r)) == call)
             emit(d, &call->r);

@@ -43,13 +43,6 @@ static void collect(const struct wc_diagnosis *d, struct wc_hosts *out) {
     }
 }
 
-static int32_t major_accepted(const struct wc_stack *s, const struct wc_object *host) {
-    const struct wc_hosts one = {{host}, 1};
-    struct wc_version low, high;
-
-    return wc_common_releases(s, &one, &low, &high) ? low.major : -1;
-}
-
 static void emit_host(struct wc_case *c, const struct wc_object *host) {
     const struct wc_hosts one = {{host}, 1};
     struct wc_version low, high;
@@ -83,11 +76,13 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct
 /* Each finds releases that suit it, and none suits both. */
 static bool is_conflict(const struct wc_diagnosis *d, const struct wc_object *a,
                         const struct wc_object *b) {
-    const struct wc_hosts pair = {{a, b}, 2};
+    const struct wc_hosts first = {{a}, 1}, second = {{b}, 1}, pair = {{a, b}, 2};
     struct wc_version low, high;
 
-    return (wc_is_refused(d, a) || wc_is_refused(d, b)) && major_accepted(d->s, a) >= 0 &&
-           major_accepted(d->s, b) >= 0 && !wc_common_releases(d->s, &pair, &low, &high);
+    return (wc_is_refused(d, a) || wc_is_refused(d, b)) &&
+           wc_common_releases(d->s, &first, &low, &high) &&
+           wc_common_releases(d->s, &second, &low, &high) &&
+           !wc_common_releases(d->s, &pair, &low, &high);
 }
 
 void wc_find_demands_conflict(struct wc_diagnosis *d) {

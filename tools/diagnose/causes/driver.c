@@ -35,10 +35,6 @@ static struct release of_library(const struct wc_object *libcuda) {
     return release_of(at ? at + 4 : NULL);
 }
 
-static struct release of_module(const struct wc_stack *s) {
-    return release_of(s->machine.driver);
-}
-
 /* The libcuda of WSL has no release in its name: one that has is Linux's. */
 static bool is_wsl(const struct wc_stack *s) {
     return wc_str_same(s->machine.driver, "WSL");
@@ -58,7 +54,7 @@ static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, str
 
 void wc_find_driver_mixed(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
-    struct release library = of_library(libcuda), module = of_module(d->s);
+    struct release library = of_library(libcuda), module = release_of(d->s->machine.driver);
     bool wsl = is_wsl(d->s);
     int order = wc_version_compare(library.v, module.v);
 
@@ -133,7 +129,7 @@ static struct use newest_use(const struct wc_stack *s) {
 /* libcuda is what programs talk to; while none is loaded the module tells which one will come. */
 void wc_find_driver_too_old(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
-    struct release library = of_library(libcuda), module = of_module(d->s);
+    struct release library = of_library(libcuda), module = release_of(d->s->machine.driver);
     struct release driver = libcuda ? library : module;
     struct use use;
 

@@ -36,15 +36,13 @@ static const char *format_framework(struct wc_case *c, const struct wc_object *o
 
 static bool is_of_cuda(const char *name, const struct wc_object *main) {
     return wc_name_kind_of(name) != WC_NAME_OTHER ||
-           (name && main->r.gpu_library &&
-            wc_str_same(wc_base_name(name), wc_base_name(main->r.gpu_library)));
+           (name && wc_str_same(wc_base_name(name), wc_base_name(main->r.gpu_library)));
 }
 
 static bool stopped(const struct wc_stack *s, const struct wc_failure *f,
                     const struct wc_object *main) {
-    if (!wc_is_load(f) || !f->r.name || wc_mapped_as(s, f->r.name))
-        return false;
-    return is_of_cuda(f->r.name, main) || (f->needs && is_of_cuda(f->needs, main));
+    return wc_is_load(f) && f->r.name && !wc_mapped_as(s, f->r.name) &&
+           (is_of_cuda(f->r.name, main) || is_of_cuda(f->needs, main));
 }
 
 static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
@@ -93,10 +91,6 @@ static bool is_put_over(const struct wc_stack *s, const struct wc_object *o,
            wc_str_same(o->r.installation, f->put_over) && !wc_mapped_as(s, o->r.gpu_library);
 }
 
-static bool has_host_of(const struct wc_stack *s, const char *framework) {
-    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && wc_str_same(o->r.framework, framework));
-}
-
 /* What asks for CUDA or the driver is built with it. */
 static bool asked_for_cuda(const struct wc_stack *s, const struct wc_object *main) {
     return WC_ANY(f, s->failures,
@@ -109,7 +103,10 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     /* Where others have the GPU it may be meant so: surely where a package wants this build. */
     bool may_be_meant = !o->r.gpu_library && has_cudnn(d->s);
 
-    if (may_be_meant && (o->r.required_by || has_host_of(d->s, o->r.framework)))
+    if (may_be_meant &&
+        (o->r.required_by ||
+         WC_ANY(host, d->s->objects,
+                wc_wants_cudnn(host) && wc_str_same(host->r.framework, o->r.framework))))
         return;
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
     if (!f || !f->gpu_libraries || (o->r.gpu_library && !is_put_over(d->s, o, f)) ||
