@@ -192,8 +192,7 @@ static const char *rule_of(struct wc_finding_page *page, const struct wc_stack *
 
     if (!word)
         return "";
-    return wc_page_keep(page, ", %s%s%s", word, f->r.of ? " of " : "",
-                        f->r.of ? wc_base_name(f->r.of) : "");
+    return wc_page_keep(page, ", %s%s%s", word, f->r.of ? " of " : "", wc_base_name(f->r.of));
 }
 
 #define PARTS 16

@@ -129,11 +129,9 @@ static bool is_passed_by(const struct wc_stack *s, const struct signs *signs) {
  * long as its end is not known, what has failed already decides. A question in passing is blamed
  * for a bad end only where nothing else is. */
 static enum wc_effect effect_of(const struct wc_diagnosis *d, const struct signs *signs) {
-    const struct wc_outcome_record *end = &d->s->outcome;
-    bool ended =
-        d->s->has_outcome && (end->ending == WC_ending_EXITED || end->ending == WC_ending_SIGNALED);
-    bool well = ended && end->ending == WC_ending_EXITED && end->exit_status == 0;
-    bool failed = ended ? !well
+    const enum wc_ending ending = d->s->outcome.ending;
+    bool ended = d->s->has_outcome && (ending == WC_ending_EXITED || ending == WC_ending_SIGNALED);
+    bool failed = ended ? wc_ended_badly(d->s)
                         : signs->stub || signs->victim || signs->call ||
                               (signs->by_cudnn && signs->gpu_wanted);
     bool blamed = is_felt(signs) || !wc_has_error(d);

@@ -79,8 +79,7 @@ static bool stands_in(const struct wc_stack *s, const struct wc_object *o,
                       const struct wc_package_record *p) {
     const struct wc_object *facade = wc_facade_of(s, o);
 
-    return o->r.role == WC_role_PART && o->r.mapped && !belongs_to(o, p) && facade &&
-           belongs_to(facade, p) &&
+    return o->r.role == WC_role_PART && o->r.mapped && !belongs_to(o, p) && belongs_to(facade, p) &&
            WC_ANY(missing, p->missing, would_answer(*missing, wc_real_path_of(o))) &&
            !wc_ranges_meet(wc_own_range(o), wc_own_range(facade));
 }
@@ -191,13 +190,9 @@ static bool is_told_of_another(const struct wc_stack *s, const struct wc_package
 
 /* cuDNN compares its libraries by itself, also those that tell nobody else their release. */
 static bool refuses_itself(const struct wc_stack *s, const struct wc_package_record *p) {
-    WC_EACH(call, s->calls) {
-        const struct wc_object *target = wc_object_of(s, call->r.target, call->r.target_path);
-        if (target && belongs_to(target, p) &&
-            wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
-            return true;
-    }
-    return false;
+    return WC_ANY(call, s->calls,
+                  wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER &&
+                      belongs_to(wc_object_of(s, call->r.target, call->r.target_path), p));
 }
 
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,

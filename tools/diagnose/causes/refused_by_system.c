@@ -71,15 +71,10 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 /* What else is behind the same directory is told with the first of it. */
 static bool is_behind_told(const struct wc_diagnosis *d, const struct wc_file_record *file) {
-    if (!file || file->fault != WC_file_fault_CLOSED)
-        return false;
-    WC_EACH(r, *d->out)
-        if (wc_str_same(r->id, d->kind->id) &&
-            WC_ANY(fact, r->facts,
-                   wc_fact_role_of(&r->facts, fact) == WC_FACT_IS &&
-                       wc_str_same(fact->value, file->content)))
-            return true;
-    return false;
+    return file && file->fault == WC_file_fault_CLOSED && file->content &&
+           WC_ANY(r, *d->out,
+                  wc_str_same(r->id, d->kind->id) &&
+                      wc_str_same(wc_fact_value(r, WC_FACT_IS), file->content));
 }
 
 void wc_find_refused_by_system(struct wc_diagnosis *d) {

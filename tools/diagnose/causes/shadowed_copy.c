@@ -8,10 +8,6 @@
  */
 #include "core/demand/words.h"
 
-static bool is_of_system(enum wc_installation_kind kind) {
-    return kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
-}
-
 static bool has_failed(const struct wc_stack *s) {
     return wc_ended_badly(s) || wc_a_call_failed(s);
 }
@@ -30,7 +26,8 @@ static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
 static bool is_left_by_hand(const struct wc_object *o, const struct wc_searched *f,
                             const struct wc_candidate *b) {
     return f->r.rule == WC_search_rule_CACHE && !o->r.installation && b->r.installation &&
-           is_of_system(b->r.installation_kind);
+           (b->r.installation_kind == WC_installation_kind_DEBIAN ||
+            b->r.installation_kind == WC_installation_kind_RPM);
 }
 
 /* Else what stands behind in the system's directories is nobody's business. But where both are in
@@ -39,16 +36,14 @@ static bool is_left_by_hand(const struct wc_object *o, const struct wc_searched 
 static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const struct wc_object *o,
                                            const struct wc_searched *f) {
     const struct wc_candidate *b = wc_candidate_of(d->s, f, NULL);
-    bool package, one_path, meant;
 
     if (!b || !wc_version_known(b->version))
         return NULL;
-    package = b->r.installation && (b->r.installation_kind == WC_installation_kind_WHEEL ||
-                                    b->r.installation_kind == WC_installation_kind_CONDA);
-    one_path = f->r.of && wc_str_same(f->r.of, b->r.of) &&
-               (f->r.rule == WC_search_rule_RPATH || f->r.rule == WC_search_rule_RUNPATH);
-    meant = one_path || is_left_by_hand(o, f, b) ||
-            (b->r.rule == WC_search_rule_LIBRARY_PATH && has_failed(d->s));
+    bool package = b->r.installation_kind == WC_installation_kind_WHEEL ||
+                   b->r.installation_kind == WC_installation_kind_CONDA;
+    bool one_path = f->r.of && wc_str_same(f->r.of, b->r.of);
+    bool meant = one_path || is_left_by_hand(o, f, b) ||
+                 (b->r.rule == WC_search_rule_LIBRARY_PATH && has_failed(d->s));
     if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(one_path && package) &&
         !(meant && may_be_why(d, o, b)))
         return NULL;
