@@ -126,15 +126,11 @@ static void emit(struct search *s) {
 /* ---- hosts that did not come in ---- */
 
 static const struct wc_object *only_facade(const struct wc_stack *s) {
-    const struct wc_object *facade = NULL;
-    size_t facades = 0;
+    const struct wc_object *facade = wc_first_facade(s);
 
-    WC_EACH(o, s->objects)
-        if (o->r.role == WC_role_FACADE && o->r.mapped) {
-            facade = o;
-            facades++;
-        }
-    return facades == 1 ? facade : NULL;
+    return WC_ANY(o, s->objects, o != facade && o->r.role == WC_role_FACADE && o->r.mapped)
+               ? NULL
+               : facade;
 }
 
 /* The loader's words name one function, the first that was missed. */

@@ -7,10 +7,6 @@
 
 /* ---- library-not-found ---- */
 
-static const struct wc_object *facade_there(const struct wc_stack *s) {
-    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
-}
-
 static const char *missing_of(const struct wc_failure *f) {
     return wc_base_name(wc_missing_of(f));
 }
@@ -26,7 +22,7 @@ static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *
     if (n.kind != WC_NAME_PART || f->needs)
         return n.kind == WC_NAME_FACADE;
     return !WC_ANY(o, s->objects, o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part)) &&
-           (wc_ended_badly(s) || !facade_there(s));
+           (wc_ended_badly(s) || !wc_first_facade(s));
 }
 
 /* Another request of the same caller for one. */
@@ -130,7 +126,10 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         if (o->r.role == WC_role_FACADE)
             wc_case_library(c, WC_FACT_IN_THE_PROCESS_BY_ANOTHER_WAY, o);
     if (wc_was_not_found(f))
-        major_of_part_fact(c, name, facade_there(s) ? facade_there(s) : other ? &beside : NULL);
+        major_of_part_fact(c, name,
+                           wc_first_facade(s) ? wc_first_facade(s)
+                           : other            ? &beside
+                                              : NULL);
     wc_case_end(c);
 }
 

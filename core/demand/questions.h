@@ -31,6 +31,10 @@ static inline bool wc_is_binding_of(const struct wc_binding *binding,
 
 bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
 bool wc_wants_cudnn(const struct wc_object *o);
+/* A mapped one; NULL: there is none. */
+static inline const struct wc_object *wc_first_facade(const struct wc_stack *s) {
+    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
+}
 /* A record names an object by number, and by path where it has none. NULL: not known. */
 const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path);
 const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f);

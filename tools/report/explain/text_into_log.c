@@ -54,8 +54,7 @@ static const struct wc_object *host_of(const struct wc_stack *s, const char *fra
 
 /* What that host is bound to; else the only facade. */
 static const struct wc_object *facade_of(const struct wc_stack *s, const struct wc_object *host) {
-    const struct wc_object *first =
-        WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
+    const struct wc_object *first = wc_first_facade(s);
 
     WC_EACH(b, s->bindings)
         if (host && wc_is_binding_of(b, host)) {
