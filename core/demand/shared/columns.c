@@ -12,13 +12,12 @@ static bool file_belongs(const struct wc_stack *s, const struct wc_file_record *
                          const struct wc_failure *f) {
     if (file->request == f->r.request)
         return true;
-    WC_EACH(search, s->searches) {
-        const struct wc_search_record *r = &search->r;
-        if (file->request != WC_NULL && r->request == file->request)
-            return wc_str_same(r->name, f->r.name) && r->caller_object == f->r.caller_object &&
-                   wc_str_same(r->caller, f->r.caller);
-    }
-    return false;
+    const struct wc_searched *search =
+        WC_FIRST(one, s->searches, file->request != WC_NULL && one->r.request == file->request);
+
+    return search && wc_str_same(search->r.name, f->r.name) &&
+           search->r.caller_object == f->r.caller_object &&
+           wc_str_same(search->r.caller, f->r.caller);
 }
 
 const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,

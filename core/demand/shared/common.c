@@ -140,12 +140,10 @@ void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
                      "environment at process start");
     if (!o->r.asked_by)
         return;
-    if (o->r.asked_how == WC_operation_NEEDED)
-        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "%s needs %s", o->r.asked_by, name),
-                     "DT_NEEDED");
-    else
-        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "%s asked for %s", o->r.asked_by, name),
-                     "loader request");
+    bool needed = o->r.asked_how == WC_operation_NEEDED;
+    wc_case_fact(c, WC_FACT_ASKED_BY,
+                 wc_format(c, needed ? "%s needs %s" : "%s asked for %s", o->r.asked_by, name),
+                 needed ? "DT_NEEDED" : "loader request");
 }
 
 static void case_found(struct wc_case *c, const struct wc_object *o) {

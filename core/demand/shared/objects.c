@@ -256,21 +256,15 @@ bool wc_is_grafted(const struct wc_object *o) {
     return path && wc_str_starts(wc_base_name(path), "libcudnn-");
 }
 
-static bool is_element(const char *list, const char *path) {
-    WC_EACH_ELEMENT(e, list, ":") {
+bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
+    WC_EACH_ELEMENT(e, wc_variable(s, "LD_LIBRARY_PATH"), ":") {
         size_t n = e.n;
         while (n > 1 && e.p[n - 1] == '/')
             n--;
-        if (wc_lies_in(path, e.p, n))
+        if (wc_lies_in(o->r.path, e.p, n) || wc_lies_in(o->r.real_path, e.p, n))
             return true;
     }
     return false;
-}
-
-bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
-    const char *list = wc_variable(s, "LD_LIBRARY_PATH");
-
-    return is_element(list, o->r.path) || is_element(list, o->r.real_path);
 }
 
 /* ---- how it ended ---- */
