@@ -132,8 +132,8 @@ static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
             users.p[users.n++] = use->host;
     floor = wc_spec_floor(&spec);
     floor.build = -1;
-    if (users.n > 1 && wc_version_known(floor) && !wc_all_accept(c->d->s, &users, floor) &&
-        wc_common_releases(c->d->s, &users, &low, &high))
+    if (users.n > 1 && wc_version_known(floor) &&
+        wc_common_releases(c->d->s, &users, &low, &high) && wc_version_compare(low, floor) > 0)
         wc_case_fact(c, WC_FACT_SUITS_ALL_HOSTS_OF_IT, wc_format_releases(c->d->scratch, low, high),
                      "their demands together");
 }

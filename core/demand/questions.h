@@ -181,8 +181,6 @@ struct wc_hosts {
     const struct wc_object *p[16];
     size_t n;
 };
-/* Does no demand of these hosts refuse that release? */
-bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v);
 enum { WC_DEMANDS_MOST = 64 };
 #define WC_MAJOR_MOST 1000 /* a hostile log may name any */
 struct wc_demands {

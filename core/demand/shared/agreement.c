@@ -13,10 +13,6 @@ static bool counts(const struct wc_demand *demand, const struct wc_hosts *hosts)
     return WC_ANY(host, *hosts, wc_is_demand_by(demand, *host));
 }
 
-bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v) {
-    return !WC_ANY(demand, s->demands, counts(demand, hosts) && wc_demand_refuses(&demand->r, v));
-}
-
 /* ---- the versions at which an answer may change ---- */
 
 static void near(struct wc_version v, struct wc_version out[NEAR]) {
