@@ -226,6 +226,17 @@ END
     run -0 python3 killed.py "$CMD"
 }
 
+@test "a fault of run's own costs the command neither its life nor its status" {
+    make_child
+    gcc -shared -fPIC -o fault.so -x c - <<<'void *open_memstream(void) { __builtin_trap(); }'
+    for command in "sleep 2; touch went-on; exit 6" "exit 6"; do
+        run -6 env LD_PRELOAD="$PWD/fault.so" "$CMD" run -- ./child sick "$command"
+        is "${lines[-1]}" "whichcudnn: failed over the log, which is kept"
+    done
+    [ -e went-on ]
+    compgen -G 'whichcudnn-*.jsonl'
+}
+
 @test "a reader that has gone changes neither status nor what is kept" {
     make_child
     # shellcheck disable=SC2016

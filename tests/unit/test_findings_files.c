@@ -768,7 +768,9 @@ static void a_function_of_nobody(void **state) {
         "/v/flash_attn/flash_attn_2_cuda.so: undefined symbol: _ZN3c106check";
     for (int status = 0; status < 2; status++) {
         struct scene *s = new_scene();
+        struct looked_at sound = {.path = "/v/flash_attn/flash_attn_2_cuda.so"};
         add_facade(s, "/opt/cudnn", version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+        add_looked_at(s, &sound);
         add_failure(s, NOBODY, python, "/v/flash_attn/flash_attn_2_cuda.so", text);
         assert_finds(s, "");
         add_outcome(s, status, NULL);

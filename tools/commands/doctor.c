@@ -366,14 +366,6 @@ static void check_driver(struct checks *c, const struct wc_machine_record *machi
         add(c, "gpu", CHECK_WARNING, NULL, "NVML names none; /dev has %lld", devices);
 }
 
-static void check_tables(struct checks *c) {
-    bool old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP;
-
-    add(c, "tables", old ? CHECK_WARNING : CHECK_OK,
-        old ? "a newer whichcudnn knows newer releases of cuDNN and of frameworks" : NULL,
-        "know cuDNN up to " WC_NEWEST_CUDNN ", read on " WC_TABLES_DATE);
-}
-
 /* ---- logs ---- */
 
 static void check_process(struct checks *c, const struct source *log) {
@@ -412,7 +404,7 @@ static bool check_log(struct checks *c, const char *path) {
 static void check_computer(struct checks *c) {
     struct wc_machine machine = {.kernel = NULL};
     OWNED char *shim = check_library(c);
-    bool has_libcuda = false;
+    bool has_libcuda = false, is_old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP;
     struct wc_record r;
 
     wc_record_begin(&r, WC_KIND_machine);
@@ -424,7 +416,9 @@ static void check_computer(struct checks *c) {
     check_place(c);
     check_system(c, &r.u.machine);
     check_driver(c, &r.u.machine, has_libcuda);
-    check_tables(c);
+    add(c, "tables", is_old ? CHECK_WARNING : CHECK_OK,
+        is_old ? "a newer whichcudnn knows newer releases of cuDNN and of frameworks" : NULL,
+        "know cuDNN up to " WC_NEWEST_CUDNN ", read on " WC_TABLES_DATE);
 }
 
 static int doctor(int n, char **logs) {

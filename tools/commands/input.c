@@ -89,19 +89,15 @@ static bool counts(const void *directory, uid_t owner) {
     return !(d->st_mode & 022) || owner == geteuid() || owner == d->st_uid || owner == 0;
 }
 
-static void pass_over(const char *path, char *why, size_t *n) {
-    if ((*n)++ < NAMED_MOST)
-        complain("passed over: %s: %s", path, why);
-    free(why);
-}
-
 static bool read_entry(struct inputs *s, const struct stat *directory, const char *path,
                        size_t *passed_over) {
     char *trouble = NULL;
     int fd = log_open_of(path, counts, directory, &trouble);
 
     if (fd < 0) {
-        pass_over(path, trouble, passed_over);
+        if ((*passed_over)++ < NAMED_MOST)
+            complain("passed over: %s: %s", path, trouble);
+        free(trouble);
         return true;
     }
     if (lock_begins(path)) {
@@ -136,14 +132,6 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
     return good;
 }
 
-static bool read_argument(struct inputs *s, const char *argument) {
-    struct stat facts;
-
-    if (stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode))
-        return read_directory(s, argument, &facts);
-    return read_file(s, argument);
-}
-
 /* What was read before belongs to another reading: `diff` has handed it out. */
 static void settle(struct inputs *s, size_t since) {
     struct logs *logs = &s->logs;
@@ -160,8 +148,13 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n) {
     size_t before = s->logs.process_count;
     bool good = true;
 
-    for (size_t i = 0; i < n; i++)
-        good = read_argument(s, arguments[i]) && good;
+    for (size_t i = 0; i < n; i++) {
+        struct stat facts;
+        bool is_directory = stat(arguments[i], &facts) == 0 && S_ISDIR(facts.st_mode);
+        good =
+            (is_directory ? read_directory(s, arguments[i], &facts) : read_file(s, arguments[i])) &&
+            good;
+    }
     settle(s, before);
     return good;
 }

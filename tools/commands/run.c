@@ -159,6 +159,40 @@ static void without_memory(void) {
     _exit(child_exit_code(&run.child));
 }
 
+/* What we do wrong ourselves costs the command neither its life nor its status. A signal that
+ * somebody sent is for the command. */
+static void after_fault(int signal, siginfo_t *info, void *context) {
+    static const char words[] = "whichcudnn: failed over the log, which is kept\n";
+
+    (void)context;
+    if (info->si_code <= 0 && info->si_pid != getpid())
+        sigqueue(run.child.pid, signal, info->si_value);
+    else if (write(STDERR_FILENO, words, sizeof(words) - 1) != 0)
+        without_memory();
+}
+
+static void mind_faults(void) {
+    static const int all[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char space[64 << 10];
+    const stack_t stack = {.ss_sp = space, .ss_size = sizeof(space)};
+    const struct sigaction answer = {.sa_sigaction = after_fault,
+                                     .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaltstack(&stack, NULL);
+    WC_EACH_ROW(one, all) {
+        sigaction(*one, &answer, NULL);
+        sigaddset(&set, *one);
+    }
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int meanwhile(void *arg, pid_t child, bool is_readable) {
+    mind_faults();
+    return run_monitor_check(arg, child, is_readable);
+}
+
 static void end_at_once(int signal) {
     (void)signal;
     _exit(status_at_once);
@@ -194,6 +228,7 @@ static int finish(void) {
 
     command_ended = true;
     mind_signals();
+    mind_faults();
     if (run.child.exec_error) {
         run_not_started(&run);
         return status;
@@ -219,7 +254,7 @@ static void choose_place(struct log_place *place) {
 
 static int run_command(int n, char **command) {
     const struct supervision with = {.prepare = set_environment,
-                                     .meanwhile = run_monitor_check,
+                                     .meanwhile = meanwhile,
                                      .ended = run_monitor_look_last,
                                      .readable = &run.live.readable,
                                      .arg = &run.live};

@@ -163,12 +163,6 @@ static bool add_path(struct scan *s, const char *path) {
     return false;
 }
 
-static bool add_image(struct scans *all, const char *path) {
-    if (!all->inside.list && !make_variables(&all->inside, true))
-        return false;
-    return add_path(new_scan(all, path, path, &all->inside), "/");
-}
-
 static const char *default_path(void) {
     static const char *const names[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
 
@@ -188,7 +182,8 @@ static bool add_all(struct scans *all, int n, char **paths, const struct variabl
     for (int i = 0; i < n || (i == 0 && n == 0); i++) {
         const char *path = n > 0 ? paths[i] : standard;
         if (!root && !whole_computer && is_image(path)) {
-            good = add_image(all, path) && good;
+            good = (all->inside.list || make_variables(&all->inside, true)) &&
+                   add_path(new_scan(all, path, path, &all->inside), "/") && good;
             continue;
         }
         if (!own)

@@ -176,12 +176,6 @@ static void add_changes(struct making *m, struct step *step) {
 }
 
 /* Before all else that Python does, which is before any program's own first import. */
-static const char *statement_of(struct making *m, const struct edit *e) {
-    return e->kind == EDIT_IMPORT_FIRST
-               ? wc_arena_format(m->memory, "import %s", e->name)
-               : wc_arena_format(m->memory, "import %s; %s.%s()", e->name, e->name, e->value);
-}
-
 static bool is_name(const char *text) {
     for (; text && *text; text++)
         if (!wc_is_alphanumeric(*text) && *text != '_' && *text != '.')
@@ -210,9 +204,10 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
         add(m, e, kind, text_of(m->memory, &one));
         return;
     }
-    if (kind == STEP_PYTHON && is_name(e->name) &&
-        (e->kind == EDIT_IMPORT_FIRST || is_name(e->value)))
-        command = statement_of(m, e);
+    if (kind == STEP_PYTHON && is_name(e->name) && e->kind == EDIT_IMPORT_FIRST)
+        command = wc_arena_format(m->memory, "import %s", e->name);
+    else if (kind == STEP_PYTHON && is_name(e->name) && is_name(e->value))
+        command = wc_arena_format(m->memory, "import %s; %s.%s()", e->name, e->name, e->value);
     if (!command) {
         m->out->why =
             wc_arena_format(m->memory, "no command is known that can %s", text_of(m->memory, &one));

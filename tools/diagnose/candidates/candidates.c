@@ -74,8 +74,9 @@ const char *make_directory_of(struct making *m, const char *path) {
 const char *make_real_path(struct making *m, const char *path) {
     char real[PATH_MAX];
 
-    return m->files->real_path(m->files->ctx, path, real, sizeof(real)) ? make_format(m, "%s", real)
-                                                                        : path;
+    return path && m->files->real_path(m->files->ctx, path, real, sizeof(real))
+               ? make_format(m, "%s", real)
+               : path;
 }
 
 /* Each is as in "DT_RUNPATH /x/lib/". */
