@@ -735,6 +735,16 @@ build_launchers() {
     is "$(findings target)" 'warning installation-incomplete'
     is "$(commands target)" \
         "pip install --upgrade --target $PWD/target --force-reinstall --no-deps nvidia-cudnn-cu12==9.8.0.87"
+    # Links that lead nowhere, which pip would leave there, and fail.
+    for name in graph ops; do
+        ln -sfn "libcudnn_$name.so.9" "$site/nvidia/cudnn/lib/libcudnn_$name.so.9"
+    done
+    ln -sfn /nowhere "$site/nvidia/cudnn/lib/libcudnn_adv.so.9"
+    command=$(commands venv)
+    is "${command##*; }" "-delete && pip --python $PWD/venv/bin/python install --force-reinstall --no-deps nvidia-cudnn-cu12==9.8.0.87"
+    bash -c "${command%% && *}"
+    is "$(find "$site/nvidia/cudnn/lib" -type l | wc -l)" 0
+    is "$(find "$site/nvidia/cudnn/lib" -type f | wc -l)" 5
     # Cut short, and all of them gone.
     make_standin 9.8.0 "$site" --layout pip --build 87
     truncate -s 100 "$site/nvidia/cudnn/lib/libcudnn_heuristic.so.9"

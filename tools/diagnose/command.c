@@ -217,6 +217,12 @@ static const char *mode(struct making *m) {
     return !e->target ? "r" : is_last ? "rx" : "x";
 }
 
+static const char *cleared(struct making *m) {
+    return m->edit->path ? format(m->memory, "find %s -type l ! -exec test -e {} \\; -delete && ",
+                                  quoted_path(m, m->edit->path))
+                         : "";
+}
+
 static const char *replacing(struct making *m) {
     const struct edit *e = m->edit;
 
@@ -230,7 +236,7 @@ static const char *value_of(void *making, const char *word) {
     } made[] = {{"wanted", wanted},     {"exact", exact},     {"name", quoted_name},
                 {"pip", pip},           {"options", options}, {"gone", gone},
                 {"folder", folder},     {"mode", mode},       {"replacing", replacing},
-                {"variable", variable}, {"target", target}};
+                {"variable", variable}, {"target", target},   {"cleared", cleared}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;

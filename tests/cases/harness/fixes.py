@@ -69,6 +69,15 @@ def set_variable(world, command):
             world.environment[name] = value.replace("$LD_LIBRARY_PATH", old)
 
 
+def find(words):
+    """Links that lead nowhere, below a directory: what pip would have to write through."""
+    if words[1:] != ["-type", "l", "!", "-exec", "test", "-e", "{}", ";", "-delete"]:
+        raise NotPlayed(f"find {' '.join(words)}")
+    for path in pathlib.Path(words[0]).rglob("*"):
+        if path.is_symlink() and not path.exists():
+            path.unlink()
+
+
 def pip_words(words):
     """pip's own command, the names it is given, the folder it fetches to, the folder it takes from."""
     parser = argparse.ArgumentParser(exit_on_error=False, add_help=False)
@@ -188,6 +197,8 @@ def play_command(world, command):
     words = shlex.split(command)
     if words[0] in ("unset", "export"):
         set_variable(world, command)
+    elif words[0] == "find":
+        find(words[1:])
     elif words[0] in ("pip", "pip3"):
         pip(world, words[1:])
     elif words[:3] == ["python", "-m", "pip"] or words[:3] == ["python3", "-m", "pip"]:
@@ -249,7 +260,7 @@ def play(world, finding, fix):
         return
     if fix["command"]:
         for line in fix["command"].split("\n"):
-            for command in re.split(r" && |; ", line):
+            for command in re.split(r" && |(?<!\\); ", line):
                 play_command(world, command)
         return
     for edit in fix["edits"]:

@@ -112,10 +112,22 @@ void make_add(struct making *m, struct entries *to, const char *text) {
     to->p = p;
 }
 
+/* Where files of a package are links that lead nowhere; NULL: none is. */
+static const char *place_of_dead_links(struct making *m, const struct wc_package_record *p) {
+    WC_EACH(name, p->missing) {
+        const char *directory = make_directory_of(m, make_format(m, "%s/%s", p->prefix, *name));
+        const struct entries all = make_entries(m, directory);
+        if (WC_ANY(entry, all, strcmp(*entry, wc_base_name(*name)) == 0))
+            return directory;
+    }
+    return NULL;
+}
+
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p) {
     return (struct edit){.kind = EDIT_REINSTALL,
                          .name = p->package,
                          .value = p->package_version,
+                         .path = p->prefix ? place_of_dead_links(m, p) : NULL,
                          .environment = p->prefix ? make_real_path(m, p->prefix) : NULL};
 }
 
