@@ -180,6 +180,39 @@ played() { # each fix was, or says why not, and has no command then
     is "$(first)" '"nvidia-cudnn-cu12 nvidia-cudnn-cu11"'
 }
 
+# nvidia-cudnn-cu13 9.20 and a newer cuDNN of the system's (pytorch/pytorch#188892): the same release
+# again does not bring the part.
+@test "a part that came from the system, since the release has none: the nearest release that has it" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local alone=(unshare -Urm sh -c 'mount --bind cache /etc/ld.so.cache && exec "$@"' sh)
+    make_standin 9.20.0 "$site" --layout pip --distribution nvidia-cudnn-cu13 --build 48 \
+        --probes graph=libcudnn_engines_tensor_ir.so.9
+    make_standin 9.23.2 system --only engines_tensor_ir
+    echo "$PWD/system" >conf
+    ldconfig -C cache -f conf -X
+    engine ''
+    sed -i 's/cu12/cu13/' "$site"/engine*.dist-info/METADATA
+    ran() {
+        "${alone[@]}" "$CMD" run --quiet --log logs -- "$site/engine/host" version create
+        "${alone[@]}" "$CMD" report --json logs >report.json || true
+    }
+    ran
+    is "$(finding part-from-other-installation '.fix[0] | [.command, .checked]')" \
+        "[\"pip install 'nvidia-cudnn-cu13>=9.21,<9.22'\",\"replayed\"]"
+    never part-from-other-installation reinstall
+    # A pin that it breaks is said in the same line.
+    sed -i 's/cu13/cu13==9.20.0.48/' "$site"/engine*.dist-info/METADATA
+    "${alone[@]}" "$CMD" report --json logs >report.json || true
+    is "$(finding part-from-other-installation '.fix[] | select(.command) | [.command, .checked]')" \
+        "[\"pip install 'nvidia-cudnn-cu13>=9.21,<9.22'\",\"replayed\"]"
+    "${alone[@]}" "$CMD" report logs | grep -q 'but engine-1.0 requires ==9.20.0.48'
+    rm -r "$site"/nvidia* logs/*
+    make_standin 9.21.1 "$site" --layout pip --distribution nvidia-cudnn-cu13 --build 3 \
+        --probes graph=libcudnn_engines_tensor_ir.so.9
+    ran
+    is "$(finding part-from-other-installation .id)" ""
+}
+
 @test "a name that is asked for is not taken away: a link, and no other name" {
     make_standin 8.9.2 lib
     engine '>=8.8,<9' "$PWD/lib"

@@ -42,5 +42,7 @@ struct edits {
 /* Does the command that installs the one before bring this one as well? before: NULL: there is
  * none. One after the other some ways to install take away what the one before has brought. */
 bool edit_comes_with(const struct edit *before, const struct edit *e);
+/* The same, of whatever release where a package is installed and any will do. */
+bool edit_is_same(const struct edit *a, const struct edit *b, bool any_release);
 const char *edit_word(enum edit_kind kind);
 int edit_cost(const struct edits *edits);

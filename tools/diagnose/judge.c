@@ -6,6 +6,7 @@
 
 #include "cause.h"
 #include "core/demand/questions.h"
+#include "core/packages/installation.h"
 #include "wheels.h"
 
 /* ---- which findings are one ---- */
@@ -126,23 +127,16 @@ static bool leaves_errors(const struct case_of *c) {
     return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
 }
 
-static bool is_told_with_limits(const struct case_of *c) {
-    return WC_ANY(known, c->p->base.findings,
-                  asks(known, NO_FILES) && known->severity >= c->f->severity);
-}
-
-static bool is_lone_removal(const struct case_of *c) {
-    return c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE;
-}
-
 /* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
 static bool is_of_wrong_kind(const struct case_of *c) {
     const struct wc_finding_record *f = c->f;
+    const bool limits =
+        WC_ANY(known, c->p->base.findings, asks(known, NO_FILES) && known->severity >= f->severity);
 
     return (c->variables_alone ? asks(f, NO_VARIABLE) : asks(f, VARIABLES_ALONE)) ||
-           (c->new_files && (asks(f, NO_FILES) || is_told_with_limits(c))) ||
+           (c->new_files && (asks(f, NO_FILES) || limits)) ||
            (c->single && is_a(f, "symbol-version-not-found")) ||
-           (is_lone_removal(c) && asks(f, PACKAGE_STAYS));
+           (c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE && asks(f, PACKAGE_STAYS));
 }
 
 /* As its list and the disk have it. */
@@ -471,9 +465,21 @@ const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct p
     return facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
 }
 
-struct left judge_left_by(const struct outcome *o) {
+/* By hand, where the facade of a package of cuDNN's does not lie: that cuDNN is for others, which
+ * counts as a pin does. */
+static bool changes_others(const struct planning *p, const struct candidate *c) {
+    const struct wc_object *facade = first_facade(&p->base);
+    const char *path = facade ? wc_real_path_of(facade) : NULL;
+
+    return path && facade->r.installation && candidate_is_by_hand(c) &&
+           wc_is_cudnn_package(facade->r.installation_kind, facade->r.installation) &&
+           !wc_is_below(path, c->edit[0].path, strlen(c->edit[0].path));
+}
+
+struct left judge_left_by(const struct planning *p, const struct played *x) {
+    const struct outcome *o = &x->outcome;
     const struct wc_stack *s = &o->source->stack;
-    struct left left = {.errors = 0};
+    struct left left = {.pins = changes_others(p, &x->edits)};
     struct wc_spec pin;
 
     WC_EACH(f, o->findings) {

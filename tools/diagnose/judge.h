@@ -41,8 +41,8 @@ struct planning {
 bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
 /* Did all come in that came in without edits? */
 bool judge_is_harmless(const struct planning *p, const struct outcome *o);
-/* What an outcome leaves. */
-struct left judge_left_by(const struct outcome *o);
+/* What it leaves. */
+struct left judge_left_by(const struct planning *p, const struct played *x);
 /* By what they leave; above 0: a leaves more. */
 int judge_compare_left(const struct played *a, const struct played *b);
 extern const char judge_conflict[]; /* why not: another package requires what it takes away */

@@ -65,7 +65,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     if (x->outcome.why)
         return;
     x->harmless = judge_is_harmless(p, &x->outcome);
-    x->left = judge_left_by(&x->outcome);
+    x->left = judge_left_by(p, x);
 }
 
 /* Those of one edit, or those of more. */
@@ -94,16 +94,9 @@ static bool is_better(const struct played *x, const struct played *best) {
     return left < 0 || (left == 0 && cost_of(x) < cost_of(best));
 }
 
-static bool is_same_step(const struct edit *a, const struct edit *b) {
-    return a->kind == b->kind && wc_str_same(a->name, b->name) &&
-           wc_str_same(a->environment, b->environment) && wc_str_same(a->path, b->path) &&
-           wc_str_same(a->target, b->target) &&
-           (a->kind == EDIT_INSTALL || wc_str_same(a->value, b->value));
-}
-
 static bool has_step(const struct candidate *c, const struct edit *step) {
     for (size_t i = 0; i < c->n; i++)
-        if (is_same_step(&c->edit[i], step))
+        if (edit_is_same(&c->edit[i], step, true))
             return true;
     return false;
 }
@@ -271,12 +264,6 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     add_other_host(plan, of, s, f);
 }
 
-/* Whoever is asked to type it: no rights to an environment are no reason to look for another way
- * out, but a command of its package manager would fail, or install somewhere else. */
-static bool may_type(struct planning *p, const struct candidate *c) {
-    return p->replay.library_cache.disk.root[0] || !refused_at(p, c, EACCES);
-}
-
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
                        const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
@@ -285,7 +272,9 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                          .checked = REPAIR_REPLAYED};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
-    if (may_type(p, &x->edits))
+    /* No rights to an environment are no reason to look for another way out, but a command of its
+     * package manager would fail, or install somewhere else. */
+    if (p->replay.library_cache.disk.root[0] || !refused_at(p, &x->edits, EACCES))
         r->command = command_of(
             &plan->memory.arena, &r->edits,
             &(struct user){.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")});
@@ -435,11 +424,12 @@ char *repair_outcome(const struct repair *r, size_t columns) {
         return must_format("not replayed: %s", r->why ? r->why : "nobody asked");
     if (!gives || !r->from)
         return must_format("%s%s%s", word, but, breaks);
-    if (!columns)
-        return must_format("%s%s%s%s%s", word, gives, r->from, but, breaks);
     room = must_allocate(strlen(r->from) + 1);
     wc_text_begin(&from, room, strlen(r->from) + 1);
-    wc_text_add_shortened(&from, r->from, columns > used ? columns - used : 0);
+    wc_text_add_shortened(&from, r->from,
+                          !columns         ? SIZE_MAX
+                          : columns > used ? columns - used
+                                           : 0);
     all = must_format("%s%s%s%s%s", word, gives, room, but, breaks);
     free(room);
     return all;

@@ -563,14 +563,11 @@ static void find_stated(struct replay *r, const struct wc_stack *replayed) {
             *MUST_ADD(r->stated, r->stated_count) = d;
 }
 
-static bool is_unset(const struct play *p, const char *variable) {
-    return WC_ANY(e, *p->edits, e->kind == EDIT_UNSET && wc_str_same(e->name, variable));
-}
-
 static void emit_stated(struct play *p) {
     for (size_t i = 0; i < p->r->stated_count; i++) {
         struct wc_record record = {.kind = WC_KIND_demand};
-        if (is_unset(p, p->r->stated[i]->r.source))
+        const char *variable = p->r->stated[i]->r.source;
+        if (WC_ANY(e, *p->edits, e->kind == EDIT_UNSET && wc_str_same(e->name, variable)))
             continue;
         record.u.demand = p->r->stated[i]->r;
         record.u.demand.host = number_of(p, record.u.demand.host_path);

@@ -20,18 +20,12 @@ bool candidate_is_set(const struct candidate *c) {
     return candidate_is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
 }
 
-static bool is_same_edit(const struct edit *a, const struct edit *b) {
-    return a->kind == b->kind && wc_str_same(a->name, b->name) && wc_str_same(a->value, b->value) &&
-           wc_str_same(a->path, b->path) && wc_str_same(a->target, b->target) &&
-           wc_str_same(a->environment, b->environment);
-}
-
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one) {
     for (size_t i = 0; i < c->n; i++) {
         bool same = c->p[i].n == one->n;
         for (size_t k = 0; same && k < one->n; k++)
-            same = is_same_edit(&c->p[i].edit[k], &one->edit[k]);
+            same = edit_is_same(&c->p[i].edit[k], &one->edit[k], false);
         if (same)
             return;
     }

@@ -4,6 +4,7 @@
 #include "core/names/symbols.h"
 #include "making.h"
 #include "tools/diagnose/causes/gpu.h"
+#include "tools/diagnose/wheel_table.h"
 
 /* Without builds, which package managers have and hosts do not ask for. */
 static const char *set_of(struct wc_arena *memory, const struct wc_demands *demands) {
@@ -106,6 +107,25 @@ static void want_name(struct wanting *w, const char *name) {
                                  asked.version.major + 1));
 }
 
+/* A part that its facade's release does not have, but asks for, and gets from elsewhere: the
+ * nearest releases that have it, or one of them (nvidia-cudnn-cu13 9.20 brings no
+ * engines_tensor_ir). */
+static void want_part(struct wanting *w, const struct wc_object *o) {
+    const struct wc_object *facade = o->r.role == WC_role_PART ? wc_facade_of(w->m->s, o) : NULL;
+    struct wc_version first = WC_VERSION_NONE;
+    const char *spec = "", *part = o->r.mapped ? o->r.part : NULL;
+    struct wc_spec set;
+
+    if (facade && part &&
+        wheel_with(w->m->out->memory, make_format(w->m, "libcudnn_%s.so.9", part), 12, &spec) &&
+        wc_spec_read(spec, &set))
+        first = wc_spec_floor(&set);
+    if (!facade || !wc_version_known(first) || wc_version_compare(facade->version, first) >= 0)
+        return;
+    want_spec(w, make_format(w->m, "%s,<%d.%d", spec, first.major, first.minor + 1));
+    want_spec(w, make_format(w->m, "%s,<%d", spec, first.major + 1));
+}
+
 struct entries make_wanted(struct making *m) {
     struct wanting w = {.m = m};
     char text[WC_VERSION_TEXT];
@@ -136,6 +156,8 @@ struct entries make_wanted(struct making *m) {
     WC_EACH(o, m->s->objects) /* what was compiled with the header may want no other release */
         if (wc_version_known(wc_version_of(o->r.header_version)))
             joins(&w, demand_for(&w, make_format(m, "==%s.*", o->r.header_version)));
+    WC_EACH(o, m->s->objects)
+        want_part(&w, o);
     WC_EACH_ROW(row, bad_releases)
         WC_EACH(o, m->s->objects)
             if (o->r.role == WC_role_FACADE && is_found(m, "known-bad-release") &&
