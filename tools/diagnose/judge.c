@@ -107,9 +107,13 @@ static bool is_new(const struct case_of *c, const struct outcome *o,
     const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
     const bool by_order = c->c->edit[0].kind == EDIT_IMPORT_FIRST && is_a(f, "two-cuda-copies");
     const bool other_copy = is_a(f, "shadowed-copy") && f->severity == WC_severity_NOTE;
+    /* One mixture in place of another is a step for what repairs a mixture, and no more than that
+     * (a driver that is missing, and parts that do not ask for it). */
+    const bool replaces = was && !wc_str_same(was->id, f->id) &&
+                          !is_same(was, &c->p->base.source->stack, c->f, &c->p->source->stack);
 
     return f->severity >= c->f->severity && !by_order && !other_copy &&
-           !(was && was->severity >= f->severity);
+           !(was && was->severity >= f->severity && !replaces);
 }
 
 /* What is told of a program that fails alone counts, too: it may go on to fail. */
