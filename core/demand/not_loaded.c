@@ -146,7 +146,7 @@ static bool reported_by_file(const struct wc_stack *s, const struct wc_failure *
 
 /* Another release of the major that is there was asked for, as code does that looks what there is
  * (cupy 13.6 behind its first use of cuDNN), and the process did not end badly. */
-static bool is_probe(const struct wc_stack *s, const struct wc_failure *f) {
+bool wc_is_probe(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_name asked = wc_name_read(missing_of(f));
 
     return asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 && !wc_ended_badly(s) &&
@@ -157,7 +157,7 @@ static bool is_probe(const struct wc_stack *s, const struct wc_failure *f) {
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
-        if (cudnn_not_loaded(d->s, f) && !is_probe(d->s, f) &&
+        if (cudnn_not_loaded(d->s, f) && !wc_is_probe(d->s, f) &&
             WC_FIRST(like, d->s->failures, is_like(d->s, like, f)) == f &&
             !reported_by_file(d->s, f))
             report_not_found(d, f, missing_of(f));

@@ -152,6 +152,7 @@ int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; 
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
 int32_t wc_cuda_in_package(const char *text);
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
+bool wc_is_probe(const struct wc_stack *s, const struct wc_failure *f); /* of what is there */
 
 /* ---- demands ---- */
 

@@ -565,6 +565,10 @@ END
     run -1 --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$CMD" run --log "$PWD/log" -- "$PY" main.py
     [[ $stderr == *"error[library-not-found]: "*"asked for"*"libcudnn.so.9.99.0"* ]]
     is "$("$CMD" report --json log | jq '[.. | objects | select(.edit? == "link")] | length')" 0
+    # Who only looks, and ends well, is healthy.
+    printf 'import ctypes\nctypes.CDLL("libcudnn.so.9").cudnnGetVersion()\ntry: ctypes.CDLL("libcudnn.so.9.99.0")\nexcept OSError: pass\n' >main.py
+    run -0 --separate-stderr env LD_LIBRARY_PATH="$PWD/lib" "$CMD" run --log "$PWD/log" -- "$PY" main.py
+    [[ $stderr != *unexplained* && $stderr != *9.99* ]]
 }
 
 # ---- doing it ----

@@ -67,7 +67,7 @@ static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failur
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
     if (wants_facade_or_part(f))
-        return !cudnn_came_later(s, f);
+        return !cudnn_came_later(s, f) && !wc_is_probe(s, f);
     return n.kind == WC_NAME_CUDA_DEPENDENCY && is_asked_by_compiler(s, f) && !has_part(s, n.part);
 }
 
@@ -114,10 +114,6 @@ static bool is_newer_than_tables(struct wc_version v) {
                               wc_version_of(WC_NEWEST_CUDNN)) > 0;
 }
 
-static bool is_newer_than_table(const struct wc_stack *s) {
-    return WC_ANY(o, s->objects, wc_is_cudnn(o) && o->r.mapped && is_newer_than_tables(o->version));
-}
-
 static bool is_unobserved(const struct wc_stack *s, const char *what) {
     return WC_ANY(u, s->unobserved, wc_str_same(u->r.what, what));
 }
@@ -139,7 +135,8 @@ static unsigned limits_of(const struct wc_stack *s, const struct wc_findings *f,
         {WC_limit_MAPS_CHANGED, is_unobserved(s, WC_UNOBSERVED_MAPS)},
         {WC_limit_HOST_UNKNOWN, cudnn && host_is_unknown(s)},
         {WC_limit_NO_GPU_TO_ASK, cudnn && !s->machine.gpus.n},
-        {WC_limit_NEWER_THAN_TABLE, is_newer_than_table(s)},
+        {WC_limit_NEWER_THAN_TABLE,
+         WC_ANY(o, s->objects, wc_is_cudnn(o) && o->r.mapped && is_newer_than_tables(o->version))},
     };
     unsigned limits = outside->limits;
 
