@@ -102,6 +102,36 @@ END
     is "$(findings)" '["driver-missing"]'
 }
 
+# cudnn-frontend: by the wheel's path where there is a file, else by two bare names.
+@test "a wheel that its host opens by a path, by bare names where the path has no file: put back" {
+    unshare -Urm true || skip "no namespaces of users here"
+    "$WC_PYTHON" -m venv --without-pip env
+    own=$(echo "$PWD"/env/lib/python3*/site-packages)
+    make_standin 9.8.0 "$own" --layout pip --build 70
+    mkdir "$own/cudnn"
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -o "$own/cudnn/_compiled_module.cpython-312-x86_64-linux-gnu.so"
+    cat >script.py <<'END'
+import ctypes, glob, os, sys
+site = sys.argv[1]
+ctypes.CDLL(glob.glob(site + "/cudnn/*.so")[0])
+found = glob.glob(site + "/nvidia/cudnn/lib/libcudnn.so.*[0-9]")
+for name in found or ["libcudnn.so.9", "libcudnn.so"]:
+    try:
+        print(ctypes.CDLL(name).cudnnGetVersion())
+        break
+    except OSError:
+        pass
+else:
+    sys.exit(1)
+END
+    rm -r "$own/nvidia"
+    local alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+    run -1 "${alone[@]}" "$CMD" run --quiet --log logs -- env/bin/python script.py "$own"
+    "${alone[@]}" "$CMD" report --json logs >report.json || true
+    is "$(jq -c '.findings[0] | [.id, .fix[0].action, .fix[0].checked]' report.json)" \
+        '["installation-incomplete","reinstall","replayed"]'
+}
+
 @test "a part that is gone is named" {
     build_host opened-now "$site/nvidia/cudnn/lib" host
     rm "$site/nvidia/cudnn/lib/libcudnn_graph.so.9"

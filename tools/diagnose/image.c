@@ -31,10 +31,6 @@ static uint32_t add_text(struct piece *to, const char *text) {
     return (uint32_t)add(to, text, strlen(text) + 1);
 }
 
-static void align(struct piece *to) {
-    add(to, NULL, (16 - to->n % 16) % 16);
-}
-
 struct making {
     struct piece strings, symbols, dynamic, constants, versions, definitions;
 };
@@ -130,7 +126,7 @@ static void add_names(struct making *m, const struct image *image) {
 }
 
 static uint64_t put(struct piece *file, const struct piece *piece) {
-    align(file);
+    add(file, NULL, (16 - file->n % 16) % 16); /* aligned */
     return add(file, piece->p, piece->n);
 }
 

@@ -59,10 +59,6 @@ static bool is_there(const struct asking *a, const char *path) {
     return *path && a->user->files->facts(a->user->files->ctx, path, &facts);
 }
 
-static bool has_line(struct asking *a, const char *path, const char *start) {
-    return wc_reading_find(&a->reading, path, 0, start, true) != WC_NOWHERE;
-}
-
 static const char *above(struct asking *a, const char *path) {
     return format(a, "%.*s", (int)wc_dir_length(path), path);
 }
@@ -251,7 +247,8 @@ static void ask_python(struct asking *a) {
         return;
     }
     if (is_there(a, format(a, "%s/pyvenv.cfg", a->root))) {
-        bool by_uv = has_line(a, format(a, "%s/pyvenv.cfg", a->root), "uv = ");
+        bool by_uv = wc_reading_find(&a->reading, format(a, "%s/pyvenv.cfg", a->root), 0,
+                                     "uv = ", true) != WC_NOWHERE;
         find_tool(a, a->root);
         if (a->out->python && ((a->out->add && wc_str_starts(a->out->add, "uv ")) ||
                                strcmp(installer, "uv") == 0 || (by_uv && a->out->without_pip)))

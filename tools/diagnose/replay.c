@@ -10,8 +10,10 @@
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
 #include "core/elf/file_check.h"
+#include "core/knowledge/programs.h"
 #include "core/names/symbols.h"
 #include "tools/observe/loader/loader_sim.h"
+#include "tools/observe/loader/package_file.h"
 
 /* ---- what the process asked for ---- */
 
@@ -353,10 +355,23 @@ static bool is_refused(struct play *p, struct replay_request *q, const struct lo
     return !q->unseen && got->files == q->first.files;
 }
 
+/* By ctypes a package asks for a bare name only where no file of its environment was there: the one
+ * that is there now; NULL: none. */
+static char *file_before(struct play *p, const struct replay_request *q) {
+    char *file = NULL;
+
+    if (q->failure && !strchr(q->name, '/') && q->caller &&
+        wc_program_is(q->caller, WC_PROGRAM_LIBRARY))
+        for (const struct replay_request *of = p->r->requests; !file && of < q; of++)
+            file = package_file(&p->r->library_cache.disk.files, of->name, q->name);
+    return file;
+}
+
 static void ask(struct play *p, size_t number) {
     struct replay_request *q = &p->r->requests[number];
     const struct loaded *by = caller_of(p, q->caller), *o;
     struct replay_got *got = &p->out->got[number];
+    OWNED char *file = NULL;
     const size_t objects = p->sim.n, missing = p->sim.missing_count;
 
     if ((q->caller && !by) || is_own_affair(p, q, by)) {
@@ -364,7 +379,8 @@ static void ask(struct play *p, size_t number) {
         return;
     }
     p->sim.missing_from = missing;
-    o = loader_sim_open(&p->sim, name_for(p, q, by), by);
+    file = file_before(p, q);
+    o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
     p->sim.ended = false;
     mark_hosts(p, objects);
     *got = got_of(p, o, objects, missing);
