@@ -462,6 +462,21 @@ finalized() { # [NAME=VALUE]...: with no compiler of this computer's
     is "$(jq -c '[.findings[].fix[].command | strings]' report.json)" '[]'
 }
 
+# cupy-cuda12x, whose extension needs cuDNN 8, in an environment without any of NVIDIA's wheels.
+@test "which CUDA a host is for its own package says where no wheel of NVIDIA's does" {
+    make_standin 8.9.2 built
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -L built -l:libcudnn.so.8
+    rm -r built
+    echo "import ctypes; ctypes.CDLL('$site/engine/_engine.so')" >main.py
+    mkdir "$site/engine_cuda12x-1.0.dist-info"
+    printf 'Metadata-Version: 2.1\nName: engine-cuda12x\nVersion: 1.0\n' >"$site/engine_cuda12x-1.0.dist-info/METADATA"
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '.fix[0] | [.command, .checked]')" \
+        "[\"pip install 'nvidia-cudnn-cu12>=8,<9' && export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib\",\"replayed\"]"
+}
+
 @test "an empty directory in the place of a library: it goes first" {
     make_standin 8.9.2 lib
     engine '>=8.8,<9' "$PWD/lib"

@@ -69,12 +69,12 @@ static int32_t cuda_for(struct making *m, const char *environment) {
     return cuda < 0 ? wc_cuda_of_dependencies(m->s) : cuda;
 }
 
-/* Which CUDA the other wheels there are for; -1: nothing says it. */
+/* Which CUDA the other wheels there are for (cupy-cuda12x); -1: nothing says it. */
 static int32_t cuda_of_site(struct making *m, const char *site) {
     const struct entries all = make_entries(m, site);
 
     WC_EACH(entry, all)
-        if (wc_str_starts(*entry, "nvidia_") && wc_cuda_in_package(*entry) > 0)
+        if (wc_str_ends(*entry, ".dist-info") && wc_cuda_in_package(*entry) > 0)
             return wc_cuda_in_package(*entry);
     return -1;
 }
