@@ -155,3 +155,123 @@ END
     tried_and_set prefix "built with 90800 got 90800" "cuDNN 9.8.0, no finding" prefix/bin/python train.py
     [ "$LD_LIBRARY_PATH" = "$PWD/prefix/lib" ]
 }
+
+# ---- broken environments that people met, repaired by typing what is printed ----
+
+# environment DIR PACKAGE...: by pip from the index; uv_environment: by uv. Nothing that they require beside.
+environment() {
+    python3 -m venv "$1"
+    PIP_NO_INDEX='' "$1/bin/pip" install -q --disable-pip-version-check --no-deps "${@:2}"
+    site=$(echo "$PWD/$1"/lib/python3*/site-packages)
+}
+uv_environment() {
+    export UV_LINK_MODE=copy UV_NO_CACHE=1
+    uv venv -q --python "$(command -v python3)" "$1"
+    uv pip install -q --python "$1/bin/python" --no-deps "${@:2}"
+    site=$(echo "$PWD/$1"/lib/python3*/site-packages)
+}
+
+# run_finds ID COMMAND...: it fails with that error first, whose repair was replayed and is the command `typed`.
+run_finds() {
+    local id=$1
+    rm -rf log
+    shift
+    run --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --log log/ -- "$@"
+    echo "$stderr"
+    [ "$status" -ne 0 ]
+    [[ $(grep -m 1 '^whichcudnn: ' <<<"$stderr") == "whichcudnn: error[$id]: "* ]]
+    "${alone[@]}" "$WHICHCUDNN" report --json log >report.json || true
+    typed=$(jq -er '.findings[0].fix[0] | select(.checked == "replayed") | .command' report.json)
+    echo "$typed"
+}
+
+# typed_repairs OUTPUT COMMAND...: as a person would, and without what the package requires beside.
+typed_repairs() {
+    local output_then=$1
+    shift
+    [[ $typed == *--no-deps* ]] || typed=${typed//pip install /pip install --no-deps }
+    unset PIP_NO_INDEX
+    eval "$typed"
+    run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" run -- "$@"
+    echo "$output$stderr"
+    [ "${lines[-1]}" = "$output_then" ]
+    [[ $stderr != *"error["* && $stderr != *unexplained* ]]
+}
+
+# pytorch/pytorch#187824, #188892: its release has no engines_tensor_ir, the system's newer one is for another CUDA.
+@test "a cuDNN whose graph part gets a part of the system's: the nearest release that has it, and the pin" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local system
+    environment venv nvidia-cudnn-cu13==9.20.0.48 nvidia-cudnn-frontend==1.32.0
+    system=$(fetch_cudnn nvidia-cudnn-cu12==9.23.2.1 --parts engines_tensor_ir,ops --print lib)
+    mkdir system # as NVIDIA's package for Debian has them
+    for part in "$system"/*.so.9; do
+        cp "$part" "system/${part##*/}.23.2"
+        ln -s "${part##*/}.23.2" "system/${part##*/}"
+    done
+    echo "$PWD/system" >conf
+    /sbin/ldconfig -C cache -f conf -X
+    alone=(unshare -Urm sh -c 'mount --bind "$0" /etc/ld.so.cache && exec "$@"' "$PWD/cache")
+    # What of PyTorch 2.12.1 says which release it wants.
+    mkdir "$site/torch-2.12.1.dist-info"
+    printf 'Metadata-Version: 2.4\nName: torch\nVersion: 2.12.1\nRequires-Dist: nvidia-cudnn-cu13==9.20.0.48\n' \
+        >"$site/torch-2.12.1.dist-info/METADATA"
+    cat >main.py <<'END'
+import ctypes, glob, os, cudnn, nvidia.cudnn
+facade = ctypes.CDLL(glob.glob(list(nvidia.cudnn.__path__)[0] + "/lib/libcudnn.so.9")[0])
+tensor = ctypes.c_void_p()
+def do(function, *arguments):
+    status = getattr(facade, function)(*arguments)
+    if status:
+        raise SystemExit(f"{function}: {status}")
+def put(name, kind, *values):
+    as_c = ((ctypes.c_int if kind == 1 else ctypes.c_int64) * len(values))(*values)
+    do("cudnnBackendSetAttribute", tensor, name, kind, ctypes.c_int64(len(values)), as_c)
+do("cudnnBackendCreateDescriptor", 17, ctypes.byref(tensor))
+put(900, 3, 16)           # the alignment
+put(901, 1, 0)            # float
+put(902, 3, 4, 4, 4, 4)   # dimensions
+put(903, 3, 64, 16, 4, 1) # strides
+put(906, 3, 1)            # a number of its own
+do("cudnnBackendFinalize", tensor)
+print("finalized", cudnn.backend_version())
+END
+    run_finds parts-differ venv/bin/python main.py
+    [ "$typed" = "$PWD/venv/bin/python -m pip install 'nvidia-cudnn-cu13>=9.21,<9.22'" ]
+    "${alone[@]}" "$WHICHCUDNN" report log | grep -q 'but torch-2.12.1 requires ==9.20.0.48'
+    # Nobody has a driver here, and no search path brings one.
+    [ "$(jq -r '.findings[] | select(.id == "driver-missing") | .fix[0].checked' report.json)" = no ]
+    typed_repairs "finalized 92101" venv/bin/python main.py
+}
+
+@test "of two wheels in one folder one was uninstalled, and its files went with it: the other is put back" {
+    unshare -Urm true || skip "no namespaces of users here"
+    uv_environment venv nvidia-cudnn-frontend==1.32.0 nvidia-cudnn-cu13==9.20.0.48
+    uv pip install -q --python venv/bin/python --no-deps nvidia-cudnn-cu12==9.20.0.48
+    uv pip uninstall -q --python venv/bin/python nvidia-cudnn-cu13
+    echo 'import cudnn; print(cudnn.backend_version())' >main.py
+    run_finds installation-incomplete venv/bin/python main.py
+    [ "$typed" = "uv pip install --python $PWD/venv/bin/python --reinstall --no-deps nvidia-cudnn-cu12==9.20.0.48" ]
+    [ "$("${alone[@]}" "$WHICHCUDNN" scan --json venv | jq -r '.reports[0].findings[0].fix[0].command')" = "$typed" ]
+    typed_repairs 92000 venv/bin/python main.py
+}
+
+@test "CuPy for CUDA 12 and no cuDNN; healthy, it looks for another release, which is no finding" {
+    unshare -Urm true || skip "no namespaces of users here"
+    uv_environment venv cupy-cuda12x==13.6.0 fastrlock 'numpy<2.3'
+    cat >main.py <<'END'
+import ctypes
+from cupy_backends.cuda.libs import cudnn
+version = cudnn.getVersion()
+try:
+    ctypes.CDLL("libcudnn.so.8.8.1")
+except OSError:
+    pass
+print(version)
+END
+    run_finds library-not-found venv/bin/python main.py
+    [ "$typed" = "uv pip install --python $PWD/venv/bin/python 'nvidia-cudnn-cu12>=8.8,<9' && \
+export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
+    typed_repairs 8907 venv/bin/python main.py
+    [[ $stderr == "whichcudnn: ok: cuDNN 8.9.7 (nvidia-cudnn-cu12) for cupy-cuda12x 13.6.0"* ]]
+}
