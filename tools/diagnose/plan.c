@@ -260,7 +260,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
                         .action = action_word(advice.action),
                         .text = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
-                        .why = keep(plan, why_never(advice.action) ?: why)};
+                        .why = keep(plan, after == ADVICE_CONFLICT ? judge_conflict : why_never(advice.action) ?: why)};
     add_other_host(plan, of, s, f);
 }
 
