@@ -387,6 +387,28 @@ getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])(0, None)' "$site/jax_cuda12_plugi
     is "$(found_by libcudnn.so.9)" ""
 }
 
+@test "a stub, which opens a name that it puts together: its repair is played" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local site=env/lib/python3.12/site-packages
+    mkdir -p "$site/jax_cuda12_plugin" "$site/jax_cuda12_plugin-0.10.2.dist-info"
+    printf 'Metadata-Version: 2.1\nName: jax-cuda12-plugin\nVersion: 0.10.2\nRequires-Dist: nvidia-cudnn-cu12<10.0,>=9.8\n' \
+        >"$site/jax_cuda12_plugin-0.10.2.dist-info/METADATA"
+    printf 'jax_cuda12_plugin/_versions.so,,\n' >"$site/jax_cuda12_plugin-0.10.2.dist-info/RECORD"
+    "${CC:-gcc}" -shared -fPIC -x c - -o "$site/jax_cuda12_plugin/_versions.so" \
+        -Wl,--disable-new-dtags -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int cudnnCreate(void **handle) {
+    char name[64];
+    snprintf(name, sizeof(name), "lib%s.so.%d", "cudnn", 9);
+    return ((int (*)(void **))dlsym(dlopen(name, RTLD_NOW), "cudnnCreate"))(handle);
+}
+END
+    run -1 unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh "$CMD" scan --json env
+    is "$(jq -c '.reports[0].findings[0] | [.id, ([.fix[] | select(.action == "install")][0] | .command, .checked)]' <<<"$output")" \
+        "[\"library-not-found\",\"pip install 'nvidia-cudnn-cu12<10.0,>=9.8'\",\"replayed\"]"
+}
+
 @test "cudnn-frontend: a copy in LD_LIBRARY_PATH by its path, else the wheel, else what the loader finds" {
     make_environment 9.9.0 '>=9.8'
     rm -r "$site"/frame*

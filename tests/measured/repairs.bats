@@ -275,3 +275,35 @@ export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
     typed_repairs 8907 venv/bin/python main.py
     [[ $stderr == "whichcudnn: ok: cuDNN 8.9.7 (nvidia-cudnn-cu12) for cupy-cuda12x 13.6.0"* ]]
 }
+
+# As TensorFlow and PyTorch in one environment, one for CUDA 12, one for CUDA 13: each had a repair that broke the other.
+@test "two hosts whose wheels of cuDNN share a folder: an environment for each, by run and by scan" {
+    unshare -Urm true || skip "no namespaces of users here"
+    wheelhouse "$PWD/wheels" nvidia-cudnn-cu12==9.10.2.21 nvidia-cudnn-cu13==9.20.0.48
+    uv_environment venv jax-cuda12-plugin==0.10.2 jax-cuda13-plugin==0.10.2 nvidia-cuda-runtime-cu12==12.9.79 \
+        nvidia-cuda-runtime==13.0.96
+    for wheel in "$PWD"/wheels/*cu13*.whl "$PWD"/wheels/*cu12*.whl; do
+        uv pip install -q --python venv/bin/python --no-deps "$wheel"
+    done
+    for cuda in 12 13; do
+        jax_program | sed "s/cuda12/cuda$cuda/" >main.py
+        rm -rf log
+        run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --log log/ -- venv/bin/python main.py
+        echo "$stderr"
+        [[ $stderr == "whichcudnn: error["*"suggestion take an environment of its own for each of the two"* ]]
+        run -1 "${alone[@]}" "$WHICHCUDNN" report --json log
+        [ "$(jq -c '[.findings[].fix[] | select(.checked == "replayed")]' <<<"$output")" = "[]" ]
+    done
+    run -1 "${alone[@]}" "$WHICHCUDNN" scan --json venv
+    [ "$(jq -c '[.reports[].findings[].fix[] | select(.checked == "replayed")]' <<<"$output")" = "[]" ]
+    "${alone[@]}" "$WHICHCUDNN" scan venv | grep -q "another package there requires what it takes away"
+    # Which is what repairs: one environment for each.
+    for cuda in 12 13; do
+        uv_environment "venv$cuda" "jax-cuda$cuda-plugin==0.10.2" nvidia-cuda-runtime-cu12==12.9.79 \
+            nvidia-cuda-runtime==13.0.96 "$(echo "$PWD"/wheels/*"cu$cuda"*.whl)"
+        jax_program | sed "s/cuda12/cuda$cuda/" >main.py
+        run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --fail-on=warning -- "venv$cuda/bin/python" main.py
+        echo "$stderr"
+        [[ $stderr == "whichcudnn: ok: "* ]]
+    done
+}

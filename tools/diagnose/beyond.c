@@ -38,13 +38,6 @@ static bool is_package(const struct wc_object *o) {
                                  o->r.installation_kind == WC_installation_kind_CONDA);
 }
 
-static const struct wc_object *facade_there(const struct wc_stack *s,
-                                            const struct wc_finding_record *f) {
-    const struct wc_object *library = wc_stack_object(s, f->object);
-
-    return wc_is_cudnn(library) ? library : WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
-}
-
 static const char *site_of(struct wc_arena *memory, const struct wc_object *host) {
     const char *path = wc_path_of(host);
     const size_t n = path ? wc_environment_length(path) : 0;
@@ -55,7 +48,8 @@ static const char *site_of(struct wc_arena *memory, const struct wc_object *host
 
 static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
                              const struct wc_finding_record *f) {
-    const struct wc_object *host = wc_stack_object(s, f->host);
+    const struct wc_object *host = wc_stack_object(s, f->host),
+                           *library = wc_stack_object(s, f->object);
     const char *file = wc_fact_value(f, WC_FACT_WHICH_NEEDS) || wc_fact_value(f, WC_FACT_MISSING)
                            ? wc_fact_value(f, WC_FACT_ASKED_FOR)
                            : NULL;
@@ -66,12 +60,14 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
         return e;
     }
     if (!host)
-        host = wc_stack_object(s, f->object);
+        host = library;
     if (!host || wc_is_cudnn(host))
         return e;
+    if (!wc_is_cudnn(library))
+        library = WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
     e.name = is_package(host) ? host->r.installation : wc_base_name(wc_name_of(host));
     if (is_package(host))
-        e.value = releases_for(memory, s, host, facade_there(s, f));
+        e.value = releases_for(memory, s, host, library);
     if (*e.value) /* without, nobody knows what to install */
         e.environment = site_of(memory, host);
     return e;

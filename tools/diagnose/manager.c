@@ -115,11 +115,6 @@ static void find_root(struct asking *a) {
     a->root = *above(a, lib) ? above(a, lib) : "/";
 }
 
-static bool is_of_many(const struct asking *a) {
-    return strcmp(a->root, "/usr") == 0 || strcmp(a->root, "/usr/local") == 0 ||
-           strcmp(wc_base_name(a->root), ".local") == 0;
-}
-
 static void find_python(struct asking *a) {
     const bool of_venv = is_there(a, format(a, "%s/pyvenv.cfg", a->root));
     const char *of_path = directory_with(a, a->version);
@@ -127,8 +122,10 @@ static void find_python(struct asking *a) {
     const bool is_foreign =
         !of_venv && of_path && is_there(a, format(a, "%s/pyvenv.cfg", above(a, of_path)));
     /* What lies in /usr/local/lib or in a home may be of another prefix's Python. */
+    const bool of_many = strcmp(a->root, "/usr") == 0 || strcmp(a->root, "/usr/local") == 0 ||
+                         strcmp(wc_base_name(a->root), ".local") == 0;
     const char *places[] = {format(a, "%s/bin", a->root), is_foreign ? NULL : of_path,
-                            is_foreign && !is_of_many(a) ? NULL : "/usr/bin"};
+                            is_foreign && !of_many ? NULL : "/usr/bin"};
     const char *names[] = {of_venv ? "python" : a->version, is_foreign ? a->version : "python3"};
 
     for (size_t i = 0; i < (of_venv ? 1 : 3); i++)

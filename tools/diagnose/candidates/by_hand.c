@@ -119,14 +119,6 @@ static struct entries cudas_of(struct making *m) {
     return all;
 }
 
-/* Where nothing in the process says it, the directory may, "cuda-12.4/lib64", or the toolkit. NULL:
- * nothing says it. */
-static const char *cuda_for(struct making *m, const char *directory) {
-    const int32_t there = cuda_in(m, directory), cuda = there > 0 ? there : toolkit_of(m).cuda;
-
-    return cuda > 0 ? make_format(m, "%d", cuda) : NULL;
-}
-
 /* ---- which releases ---- */
 
 /* The set as archives for that CUDA (NULL: not known) have it: none that was not made for it yet.
@@ -203,8 +195,10 @@ static void add_releases(struct making *m, const struct entries *specs, const ch
                          const char *cuda) {
     const char *there = release_in(m, directory);
     struct edit e = {.kind = EDIT_RESTORE, .name = "cudnn", .value = there, .path = directory};
+    const int32_t of_directory = cuda_in(m, directory); /* "cuda-12.4/lib64" */
+    const int32_t known = of_directory > 0 ? of_directory : toolkit_of(m).cuda;
 
-    e.target = cuda ? cuda : cuda_for(m, directory);
+    e.target = cuda || known <= 0 ? cuda : make_format(m, "%d", known);
     if (there)
         make_one(m, e);
     /* Of one that is damaged the same is wanted once more, of whatever release it was. */
