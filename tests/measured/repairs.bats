@@ -307,3 +307,29 @@ export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
         [[ $stderr == "whichcudnn: ok: "* ]]
     done
 }
+
+# Five public threads of 2025 and 2026. What the loader sees is two libraries that were found: the message says it.
+@test "cudnn-frontend 1.16 and libcudart of two releases of CUDA: what is printed, explained, and its command" {
+    unshare -Urm true || skip "no namespaces of users here"
+    wheelhouse "$PWD/wheels" nvidia-cudnn-cu12==9.10.2.21
+    environment venv nvidia-cudnn-frontend==1.16.0 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-runtime==13.0.96 \
+        "$(echo "$PWD"/wheels/*.whl)"
+    export LD_LIBRARY_PATH=$site/nvidia/cuda_runtime/lib:$site/nvidia/cu13/lib
+    cat >main.py <<'END'
+import cudnn
+g = cudnn.pygraph(io_data_type=cudnn.data_type.HALF, intermediate_data_type=cudnn.data_type.FLOAT,
+                  compute_data_type=cudnn.data_type.FLOAT)
+q, k, v = (g.tensor(name=n, dim=[2, 4, 64, 64], stride=[16384, 4096, 64, 1]) for n in "qkv")
+o, _ = g.sdpa(name="s", q=q, k=k, v=v, is_inference=True, attn_scale=0.1, use_causal_mask=False)
+o.set_output(True).set_dim([2, 4, 64, 64]).set_stride([16384, 4096, 64, 1])
+g.validate()
+END
+    run -1 "${alone[@]}" venv/bin/python main.py
+    echo "$output"
+    [[ $output == *"Multiple libcudart libraries found: libcudart.so.12 and libcudart.so.13"* ]]
+    typed=$("$WHICHCUDNN" explain --text - <<<"$output" | sed -n 's/^  next *//p')
+    [ "$typed" = "python -m pip install 'nvidia-cudnn-frontend>=1.25'" ]
+    (unset PIP_NO_INDEX && PATH=$PWD/venv/bin:$PATH && eval "${typed/install/install -q --no-deps}")
+    run -0 "${alone[@]}" "$WHICHCUDNN" run --quiet --log log/ -- venv/bin/python main.py
+    [[ $output != *RuntimeError* ]]
+}
