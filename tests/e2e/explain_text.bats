@@ -112,11 +112,45 @@ END
     # It ended for a version that its rule takes: another rule refused it.
     sed 's/9\.3\.0/9.0.0/' printed >newer
     run -1 text newer logs
-    [[ $output == *"text and log say: runtime-too-new"*"refused: Only the version it was built with"* ]]
+    [[ $output == *"too new for 9.0.0. Only the version it was built with"*"text and log say: runtime-too-new"* ]]
     # Its twin: the same failure with one version explains nothing.
     sed -i 's/9\.3\.0/9.1.0/' printed
     run -4 text printed logs
-    [[ $output == *"The log has none of the findings"*"unexplained: "* ]]
+    [[ $output == *"The log has none of the findings"*"unexplained: "*$'\n  next     whichcudnn report -v LOG\n'* ]]
+    [[ $output != *"explain --text"* ]]
+}
+
+@test "a check in the words of its author: both versions, and the repair that the log plays" {
+    make_standin "${WITH_GPU[@]}" --layout pip --distribution nvidia-cudnn-cu12 --build 70 9.1.0 \
+        venv/lib/python3.11/site-packages
+    printf 'home = /usr/bin\n' >venv/pyvenv.cfg
+    build_host lazy "$PWD/venv/lib/python3.11/site-packages/nvidia/cudnn/lib" \
+        venv/lib/python3.11/site-packages/host
+    WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$PWD/run.jsonl LD_PRELOAD=$SHIM \
+        venv/lib/python3.11/site-packages/host >/dev/null
+    for words in "cuDNN grouped_mm_bf16 requires backend version >= 92100, found 90100" \
+        "cuDNN >= 9.21.0 (92100) needed" "cudnn_batch_prefill requires backend version >= 92100 (9.21.0), found 90100." \
+        "cuDNN runtime >= 9.21.0, found version 9.1.0"; do
+        echo "RuntimeError: $words" >printed
+        run text printed run.jsonl
+        if [[ $words != *found* ]]; then # it does not say what it found: nothing is judged
+            is "$status" 0
+            continue
+        fi
+        is "$status" 1
+        [[ $output == *"text and log say: runtime-too-old"* ]]
+        [[ $output == *"error[runtime-too-old]: host got cuDNN 9.1.0"*"9.21"* ]]
+        [[ $output == *"  fix  "*"pip install 'nvidia-cudnn-cu12"*"replayed: gives 9.2"* ]]
+    done
+    # The release that is printed is no longer refused.
+    rm -r venv/lib/python3.11/site-packages/nvidia*
+    make_standin "${WITH_GPU[@]}" --layout pip --distribution nvidia-cudnn-cu12 --build 1 9.21.0 \
+        venv/lib/python3.11/site-packages
+    WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$PWD/repaired.jsonl LD_PRELOAD=$SHIM \
+        venv/lib/python3.11/site-packages/host >/dev/null
+    run -0 text printed repaired.jsonl
+    [[ $output == *"line 1 is of another run than repaired.jsonl"* ]]
+    [[ $output == *"ok: cuDNN 9.21.0"* ]]
 }
 
 @test "a text of another run than the log: said, and its numbers do not count" {

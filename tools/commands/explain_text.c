@@ -209,6 +209,9 @@ static void judged_begin(struct judged *j, const struct messages *m, const char 
     for (size_t i = 0; i < j->n; i++) {
         text_into_log(m, file, j->in.logs.processes[i]);
         report_make(&j->reports[i], j->in.logs.processes[i]);
+        report_plan(&j->reports[i]);
+        if (j->reports[i].conclusion.verdict == WC_verdict_UNEXPLAINED) /* not this command again */
+            j->reports[i].conclusion.next = "whichcudnn report -v LOG";
         j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
     }
     if (j->n > 0)
