@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Files that do not open, whatever their names, as the last thing before a bad end.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    mkdir whole old
+    library whole/libshared.so.1 'int one(void) { return 1; } int two(void) { return 2; }'
+    library old/libshared.so.1 'int one(void) { return 1; }'
+}
+
+library() { # FILE TEXT [FLAG...]
+    gcc -shared -fPIC -Wl,-soname,"${1##*/}" -o "$1" -x c - -x none "${@:3}" <<<"$2"
+}
+
+# What calls both functions, the second one when it is called, and has them from whole/.
+calls() { # OUT TEXT [FLAG...]
+    gcc -o "$1" -x c - -x none "${@:3}" -Wl,-z,lazy whole/libshared.so.1 -Wl,-rpath,"${RPATH:-$PWD/whole}" \
+        -Wl,--enable-new-dtags <<<"int one(void); int two(void); $2"
+}
+
+# python with a cuDNN in it, and then those words.
+with_cudnn() { # STATUS WORDS
+    [ -d cudnn ] || make_standin --create-status 0 9.1.0 cudnn
+    run "-$1" "$CMD" run --log "$PWD/logs/" -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/cudnn/libcudnn.so.9'); $2"
+}
+
+@test "a file of any name that does not open, as the last thing before a bad end, is the finding" {
+    mkdir loop
+    ln -s libother.so.1 loop/libother.so.1
+    : >libempty.so
+    with_cudnn 1 "ctypes.CDLL('$PWD/loop/libother.so.1')"
+    [[ $output == *"error[bad-file]: "*"libother.so.1, which is a link that leads nowhere"*"  suggestion "* ]]
+    with_cudnn 1 "ctypes.CDLL('$PWD/libempty.so')"
+    [[ $output == *"error[bad-file]: "*"libempty.so, which is empty"*"  suggestion copy $PWD/libempty.so anew"* ]]
+    cp whole/libshared.so.1 libempty.so
+    with_cudnn 0 "ctypes.CDLL('$PWD/libempty.so')"
+    # Caught, and the program ends well, or for something else: no finding.
+    : >libempty.so
+    for then in "" "; ctypes.CDLL('$PWD/whole/libshared.so.1'); import sys; sys.exit(0)"; do
+        with_cudnn 0 "
+try: ctypes.CDLL('$PWD/libempty.so')
+except OSError: pass
+pass$then"
+        [[ $output == *"ok: cuDNN 9.1.0"* && $output != *"bad-file"* ]]
+    done
+}
+
+@test "a file of any name that the system refuses, as the last thing before a bad end" {
+    [ "$(id -u)" -eq 0 ] || skip "only root can run it as another user"
+    local logs; logs=$(mktemp -d) && chmod 777 "$logs" # where another user gets to
+    make_standin --create-status 0 9.1.0 "$logs"
+    cp whole/libshared.so.1 "$logs/libclosed.so"
+    chmod 600 "$logs/libclosed.so"
+    cat >opens.c <<'C'
+#include <dlfcn.h>
+int main(int count, char **words) {
+    for (int i = 1; i < count; i++)
+        if (!dlopen(words[i], RTLD_NOW))
+            return dlerror() != 0;
+    return 0;
+}
+C
+    gcc -o "$logs/opens" opens.c -ldl
+    as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+    as_nobody test -x "$CMD" -a -x "$logs/opens" || skip "another user does not get here"
+    run -1 as_nobody "$CMD" run --log "$logs" -- "$logs/opens" "$logs/libcudnn.so.9" "$logs/libclosed.so"
+    [[ $output == *"error[refused-by-system]: "*"libclosed.so"* ]]
+    chmod 644 "$logs/libclosed.so"
+    run -0 as_nobody "$CMD" run --log "$logs" -- "$logs/opens" "$logs/libcudnn.so.9" "$logs/libclosed.so"
+    rm -r "$logs"
+}
