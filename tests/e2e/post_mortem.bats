@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# Files that do not open, whatever their names, as the last thing before a bad end.
+# What a process ended with, whatever its name: files that do not open, functions that no library has.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -26,6 +26,17 @@ calls() { # OUT TEXT [FLAG...]
 with_cudnn() { # STATUS WORDS
     [ -d cudnn ] || make_standin --create-status 0 9.1.0 cudnn
     run "-$1" "$CMD" run --log "$PWD/logs/" -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/cudnn/libcudnn.so.9'); $2"
+}
+
+@test "an extension that dlopen refuses for a function: a repair only where a file has the function" {
+    calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
+    export LD_LIBRARY_PATH=$PWD/old
+    with_cudnn 1 "ctypes.CDLL('$PWD/extension.so', 2)"
+    [[ $output == *"error[symbol-version-not-found]"*"two is in none"*"  fix       unset LD_LIBRARY_PATH"* ]]
+    (unset LD_LIBRARY_PATH && with_cudnn 0 "ctypes.CDLL('$PWD/extension.so', 2)")
+    cp old/libshared.so.1 whole/libshared.so.1
+    with_cudnn 1 "ctypes.CDLL('$PWD/extension.so', 2)"
+    [[ $output == *"error[symbol-version-not-found]"*"two is in none"*"  suggestion "* && $output != *"  fix  "* ]]
 }
 
 @test "a file of any name that does not open, as the last thing before a bad end, is the finding" {

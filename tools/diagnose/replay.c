@@ -347,18 +347,20 @@ static const char *name_for(struct play *p, const struct replay_request *q,
                : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
 }
 
-/* The loader refused it for a function of cuDNN's: that depends on what came in before, and on who
- * sees it, not on the files of the request. */
-static bool is_of_function(const struct replay_request *q) {
+/* The loader refused it for a function: that depends on what came in before, and on who sees it,
+ * not on the files of the request. Of cuDNN's any that is missing counts. */
+static bool lacks_function(struct play *p, const struct replay_request *q, const struct loaded *o) {
     const struct wc_said *said = q->failure ? &q->failure->said : NULL;
 
-    return said && !q->by_known_library && said->symbol && !said->version &&
-           wc_function_find(said->symbol) != WC_NO_FUNCTION;
+    if (!o || !said || q->by_known_library || !said->symbol || said->version)
+        return false;
+    return loader_sim_unseen(&p->sim, o,
+                             wc_is_function_of_cudnn(said->symbol) ? NULL : said->symbol);
 }
 
 static bool is_refused(struct play *p, struct replay_request *q, const struct loaded *o,
                        const struct replay_got *got) {
-    const bool unseen = o && is_of_function(q) && loader_sim_unseen(&p->sim, o);
+    const bool unseen = lacks_function(p, q, o);
 
     if (p->first) {
         q->first = *got;

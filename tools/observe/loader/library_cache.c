@@ -231,7 +231,7 @@ struct elf_file *library_cache_elf_file(struct library_cache *w, const struct li
 }
 
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
-    if (!b->elf_file)
+    if (l && !b->elf_file)
         elf_file_close(l);
 }
 

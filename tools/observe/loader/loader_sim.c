@@ -348,8 +348,7 @@ static bool defines(struct loader_sim *g, const struct loaded *o, const char *fu
     struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
     const bool found = l && wc_elf_defines(&l->image, function);
 
-    if (l)
-        library_cache_elf_file_end(o->library, l);
+    library_cache_elf_file_end(o->library, l);
     return found;
 }
 
@@ -448,7 +447,7 @@ static void see_needed(const struct loader_sim *g, bool *seen) {
     }
 }
 
-const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o) {
+const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, const char *function) {
     struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
     bool *seen = must_allocate((g->n + 1) * sizeof(*seen));
     const char *unseen = NULL;
@@ -459,10 +458,11 @@ const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o) {
                   how == WC_operation_PRELOAD;
     }
     see_needed(g, seen);
-    if (l && l->error == WC_ELF_OK)
+    if (function)
+        unseen = is_defined(g, seen, function, true) ? NULL : function;
+    else if (l && l->error == WC_ELF_OK)
         unseen = undefined(g, &l->image, seen);
-    if (l)
-        library_cache_elf_file_end(o->library, l);
+    library_cache_elf_file_end(o->library, l);
     free(seen);
     return unseen;
 }

@@ -83,9 +83,9 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 void loader_sim_check_symbols(struct loader_sim *g);
 /* A dlopen lets all see the functions of that object, and of what it needs. */
 void loader_sim_show(struct loader_sim *g, const struct loaded *o);
-/* A function of cuDNN's that the object imports and finds nowhere: neither in what was there at the
- * start, nor in what all see, nor in what it needs. NULL: there is none. */
-const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o);
+/* A function of cuDNN's that the object imports (NULL), or that one, and finds nowhere: neither in
+ * what was there at the start, nor in what all see, nor in what it needs. NULL: there is none. */
+const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, const char *function);
 /* What the loader says of a library that it did not find; the caller frees. */
 char *loader_sim_not_found(const char *name);
 /* How many objects come in before anything of the program runs. */
