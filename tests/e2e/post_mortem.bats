@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What a process ended with, whatever its name: files that do not open, functions that no library has.
+# What ended a process outside of dlopen and dlsym: at its start, or at the call of a function that is
+# bound lazily; and files that do not open, whatever their names.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -28,6 +29,32 @@ with_cudnn() { # STATUS WORDS
     run "-$1" "$CMD" run --log "$PWD/logs/" -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/cudnn/libcudnn.so.9'); $2"
 }
 
+@test "a function that is bound lazily is in no library that was loaded: the repair is played, and repairs" {
+    calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
+    export LD_LIBRARY_PATH=$PWD/old
+    with_cudnn 127 "ctypes.CDLL('$PWD/extension.so', 1).both()"
+    [[ $output == *"symbol lookup error"* ]]
+    [[ $output == *"error[symbol-version-not-found]: extension.so was linked with other libraries"*"two"* ]]
+    [[ $output == *"  fix       unset LD_LIBRARY_PATH"*"replayed"* ]]
+    unset LD_LIBRARY_PATH
+    with_cudnn 0 "ctypes.CDLL('$PWD/extension.so', 1).both()"
+    [[ $output == *"ok: cuDNN 9.1.0"* ]]
+}
+
+@test "the same of a library of CUDA; where no file has the function, no command is printed" {
+    library whole/libcublasLt.so.12 'int cublasLtNewest(void) { return 0; }'
+    library old/libcublasLt.so.12 'int cublasLtOlder(void) { return 0; }'
+    library extension.so 'int cublasLtNewest(void); int call(void) { return cublasLtNewest(); }' -Wl,-z,lazy \
+        whole/libcublasLt.so.12 -Wl,-rpath,"$PWD/whole"
+    export LD_LIBRARY_PATH=$PWD/old
+    with_cudnn 127 "ctypes.CDLL('$PWD/extension.so', 1).call()"
+    [[ $output == *"error[symbol-version-not-found]"*"cublasLtNewest"*"  fix       unset LD_LIBRARY_PATH"* ]]
+    cp old/libcublasLt.so.12 whole/libcublasLt.so.12
+    with_cudnn 127 "ctypes.CDLL('$PWD/extension.so', 1).call()"
+    [[ $output == *"error[symbol-version-not-found]"*"cublasLtNewest"* && $output != *"  fix  "* ]]
+    [[ $output == *"  suggestion "*"not replayed: "* ]]
+}
+
 @test "an extension that dlopen refuses for a function: a repair only where a file has the function" {
     calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
     export LD_LIBRARY_PATH=$PWD/old
@@ -37,6 +64,37 @@ with_cudnn() { # STATUS WORDS
     cp old/libshared.so.1 whole/libshared.so.1
     with_cudnn 1 "ctypes.CDLL('$PWD/extension.so', 2)"
     [[ $output == *"error[symbol-version-not-found]"*"two is in none"*"  suggestion "* && $output != *"  fix  "* ]]
+}
+
+@test "a status of 127 that is the program's own names no function" {
+    calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
+    with_cudnn 127 "import sys; ctypes.CDLL('$PWD/extension.so').both(); sys.exit(127)"
+    [[ $output == *"unexplained"* && $output != *"symbol"* ]]
+    run -127 "$CMD" run -- sh -c nosuchcommand
+    [[ $output != *"undefined symbol"* ]]
+}
+
+@test "a program that ended at its start, or soon after it: the file that does not serve, and why" {
+    local ends="whichcudnn: not observed: it ended in the loader: "
+    calls program 'int main(void) { one(); return two() - 2; }'
+    LD_LIBRARY_PATH=$PWD/old run -127 "$CMD" run -- ./program
+    [[ $output == *"$ends$PWD/program: undefined symbol: two"* ]]
+    run -0 "$CMD" run -- ./program
+    mkdir loop empty cut text
+    ln -s libshared.so.1 loop/libshared.so.1
+    : >empty/libshared.so.1
+    : >file
+    head -c 32 whole/libshared.so.1 >cut/libshared.so.1
+    echo "version https://git-lfs.github.com/spec/v1" >text/libshared.so.1
+    for row in "loop/libshared.so.1 is a link that leads to itself" "empty/libshared.so.1 is empty" \
+        "file is no directory" "cut/libshared.so.1 is a library that is cut short" "text/libshared.so.1 is a "; do
+        RPATH=$PWD/${row%%[/ ]*} calls program 'int main(void) { one(); return two() - 2; }'
+        run -127 "$CMD" run -- ./program
+        [[ $output == *"${ends}libshared.so.1, which $PWD/program needs, was not found: $PWD/$row"* ]]
+    done
+    RPATH=$PWD/nowhere calls program 'int main(void) { one(); return two() - 2; }'
+    run -127 "$CMD" run -- ./program
+    [[ $output == *"${ends}libshared.so.1, which $PWD/program needs, was not found" ]]
 }
 
 @test "a file of any name that does not open, as the last thing before a bad end, is the finding" {

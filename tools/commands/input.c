@@ -66,7 +66,7 @@ static void look_at_last_requests(struct inputs *s, size_t since) {
     for (size_t i = since; i < s->logs.process_count; i++) {
         const struct wc_sink to = source_sink(s->logs.processes[i]);
         if (may_be_looked_at(s->logs.processes[i]))
-            last_request_emit(s->logs.processes[i], &to);
+            last_request_emit(s->logs.processes[i], false, &to);
     }
 }
 

@@ -44,7 +44,8 @@ static void try_objects(struct loader_sim *g, size_t from) {
 }
 
 static bool ask_again(struct loader_sim *g, const struct source *log,
-                      const struct wc_failure_record *last, const struct wc_sink *to) {
+                      const struct wc_failure_record *last, bool binding,
+                      const struct wc_sink *to) {
     const char *program = g->program->about.path;
     struct loader_sim_emitter t = {.to = *to};
     const struct loaded *by = g->program;
@@ -58,11 +59,17 @@ static bool ask_again(struct loader_sim *g, const struct source *log,
         try_objects(g, before);
     number_behind(&t, &log->stack, last->request);
     any = loader_sim_emit_damaged(g, &t);
+    if (!any && binding) {
+        WC_EACH(o, log->stack.objects) /* what others let it see */
+            if (o->r.mapped && o->r.path)
+                loader_sim_open(g, o->r.path, NULL);
+        any = loader_sim_emit_unbound(g, &t, last);
+    }
     loader_sim_emitter_end(&t);
     return any;
 }
 
-bool last_request_emit(const struct source *log, const struct wc_sink *to) {
+bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to) {
     const char *program = log->stack.process.executable;
     struct library_cache library_cache;
     struct loader_sim loading;
@@ -75,7 +82,7 @@ bool last_request_emit(const struct source *log, const struct wc_sink *to) {
     environment = environment_of(&log->stack);
     library_cache_begin(&library_cache, NULL);
     if (loader_sim_begin(&loading, &library_cache, program, environment, NULL)) {
-        any = ask_again(&loading, log, &last.u.failure, to);
+        any = ask_again(&loading, log, &last.u.failure, binding, to);
         loader_sim_end(&loading);
     }
     library_cache_end(&library_cache);

@@ -9,6 +9,11 @@
 #include "core/records/library.h"
 #include "tools/observe/log/source.h"
 
+#define LOADER_STATUS                                                                              \
+    127 /* with which glibc's loader ends a program that it cannot start, or bind */
+
 /* What the loader would have met that is damaged, as records: a failure and the file each. The log
- * has what it asked for; files are looked at as they are now. False: nothing. */
-bool last_request_emit(const struct source *log, const struct wc_sink *to);
+ * has what it asked for; files are looked at as they are now. binding: the status was the loader's;
+ * where nothing is damaged, it may have ended at a function that is in no library. False: nothing.
+ */
+bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to);

@@ -67,10 +67,11 @@ static void look_at_last_requests(const struct child_logs *logs,
     for (size_t i = 0; i < logs->n; i++) {
         struct source *log = logs->found[i];
         const struct wc_sink to = {append, log};
-        bool may_be =
-            log == logs->own ? o->ending == WC_ending_SIGNALED : process_state(log) != PROCESS_RUNS;
+        bool binding = log == logs->own && o->exit_status == LOADER_STATUS;
+        bool may_be = log == logs->own ? binding || o->ending == WC_ending_SIGNALED
+                                       : process_state(log) != PROCESS_RUNS;
         if (may_be && !log->stack.has_summary)
-            last_request_emit(log, &to);
+            last_request_emit(log, binding, &to);
     }
 }
 

@@ -12,12 +12,12 @@
 #include "outcome.h"
 #include "shell_script.h"
 #include "startup_trial.h"
+#include "tools/commands/last_request.h"
 #include "tools/observe/log/first_records.h"
 #include "tools/observe/not_preloadable.h"
 #include "tools/util/program.h"
 
-#define LOADER_STATUS 127 /* with which glibc's loader ends a program that it cannot start */
-#define VERSION_STATUS 1  /* the same for want of a symbol version */
+#define VERSION_STATUS 1 /* the same for want of a symbol version */
 
 struct startup {
     const char *program;
@@ -104,16 +104,10 @@ static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *
 }
 
 /* NULL: nothing is. */
-static char *missing_of(const struct loader_sim *s) {
-    const struct loader_sim_missing *m = s->missing;
+static char *missing_of(struct loader_sim *s) {
+    OWNED char *why = loader_sim_why_ended(s);
 
-    if (s->missing_count == 0)
-        return NULL;
-    return m->refused ? must_format("it ended in the loader: the system does not let it have %s: "
-                                    "%s",
-                                    m->found->about.path, strerror(m->refused))
-                      : must_format("it ended in the loader: %s, which %s needs, was not found",
-                                    m->name, m->by->search.path);
+    return why ? must_format("it ended in the loader: %s", why) : NULL;
 }
 
 /* *reason: which library is missing, where the status is the loader's. The caller frees both. */

@@ -88,6 +88,10 @@ void loader_sim_show(struct loader_sim *g, const struct loaded *o);
 const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, const char *function);
 /* What the loader says of a library that it did not find; the caller frees. */
 char *loader_sim_not_found(const char *name);
+/* What ended it in the loader, a clause: what was not found, and why a file of that name does not
+ * serve ("PATH is empty"), or was refused, or a function that no library has. By this machine's
+ * files. NULL: nothing is known. The caller frees. */
+char *loader_sim_why_ended(struct loader_sim *g);
 /* How many objects come in before anything of the program runs. */
 size_t loader_sim_startup(const struct loader_sim *g);
 /* The system refuses that one of them: the loader ends there. */
@@ -115,4 +119,8 @@ struct loader_sim_emitter {
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
 /* The same of what is damaged, or refused, alone. False: nothing is. */
 bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t);
+/* A function that an object imports and none defines ended the process: bound lazily, when it was
+ * called. Told as if the last request had been refused for it. False: there is none. */
+bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
+                             const struct wc_failure_record *last);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

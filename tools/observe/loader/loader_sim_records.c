@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/records/mapping.h"
@@ -324,6 +325,88 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
             any = true;
         }
     return any;
+}
+
+/* The first import without a symbol version that none of the n objects defines; NULL: none. */
+static const char *first_unbound(const struct wc_elf_image *e, struct elf_file *const *all,
+                                 size_t n) {
+    const uint32_t end = wc_elf_imports_end(e);
+    struct wc_elf_symbol import;
+
+    for (uint32_t k = 1; k < end; k++) {
+        bool found = !wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
+                     import.version_file;
+        for (size_t i = 0; i < n && !found; i++)
+            found = all[i] && wc_elf_defines(&all[i]->image, import.name);
+        if (!found)
+            return import.name;
+    }
+    return NULL;
+}
+
+/* In the loader's words; each file is opened once. NULL: there is none. */
+static char *unbound(const struct loader_sim *g) {
+    struct elf_file **all = must_allocate((g->n + 1) * sizeof(struct elf_file *));
+    char *words = NULL;
+
+    for (size_t i = 0; i < g->n; i++)
+        all[i] = library_cache_elf_file(g->library_cache, g->objects[i]->library);
+    for (size_t i = 0; i < g->n && !words; i++) {
+        const char *function = all[i] ? first_unbound(&all[i]->image, all, g->n) : NULL;
+        if (function)
+            words = must_format("%s: undefined symbol: %s", g->objects[i]->about.path, function);
+    }
+    for (size_t i = 0; i < g->n; i++)
+        library_cache_elf_file_end(g->objects[i]->library, all[i]);
+    free(all);
+    return words;
+}
+
+/* NULL: nothing stands there, or nothing is wrong with it. */
+static char *fault_of(const struct loader_sim *g, const char *path) {
+    const struct wc_files *files = &g->library_cache->disk.files;
+    struct wc_file_check check;
+    struct stat facts;
+    const int error = stat(path, &facts) == 0 ? 0 : errno;
+
+    if (error == ENOTDIR)
+        return must_format("%.*s is no directory", (int)wc_dir_length(path), path);
+    if (!wc_file_check(files, path, g->search.machine, &check) || !check.fault)
+        return NULL;
+    return must_format("%s is %s", path,
+                       error == ELOOP ? "a link that leads to itself" : check.what);
+}
+
+char *loader_sim_why_ended(struct loader_sim *g) {
+    const struct loader_sim_missing *m = g->missing;
+    const char *path;
+    OWNED char *fault = NULL;
+
+    if (!g->missing_count)
+        return unbound(g);
+    if (m->refused)
+        return must_format("the system does not let it have %s: %s", m->found->about.path,
+                           strerror(m->refused));
+    wc_replay_run(&g->replay, &g->search, &m->by->search, m->name, g->scratch, WC_SEARCH_SCRATCH);
+    for (size_t i = 0; !fault && (path = wc_replay_wanted(&g->replay, i, m->name)); i++)
+        fault = fault_of(g, path);
+    return must_format("%s, which %s needs, was not found%s%s", m->name, m->by->search.path,
+                       fault ? ": " : "", fault ? fault : "");
+}
+
+bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
+                             const struct wc_failure_record *last) {
+    OWNED char *text = unbound(g);
+    struct wc_record record;
+
+    if (!text)
+        return false;
+    wc_record_begin(&record, WC_KIND_failure);
+    record.u.failure = *last;
+    record.u.failure.text = text;
+    record.u.failure.inferred = true;
+    t->to.add(t->to.ctx, &record);
+    return true;
 }
 
 void loader_sim_emitter_end(struct loader_sim_emitter *t) {
