@@ -137,6 +137,8 @@ void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_fil
 void wc_case_own_search(struct wc_case *c, const struct wc_searched *f);
 /* Each directory that was looked into, and what stands there; f NULL: nothing. */
 void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
+/* That LD_LIBRARY_PATH was set behind the start, where it would have led to the library. */
+void wc_case_later(struct wc_case *c, const struct wc_searched *f);
 
 /* ---- the loader's words ---- */
 

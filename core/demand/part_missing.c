@@ -107,8 +107,10 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
         c->effect = WC_EFFECT_DOUBTED;
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-incomplete", NULL);
     WC_EACH(f, d->s->failures)
-        if (is_request(d->s, f, facade, &n) && listed(&m, n.part))
+        if (is_request(d->s, f, facade, &n) && listed(&m, n.part)) {
             wc_case_request(c, f);
+            wc_case_later(c, wc_search_in_vain(d->s, f));
+        }
     wc_case_end(c);
 }
 

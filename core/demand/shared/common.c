@@ -58,7 +58,7 @@ const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc
                                                     : NULL;
 }
 
-static void case_later(struct wc_case *c, const struct wc_searched *f) {
+void wc_case_later(struct wc_case *c, const struct wc_searched *f) {
     const struct wc_candidate *later = wc_later_of(c->d->s, f);
 
     if (!later)
@@ -89,7 +89,7 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f) {
     WC_EACH(directory, f->r.searched)
         wc_case_fact(c, WC_FACT_SEARCHED, *directory, "the loader's rules");
     candidates(c, f);
-    case_later(c, f);
+    wc_case_later(c, f);
 }
 
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o) {
@@ -155,7 +155,7 @@ static void case_found(struct wc_case *c, const struct wc_object *o) {
                  "the loader's rules");
     if (o->r.role == WC_role_FACADE)
         candidates(c, f);
-    case_later(c, f);
+    wc_case_later(c, f);
 }
 
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o) {

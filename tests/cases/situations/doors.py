@@ -65,6 +65,23 @@ def the_variable_is_changed_too_late(w, how, checked, found):
     w.repairs("set-variable", maps=right / "libcudnn.so.9")
 
 
+@case("A205-parts-are-searched-by-a-variable-that-was-set-too-late")
+def the_variable_for_the_parts_is_set_too_late(w):
+    """A package has a facade and no parts (coiled/feedback#320); the script names the directory of a
+    whole set in LD_LIBRARY_PATH before its imports, which the loader no longer reads."""
+    release = w.release("9.1", "9.20")
+    whole = w.directory(release)
+    alone = {"only": ["facade"], "options": ["--no-path"]} if w.faulty else {}
+    bundle = w.directory(release, w.site / "bundle/lib", **alone)
+    host = w.host("plain", release, linked=False)
+    host.does(f"set:LD_LIBRARY_PATH={whole}", f"open:{bundle}/libcudnn.so.9", "version", "create")
+    w.says("Cannot load symbol cudnn", ends="SIGABRT")
+    w.finds("part-missing", "graph", bundle, f"LD_LIBRARY_PATH={whole}",
+            whole / "libcudnn_graph.so.9")
+    w.repairs("set-variable", maps=bundle / "libcudnn.so.9")
+    w.leaves("part-from-other-installation")
+
+
 @case("A168-a-package-for-cuda-11-has-no-blackwell", "9.7", "9.10", 11, "NVIDIA GeForce RTX 5090",
       "12.0")
 @case("A169-a-package-for-cuda-10-has-no-ampere", "8.0", "8.4", 10, "NVIDIA A100-SXM4-40GB", "8.0")
