@@ -73,11 +73,6 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
     return m;
 }
 
-/* Nothing has asked for a part yet, and who grafted the facade knew that it has none. */
-static bool is_foreseen(const struct wc_stack *s, const struct wc_object *facade) {
-    return s->replayed && facade && wc_is_grafted(facade);
-}
-
 static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_case *c = wc_case_begin(d);
     struct missing m = look(c, facade);
@@ -103,8 +98,8 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
         wc_case_fact(c, WC_FACT_PARTS_BELONG_INTO, wc_directory_of(c, facade),
                      "directory of the facade");
     }
-    if (is_foreseen(d->s, facade))
-        c->effect = WC_EFFECT_DOUBTED;
+    if (d->s->replayed && facade && wc_is_grafted(facade))
+        c->effect = WC_EFFECT_DOUBTED; /* nothing has asked for a part yet; it was grafted alone */
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-incomplete", NULL);
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part)) {

@@ -9,10 +9,6 @@
 
 enum { NEAR = 6 };
 
-static bool counts(const struct wc_demand *demand, const struct wc_hosts *hosts) {
-    return WC_ANY(host, *hosts, wc_is_demand_by(demand, *host));
-}
-
 /* ---- the versions at which an answer may change ---- */
 
 static void near(struct wc_version v, struct wc_version out[NEAR]) {
@@ -75,7 +71,7 @@ bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
     struct wc_demands all = {.n = 0};
 
     WC_EACH(demand, s->demands)
-        if (counts(demand, hosts) && all.n < WC_DEMANDS_MOST)
+        if (all.n < WC_DEMANDS_MOST && WC_ANY(host, *hosts, wc_is_demand_by(demand, *host)))
             all.p[all.n++] = &demand->r;
     return wc_accepted_releases(&all, low, high);
 }
