@@ -3,6 +3,7 @@
  * library-not-found, dependency-missing: a library that was asked for did not come in. Frameworks
  * try several names and copies; a miss before the one that worked is no finding.
  */
+#include "core/knowledge/programs.h"
 #include "words.h"
 
 /* ---- library-not-found ---- */
@@ -25,16 +26,24 @@ static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *
            (wc_ended_badly(s) || !wc_first_facade(s));
 }
 
-/* Another request of the same caller for one. */
+/* Another request of the same caller for one: by another name, or for a file that needs the same.
+ * Python opens the files of all packages, and each may need another major. */
 static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
                     const struct wc_failure *b) {
     return a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller) &&
-           cudnn_not_loaded(s, a);
+           cudnn_not_loaded(s, a) &&
+           ((!a->needs && !b->needs) || wc_str_same(missing_of(a), missing_of(b)) ||
+            (a->r.name && b->r.name && wc_is_alternative(a->r.name, b->r.name)));
 }
 
-/* Who wants the library: the file that was found and needs it, else who asked. */
-static const char *host_of(const struct wc_failure *f, const char *missing) {
-    return wc_is_asked_for(f, missing) ? f->r.caller : f->r.name;
+/* The process went on and failed with another request, or by a process that it started. */
+static bool was_survived(const struct wc_stack *s, const struct wc_failure *f) {
+    return f->fate == WC_FATE_WENT_ON && wc_ended_badly(s) &&
+           (f->time < s->failed_child ||
+            WC_ANY(g, s->failures,
+                   g->fate == WC_FATE_LAST && !is_like(s, g, f) &&
+                       (cudnn_not_loaded(s, g) ||
+                        (wc_program_is(f->r.caller, WC_PROGRAM_LIBRARY) && wc_was_the_end(s, g)))));
 }
 
 /* The major whose names these are: the parts of 8 are halves, to infer and to train. -1: of a
@@ -81,12 +90,17 @@ static void major_of_part_fact(struct wc_case *c, const char *name, const struct
                  NULL);
 }
 
-/* Who tries several majors goes on with the one that came. */
-static bool has_another(const struct wc_stack *s, const struct wc_failure *f) {
-    return f->r.caller && !wc_ended_badly(s) &&
+/* A process that did not end badly had another facade: of the same caller, which tries several
+ * majors; or of the major of which a release was looked for (cupy 13.6 after its first use). */
+static bool has_another(const struct wc_stack *s, const struct wc_failure *f, bool of_major) {
+    const struct wc_name asked = wc_name_read(missing_of(f));
+
+    return !wc_ended_badly(s) &&
            WC_ANY(o, s->objects,
                   o->r.role == WC_role_FACADE && o->r.mapped && !wc_came_after(o, f) &&
-                      wc_str_same(o->r.asked_by, f->r.caller));
+                      (of_major ? asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 &&
+                                      wc_major_of(o) == asked.version.major
+                                : f->r.caller && wc_str_same(o->r.asked_by, f->r.caller)));
 }
 
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
@@ -101,13 +115,15 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     c->r.title = not_found_title(c, f, name);
     if (host)
         c->r.host = host->r.object;
-    if (has_another(s, f))
+    if (has_another(s, f, false) || was_survived(s, f))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
+    wc_case_request(c, f);
     WC_EACH(like, s->failures) {
         if (!is_like(s, like, f))
             continue;
-        wc_case_request(c, like);
+        if (like != f)
+            wc_case_request(c, like);
         if (like->needs)
             wc_case_fact(c, WC_FACT_WHICH_NEEDS, wc_format_name(c, like->needs), "dlerror");
     }
@@ -118,7 +134,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
                                  : "directory asked for");
     wc_case_asked_by(c, f);
     WC_EACH(demand, s->demands)
-        if (wc_is_demand_of(&demand->r, host_of(f, name)))
+        if (wc_is_demand_of(&demand->r, f->needs ? f->r.name : f->r.caller))
             wc_case_demand(c, WC_FACT_WANTED, &demand->r);
     wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, paths ? paths : "not set",
                  "environment at process start");
@@ -126,10 +142,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         if (o->r.role == WC_role_FACADE)
             wc_case_library(c, WC_FACT_IN_THE_PROCESS_BY_ANOTHER_WAY, o);
     if (wc_was_not_found(f))
-        major_of_part_fact(c, name,
-                           wc_first_facade(s) ? wc_first_facade(s)
-                           : other            ? &beside
-                                              : NULL);
+        major_of_part_fact(c, name, wc_first_facade(s) ?: other ? &beside : NULL);
     wc_case_end(c);
 }
 
@@ -144,23 +157,22 @@ static bool reported_by_file(const struct wc_stack *s, const struct wc_failure *
                       wc_name_kind_of(g->culprit) == WC_NAME_FACADE);
 }
 
-/* Another release of the major that is there was asked for, as code does that looks what there is
- * (cupy 13.6 behind its first use of cuDNN), and the process did not end badly. */
 bool wc_is_probe(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_name asked = wc_name_read(missing_of(f));
-
-    return asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 && !wc_ended_badly(s) &&
-           WC_ANY(o, s->objects,
-                  o->r.role == WC_role_FACADE && o->r.mapped && !wc_came_after(o, f) &&
-                      wc_major_of(o) == asked.version.major);
+    return has_another(s, f, true) || (wc_ended_well(s) && has_another(s, f, false));
 }
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {
-    WC_EACH(f, d->s->failures)
-        if (cudnn_not_loaded(d->s, f) && !wc_is_probe(d->s, f) &&
-            WC_FIRST(like, d->s->failures, is_like(d->s, like, f)) == f &&
-            !reported_by_file(d->s, f))
-            report_not_found(d, f, missing_of(f));
+    const struct wc_stack *s = d->s;
+
+    WC_EACH(f, s->failures) {
+        const struct wc_failure *last =
+            WC_FIRST(like, s->failures,
+                     like->fate == WC_FATE_LAST && is_like(s, like, f) &&
+                         wc_name_kind_of(missing_of(like)) == wc_name_kind_of(missing_of(f)));
+        if (cudnn_not_loaded(s, f) && !wc_is_probe(s, f) &&
+            WC_FIRST(like, s->failures, is_like(s, like, f)) == f && !reported_by_file(s, f))
+            report_not_found(d, last ?: f, missing_of(last ?: f));
+    }
 }
 
 /* ---- dependency-missing ---- */
@@ -208,8 +220,8 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
                      ? not_found_title(c, f, missing)
                      : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
                                  wc_format_name(c, f->r.name), wc_format_name(c, missing));
-    if (!f->needs && got_no_further(d->s, f, missing)) /* or it did, to end for something else */
-        c->effect = WC_EFFECT_DOUBTED;
+    if ((!cudnn && was_survived(d->s, f)) || (!f->needs && got_no_further(d->s, f, missing)))
+        c->effect = WC_EFFECT_DOUBTED; /* or it got further, to end for something else */
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
     wc_case_request(c, f);

@@ -67,13 +67,17 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
 /* By a signal or a status other than 0, as `whichcudnn run` saw it, of itself or of the command
  * that it belongs to. */
 bool wc_ended_badly(const struct wc_stack *s);
-/* The same by itself: no process outside killed it. */
+bool wc_ended_well(const struct wc_stack *s); /* itself, as `whichcudnn run` saw it */
+/* Badly, by itself: no process outside killed it. */
 bool wc_failed_itself(const struct wc_stack *s);
 /* Did the call fail within which f was asked for, or was f the last of a process that failed? */
 bool wc_was_fatal(const struct wc_stack *s, const struct wc_failure *f);
 /* Did the process fail with it? Then it is the cause, whatever its name (flash-attention#1644,
  * extension-cpp#127); not so of one of several that were tried in turn. */
 bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f);
+/* libnvinfer.so.8 and libnvinfer.so.10, libtorchaudio_ffmpeg6.so and libtorchaudio_ffmpeg5.so: the
+ * same but for digits. */
+bool wc_is_alternative(const char *a, const char *b);
 /* By its name: a function of cuDNN, also one that is newer than this build. */
 static inline bool wc_is_function_of_cudnn(const char *name) {
     return name && wc_str_starts(name, "cudnn");

@@ -105,9 +105,9 @@ struct wc_stack {
     bool has_process, has_machine, has_summary, has_outcome;
     /* The end of the command that the process belongs to. Only its parent knows how the process
      * itself ended. command_signal: the one that a parent reports by its exit status; 0: none. */
-    bool command_failed;
+    bool command_ended, command_failed; /* ended: how may be unknown */
     int64_t command_signal;
-    bool command_ended; /* the command has ended; how may be unknown */
+    int64_t failed_child; /* time at which it started its last child that lacked a library; 0 */
     WC_LIST(wc_object, objects);
     WC_LIST(wc_package, packages);
     WC_LIST(wc_demand, demands);

@@ -463,6 +463,51 @@ END
     is "$(sum)" "$before"
 }
 
+@test "several names: the last one that was not found, or any of them for a process that went on without" {
+    environment 8.9.2.26
+    "${CC:-gcc}" -x c - -o "$site/engine/names" -ldl <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv) {
+    void *library = 0;
+    for (int i = 2; i < argc; i++)
+        if (!(library = dlopen(argv[i], RTLD_NOW)))
+            dlerror();
+    return argv[1][0] == 'f' && !library;
+}
+END
+    local words
+    for words in 'fails libcudnn.so.7 libcudnn.so.8' 'ends libcudnn.so.8 libcudnn.so.7'; do
+        read -ra words <<<"$words"
+        run -1 --separate-stderr fix -- "$site/engine/names" "${words[@]}"
+        [[ $stderr == *"asked for libcudnn.so.8, which was not found"*"  1  export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib"* ]]
+    done
+}
+
+# launcher asks for cuDNN 7 in passing, and starts worker, which needs cuDNN 8; each ends with 1 where it fails.
+@test "what was caught before is left, and no reason to reject what repairs the command" {
+    environment 8.9.2.26
+    lib=$site/nvidia/cudnn/lib
+    cat >asks.c <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(void) {
+    void *library = dlopen(NAME, RTLD_NOW);
+    if (!library)
+        dlerror();
+    return START ? system(START) != 0 : !library;
+}
+END
+    "${CC:-gcc}" -DNAME='"libcudnn.so.8"' -DSTART='(char *)0' asks.c -o "$site/engine/worker" -ldl
+    "${CC:-gcc}" -DNAME='"libcudnn.so.7"' -DSTART="\"$site/engine/worker\"" asks.c -o launcher -ldl
+    run -1 --separate-stderr "$CMD" run --log job/ -- ./launcher
+    is "$(grep -oE '^whichcudnn: [a-z]+\[[a-z-]+\]: .* asked for [^,]*' <<<"$stderr")" \
+        'whichcudnn: error[library-not-found]: worker asked for libcudnn.so.8
+whichcudnn: warning[library-not-found]: launcher asked for libcudnn.so.7'
+    run -0 --separate-stderr fix --try -- ./launcher
+    is "${stderr_lines[-1]}" \
+        "whichcudnn: tried: status 0, cuDNN 8.9.2, error[library-not-found] is left. To keep it: export LD_LIBRARY_PATH=$lib"
+}
+
 @test "the next cause: its repair on top of the first" {
     environment 8.5.0.96
     make_standin 8.9.2 lib

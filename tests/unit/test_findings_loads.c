@@ -39,6 +39,8 @@ static void a_miss_after_the_hit_is_a_finding(void **state) {
     assert_finds(s, "library-not-found");
     /* It goes on with the one that came, until it ends badly. */
     assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_outcome(s, 0, NULL);
+    assert_finds(s, "");
     add_outcome(s, 1, NULL);
     assert_finds(s, "library-not-found");
     assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
@@ -345,6 +347,77 @@ static void another_release_of_what_is_there(void **state) {
         add_outcome(s, row->status, NULL);
         assert_finds(s, row->told ? "library-not-found" : "");
     }
+}
+
+/* As the shim logs it: the request, and that it failed. */
+static void ask_in_vain(struct scene *s, const char *caller, const char *name,
+                        const char *missing) {
+    struct wc_record r = begin(WC_KIND_request);
+
+    r.u.request.name = name;
+    r.u.request.request = s->requests + 1;
+    apply(s, &r);
+    add_failure(s, NOBODY, caller, name, not_found(s, missing));
+}
+
+/* The failure with which it ended is the error; what it had caught before is a warning. */
+static void what_was_caught_is_a_warning(void **state) {
+    static const char old[] = "/v/old/lib/libold.so", speech[] = "/v/speech/lib/libspeech.so";
+    static const char host[] = "/opt/app/libhost.so";
+    static const struct {
+        const char *caller, *asked[3], *missing[3], *first, *found;
+    } rows[] = {
+        {ctypes, {"libcudnn.so.8", "libcudnn.so.9"}, {NULL}, "asked for libcudnn.so.9", "E"},
+        {host, {"libcudnn.so.8", "libcudnn.so.9"}, {NULL}, "asked for libcudnn.so.9", "E"},
+        {ctypes,
+         {"libcudnn.so.10", "libcudnn.so.9", "libcudnn.so.8"},
+         {NULL},
+         "asked for libcudnn.so.8",
+         "E"},
+        {ctypes,
+         {old, speech},
+         {"libcudnn.so.8", "libcudnn.so.9"},
+         "libspeech.so needs libcudnn.so.9",
+         "EW"},
+        {ctypes, {speech, "libasound.so.99"}, {"libcudnn.so.9"}, "libspeech.so needs", "W"},
+        /* Who is no script may go on without an exception, to fail for it later. */
+        {host, {speech, "libasound.so.99"}, {"libcudnn.so.9"}, "libspeech.so needs", "E"},
+        /* Parts of what is not there. */
+        {host, {"libcudnn.so.9", "libcudnn_ops.so.9"}, {NULL}, "asked for libcudnn.so.9", "E"},
+    };
+
+    (void)state;
+    WC_EACH_ROW(row, rows) {
+        struct scene *s = new_scene();
+        char found[4] = "";
+        for (size_t i = 0; i < 3 && row->asked[i]; i++)
+            ask_in_vain(s, row->caller, row->asked[i],
+                        row->missing[i] ? row->missing[i] : row->asked[i]);
+        add_outcome(s, 1, NULL);
+        diagnose(s);
+        for (size_t i = 0; i < s->found.n && i < 3; i++)
+            found[i] = s->found.p[i].severity == WC_severity_ERROR ? 'E' : 'W';
+        assert_string_equal(found, row->found);
+        assert_non_null(strstr(s->found.p[0].title, row->first));
+        assert_non_null(strstr(row->first, wc_base_name(s->found.p[0].facts.p[0].value)));
+    }
+}
+
+/* What falls back to the CPU in silence is told as an error; what its worker died of comes first. */
+static void what_was_survived_is_a_warning(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    ask_in_vain(s, ctypes, "libcudnn.so.9", "libcudnn.so.9");
+    for (int status = -1; status < 2; status++) {
+        if (status >= 0)
+            add_outcome(s, status, NULL);
+        assert_finds(s, "library-not-found");
+        assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    }
+    /* It went on to start the process that failed. */
+    s->stack.failed_child = s->stack.failures.p[0].time + 1;
+    assert_finds(s, "library-not-found");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
 }
 
 /* People know the script, not the library by which it asks. */
@@ -819,6 +892,8 @@ int main(void) {
         cmocka_unit_test(a_framework_that_gets_no_further),
         cmocka_unit_test(one_of_several_that_are_tried),
         cmocka_unit_test(a_script_is_who_asked),
+        cmocka_unit_test(what_was_caught_is_a_warning),
+        cmocka_unit_test(what_was_survived_is_a_warning),
         cmocka_unit_test(another_release_of_what_is_there),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),
         cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),

@@ -24,6 +24,16 @@ static bool lacks_function(const struct wc_finding_record *f) {
                              !wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION));
 }
 
+/* Of two requests of one caller, each for a file of its own, one may be left. */
+static bool is_other_request(const struct wc_finding_record *a, const struct wc_finding_record *b) {
+    const char *one = wc_fact_value(a, WC_FACT_ASKED_FOR);
+
+    return is_a(a, "library-not-found") && one && wc_fact_value(b, WC_FACT_ASKED_FOR) &&
+           !WC_ANY(fact, b->facts,
+                   wc_fact_role_of(&b->facts, fact) == WC_FACT_ASKED_FOR &&
+                       wc_str_same(fact->value, one));
+}
+
 /* About the same host, or, where none is known, the same library. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
@@ -31,6 +41,8 @@ static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of
 
     if (!wc_str_same(a->id, b->id) && !(asks(a, MIXTURE) && asks(b, MIXTURE)) &&
         !(lacks_function(a) && lacks_function(b)))
+        return false;
+    if (is_other_request(a, b))
         return false;
     if (x && y)
         return strcmp(x, y) == 0;
@@ -97,7 +109,9 @@ static bool remains(const struct case_of *c) {
            (f->host == WC_NULL && !is_a(f, "shadowed-copy") &&
             WC_ANY(known, *found_in(o, c->of_end),
                    wc_str_same(known->id, f->id) && known->severity >= least &&
-                       !known->explained_by));
+                       !known->explained_by &&
+                       !(is_other_request(known, f) &&
+                         find_in(&c->p->base, c->of_end, known, &o->source->stack))));
 }
 
 /* As bad, and not there before. That now the other one of two copies stands in front is no more

@@ -150,12 +150,6 @@ static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
                       : f->r.inferred && wc_asked_by_cudnn(s, f));
 }
 
-/* Who stands there and calls the loader's dlopen in turn asks in his own name. One who jumps on
- * does not. */
-static bool is_in_turn(const struct wc_stack *s) {
-    return WC_ANY(f, s->failures, is_unheeded(s, f));
-}
-
 /* ---- one play ---- */
 
 struct play {
@@ -165,9 +159,9 @@ struct play {
     struct loader_sim_emitter emitter;
     const struct edits *edits;
     struct outcome *out;
-    struct wc_sink sink; /* of the new source */
-    struct part {        /* of what is missing: by which request */
-        size_t request, from, to;
+    struct wc_sink sink;                   /* of the new source */
+    struct part {                          /* of what is missing: by which request */
+        size_t request, from, to, objects; /* of the objects those before it */
     } * parts;
     size_t part_count;
     bool first;
@@ -245,10 +239,6 @@ static bool is_needed_by(const struct loaded *one, const struct loaded *o) {
     return one == o;
 }
 
-static bool is_missing_for(const struct loader_sim_missing *m, const struct loaded *o) {
-    return (m->how == WC_operation_NEEDED || m->damaged) && is_needed_by(m->by, o);
-}
-
 static struct replay_got got_of(const struct play *p, const struct loaded *o, size_t objects,
                                 size_t missing) {
     struct replay_got got = {.files = WC_HASH_START, .missing = WC_HASH_START};
@@ -262,7 +252,7 @@ static struct replay_got got_of(const struct play *p, const struct loaded *o, si
     for (size_t i = missing; i < p->sim.missing_count; i++) {
         const struct loader_sim_missing *m = &p->sim.missing[i];
         got.missing = wc_hash_text(got.missing, m->name);
-        fails = fails || is_missing_for(m, o);
+        fails = fails || ((m->how == WC_operation_NEEDED || m->damaged) && is_needed_by(m->by, o));
     }
     if (fails)
         got.files = 0;
@@ -314,15 +304,12 @@ static bool was_missed(void *play, const char *name) {
 }
 
 /* However its path is spelt. */
-static bool is_caller(struct play *p, const struct replay_request *q, const struct loaded *by) {
-    return is_path_of(by, q->caller) ||
-           library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library;
-}
-
 /* The parts of a facade are asked for by the facade that is there, by names of its own. */
 static bool is_own_affair(struct play *p, const struct replay_request *q, const struct loaded *by) {
     return q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
-           (!by || !q->failure || !is_caller(p, q, by));
+           (!by || !q->failure ||
+            !(is_path_of(by, q->caller) ||
+              library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library));
 }
 
 /* Parts for another CUDA ask for its libraries by other names. */
@@ -384,6 +371,22 @@ static char *file_before(struct play *p, const struct replay_request *q) {
     return file;
 }
 
+/* Another name for a facade, by who had got none so far, gets one now, and ended well without: it
+ * tries names in turn. */
+static bool is_needless(const struct play *p, size_t number) {
+    const struct replay_request *q = &p->r->requests[number];
+
+    for (size_t i = 0; wc_ended_well(&p->r->source->stack) && i < number; i++) {
+        const struct replay_request *before = &p->r->requests[i];
+        if (q->failure && q->caller && before->failure && p->out->got[i].files &&
+            wc_str_same(before->caller, q->caller) &&
+            wc_name_kind_of(before->name) == WC_NAME_FACADE &&
+            wc_name_kind_of(q->name) == WC_NAME_FACADE)
+            return true;
+    }
+    return false;
+}
+
 static void ask(struct play *p, size_t number) {
     struct replay_request *q = &p->r->requests[number];
     const struct loaded *by = caller_of(p, q->caller), *o;
@@ -391,7 +394,7 @@ static void ask(struct play *p, size_t number) {
     OWNED char *file = NULL;
     const size_t objects = p->sim.n, missing = p->sim.missing_count;
 
-    if ((q->caller && !by) || is_own_affair(p, q, by)) {
+    if ((q->caller && !by) || is_own_affair(p, q, by) || is_needless(p, number)) {
         got->files = WC_HASH_START; /* nobody asks for it */
         return;
     }
@@ -407,7 +410,8 @@ static void ask(struct play *p, size_t number) {
         loader_sim_undo(&p->sim, objects);
     else if (q->for_all)
         loader_sim_show(&p->sim, o);
-    *MUST_ADD(p->parts, p->part_count) = (struct part){number, missing, p->sim.missing_count};
+    *MUST_ADD(p->parts, p->part_count) =
+        (struct part){number, missing, p->sim.missing_count, objects};
 }
 
 /* Of its folder, or of the one beside it into which its libraries were grafted. */
@@ -502,6 +506,18 @@ static int64_t number_of(const struct play *p, const char *path) {
     return o ? o->about.number : WC_NULL;
 }
 
+/* What is missing is numbered in its order, behind all objects: a facade was asked for behind what
+ * its request, and those before it, had missed. */
+static int64_t asked_behind(const struct play *p, int64_t object) {
+    int64_t request = WC_NULL;
+
+    for (size_t i = 0; i < p->part_count; i++)
+        for (size_t k = p->parts[i].objects; k < p->sim.n; k++)
+            if (p->sim.objects[k]->about.number == object)
+                request = p->emitter.requests + (int64_t)p->parts[i].from + 1;
+    return request;
+}
+
 static void take(void *play, struct wc_record *r) {
     struct play *p = play;
     const struct replay_request *q =
@@ -511,6 +527,8 @@ static void take(void *play, struct wc_record *r) {
     int64_t request = r->kind == WC_KIND_failure ? r->u.failure.request : WC_NULL;
     OWNED char *words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
 
+    if (r->kind == WC_KIND_object && r->u.object.role == WC_role_FACADE)
+        r->u.object.request = asked_behind(p, r->u.object.object);
     if (q || other) {
         r->u.failure = (q ? q : other)->failure->r;
         r->u.failure.request = request;
@@ -589,13 +607,6 @@ static bool is_same_demand(const struct wc_demand_record *a, const struct wc_dem
            wc_str_same(a->host_path, b->host_path);
 }
 
-/* What no file says: it was expected, or printed. */
-static void find_stated(struct replay *r, const struct wc_stack *replayed) {
-    WC_EACH(d, r->source->stack.demands)
-        if (!WC_ANY(known, replayed->demands, is_same_demand(&known->r, &d->r)))
-            *MUST_ADD(r->stated, r->stated_count) = d;
-}
-
 static void emit_stated(struct play *p) {
     for (size_t i = 0; i < p->r->stated_count; i++) {
         struct wc_record record = {.kind = WC_KIND_demand};
@@ -631,8 +642,10 @@ static void emit(struct play *p) {
     emit_packages(p);
     emit_refused(p);
     emit_lookups(p);
-    if (p->first)
-        find_stated(p->r, &p->out->source->stack);
+    if (p->first) /* what no file says: it was expected, or printed */
+        WC_EACH(d, p->r->source->stack.demands)
+            if (!WC_ANY(known, p->out->source->stack.demands, is_same_demand(&known->r, &d->r)))
+                *MUST_ADD(p->r->stated, p->r->stated_count) = d;
     emit_stated(p);
 }
 
@@ -784,7 +797,9 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     heap_arena_begin(&r->memory);
     library_cache_begin(&r->library_cache, source->root);
     r->library_cache.disk.directory = source->stack.process.directory;
-    r->in_turn = is_in_turn(&source->stack);
+    /* Who stands there and calls the loader's dlopen asks in his own name; who jumps on does not.
+     */
+    r->in_turn = WC_ANY(f, source->stack.failures, is_unheeded(&source->stack, f));
     if (!why)
         find_requests(r);
     return why;

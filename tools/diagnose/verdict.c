@@ -10,10 +10,8 @@ enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 6 };
 /* ---- how it ended ---- */
 
 static enum wc_end end_of(const struct wc_stack *s, const struct wc_outside *outside) {
-    const struct wc_outcome_record *o = &s->outcome;
-
     if (s->has_outcome)
-        return o->ending == WC_ending_EXITED && o->exit_status == 0 ? WC_END_WELL : WC_END_FAILED;
+        return wc_ended_well(s) ? WC_END_WELL : WC_END_FAILED;
     if (outside->end != WC_END_UNKNOWN)
         return outside->end;
     return s->has_summary ? WC_END_NORMAL : WC_END_UNKNOWN;
@@ -69,11 +67,6 @@ static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failur
     if (wants_facade_or_part(f))
         return !cudnn_came_later(s, f) && !wc_is_probe(s, f);
     return n.kind == WC_NAME_CUDA_DEPENDENCY && is_asked_by_compiler(s, f) && !has_part(s, n.part);
-}
-
-/* The loader refused a file that is there; nobody did anything behind that, or saw how it ended. */
-static bool is_left(const struct wc_failure *f) {
-    return f->fate == WC_FATE_LEFT && (f->said.what == WC_SAID_UNMET || f->needs);
 }
 
 /* ---- what limits it ---- */
@@ -375,7 +368,9 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
     enum wc_severity worst = f->n ? f->p[0].severity : WC_severity_NONE;
     bool unwell = (c->died && (c->concerned || WC_ANY(a, s->failures, may_matter(a)))) ||
                   WC_ANY(a, s->failures, may_still_be_wanted(s, a)) ||
-                  (c->limits & WC_LIMIT(STATUS_UNKNOWN) && WC_ANY(a, s->failures, is_left(a)));
+                  (c->limits & WC_LIMIT(STATUS_UNKNOWN) && /* nobody did anything after it */
+                   WC_ANY(a, s->failures,
+                          a->fate == WC_FATE_LEFT && (a->said.what == WC_SAID_UNMET || a->needs)));
 
     if (worst == WC_severity_ERROR)
         return WC_verdict_ERRORS;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/demand/questions.h"
 #include "core/knowledge/programs.h"
 #include "tools/observe/log/process_state.h"
 
@@ -50,24 +51,15 @@ static bool went_on_as_another(const struct job *job, const struct source *s) {
     return false;
 }
 
-static bool ended_well(const struct source *s) {
-    const struct wc_outcome_record *o = &s->stack.outcome;
-
-    return s->stack.has_outcome ? o->ending == WC_ending_EXITED && o->exit_status == 0
-                                : s->stack.has_summary;
-}
-
 /* What multiprocessing spawns is a "python -c"; those who wait for it look at its status. */
-static bool is_spawned_worker(const struct wc_process_record *p) {
-    return p->arguments.n > 1 && wc_program_is(p->arguments.p[0], SCRIPTED) &&
-           strcmp(p->arguments.p[1], "-c") == 0;
-}
-
 static bool is_minded(const struct wc_process_record *child) {
+    const struct wc_strings *a = &child->arguments;
+    const bool spawned = a->n > 1 && wc_program_is(a->p[0], SCRIPTED) && !strcmp(a->p[1], "-c");
+
     if (child->forked || !child->parent_name)
         return true;
     return !wc_program_is(child->parent_name, WC_PROGRAM_SHELL | WC_PROGRAM_KEEPER) &&
-           (!wc_program_is(child->parent_name, SCRIPTED) || is_spawned_worker(child));
+           (!wc_program_is(child->parent_name, SCRIPTED) || spawned);
 }
 
 /* Whoever starts workers learns how they end, and says so by its own end. */
@@ -77,7 +69,9 @@ static bool has_keeper(const struct job *job, const struct source *s) {
     if (!is_minded(p))
         return false;
     EACH_WITH(parent, job, p->parent_pid)
-        if (same_node(*parent, s) && ended_well(*parent))
+        if (same_node(*parent, s) &&
+            (wc_ended_well(&(*parent)->stack) ||
+             (!(*parent)->stack.has_outcome && (*parent)->stack.has_summary)))
             return true;
     return s->of_command == WC_END_WELL && (p->forked || (p->parent_name && p->parent_pid > 1));
 }
@@ -94,14 +88,28 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
     return has_keeper(job, s) ? WC_END_ASSUMED : WC_END_UNKNOWN;
 }
 
+/* Whoever started it, or the command that it is of, outlived what itself had asked for before. */
+static void tell_parents(const struct job *job, const struct source *s) {
+    const int64_t parents[] = {s->stack.process.parent_pid, s->stack.process.run_pid};
+
+    WC_EACH_ROW(pid, parents)
+        EACH_WITH(parent, job, *pid)
+            if (*parent != s && same_node(*parent, s) &&
+                (*parent)->stack.failed_child < s->first_time &&
+                WC_ANY(f, s->stack.failures, wc_name_is_cudnn(wc_missing_of(f))))
+                (*parent)->stack.failed_child = s->first_time;
+}
+
 void ends_settle(struct source *const *processes, size_t n) {
     struct job job = {must_allocate(n * sizeof(struct source *)), n};
 
     for (size_t i = 0; i < n; i++)
         job.p[i] = processes[i];
     qsort(job.p, n, sizeof(struct source *), by_pid);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (processes[i]->type == SOURCE_LOG && !processes[i]->stack.has_outcome)
             processes[i]->end = end_of(&job, processes[i]);
+        tell_parents(&job, processes[i]);
+    }
     free(job.p);
 }

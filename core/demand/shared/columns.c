@@ -199,9 +199,7 @@ static bool part_is_refused(const struct wc_stack *s, struct wc_failure *f) {
     return wc_is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f));
 }
 
-/* libnvinfer.so.8 and libnvinfer.so.10, libtorchaudio_ffmpeg6.so and libtorchaudio_ffmpeg5.so: the
- * same but for digits. */
-static bool is_alternative(const char *a, const char *b) {
+bool wc_is_alternative(const char *a, const char *b) {
     const char *x = wc_base_name(a), *y = wc_base_name(b);
 
     for (;; x++, y++) {
@@ -219,7 +217,7 @@ bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
            !WC_ANY(other, s->failures,
                    other->seq > f->seq ||
                        (other->r.name && !wc_str_same(other->r.name, f->r.name) &&
-                        is_alternative(other->r.name, f->r.name)));
+                        wc_is_alternative(other->r.name, f->r.name)));
 }
 
 static bool lacks_symbol_version(const struct wc_stack *s, struct wc_failure *f) {
@@ -319,7 +317,7 @@ static bool is_for_file(const struct wc_object *facade, const struct wc_failure 
     const char *by = facade->r.asked_by;
 
     return !n || !by || wc_str_same(by, f->r.caller) || wc_is_below(by, f->r.name, n) ||
-           is_alternative(by, f->r.name);
+           wc_is_alternative(by, f->r.name);
 }
 
 /* A caller that is not known got whatever was loaded. */
@@ -366,7 +364,8 @@ static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
     WC_EACH_ROW(a, s->asked)
         if (wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request)
             return false;
-    return !WC_ANY(o, s->objects,
+    return f->time >= s->failed_child &&
+           !WC_ANY(o, s->objects,
                    (o->r.role != WC_role_OTHER || o->r.framework) && wc_came_after(o, f)) &&
            !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
 }

@@ -194,6 +194,10 @@ bool wc_ended_badly(const struct wc_stack *s) {
     return o->ending == WC_ending_SIGNALED || (o->ending == WC_ending_EXITED && o->exit_status > 0);
 }
 
+bool wc_ended_well(const struct wc_stack *s) {
+    return s->has_outcome && s->outcome.ending == WC_ending_EXITED && s->outcome.exit_status == 0;
+}
+
 bool wc_failed_itself(const struct wc_stack *s) {
     bool killed = s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED : s->command_signal > 0;
 

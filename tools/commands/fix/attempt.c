@@ -30,9 +30,9 @@ struct stage { /* in the process of its own */
     struct heap_arena memory;
     struct sandbox sandbox;
     json_t *steps;
-    char *keep;                       /* the commands that make it for good */
-    const char *targets[ROUNDS_MOST]; /* ids of the findings that are to go */
-    enum wc_severity worst;           /* of them */
+    char *keep;                                           /* the commands that make it for good */
+    const struct wc_finding_record *targets[ROUNDS_MOST]; /* the findings that are to go */
+    enum wc_severity worst;                               /* of them */
     size_t rounds;
     struct job now; /* of the last round */
     int status;
@@ -163,26 +163,33 @@ static char *make_repair(struct stage *s, const struct repair *r) {
 
 /* ---- what came of it ---- */
 
-static const struct summary_row *row_with(const struct job *j, const char *id) {
-    const struct summary_row *const *row =
-        WC_FIRST(one, j->found, strcmp((*one)->finding->id, id) == 0);
+static bool has_row(const struct job *j, const char *id) {
+    return WC_ANY(one, j->found, strcmp((*one)->finding->id, id) == 0);
+}
 
-    return row ? *row : NULL;
+/* What the command lived with before: it was a warning then, whatever it is without the error. */
+static bool was_outlived(const struct stage *s, const struct wc_finding_record *f) {
+    return WC_ANY(row, s->a->before->found,
+                  (*row)->finding->severity < WC_severity_ERROR &&
+                      wc_str_same((*row)->finding->title, f->title));
 }
 
 static bool has_targets(const struct stage *s) {
     for (size_t i = 0; i < s->rounds; i++)
-        if (row_with(&s->now, s->targets[i]))
+        if (WC_ANY(row, s->now.found,
+                   strcmp((*row)->finding->id, s->targets[i]->id) == 0 &&
+                       (wc_str_same((*row)->finding->title, s->targets[i]->title) ||
+                        !was_outlived(s, (*row)->finding))))
             return true;
     return false;
 }
 
 static bool is_cured(const struct stage *s) {
     OWNED char *before = job_versions(s->a->before), *versions = job_versions(&s->now);
-    const bool is_worse = WC_ANY(row, s->now.found,
-                                 (*row)->finding->severity >= WC_severity_ERROR ||
-                                     ((*row)->finding->severity >= s->worst &&
-                                      !row_with(s->a->before, (*row)->finding->id)));
+    const bool is_worse = WC_ANY(
+        row, s->now.found,
+        ((*row)->finding->severity >= WC_severity_ERROR && !was_outlived(s, (*row)->finding)) ||
+            ((*row)->finding->severity >= s->worst && !has_row(s->a->before, (*row)->finding->id)));
 
     if (is_worse || has_targets(s) || (*before && !*versions))
         return false;
@@ -239,7 +246,7 @@ static char *play_round(struct stage *s, const struct summary_row *row, const st
 
     if (trouble)
         return trouble;
-    s->targets[s->rounds++] = row->finding->id;
+    s->targets[s->rounds++] = row->finding;
     if (row->finding->severity > s->worst)
         s->worst = row->finding->severity;
     s->now = (struct job){.n = 0}; /* the one before has what this one points to */

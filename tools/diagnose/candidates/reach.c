@@ -176,11 +176,6 @@ static void turn_alternative(struct making *m, const struct wc_object *o) {
 
 /* ---- under its own ---- */
 
-/* Is one of the findings about it? A host may ask for any number of other names in vain. */
-static bool is_missed(const struct making *m, const char *name) {
-    return WC_ANY(f, m->base->of_end, wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name));
-}
-
 static const char *joined(struct making *m, const struct entries *directories) {
     const char *all = NULL;
 
@@ -224,7 +219,9 @@ void make_reached(struct making *m) {
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         struct entries places;
-        if (!name || !(ours || is_missed(m, name)))
+        /* A host may ask for any number of other names in vain. */
+        if (!name || !(ours || WC_ANY(f, m->base->of_end,
+                                      wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name))))
             continue;
         places = places_of(m, failure, missing);
         WC_EACH(place, places) {

@@ -63,10 +63,14 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
     wc_case_end(c);
 }
 
-/* By an error, or by driver-missing, which is none where the process does well without. */
+/* By an error, or by what is none where the process does well without. */
 static bool is_said(const struct wc_diagnosis *d, const char *missing) {
-    return wc_has_error(d) || (wc_name_kind_of(missing) == WC_NAME_DRIVER &&
-                               WC_ANY(r, *d->out, wc_str_same(r->id, "driver-missing")));
+    const bool is_driver = wc_name_kind_of(missing) == WC_NAME_DRIVER;
+
+    return wc_has_error(d) || WC_ANY(r, *d->out,
+                                     wc_str_same(r->id, "library-not-found") ||
+                                         wc_str_same(r->id, "dependency-missing") ||
+                                         (is_driver && wc_str_same(r->id, "driver-missing")));
 }
 
 static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {

@@ -41,8 +41,10 @@ static void find_late(struct wc_diagnosis *d) {
 
 static void find_elements(struct wc_diagnosis *d) {
     const char *list = wc_variable(d->s, "LD_LIBRARY_PATH");
-    bool failed = wc_found_before(d, WC_NULL, "library-not-found", "dependency-missing",
-                                  "part-missing", NULL) != NULL;
+    bool failed =
+        wc_found_before(d, WC_NULL, "part-missing", NULL) ||
+        WC_ANY(r, *d->out,
+               wc_str_same(r->id, "library-not-found") || wc_str_same(r->id, "dependency-missing"));
     size_t relative = 0, nowhere = 0;
 
     if (!list || !*list)

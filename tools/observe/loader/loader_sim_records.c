@@ -227,7 +227,7 @@ static void emit_unmapped(struct emitting *s, const struct loader_sim_missing *m
 /* The loader ends at a file that is damaged, and passes over one for another machine. */
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
     const struct wc_replay *replay = &s->g->replay;
-    int64_t request = ++s->t->requests;
+    int64_t request = s->t->requests + 1;
     struct wc_record record;
     const char *passed;
 
@@ -309,7 +309,7 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             if (g->opens.may)
                 emit_own_searches(&s, g->objects[i]);
         }
-    for (size_t i = 0; i < g->missing_count; i++)
+    for (size_t i = 0; i < g->missing_count; i++, t->requests++)
         if (concerns_us(g, &g->missing[i]))
             emit_missing(&s, &g->missing[i]);
 }
@@ -319,7 +319,7 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
     bool any = false;
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
-    for (size_t i = 0; i < g->missing_count; i++)
+    for (size_t i = 0; i < g->missing_count; i++, t->requests++)
         if ((g->missing[i].damaged || g->missing[i].refused) && concerns_us(g, &g->missing[i])) {
             emit_missing(&s, &g->missing[i]);
             any = true;
