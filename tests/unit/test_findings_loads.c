@@ -403,7 +403,8 @@ static void what_was_caught_is_a_warning(void **state) {
     }
 }
 
-/* What falls back to the CPU in silence is told as an error; what its worker died of comes first. */
+/* What falls back to the CPU in silence is told as an error; what its worker died of comes first.
+ */
 static void what_was_survived_is_a_warning(void **state) {
     (void)state;
     struct scene *s = new_scene();

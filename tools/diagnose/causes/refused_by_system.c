@@ -80,7 +80,8 @@ static bool is_behind_told(const struct wc_diagnosis *d, const struct wc_file_re
 void wc_find_refused_by_system(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (wc_is_unreported(d, f, WC_REASON_SYSTEM) &&
-            (wc_file_matters(f->culprit) || wc_file_matters(f->r.name) || wc_was_the_end(d->s, f)) &&
+            (wc_file_matters(f->culprit) || wc_file_matters(f->r.name) ||
+             wc_was_the_end(d->s, f)) &&
             !is_behind_told(d, f->file))
             emit(d, f);
 }
