@@ -21,6 +21,7 @@ static const char *log_given;
 static bool stop_on_error;
 static sigset_t held, mask_before;
 static bool command_ended;
+static pid_t own;          /* as we are; not that of a process that we start */
 static int status_at_once; /* of a run that ends before it has said all */
 
 #define END_PATIENCE 3 /* seconds */
@@ -165,10 +166,14 @@ static void after_fault(int signal, siginfo_t *info, void *context) {
     static const char words[] = "whichcudnn: failed over the log, which is kept\n";
 
     (void)context;
-    if (info->si_code <= 0 && info->si_pid != getpid())
+    if (info->si_code <= 0 && info->si_pid != getpid()) {
         sigqueue(run.child.pid, signal, info->si_value);
-    else if (write(STDERR_FILENO, words, sizeof(words) - 1) != 0)
-        without_memory();
+        return;
+    }
+    if (getpid() != own) /* which has no command */
+        _exit(128 + signal);
+    (void)!write(STDERR_FILENO, words, sizeof(words) - 1);
+    without_memory();
 }
 
 static void mind_faults(void) {
@@ -179,6 +184,7 @@ static void mind_faults(void) {
                                      .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigset_t set;
 
+    own = getpid();
     sigemptyset(&set);
     sigaltstack(&stack, NULL);
     WC_EACH_ROW(one, all) {

@@ -175,7 +175,6 @@ static void add_changes(struct making *m, struct step *step) {
         trust_path(m->trust, *path);
 }
 
-/* Before all else that Python does, which is before any program's own first import. */
 static bool is_name(const char *text) {
     for (; text && *text; text++)
         if (!wc_is_alphanumeric(*text) && *text != '_' && *text != '.')
@@ -204,6 +203,7 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
         add(m, e, kind, text_of(m->memory, &one));
         return;
     }
+    /* Before all else that Python does, which is before any program's own first import. */
     if (kind == STEP_PYTHON && is_name(e->name) && e->kind == EDIT_IMPORT_FIRST)
         command = wc_arena_format(m->memory, "import %s", e->name);
     else if (kind == STEP_PYTHON && is_name(e->name) && is_name(e->value))
