@@ -437,12 +437,6 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
     return template_filled(memory, text, plain_of, &s) ?: "";
 }
 
-/* Two libraries that are put into the same directory. */
-static bool lie_together(const struct edit *a, const struct edit *b) {
-    return a->kind == EDIT_PLACE && b->kind == EDIT_PLACE && !a->value && !b->value &&
-           wc_str_same(a->path, b->path);
-}
-
 const char *text_of(struct wc_arena *memory, const struct edits *edits) {
     const char *text = "", *names = NULL;
     const struct edit *before = NULL;
@@ -453,7 +447,10 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
         before = &edits->p[i];
         if (names)
             e.name = format(memory, "%s, %s", names, e.name);
-        names = i + 1 < edits->n && lie_together(&e, before + 1) ? e.name : NULL;
+        const struct edit *next = i + 1 < edits->n ? before + 1 : NULL;
+        const bool together = next && e.kind == EDIT_PLACE && next->kind == EDIT_PLACE &&
+                              !e.value && !next->value && wc_str_same(e.path, next->path);
+        names = together ? e.name : NULL; /* libraries that are put into one directory */
         if (names)
             continue;
         text = format(memory, "%s%s%s", text,

@@ -7,7 +7,7 @@
 #include "cause.h"
 #include "core/demand/questions.h"
 #include "core/packages/installation.h"
-#include "wheels.h"
+#include "wheel_table.h"
 
 /* ---- which findings are one ---- */
 
@@ -400,25 +400,6 @@ static bool takes_from_another(const struct case_of *c) {
     return c->x->outcome.lacks;
 }
 
-/* The oldest release of the set was played. Whoever takes its newest for a facade that lies
- * elsewhere has two releases (world base_tag_without_cudnn). */
-static bool leaves_release_open(const struct case_of *c) {
-    const struct wc_object *facade = first_facade(&c->x->outcome);
-
-    for (size_t i = 0; facade && wc_own_range(facade).exact && i < c->c->n; i++) {
-        const struct edit *e = &c->c->edit[i];
-        struct wc_version newest, own = wc_own_range(facade).low;
-        if (e->kind != EDIT_PLACE || !wc_str_same(e->name, "cudnn") || !e->value ||
-            wc_lies_in(wc_path_of(facade), e->path, strlen(e->path)))
-            continue;
-        newest = wheel_release("nvidia-cudnn-cu12", e->value);
-        newest.build = own.build = -1;
-        if (wc_version_compare(newest, own) != 0)
-            return true;
-    }
-    return false;
-}
-
 const char judge_conflict[] = "another package there requires what it takes away";
 
 static const struct {
@@ -439,7 +420,6 @@ static const struct {
     {keeps_cuda, "it is made for the same CUDA"},
     {needs_the_same, "what it puts there needs the same that is missing"},
     {keeps_failed, "it keeps the release with which the process failed"},
-    {leaves_release_open, "another release of that set would not fit the facade"},
     {takes_from_another, judge_conflict},
 };
 

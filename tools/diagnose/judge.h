@@ -15,7 +15,7 @@
 struct played {
     struct candidate edits;
     struct outcome outcome;
-    bool harmless; /* what worked still works */
+    bool harmless; /* what worked still works, with the newest release of a set, too */
     struct left {  /* of what is found, by the files alone */
         size_t errors, warnings;
         size_t of_end;   /* errors, were it to end as it did */

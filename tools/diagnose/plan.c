@@ -12,6 +12,7 @@
 #include "core/base/shown.h"
 #include "core/demand/questions.h"
 #include "judge.h"
+#include "wheel_table.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 
@@ -56,6 +57,28 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
 
 /* ---- what is played ---- */
 
+/* Whoever puts files there by hand takes any release of the set: with the newest, too, all must be
+ * as good as with the oldest, which was played (world base_tag_without_cudnn). */
+static bool newest_does(struct planning *p, const struct played *x) {
+    struct played newest = {.edits = x->edits};
+    struct edit *e = &newest.edits.edit[0];
+    const char *package =
+        wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", e->target ? e->target : "12");
+    const char *release = candidate_is_set(&x->edits) ? wheel_newest(package, e->value) : NULL;
+    bool does;
+
+    if (!release)
+        return true;
+    e->value = wc_arena_format(p->candidates.memory, "==%s", release);
+    replay_play(&p->replay, &(struct edits){newest.edits.edit, newest.edits.n}, &newest.outcome);
+    if (!newest.outcome.why)
+        newest.left = judge_left_by(p, &newest);
+    does = newest.outcome.why ||
+           (judge_is_harmless(p, &newest.outcome) && judge_compare_left(&newest, x) <= 0);
+    outcome_end(&newest.outcome);
+    return does;
+}
+
 static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
@@ -64,8 +87,8 @@ static void play(struct planning *p, const struct candidate *edits) {
     replay_play(&p->replay, &list, &x->outcome);
     if (x->outcome.why)
         return;
-    x->harmless = judge_is_harmless(p, &x->outcome);
     x->left = judge_left_by(p, x);
+    x->harmless = judge_is_harmless(p, &x->outcome) && newest_does(p, x);
 }
 
 /* Those of one edit, or those of more. */
