@@ -242,10 +242,6 @@ static bool has_no_effect(const struct case_of *c) {
 
 /* ---- exceptions ---- */
 
-static const struct wc_object *first_facade(const struct outcome *o) {
-    return WC_FIRST(one, o->source->stack.objects, one->r.role == WC_role_FACADE);
-}
-
 /* Of two copies the one that a process lives with is the one that it wants; of one that failed it
  * may be the other (world conda_lib_before_the_wheel). That of the environment is taken as it is
  * (world toolkit_exported_as_the_guide_says): a note of it asks for one variable. */
@@ -306,7 +302,8 @@ static bool loses_libraries(const struct case_of *c) {
  * that a variable has to bring (world undefined_symbol_of_another_part). Where a package, or what a
  * host was built with, demands a release, it is known who refuses it. */
 static bool takes_older(const struct case_of *c) {
-    const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
+    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
+                           *gets = wc_first_facade(&c->x->outcome.source->stack);
 
     return asks(c->f, TORN) && c->variables_alone && had && gets &&
            !WC_ANY(d, c->p->source->stack.demands,
@@ -386,7 +383,8 @@ static bool needs_the_same(const struct case_of *c) {
 /* Of two packages that have put their files at one path the one whose release comes in is that with
  * which the process failed (world two_flavours_in_one_directory). */
 static bool keeps_failed(const struct case_of *c) {
-    const struct wc_object *had = first_facade(&c->p->base), *gets = first_facade(&c->x->outcome);
+    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
+                           *gets = wc_first_facade(&c->x->outcome.source->stack);
 
     return is_a(c->f, "installation-mixed") && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
            has_failed(c->p) && had && gets && wc_version_known(wc_own_range(had).low) &&
@@ -466,7 +464,7 @@ const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct p
 /* By hand, where the facade of a package of cuDNN's does not lie: that cuDNN is for others, which
  * counts as a pin does. */
 static bool changes_others(const struct planning *p, const struct candidate *c) {
-    const struct wc_object *facade = first_facade(&p->base);
+    const struct wc_object *facade = wc_first_facade(&p->base.source->stack);
     const char *path = facade ? wc_real_path_of(facade) : NULL;
 
     return path && facade->r.installation && candidate_is_by_hand(c) &&

@@ -303,12 +303,11 @@ static bool was_missed(void *play, const char *name) {
     return WC_ANY(f, s->failures, wc_str_same(wc_missing_of(f), name) && wc_was_the_end(s, f));
 }
 
-/* However its path is spelt. */
 /* The parts of a facade are asked for by the facade that is there, by names of its own. */
 static bool is_own_affair(struct play *p, const struct replay_request *q, const struct loaded *by) {
     return q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
            (!by || !q->failure ||
-            !(is_path_of(by, q->caller) ||
+            !(is_path_of(by, q->caller) || /* however its path is spelt */
               library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library));
 }
 
