@@ -33,16 +33,15 @@ static void read_new(struct child_logs *c, const struct log_place *place,
     struct stat facts;
 
     while (directory && (entry = readdir(directory))) {
+        if (!wc_str_starts(entry->d_name, place->prefix))
+            continue;
         OWNED char *path = must_format("%s/%s", place->directory, entry->d_name), *trouble = NULL;
-        int fd = wc_str_starts(entry->d_name, place->prefix)
-                     ? log_open_of(path, is_of_family, family, &trouble)
-                     : -1;
+        int fd = log_open_of(path, is_of_family, family, &trouble);
         if (fd >= 0 && (fstat(fd, &facts) != 0 || !could_be_new(&facts, start)))
             close(fd);
         else if (fd >= 0) /* it may be something else under such a name */
             logs_read_descriptor(&c->all, fd, path, &trouble);
-        else if (trouble && !c->passed_over && lstat(path, &facts) == 0 &&
-                 could_be_new(&facts, start))
+        else if (!c->passed_over && lstat(path, &facts) == 0 && could_be_new(&facts, start))
             c->passed_over = must_format("%s (%s)", path, trouble);
     }
 }
