@@ -17,8 +17,7 @@ void packages_note_wanted(struct wc_replay *replay, const char *name) {
 }
 
 void packages_note_site(void) {
-    if (process_site())
-        packages_note(process_site());
+    packages_note(process_site());
 }
 
 void packages_note_failure(const char *name, const char *caller, const char *text) {

@@ -3,6 +3,7 @@
 
 #include "files.h"
 #include "memory.h"
+#include "process.h"
 #include "view.h"
 
 static struct view views[2];
@@ -28,8 +29,8 @@ static bool close_file(void *ctx) {
 }
 
 const struct wc_reader *reader(void) {
-    static struct wc_reader shim_reader = {&shim_files, open_file, close_file,
-                                           NULL,        NULL,      SCRATCH_FILE};
+    static struct wc_reader shim_reader = {&shim_files, open_file,    close_file,  NULL,
+                                           NULL,        SCRATCH_FILE, process_site};
     shim_reader.scratch = memory_scratch_file();
     return &shim_reader;
 }

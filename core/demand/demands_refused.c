@@ -189,10 +189,6 @@ static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
 
 /* ---- a single release, by a package whose check nobody knows ---- */
 
-static bool gave_up(const struct wc_stack *s) {
-    return wc_ended_badly(s) ? wc_failed_itself(s) : wc_turned_away(s, true);
-}
-
 /* The release that came in is another one, of which NVIDIA promises that it works. */
 static bool unmet_pin(const struct wc_stack *s, const struct wc_use *use,
                       const struct wc_demand *demand, struct wc_judgement *out) {
@@ -219,7 +215,8 @@ static bool unmet_pin(const struct wc_stack *s, const struct wc_use *use,
 static void emit_unmet_pins(struct wc_diagnosis *d, enum wc_fit fit) {
     struct wc_judgement j;
 
-    if (!gave_up(d->s) || wc_has_error(d))
+    if (!(wc_ended_badly(d->s) ? wc_failed_itself(d->s) : wc_turned_away(d->s, true)) ||
+        wc_has_error(d))
         return;
     WC_EACH(use, d->uses)
         WC_EACH(demand, d->s->demands)

@@ -115,9 +115,11 @@ static void prepare(struct candidates *c, const char *relative) {
 
 /* ---- the owner among them ---- */
 
-static void take(struct wc_distribution *out, const char *site, const char *info,
-                 const char *relative) {
+bool wc_distribution_take(struct wc_distribution *out, const char *site, const char *info,
+                          const char *relative) {
     const char *dash = wc_str_find_char(info, '-');
+    if (!dash || !wc_str_ends(dash, ".dist-info"))
+        return false;
     size_t version = wc_str_length(dash + 1) - wc_str_length(".dist-info");
     out->site = site;
     out->info = info;
@@ -127,7 +129,7 @@ static void take(struct wc_distribution *out, const char *site, const char *info
     for (char *p = out->name; *p; p++)
         if (*p == '_')
             *p = '-';
-    wc_str_format(out->version, sizeof out->version, "%.*s", (int)version, dash + 1);
+    return wc_str_format(out->version, sizeof out->version, "%.*s", (int)version, dash + 1);
 }
 
 /* RECORD: path,hash,size. */
@@ -164,7 +166,7 @@ static bool choose(struct candidates *c, const char *site, const char *path,
         bool changed;
         if (!listed(c->r, path, &d, c->p[i].likeness > 2, &changed))
             continue;
-        take(out, site, d.info, d.relative);
+        wc_distribution_take(out, site, d.info, d.relative);
         out->changed = changed;
         any = true;
         if (!changed)
@@ -242,7 +244,7 @@ size_t wc_distributions_in(struct wc_reading *r, const char *site,
     c->ctx = ctx;
     r->files->list(r->files->ctx, site, consider, c);
     for (; n < c->n && n < most; n++)
-        take(&out[n], site, c->p[n].info, "");
+        wc_distribution_take(&out[n], site, c->p[n].info, "");
     return n;
 }
 
@@ -267,7 +269,8 @@ bool wc_requirement_read(const char *line, struct wc_requirement *out) {
         spec = wc_str_find_char(spec, ']') + 1;
     while (*spec == ' ' || *spec == '(')
         spec++;
-    *out = (struct wc_requirement){line, spec, wc_str_find_char(spec, ';'), n, 0};
+    *out = (struct wc_requirement){line, spec, wc_str_find_char(spec, ';'), n, 0, ""};
+    wc_distribution_normalise(line, n, out->normal, sizeof out->normal);
     while (spec[out->spec_length] && spec[out->spec_length] != ';' && spec[out->spec_length] != ')')
         out->spec_length++;
     while (out->spec_length && spec[out->spec_length - 1] == ' ')

@@ -21,6 +21,9 @@ struct wc_distribution {
  * both list the file the one whose size is right. False: none is known.
  */
 bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out);
+/* By the name of a dist-info. False: it is none. */
+bool wc_distribution_take(struct wc_distribution *out, const char *site, const char *info,
+                          const char *relative);
 /* The site that a file lies in, by the directory's name or as the nearest one with distributions,
  * in r's memory; NULL: none. */
 const char *wc_distribution_site(struct wc_reading *r, const char *path);
@@ -39,6 +42,7 @@ size_t wc_distribution_folder(const char *relative);
 struct wc_requirement {
     const char *name, *spec, *marker;
     size_t name_length, spec_length;
+    char normal[64]; /* the name, normalised */
 };
 #define WC_REQUIRES "Requires-Dist: "
 bool wc_requirement_read(const char *line, struct wc_requirement *out);

@@ -83,7 +83,9 @@ struct wc_metadata_demand {
  * All that the packages around a host's file say (core/packages/metadata.c; tables:
  * core/knowledge/frameworks.def and built_with.def): the dist-info of the distribution that owns
  * the file (RECORD names it, or its top-level directory), files of the package, conda's record.
- * Returns how many were written (at most most).
+ * Of what asks for scripts (_ctypes): of the packages in `site`, the process's (NULL: not known),
+ * that have no library and require a cuDNN. Returns how many were written (at most most).
  */
-size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
-                           size_t scratch_size, struct wc_metadata_demand *out, size_t most);
+size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, const char *site,
+                           void *scratch, size_t scratch_size, struct wc_metadata_demand *out,
+                           size_t most);

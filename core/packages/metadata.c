@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host's package metadata demands: see identify.h. */
 #include "core/knowledge/frameworks.h"
+#include "core/knowledge/programs.h"
 #include "core/names/names.h"
 #include "distribution.h"
 #include "file_version.h"
@@ -24,6 +25,7 @@ struct asking {
     struct wc_reading *r;
     struct wc_metadata_demand *out;
     size_t n, most;
+    const char *site; /* whose scripts ask: no extras count; NULL: a library asks */
 };
 
 /* Whose package is being read. */
@@ -94,12 +96,6 @@ static void add_required(struct asking *a, const struct package *p, bool is_pip,
 
 /* ---- Requires-Dist (PEP 508): name[extras] (spec) ; marker ---- */
 
-static bool names_cudnn(const char *name, size_t n) {
-    char normal[NAME];
-    wc_distribution_normalise(name, n, normal, sizeof normal);
-    return wc_str_starts(normal, "nvidia_cudnn_cu") || wc_str_starts(normal, "nvidia_cudnn_jit_cu");
-}
-
 static bool for_another_system(const char *marker) {
     return !wc_str_find(marker, "!=") &&
            (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
@@ -109,8 +105,11 @@ static bool for_another_system(const char *marker) {
 static void read_requirement(struct asking *a, const struct package *p, const char *path,
                              const char *line) {
     struct wc_requirement q;
-    if (wc_requirement_read(line, &q) && names_cudnn(q.name, q.name_length) &&
-        (!q.marker || !for_another_system(q.marker)))
+    if (wc_requirement_read(line, &q) &&
+        (wc_str_starts(q.normal, "nvidia_cudnn_cu") ||
+         wc_str_starts(q.normal, "nvidia_cudnn_jit_cu")) &&
+        !(q.marker &&
+          (for_another_system(q.marker) || (a->site && wc_str_find(q.marker, "extra")))))
         add_required(a, p, true, path, (struct wc_span){q.name, q.name_length},
                      (struct wc_span){q.spec, q.spec_length});
 }
@@ -347,6 +346,20 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
         read_table(a, &p, normal, d);
 }
 
+/* A package that requires a cuDNN and has no library to ask for it by may ask as a script does. */
+static bool read_script(void *arg, const char *info) {
+    struct asking *a = arg;
+    size_t mark = a->r->memory.used, before = a->n;
+    const char *record = wc_reading_format(a->r, "%s/%s/RECORD", a->site, info);
+    struct wc_distribution d;
+    if (wc_distribution_take(&d, a->site, info, ""))
+        read_requirements(a, &(struct package){NULL, d.name, d.version}, a->site, info);
+    if (a->n > before && wc_reading_find(a->r, record, 0, ".so", false) != WC_NOWHERE)
+        a->n = before;
+    a->r->memory.used = mark;
+    return a->n < a->most;
+}
+
 /* ---- conda ---- */
 
 static const struct wc_framework *conda_framework(const char *record) {
@@ -397,16 +410,26 @@ static void read_conda(struct asking *a, const char *path) {
     }
 }
 
-size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
-                           size_t scratch_size, struct wc_metadata_demand *out, size_t most) {
+size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, const char *site,
+                           void *scratch, size_t scratch_size, struct wc_metadata_demand *out,
+                           size_t most) {
     struct wc_reading r;
-    struct asking a = {&r, out, 0, most};
+    struct asking a = {&r, out, 0, most, NULL};
     struct wc_distribution d;
     char installer[NAME];
     if (!host_path) /* as in wc_identify */
         return 0;
     wc_reading_begin(&r, files, scratch, scratch_size);
     bool found = wc_distribution_of(&r, host_path, &d);
+    if (wc_program_is(host_path, WC_PROGRAM_LIBRARY)) {
+        size_t above = wc_dir_above(host_path, wc_dir_length(host_path));
+        a.site = wc_distribution_site(&r, site ? site : host_path);
+        if (!a.site) /* lib-dynload lies beside it */
+            a.site = wc_reading_format(&r, "%.*s/site-packages", (int)above, host_path);
+        if (a.site)
+            files->list(files->ctx, a.site, read_script, &a);
+        return a.n;
+    }
     if (found)
         read_distribution(&a, &d);
     /* What pip put over conda's files conda's record does not speak of. */

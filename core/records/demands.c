@@ -155,8 +155,9 @@ static void emit_of_package(const struct wc_sink *to, const struct wc_library *h
     char version[WC_VERSION_TEXT];
     rest.scratch = found + 1;
     rest.scratch_size -= sizeof *found;
-    size_t n = wc_metadata_demands(rest.files, wc_library_file(host), rest.scratch,
-                                   rest.scratch_size, found->demand, DEMANDS_MOST);
+    size_t n =
+        wc_metadata_demands(rest.files, wc_library_file(host), rest.site ? rest.site() : NULL,
+                            rest.scratch, rest.scratch_size, found->demand, DEMANDS_MOST);
     for (size_t i = 0; i < n; i++) {
         const struct wc_metadata_demand *d = &found->demand[i];
         if (is_of_another_build(d, host))

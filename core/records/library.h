@@ -55,6 +55,7 @@ struct wc_reader {
     void *ctx;
     void *scratch; /* for wc_identify; NULL: no memory, what needs it is left out */
     size_t scratch_size;
+    const char *(*site)(void); /* as wc_process_site, of the process; NULL: not known */
 };
 /* Sets gpu_library to a file that only CUDA builds of its framework have; if there is none,
  * required_by to a package that requires this CPU-only wheel. room: memory for either text. */

@@ -88,6 +88,52 @@ END
     fixes_of own-copy-unused command "$log" | head -n 1 | grep -F "export LD_LIBRARY_PATH=$own/nvidia/cudnn/lib"
 }
 
+package() { # NAME REQUIREMENT: of Python files, whose import opens the wheel's cuDNN, else any
+    mkdir -p "$own/$1" "$own/$1-2.1.dist-info"
+    cat >"$own/$1/__init__.py" <<'END'
+import ctypes, os, sys
+path = os.path.join(os.path.dirname(__file__), "../nvidia/cudnn/lib/libcudnn.so.9")
+library = ctypes.CDLL(path if os.path.exists(path) else "libcudnn.so.9")
+sys.exit(library.cudnnGetVersion() < 90800)
+END
+    printf 'Metadata-Version: 2.1\nName: %s\nVersion: 2.1\nRequires-Dist: %s\n' "$1" "$2" >"$own/$1-2.1.dist-info/METADATA"
+    printf '%s/__init__.py,,\n' "$1" >"$own/$1-2.1.dist-info/RECORD"
+}
+
+title() { "$CMD" report --json "$log" | jq -r ".findings[0].title"; }
+
+@test "a package that opens cuDNN by ctypes is the host, by what it requires" {
+    unshare -Urm true || skip "no namespaces of users here"
+    "$WC_PYTHON" -m venv --without-pip env
+    own=$(echo "$PWD"/env/lib/python3*/site-packages)
+    echo 'import wavegen' >gen.py
+    package wavegen 'nvidia-cudnn-cu12<10,>=9.8'
+    # A cuDNN of this machine's would be taken.
+    # shellcheck disable=SC2016
+    alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+    watched 1 "${alone[@]}" env/bin/python gen.py
+    is "$(title)" "wavegen 2.1 asked for libcudnn.so.9, which was not found"
+    fixes_of library-not-found command "$log" | head -n 1 | grep -F "'nvidia-cudnn-cu12<10,>=9.8'"
+    make_standin 9.1.0 "$own" --layout pip --build 70
+    watched 1 env/bin/python gen.py
+    is "$(title)" "wavegen 2.1 got cuDNN 9.1.0, requires <10,>=9.8"
+    fixes_of runtime-too-old command "$log" | head -n 1 | grep -F "'nvidia-cudnn-cu12<10,>=9.8'"
+    package tts 'nvidia-cudnn-cu12>=9.8' # both may have asked
+    watched 1 env/bin/python gen.py
+    [[ $(title) == "gen.py got cuDNN 9.1.0, requires "* ]]
+    rm -r "$own"/tts*
+    # A requirement that is met, one of an extra, and one of a package that asks by its own library.
+    for other in '>=9.0' '>=9.8; extra == "gpu"'; do
+        package wavegen "nvidia-cudnn-cu12$other"
+        watched 1 env/bin/python gen.py
+        is "$(findings)" '[]'
+    done
+    package wavegen 'nvidia-cudnn-cu12>=9.8'
+    echo 'wavegen/_C.so,,' >>"$own/wavegen-2.1.dist-info/RECORD"
+    watched 1 env/bin/python gen.py
+    is "$(findings)" '[]'
+}
+
 @test "a wheel whose files are gone is why the load failed" {
     build_host opened-now "$site/nvidia/cudnn/lib" "$site/engine/host"
     mv "$site/nvidia" away

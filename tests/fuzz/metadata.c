@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool dpkg_told = false;
     struct wc_metadata_demand *found = calloc(most, sizeof *found);
     MUST(scratch && found);
-    size_t n = wc_metadata_demands(&files, path, scratch, SCRATCH, found, most);
+    size_t n = wc_metadata_demands(&files, path, NULL, scratch, SCRATCH, found, most);
     MUST(n <= most);
     for (size_t i = 0; i < n; i++)
         check(&found[i]);

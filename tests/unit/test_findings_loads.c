@@ -436,6 +436,24 @@ static void a_script_is_who_asked(void **state) {
                                known ? "train.py asked for" : "_ctypes.cpython-312-x86_64"));
         assert_true(has_fact(&s->found.p[0], "asked by", bridge));
     }
+    /* By its requirement a package is who asked, unless there are two of them. */
+    for (size_t packages = 1; packages < 3; packages++) {
+        struct scene *s = new_scene();
+        s->stack.process.arguments = (struct wc_strings){arguments, 2};
+        add_failure(s, NOBODY, bridge, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+        for (size_t i = 0; i < 2 * packages; i++)
+            add_demand(s, &(struct want){
+                              .host = WC_NULL,
+                              .host_path = bridge,
+                              .kind = WC_demand_kind_REQUIRED,
+                              .spec = i % 2 ? ">=9.8" : "<10",
+                              .source = i < 2 ? "METADATA of wavegen 2.1" : "METADATA of tts 1.0",
+                              .source_path = i < 2 ? "/site/wavegen-2.1.dist-info/METADATA"
+                                                   : "/site/tts-1.0.dist-info/METADATA"});
+        assert_finds(s, "library-not-found");
+        assert_non_null(strstr(s->found.p[0].title,
+                               packages == 1 ? "wavegen 2.1 asked for" : "train.py asked for"));
+    }
 }
 
 /* Who tries one after another lacks none of them for certain. */

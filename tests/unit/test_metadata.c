@@ -22,13 +22,14 @@ enum { SCRATCH = 16384, MOST = 6 };
 
 static struct wc_metadata_demand found[MOST];
 static size_t count;
+static const char *site; /* of the process */
 
 static void ask_for(const char *host, size_t most) {
     unsigned char *scratch = malloc(SCRATCH);
     struct wc_metadata_demand *exact = malloc(most * sizeof *exact + 1);
     assert_non_null(scratch);
     assert_non_null(exact);
-    count = wc_metadata_demands(&tree.files, host, scratch, SCRATCH, exact, most);
+    count = wc_metadata_demands(&tree.files, host, site, scratch, SCRATCH, exact, most);
     assert_true(count <= most);
     memcpy(found, exact, count * sizeof *exact);
     free(exact);
@@ -131,6 +132,42 @@ static void only_cudnn_of_this_system_counts(void **state) {
     assert_string_equal(found[1].spec, "== 9.4.0.1");
     assert_demand(2, WC_demand_kind_REQUIRED, "==9.4.0.1", "9.4.0", "torch", "2.0",
                   "METADATA of torch 2.0");
+}
+
+/* Python's ctypes and cffi ask for others: for packages of Python files, in the process's site or
+ * beside the interpreter's lib-dynload. */
+static void who_may_ask_by_a_library_of_python(void **state) {
+    static const struct {
+        const char *site, *library;
+    } known[] = {
+        {SITE "/", "/usr/lib/python3.12/lib-dynload/_ctypes.cpython-312-x86_64-linux-gnu.so"},
+        {NULL, "/venv/lib/python3.12/lib-dynload/_ctypes.cpython-312-x86_64-linux-gnu.so"},
+        {NULL, SITE "/_cffi_backend.cpython-312-x86_64-linux-gnu.so"},
+    };
+    (void)state;
+    add("torch", "2.9.0", "torch/lib/libtorch_cuda.so", "Requires-Dist: nvidia-cudnn-cu12==9.1");
+    add("extras", "1.0", "extras/a.py", "Requires-Dist: nvidia-cudnn-cu12>=9.9; extra == \"cuda\"");
+    add("idle", "1.0", "idle/a.py", "Requires-Dist: numpy");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        site = known[i].site;
+        ask(known[i].library);
+        assert_int_equal(count, 0);
+    }
+    add("wave_gen", "2.1", "wave_gen/a.py",
+        "Requires-Dist: nvidia-cudnn-cu12<10,>=9.8\n"
+        "Requires-Dist: nvidia-cudnn-cu13; extra == \"next\"");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        site = known[i].site;
+        ask(known[i].library);
+        assert_int_equal(count, 1);
+        assert_demand(0, WC_demand_kind_REQUIRED, "<10,>=9.8", "", "", "",
+                      "METADATA of wave-gen 2.1");
+        assert_string_equal(found[0].source_path, SITE "/wave_gen-2.1.dist-info/METADATA");
+    }
+    add("tts", "1.0", "tts/a.py", "Requires-Dist: nvidia-cudnn-cu12>=9.5");
+    ask(known[2].library);
+    assert_int_equal(count, 2);
+    site = NULL;
 }
 
 static void the_same_said_twice_is_one_demand(void **state) {
@@ -564,6 +601,7 @@ int main(void) {
         WITH_TREE(a_torch_pin_is_what_it_was_built_with),
         WITH_TREE(ranges_stay_ranges),
         WITH_TREE(only_cudnn_of_this_system_counts),
+        WITH_TREE(who_may_ask_by_a_library_of_python),
         WITH_TREE(the_same_said_twice_is_one_demand),
         WITH_TREE(an_unknown_owner_still_requires),
         WITH_TREE(tensorflow_says_the_major_and_pins),

@@ -3,6 +3,7 @@
  * say of it and of what stood beside it. */
 #include "core/demand/words.h"
 #include "core/knowledge/programs.h"
+#include "core/packages/distribution.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
     return WC_FIRST(f, s->searches,
@@ -104,19 +105,40 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
                      kind ? ")" : "");
 }
 
-/* "main.py" for the library by which a script opens others: the second of the arguments. */
+/* "wavegen 2.1", the one package that asks by this library; NULL: several may, or none. */
+static const char *package_behind(struct wc_case *c, const char *library) {
+    struct wc_distribution found;
+    const char *path = NULL;
+
+    WC_EACH(d, c->d->s->demands)
+        if (d->r.demand_kind == WC_demand_kind_REQUIRED && wc_str_same(d->r.host_path, library)) {
+            if (!d->r.source_path || (path && !wc_str_same(path, d->r.source_path)))
+                return NULL;
+            path = d->r.source_path;
+        }
+    if (path)
+        path = wc_base_name(wc_format(c, "%.*s", (int)wc_dir_length(path), path));
+    return path && wc_distribution_take(&found, "", path, "")
+               ? wc_format(c, "%s %s", found.name, found.version)
+               : NULL;
+}
+
+/* For the library by which scripts open others: the package that asks by it, else "main.py". */
 const char *wc_format_asker(struct wc_case *c, const char *path) {
     const struct wc_strings *arguments = &c->d->s->process.arguments;
-    const bool scripted = path && arguments->n > 1 && wc_program_is(path, WC_PROGRAM_LIBRARY);
+    const bool scripted = wc_program_is(path, WC_PROGRAM_LIBRARY);
+    const char *name = scripted ? package_behind(c, path) : path;
 
-    return wc_format_name(c, scripted ? arguments->p[1] : path);
+    return wc_format_name(c, name || !scripted ? name : arguments->n > 1 ? arguments->p[1] : path);
 }
 
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
     enum wc_installation_kind kind = o->r.installation_kind;
     bool package = kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
                    kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
-    const char *name = package ? o->r.installation : NULL, *version = o->r.installation_version;
+    bool scripted = wc_program_is(wc_path_of(o), WC_PROGRAM_LIBRARY); /* cffi's */
+    const char *name = package && !scripted ? o->r.installation : NULL;
+    const char *version = o->r.installation_version;
 
     if (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY)
         return wc_format_name(c, wc_name_of(o));

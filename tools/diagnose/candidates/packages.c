@@ -47,6 +47,17 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
     return all;
 }
 
+/* Of what says so, before the host: a package of Python files asks by a library of Python's. */
+static const char *environment_of_demand(struct making *m, const struct wc_demand *d) {
+    const struct wc_object *host = wc_object_of(m->s, d->r.host, d->r.host_path);
+    const char *of_package = d->r.demand_kind == WC_demand_kind_REQUIRED
+                                 ? make_environment_of(m, d->r.source_path)
+                                 : NULL;
+
+    return of_package ? of_package
+                      : make_environment_of(m, host ? wc_path_of(host) : d->r.host_path);
+}
+
 static const char *prefix_of(struct making *m, const struct wc_package_record *p) {
     return p->prefix ? make_real_path(m, p->prefix) : NULL;
 }
@@ -185,10 +196,8 @@ static bool is_of_others(struct making *m, const struct wc_failure *failure,
 static struct entries all_environments(struct making *m) {
     struct entries all = {NULL, 0};
 
-    WC_EACH(d, m->s->demands) {
-        const struct wc_object *host = wc_object_of(m->s, d->r.host, d->r.host_path);
-        make_add(m, &all, make_environment_of(m, host ? wc_path_of(host) : d->r.host_path));
-    }
+    WC_EACH(d, m->s->demands)
+        make_add(m, &all, environment_of_demand(m, d));
     WC_EACH(o, m->s->objects)
         if (wc_wants_cudnn(o) || o->r.role == WC_role_FACADE)
             make_add(m, &all, make_environment_of(m, wc_path_of(o)));
@@ -205,12 +214,9 @@ static struct entries all_environments(struct making *m) {
 void make_releases(struct making *m) {
     const struct entries environments = all_environments(m), wanted = make_wanted(m);
 
-    WC_EACH(d, m->s->demands) {
-        const struct wc_object *host = wc_object_of(m->s, d->r.host, d->r.host_path);
+    WC_EACH(d, m->s->demands)
         if (d->r.demand_kind == WC_demand_kind_REQUIRED)
-            add_install(m, d->r.package, without_blanks(m, d->r.spec),
-                        make_environment_of(m, host ? wc_path_of(host) : d->r.host_path));
-    }
+            add_install(m, d->r.package, without_blanks(m, d->r.spec), environment_of_demand(m, d));
     WC_EACH(environment, environments)
         WC_EACH(spec, wanted)
             add_install(m, package_for(m, *environment), *spec, *environment);
