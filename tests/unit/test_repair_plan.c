@@ -480,6 +480,36 @@ static void no_second_cudnn_is_put_beside_the_first(void **state) {
     heap_arena_end(&memory);
 }
 
+/* A Python has a package manager: nothing is put among its own libraries. */
+static void nothing_is_put_into_an_interpreter(void **state) {
+    static const char *const programs[] = {"/opt/py/bin/program", "/opt/py/bin/python3.12"};
+    struct environment *e = *state;
+
+    write_bytes("/opt/py/lib/libx.so", "", 0);
+    put_host(e, "/opt/py/lib", NULL);
+    observe(e, NULL, NULL);
+    for (size_t python = 0; python < 2; python++) {
+        struct heap_arena memory;
+        struct candidates c = {.memory = &memory.arena};
+        struct outcome base;
+        struct replay r;
+        size_t placed = 0;
+        heap_arena_begin(&memory);
+        assert_null(replay_begin(&r, e->log));
+        replay_play(&r, &(struct edits){NULL, 0}, &base);
+        base.source->stack.process.executable = programs[python];
+        candidates_make(&c, &r, &base);
+        for (size_t i = 0; i < c.n; i++)
+            placed +=
+                candidate_is_by_hand(&c.p[i]) && wc_str_same(c.p[i].edit[0].path, "/opt/py/lib");
+        assert_int_equal(placed > 0, !python);
+        candidates_end(&c);
+        outcome_end(&base);
+        replay_end(&r);
+        heap_arena_end(&memory);
+    }
+}
+
 /* No replay runs ldconfig, and the loader's cache is what led to the toolkit. */
 static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
     static const char toolkit[] = "/usr/local/cuda-12.4/lib64";
@@ -620,6 +650,7 @@ int main(void) {
         IN_ENVIRONMENT(a_gpu_gets_releases_that_have_code_for_it),
         IN_ENVIRONMENT(a_toolkit_says_its_cuda),
         IN_ENVIRONMENT(where_only_the_major_is_known_no_release_is_demanded),
+        IN_ENVIRONMENT(nothing_is_put_into_an_interpreter),
         IN_ENVIRONMENT(no_second_cudnn_is_put_beside_the_first),
         IN_ENVIRONMENT(to_a_toolkit_that_gets_a_cudnn_leads_the_variable),
         IN_ENVIRONMENT(beside_a_link_belongs_the_release_that_it_leads_to),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/knowledge/programs.h"
 #include "making.h"
 #include "tools/diagnose/wheel_table.h"
 
@@ -24,6 +25,15 @@ static bool is_managed(enum wc_installation_kind kind) {
 /* One of the directories that the loader searches by itself. */
 static bool is_of_system(const char *directory) {
     return wc_str_starts(directory, "/lib") || wc_str_starts(directory, "/usr/lib");
+}
+
+/* That of an interpreter's own libraries: its packages come from a package manager. */
+static bool is_of_interpreter(const struct making *m, const char *directory) {
+    const char *program = m->s->process.executable;
+    const size_t n = program ? wc_dir_above(program, wc_dir_length(program)) : 0;
+
+    return n && wc_program_is(program, WC_PROGRAM_PYTHON) && strncmp(directory, program, n) == 0 &&
+           strcmp(directory + n, "/lib") == 0;
 }
 
 static bool is_ours(const char *name) {
@@ -57,7 +67,8 @@ static struct entries directories_of(struct making *m) {
         const struct wc_searched *search = wc_search_in_vain(m->s, failure);
         const struct entries searched = make_searched(m, failure);
         WC_EACH(directory, searched)
-            if (is_ours(search->r.name) && !is_of_system(*directory))
+            if (is_ours(search->r.name) && !is_of_system(*directory) &&
+                !is_of_interpreter(m, *directory))
                 add_directory(m, &all, make_format(m, "%s/", *directory));
     }
     return all;
