@@ -131,7 +131,9 @@ int main(int argc, char **argv) {
             fprintf(stderr, words, dlerror());
             last = dlopen(number, RTLD_LAZY);
             return !last || (puts(falls), fflush(stdout));
-        } else if (!strcmp(line, "check"))
+        } else if (!strcmp(line, "get")) /* what it fetches over the network when it first needs it */
+            number = strchr(value, ' '), *number++ = 0, rename(value, number);
+        else if (!strcmp(line, "check"))
             number = strchr(value, ':'), *number++ = 0, check(last, value, (size_t)atol(number));
     }
     fclose(file);
@@ -274,17 +276,18 @@ def engine_sees_no_cuda_and_takes_the_processor(s):
     leads to it: it takes the build for the processor."""
     w, home = s.w, f"{s.home}/.djl.ai/pytorch"
     gpu, cpu = f"{home}/2.1.1-cu121-linux-x86_64", f"{home}/2.1.1-cpu-linux-x86_64"
+    lies = f"/mnt/net{gpu}" if w.faulty else gpu  # until the engine fetches it
     directory = s.cuda_dirs[0]
     without_cudnn(s)
     lines = ["words [DEBUG] ai.djl.util.cuda.CudaUtils - cudart library not found. (%s)\\nThe bundled library: "
              "cu121-linux-x86_64:2.1.1-20231129 doesn't match system: cpu-linux-x86_64:2.1.1\\n",
              "falls GPU Count: 0\\nNumber of inter-op threads is 8\\nLoading: 100%",
              f"else libcudart.so {cpu}/libtorch_cpu.so"]
+    w.copy_of_cudnn(lies, s.version, s.cuda, links=False)
+    w.copy_of_cuda(lies, s.cuda)
+    native(s, f"{lies}/libtorch_cuda.so", kind="runpath", search="$ORIGIN")
+    lines += [f"get {lies} {gpu}", f"load {gpu}/libtorch_cuda.so"]
     if not w.faulty:
-        w.copy_of_cudnn(gpu, s.version, s.cuda, links=False)
-        w.copy_of_cuda(gpu, s.cuda)
-        path = native(s, f"{gpu}/libtorch_cuda.so", kind="runpath", search="$ORIGIN")
-        lines += [f"load {path}"]
         s.lib, s.steps = gpu, [f"name={gpu}/{s.facade}" if p.startswith("name=") else p for p in s.steps]
     runs(s, "/usr/lib/jvm/java-17-openjdk-amd64/bin/java", f"{s.home}/work/app.jar", *lines)
     if not w.faulty:
