@@ -335,6 +335,41 @@ static void conda_has_builds_for_each_cuda(void **state) {
     }
 }
 
+/* Of a newer release of the same major NVIDIA promises that it works. */
+static void what_another_package_requires_stays(void **state) {
+    static const struct {
+        const char *requires, *install;
+        bool lacks;
+        const char *breaks;
+    } rows[] = {
+        {"nvidia-cudnn-cu12>=9", "==9.8.*", false, NULL},
+        {"nvidia-cudnn-cu12==9.1.0.70", "==9.8.*", false, "lens-1.0 requires ==9.1.0.70"},
+        {"nvidia-cudnn-cu12==9.1.0.70", "==9.0.*", true, NULL},
+        {"nvidia-cudnn-cu12<10,>=9", ">=8,<9", true, NULL},
+        {"nvidia-cudnn-cu12", ">=8,<9", true, NULL},            /* which one nobody says */
+        {"nvidia-cudnn-cu12==8.9.7.29", ">=8,<9", false, NULL}, /* it lacks it now */
+        {"nvidia-cublas-cu12==1.0", ">=8,<9", false, NULL},
+    };
+    struct environment *e = *state;
+
+    WC_EACH_ROW(row, rows) {
+        const struct edit other = edit(EDIT_INSTALL, "nvidia-cudnn-cu12", row->install, e->site);
+        const char *text = in(e, "Name: lens\nRequires-Dist: %s\n", row->requires);
+        struct overlaid x;
+
+        put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+        write_bytes(in(e, "%s/lens-1.0.dist-info/METADATA", e->site), text, strlen(text));
+        begin(&x, &no_variables);
+        assert_true(overlay_apply(&x.overlay, &other));
+        assert_int_equal(x.overlay.lacks != NULL, row->lacks);
+        if (row->breaks)
+            assert_string_equal(x.overlay.breaks, row->breaks);
+        else
+            assert_null(x.overlay.breaks);
+        end(&x);
+    }
+}
+
 static void without_its_list_a_wheel_stays(void **state) {
     struct environment *e = *state;
     const struct edit edits[] = {edit(EDIT_REINSTALL, "nvidia-cudnn-cu12", "9.1.0.70", e->site),
@@ -538,6 +573,7 @@ int main(void) {
         IN_ENVIRONMENT(debian_has_lists_of_names),
         IN_ENVIRONMENT(conda_does_nothing_where_it_is_satisfied),
         IN_ENVIRONMENT(conda_has_builds_for_each_cuda),
+        IN_ENVIRONMENT(what_another_package_requires_stays),
         IN_ENVIRONMENT(without_its_list_a_wheel_stays),
         IN_ENVIRONMENT(links_and_what_is_deleted),
         IN_ENVIRONMENT(links_of_a_whole_directory),

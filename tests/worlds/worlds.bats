@@ -31,3 +31,10 @@ load ../setup/helper
     echo "$output"
     [ "$status" -eq 0 ]
 }
+
+@test "of two hosts in one environment no repair breaks the other" {
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/pairs" --seed $((${WC_DRAW:-0} % 1000 + 1)) --pairs 40
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *" 0 neither" ]]
+}

@@ -106,8 +106,10 @@ static bool suits(const struct asked *a, enum wc_fact_role role) {
 
 /* ---- when a sentence holds ---- */
 
+/* A facade that a package brought alone gets on with parts in a folder of their own. */
 static bool is_in_conflict(const struct asked *a) {
-    return a->after == ADVICE_CONFLICT;
+    return a->after == ADVICE_CONFLICT && a->f->severity == WC_severity_ERROR &&
+           !(a->object && wc_is_grafted(a->object));
 }
 
 static bool has_copy(const struct asked *a) {

@@ -750,6 +750,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
     overlay_begin(&p.overlay, &r->library_cache, &r->kept, &process->environment);
+    p.overlay.stack = &r->source->stack;
     for (size_t i = 0; i < edits->n && !out->why; i++)
         if (!overlay_apply(&p.overlay, &edits->p[i]))
             out->why = wc_arena_string(&out->memory.arena, p.overlay.why);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/demand/questions.h"
 #include "core/packages/distribution.h"
 
 static const char unknown_content[] = "what a file of this package holds is not known";
@@ -278,6 +279,7 @@ static bool read_requirement(struct overlay *o, const char *line, const char **n
     return true;
 }
 
+/* NONE: it goes. */
 static bool is_refused(const char *spec, struct wc_version old, struct wc_version release) {
     struct wc_spec set;
 
@@ -286,37 +288,63 @@ static bool is_refused(const char *spec, struct wc_version old, struct wc_versio
             wc_spec_accepts(&set, release) == WC_NO);
 }
 
-/* Another package that accepts what is installed, and not that release (NONE: it goes), and what it
- * requires: "torch-2.9.0 requires ==9.20.0.48"; NULL: there is none. */
-static const char *broken_by(struct overlay *o, const struct where *w, const char *package,
-                             const char *installed, struct wc_version release) {
+static bool is_listed(struct overlay *o, const struct where *w, const char *record,
+                      const char *file) {
+    const char *path = file && *file == '/' ? overlay_real_path(o, file) : NULL;
+
+    return record && wc_is_below(path, w->path, strlen(w->path)) &&
+           strstr(record, overlay_format(o, "%s,", path + strlen(w->path) + 1));
+}
+
+/* Files of that package have come in, or failed: the replay shows what becomes of them. */
+static bool is_of_process(struct overlay *o, const struct where *w, const char *info) {
+    const char *record = read_all(o, overlay_format(o, "%sRECORD", info));
+
+    return o->stack &&
+           (WC_ANY(object, o->stack->objects, is_listed(o, w, record, wc_path_of(object))) ||
+            WC_ANY(f, o->stack->failures,
+                   is_listed(o, w, record, f->r.caller) || is_listed(o, w, record, f->r.name) ||
+                       is_listed(o, w, record, f->said.file)));
+}
+
+/* What other packages accept is there, and not that release (NONE: it goes). Of a newer one of the
+ * same major NVIDIA promises that it works: who does not accept it is named ("torch-2.9.0 requires
+ * ==9.20.0.48"). The other major stays, too, where nothing says which one a package wants. */
+static void note_broken(struct overlay *o, const struct where *w, const char *package,
+                        const char *installed, struct wc_version release) {
     const struct wc_version old = wc_version_of(installed);
     const struct entries entries = overlay_entries(o, w->path);
+    const bool is_newer = wc_version_known(release) && release.major == old.major &&
+                          wc_version_compare(release, old) > 0;
     const char *name, *spec;
 
     WC_EACH(entry, entries) {
+        const char *info = overlay_format(o, "%s/%s/", w->path, *entry);
         char *text = wc_str_ends(*entry, ".dist-info")
-                         ? read_all(o, overlay_format(o, "%s/%s/METADATA", w->path, *entry))
+                         ? read_all(o, overlay_format(o, "%sMETADATA", info))
                          : NULL;
         while (text && *text != '\n') { /* the headers */
             const char *line = strsep(&text, "\n");
-            if (read_requirement(o, line, &name, &spec) &&
-                wheel_is_name(name, strlen(name), package) && is_refused(spec, old, release))
-                return overlay_format(o, "%.*s requires %s",
-                                      (int)(strlen(*entry) - strlen(".dist-info")), *entry,
-                                      *spec ? spec : package);
+            if (!read_requirement(o, line, &name, &spec) ||
+                !wheel_is_name(name, strlen(name), package))
+                continue;
+            if (is_newer && is_refused(spec, old, release))
+                o->breaks =
+                    overlay_format(o, "%.*s requires %s",
+                                   (int)(strlen(*entry) - strlen(".dist-info")), *entry, spec);
+            else if (is_refused(spec, old, release) ||
+                     (!*spec && release.major != old.major && !is_of_process(o, w, info)))
+                o->lacks = package;
         }
     }
-    return NULL;
 }
 
 /* What somebody requires: it goes. */
 static void note_lack(struct overlay *o, const struct where *w, const char *package) {
     struct installed p;
 
-    if (w->kind == WHEELS && find_package(o, w, package, &p) &&
-        broken_by(o, w, package, p.version, WC_VERSION_NONE))
-        o->lacks = package;
+    if (w->kind == WHEELS && find_package(o, w, package, &p))
+        note_broken(o, w, package, p.version, WC_VERSION_NONE);
 }
 
 /* It comes, or comes back. NVIDIA's wheels of cuDNN have their files at the same paths, for
@@ -402,12 +430,9 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
         return install_required(o, w, &there) && (o->changes || overlay_fail(o, satisfied));
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
-    if (is_there)
-        o->breaks = broken_by(o, w, e->name, there.version, release);
-    /* A major takes the place of another that nobody else may lose. */
-    if (is_there && o->breaks && wc_version_of(there.version).major != release.major)
-        return overlay_fail(o, "another package there requires the major that is installed");
     note_place(o, w, e->name);
+    if (is_there)
+        note_broken(o, w, e->name, there.version, release);
     return install_wheel(o, w, e->name, release, is_there ? &there : NULL) &&
            find_package(o, w, e->name, &there) && install_required(o, w, &there);
 }
