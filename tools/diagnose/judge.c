@@ -114,6 +114,23 @@ static bool remains(const struct case_of *c) {
                          find_in(&c->p->base, c->of_end, known, &o->source->stack))));
 }
 
+/* The load that failed fails as before, if for another library, and so does each other one: of
+ * several names a host may need one. */
+static bool still_fails(const struct case_of *c) {
+    const char *asked = wc_fact_path(c->f, WC_FACT_ASKED_FOR);
+    bool fails = false;
+
+    for (size_t i = 0; asked && i < c->p->replay.n; i++) {
+        const struct replay_request *r = &c->p->replay.requests[i];
+        if (!r->failure || c->p->base.got[i].files)
+            continue;
+        if (c->x->outcome.got[i].files)
+            return false;
+        fails = fails || wc_str_same(r->name, asked);
+    }
+    return fails;
+}
+
 /* As bad, and not there before. That now the other one of two copies stands in front is no more
  * than a note; what is so in whatever order is brought by no order. */
 static bool is_new(const struct case_of *c, const struct outcome *o,
@@ -145,6 +162,13 @@ static bool leaves_errors(const struct case_of *c) {
     return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
 }
 
+/* Without that package nobody gets a cuDNN. */
+static bool only_takes_away(const struct case_of *c) {
+    return c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE &&
+           (asks(c->f, PACKAGE_STAYS) || !WC_ANY(o, c->x->outcome.source->stack.objects,
+                                                 o->r.mapped && o->r.role == WC_role_FACADE));
+}
+
 /* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
 static bool is_of_wrong_kind(const struct case_of *c) {
     const struct wc_finding_record *f = c->f;
@@ -153,8 +177,7 @@ static bool is_of_wrong_kind(const struct case_of *c) {
 
     return (c->variables_alone ? asks(f, NO_VARIABLE) : asks(f, VARIABLES_ALONE)) ||
            (c->new_files && (asks(f, NO_FILES) || limits)) ||
-           (c->single && is_a(f, "symbol-version-not-found")) ||
-           (c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE && asks(f, PACKAGE_STAYS));
+           (c->single && is_a(f, "symbol-version-not-found")) || only_takes_away(c);
 }
 
 /* As its list and the disk have it. */
@@ -405,6 +428,7 @@ static const struct {
     const char *because;
 } objections[] = {
     {remains, "the finding remains"},
+    {still_fails, "the load fails then for another reason"},
     {breaks_what_worked, "something that was found is not found then"},
     {brings_another, "another finding appears that is as bad"},
     {leaves_errors, "an error remains, which is to be repaired first"},
