@@ -30,6 +30,16 @@ bool make_is_conda(const char *environment) {
     return !wc_str_ends(environment, "-packages");
 }
 
+/* A virtual environment has links to the interpreter alone. */
+static const char *started_by(struct making *m) {
+    const struct wc_process_record *p = &m->s->process;
+    const char *name = p->arguments.n > 0 ? p->arguments.p[0] : NULL;
+
+    if (!name || !strchr(name, '/') || (name[0] != '/' && !p->directory))
+        return p->executable;
+    return name[0] == '/' ? name : make_format(m, "%s/%s", p->directory, name);
+}
+
 struct entries make_environments(struct making *m, const struct wc_failure *failure) {
     const struct wc_object *caller = wc_caller_of(m->s, failure);
     const char *of_conda = wc_variable(m->s, "CONDA_PREFIX");
@@ -39,7 +49,7 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
     make_add(m, &all, make_environment_of(m, caller ? wc_path_of(caller) : failure->r.caller));
     if (failure->r.name && failure->r.name[0] == '/')
         make_add(m, &all, make_environment_of(m, failure->r.name));
-    if (wc_process_site(m->files, m->s->process.executable, wc_variable(m->s, "VIRTUAL_ENV"), site,
+    if (wc_process_site(m->files, started_by(m), wc_variable(m->s, "VIRTUAL_ENV"), site,
                         sizeof(site)))
         make_add(m, &all, make_environment_of(m, make_format(m, "%s", site)));
     if (of_conda)
@@ -274,7 +284,8 @@ static void add_parts(struct making *m, const struct wc_failure *failure, const 
 static void add_wheel(struct making *m, const struct wc_failure *failure, const char *site,
                       const char *name) {
     const int32_t named = wc_name_cuda(name), of_process = wc_cuda_of_dependencies(m->s);
-    const int32_t cuda = named < 0 ? of_process : -1;
+    const int32_t of_site = named < 0 && of_process < 0 ? cuda_of_site(m, site) : of_process;
+    const int32_t cuda = named < 0 ? of_site : -1;
     const char *spec, *wheel;
 
     if (wc_asked_by_cudnn(m->s, failure) && named > 0 && of_process > 0 && named != of_process)

@@ -184,10 +184,11 @@ static const char *joined(struct making *m, const struct entries *directories) {
     return all;
 }
 
-/* With all that the wheels beside it have of cuDNN and CUDA. */
+/* With all that the wheels beside it have of cuDNN and CUDA; then with all of them: a host may need
+ * what stands in no table (libnvToolsExt.so.1). */
 static void add_site(struct making *m, const char *directory) {
     const char *site = make_environment_of(m, make_format(m, "%s/", directory));
-    struct entries wheels = {NULL, 0}, all = {NULL, 0};
+    struct entries wheels = {NULL, 0}, known = {NULL, 0}, all = {NULL, 0};
 
     if (!site || !wc_str_ends(make_directory_of(m, make_directory_of(m, directory)), "/nvidia"))
         return;
@@ -196,9 +197,13 @@ static void add_site(struct making *m, const char *directory) {
         const struct entries files = make_entries(m, *wheel);
         if (WC_ANY(file, files,
                    wc_name_is_cudnn(*file) || wc_name_kind_of(*file) == WC_NAME_CUDA_DEPENDENCY))
+            make_add(m, &known, *wheel);
+        if (WC_ANY(file, files, strstr(*file, ".so")))
             make_add(m, &all, *wheel);
     }
-    if (all.n > 1)
+    if (known.n > 1)
+        make_one(m, make_path_with(m, joined(m, &known)));
+    if (all.n > known.n && all.n > 1)
         make_one(m, make_path_with(m, joined(m, &all)));
 }
 
