@@ -34,11 +34,11 @@ struct package {
     const char *name, *version;           /* as for people */
 };
 
-/* Room for one more demand, its sources filled in: "METADATA of jaxlib 0.10.2". NULL: no room. */
+/* Room for one more demand, its sources filled in: "METADATA of jaxlib 0.10.2". NULL: none. */
 static struct wc_metadata_demand *begin(struct asking *a, const struct package *p, const char *what,
                                         const char *path) {
     struct wc_metadata_demand *d = &a->out[a->n];
-    if (a->n == a->most)
+    if (a->n == a->most || !path)
         return NULL;
     wc_mem_set(d, 0, sizeof *d);
     if (p->framework) {
@@ -328,9 +328,7 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
     wc_distribution_normalise(d->name, wc_str_length(d->name), normal, sizeof normal);
     struct package p = {framework_of(normal), d->name, d->version};
     read_files(a, &p, d->site);
-    const char *info = wc_reading_format(a->r, "%s/%s", d->site, d->info);
-    if (info)
-        read_version_suffix(a, &p, info);
+    read_version_suffix(a, &p, wc_reading_format(a->r, "%s/%s", d->site, d->info));
     read_requirements(a, &p, d->site, d->info);
     WC_EACH_KNOWN(row, p.framework ? p.framework->related : NULL, distribution) {
         struct wc_distribution other;
@@ -346,7 +344,7 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
         read_table(a, &p, normal, d);
 }
 
-/* A package that requires a cuDNN and has no library to ask for it by may ask as a script does. */
+/* Python files that require a cuDNN, without a library to ask for it, may ask as a script does. */
 static bool read_script(void *arg, const char *info) {
     struct asking *a = arg;
     size_t mark = a->r->memory.used, before = a->n;
@@ -354,7 +352,8 @@ static bool read_script(void *arg, const char *info) {
     struct wc_distribution d;
     if (wc_distribution_take(&d, a->site, info, ""))
         read_requirements(a, &(struct package){NULL, d.name, d.version}, a->site, info);
-    if (a->n > before && wc_reading_find(a->r, record, 0, ".so", false) != WC_NOWHERE)
+    if (a->n > before && (wc_reading_find(a->r, record, 0, ".so", false) != WC_NOWHERE ||
+                          wc_reading_find(a->r, record, 0, ".py", false) == WC_NOWHERE))
         a->n = before;
     a->r->memory.used = mark;
     return a->n < a->most;

@@ -26,6 +26,7 @@ setup_file() {
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
+    unset CUDA_HOME CUDA_PATH
     ! ldconfig -p | grep -q 'libcudnn\.so\.8 ' || skip "a cuDNN 8 of this computer's would fill the gaps"
     export HOME=$PWD/home TMPDIR=$PWD/tmp PIP_NO_INDEX=1 PIP_FIND_LINKS=$BATS_FILE_TMPDIR/wheels
     export PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1

@@ -132,6 +132,9 @@ title() { "$CMD" report --json "$log" | jq -r ".findings[0].title"; }
     echo 'wavegen/_C.so,,' >>"$own/wavegen-2.1.dist-info/RECORD"
     watched 1 env/bin/python gen.py
     is "$(findings)" '[]'
+    echo 'wavegen/bin/wavegen,,' >"$own/wavegen-2.1.dist-info/RECORD" # nor of one that is a program
+    watched 1 env/bin/python gen.py
+    is "$(findings)" '[]'
 }
 
 @test "a wheel whose files are gone is why the load failed" {
