@@ -135,3 +135,26 @@ END
     is "$(jq -r '.reports[0].findings[0] | .id, (.fix[] | .action, .checked)' scan.json)" \
         $'installation-mixed\nreinstall\nreplayed'
 }
+
+# Both lists have these paths. The version of a file and the package of another list were told together.
+@test "of two packages that list a file the one whose size it has is told with it" {
+    local list path rest rows
+    make_standin 9.12.0 "$site" --layout pip --build 46 --distribution nvidia-cudnn-cu13
+    list=$(echo "$site"/nvidia_cudnn_cu13-*/RECORD)
+    rows=$(cat "$list")
+    while IFS= read -r rest; do
+        path=${rest%%,*}
+        [[ $path != *.so.9 ]] || truncate -s +512 "$site/$path"
+        echo "${rest%,*},$(stat -c %s "$site/$path")"
+    done <<<"$rows" >"$list"
+    make_standin 9.10.2 "$site" --layout pip --build 21
+    echo "import ctypes; exit(ctypes.CDLL('$site/nvidia/cudnn/lib/libcudnn.so.9').cudnnGetVersion() < 91200)" >main.py
+    runs 1
+    is "$(jq -r '.stack.objects[] | select(.role == "facade") | .version, .installation, .installation_version' report.json)" \
+        $'9.10.2\nnvidia-cudnn-cu12\n9.10.2.21'
+    is "$(told)" $'installation-mixed\nuninstall nvidia-cudnn-cu12, then reinstall nvidia-cudnn-cu13 9.12.0.46\nreplayed'
+    # As pip does it.
+    rm -r "$site"/nvidia/cudnn "$site"/nvidia_cudnn_cu*
+    make_standin 9.12.0 "$site" --layout pip --build 46 --distribution nvidia-cudnn-cu13
+    runs 0
+}
