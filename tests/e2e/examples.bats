@@ -211,6 +211,7 @@ overlooked() {
     local check=("$PY" -m check_jsonschema)
     run -0 "${check[@]}" --builtin-schema vendor.compose-spec "$examples/containers/compose.yaml"
     run -0 "${check[@]}" --builtin-schema vendor.github-workflows "$examples/github/workflow.yaml"
+    run -0 "${check[@]}" --builtin-schema vendor.github-actions "$WC_ROOT/action.yml"
     sed 's/runs-on/runs-in/' "$examples/github/workflow.yaml" >planted.yaml
     run -1 "${check[@]}" --builtin-schema vendor.github-workflows planted.yaml
     jq -e '.argv and .env and .language' "$examples/jupyter/kernel.json"
@@ -255,25 +256,4 @@ END
     is "${#logs[@]}" 4
     printf '#!/bin/sh\nexit 3\n' >train
     TORCHRUN=./launcher run -3 "$examples/torchrun/torchrun.sh" --nproc-per-node=2 ./train
-}
-
-# ---- github/step.sh; with its workflow: tests/places/ci.bats ----
-
-@test "step.sh: an annotation of an error or a warning, a summary, the command's status" {
-    export GITHUB_STEP_SUMMARY=$PWD/summary
-    make_mixed_host
-    make_healthy_host well-host
-    run -0 --separate-stderr "$examples/github/step.sh" ./well-host version create
-    is "$output" "$(./well-host version create)"
-    grep -q 'cuDNN 9.1.0' summary
-    rm -r whichcudnn-logs summary
-    ANNOTATE=a:b,c run -1 --separate-stderr "$examples/github/step.sh" ./host version
-    is "$(grep -c ^:: <<<"$output")" 1
-    [[ $output == *'::error file=a%3Ab%2Cc,title=cuDNN::error: libcudnn.so.9 is cuDNN 9.1.0, its part is not'* ]]
-    run ! grep "$(uname -n)" summary
-    grep -q facade-and-parts-differ summary
-    # What has nothing to do with cuDNN has no annotation.
-    rm -r whichcudnn-logs
-    run -7 --separate-stderr "$examples/github/step.sh" sh -c 'exit 7'
-    is "$output" ""
 }

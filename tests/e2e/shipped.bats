@@ -85,6 +85,94 @@ installed() { "$venv/bin/pip" install -q --no-index --force-reinstall --disable-
         "$PWD/flat/whichcudnn/libwhichcudnn.so $PWD/flat/bin/whichcudnn"
 }
 
+# ---- action.yml, played as the code host's runner plays it (tests/release/steps.py) ----
+
+# steps FILE [NAME=VALUE]...: the release is that of ./server, the project is ./project.
+steps() {
+    rm -rf summary artifacts && mkdir artifacts && : >summary
+    (cd project && SERVER=file://${BATS_TEST_TMPDIR} SUMMARY=$BATS_TEST_TMPDIR/summary \
+        ARTIFACTS=$BATS_TEST_TMPDIR/artifacts PATH=$PWD/bin:$PATH "$PY" "$WC_ROOT/tests/release/steps.py" "$@")
+}
+
+# What a project installed: a host, and a cuDNN of two releases (bad) or of one (good).
+make_project() { # bad|good
+    rm -rf project && mkdir -p project/.venv
+    make_demo project/.venv/app gcc "$WC_BUILD/portable-x86_64/floor"
+    [ "$1" = bad ] || make_standin 9.1.0 project/.venv/app/cudnn --create-status 0
+    : >project/requirements.txt
+    # Stands for the one of a project.
+    printf 'import subprocess\nsubprocess.run([".venv/app/host"], check=True)\nprint("1 passed")\n' >project/pytest.py
+}
+
+# A release as the code host keeps it.
+make_release() {
+    local version=${wheel##*/whichcudnn-}
+    release=OWNER/whichcudnn/releases/download/v${version%%-*}
+    mkdir -p "$release"
+    cp "$wheel" "$release"
+    (cd "$release" && sha256sum ./*.whl | sed 's:\./::' >SHA256SUMS)
+}
+
+@test "github/workflow.yaml: the release's wheel is installed; an error fails the job, with annotation, summary, logs" {
+    local workflow=$WC_ROOT/examples/github/workflow.yaml
+    make_release
+    make_project bad
+    run -1 --separate-stderr steps "$workflow"
+    is "$(grep -c '^::error file=requirements.txt,title=cuDNN::error' <<<"$output")" 2
+    [[ $output == *'1 passed'* ]]
+    is "$(grep -c '^ *error\[.*parts-differ\]' summary)" 2
+    run ! grep "$(uname -n)" summary
+    validate_log artifacts/whichcudnn-logs/whichcudnn-*.jsonl
+    make_project good
+    run -0 --separate-stderr steps "$WC_ROOT/action.yml" scan=.venv run="python3 -m pytest"
+    is "$(grep -cE '^::(error|warning) ' <<<"$output")" 0
+    [[ $output == *'##[output]verdict=ok'* ]]
+    # Nothing of it is left in the project.
+    is "$(cd project && printf '%s ' .venv* *)" '.venv pytest.py requirements.txt '
+}
+
+@test "action.yml: what fails a step, which file is annotated, the command's own status" {
+    local action=$WC_ROOT/action.yml
+    make_project bad
+    cp "$wheel" .
+    local given=(wheel="$wheel" sha256="$(sha256sum <"$wheel" | cut -d ' ' -f 1)")
+    run -0 --separate-stderr steps "$action" "${given[@]}" scan=.venv run=.venv/app/host fail-on=none annotate=a:b,c
+    is "$(grep -c '^::error file=a%3Ab%2Cc,title=cuDNN::error' <<<"$output")" 2
+    run -1 --separate-stderr steps "$action" "${given[@]}" scan=.venv artifact=
+    is "$(ls artifacts)" ""
+    # What has nothing to do with cuDNN has no annotation, and its status is the step's.
+    run -1 --separate-stderr steps "$action" "${given[@]}" run='echo "::error::mine"; exit 7'
+    is "$(grep ^:: <<<"$output")" '::error::mine'
+    run -0 --separate-stderr steps "$action" "${given[@]}" run=true fail-on=none
+    run -1 --separate-stderr steps "$action" "${given[@]}"
+    [[ $output == *'::error::nothing to do'* ]]
+    # What a file is called is no command for the runner, which takes some from within a line, too; nor does it end
+    # the summary's block.
+    mv project/.venv 'project/```##[error]planted'
+    run -1 --separate-stderr steps "$action" "${given[@]}" scan=.
+    [[ $output == *planted* ]]
+    is "$(awk '/^::stop-commands::/ { end = substr($0, 18) } !end; $0 == end "::" { end = "" }' <<<"$output" | grep -c planted)" 0
+    run ! grep '^```' summary
+}
+
+@test "action.yml: a wheel with another checksum, or none, is not installed" {
+    local action=$WC_ROOT/action.yml
+    make_release
+    make_project good
+    echo >>"$release/${wheel##*/}"
+    run -1 --separate-stderr steps "$action" scan=.venv
+    [[ $stderr == *'::error::'*' has the checksum '* ]]
+    [[ $output != *'scan of'* ]]
+    run -1 --separate-stderr steps "$action" scan=.venv wheel="$wheel" sha256="$(printf '%064d' 0)"
+    [[ $stderr == *' has the checksum '* ]]
+    rm "$release/SHA256SUMS"
+    run -1 --separate-stderr steps "$action" scan=.venv
+    [[ $stderr == *'SHA256SUMS could not be read'* ]]
+    : >"$release/SHA256SUMS"
+    run -1 --separate-stderr steps "$action" scan=.venv
+    [[ $stderr == *'does not name'* ]]
+}
+
 @test "sizes: the library at most 352 KiB, a wheel at most 1 MiB" { have_sizes; }
 
 # The Pythons that are here; the oldest that is served is 3.9.
