@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# What people reach the command by, besides the installers of tests/release/userlands.bats: pre-commit, from fresh
-# folders and without a network. `make release-check` runs this.
+# What people reach the command by, besides the installers of tests/release/userlands.bats: pre-commit and conda, from
+# fresh folders and without a network. `make release-check` runs this.
 
 bats_require_minimum_version 1.5.0
 load ../e2e/helpers
@@ -73,4 +73,26 @@ make_hook_repository() {
         is "$(find home project/.git/hooks -path '*whichcudnn*')" ""
         rm -rf project
     done
+}
+
+@test "conda/recipe.yaml: rattler-build makes a package of each tarball, with the bytes of the release, and tests it" {
+    local arch tarball
+    for arch in x86_64:linux-64 aarch64:linux-aarch64; do
+        tarball=$(shipped "whichcudnn-*-linux-${arch%:*}.tar.gz")
+        WHICHCUDNN_TARBALL=file://$tarball WHICHCUDNN_SHA256=$(sha256sum <"$tarball" | cut -d ' ' -f 1) \
+            "$tools/python" "$WC_ROOT/tests/release/build_conda.py" "$WC_ROOT/packaging/conda/recipe.yaml" "${arch#*:}" "$PWD/out" >said ||
+            { cat said && return 1; }
+        cat said
+        grep -x "${arch#*:} __glibc >=2.17 Apache-2.0 AND MIT AND Zlib AND BSD-1-Clause" said
+        tar -xzf "$tarball"
+        rm -rf conda && mkdir conda
+        (cd conda && unzip -q ../out/"${arch#*:}"/*.conda && tar --zstd -xf pkg-*.tar.zst)
+        cmp conda/bin/whichcudnn whichcudnn-*-"${arch%:*}"/bin/whichcudnn
+        cmp conda/lib/libwhichcudnn.so whichcudnn-*-"${arch%:*}"/lib/libwhichcudnn.so
+        grep -x 'tests: 1 passed, 0 failed' said || [ "${arch%:*}" != "$(uname -m)" ]
+    done
+    # A tarball with another checksum is none.
+    WHICHCUDNN_TARBALL=file://$tarball WHICHCUDNN_SHA256=$(printf '%064d' 0) run ! "$tools/python" \
+        "$WC_ROOT/tests/release/build_conda.py" "$WC_ROOT/packaging/conda/recipe.yaml" linux-64 "$PWD/another"
+    [[ $output == *hecksum* ]]
 }
