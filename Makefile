@@ -307,7 +307,7 @@ test-neutral test-faults test-sanitizers fuzz mutants coverage:
 	    tests/setup/summary $(tap)/$(patsubst test-%,%,$@)*.tap
 # What examples/ say, where they say it: containers, Slurm, Ray, ... Needs root.
 test-places:
-	$(call prepare,test places)
+	$(call prepare,test dist places)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(begin); rm -f $(tap)/places*.tap; $(MAKE) --no-print-directory run-places; \
 	    $(call result,places); tests/setup/summary $(tap)/places*.tap

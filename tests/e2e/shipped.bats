@@ -7,10 +7,7 @@ load helpers
 load ../release/release
 
 setup_file() {
-    export DIST=$WC_BUILD/dist-small
-    # The directory as make knows it: of another name it would be made anew.
-    flock "$WC_BUILD/dist.lock" make -s -C "$WC_ROOT" O="$(realpath --relative-base="$WC_ROOT" "$WC_BUILD")" CACHE="$WC_CACHE" DIST="$DIST" \
-        dist-x86_64 dist-aarch64 >&2
+    make_dist x86_64 aarch64
     make_demo "$BATS_FILE_TMPDIR/demo" gcc "$WC_BUILD/portable-x86_64/floor"
     python3 -m venv "$BATS_FILE_TMPDIR/venv"
 }

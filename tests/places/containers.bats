@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../e2e/helpers
 load places
+load ../release/release
 
 # inside COMMAND...: where podman finds one sort of cgroups (this machine may have both), and its files
 # in this directory
@@ -55,6 +56,10 @@ END
     mkdir watched
     cp "$examples/containers/Dockerfile" "$examples/entrypoint.sh" "$SHIM" "$CMD" watched
     inside buildah bud --isolation chroot -q --build-arg BASE=localhost/your/image -t watched watched
+    make_dist x86_64
+    mkdir image
+    cp "$WC_ROOT/packaging/Dockerfile" "$DIST"/*_amd64.deb image
+    inside buildah bud --isolation chroot -q --build-arg BASE=localhost/your/image -t whichcudnn image
 }
 
 teardown_file() { [ -z "${SOCKETS:-}" ] || rm -rf "$SOCKETS"; }
@@ -95,6 +100,17 @@ END
     told_in logs
 }
 
+@test "packaging/Dockerfile: an image that installs the library as nobody, and has the command" {
+    mkdir shared
+    run ! podman -v "$PWD/shared:/whichcudnn" whichcudnn
+    chmod 777 shared
+    run -0 podman -v "$PWD/shared:/whichcudnn" whichcudnn
+    is "$output" /whichcudnn/libwhichcudnn.so
+    cmp shared/libwhichcudnn.so "$WC_BUILD/portable-x86_64/stage/libwhichcudnn.so"
+    is "$(stat -c %u shared/libwhichcudnn.so)" 65534
+    run -0 podman whichcudnn --version
+}
+
 # pod COMMAND...: the containers of pod.yaml one after the other, each image in place of its own, the
 # volumes as directories; of the last one COMMAND is run. What it prints is what that container prints.
 pod() {
@@ -110,6 +126,7 @@ for container in spec["initContainers"] + spec["containers"]:
     for mount in container["volumeMounts"]:
         assert mount["name"] in volumes
         os.makedirs(mount["name"], exist_ok=True)
+        os.chmod(mount["name"], 0o777)  # as an emptyDir is
         words += ["-v", f"{os.getcwd()}/{mount['name']}:{mount['mountPath']}" + (":ro" if mount.get("readOnly") else "")]
     for variable in container.get("env", []):
         words += ["-e", f"{variable['name']}={variable['value']}"]

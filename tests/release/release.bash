@@ -9,6 +9,14 @@ shipped() { # PATTERN
     [ "${#files[@]}" -eq 1 ] && [ -f "${files[0]}" ] && echo "${files[0]}"
 }
 
+# What make dist makes for these processors, kept apart from a whole one; DIST is its folder.
+make_dist() { # ARCH...
+    export DIST=$WC_BUILD/dist-small
+    # The directory as make knows it: of another name it would be made anew.
+    flock "$WC_BUILD/dist.lock" make -s -C "$WC_ROOT" O="$(realpath --relative-base="$WC_ROOT" "$WC_BUILD")" CACHE="$WC_CACHE" DIST="$DIST" \
+        "${@/#/dist-}" >&2
+}
+
 # make_demo DIR CC LIBRARIES: a host on a cuDNN whose facade is of 9.1.0 and whose parts are of 9.5.0; linked
 # with the libraries of a portable build it runs on each glibc.
 make_demo() {
