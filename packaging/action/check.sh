@@ -13,7 +13,11 @@ fail=()
 [ "$FAIL_ON" = none ] || fail=("--fail-on=$FAIL_ON")
 
 # https://github.com/actions/toolkit (command.ts): a line's end would end the annotation.
-escaped() { sed 's/%/%25/g; s/\r/%0D/g' | awk 'NR > 1 { printf "%%0A" } { printf "%s", $0 }'; }
+escaped() { # TEXT
+    local text=${1//'%'/%25}
+    text=${text//$'\r'/%0D}
+    echo "${text//$'\n'/%0A}"
+}
 
 # say VERDICT: it is the step's, and an annotation if it is an error or a warning.
 say() {
@@ -24,7 +28,7 @@ say() {
     warning*) kind=warning ;;
     esac
     [ -n "$kind" ] || return 0
-    echo "::$kind file=$(printf %s "$ANNOTATE" | escaped | sed 's/:/%3A/g; s/,/%2C/g'),title=cuDNN::$(printf %s "$1" | escaped)"
+    echo "::$kind file=$(escaped "$ANNOTATE" | sed 's/:/%3A/g; s/,/%2C/g'),title=cuDNN::$(escaped "$1")"
 }
 
 if [ -z "$SCAN$RUN" ]; then

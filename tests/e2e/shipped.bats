@@ -68,6 +68,18 @@ installed() { "$venv/bin/pip" install -q --no-index --force-reinstall --disable-
     listing "$venv" | diff before -
 }
 
+@test "the wheel: uvx runs it without installing; a program that is named by its path is the one outside" {
+    export UV_OFFLINE=1 UV_CACHE_DIR=$PWD/cache
+    local uvx=("$WC_BUILD/venv/bin/uvx" -q --from "$wheel" whichcudnn run --log "$PWD/")
+    run -0 --separate-stderr "${uvx[@]}" -- "$demo/host"
+    says_mixed "$stderr"
+    run -0 --separate-stderr "${uvx[@]}" -q -- "$(command -v "$venv/bin/python")" -c 'import sys; print(sys.prefix)'
+    is "$output" "$venv"
+    # What the docs say of the name alone.
+    PATH=$venv/bin:$PATH run -0 --separate-stderr "${uvx[@]}" -q -- python -c 'import sys; print(sys.prefix)'
+    [[ $output == "$UV_CACHE_DIR"/* ]]
+}
+
 @test "the wheel: run finds its library from wherever it lies, and says what is wrong" {
     installed
     run -0 --separate-stderr "$venv/bin/whichcudnn" run --log "$PWD/" -- "$demo/host"
@@ -114,6 +126,10 @@ make_release() {
     local workflow=$WC_ROOT/examples/github/workflow.yaml
     make_release
     make_project bad
+    # A virtual environment that is there already, in place of seconds.
+    mkdir bin
+    printf '#!/bin/sh\n[ "$2" != venv ] || exec cp -a "%s/." "$3"\nexec "%s" "$@"\n' "$venv" "$(command -v python3)" >bin/python3
+    chmod +x bin/python3
     run -1 --separate-stderr steps "$workflow"
     is "$(grep -c '^::error file=requirements.txt,title=cuDNN::error' <<<"$output")" 2
     [[ $output == *'1 passed'* ]]

@@ -12,6 +12,13 @@ setup_file() {
     gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -static -o "$BATS_FILE_TMPDIR/enter" \
         "$WC_ROOT/tests/neutrality/enter.c"
     make_demo "$BATS_FILE_TMPDIR/demo" gcc "$WC_BUILD/portable-x86_64/floor"
+    "$WC_ROOT/tests/setup/venv" "$WC_BUILD/venv-release" requirements.release.txt >&2
+    # What a clean root gets from elsewhere: uv, pipx with the pip that it wants, and a YAML reader for tests/release/steps.py.
+    mkdir "$BATS_FILE_TMPDIR/python"
+    cp "$WC_BUILD/venv/bin/uv" "$BATS_FILE_TMPDIR/uv"
+    cp -r "$WC_BUILD"/venv-release/lib/python3.*/site-packages/. "$WC_BUILD"/venv/lib/python3.*/site-packages/yaml \
+        "$BATS_FILE_TMPDIR/python"
+    "$WC_BUILD/venv-release/bin/python" -m pip download -q --disable-pip-version-check -d "$BATS_FILE_TMPDIR/wheels" pip
     make_demo "$BATS_FILE_TMPDIR/demo-aarch64" aarch64-linux-gnu-gcc "$WC_BUILD/portable-aarch64/floor"
 }
 
@@ -78,6 +85,49 @@ by_tarball() {
     traces | diff before -
 }
 
+# What an installer keeps for itself lies in the home: nothing there or elsewhere has the package's name, but for
+# pipx's lock.
+leaves_nothing() {
+    traces | grep -v ' \./root/' | diff before -
+    is "$(find "$root/root" -name '*whichcudnn*' -not -name .whichcudnn.lock)" ""
+}
+
+by_uv() {
+    local uv=(inside UV_OFFLINE=1 "$BATS_FILE_TMPDIR/uv")
+    traces | grep -v ' \./root/' >before
+    "${uv[@]}" tool install -q "$(shipped '*_x86_64.whl')"
+    tells inside /root/.local/bin/whichcudnn
+    "${uv[@]}" tool uninstall -q whichcudnn
+    # uvx is short for it. Ahead in PATH is a Python of its own there, so that a program is named by its path.
+    tells "${uv[@]}" tool run -q --from "$(shipped '*_x86_64.whl')" whichcudnn
+    run -0 --separate-stderr "${uv[@]}" tool run -q --from "$(shipped '*_x86_64.whl')" whichcudnn run -q -- \
+        "$(inside sh -c 'command -v python3')" -c 'import sys; print(sys.prefix)'
+    is "$output" /usr
+    "${uv[@]}" cache clean -q
+    leaves_nothing
+}
+
+by_pipx() {
+    local pipx=(inside PIP_NO_INDEX=1 PIP_FIND_LINKS="$BATS_FILE_TMPDIR/wheels" PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$BATS_FILE_TMPDIR/python" python3 -m pipx)
+    traces | grep -v ' \./root/' >before
+    "${pipx[@]}" install "$(shipped '*_x86_64.whl')"
+    tells inside /root/.local/bin/whichcudnn
+    "${pipx[@]}" uninstall whichcudnn
+    leaves_nothing
+}
+
+by_action() {
+    mkdir project
+    traces >before
+    run -1 --separate-stderr inside sh -c "cd '$PWD/project' && exec env WC_ROOT='$WC_ROOT' SUMMARY='$PWD/summary' ARTIFACTS='$PWD' \
+        PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='$BATS_FILE_TMPDIR/python' python3 '$WC_ROOT/tests/release/steps.py' '$WC_ROOT/action.yml' \
+        wheel='$(shipped '*_x86_64.whl')' scan='$demo' run='$demo/host'"
+    echo "$stderr"
+    is "$(grep -c '^::error file=requirements.txt,title=cuDNN::error' <<<"$output")" 2
+    [ -d whichcudnn-logs ]
+    traces | diff before -
+}
+
 everything() { # USERLAND GLIBC
     copy "clean-$1"
     inside python3 -c 'import platform; print(platform.libc_ver()[1])' | grep -xE "$2"
@@ -90,6 +140,13 @@ everything() { # USERLAND GLIBC
 @test "Debian 12: deb, wheel, tarball" { everything bookworm 2.36; }
 @test "Debian 13: deb, wheel, tarball" { everything trixie 2.41; }
 @test "Debian sid: deb, wheel, tarball" { everything sid '2.4[2-9]'; }
+
+@test "Debian 13: uv tool, uvx, pipx, the steps of action.yml" {
+    copy clean-trixie
+    by_uv
+    by_pipx
+    by_action
+}
 
 @test "rpm: into a root of its own, and out of it" {
     local rpm
