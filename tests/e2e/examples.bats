@@ -212,6 +212,9 @@ overlooked() {
     run -0 "${check[@]}" --builtin-schema vendor.compose-spec "$examples/containers/compose.yaml"
     run -0 "${check[@]}" --builtin-schema vendor.github-workflows "$examples/github/workflow.yaml"
     run -0 "${check[@]}" --builtin-schema vendor.github-actions "$WC_ROOT/action.yml"
+    { printf 'name: a\ndescription: b\nbody:\n' && sed 's/^/  /' "$examples/github/issue-form.yaml"; } >form.yml
+    run -0 "${check[@]}" --builtin-schema vendor.github-issue-forms form.yml "$WC_ROOT"/.github/ISSUE_TEMPLATE/[!c]*.yml
+    run -0 "${check[@]}" --builtin-schema vendor.github-issue-config "$WC_ROOT/.github/ISSUE_TEMPLATE/config.yml"
     sed 's/runs-on/runs-in/' "$examples/github/workflow.yaml" >planted.yaml
     run -1 "${check[@]}" --builtin-schema vendor.github-workflows planted.yaml
     jq -e '.argv and .env and .language' "$examples/jupyter/kernel.json"

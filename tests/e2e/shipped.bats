@@ -80,6 +80,30 @@ installed() { "$venv/bin/pip" install -q --no-index --force-reinstall --disable-
     [[ $output == "$UV_CACHE_DIR"/* ]]
 }
 
+@test "github/issue-form.yaml: its lines, as they are typed, give a report for a form, with no name in it" {
+    local form=$WC_ROOT/examples/github/issue-form.yaml home=$PWD/home/quentin
+    [ "$(wc -l <"$form")" -le 60 ]
+    "$PY" -c 'import re, sys, yaml
+print(re.search("```sh\n(.*?)```", yaml.safe_load(open(sys.argv[1]))[0]["attributes"]["description"], re.S)[1])' "$form" |
+        sed "s:WHEEL:$wheel:" >lines
+    mkdir -p "$home"
+    cp -r "$demo" "$home/app"
+    printf 'import subprocess\nsubprocess.run(["%s/app/host"])\n' "$home" >"$home/your_script.py"
+    run -1 --separate-stderr env -C "$home" -u WHICHCUDNN_LOG UV_OFFLINE=1 UV_CACHE_DIR="$PWD/cache" HOME="$home" PATH="$venv/bin:$WC_BUILD/venv/bin:$PATH" \
+        CUDA_HOME=/cuda CUDA_VISIBLE_DEVICES=0 CUDNN_LOGLEVEL_DBG=1 VIRTUAL_ENV="$venv" MINE=secret bash "$BATS_TEST_TMPDIR/lines"
+    is "$(head -n 1 <<<"${output#*'```'}")$(tail -n 1 <<<"$output")" '```'
+    says_mixed "$output"
+    # What cudnn-frontend's collect_env asks of system and environment, as far as a machine without a GPU has it.
+    local fact
+    for fact in '"executable": "/' '"operating_system": "' '"glibc": "' '"kernel": "' '"architecture": "' '"container": ' '"driver": ' \
+        '"gpus": ' '"CUDA_HOME=/cuda"' '"CUDA_VISIBLE_DEVICES=0"' '"CUDNN_LOGLEVEL_DBG=1"' '"VIRTUAL_ENV=' '"LD_PRELOAD=' \
+        '"version": "9.1.0"' '"version": "9.5.0"' '"installation_kind": ' '"packages": '; do
+        grep -qF "$fact" "$home/cudnn-report.md" || { echo "no $fact" && return 1; }
+    done
+    run ! grep -E "$(uname -n)|quentin|secret" "$home/cudnn-report.md"
+    run ! grep -E "$(uname -n)|quentin|secret" <<<"$output"
+}
+
 @test "the wheel: run finds its library from wherever it lies, and says what is wrong" {
     installed
     run -0 --separate-stderr "$venv/bin/whichcudnn" run --log "$PWD/" -- "$demo/host"
