@@ -65,6 +65,43 @@ redacted() { # TEXT...
     done
 }
 
+# log.jsonl with 1,000 users, each named by a path, and once more beside signs that mean something to somebody. Names
+# have the signs that systems allow in them, and some more.
+draw_users() { # SEED
+    "$PY" - "$1" <<'END' | make_log log.jsonl
+import json, random, sys
+draw = random.Random(int(sys.argv[1]))
+between = [*".-_ @+~!%#&*^?", "##", "%20", "$x", "\u00e9", "\u65e5\u672c", "\u202e"]
+around = [*";,=|<>`'\"()[]{}/\\:", "```", "::error::", "](", "<b>", "\t", "\n", "${{", "-->"]
+word = lambda: "".join(draw.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(draw.randint(7, 12)))
+print('{"kind":"process","node":"gpu-07.example.org"}\n{"kind":"machine"}')
+with open("names", "w", encoding="utf-8") as names:
+    for _ in range(1000):
+        first, last = word(), word()
+        names.write(f"{first}\n{last}\n")
+        home = draw.choice(["/home", "/Users", "/data/home", "/export/home2", "/u/people", "/mnt/c/Users"])
+        name = draw.choice([first, first + draw.choice(between), first + draw.choice(between) + last])
+        print(json.dumps({"kind": "failure", "operation": "dlopen", "name": "x.so", "text":
+                          f"{home}/{name}/x.so: no such file{draw.choice(around)}{name}{draw.choice(around)}"}))
+END
+}
+
+@test "1,000 users among signs that mean harm: none is left, and none ends the block of code" {
+    local seed=${WC_SEED:-$RANDOM} form
+    echo "WC_SEED=$seed"
+    draw_users "$seed"
+    for form in --markdown '-v --markdown' --json; do
+        # shellcheck disable=SC2086  # words
+        run -3 "$CMD" report --redact $form log.jsonl
+        grep -oFf names <<<"$output" >left || true
+        is "$(sort -u left | head -n 3)" ""
+        [[ $form == --json ]] || is "$(grep -n '^```' <<<"$output" | cut -d : -f 1 | tr '\n' ' ')" "1 $(wc -l <<<"$output") "
+    done
+    # It can be seen.
+    "$CMD" report --markdown log.jsonl >plain || true
+    [ "$(grep -oFf names plain | sort -u | wc -l)" -ge 1000 ]
+}
+
 # Everything below a home, of a user whom only that reveals.
 make_home() {
     mkdir -p export/home/quentin_s
