@@ -9,13 +9,16 @@ text() { "$CMD" explain --text "$@"; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-@test "each text from the field: the rows that know it, and the finding by which its case is judged" {
+@test "each text from the field: the rows that know it, the finding by which its case is judged, the likeliest first" {
     run -0 "$PY" "$WC_ROOT/tests/messages/check.py" "$CMD"
     [[ ${lines[-1]} =~ ^([0-9]+)" sources, "([0-9]+)" judged" ]]
     (( BASH_REMATCH[1] >= 150 && BASH_REMATCH[2] >= 80 ))
+    # What is learnt from the tables serves texts that it was not learnt from.
+    [[ ${lines[-2]} =~ ^([0-9]+)" of "([0-9]+)" told by what the others teach" ]]
+    (( BASH_REMATCH[1] * 100 >= BASH_REMATCH[2] * 80 ))
 }
 
-@test "a traceback from a file: each message with line, effect, meaning, versions, what to run; the causes at the end" {
+@test "a traceback from a file: each message with line, effect, meaning, versions, what to run; what fits at the end" {
     cat > log.txt <<'END'
 Traceback (most recent call last):
   File "train.py", line 3, in <module>
@@ -30,20 +33,29 @@ END
     [[ $output == *$'\n  effect   fatal: '*$'\n  means    PyTorch compares'* ]]
     [[ $output == *"(9.10.2)"*"(9.1.0)"*$'\n  next     whichcudnn run -- COMMAND'* ]]
     [[ $output == *$'\nline 5 (2 times): Unable'*$'\n  effect   noise: '* ]]
-    [[ $output == *"causes first"*$'\n  runtime-too-old: '* ]]
-    is "$(awk 'length($0) > 100 && !/^line|^  [a-z-]+:|causes first/' <<<"$output")" ""
+    [[ $output == *"the likeliest first"*$'\n  runtime-too-old: '* ]]
+    is "$(awk 'length($0) > 100 && !/^line|^  [a-z-]+:|likeliest first/' <<<"$output")" ""
     is "$(text - < log.txt)" "$output"
     is "$(text log.txt --color=always | sed 's/\x1b\[[0-9;]*m//g')" "$output"
     [[ $(text log.txt --color=always) == *$'\e[1;31mfatal\e[0m'*$'\e[1;32mnoise\e[0m'* ]]
 }
 
+@test "the likeliest finding is that of what ends the program and names most, whatever stands before it" {
+    printf '%s\n' "Segmentation fault (core dumped)" "Failed to create CUDAExecutionProvider" \
+        "CUDNN_STATUS_NOT_INITIALIZED" "Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0" \
+        "TF-TRT Warning: Could not find TensorRT" >printed
+    is "$(text printed --json | jq -r '.findings[0]')" runtime-too-old
+    sed -i 4d printed # its twin: without the two versions it is the status
+    is "$(text printed --json | jq -r '.findings[0]')" init-failed
+}
+
 @test "noise alone has no finding" {
     run -0 text - <<<"TF-TRT Warning: Could not find TensorRT"
-    [[ $output == *"findings none"* && $output != *"causes first"* ]]
+    [[ $output == *"findings none"* && $output != *"the likeliest first"* ]]
     is "$(text - --json <<<"TF-TRT Warning: Could not find TensorRT" | jq -c .findings)" "[]"
 }
 
-@test "json: the messages and the findings that fit, causes first" {
+@test "json: the messages and the findings that fit, the likeliest first" {
     printf 'a\nLoaded runtime CuDNN library: 5005 but source was compiled with 5103\n' > log.txt
     run -0 --separate-stderr text log.txt --json
     is "$(jq -c keys_unsorted <<<"$output")" '["messages","findings"]'

@@ -47,12 +47,7 @@ static char *read_text(const char *path, size_t *n) {
 /* ---- what fits, over all of the text ---- */
 
 static bool fits(const struct messages *m, const char *id) {
-    WC_EACH(match, *m)
-        WC_EACH_ELEMENT(word, match->findings, " ")
-            if (match->message->effect != EFFECT_NOISE && strlen(id) == word.n &&
-                memcmp(id, word.p, word.n) == 0)
-                return true;
-    return false;
+    return WC_ANY(f, m->ranked, strcmp(f->id, id) == 0);
 }
 
 /* ---- as text ---- */
@@ -122,20 +117,17 @@ static void print_match(const struct message_match *m, bool colour) {
 }
 
 static void print_text_of(const struct messages *m, bool colour) {
-    size_t n;
-    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
     const char *title =
-        "\nfindings that fit, causes first; which of them it is, `whichcudnn run` sees\n";
+        "\nfindings that fit, the likeliest first; which of them it is, `whichcudnn run` sees\n";
 
     for (size_t i = 0; i < m->n; i++) {
         fputs(i > 0 ? "\n" : "", stdout);
         print_match(&m->p[i], colour);
     }
-    for (size_t i = 0; i < n; i++)
-        if (fits(m, kind[i].id)) {
-            printf("%s  %s: %s\n", title, kind[i].id, title_of(kind[i].id));
-            title = "";
-        }
+    WC_EACH(f, m->ranked) {
+        printf("%s  %s: %s\n", title, f->id, title_of(f->id));
+        title = "";
+    }
     if (!*title)
         puts("  (whichcudnn explain ID: more of each)");
 }
@@ -171,14 +163,9 @@ static json_t *match_json(const struct message_match *m) {
 }
 
 static void print_json_of(const struct messages *m, const struct merged *logs) {
-    json_t *matches = JSON_EACH(match, *m, match_json(match)), *findings = json_array(), *all;
-    size_t n;
-    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    json_t *all = json_pack("{s:o, s:o}", "messages", JSON_EACH(match, *m, match_json(match)),
+                            "findings", JSON_EACH(f, m->ranked, json_string(f->id)));
 
-    for (size_t i = 0; i < n; i++)
-        if (fits(m, kind[i].id))
-            json_array_append_new(findings, json_string(kind[i].id));
-    all = json_pack("{s:o, s:o}", "messages", matches, "findings", findings);
     if (logs)
         json_object_set_new(all, "report", render_merged_json(logs));
     json_print(stdout, all);

@@ -11,8 +11,10 @@
 #include "tools/util/memory.h"
 
 /* Asked of the match, not written in the table. */
-static const char by_library[] = "by library", by_versions[] = "by versions";
+static const char by_library[] = "by library", by_cudnn[] = "by cudnn",
+                  by_versions[] = "by versions";
 #define BY_LIBRARY by_library
+#define BY_CUDNN by_cudnn
 #define BY_VERSIONS by_versions
 #define FATAL EFFECT_FATAL
 #define FALLBACK EFFECT_FALLBACK
@@ -28,7 +30,17 @@ static const struct message table[] = {
      .findings = fits,                                                                             \
      .next = __VA_ARGS__},
 #include "tools/knowledge/messages.def"
-#undef MESSAGE
+};
+static const char *const versions[][2] = {
+#define VERSION_FINDINGS(fit, older, newer) [fit] = {older, newer},
+#include "tools/knowledge/messages.def"
+};
+static const struct {
+    enum wc_name_kind kind;
+    const char *of_loader, *of_cudnn;
+} libraries[] = {
+#define LIBRARY_FINDINGS(kind, of_loader, of_cudnn) {kind, of_loader, of_cudnn},
+#include "tools/knowledge/messages.def"
 };
 #define MESSAGES (sizeof(table) / sizeof(table[0]))
 #define GROUPS 8
@@ -139,39 +151,23 @@ static void judge(struct message_match *m) {
 }
 
 static const char *findings_of_versions(const struct message_match *m) {
-    struct wc_version wanted = m->wanted_version, found = m->found_version;
-    int order = wc_version_compare(found, wanted);
+    const struct wc_version wanted = m->wanted_version, found = m->found_version;
+    const bool newer = wc_version_compare(found, wanted) > 0;
 
     if (!wc_version_known(wanted) || !wc_version_known(found))
-        return "runtime-too-old runtime-too-new major-differs "
-               "already-loaded-by-soname shadowed-copy";
-    if (m->fit == WC_OTHER_MAJOR || found.major != wanted.major)
-        return order < 0 ? "wrong-name major-differs runtime-too-old "
-                           "already-loaded-by-soname shadowed-copy"
-                         : "wrong-name major-differs runtime-too-new "
-                           "already-loaded-by-soname shadowed-copy";
-    if (m->fit == WC_FITS)
-        return "already-loaded-by-soname shadowed-copy";
-    return m->fit == WC_TOO_NEW || (m->fit != WC_TOO_OLD && order > 0)
-               ? "runtime-too-new already-loaded-by-soname shadowed-copy"
-               : "runtime-too-old already-loaded-by-soname shadowed-copy";
+        return versions[WC_FIT_UNKNOWN][newer];
+    if (found.major != wanted.major)
+        return versions[WC_OTHER_MAJOR][newer];
+    return versions[m->fit == WC_FIT_UNKNOWN ? newer ? WC_TOO_NEW : WC_TOO_OLD : m->fit][newer];
 }
 
-static const char *findings_of_library(const char *library) {
-    switch (wc_name_kind_of(library)) {
-    case WC_NAME_FACADE:
-        return "installation-incomplete bad-file wrong-name library-not-found search-path-suspect";
-    case WC_NAME_PART:
-        return "installation-incomplete bad-file library-not-found dependency-missing "
-               "part-missing";
-    case WC_NAME_CUDA_DEPENDENCY:
-        return "installation-incomplete cuda-major-differs dependency-missing "
-               "cuda-dependency-differs";
-    case WC_NAME_DRIVER:
-        return "bad-file wrong-name driver-missing";
-    default:
-        return "";
-    }
+static const char *findings_of_library(const char *library, bool by_cudnn) {
+    const enum wc_name_kind kind = wc_name_kind_of(library);
+
+    WC_EACH_ROW(row, libraries)
+        if (row->kind == kind)
+            return by_cudnn ? row->of_cudnn : row->of_loader;
+    return "";
 }
 
 /* ---- finding them ---- */
@@ -193,9 +189,10 @@ static void add(struct messages *found, const struct message *message, const str
     m->found_version = version_of(m->found);
     m->rule = WC_RULE_NONE;
     judge(m);
-    m->findings = must_copy(message->findings == by_versions  ? findings_of_versions(m)
-                            : message->findings == by_library ? findings_of_library(m->library)
-                                                              : message->findings);
+    m->findings = must_copy(message->findings == by_versions ? findings_of_versions(m)
+                            : message->findings == by_library || message->findings == by_cudnn
+                                ? findings_of_library(m->library, message->findings == by_cudnn)
+                                : message->findings);
 }
 
 /* The same words again print nothing new; other words of the same row (another library) do. */
@@ -234,6 +231,52 @@ static void find_one(const struct message *message, struct flat *flat, struct me
     regfree(&compiled);
 }
 
+/* ---- which is the likeliest ---- */
+
+/* What a message counts for: what ends the program most, a name or a version twice a status. */
+static unsigned weight(const struct message_match *m) {
+    static const unsigned effects[] = {
+        [EFFECT_FATAL] = 4, [EFFECT_FALLBACK] = 2, [EFFECT_DEPENDS] = 1, [EFFECT_NOISE] = 0};
+
+    return effects[m->message->effect] * (m->library || m->found ? 2 : 1);
+}
+
+/* The first finding of a row counts once, its second half as much, its third a third. */
+static unsigned says(const struct message_match *m, const char *id) {
+    unsigned place = 0;
+
+    WC_EACH_ELEMENT(word, m->findings, " ") {
+        place++;
+        if (strlen(id) == word.n && memcmp(id, word.p, word.n) == 0)
+            return 60 * weight(m) / place;
+    }
+    return 0;
+}
+
+static void rank(struct messages *m) {
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    unsigned most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct message_finding f = {kind[i].id, 0};
+        size_t at = m->ranked.n;
+        WC_EACH(match, *m)
+            f.score += says(match, f.id);
+        if (f.score == 0)
+            continue;
+        MUST_ADD(m->ranked.p, m->ranked.n);
+        for (; at > 0 && m->ranked.p[at - 1].score < f.score; at--)
+            m->ranked.p[at] = m->ranked.p[at - 1];
+        m->ranked.p[at] = f;
+    }
+    WC_EACH(match, *m) {
+        unsigned value = m->ranked.n > 0 ? says(match, m->ranked.p[0].id) : weight(match);
+        m->main = value > most ? (size_t)(match - m->p) : m->main;
+        most = value > most ? value : most;
+    }
+}
+
 static int earlier_first(const void *a, const void *b) {
     const struct message_match *x = a, *y = b;
 
@@ -243,7 +286,7 @@ static int earlier_first(const void *a, const void *b) {
 void messages_find(const char *text, size_t n, struct messages *found) {
     struct flat flat = {NULL, NULL, NULL, 0};
 
-    *found = (struct messages){NULL, 0};
+    *found = (struct messages){.n = 0};
     flatten(&flat, text, n);
     for (size_t i = 0; i < MESSAGES; i++)
         find_one(&table[i], &flat, found);
@@ -252,6 +295,7 @@ void messages_find(const char *text, size_t n, struct messages *found) {
     free(flat.taken);
     if (found->n > 0)
         qsort(found->p, found->n, sizeof(*found->p), earlier_first);
+    rank(found);
 }
 
 void messages_end(struct messages *m) {
@@ -263,4 +307,5 @@ void messages_end(struct messages *m) {
         free(m->p[i].findings);
     }
     free(m->p);
+    free(m->ranked.p);
 }

@@ -31,12 +31,19 @@ struct message_match {
     struct wc_version wanted_version, found_version; /* what they mean; may be NONE */
     enum wc_rule rule;                               /* that refuses, else the first; or NONE */
     enum wc_fit fit;
-    char *findings; /* ids that fit, causes first, one space between them; "": none */
+    char *findings; /* ids that fit, the likeliest first, one space between them; "": none */
 };
 
 struct messages {
     struct message_match *p; /* in the order of the text */
-    size_t n;
+    size_t n, main;          /* main: the one that says most for the likeliest finding */
+    struct {
+        struct message_finding {
+            const char *id;
+            unsigned score;
+        } * p;
+        size_t n;
+    } ranked; /* what fits, the likeliest first */
 };
 
 /* n bytes at text, at most MESSAGES_TEXT_MOST. */
