@@ -53,7 +53,7 @@ def expected():
 
 def table():
     text = (HERE.parents[1] / "tools/knowledge/messages.def").read_text()
-    return set(re.findall(r'^MESSAGE\("([^"]+)"', text, re.M))
+    return set(re.findall(r'^MESSAGE\(\s*"([^"]+)"', text, re.M))
 
 
 def check_row(command, source, ids, text, expected, judged):
@@ -90,11 +90,13 @@ def check_first(command, source, ids, words, never, text):
 
 # ---- what was learnt, and from what ----
 
-EFFECTS = {"fatal": 4, "fallback": 2, "depends": 1, "noise": 0}  # as weight() of messages.c
+EFFECTS = {"fatal": 4, "fallback": 2, "depends": 1, "noise": 0, "elsewhere": 0}  # as weight() of messages.c
 
 
 def ranked(messages, order):
     score = collections.Counter()
+    if any(m["effect"] == "elsewhere" for m in messages) and not any(m["library"] for m in messages):
+        return "-"
     for m in messages:
         weight = EFFECTS[m["effect"]] * (2 if m["library"] or m["found"] else 1)
         for place, finding in enumerate(order(m), 1):
@@ -141,6 +143,7 @@ def main():
     right = []
     for first in firsts():
         wrong += check_first(sys.argv[1], *first)
+        reached |= {m["id"] for m in explain(sys.argv[1], first[-1])["messages"]}
     wrong += check_orders(learnt(sys.argv[1], findings), right)
     wrong += [f"no text for the row {i}" for i in sorted(table() - reached)]
     for line in (CASES / "field.tsv").read_text().splitlines():

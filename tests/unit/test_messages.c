@@ -145,7 +145,7 @@ static void library_decides(void **state) {
         {"libcudnn.so.9", "library-not-found"},
         {"libcudnn_adv.so.9", "part-missing"},
         {"libcublasLt.so.12", "cuda-major-differs"},
-        {"libcuda.so.1", "driver-missing"},
+        {"libcuda.so", "driver-missing"},
     };
     struct messages m;
     char text[200];

@@ -60,6 +60,7 @@ static const struct {
     [EFFECT_FALLBACK] = {"fallback", "the program goes on without the GPU", PAINT_WARNING},
     [EFFECT_NOISE] = {"noise", "by itself it tells of nothing wrong", PAINT_OK},
     [EFFECT_DEPENDS] = {"depends", "look at what else was printed", PAINT_NOTE},
+    [EFFECT_ELSEWHERE] = {"elsewhere", "printed on another system than Linux", PAINT_NOTE},
 };
 
 static const struct {

@@ -20,6 +20,7 @@ static const char by_library[] = "by library", by_cudnn[] = "by cudnn",
 #define FALLBACK EFFECT_FALLBACK
 #define NOISE EFFECT_NOISE
 #define DEPENDS EFFECT_DEPENDS
+#define ELSEWHERE EFFECT_ELSEWHERE
 
 static const struct message table[] = {
 #define MESSAGE(name, what, words, meaning, fits, ...)                                             \
@@ -236,7 +237,7 @@ static void find_one(const struct message *message, struct flat *flat, struct me
 /* What a message counts for: what ends the program most, a name or a version twice a status. */
 static unsigned weight(const struct message_match *m) {
     static const unsigned effects[] = {
-        [EFFECT_FATAL] = 4, [EFFECT_FALLBACK] = 2, [EFFECT_DEPENDS] = 1, [EFFECT_NOISE] = 0};
+        [EFFECT_FATAL] = 4, [EFFECT_FALLBACK] = 2, [EFFECT_DEPENDS] = 1, [EFFECT_ELSEWHERE] = 0};
 
     return effects[m->message->effect] * (m->library || m->found ? 2 : 1);
 }
@@ -258,6 +259,11 @@ static void rank(struct messages *m) {
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
     unsigned most = 0;
 
+    WC_EACH(match, *m)
+        if (match->message->effect == EFFECT_ELSEWHERE && !WC_ANY(other, *m, other->library)) {
+            m->main = (size_t)(match - m->p);
+            return;
+        }
     for (size_t i = 0; i < n; i++) {
         struct message_finding f = {kind[i].id, 0};
         size_t at = m->ranked.n;

@@ -9,7 +9,13 @@
 
 #define MESSAGES_TEXT_MOST ((size_t)4 << 20) /* bytes of a text */
 
-enum message_effect { EFFECT_FATAL, EFFECT_FALLBACK, EFFECT_NOISE, EFFECT_DEPENDS };
+enum message_effect {
+    EFFECT_FATAL,
+    EFFECT_FALLBACK,
+    EFFECT_NOISE,
+    EFFECT_DEPENDS,
+    EFFECT_ELSEWHERE
+};
 
 struct message {
     const char *id;
