@@ -18,7 +18,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     (( BASH_REMATCH[1] * 100 >= BASH_REMATCH[2] * 80 ))
 }
 
-@test "a traceback from a file: each message with line, effect, meaning, versions, what to run; what fits at the end" {
+@test "a traceback from a file: the line that matters with effect, meaning, versions, what fits, what to run; others counted" {
     cat > log.txt <<'END'
 Traceback (most recent call last):
   File "train.py", line 3, in <module>
@@ -32,12 +32,14 @@ END
     [[ $output == "line 3: cuDNN version incompatibility"*"found runtime version (9, 1, 0)"* ]]
     [[ $output == *$'\n  effect   fatal: '*$'\n  means    PyTorch compares'* ]]
     [[ $output == *"(9.10.2)"*"(9.1.0)"*$'\n  next     whichcudnn run -- COMMAND'* ]]
-    [[ $output == *$'\nline 5 (2 times): Unable'*$'\n  effect   noise: '* ]]
-    [[ $output == *"the likeliest first"*$'\n  runtime-too-old: '* ]]
-    is "$(awk 'length($0) > 100 && !/^line|^  [a-z-]+:|likeliest first/' <<<"$output")" ""
+    [[ $output == *$'\n  likely   runtime-too-old: the cuDNN that a host got is older'*$'\n  or       '* ]]
+    [[ $output == *$'\n  more     whichcudnn explain runtime-too-old\n'* ]]
+    [[ ${lines[-1]} == "  others   1 more message that is known; --json has it" && $output != *"Unable to register"* ]]
+    is "$(text log.txt --json | jq -c '.messages[1] | [.line, .times, .effect]')" '[5,2,"noise"]'
+    is "$(awk 'length($0) > 100 && !/^line/' <<<"$output")" ""
     is "$(text - < log.txt)" "$output"
     is "$(text log.txt --color=always | sed 's/\x1b\[[0-9;]*m//g')" "$output"
-    [[ $(text log.txt --color=always) == *$'\e[1;31mfatal\e[0m'*$'\e[1;32mnoise\e[0m'* ]]
+    [[ $(text log.txt --color=always) == *$'\e[1;31mfatal\e[0m'* ]]
 }
 
 @test "the likeliest finding is that of what ends the program and names most, whatever stands before it" {
@@ -49,9 +51,17 @@ END
     is "$(text printed --json | jq -r '.findings[0]')" init-failed
 }
 
+@test "a text of another system is called that, and gets no advice for Linux" {
+    run -0 text - <<<"Could not locate cudnn_ops64_9.dll. Error: CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED"
+    [[ $output == *"effect   elsewhere"*"Windows"* && $output != *likely* && $output != *"whichcudnn run"* ]]
+    # Its twin names a library of Linux: .NET prints the name that it was asked for, then the loader's words.
+    run -0 text - <<<"Unable to load 'onnxruntime.dll': libcudnn.so.9: cannot open shared object file"
+    [[ $output == *"likely   library-not-found: "* && $output != *Windows* ]]
+}
+
 @test "noise alone has no finding" {
     run -0 text - <<<"TF-TRT Warning: Could not find TensorRT"
-    [[ $output == *"findings none"* && $output != *"the likeliest first"* ]]
+    [[ $output == *$'\n  likely   none: not a matter'* && $output == *$'\n  effect   noise: '* ]]
     is "$(text - --json <<<"TF-TRT Warning: Could not find TensorRT" | jq -c .findings)" "[]"
 }
 
@@ -181,7 +191,7 @@ END
 
 @test "what no row knows is never called no matter of cuDNN" {
     run -0 text - <<<"ImportError: libextension.so.3: cannot open shared object file: No such file or directory"
-    [[ $output == *"findings not known by that name"*"next     whichcudnn run -- COMMAND"* ]]
+    [[ $output == *"likely   not known by that name"*"next     whichcudnn run -- COMMAND"* ]]
     [[ $output != *"not a matter"* ]]
     run -3 --separate-stderr text - <<<"RuntimeError: something about cuDNN that nobody has seen"
     [[ $stderr == *"whichcudnn run -- COMMAND"* && $stderr != *"not a matter"* ]]

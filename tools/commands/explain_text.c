@@ -20,6 +20,7 @@
 #include "tools/util/terminal.h"
 
 #define ROWS_SHOWN 8   /* of the logs' summary */
+#define RANKED_SHOWN 4 /* of what fits a text */
 #define QUOTE_MOST 300 /* bytes of the text that are shown */
 
 /* n: its bytes. The caller frees; NULL: it cannot be read, which is printed. */
@@ -84,7 +85,28 @@ static void print_version(struct layout *l, const char *key, const char *text,
         layout_fact(l, key, "%s", text);
 }
 
-static void print_match(const struct message_match *m, bool colour) {
+/* What fits, the likeliest first, with what it is; else why nothing does. */
+static void print_ranked(struct layout *l, const struct messages *m) {
+    const struct message_match *main = &m->p[m->main];
+
+    WC_EACH(f, m->ranked)
+        if (f < m->ranked.p + RANKED_SHOWN)
+            layout_fact(l,
+                        f == m->ranked.p       ? "likely"
+                        : f == m->ranked.p + 1 ? "or"
+                                               : "",
+                        "%s: %s", f->id, title_of(f->id));
+    if (m->ranked.n > 0)
+        layout_fact(l, "more", "whichcudnn explain %s", m->ranked.p[0].id);
+    else if (main->message->effect != EFFECT_ELSEWHERE)
+        layout_fact(l, "likely", "%s",
+                    *main->message->findings ? "not known by that name; a run sees who wants it"
+                                             : "none: not a matter of which cuDNN");
+}
+
+/* The one line that matters; the others are counted. */
+static void print_text_of(const struct messages *all, bool colour) {
+    const struct message_match *m = &all->p[all->main];
     const struct message *message = m->message;
     OWNED char *quote = must_format("%.*s", QUOTE_MOST, m->text);
     struct layout l = {.to = stdout, .colour = colour};
@@ -106,31 +128,15 @@ static void print_match(const struct message_match *m, bool colour) {
     if (m->rule != WC_RULE_NONE) /* the two versions by the rule of who prints them */
         layout_fact(&l, "judged", "%s is %s for %s. %s", m->found, fits_words[m->fit].means,
                     m->wanted, message->compares ?: wc_rule_explanation(m->rule));
-    layout_fact(&l, "findings", "%s",
-                *m->findings         ? m->findings
-                : *message->findings ? "not known by that name; a run sees who wants it"
-                                     : "none: not a matter of which cuDNN");
+    print_ranked(&l, all);
     for (const char *next = message->next, *label = "next"; *next; label = "") {
         size_t n = strcspn(next, "\n");
         printf("  %-*s%.*s\n", LAYOUT_KEYS - 2, label, (int)n, next);
         next += n + (next[n] == '\n');
     }
-}
-
-static void print_text_of(const struct messages *m, bool colour) {
-    const char *title =
-        "\nfindings that fit, the likeliest first; which of them it is, `whichcudnn run` sees\n";
-
-    for (size_t i = 0; i < m->n; i++) {
-        fputs(i > 0 ? "\n" : "", stdout);
-        print_match(&m->p[i], colour);
-    }
-    WC_EACH(f, m->ranked) {
-        printf("%s  %s: %s\n", title, f->id, title_of(f->id));
-        title = "";
-    }
-    if (!*title)
-        puts("  (whichcudnn explain ID: more of each)");
+    if (all->n > 1)
+        layout_fact(&l, "others", "%zu more message%s that %s known; --json has %s", all->n - 1,
+                    all->n > 2 ? "s" : "", all->n > 2 ? "are" : "is", all->n > 2 ? "them" : "it");
 }
 
 /* ---- as JSON ---- */
