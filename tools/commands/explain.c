@@ -16,14 +16,18 @@
 #include "tools/util/nearest.h"
 #include "tools/util/terminal.h"
 
-static const char *text;
+static const char *text, *scanned;
 
 static const struct option_row rows[] = {
     {"text", " FILE",
-     "a saved error text or traceback (- for standard input): which\nmessages it has, whether they "
-     "are fatal or noise, which findings\nfit, what to run next; with LOG, of the same run: both "
-     "judged\ntogether",
+     "a saved error text or traceback (- for standard input): the line\nthat matters, the "
+     "likeliest "
+     "causes, what to run next; with LOG, of\nthe same run: both judged together",
      .value = &text},
+    {"scan", " ENV",
+     "with --text: joined with what the libraries of ENV, as for\nwhichcudnn scan, would get; ends "
+     "in a repair",
+     .value = &scanned},
     {"json", NULL,
      "id, severity, title, page (as in docs/findings.md); of a text\nits messages and the findings "
      "that fit",
@@ -33,12 +37,13 @@ static const struct option_row rows[] = {
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE [LOG...]]\n\n"
+    .begin = "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE [--scan ENV | "
+             "LOG...]]\n\n"
              "The page of a finding: what it means, how it is seen, why it comes about, what\n"
              "to do, how to check that it is repaired. Without ID: all findings.\n\n",
     .options = rows,
     .end = "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
-           "which nothing is known. With LOG, that of `whichcudnn report`.\n",
+           "which nothing is known. With LOG or --scan, that of `whichcudnn report`.\n",
     .most = -1,
 };
 
@@ -111,8 +116,12 @@ static int explain_argument(int n, char **arguments) {
         complain("either an id or --text FILE is expected; see whichcudnn explain --help");
         return EXIT_USAGE;
     }
+    if (scanned && (!text || n > 0)) {
+        complain("--scan goes with --text FILE, and without a log");
+        return EXIT_USAGE;
+    }
     if (text)
-        return (int)explain_text(text, arguments, &options);
+        return (int)explain_text(&(struct explain_with){text, scanned, arguments}, &options);
     return (int)(n > 0 ? explain(arguments[0]) : list());
 }
 

@@ -5,10 +5,12 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/demand/diagnose.h"
 #include "input.h"
 #include "tools/observe/log/record_json.h"
+#include "tools/observe/scan/scan.h"
 #include "tools/report/ends.h"
 #include "tools/report/explain/messages.h"
 #include "tools/report/explain/page.h"
@@ -178,115 +180,159 @@ static void print_json_of(const struct messages *m, const struct merged *logs) {
     json_print(stdout, all);
 }
 
-/* ---- with logs ---- */
+/* ---- with logs, or a scan ---- */
 
 struct judged {
     struct inputs in;
+    struct scan scan; /* else logs were read */
     struct report *reports;
     size_t n;
     struct merged merged;
     enum exit_code answer;
 };
 
-static void judged_begin(struct judged *j, const struct messages *m, const char *file,
-                         char *const *logs) {
-    size_t n = 0;
+static bool is_of_text(const struct messages *m, const struct source *s) {
+    struct report r;
+    bool any;
 
-    *j = (struct judged){.answer = EXIT_NOTHING_OBSERVED};
-    while (logs[n])
-        n++;
-    input_read_files(&j->in, logs, n);
-    inputs_complain(&j->in);
-    j->n = j->in.logs.process_count;
-    j->reports = must_allocate((j->n + 1) * sizeof(*j->reports));
-    ends_settle(j->in.logs.processes, j->n);
-    for (size_t i = 0; i < j->n; i++) {
-        text_into_log(m, file, j->in.logs.processes[i]);
-        report_make(&j->reports[i], j->in.logs.processes[i]);
-        report_plan(&j->reports[i]);
-        if (j->reports[i].conclusion.verdict == WC_verdict_UNEXPLAINED) /* not this command again */
-            j->reports[i].conclusion.next = "whichcudnn report -v LOG";
-        j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
+    report_make(&r, s);
+    any = WC_ANY(f, r.findings, fits(m, f->id));
+    report_end(&r);
+    return any;
+}
+
+/* Of a scan's environments those alone that have what fits the text, if there are any. */
+static void judge(struct judged *j, const struct messages *m, const struct explain_with *with,
+                  struct source **sources, size_t n) {
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++) {
+        text_into_log(m, with->text, sources[i]);
+        any = any || (with->scan && is_of_text(m, sources[i]));
+    }
+    j->reports = must_allocate((n + 1) * sizeof(*j->reports));
+    for (size_t i = 0; i < n; i++) {
+        struct report *r = &j->reports[j->n];
+        if (any && !is_of_text(m, sources[i]))
+            continue;
+        report_make(r, sources[i]);
+        report_plan(r);
+        if (r->conclusion.verdict == WC_verdict_UNEXPLAINED) /* not this command again */
+            r->conclusion.next =
+                with->scan ? "whichcudnn run -- COMMAND" : "whichcudnn report -v LOG";
+        j->answer = exit_code_of_both(j->answer, report_exit_code(r));
+        j->n++;
     }
     if (j->n > 0)
         merge(&j->merged, j->reports, j->n);
-    if (j->in.trouble_count > 0)
+}
+
+static void judged_begin(struct judged *j, const struct messages *m,
+                         const struct explain_with *with) {
+    OWNED char *trouble = NULL;
+    size_t n = 0;
+
+    *j = (struct judged){.answer = EXIT_NOTHING_OBSERVED};
+    if (with->scan) {
+        scan_begin(&j->scan, NULL, with->scan, environ);
+        if (scan_add(&j->scan, with->scan, &trouble))
+            scan_make(&j->scan);
+        else
+            complain("%s: %s", with->scan, trouble);
+        judge(j, m, with, j->scan.processes, j->scan.process_count);
+    } else {
+        while (with->logs[n])
+            n++;
+        input_read_files(&j->in, with->logs, n);
+        inputs_complain(&j->in);
+        ends_settle(j->in.logs.processes, j->in.logs.process_count);
+        judge(j, m, with, j->in.logs.processes, j->in.logs.process_count);
+    }
+    if (trouble || j->in.trouble_count > 0)
         j->answer = EXIT_USAGE;
 }
 
-static void judged_end(struct judged *j) {
+static void judged_end(struct judged *j, bool scanned) {
     if (j->n > 0)
         merged_end(&j->merged);
     for (size_t i = 0; i < j->n; i++)
         report_end(&j->reports[i]);
     free(j->reports);
     inputs_end(&j->in);
+    if (scanned)
+        scan_end(&j->scan);
 }
 
 /* What both say is the cause; what the log alone says may be one, too. */
-static void print_both(const struct messages *m, const struct judged *j) {
+static void print_both(const struct messages *m, const struct judged *j, const char *what) {
     bool any = false;
 
     putchar('\n');
     for (size_t i = 0; i < j->n; i++)
         WC_EACH(f, j->reports[i].findings)
             if (fits(m, f->id)) {
-                print_format(stdout, "%s%s", any ? ", " : "text and log say: ", f->id);
+                print_format(stdout, any ? ", %s" : "text and %s say: %s", any ? f->id : what,
+                             f->id);
                 any = true;
             }
-    puts(any ? "" : "The log has none of the findings that fit the text.");
+    print_format(stdout, any ? "\n" : "The %s has none of the findings that fit the text.\n", what);
 }
 
-static void print_logs(const struct messages *m, const struct judged *j, bool colour) {
+static void print_logs(const struct messages *m, const struct judged *j,
+                       const struct explain_with *with, bool colour) {
     struct layout l = {.to = stdout, .colour = colour};
     struct summary s;
 
+    if (j->n == 0 && with->scan)
+        complain("%s: no library there uses cuDNN, and none is there", with->scan);
     if (j->n == 0)
         return;
     if (m->n > 0)
-        print_both(m, j);
+        print_both(m, j, with->scan ? "scan" : "log");
     putchar('\n');
     summary_make(&s, &j->merged);
-    render_summary(&l, &s,
-                   &(struct summary_view){.log = j->n == 1 ? j->reports[0].source->path : NULL,
-                                          .most = ROWS_SHOWN});
+    render_summary(
+        &l, &s,
+        &(struct summary_view){.log = j->n == 1 && !with->scan ? j->reports[0].source->path : NULL,
+                               .most = ROWS_SHOWN});
     summary_end(&s);
 }
 
-static enum exit_code explain_found(const struct messages *m, const char *path, char *const *logs,
+static enum exit_code explain_found(const struct messages *m, const struct explain_with *with,
                                     const struct options *options) {
+    const bool joined = with->scan || *with->logs;
     enum exit_code answer = m->n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
     struct judged j;
 
-    if (*logs)
-        judged_begin(&j, m, path, logs);
+    if (joined)
+        judged_begin(&j, m, with);
     if (options->json)
-        print_json_of(m, *logs && j.n > 0 ? &j.merged : NULL);
+        print_json_of(m, joined && j.n > 0 ? &j.merged : NULL);
     else if (m->n > 0)
         print_text_of(m, options->colour);
     else
         complain("%s: no message that is known here, which proves nothing. Run it again, watched: "
                  "whichcudnn run -- COMMAND",
-                 path);
-    if (!*logs)
+                 with->text);
+    if (!joined)
         return answer;
     if (!options->json)
-        print_logs(m, &j, options->colour);
+        print_logs(m, &j, with, options->colour);
     answer = j.answer;
-    judged_end(&j);
+    judged_end(&j, with->scan);
     return answer;
 }
 
-enum exit_code explain_text(const char *path, char *const *logs, const struct options *options) {
+enum exit_code explain_text(const struct explain_with *with, const struct options *options) {
     enum exit_code answer;
     struct messages found;
     size_t n;
-    OWNED char *text = read_text(path, &n);
+    OWNED char *text = read_text(with->text, &n);
 
     if (!text)
         return EXIT_USAGE;
     messages_find(text, n, &found);
-    answer = explain_found(&found, path, logs, options);
+    answer = explain_found(&found, with, options);
     messages_end(&found);
     return answer;
 }

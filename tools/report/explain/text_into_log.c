@@ -108,7 +108,7 @@ static void add_match(const struct adding *a) {
         !WC_ANY(o, s->objects,
                 wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found)))) {
         char version[WC_VERSION_TEXT];
-        complain("line %zu is of another run than %s: no cuDNN in that log can be %s", a->m->line,
+        complain("line %zu is of another run than %s: no cuDNN there can be %s", a->m->line,
                  a->s->path, wc_version_format(found, version));
         return;
     }
@@ -118,7 +118,32 @@ static void add_match(const struct adding *a) {
         add_wanted(a, host_of(s, a->m->message->framework));
 }
 
+/* A scan does not know whether another module loads a missing library first; the loader's words in
+ * the text say that none did, so what needs it could not be loaded. */
+static void add_missing(struct source *s, const char *library) {
+    const struct wc_failure *f =
+        library ? WC_FIRST(f, s->stack.failures,
+                           f->r.operation == WC_operation_NEEDED && f->r.inferred && f->r.caller &&
+                               wc_str_same(f->r.name, library))
+                : NULL;
+    OWNED char *words = NULL, *path = NULL;
+    struct wc_record r;
+
+    if (!f)
+        return;
+    words = must_format("%s: cannot open shared object file: No such file or directory", library);
+    path = must_copy(f->r.caller);
+    wc_record_begin(&r, WC_KIND_failure);
+    r.u.failure.request = WC_NULL;
+    r.u.failure.operation = WC_operation_DLOPEN;
+    r.u.failure.name = path;
+    r.u.failure.text = words;
+    source_add(s, &r);
+}
+
 void text_into_log(const struct messages *m, const char *file, struct source *s) {
+    WC_EACH(match, *m)
+        add_missing(s, match->library);
     if (!WC_ANY(o, s->stack.objects, wc_is_cudnn(o)))
         return;
     WC_EACH(match, *m) {
