@@ -188,7 +188,7 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
     } else if (!refused) {
         c->r.title =
             wc_format(c, "cuDNN says that the parts of %s are of different releases", name);
-        wc_case_fact(c, WC_FACT_CALL, said->r.function, "watched call");
+        wc_case_fact(c, WC_FACT_CALL, said->r.function, said->r.source ?: "watched call");
         WC_EACH(o, d->s->objects)
             if (is_by_name_alone(d->s, o, facade))
                 wc_case_fact(c, WC_FACT_NOTHING_INSIDE_TELLS_THE_RELEASE_OF,

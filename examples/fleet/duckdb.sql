@@ -44,7 +44,8 @@ WITH line AS (
     "requests": "BIGINT", "calls": "BIGINT", "dropped": "BIGINT", "repeated_requests": "BIGINT",
     "repeated_failures": "BIGINT", "ending": "VARCHAR", "child": "BIGINT", "exit_status": "BIGINT",
     "signal": "BIGINT", "signal_name": "VARCHAR", "during": "VARCHAR", "during_seq": "BIGINT",
-    "observed": "BOOLEAN", "reason": "VARCHAR", "log_file": "VARCHAR"
+    "observed": "BOOLEAN", "reason": "VARCHAR", "words_read": "BOOLEAN", "printed": ["VARCHAR"],
+    "log_file": "VARCHAR"
     }'
     -- columns: end
     ))

@@ -38,7 +38,7 @@ CREATE OR REPLACE TEMPORARY VIEW line (
     `findings` ARRAY<STRING>, `fingerprint` STRING, `requests` BIGINT, `calls` BIGINT, `dropped` BIGINT,
     `repeated_requests` BIGINT, `repeated_failures` BIGINT, `ending` STRING, `child` BIGINT,
     `exit_status` BIGINT, `signal` BIGINT, `signal_name` STRING, `during` STRING, `during_seq` BIGINT,
-    `observed` BOOLEAN, `reason` STRING, `log_file` STRING
+    `observed` BOOLEAN, `reason` STRING, `words_read` BOOLEAN, `printed` ARRAY<STRING>, `log_file` STRING
     -- columns: end
     )
 USING json OPTIONS (

@@ -126,7 +126,7 @@ ctypes.CDLL("$PWD/cudnn/libcudnn.so.9")
 print("Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0")
 sys.exit(1)
 END
-    "$CMD" run --quiet --log "$PWD/logs/" -- "$PY" opens.py >printed || true
+    "$CMD" run --quiet --log "$PWD/logs/" -- "$PY" opens.py | cat >printed || true
     run -4 "$CMD" report --json logs
     is "$(jq -r '.verdict' <<<"$output")" unexplained
     run -1 text printed logs

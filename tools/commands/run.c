@@ -278,6 +278,7 @@ static int run_command(int n, char **command) {
     must_fail_instead = without_memory;
     run.start = clock_now(CLOCK_REALTIME);
     choose_place(&run.place);
+    words_begin(&run.printed);
     run.live.stop = stop_on_error;
     run_monitor_begin(&run.live, &run);
     fflush(NULL);
@@ -286,6 +287,7 @@ static int run_command(int n, char **command) {
     else
         answer = run_alone(command);
     run_monitor_end(&run.live);
+    words_end(&run.printed);
     drop_passing_place();
     log_place_end(&run.place);
     free(run.preload);

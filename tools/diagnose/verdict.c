@@ -5,7 +5,7 @@
 #include "core/demand/words.h"
 #include "cudnn_knowledge.inc" /* made by core/data/generate_knowledge.py */
 
-enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 6 };
+enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 8 };
 
 /* ---- how it ended ---- */
 
@@ -305,6 +305,8 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
         add_known(w, wc_format(c, "it had %s", format_fit(c)));
     else if (!(w->out->limits & BLIND))
         add_known(w, "no cuDNN was loaded");
+    WC_EACH(message, s->outcome.printed)
+        add_known(w, *message);
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped && o->r.header_version)
             add_known(w, wc_format(c,
@@ -324,7 +326,10 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
     WC_EACH(u, s->unobserved)
         add_known(w, wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
                                u->r.why ? u->r.why : "?"));
-    w->out->next = "whichcudnn explain --text FILE LOG, with what the program printed in FILE";
+    w->out->next =
+        s->outcome.words_read
+            ? "whichcudnn report -v LOG"
+            : "whichcudnn explain --text FILE LOG, with what the program printed in FILE";
 }
 
 static const char *reason_for_nothing(const struct wc_stack *s, const struct wc_outside *outside,

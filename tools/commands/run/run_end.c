@@ -223,6 +223,7 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     for (size_t i = 0; i < n; i++)
         report_make(&reports[i], logs->found[i]);
     tell_ends(reports, n, logs, outcome);
+    words_into_logs(&run->printed, logs->found, reports, n, run->quiet);
     for (size_t i = 0; i < n; i++)
         gate_add(&answer, &reports[i]);
     if (!run->quiet || run->verdict_file) {
@@ -423,7 +424,9 @@ static char *reason_of_silence(const struct run *run) {
 static struct gate conclude_unobserved(const struct run *run, struct wc_record *outcome,
                                        const char *reason) {
     OWNED char *silence = reason ? NULL : reason_of_silence(run);
-    OWNED char *text = must_format("not observed: %s", reason ? reason : silence);
+    const char *printed = child_exit_code(&run->child) ? run->printed.lines[0] : NULL;
+    OWNED char *text = must_format("not observed: %s%s%s", reason ? reason : silence,
+                                   printed ? "; " : "", printed ?: "");
 
     if (reason)
         outcome_leave(&run->place, outcome, reason);
@@ -444,7 +447,11 @@ struct gate run_conclude(struct run *run) {
 
     child_logs_find(&logs, &run->place, &run->live.family, run->child.pid, run->start);
     unseen = unseen_reason(run, &logs);
+    words_read(&run->printed);
     outcome_begin(&r, &run->child);
+    r.u.outcome.words_read = run->printed.were_read;
+    r.u.outcome.printed =
+        (struct wc_strings){(const char **)run->printed.lines, run->printed.line_count};
     /* The log of what a signal ended is kept; what was replaced by exec did not end so. */
     child_logs_drop_empty(&logs, run->child.pid,
                           r.u.outcome.ending == WC_ending_SIGNALED &&

@@ -8,6 +8,7 @@
 #include "supervise.h"
 #include "tools/observe/preload.h"
 #include "tools/report/report.h"
+#include "words.h"
 
 struct run {
     const char *command;
@@ -17,6 +18,7 @@ struct run {
     struct log_place place;
     struct child child;
     struct run_monitor live;
+    struct words printed;              /* by the command */
     const char *expect, *verdict_file; /* NULL: none */
     bool quiet, unsure;                /* unsure: what its script starts */
 };

@@ -53,7 +53,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     const char *name = r->status_name
                            ? r->status_name
                            : wc_status_name(r->status, target ? wc_major_of(target) : -1);
-    const char *libcuda = NULL;
+    const char *libcuda = NULL, *source = r->source ?: "watched call";
     struct wc_case *c = wc_case_begin(d);
 
     c->r.explained_by = cause_of(d, r);
@@ -68,10 +68,10 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     c->r.object = r->target;
     if (c->r.explained_by && !wc_found_before(d, WC_NULL, c->r.explained_by, NULL))
         c->effect = WC_EFFECT_DOUBTED; /* as its cause */
-    wc_case_fact(c, WC_FACT_CALL, r->function, "watched call");
+    wc_case_fact(c, WC_FACT_CALL, r->function, source);
     wc_case_fact(c, WC_FACT_STATUS, wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
-                 "returned status");
-    wc_case_fact(c, WC_FACT_HOST, r->host_path, "watched call");
+                 r->source ?: "returned status");
+    wc_case_fact(c, WC_FACT_HOST, r->host_path, source);
     if (target)
         wc_case_library(c, WC_FACT_LIBRARY, target);
     wc_case_fact(c, WC_FACT_BEFORE_THE_FORK, libcuda, "what its log begins with");

@@ -430,7 +430,7 @@ static void visit_source(struct source *s, visit *each, void *arg) {
     VISIT_ONE(process);
     VISIT_ONE(machine);
     VISIT_ONE(summary);
-    VISIT_ONE(outcome);
+    visit_record(&s->memory.arena, WC_KIND_outcome, &s->stack.outcome, each, arg);
     if (s->how)
         s->how = each(arg, s->how) ?: s->how;
     VISIT_LIST(objects, WC_KIND_object);

@@ -67,6 +67,12 @@ static bool is_of_command(const struct source *s, const struct wc_outcome_record
 
 static void take_end(struct source *s, const struct wc_outcome_record *of_command) {
     bool well = of_command->ending == WC_ending_EXITED && of_command->exit_status == 0;
+    struct wc_outcome_record kept = *of_command;
+
+    if (wc_stack_keep(&s->stack, WC_KIND_outcome, &kept, NULL)) {
+        s->stack.outcome.words_read = kept.words_read;
+        s->stack.outcome.printed = kept.printed;
+    }
 
     s->of_command = well ? WC_END_WELL : WC_END_FAILED;
     s->stack.command_ended = process_state(s) != PROCESS_RUNS;
@@ -125,6 +131,8 @@ void source_settle(struct source *s) {
         s->requests.p = must_grow(s->requests.p, s->requests.n * sizeof(*s->requests.p));
     s->requests.room = s->requests.n;
     s->how = wc_arena_string(&s->memory.arena, s->how);
+    if (!s->stack.has_outcome) /* what the command printed is kept all the same */
+        all = wc_stack_keep(&s->stack, WC_KIND_outcome, &s->stack.outcome, NULL) && all;
     if (!wc_stack_settle(&s->stack) || !all)
         must_fail();
     heap_arena_end(&old);

@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "core/demand/questions.h"
+#include "core/model/status.h"
 #include "core/records/emit.h"
 #include "tools/util/program.h"
 
 struct adding {
-    struct source *s;
+    const struct wc_stack *s;
     const struct message_match *m;
-    char *where; /* "what it printed, line 3 of FILE" */
+    const char *where; /* "what it printed, line 3 of FILE" */
+    const struct wc_sink *to;
 };
 
 /* ---- whose numbers they are ---- */
@@ -69,53 +71,89 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const struct 
 /* ---- the two numbers ---- */
 
 static void add_wanted(const struct adding *a, const struct wc_object *host) {
-    const struct wc_sink to = source_sink(a->s);
     char built[WC_VERSION_TEXT];
     struct wc_library l;
 
     wc_version_format(a->m->wanted_version, built);
     if (!host) {
-        wc_emit_expectation(&to, a->where, NULL, built);
+        wc_emit_expectation(a->to, a->where, NULL, built);
         return;
     }
     wc_library_begin(&l, host->r.path);
     l.number = host->r.object;
-    wc_emit_printed(&to, &l, a->where, a->m->message->framework, wc_rule_name(a->m->rule), built);
+    wc_emit_printed(a->to, &l, a->where, a->m->message->framework, wc_rule_name(a->m->rule), built);
 }
 
-static void add_found(const struct adding *a, const struct wc_object *host,
-                      const struct wc_object *facade) {
+static void begin_call(const struct adding *a, struct wc_record *r, const struct wc_object *host,
+                       const struct wc_object *facade) {
+    wc_record_begin(r, WC_KIND_call);
+    r->u.call.phase = WC_phase_AFTER;
+    r->u.call.host = host ? host->r.object : WC_NULL;
+    r->u.call.host_path = host ? host->r.path : NULL;
+    r->u.call.target = facade->r.object;
+    r->u.call.target_path = facade->r.path;
+    r->u.call.source = a->where;
+}
+
+/* ---- the status of a call ---- */
+
+#define STATUS_PREFIX "CUDNN_STATUS_"
+#define STATUS_MOST 8192 /* above the last of core/model/status.c */
+
+/* A call that was watched has its own record. */
+static void add_status(const struct adding *a, const struct wc_object *host,
+                       const struct wc_object *facade) {
+    const char *at = strstr(a->m->text, STATUS_PREFIX), *listed = NULL;
+    const size_t n = at ? strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") : 0;
     struct wc_record r;
 
-    wc_record_begin(&r, WC_KIND_call);
-    r.u.call.function = "cudnnGetVersion";
-    r.u.call.phase = WC_phase_AFTER;
-    r.u.call.host = host ? host->r.object : WC_NULL;
-    r.u.call.host_path = host ? host->r.path : NULL;
-    r.u.call.target = facade->r.object;
-    r.u.call.target_path = facade->r.path;
-    r.u.call.returned_version = (int64_t)wc_version_to_number(a->m->found_version);
-    source_add(a->s, &r);
-}
-
-static void add_match(const struct adding *a) {
-    const struct wc_stack *s = &a->s->stack;
-    const struct wc_object *host = host_of(s, a->m->message->framework);
-    const struct wc_object *facade = facade_of(s, host);
-    struct wc_version found = a->m->found_version;
-
-    if (wc_version_known(found) &&
-        !WC_ANY(o, s->objects,
-                wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found)))) {
-        char version[WC_VERSION_TEXT];
-        complain("line %zu is of another run than %s: no cuDNN there can be %s", a->m->line,
-                 a->s->path, wc_version_format(found, version));
+    for (int64_t status = 1; n > 0 && status < STATUS_MOST; status++) {
+        listed = wc_status_name(status, wc_major_of(facade));
+        if (!listed || strlen(listed) != n || memcmp(listed, at, n) != 0)
+            continue;
+        if (WC_ANY(call, a->s->calls, call->r.status == status))
+            return;
+        begin_call(a, &r, host, facade);
+        r.u.call.status = status;
+        r.u.call.status_name = listed;
+        a->to->add(a->to->ctx, &r);
         return;
     }
-    if (facade && found.patch >= 0)
-        add_found(a, host, facade);
-    if (wc_version_known(a->m->wanted_version))
-        add_wanted(a, host_of(s, a->m->message->framework));
+}
+
+/* ---- all of it ---- */
+
+bool match_has_evidence(const struct message_match *m) {
+    return m->message->effect != EFFECT_NOISE &&
+           (m->rule != WC_RULE_NONE || strstr(m->text, STATUS_PREFIX));
+}
+
+bool match_fits(const struct message_match *m, const struct wc_stack *s) {
+    return m->rule == WC_RULE_NONE || !wc_version_known(m->found_version) ||
+           WC_ANY(o, s->objects,
+                  wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(m->found_version)));
+}
+
+void match_into_log(const struct message_match *m, const char *where, const struct wc_stack *s,
+                    const struct wc_sink *to) {
+    const struct adding a = {s, m, where, to};
+    const struct wc_object *host = host_of(s, m->message->framework);
+    const struct wc_object *facade = facade_of(s, host);
+    struct wc_record r;
+
+    if (m->rule == WC_RULE_NONE) {
+        if (facade)
+            add_status(&a, host, facade);
+        return;
+    }
+    if (facade && m->found_version.patch >= 0) {
+        begin_call(&a, &r, host, facade);
+        r.u.call.function = "cudnnGetVersion";
+        r.u.call.returned_version = (int64_t)wc_version_to_number(m->found_version);
+        to->add(to->ctx, &r);
+    }
+    if (wc_version_known(m->wanted_version))
+        add_wanted(&a, host_of(s, m->message->framework));
 }
 
 /* A scan does not know whether another module loads a missing library first; the loader's words in
@@ -142,18 +180,23 @@ static void add_missing(struct source *s, const char *library) {
 }
 
 void text_into_log(const struct messages *m, const char *file, struct source *s) {
+    const struct wc_sink to = source_sink(s);
+
     WC_EACH(match, *m)
         add_missing(s, match->library);
     if (!WC_ANY(o, s->stack.objects, wc_is_cudnn(o)))
         return;
     WC_EACH(match, *m) {
-        if (match->rule == WC_RULE_NONE || match->message->effect == EFFECT_NOISE)
+        OWNED char *where =
+            must_format("what it printed, line %zu%s%s", match->line,
+                        strcmp(file, "-") == 0 ? "" : " of ", strcmp(file, "-") == 0 ? "" : file);
+        char version[WC_VERSION_TEXT];
+        if (!match_has_evidence(match))
             continue;
-        struct adding a = {s, match,
-                           must_format("what it printed, line %zu%s%s", match->line,
-                                       strcmp(file, "-") == 0 ? "" : " of ",
-                                       strcmp(file, "-") == 0 ? "" : file)};
-        add_match(&a);
-        free(a.where);
+        if (match_fits(match, &s->stack))
+            match_into_log(match, where, &s->stack, &to);
+        else
+            complain("line %zu is of another run than %s: no cuDNN there can be %s",
+                     match->line, s->path, wc_version_format(match->found_version, version));
     }
 }

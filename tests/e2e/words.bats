@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# whichcudnn run: what the command printed is evidence. (What is recognized: tests/messages.)
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    make_standin --create-status 0 9.1.0 cudnn
+    cat >opens.py <<END
+# Opens cuDNN, prints the other arguments on standard error, and ends with the first one.
+import ctypes, sys
+ctypes.CDLL("$PWD/cudnn/libcudnn.so.9")
+print(*sys.argv[2:], sep="\n", file=sys.stderr)
+sys.exit(int(sys.argv[1]))
+END
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export TMPDIR=$PWD
+}
+
+opens=("$PY" -S "$BATS_FILE_TMPDIR/opens.py")
+differ='Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0'
+run_it() { "$CMD" run --log logs/ "$@" 2>printed; }
+# The verdict of the one log; what stands there in both forms is the same after the run.
+verdict() { "$CMD" report --json logs | jq -r .verdict; }
+
+@test "versions that it printed into a file explain its end, in run and in a later report" {
+    run -1 run_it -- "${opens[@]}" 1 one "$differ"
+    is "$(head -n 2 printed)" "one
+$differ"
+    grep -q '^whichcudnn: error\[runtime-too-old\]: .*9\.1\.0.*9\.3' printed
+    grep -q 'standard error, line 2' printed
+    validate_log logs/*
+    is "$(verdict)" errors
+    is "$(records call "$(the_log logs)" | jq -r 'select(.source) | "\(.function) \(.returned_version) \(.source)"')" \
+        "cudnnGetVersion 90100 standard error, line 2"
+    is "$(field outcome words_read "$(the_log logs)")" true
+}
+
+@test "appended text alone counts; the file may be open for both streams, or for standard output" {
+    append() { "$CMD" run --log logs/ -- "$@" >>printed 2>&1; }
+    echo "$differ" >printed
+    run -1 append "${opens[@]}" 1
+    is "$(verdict)" unexplained
+    rm -r logs
+    run -1 append "${opens[@]}" 1 "$differ"
+    grep -q 'standard error, line 1' printed
+    rm -r logs
+    run -1 bash -c '"$@" >printed' - "$CMD" run --log logs/ -- bash -c '"$@" 2>&1' - "${opens[@]}" 1 "$differ"
+    "$CMD" report logs | grep -q 'standard output, line 1'
+}
+
+@test "a status that no watched call returned" {
+    run -1 run_it -- "${opens[@]}" 1 "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"
+    grep -A1 '^whichcudnn: error\[call-failed\]: ' printed | grep CUDNN_STATUS_EXECUTION_FAILED
+    is "$("$CMD" report --json logs | jq -r '.findings[0].facts[] | select(.name == "status") | .source')" \
+        "standard error, line 1"
+}
+
+@test "other messages are told with an end that nothing explains" {
+    run -1 run_it -- "${opens[@]}" 1 "libnvrtc.so.12: cannot open shared object file: No such file"
+    grep -q '^whichcudnn: unexplained: ' printed
+    grep -q '^  known    standard error, line 1: "libnvrtc.so.12: cannot open' printed
+    [[ $(<printed) != *"run --text"* ]]
+    [[ $("$CMD" report --redact logs) == *'standard error, line 1: "libnvrtc.so.12: cannot'* ]]
+    # Of a process that the command started, too.
+    rm -r logs
+    run -1 run_it -- bash -c '"$@"; exit 1' - "${opens[@]}" 1 "cuDNN is not available"
+    grep -q '^  known    standard error, line 1: "cuDNN is not available"' printed
+    [[ $("$CMD" report logs) == *'standard error, line 1: "cuDNN is not available"'* ]]
+}
+
+@test "not observed: the first message stands behind the reason" {
+    run -1 run_it -- bash -c 'echo "Could not load library libcudnn_cnn_infer.so.8" >&2; exit 1'
+    grep -q '^whichcudnn: not observed: .*; standard error, line 1: "Could not load library libcudnn_cnn' printed
+    run -0 run_it -- bash -c 'echo "Could not load library libcudnn_cnn_infer.so.8" >&2'
+    [[ $(tail -n 1 printed) == "whichcudnn: not observed: no cuDNN was loaded or asked for" ]]
+}
+
+@test "what contradicts each process is said and does not count" {
+    run -1 run_it -- "${opens[@]}" 1 "${differ/9.1.0/8.1.0}"
+    grep -q '^whichcudnn: standard error, line 1, says that cuDNN 8.1.0 was found, and no process that was observed had it' printed
+    is "$(verdict)" unexplained
+}
+
+@test "a run that went well is judged by what it printed only if it did without the GPU" {
+    run -0 run_it -- "${opens[@]}" 0 "$differ"
+    is "$(verdict)" ok
+    rm -r logs
+    run -0 run_it -- "${opens[@]}" 0 "Outdated cuDNN installation found. Version JAX was built against: 91000 Minimum supported: 90300 Installed version: 90100"
+    grep -q 'runtime-too-old' printed
+}
+
+@test "our own words in the same file are none of its words" {
+    run -1 run_it -- "${opens[@]}" 1 "whichcudnn: error[x]: $differ" "  cuDNN is not available"
+    grep -q '^whichcudnn: unexplained: ' printed
+    [[ $(<printed) != *"known    standard error"* ]]
+}
+
+@test "of much text the first and the last part are read" {
+    run -1 run_it -- bash -c '"$@" & wait; yes "step 12 loss 0.1" | head -c 2000000 >&2; exit 1' - "${opens[@]}" 1 "$differ"
+    grep -q 'runtime-too-old.*' printed
+    rm -r logs
+    run -1 run_it -- bash -c 'yes "step 12 loss 0.1" | head -c 2000000 >&2; exec "$@"' - "${opens[@]}" 1 "$differ"
+    grep -q 'standard error (its first 64 KiB and its last 192), line' printed
+}
