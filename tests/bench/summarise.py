@@ -15,6 +15,7 @@ import sys
 MEASURES = [
     ("start", "a process, /bin/true", "cpu_ms", "ms"),
     ("run", "whichcudnn run, /bin/true", "cpu_ms", "ms"),
+    ("text", "whichcudnn run --text, 64 MB through a pipe, elapsed", "ms", "ms"),
     ("jax", "the JAX line: plugin module, cuDNN 9.1.0, two calls, findings, log", "cpu_ms", "ms"),
     ("calls-1-3", "a watched call, 3 arguments, 1 thread", "ns", "ns"),
     ("calls-16-3", "a watched call, 3 arguments, 16 threads", "ns", "ns"),
@@ -40,6 +41,7 @@ DIFFERENCE, RATIO, ITSELF = "difference", "ratio", "itself"
 GOALS = [
     ("start", "shim", "empty preload", DIFFERENCE, 0.05),
     ("run", "run", "preload", DIFFERENCE, 1.0),
+    ("text", "text", "run", RATIO, 3.0),
     ("jax", "shim", "LD_DEBUG libs", RATIO, 1.0),
     *((f"calls-{n}", "shim", "bare", DIFFERENCE, 1.5) for n in ("1-3", "16-3", "1-13", "16-13")),
     ("opens", "shim", "bare", RATIO, 1.03),

@@ -171,7 +171,7 @@ END
     WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$PWD/repaired.jsonl LD_PRELOAD=$SHIM \
         venv/lib/python3.11/site-packages/host >/dev/null
     run -0 text printed repaired.jsonl
-    [[ $output == *"line 1 is of another run than repaired.jsonl"* ]]
+    [[ $output == *"line 1 of printed, is not of repaired.jsonl: "* ]]
     [[ $output == *"ok: cuDNN 9.21.0"* ]]
 }
 
@@ -179,7 +179,7 @@ END
     make_run
     echo "Loaded runtime CuDNN library: 8.1.0 but source was compiled with: 8.3.0" >printed
     run -0 --separate-stderr text printed run.jsonl
-    [[ $stderr == *"line 1 is of another run than run.jsonl: no cuDNN there can be 8.1.0"* ]]
+    [[ $stderr == *"what it printed, line 1 of printed, is not of run.jsonl: no cuDNN there can be 8.1.0"* ]]
     [[ $output == *"The log has none of the findings"* ]]
     # Nothing is known of the text: the log speaks for itself.
     echo hello >printed

@@ -204,10 +204,13 @@ static bool is_of_text(const struct messages *m, const struct source *s) {
 /* Of a scan's environments those alone that have what fits the text, if there are any. */
 static void judge(struct judged *j, const struct messages *m, const struct explain_with *with,
                   struct source **sources, size_t n) {
+    OWNED char *of =
+        strcmp(with->text, "-") == 0 ? must_copy("") : must_format(" of %s", with->text);
     bool any = false;
 
     for (size_t i = 0; i < n; i++) {
-        text_into_log(m, with->text, sources[i]);
+        const struct wc_sink to = source_sink(sources[i]);
+        text_into_log(m, &(struct text_view){.name = "what it printed", .of = of}, sources[i], &to);
         any = any || (with->scan && is_of_text(m, sources[i]));
     }
     j->reports = must_allocate((n + 1) * sizeof(*j->reports));

@@ -18,7 +18,7 @@
 
 static struct run run;
 static const char *log_given;
-static bool stop_on_error;
+static bool stop_on_error, text;
 static sigset_t held, mask_before;
 static bool command_ended;
 static pid_t own;          /* as we are; not that of a process that we start */
@@ -58,6 +58,9 @@ static const struct option_row rows[] = {
      .take = take_stop_on},
     {"verdict-file", " FILE", "one line into FILE, as for /dev/termination-log",
      .value = &run.verdict_file},
+    {"text", NULL,
+     "what COMMAND prints to a terminal or a pipe is read, as\nis what it prints to a file",
+     .flag = &text},
     {"quiet", NULL, "say nothing", 'q', .flag = &run.quiet},
     {"color", " WHEN", "auto, always, never", .value = &options.when},
     OPTIONS_END,
@@ -112,6 +115,7 @@ static void set_environment(void *supervised) {
     char pid[24];
 
     release_signals();
+    copier_enter(&run.printed.copier);
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     setenv("LD_PRELOAD", run.preload, 1);
     if (supervised)
@@ -196,7 +200,14 @@ static void mind_faults(void) {
 
 static int meanwhile(void *arg, pid_t child, bool is_readable) {
     mind_faults();
+    copier_leave(&run.printed.copier);
     return run_monitor_check(arg, child, is_readable);
+}
+
+/* What it printed comes before the words of the shell. */
+static void before_stop(void *arg) {
+    (void)arg;
+    copier_settle(&run.printed.copier);
 }
 
 static void end_at_once(int signal) {
@@ -262,6 +273,7 @@ static int run_command(int n, char **command) {
     const struct supervision with = {.prepare = set_environment,
                                      .meanwhile = meanwhile,
                                      .ended = run_monitor_look_last,
+                                     .stops = before_stop,
                                      .readable = &run.live.readable,
                                      .arg = &run.live};
     int answer;
@@ -278,7 +290,7 @@ static int run_command(int n, char **command) {
     must_fail_instead = without_memory;
     run.start = clock_now(CLOCK_REALTIME);
     choose_place(&run.place);
-    words_begin(&run.printed);
+    words_begin(&run.printed, text);
     run.live.stop = stop_on_error;
     run_monitor_begin(&run.live, &run);
     fflush(NULL);

@@ -445,9 +445,9 @@ struct gate run_conclude(struct run *run) {
     OWNED char *unseen = NULL, *reason = NULL;
     bool is_logged;
 
+    words_read(&run->printed);
     child_logs_find(&logs, &run->place, &run->live.family, run->child.pid, run->start);
     unseen = unseen_reason(run, &logs);
-    words_read(&run->printed);
     outcome_begin(&r, &run->child);
     r.u.outcome.words_read = run->printed.were_read;
     r.u.outcome.printed =

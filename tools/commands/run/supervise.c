@@ -110,11 +110,13 @@ static void stop_likewise(int signal) {
  * and what wakes us wakes the child, unless it reached both: then the child may stand still by
  * another signal already. Without a terminal there is no shell that would: who stops the child
  * alone will wake it alone. */
-static void follow_stop(pid_t pid) {
+static void follow_stop(pid_t pid, const struct supervision *with) {
     int signal = stopped_by(pid);
 
     if (!signal || !has_terminal())
         return;
+    if (with->stops)
+        with->stops(with->arg);
     stop_likewise(signal);
     if (stopped_by(pid) == signal)
         kill(pid, SIGCONT);
@@ -156,7 +158,7 @@ static void wait_for(struct child *child, const struct supervision *with) {
     int patience;
 
     while (!has_ended(pid, with, &child->status)) {
-        follow_stop(pid);
+        follow_stop(pid, with);
         patience = with->meanwhile ? with->meanwhile(with->arg, pid, ready[1].revents != 0) : -1;
         ready[1].fd = with->readable ? *with->readable : -1; /* poll passes a negative one over */
         if (poll(ready, 2, patience) < 0)

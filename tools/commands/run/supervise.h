@@ -22,6 +22,7 @@ struct supervision {
      * again, -1: only then. NULL: nobody waits for anything. */
     int (*meanwhile)(void *arg, pid_t child, bool is_readable);
     void (*ended)(void *arg, pid_t child); /* when it has, before it is waited for */
+    void (*stops)(void *arg);              /* when it stands still, before we do; NULL: nothing */
     bool
         whole_group; /* without a terminal, which signals all: it is signalled with all it starts */
     const int *readable; /* a descriptor, -1: none at the moment */

@@ -1,125 +1,107 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/demand/questions.h"
 #include "outcome.h"
 #include "tools/observe/log/process_state.h"
 #include "tools/report/explain/text_into_log.h"
 
 #define QUOTE_MOST 200 /* bytes of a message that are shown */
 
-/* ---- regular files ---- */
+static const int descriptors[] = {STDERR_FILENO, STDOUT_FILENO};
 
-static bool is_same_file(const struct stat *a, const struct stat *b) {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
+/* ---- its streams ---- */
 
-/* The file's position is shared with the command and stays as it is. */
-void words_begin(struct words *w) {
-    static const char *const names[] = {"standard error", "standard output"};
-    static const int fds[] = {STDERR_FILENO, STDOUT_FILENO};
-    struct stat facts[2];
+void words_begin(struct words *w, bool copies) {
+    struct stat facts, first = {.st_ino = 0};
+    bool is_copied;
 
     for (size_t i = 0; i < 2; i++) {
+        const int fd = descriptors[i];
         struct words_stream *s = &w->of[i];
-        int flags = fcntl(fds[i], F_GETFL);
-        bool is_file = flags >= 0 && fstat(fds[i], &facts[i]) == 0 && S_ISREG(facts[i].st_mode);
-        s->name = names[i];
-        s->fd = is_file && (i == 0 || w->of[0].fd < 0 || !is_same_file(&facts[0], &facts[1]))
-                    ? fds[i]
-                    : -1;
-        if (s->fd >= 0)
-            s->from = flags & O_APPEND ? facts[i].st_size : (int64_t)lseek(s->fd, 0, SEEK_CUR);
+        if (fstat(fd, &facts) != 0)
+            continue;
+        is_copied = copies && (S_ISFIFO(facts.st_mode) || isatty(fd));
+        errno = 0;
+        if (i > 0 && facts.st_ino == first.st_ino && facts.st_dev == first.st_dev) {
+            w->copier.of[0].also = fd;
+            continue;
+        }
+        first = facts;
+        s->is_file = S_ISREG(facts.st_mode);
+        if (s->is_file) /* its position is shared with the command and stays as it is */
+            s->from = fcntl(fd, F_GETFL) & O_APPEND ? facts.st_size : lseek(fd, 0, SEEK_CUR);
+        else if (is_copied)
+            s->kept = copier_add(&w->copier, fd);
+        if (copies && !s->is_file && !s->kept && fd == STDERR_FILENO)
+            complain("--text: standard error is not read: %s",
+                     errno ? strerror(errno) : "it is no terminal, pipe or regular file");
     }
 }
 
-static void read_part(struct words_stream *s, int fd, int64_t at, size_t n) {
-    ssize_t got = n > 0 ? pread(fd, s->text + s->n, n, at) : 0;
-
-    s->n += got > 0 ? (size_t)got : 0;
-}
-
-/* A shell opens the file for writing only; so it is opened once more. */
-static void read_file(struct words *w, struct words_stream *s) {
-    OWNED char *path = must_format("/proc/self/fd/%d", s->fd);
+/* A shell opens the file for writing only; so it is opened once more. NULL: it cannot be. */
+static struct kept *read_file(const struct words_stream *s, int descriptor) {
+    OWNED char *path = must_format("/proc/self/fd/%d", descriptor);
     OWNED_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct stat facts;
-    size_t grown, head;
+    struct kept *k = fd < 0 ? NULL : must_allocate(sizeof(*k));
+    int64_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    bool cut = end - s->from > (int64_t)KEPT_MOST;
+    ssize_t n = k ? pread(fd, k->text, KEPT_MOST, cut ? end - (int64_t)KEPT_MOST : s->from) : 0;
 
-    if (fd < 0 || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))
-        return;
-    w->were_read = true;
-    grown = facts.st_size > s->from ? (size_t)(facts.st_size - s->from) : 0;
-    s->is_cut = grown > WORDS_HEAD + WORDS_TAIL;
-    head = s->is_cut ? WORDS_HEAD : grown;
-    s->text = must_allocate(WORDS_HEAD + WORDS_TAIL + 1);
-    read_part(s, fd, s->from, head);
-    if (s->is_cut) {
-        s->text[s->n++] = '\n';
-        read_part(s, fd, facts.st_size - (int64_t)WORDS_TAIL, WORDS_TAIL);
-    }
+    if (n > 0) /* more than there is room for: a ring that ends where it begins */
+        k->n = cut ? 2 * KEPT_MOST : (size_t)n;
+    return k;
+}
+
+static void recognize(struct words_stream *s) {
+    const struct kept *k = s->kept;
+    size_t begin = k->n > KEPT_MOST ? k->n % KEPT_MOST : 0;
+    size_t n = k->n > KEPT_MOST ? KEPT_MOST : k->n;
+    OWNED char *text = must_allocate(n + 1);
+
+    memcpy(text, k->text + begin, n - begin);
+    memcpy(text + n - begin, k->text, begin);
+    messages_find(text, n, &s->found);
 }
 
 /* ---- what is recognized ---- */
 
-/* Our own findings, which quote what the loader said: a line that begins with our name, and the
- * indented ones behind it. */
-static void blank_own_words(char *text, size_t n) {
-    static const char name[] = "whichcudnn: ";
-    bool is_own = false;
-    size_t length;
+static const char *name_of(const struct words *w, const struct words_stream *s) {
+    static const char *const names[][2] = {
+        {"standard error", "standard error (its last 512 KiB)"},
+        {"standard output", "standard output (its last 512 KiB)"}};
 
-    for (char *line = text; line < text + n; line += length) {
-        size_t left = (size_t)(text + n - line);
-        const char *end = memchr(line, '\n', left);
-        length = end ? (size_t)(end + 1 - line) : left;
-        is_own = (length >= sizeof(name) && memcmp(line, name, sizeof(name) - 1) == 0) ||
-                 (is_own && length > 2 && memcmp(line, "  ", 2) == 0);
-        if (is_own)
-            memset(line, ' ', length - (end != NULL));
-    }
-}
-
-static char *place_of(const struct words_stream *s, const struct message_match *m) {
-    return must_format("%s%s, line %zu", s->name,
-                       s->is_cut ? " (its first 64 KiB and its last 192)" : "", m->line);
-}
-
-static void add_lines(struct words *w, const struct words_stream *s, bool fatal) {
-    WC_EACH(m, s->found) {
-        enum message_effect effect = m->message->effect;
-        OWNED char *place = place_of(s, m);
-        if (effect != EFFECT_NOISE && (effect == EFFECT_FATAL) == fatal &&
-            w->line_count < WORDS_LINES)
-            w->lines[w->line_count++] =
-                must_format("%s: \"%.*s%s\": %s", place, QUOTE_MOST, m->text,
-                            strlen(m->text) > QUOTE_MOST ? " ..." : "", m->message->means);
-    }
+    return names[s - w->of][s->kept && s->kept->n > KEPT_MOST];
 }
 
 void words_read(struct words *w) {
+    copier_settle(&w->copier);
     for (size_t i = 0; i < 2; i++) {
         struct words_stream *s = &w->of[i];
-        if (s->fd >= 0)
-            read_file(w, s);
-        blank_own_words(s->text, s->n);
-        messages_find(s->text, s->n, &s->found);
+        s->kept = s->is_file ? read_file(s, descriptors[i]) : s->kept;
+        w->were_read = w->were_read || s->kept;
+        if (s->kept)
+            recognize(s);
+        WC_EACH(m, s->found) {
+            enum message_effect effect = m->message->effect;
+            if (w->line_count < WORDS_LINES &&
+                (effect == EFFECT_FATAL || effect == EFFECT_FALLBACK))
+                w->lines[w->line_count++] = must_format(
+                    "%s, line %zu: \"%.*s%s\": %s", name_of(w, s), m->line, QUOTE_MOST, m->text,
+                    strlen(m->text) > QUOTE_MOST ? " ..." : "", m->message->means);
+        }
     }
-    for (size_t i = 0; i < 4; i++)
-        add_lines(w, &w->of[i % 2], i < 2);
 }
 
 void words_end(struct words *w) {
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         messages_end(&w->of[i].found);
-        free(w->of[i].text);
-    }
     for (size_t i = 0; i < w->line_count; i++)
         free(w->lines[i]);
 }
@@ -134,50 +116,22 @@ static void add_record(void *log, struct wc_record *r) {
         outcome_append(log, r);
 }
 
-static bool is_explained(const struct report *r) {
-    return r->conclusion.verdict != WC_verdict_UNEXPLAINED;
-}
-
-/* Is this message the word of that process? Of one that nothing explains; where there is none, of
- * the only one, if it says that it goes on without the GPU. */
-static bool may_be_of(const struct message_match *m, const struct report *r, bool all_explained,
-                      size_t n) {
-    if (!all_explained)
-        return !is_explained(r);
-    return n == 1 && m->message->effect == EFFECT_FALLBACK &&
-           r->conclusion.verdict != WC_verdict_ERRORS;
-}
-
-static void add_match(const struct words_stream *s, const struct message_match *m,
-                      struct source **logs, const struct report *reports, size_t n, bool quiet) {
-    OWNED char *place = place_of(s, m);
-    bool all_explained = true, candidate = false, taken = false;
-    char version[WC_VERSION_TEXT];
-
-    for (size_t i = 0; i < n; i++)
-        all_explained = all_explained && is_explained(&reports[i]);
-    for (size_t i = 0; i < n; i++) {
-        const struct wc_sink to = {add_record, logs[i]};
-        if (!may_be_of(m, &reports[i], all_explained, n) ||
-            !WC_ANY(o, logs[i]->stack.objects, wc_is_cudnn(o)))
-            continue;
-        candidate = true;
-        if (match_fits(m, &logs[i]->stack)) {
-            taken = true;
-            match_into_log(m, place, &logs[i]->stack, &to);
-        }
-    }
-    if (candidate && !taken && !quiet)
-        complain("%s, says that cuDNN %s was found, and no process that was observed had it", place,
-                 wc_version_format(m->found_version, version));
-}
-
+/* It is the word of the processes that nothing explains; where there is none, of the only one, if
+ * it says that it goes on without the GPU. */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
                      bool quiet) {
-    WC_EACH_ROW(s, w->of)
-        WC_EACH(m, s->found)
-            if (match_has_evidence(m))
-                add_match(s, m, logs, reports, n, quiet);
+    bool unexplained = false;
+
     for (size_t i = 0; i < n; i++)
+        unexplained = unexplained || reports[i].conclusion.verdict == WC_verdict_UNEXPLAINED;
+    for (size_t i = 0; i < n; i++) {
+        const struct wc_sink to = {add_record, logs[i]};
+        enum wc_verdict verdict = reports[i].conclusion.verdict;
+        if (unexplained ? verdict != WC_verdict_UNEXPLAINED : n > 1 || verdict == WC_verdict_ERRORS)
+            continue;
+        WC_EACH_ROW(s, w->of)
+            text_into_log(&s->found, &(struct text_view){name_of(w, s), "", !unexplained, quiet},
+                          logs[i], &to);
         report_judge(&reports[i]);
+    }
 }

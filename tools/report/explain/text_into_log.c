@@ -109,58 +109,40 @@ static void add_status(const struct adding *a, const struct wc_object *host,
 
     for (int64_t status = 1; n > 0 && status < STATUS_MOST; status++) {
         listed = wc_status_name(status, wc_major_of(facade));
-        if (!listed || strlen(listed) != n || memcmp(listed, at, n) != 0)
+        if (!listed || strlen(listed) != n || memcmp(listed, at, n) != 0 ||
+            WC_ANY(call, a->s->calls, call->r.status == status))
             continue;
-        if (WC_ANY(call, a->s->calls, call->r.status == status))
-            return;
         begin_call(a, &r, host, facade);
         r.u.call.status = status;
         r.u.call.status_name = listed;
         a->to->add(a->to->ctx, &r);
-        return;
     }
 }
 
 /* ---- all of it ---- */
 
-bool match_has_evidence(const struct message_match *m) {
-    return m->message->effect != EFFECT_NOISE &&
-           (m->rule != WC_RULE_NONE || strstr(m->text, STATUS_PREFIX));
-}
-
-bool match_fits(const struct message_match *m, const struct wc_stack *s) {
-    return m->rule == WC_RULE_NONE || !wc_version_known(m->found_version) ||
-           WC_ANY(o, s->objects,
-                  wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(m->found_version)));
-}
-
-void match_into_log(const struct message_match *m, const char *where, const struct wc_stack *s,
-                    const struct wc_sink *to) {
-    const struct adding a = {s, m, where, to};
-    const struct wc_object *host = host_of(s, m->message->framework);
-    const struct wc_object *facade = facade_of(s, host);
+static void add_match(const struct adding *a) {
+    const struct wc_object *host = host_of(a->s, a->m->message->framework);
+    const struct wc_object *facade = facade_of(a->s, host);
     struct wc_record r;
 
-    if (m->rule == WC_RULE_NONE) {
-        if (facade)
-            add_status(&a, host, facade);
-        return;
-    }
-    if (facade && m->found_version.patch >= 0) {
-        begin_call(&a, &r, host, facade);
+    if (facade && a->m->rule == WC_RULE_NONE)
+        add_status(a, host, facade);
+    if (facade && a->m->rule != WC_RULE_NONE && a->m->found_version.patch >= 0) {
+        begin_call(a, &r, host, facade);
         r.u.call.function = "cudnnGetVersion";
-        r.u.call.returned_version = (int64_t)wc_version_to_number(m->found_version);
-        to->add(to->ctx, &r);
+        r.u.call.returned_version = (int64_t)wc_version_to_number(a->m->found_version);
+        a->to->add(a->to->ctx, &r);
     }
-    if (wc_version_known(m->wanted_version))
-        add_wanted(&a, host_of(s, m->message->framework));
+    if (a->m->rule != WC_RULE_NONE && wc_version_known(a->m->wanted_version))
+        add_wanted(a, host_of(a->s, a->m->message->framework));
 }
 
 /* A scan does not know whether another module loads a missing library first; the loader's words in
  * the text say that none did, so what needs it could not be loaded. */
-static void add_missing(struct source *s, const char *library) {
+static void add_missing(const struct wc_stack *s, const char *library, const struct wc_sink *to) {
     const struct wc_failure *f =
-        library ? WC_FIRST(f, s->stack.failures,
+        library ? WC_FIRST(f, s->failures,
                            f->r.operation == WC_operation_NEEDED && f->r.inferred && f->r.caller &&
                                wc_str_same(f->r.name, library))
                 : NULL;
@@ -176,27 +158,30 @@ static void add_missing(struct source *s, const char *library) {
     r.u.failure.operation = WC_operation_DLOPEN;
     r.u.failure.name = path;
     r.u.failure.text = words;
-    source_add(s, &r);
+    to->add(to->ctx, &r);
 }
 
-void text_into_log(const struct messages *m, const char *file, struct source *s) {
-    const struct wc_sink to = source_sink(s);
+void text_into_log(const struct messages *m, const struct text_view *view, struct source *s,
+                   const struct wc_sink *to) {
+    char version[WC_VERSION_TEXT];
 
     WC_EACH(match, *m)
-        add_missing(s, match->library);
+        add_missing(&s->stack, match->library, to);
     if (!WC_ANY(o, s->stack.objects, wc_is_cudnn(o)))
         return;
     WC_EACH(match, *m) {
-        OWNED char *where =
-            must_format("what it printed, line %zu%s%s", match->line,
-                        strcmp(file, "-") == 0 ? "" : " of ", strcmp(file, "-") == 0 ? "" : file);
-        char version[WC_VERSION_TEXT];
-        if (!match_has_evidence(match))
+        OWNED char *where = must_format("%s, line %zu%s", view->name, match->line, view->of);
+        const struct wc_version found =
+            match->rule == WC_RULE_NONE ? WC_VERSION_NONE : match->found_version;
+        enum message_effect effect = match->message->effect;
+        if (effect == EFFECT_NOISE || (view->fallbacks && effect != EFFECT_FALLBACK))
             continue;
-        if (match_fits(match, &s->stack))
-            match_into_log(match, where, &s->stack, &to);
-        else
-            complain("line %zu is of another run than %s: no cuDNN there can be %s",
-                     match->line, s->path, wc_version_format(match->found_version, version));
+        if (!wc_version_known(found) ||
+            WC_ANY(o, s->stack.objects,
+                   wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found))))
+            add_match(&(struct adding){&s->stack, match, where, to});
+        else if (!view->quiet)
+            complain("%s, is not of %s: no cuDNN there can be %s", where, s->path,
+                     wc_version_format(found, version));
     }
 }

@@ -10,14 +10,13 @@
 #include "messages.h"
 #include "tools/observe/log/source.h"
 
-/* file: of the text. What does not fit is complained of, a line each: a version that nothing in the
- * log can have given is of another run. */
-void text_into_log(const struct messages *m, const char *file, struct source *s);
+struct text_view {
+    const char *name, *of; /* "what it printed", " of FILE": where its evidence is from */
+    bool fallbacks;        /* only what tells that the program goes on without the GPU counts */
+    bool quiet;
+};
 
-/* Does it say a version or a status, and of something wrong? */
-bool match_has_evidence(const struct message_match *m);
-/* Can a cuDNN of that process be the one that it says was found? */
-bool match_fits(const struct message_match *m, const struct wc_stack *s);
-/* The records of one that has evidence and fits. where: their source. */
-void match_into_log(const struct message_match *m, const char *where, const struct wc_stack *s,
-                    const struct wc_sink *to);
+/* Passes the records to the sink. What does not fit is complained of, a line each: a version that
+ * nothing in the log can have given. */
+void text_into_log(const struct messages *m, const struct text_view *view, struct source *s,
+                   const struct wc_sink *to);
