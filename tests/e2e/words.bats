@@ -102,3 +102,10 @@ $differ"
     run -1 run_it -- bash -c '"$@" & wait; yes "step 12 loss 0.1" | head -c 2000000 >&2; exit 1' - "${opens[@]}" 1 "$differ"
     is "$(verdict)" unexplained
 }
+
+@test "unexplained, and nothing was read: the next step reads it" {
+    piped() { "$@" 2>&1 | cat; return "${PIPESTATUS[0]}"; }
+    run -1 piped "$CMD" run --log logs/ -- "${opens[@]}" 1 "it's"
+    [[ $output == *$'\n'"  next     whichcudnn run --text -- $PY -S $BATS_FILE_TMPDIR/opens.py 1 'it'\\''s'"* ]]
+    [[ $("$CMD" report logs) == *"  next     whichcudnn run --text -- "* ]]
+}

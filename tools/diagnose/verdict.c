@@ -290,6 +290,17 @@ static const struct wc_call *last_bad_call(const struct wc_stack *s) {
  */
 #define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
 
+/* The program's own words explain every second end that nothing else does. */
+static const char *format_next(struct wc_case *c, const struct wc_stack *s) {
+    const char *command = NULL;
+
+    if (s->outcome.words_read)
+        return "whichcudnn report -v LOG";
+    WC_EACH(word, s->process.arguments)
+        command = wc_format(c, "%s%s%s", command, command ? " " : "", *word);
+    return wc_format(c, "whichcudnn run --text -- %s", command ?: "COMMAND");
+}
+
 static void write_unexplained(struct writing *w, struct wc_case *c,
                               const struct wc_outside *outside) {
     const struct wc_stack *s = w->s;
@@ -326,10 +337,7 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
     WC_EACH(u, s->unobserved)
         add_known(w, wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
                                u->r.why ? u->r.why : "?"));
-    w->out->next =
-        s->outcome.words_read
-            ? "whichcudnn report -v LOG"
-            : "whichcudnn explain --text FILE LOG, with what the program printed in FILE";
+    w->out->next = format_next(c, s);
 }
 
 static const char *reason_for_nothing(const struct wc_stack *s, const struct wc_outside *outside,

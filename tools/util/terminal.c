@@ -120,3 +120,17 @@ enum paint paint_of_severity(enum wc_severity severity) {
            : severity == WC_severity_WARNING ? PAINT_WARNING
                                              : PAINT_NOTE;
 }
+
+char *shell_words(char *const *words) {
+    struct sink line;
+    FILE *to = sink_begin(&line);
+
+    for (; *words; words++) {
+        bool is_plain = **words && !strpbrk(*words, " \t\n'\"\\$`*?[]{}()<>|&;#~!");
+        fputs(is_plain ? " " : " '", to);
+        for (const char *c = *words; *c; c++)
+            fputs(*c == '\'' ? "'\\''" : (const char[]){*c, '\0'}, to);
+        fputs(is_plain ? "" : "'", to);
+    }
+    return sink_end(&line);
+}

@@ -38,3 +38,6 @@ enum paint { PAINT_ERROR, PAINT_WARNING, PAINT_NOTE, PAINT_OK, PAINT_BOLD };
 const char *paint_begin(bool colour, enum paint p); /* escape sequence, or "" */
 const char *paint_end(bool colour);
 enum paint paint_of_severity(enum wc_severity severity);
+
+/* The words as a shell takes them, with a blank before each. The caller frees. */
+char *shell_words(char *const *words);

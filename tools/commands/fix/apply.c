@@ -143,21 +143,8 @@ static int do_all(const json_t *steps, const char *near) {
 
 /* ---- what is left to the user ---- */
 
-/* "COMMAND" where a shell would need quotes. */
-static char *in_words(char *const *command) {
-    char *line = NULL;
-
-    for (; command && *command; command++) {
-        OWNED char *before = line;
-        if (!**command || strpbrk(*command, " \t\n'\"\\$`*?[]{}()<>|&;#~!"))
-            return must_copy("COMMAND");
-        line = must_format("%s%s%s", before ? before : "", before ? " " : "", *command);
-    }
-    return line ? line : must_copy("COMMAND");
-}
-
 static void tell_rest(const json_t *steps, bool done, char *const *command) {
-    OWNED char *line = in_words(command);
+    OWNED char *line = command && *command ? shell_words(command) : must_copy(" COMMAND");
 
     if (done)
         complain("done");
@@ -169,7 +156,7 @@ static void tell_rest(const json_t *steps, bool done, char *const *command) {
         else if (is_kind(step, "said"))
             complain("for you to do: %s", text_of_step(step));
     }
-    complain("to see that it holds: whichcudnn run -- %s", line);
+    complain("to see that it holds: whichcudnn run --%s", line);
 }
 
 int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,

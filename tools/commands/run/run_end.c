@@ -216,6 +216,8 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     size_t n = logs->n;
     struct report *reports = must_allocate(n * sizeof(*reports));
     struct gate answer = {.passes = true};
+    OWNED char *words = shell_words(run->words);
+    OWNED char *line = must_format("whichcudnn run --text --%s", words);
     struct summary summary;
     struct merged m;
 
@@ -224,8 +226,11 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
         report_make(&reports[i], logs->found[i]);
     tell_ends(reports, n, logs, outcome);
     words_into_logs(&run->printed, logs->found, reports, n, run->quiet);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         gate_add(&answer, &reports[i]);
+        if (reports[i].conclusion.next && !run->printed.were_read) /* a log has not all its words */
+            reports[i].conclusion.next = line;
+    }
     if (!run->quiet || run->verdict_file) {
         for (size_t i = 0; i < n; i++)
             report_plan(&reports[i]);
