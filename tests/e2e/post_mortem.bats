@@ -66,6 +66,53 @@ with_cudnn() { # STATUS WORDS
     [[ $output == *"error[symbol-version-not-found]"*"two is in none"*"  suggestion "* && $output != *"  fix  "* ]]
 }
 
+# libshared.so.1 in DIRECTORY, with the second version, and in that the functions given (one() and two()).
+versioned() { # DIRECTORY FUNCTIONS
+    mkdir -p "$1"
+    { echo 'V_1 { global: one; local: *; };'; [ -z "$2" ] || echo "V_2 { global: $2 } V_1;"; } >versions
+    library "$1/libshared.so.1" 'int one(void) { return 1; } int two(void) { return 2; } int other(void) { return 3; }' \
+        -Wl,--version-script=versions
+}
+
+@test "a symbol version: replayed is what has the function, too, whatever the library" {
+    versioned whole 'two;'
+    versioned old ''
+    versioned next 'other;'
+    RPATH=$PWD/next calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
+    export LD_LIBRARY_PATH=$PWD/old
+    with_cudnn 1 "ctypes.CDLL('$PWD/extension.so', 2)"
+    [[ $output == *"error[symbol-version-not-found]"*"V_2 is not in it"*"  suggestion "* && $output != *"  fix  "* ]]
+    (unset LD_LIBRARY_PATH && with_cudnn 1 "ctypes.CDLL('$PWD/extension.so', 2)" &&
+        [[ $output == *"undefined symbol: two, version V_2"* ]])
+    cp whole/libshared.so.1 next/libshared.so.1
+    with_cudnn 1 "ctypes.CDLL('$PWD/extension.so', 2)"
+    [[ $output == *"  fix       unset LD_LIBRARY_PATH"*"replayed"* ]]
+    (unset LD_LIBRARY_PATH && with_cudnn 0 "ctypes.CDLL('$PWD/extension.so', 2)")
+}
+
+@test "the same of a library that the extension needs, and of one of CUDA; one of the environment's repairs" {
+    versioned whole 'two;'
+    versioned old ''
+    versioned next 'other;'
+    python3 -m venv --without-pip venv
+    local package
+    package=$(echo "$PWD"/venv/lib/python3.*/site-packages)/package
+    mkdir "$package"
+    for name in libmiddle.so.1 libnvJitLink.so.12; do
+        RPATH=$PWD/next calls "$name" 'int both(void) { one(); return two(); }' -shared -fPIC -Wl,-soname,"$name"
+        library "$package/extension.so" 'int both(void); int call(void) { return both(); }' "$name" -Wl,-rpath,"$PWD"
+        export LD_LIBRARY_PATH=$PWD/old
+        PY=venv/bin/python with_cudnn 1 "ctypes.CDLL('$package/extension.so', 2)"
+        [[ $output == *"error[symbol-version-not-found]: $name was linked with another"*"  suggestion "* && $output != *"  fix  "* ]]
+        cp whole/libshared.so.1 venv/lib
+        PY=venv/bin/python with_cudnn 1 "ctypes.CDLL('$package/extension.so', 2)"
+        [[ $output == *"  fix       export"*"LD_LIBRARY_PATH=$PWD/venv/lib:$PWD/old"* ]]
+        export LD_LIBRARY_PATH=$PWD/venv/lib:$PWD/old
+        PY=venv/bin/python with_cudnn 0 "ctypes.CDLL('$package/extension.so', 2)"
+        rm venv/lib/libshared.so.1
+    done
+}
+
 @test "a status of 127 that is the program's own names no function" {
     calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
     with_cudnn 127 "import sys; ctypes.CDLL('$PWD/extension.so').both(); sys.exit(127)"

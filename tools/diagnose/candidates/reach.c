@@ -34,6 +34,12 @@ static void add_neighbours(struct making *m, struct entries *to, const char *dir
         }
 }
 
+/* Where an environment has what no wheel has: the libstdc++ of conda. */
+static const char *lib_of(struct making *m, const char *environment) {
+    return make_is_conda(environment) ? make_format(m, "%s/lib", environment)
+                                      : make_directory_of(m, make_directory_of(m, environment));
+}
+
 /* The directories that may have it. What is nobody's of cuDNN or CUDA may lie in any package. */
 static struct entries places_of(struct making *m, const struct wc_failure *failure,
                                 const char *name) {
@@ -47,6 +53,7 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
     WC_EACH(environment, environments) {
         const struct entries folders = make_entries(m, *environment);
         add_wheels(m, &all, *environment);
+        make_add(m, &all, lib_of(m, *environment));
         WC_EACH(folder, folders)
             if (kind == WC_NAME_OTHER && !make_is_conda(*environment)) {
                 make_add(m, &all, make_format(m, "%s/%s", *environment, *folder));
@@ -207,6 +214,15 @@ static void add_site(struct making *m, const char *directory) {
         make_one(m, make_path_with(m, joined(m, &all)));
 }
 
+/* The symbol version that the library found does not have; NULL: it is no matter of versions. */
+static const char *version_wanted(const struct wc_failure *f) {
+    return f->said.what == WC_SAID_UNMET ? f->said.version : NULL;
+}
+
+static const char *library_of_version(const struct wc_failure *f) {
+    return wc_base_name(f->said.library ? f->said.library : f->said.version);
+}
+
 void make_reached(struct making *m) {
     struct entries together = {NULL, 0};
 
@@ -220,13 +236,18 @@ void make_reached(struct making *m) {
                 link_in(m, make_format(m, "%s/lib", p->r.installation_path), name);
     }
     WC_EACH(failure, m->s->failures) {
-        const char *missing = wc_missing_of(failure);
+        const char *version = version_wanted(failure);
+        const char *missing = version ? library_of_version(failure) : wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         struct entries places;
         /* A host may ask for any number of other names in vain. */
-        if (!name || !(ours || WC_ANY(f, m->base->of_end,
-                                      wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name))))
+        if (!name ||
+            !(ours ||
+              WC_ANY(f, m->base->of_end,
+                     wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name) ||
+                         (version &&
+                          wc_str_same(wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION), version)))))
             continue;
         places = places_of(m, failure, missing);
         WC_EACH(place, places) {
@@ -236,10 +257,10 @@ void make_reached(struct making *m) {
             add_site(m, *place);
             make_path_to(m, file);
             make_add(m, &together, *place);
-            if (!ours)
+            if (!ours && !wc_str_same(make_module_of(m, file), name)) /* it lies in one */
                 make_import_before(m, file, failure->r.name, file);
         }
-        if (!ours || wc_name_is_one_of_many(name) || strchr(name, ' '))
+        if (!ours || version || wc_name_is_one_of_many(name) || strchr(name, ' '))
             continue;
         if (missing[0] == '/') /* asked for by its path */
             link_in(m, make_directory_of(m, missing), name);

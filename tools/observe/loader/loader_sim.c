@@ -373,19 +373,28 @@ static bool is_defined(struct loader_sim *g, const bool *seen, const char *funct
     return found;
 }
 
-/* Most objects bind all that they import at their start; the others, when it is called. */
+/* What an edit puts there has a library's name and version, and not all of its functions. */
+static bool is_made_up(const struct loader_sim *g, const struct loaded *o) {
+    const struct disk_layer *layer = g->library_cache->disk.layer;
+
+    return layer && layer->at(layer->ctx, wc_library_file(&o->about)).kind == DISK_FILE;
+}
+
+/* Most objects bind all that they import at their start; the others, when it is called. all: of
+ * whatever library; else of cuDNN or CUDA. */
 static void check_functions(struct loader_sim *g, const struct loaded *by,
-                            const struct wc_elf_image *e) {
+                            const struct wc_elf_image *e, bool all) {
     const uint32_t end = wc_elf_imports_end(e);
     struct wc_elf_symbol import;
 
     for (uint32_t k = 1; k < end; k++) {
         const struct loaded *o;
         if (!wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
-            !import.version_file || wc_name_kind_of(import.version_file) == WC_NAME_OTHER)
+            !import.version_file || (!all && wc_name_kind_of(import.version_file) == WC_NAME_OTHER))
             continue;
         o = answering(g, import.version_file);
-        if (!o || defines(g, o, import.name) || is_defined(g, NULL, import.name, true))
+        if (!o || is_made_up(g, o) || defines(g, o, import.name) ||
+            is_defined(g, NULL, import.name, true))
             continue;
         note_lacking(g, import.version_file, by, o, import.version, import.name);
         return;
@@ -413,9 +422,22 @@ void loader_sim_check_symbols(struct loader_sim *g) {
         if (!l)
             continue;
         check_versions(g, by, &l->image, false);
-        check_functions(g, by, &l->image);
+        check_functions(g, by, &l->image, false);
         if (by->library->needs_cudnn && !g->undefined)
             g->undefined = undefined(g, &l->image, NULL);
+        library_cache_elf_file_end(by->library, l);
+    }
+}
+
+void loader_sim_check_versions(struct loader_sim *g, size_t from) {
+    for (size_t i = from; i < g->n; i++) {
+        const struct loaded *by = g->objects[i];
+        struct elf_file *l = library_cache_elf_file(g->library_cache, by->library);
+        if (!l)
+            continue;
+        check_versions(g, by, &l->image, true);
+        check_versions(g, by, &l->image, false);
+        check_functions(g, by, &l->image, true);
         library_cache_elf_file_end(by->library, l);
     }
 }

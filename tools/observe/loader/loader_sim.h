@@ -81,6 +81,9 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
  * version, or a function of one, with which another was linked, where one of them is of cuDNN, of
  * CUDA or of a framework; a function of cuDNN's that nobody defines is noted. */
 void loader_sim_check_symbols(struct loader_sim *g);
+/* A library is missing, too, that lacks a symbol version, or a function of one, which an object
+ * from the from-th on imports. */
+void loader_sim_check_versions(struct loader_sim *g, size_t from);
 /* A dlopen lets all see the functions of that object, and of what it needs. */
 void loader_sim_show(struct loader_sim *g, const struct loaded *o);
 /* A function of cuDNN's that the object imports (NULL), or that one, and finds nowhere: neither in
