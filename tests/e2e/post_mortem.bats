@@ -113,6 +113,41 @@ versioned() { # DIRECTORY FUNCTIONS
     done
 }
 
+# libspeech.so, which calls cuDNN and two(), and libother.so, which calls two() alone.
+hosts() {
+    make_standin --create-status 0 9.1.0 cudnn
+    versioned whole 'two;'
+    versioned old ''
+    library libspeech.so 'unsigned long cudnnGetVersion(void); int two(void);
+        int speak(void) { return two() + (int)cudnnGetVersion(); }' \
+        whole/libshared.so.1 cudnn/libcudnn.so.9 -Wl,-rpath,"$PWD/whole:$PWD/cudnn" -Wl,--enable-new-dtags
+    library libother.so 'int two(void); int other(void) { return two(); }' whole/libshared.so.1 \
+        -Wl,-rpath,"$PWD/whole" -Wl,--enable-new-dtags
+    library extension.so 'int speak(void); int call(void) { return speak(); }' libspeech.so -Wl,-rpath,"$PWD"
+}
+
+@test "a load that failed counts if what it names, or needs, uses cuDNN; its words need not say so" {
+    hosts
+    export LD_LIBRARY_PATH=$PWD/old
+    for name in libspeech.so extension.so; do
+        run -1 "$CMD" run -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/$name')"
+        [[ $output == *"error[symbol-version-not-found]: libspeech.so was linked with another libshared.so.1"* ]]
+        [[ $output == *"  fix       unset LD_LIBRARY_PATH"*"replayed: gives 9.1.0"* ]]
+        (unset LD_LIBRARY_PATH && run -0 "$CMD" run -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/$name')" &&
+            [[ $output == *"ok: cuDNN 9.1.0"* ]])
+    done
+    run -0 "$CMD" run -- "$PY" -c "import ctypes
+try: ctypes.CDLL('$PWD/libspeech.so')
+except OSError: pass"
+    [[ $output == *"not observed: no cuDNN was loaded or asked for"* ]]
+    run -1 "$CMD" run --log "$PWD/logs/" -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/libother.so')"
+    [[ $output == *"not observed: no cuDNN was loaded or asked for"* && -z $(ls logs) ]]
+    unset LD_LIBRARY_PATH
+    rm whole/libshared.so.1
+    run -1 "$CMD" run -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/libspeech.so')"
+    [[ $output == *"error[dependency-missing]: libspeech.so could not be loaded: it needs"*"libshared.so.1"* ]]
+}
+
 @test "a status of 127 that is the program's own names no function" {
     calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
     with_cudnn 127 "import sys; ctypes.CDLL('$PWD/extension.so').both(); sys.exit(127)"

@@ -69,23 +69,56 @@ static bool ask_again(struct loader_sim *g, const struct source *log,
     return any;
 }
 
-bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to) {
-    const char *program = log->stack.process.executable;
-    struct library_cache library_cache;
-    struct loader_sim loading;
-    struct wc_record last;
+/* The program of a log as the loader would start it now. False: there is nothing to end. */
+struct loading {
     char **environment;
+    struct library_cache library_cache;
+    struct loader_sim sim;
+};
+
+static bool begin(struct loading *l, const struct source *log) {
+    const char *program = log->stack.process.executable;
+
+    if (!program)
+        return false;
+    l->environment = environment_of(&log->stack);
+    library_cache_begin(&l->library_cache, NULL);
+    if (loader_sim_begin(&l->sim, &l->library_cache, program, l->environment, NULL))
+        return true;
+    library_cache_end(&l->library_cache);
+    free(l->environment);
+    return false;
+}
+
+static void end(struct loading *l) {
+    loader_sim_end(&l->sim);
+    library_cache_end(&l->library_cache);
+    free(l->environment);
+}
+
+bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to) {
+    struct loading loading;
+    struct wc_record last;
+    bool any;
+
+    if (!in_flight_failure(&log->in_flight, &last) || !begin(&loading, log))
+        return false;
+    any = ask_again(&loading.sim, log, &last.u.failure, binding, to);
+    end(&loading);
+    return any;
+}
+
+bool failed_requests_want_cudnn(const struct source *log) {
+    struct loading loading;
     bool any = false;
 
-    if (!program || !in_flight_failure(&log->in_flight, &last))
+    if (!log->stack.failures.n || !begin(&loading, log))
         return false;
-    environment = environment_of(&log->stack);
-    library_cache_begin(&library_cache, NULL);
-    if (loader_sim_begin(&loading, &library_cache, program, environment, NULL)) {
-        any = ask_again(&loading, log, &last.u.failure, binding, to);
-        loader_sim_end(&loading);
-    }
-    library_cache_end(&library_cache);
-    free(environment);
+    WC_EACH(f, log->stack.failures)
+        if (f->r.name)
+            loader_sim_open(&loading.sim, f->r.name, NULL);
+    for (size_t i = 0; i < loading.sim.n; i++)
+        any = any || loading.sim.objects[i]->about.role == WC_role_HOST;
+    end(&loading);
     return any;
 }

@@ -17,3 +17,6 @@
  * where nothing is damaged, it may have ended at a function that is in no library. False: nothing.
  */
 bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to);
+/* Would what was asked for in vain, or what that needs, use cuDNN? The words of the loader may name
+ * neither: libspeech.so, for another libstdc++. */
+bool failed_requests_want_cudnn(const struct source *log);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/commands/last_request.h"
 #include "tools/observe/log/images.h"
 #include "tools/util/clock.h"
 
@@ -83,7 +84,7 @@ static bool is_still_there(const struct source *p) {
 /* A file that holds more than this one process is not ours to remove. */
 static bool came_to_nothing(const struct source *p) {
     return p->stack.process.eager && p->file->records == p->records &&
-           p->file->damaged_lines == 0 && !image_counts(p);
+           p->file->damaged_lines == 0 && !image_counts(p) && !failed_requests_want_cudnn(p);
 }
 
 void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
