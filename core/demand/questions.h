@@ -238,7 +238,7 @@ bool wc_file_matters(const char *file);
 /* Does the SONAME belong to another library than this name, or to another major of it? */
 bool wc_is_false_name(const char *name, const char *soname);
 /* Has cuDNN or CUDA to do with it? */
-bool wc_symbol_version_matters(const struct wc_said *u);
+bool wc_symbol_version_matters(const struct wc_stack *s, const struct wc_said *u);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 /* By that name, without a directory; false: it is one that the library asked for needs. */
 bool wc_is_asked_for(const struct wc_failure *f, const char *name);

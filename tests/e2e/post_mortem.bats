@@ -148,6 +148,22 @@ except OSError: pass"
     [[ $output == *"error[dependency-missing]: libspeech.so could not be loaded: it needs"*"libshared.so.1"* ]]
 }
 
+@test "a host of cuDNN that is built for a newer libc: no library repairs it, and a scan says so" {
+    hosts
+    versioned libc ''
+    sed -i 's/V_1/GLIBC_2.2.5/g; s/$/ GLIBC_2.99 { global: two; } GLIBC_2.2.5;/' versions
+    library libc/libc.so.6 'int one(void) { return 1; } int two(void) { return 2; }' -nostdlib -Wl,--version-script=versions
+    library libspeech.so 'unsigned long cudnnGetVersion(void); int two(void);
+        int speak(void) { return two() + (int)cudnnGetVersion(); }' cudnn/libcudnn.so.9 -Llibc -l:libc.so.6 \
+        -Wl,-rpath,"$PWD/cudnn"
+    run -1 "$CMD" run -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/libspeech.so')"
+    [[ $output == *"error[symbol-version-not-found]: libspeech.so"*"GLIBC_2.99"*"  suggestion install a build of"* ]]
+    [[ $output == *"for an older system"* && $output != *"  fix  "* ]]
+    mkdir tree && mv libspeech.so tree
+    run -1 "$CMD" scan tree
+    [[ $output == *"error[symbol-version-not-found]: libspeech.so"*"GLIBC_2.99"*"(predicted)"* ]]
+}
+
 @test "a status of 127 that is the program's own names no function" {
     calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
     with_cudnn 127 "import sys; ctypes.CDLL('$PWD/extension.so').both(); sys.exit(127)"

@@ -158,6 +158,13 @@ static bool is_of_system(const struct asked *a) {
            wc_name_kind_of(library) == WC_NAME_OTHER;
 }
 
+/* glibc names its symbol versions so; no process can use another release of it. */
+static bool is_of_libc(const struct asked *a) {
+    const char *version = fact(a, WC_FACT_WANTED_SYMBOL_VERSION);
+
+    return version && wc_str_starts(version, "GLIBC_");
+}
+
 static bool is_of_no_library(const struct asked *a) {
     return !fact(a, WC_FACT_WANTED_SYMBOL_VERSION);
 }

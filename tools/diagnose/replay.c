@@ -408,7 +408,7 @@ static void ask(struct play *p, size_t number) {
     *got = got_of(p, o, objects, missing);
     if (is_refused(p, q, o, got))
         got->files = 0;
-    if (!got->files)
+    if (!got->files && p->r->source->type != SOURCE_SCAN)
         loader_sim_undo(&p->sim, objects);
     else if (q->for_all)
         loader_sim_show(&p->sim, o);

@@ -75,9 +75,12 @@ bool wc_is_false_name(const char *name, const char *soname) {
     return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library(name, soname, true);
 }
 
-/* cuDNN's own needs count, too: an old libstdc++, say. */
-bool wc_symbol_version_matters(const struct wc_said *u) {
-    return wc_kind_is_ours(wc_name_kind_of(u->library ? u->library : u->version)) ||
+/* cuDNN's own needs count, too, and those of its hosts: an old libstdc++, say. */
+bool wc_symbol_version_matters(const struct wc_stack *s, const struct wc_said *u) {
+    const struct wc_object *by = wc_object_of(s, WC_NULL, u->file);
+
+    return (by && wc_wants_cudnn(by)) ||
+           wc_kind_is_ours(wc_name_kind_of(u->library ? u->library : u->version)) ||
            wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
 }
 
@@ -225,7 +228,7 @@ static bool lacks_symbol_version(const struct wc_stack *s, struct wc_failure *f)
 
     f->culprit = said->file;
     return said->what == WC_SAID_UNMET &&
-           ((said->version && wc_symbol_version_matters(said)) ||
+           ((said->version && wc_symbol_version_matters(s, said)) ||
             ((said->version || !wc_is_function_of_cudnn(said->symbol)) && wc_was_the_end(s, f)));
 }
 

@@ -33,7 +33,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     int function = u->symbol ? wc_function_find(u->symbol) : WC_NO_FUNCTION;
     struct wc_case *c = wc_case_begin(d);
 
-    if (!wc_symbol_version_matters(u) && !wc_was_the_end(d->s, f))
+    if (!wc_symbol_version_matters(d->s, u) && !wc_was_the_end(d->s, f))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = title(c, u, !library && file ? file->version : NULL);
     c->r.object = library ? library->r.object : WC_NULL;

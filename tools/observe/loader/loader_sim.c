@@ -147,9 +147,9 @@ static void check_versions(struct loader_sim *g, const struct loaded *by,
 static void check_system(struct loader_sim *g, size_t from) {
     for (size_t i = from; i < g->n; i++) {
         const struct loaded *o = g->objects[i];
-        struct elf_file *l = wc_kind_is_ours(wc_name_kind_of(o->about.path))
-                                 ? library_cache_elf_file(g->library_cache, o->library)
-                                 : NULL;
+        const bool counts =
+            o->about.role == WC_role_HOST || wc_kind_is_ours(wc_name_kind_of(o->about.path));
+        struct elf_file *l = counts ? library_cache_elf_file(g->library_cache, o->library) : NULL;
         if (!l)
             continue;
         check_versions(g, o, &l->image, true);
