@@ -148,6 +148,36 @@ except OSError: pass"
     [[ $output == *"error[dependency-missing]: libspeech.so could not be loaded: it needs"*"libshared.so.1"* ]]
 }
 
+@test "what a process had survived is repaired as a suggestion while it ends with something else" {
+    hosts
+    python3 -m venv --without-pip venv
+    local site lib why
+    site=$(echo "$PWD"/venv/lib/python3.*/site-packages)
+    lib=$site/nvidia/cudnn/lib
+    make_standin 8.9.2 "$site" --layout pip --build 25 # machines have a cuDNN 9
+    mkdir "$site/speech"
+    library "$site/speech/libspeech.so" 'unsigned long cudnnGetVersion(void);
+        int speak(void) { return (int)cudnnGetVersion(); }' "$lib/libcudnn.so.8"
+    rm whole/libshared.so.1
+    for name in libasound.so.99 "$PWD/libother.so"; do
+        printf '%s\n' 'import ctypes' "try: ctypes.CDLL('$site/speech/libspeech.so')" 'except OSError: pass' \
+            "ctypes.CDLL('$name')" >main.py
+        run -1 "$CMD" run --log log.jsonl -- venv/bin/python main.py
+        [[ $output != *"  fix  "* && $output == *"  suggestion "*"not replayed: "* ]]
+        is "$(fixes_of library-not-found checked log.jsonl)" no
+        why=${why:-$(fixes_of library-not-found why log.jsonl)}
+        rm log.jsonl
+    done
+    is "$why" "libasound.so.99, with which the process ended, is still not loaded"
+    [[ $output == *"error[dependency-missing]: libother.so could not be loaded"* ]]
+    # The same repair may bring both.
+    library "$lib/libasound.so.99" 'int sound(void) { return 1; }'
+    sed -i "s|$PWD/libother.so|libasound.so.99|" main.py
+    run -1 "$CMD" run -- venv/bin/python main.py
+    [[ $output == *"library-not-found]: libspeech.so needs libcudnn.so.8"*"  fix  "*"LD_LIBRARY_PATH=$lib"* ]]
+    LD_LIBRARY_PATH=$lib run -0 venv/bin/python main.py
+}
+
 @test "a host of cuDNN that is built for a newer libc: no library repairs it, and a scan says so" {
     hosts
     versioned libc ''

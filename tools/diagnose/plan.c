@@ -287,12 +287,30 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     add_other_host(plan, of, s, f);
 }
 
+/* What the process ended with, for a finding that it had survived, and that fails as before:
+ * whether it would do better is not known. NULL: nothing. */
+static const char *still_ends(const struct planning *p, const struct played *x,
+                              const struct wc_finding_record *f) {
+    const struct wc_stack *s = &p->source->stack;
+
+    for (size_t i = 0; f->severity < WC_severity_ERROR && i < p->replay.n; i++) {
+        const struct wc_failure *end = p->replay.requests[i].failure;
+        if (end && !x->outcome.got[i].files && wc_was_the_end(s, end))
+            return wc_arena_format(&p->plan->memory.arena,
+                                   "%s, with which the process ended, is still not loaded",
+                                   wc_base_name(wc_missing_of(end) ?: end->r.name));
+    }
+    return NULL;
+}
+
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
                        const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
     struct repair *r = &of->p[of->n++];
+    const char *end = still_ends(p, x, f);
     *r = (struct repair){.edits = keep_edits(plan, &x->edits, p->source),
-                         .checked = REPAIR_REPLAYED};
+                         .checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED,
+                         .why = end};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
     /* No rights to an environment are no reason to look for another way out, but a command of its

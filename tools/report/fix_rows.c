@@ -30,7 +30,7 @@ static void put_fix(struct wc_finding_page *page, const struct repair *fix, cons
                             : NULL;
     if (row) {
         row->most = 2;
-        row->weight = whole && first ? RANK_FOUND : RANK_MIND;
+        row->weight = !first ? RANK_MIND : fix->why ? RANK_GOT : whole ? RANK_FOUND : RANK_MIND;
     }
 }
 
