@@ -706,3 +706,23 @@ export LD_LIBRARY_PATH=$PWD/lib, replayed"
     edits symbol-version-not-found | grep -qx place
     played
 }
+
+@test "a repair whose program is not in PATH is printed, and says so" {
+    local env=$PWD/env
+    make_standin 9.8.0 env/lib
+    mkdir env/conda-meta env/bin
+    jq -n '{name: "cudnn", version: "9.8.0.87", build: "h81d5506_1", channel: "conda-forge",
+        files: [inputs | "lib/" + .], paths_data: {paths_version: 1, paths: []}}' \
+        <(cd env/lib && printf '"%s"\n' libcudnn*.so*) >env/conda-meta/cudnn-9.8.0.87-h81d5506_1.json
+    touch env/conda-meta/history
+    build_host dlopen "$env/lib" "$env/bin/host"
+    rm env/lib/libcudnn_graph.so.9*
+    for path in /usr/bin:/bin "$PWD/tools:/usr/bin:/bin"; do
+        CONDA_PREFIX=$env PATH=$path run "$CMD" run -- env/bin/host version
+        output=$(tr -s ' \n' ' ' <<<"$output")
+        [[ $output == *" fix conda install -p $env"*"--force-reinstall cudnn=9.8.0.87"* ]]
+        [ -e tools/conda ] || [[ $output == *" replayed: gives 9.8.0 from "*"env/lib; but conda is not in PATH"* ]]
+        install -D /bin/true tools/conda
+    done
+    [[ $output != *"not in PATH"* ]]
+}

@@ -101,6 +101,39 @@ static void uv_in_a_venv_of_another(void **state) {
     assert_int_equal(of_package(SITE, "torch[x]").kind, MANAGER_PIP);
 }
 
+/* A command whose program PATH does not have says so; one that is started by its path needs none.
+ */
+static void a_program_that_is_not_in_path(void **state) {
+    (void)state;
+    static const struct {
+        const char *cfg;
+        bool pip;
+        const char *lacks, *program;
+    } rows[] = {
+        {"home = /usr/bin\n", true, NULL, NULL}, /* PYTHON -m pip */
+        {"home = /usr/bin\n", false, "pip", "/usr/bin/pip"},
+        {"home = /usr/bin\nuv = 0.13.9\n", false, "uv", "/usr/bin/uv"},
+    };
+    user.path = "/usr/bin:/bin";
+    WC_EACH_ROW(row, rows) {
+        put_venv(VENV, row->cfg, row->pip);
+        assert_true(wc_str_same(of(SITE).lacks, row->lacks));
+        if (row->program)
+            tree_write(&tree, row->program, "");
+        assert_null(of(SITE).lacks);
+        end_tree(NULL);
+        begin_tree(NULL);
+    }
+    tree_write(&tree, "/opt/conda/envs/e/conda-meta/history", "# cmd: /x/bin/mamba create\n");
+    assert_string_equal(of_package("/opt/conda/envs/e", "cudnn").lacks, "mamba");
+    tree_write(&tree, "/usr/bin/micromamba", "");
+    assert_null(of_package("/opt/conda/envs/e", "cudnn").lacks);
+    assert_string_equal(of_package("/opt/conda/envs/e", "cudnn").program, "micromamba");
+    user.path = NULL; /* not known */
+    put_venv(VENV, "home = /usr/bin\n", false);
+    assert_null(of(SITE).lacks);
+}
+
 /* What reads a project's list installs; all else in the environment is pip's or uv's. */
 static void environments_of_projects(void **state) {
     (void)state;
@@ -299,6 +332,7 @@ int main(void) {
         TEST(a_venv_without_pip_takes_that_of_elsewhere),
         TEST(a_venv_of_uv),
         TEST(uv_in_a_venv_of_another),
+        TEST(a_program_that_is_not_in_path),
         TEST(environments_of_projects),
         TEST(a_conda_prefix),
         TEST(wheels_within_a_conda_prefix),

@@ -374,6 +374,19 @@ const char *command_of(struct wc_arena *memory, const struct edits *edits,
     return format(memory, "%s%s%s", fetch, *fetch ? " && " : "", change);
 }
 
+const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
+                          const struct user *user) {
+    struct manager m;
+
+    WC_EACH(e, *edits)
+        if (installs(e) || e->kind == EDIT_REMOVE) {
+            manager_of(memory, user, e->environment, e->name, &m);
+            if (m.lacks && !manager_is_tool(&m, e->kind))
+                return m.lacks;
+        }
+    return NULL;
+}
+
 /* ---- sentences ---- */
 
 /* "NAME 2.8.0" of a release, "NAME>=2.8" of a set of them. */

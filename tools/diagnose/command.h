@@ -19,5 +19,8 @@ const char *command_of(struct wc_arena *memory, const struct edits *edits, const
 /* The same of n of them alone, from that one on: what fetches, or what changes. "": nothing. */
 const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,
                             bool fetches, const struct user *user);
+/* The program that such a command starts and PATH does not have; NULL: none. */
+const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
+                          const struct user *user);
 /* Without a full stop. Names are as they are: who prints the text shows them harmless. */
 const char *text_of(struct wc_arena *memory, const struct edits *edits);

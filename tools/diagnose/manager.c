@@ -145,6 +145,8 @@ static void find_pip(struct asking *a) {
                           is_there(a, format(a, "%s/conda-meta", a->root));
     const bool has_pip = !is_apart || is_there(a, format(a, "%s/pip", a->site));
 
+    if (!at_hand && (!own || !has_pip))
+        a->out->lacks = "pip";
     if (!own || (at_hand && has_pip && wc_is_same_file(a->user->files, at_hand, own)))
         return;
     a->out->with_python = has_pip;
@@ -202,7 +204,7 @@ static void find_conda(struct asking *a) {
                 a->out->program = format(a, "%s/bin/%s", *place, program);
     }
     if (!a->out->program)
-        a->out->program = "conda";
+        a->out->lacks = a->out->program = programs[first];
     a->out->kind = MANAGER_CONDA;
     find_tool(a, a->out->prefix);
 }
@@ -250,6 +252,8 @@ static void ask_python(struct asking *a) {
         if (a->out->python && ((a->out->add && wc_str_starts(a->out->add, "uv ")) ||
                                strcmp(installer, "uv") == 0 || (by_uv && a->out->without_pip)))
             a->out->kind = MANAGER_UV;
+        if (a->out->kind == MANAGER_UV)
+            a->out->lacks = directory_with(a, "uv") ? NULL : "uv";
         return;
     }
     a->out->of_user = strcmp(wc_base_name(a->root), ".local") == 0;
@@ -275,5 +279,7 @@ void manager_of(struct wc_arena *memory, const struct user *user, const char *en
             ask_python(&a);
         }
     }
+    if (!user->path)
+        out->lacks = NULL;
     free(scratch);
 }

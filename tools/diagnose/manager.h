@@ -27,6 +27,7 @@ struct manager {
     enum manager_kind kind;
     const char *python;  /* of the environment; NULL: not known */
     const char *program; /* of conda's and rpm's, which one there is */
+    const char *lacks;   /* a program of the command that is not in PATH; NULL: none */
     const char *prefix;  /* of conda */
     const char *add;     /* as of TOOL in managers.def; NULL: there is no such tool */
     const char *project; /* of that tool */

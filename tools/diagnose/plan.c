@@ -307,7 +307,8 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                        const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
     struct repair *r = &of->p[of->n++];
-    const char *end = still_ends(p, x, f);
+    const char *end = still_ends(p, x, f), *lacks;
+    const struct user user = {.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")};
     *r = (struct repair){.edits = keep_edits(plan, &x->edits, p->source),
                          .checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED,
                          .why = end};
@@ -315,11 +316,12 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     r->text = text_of(&plan->memory.arena, &r->edits);
     /* No rights to an environment are no reason to look for another way out, but a command of its
      * package manager would fail, or install somewhere else. */
-    if (p->replay.library_cache.disk.root[0] || !refused_at(p, &x->edits, EACCES))
-        r->command = command_of(
-            &plan->memory.arena, &r->edits,
-            &(struct user){.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")});
-    r->breaks = keep(plan, x->outcome.breaks);
+    if (!end && (p->replay.library_cache.disk.root[0] || !refused_at(p, &x->edits, EACCES)))
+        r->command = command_of(&plan->memory.arena, &r->edits, &user);
+    r->but = keep(plan, x->outcome.breaks);
+    lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;
+    if (lacks)
+        r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
     find_given(plan, x, f, &p->source->stack, r);
 }
 
@@ -455,8 +457,8 @@ const char *repair_label(const struct repair *r) {
 
 char *repair_outcome(const struct repair *r, size_t columns) {
     OWNED char *gives = r->gives ? must_format(": gives %s from ", r->gives) : NULL;
-    const char *word = repair_checked_word(r->checked), *but = r->breaks ? "; but " : "";
-    const char *breaks = r->breaks ? r->breaks : "";
+    const char *word = repair_checked_word(r->checked), *sign = r->but ? "; but " : "";
+    const char *but = r->but ? r->but : "";
     const size_t used = gives ? strlen(word) + wc_columns(gives) : 0;
     char *room, *all;
     struct wc_text from;
@@ -464,14 +466,14 @@ char *repair_outcome(const struct repair *r, size_t columns) {
     if (r->checked == REPAIR_NOT_CHECKED)
         return must_format("not replayed: %s", r->why ? r->why : "nobody asked");
     if (!gives || !r->from)
-        return must_format("%s%s%s", word, but, breaks);
+        return must_format("%s%s%s", word, sign, but);
     room = must_allocate(strlen(r->from) + 1);
     wc_text_begin(&from, room, strlen(r->from) + 1);
     wc_text_add_shortened(&from, r->from,
                           !columns         ? SIZE_MAX
                           : columns > used ? columns - used
                                            : 0);
-    all = must_format("%s%s%s%s%s", word, gives, room, but, breaks);
+    all = must_format("%s%s%s%s%s", word, gives, room, sign, but);
     free(room);
     return all;
 }
