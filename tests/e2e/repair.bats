@@ -707,6 +707,40 @@ export LD_LIBRARY_PATH=$PWD/lib, replayed"
     played
 }
 
+@test "a library of CUDA that the loader refuses is put back by the package that has it in its list" {
+    needing libcudnn.so.8 libcudart.so.12
+    local directory=$site/nvidia/cuda_runtime/lib
+    local file=$directory/libcudart.so.12
+    make_standin 8.9.2 "$site" --layout pip --build 26
+    for fault in misaligned cut; do
+        mkdir -p "$directory"
+        make_standin --empty libcudart.so.12 "$directory"
+        packaged nvidia-cuda-runtime-cu12 12.4.127 nvidia/cuda_runtime/lib/libcudart.so.12
+        run -0 python3 main.py
+        if [ "$fault" = cut ]; then
+            truncate -s 4096 "$file"
+        else
+            python3 - "$file" <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, = struct.unpack_from("<Q", data, 32)
+for i in range(data[56]):
+    kind, _, offset = struct.unpack_from("<IIQ", data, at + 56 * i)
+    if kind == 1 and offset:
+        struct.pack_into("<Q", data, at + 56 * i + 8, offset + 8)
+open(sys.argv[1], "wb").write(data)
+END
+        fi
+        rm -f logs/*
+        run ! "$CMD" run --quiet --log logs -- python3 main.py
+        "$CMD" report --json logs >report.json || true
+        is "$(finding bad-file '.fix[0] | [.edits[0].edit, .edits[0].name, .edits[0].value, .checked]')" \
+            '["reinstall","nvidia-cuda-runtime-cu12","12.4.127","replayed"]'
+        run "$CMD" scan venv
+        [[ $output == *"error[bad-file]"*"  fix  "*"nvidia-cuda-runtime-cu12"*"replayed"* ]]
+    done
+}
+
 @test "a repair whose program is not in PATH is printed, and says so" {
     local env=$PWD/env
     make_standin 9.8.0 env/lib

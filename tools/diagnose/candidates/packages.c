@@ -315,4 +315,7 @@ void make_missing(struct making *m) {
                 add_wheel(m, failure, *environment, name);
         }
     }
+    WC_EACH(file, m->s->files) /* that the loader refuses: patchelf#528 */
+        if (file->r.fault != WC_file_fault_UNKNOWN && !wc_name_is_cudnn(file->r.path))
+            add_owner(m, make_real_path(m, file->r.path), wc_base_name(file->r.path));
 }
