@@ -741,6 +741,21 @@ END
     done
 }
 
+@test "a folder that has a part of a set by links leads to the whole set behind them" {
+    make_standin 8.9.2 whole/lib
+    make_standin --empty libcudart.so.12 whole/lib
+    mkdir graphics
+    for file in whole/lib/libcudnn_*.so.8; do
+        ln -s "$PWD/$file" graphics
+    done
+    engine '>=8.8,<9' "$PWD/whole/lib" --no-rpath
+    observed LD_LIBRARY_PATH="$PWD/graphics"
+    is "$(finding library-not-found '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_LIBRARY_PATH=$PWD/whole/lib:$PWD/graphics\",\"replayed\"]"
+    observed LD_LIBRARY_PATH="$PWD/whole/lib:$PWD/graphics"
+    is "$(finding library-not-found .id)" ""
+}
+
 @test "a repair whose program is not in PATH is printed, and says so" {
     local env=$PWD/env
     make_standin 9.8.0 env/lib

@@ -34,6 +34,17 @@ static void add_neighbours(struct making *m, struct entries *to, const char *dir
         }
 }
 
+/* The whole set, of which a directory has a part by links (snapd#13504). */
+static void add_behind_links(struct making *m, struct entries *to, const char *directory) {
+    const struct entries all = make_entries(m, directory);
+
+    WC_EACH(entry, all)
+        if (wc_kind_is_ours(wc_name_kind_of(*entry)))
+            make_add(m, to,
+                     make_directory_of(
+                         m, make_real_path(m, make_format(m, "%s/%s", directory, *entry))));
+}
+
 /* Where an environment has what no wheel has: the libstdc++ of conda. */
 static const char *lib_of(struct making *m, const char *environment) {
     return make_is_conda(environment) ? make_format(m, "%s/lib", environment)
@@ -62,8 +73,10 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
     }
     if (kind == WC_NAME_OTHER)
         return all;
-    WC_EACH(directory, searched)
+    WC_EACH(directory, searched) {
         add_neighbours(m, &all, *directory);
+        add_behind_links(m, &all, *directory);
+    }
     WC_EACH(o, m->s->objects)
         if (o->r.mapped && (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY))
             make_add(m, &all, make_real_path(m, make_directory_of(m, wc_path_of(o))));
