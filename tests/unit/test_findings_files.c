@@ -761,6 +761,18 @@ static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state
     }
 }
 
+/* No library repairs a libc. */
+static void a_host_for_a_newer_libc_wants_another_build(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_host(s, "/opt/app/host");
+    add_failure(s, NOBODY, python, "/v/torch/lib/libtorch_cuda.so",
+                "/lib/libc.so.6: version `GLIBC_2.34' not found (required by "
+                "/v/torch/lib/libtorch_cuda.so)");
+    assert_finds(s, "symbol-version-not-found");
+    assert_advised(s, &s->found.p[0], "install", "has no GLIBC_2.34");
+}
+
 /* A function that no library is named for: it is told of what a process ended with, alone. */
 static void a_function_of_nobody(void **state) {
     (void)state;
@@ -958,6 +970,7 @@ int main(void) {
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
         cmocka_unit_test(a_part_for_a_newer_libc_is_told_once),
         cmocka_unit_test(nodes_of_other_libraries_count_for_cudnn_and_frameworks),
+        cmocka_unit_test(a_host_for_a_newer_libc_wants_another_build),
         cmocka_unit_test(a_function_of_nobody),
         cmocka_unit_test(a_function_without_a_node_is_a_missing_symbol),
         cmocka_unit_test(a_host_of_two_majors_must_be_built_again),
