@@ -167,6 +167,32 @@ static void a_driver_is_to_be_had_in_several_ways(void **state) {
     }
 }
 
+/* Files of the driver of 0 bytes stay in an image that was built under NVIDIA's runtime, which
+ * mounts its own over them (libnvidia-container#140). */
+static void an_empty_driver_is_that_of_an_image(void **state) {
+    (void)state;
+    static const struct {
+        const char *container, *name, *action, *text;
+    } cases[] = {
+        {"docker", "libcuda.so.1", "driver", "start the container with its GPUs"},
+        {"docker", "libcudart.so.12", "reinstall", "copy /lib/libcudart.so.12 anew"},
+        {NULL, "libcuda.so.1", "reinstall", "copy /lib/libcuda.so.1 anew"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = new_scene();
+        struct wc_record r = begin(WC_KIND_machine);
+        const char *path = print(s, "/lib/%s", cases[i].name);
+        const struct looked_at empty = {.path = path, .fault = WC_file_fault_EMPTY};
+        r.u.machine.container = cases[i].container;
+        apply(s, &r);
+        add_looked_at(s, &empty);
+        add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, cases[i].name,
+                    print(s, "%s: file too short", path));
+        assert_finds(s, "bad-file");
+        assert_advised(s, &s->found.p[0], cases[i].action, cases[i].text);
+    }
+}
+
 /* What a release wants of the system is in its files alone: it is said, and has not been played. */
 static void an_older_release_is_said_alone(void **state) {
     (void)state;
@@ -204,6 +230,7 @@ int main(void) {
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),
         cmocka_unit_test(an_older_release_is_said_alone),
         cmocka_unit_test(a_driver_is_to_be_had_in_several_ways),
+        cmocka_unit_test(an_empty_driver_is_that_of_an_image),
         cmocka_unit_test(a_build_for_gpus_is_named),
     };
     seed_from_environment();

@@ -249,6 +249,13 @@ static bool is_stub(const struct asked *a) {
     return wc_lies_in_a(fact(a, WC_FACT_LIBCUDA), "stubs");
 }
 
+/* The container's runtime mounts the driver's files over those of the image
+ * (libnvidia-container#140). */
+static bool is_empty_driver(const struct asked *a) {
+    return a->s->machine.container && fault_of(a) == WC_file_fault_EMPTY &&
+           wc_name_kind_of(fact(a, WC_FACT_FILE)) == WC_NAME_DRIVER;
+}
+
 static bool is_container(const struct asked *a) {
     return a->s->machine.container != NULL;
 }
