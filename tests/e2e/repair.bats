@@ -756,6 +756,33 @@ END
     is "$(finding library-not-found .id)" ""
 }
 
+# The driver of another system in front of the machine's own (NVIDIA/cuml#6218, in WSL), which lies where no
+# loader looks.
+@test "a libcuda of another driver than the kernel's: the machine's own is put before it" {
+    unshare -Urm true || skip "no namespaces of users here"
+    make_standin 8.9.2 cudnn
+    mkdir foreign own
+    make_standin --empty libcuda.so.1 foreign
+    mv foreign/libcuda.so.1 foreign/libcuda.so.535.54.03
+    ln -s libcuda.so.535.54.03 foreign/libcuda.so.1
+    make_standin --empty libcuda.so.1 own
+    LD_LIBRARY_PATH=$PWD/foreign run -0 "$CMD" run --quiet --log logs -- python3 -c "import ctypes
+ctypes.CDLL('$PWD/cudnn/libcudnn.so.8'); ctypes.CDLL('libcuda.so.1')"
+    "$CMD" report --json logs | jq -r '.sources[0].path' >path
+    for driver in WSL 550.54.14; do
+        [ "$driver" = WSL ] || { mv own/libcuda.so.1 "own/libcuda.so.$driver"
+            ln -s "libcuda.so.$driver" own/libcuda.so.1; }
+        sed "s/\"kind\":\"machine\",/&\"driver\":\"$driver\",/" "$(cat path)" >other.jsonl
+        # shellcheck disable=SC2016
+        unshare -Urm sh -c 'mount -t tmpfs none /run && mkdir -p /run/opengl-driver && cp -a own /run/opengl-driver/lib &&
+            exec "$@"' sh "$CMD" report --json other.jsonl >report.json || true
+        is "$(finding driver-mixed '.fix[0] | [.command, .checked]')" \
+            "[\"export LD_LIBRARY_PATH=/run/opengl-driver/lib:$PWD/foreign\",\"replayed\"]"
+        "$CMD" report --json other.jsonl >report.json || true
+        is "$(finding driver-mixed '.fix[0].checked')" '"no"'
+    done
+}
+
 @test "a repair whose program is not in PATH is printed, and says so" {
     local env=$PWD/env
     make_standin 9.8.0 env/lib

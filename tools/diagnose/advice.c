@@ -256,6 +256,10 @@ static bool is_empty_driver(const struct asked *a) {
            wc_name_kind_of(fact(a, WC_FACT_FILE)) == WC_NAME_DRIVER;
 }
 
+static bool is_wsl(const struct asked *a) {
+    return wc_str_same(a->s->machine.driver, "WSL");
+}
+
 static bool is_container(const struct asked *a) {
     return a->s->machine.container != NULL;
 }

@@ -248,6 +248,13 @@ void make_reached(struct making *m) {
             if (p->r.installation_path)
                 link_in(m, make_format(m, "%s/lib", p->r.installation_path), name);
     }
+    WC_EACH(o, m->s->objects) /* the driver that came in may be another system's (cuml#6218) */
+        if (o->r.mapped && wc_name_kind_of(wc_path_of(o)) == WC_NAME_DRIVER)
+            WC_EACH_ROW(place, driver_places) {
+                const char *file = make_format(m, "%s/libcuda.so.1", *place);
+                if (make_is_there(m, file))
+                    make_path_to(m, file);
+            }
     WC_EACH(failure, m->s->failures) {
         const char *version = version_wanted(failure);
         const char *missing = version ? library_of_version(failure) : wc_missing_of(failure);
