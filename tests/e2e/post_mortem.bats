@@ -44,6 +44,7 @@ with_cudnn() { # STATUS WORDS
 @test "the same of a library of CUDA; where no file has the function, no command is printed" {
     library whole/libcublasLt.so.12 'int cublasLtNewest(void) { return 0; }'
     library old/libcublasLt.so.12 'int cublasLtOlder(void) { return 0; }'
+    rm old/libshared.so.1 # a directory with what nothing else leads to is kept, behind another
     library extension.so 'int cublasLtNewest(void); int call(void) { return cublasLtNewest(); }' -Wl,-z,lazy \
         whole/libcublasLt.so.12 -Wl,-rpath,"$PWD/whole"
     export LD_LIBRARY_PATH=$PWD/old

@@ -783,6 +783,24 @@ ctypes.CDLL('$PWD/cudnn/libcudnn.so.8'); ctypes.CDLL('libcuda.so.1')"
     done
 }
 
+@test "a directory of the search path with what nothing else leads to is kept, behind the one that repairs" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 module
+    engine '>=8.8,<9'
+    make_standin --empty libnpps.so.12 module
+    observed LD_LIBRARY_PATH="$PWD/module"
+    is "$(finding runtime-too-old '.fix[:2] | [.[].command]')" \
+        "[\"export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib:$PWD/module\",\"unset LD_LIBRARY_PATH\"]"
+    # Of a library that the loader finds elsewhere nothing is lost, nor by whom all was asked for.
+    rm module/libnpps*
+    make_standin --empty libz.so.1 module
+    observed LD_LIBRARY_PATH="$PWD/module"
+    is "$(finding runtime-too-old '.fix[0].command')" '"unset LD_LIBRARY_PATH"'
+    make_standin --empty libnpps.so.12 module
+    calls=create observed LD_LIBRARY_PATH="$PWD/module"
+    is "$(finding runtime-too-old '.fix[0].command')" '"unset LD_LIBRARY_PATH"'
+}
+
 @test "a repair whose program is not in PATH is printed, and says so" {
     local env=$PWD/env
     make_standin 9.8.0 env/lib

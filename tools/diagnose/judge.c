@@ -288,26 +288,51 @@ static bool takes_wrong_copy(const struct case_of *c) {
                                                    wc_lies_in(wc_real_path_of(o), own, n)));
 }
 
+static bool has_not_used_gpu(const struct planning *p) {
+    return p->source->type != SOURCE_SCAN &&
+           !WC_ANY(call, p->source->stack.calls, wc_wants_gpu(call->r.function));
+}
+
+static struct entries entries_at(const struct planning *p, const char *directory, size_t n) {
+    return entries_of(p->candidates.memory, &p->replay.library_cache.disk.files,
+                      wc_arena_format(p->candidates.memory, "%.*s", (int)n, directory));
+}
+
+bool judge_loses_directory(struct planning *p, const struct outcome *o) {
+    const char *list = wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH");
+    const char *left = wc_variable(&o->source->stack, "LD_LIBRARY_PATH");
+    struct wc_search_context search = {.machine = OWN_MACHINE};
+
+    library_cache_use(&p->replay.library_cache, p->replay.library_cache.interpreter, &search);
+    WC_EACH_ELEMENT(e, has_not_used_gpu(p) ? list : NULL, ":") {
+        if (candidates_path_has(left, e.p, e.n))
+            continue;
+        const struct entries lost = entries_at(p, e.p, e.n);
+        if (WC_ANY(name, lost,
+                   strstr(*name, ".so.") && !wc_name_is_cudnn(*name) &&
+                       !wc_mapped_as(&o->source->stack, *name) && !wc_search_cache(&search, *name)))
+            return true;
+    }
+    return false;
+}
+
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
  * lies in a directory that the path loses, and does not come in from elsewhere, it may be about to
  * ask for (world image_exports_its_older_toolkit). For a mere note no directory goes that has other
  * libraries, either (world undefined_symbol_of_another_part). */
 static bool loses_libraries(const struct case_of *c) {
-    const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
+    const struct wc_stack *then = &c->x->outcome.source->stack;
     const char *list = wc_variable(&c->p->base.source->stack, "LD_LIBRARY_PATH");
     const char *left = wc_variable(then, "LD_LIBRARY_PATH");
     const int32_t of_process = wc_cuda_of_dependencies(then);
-    const bool waits = c->p->source->type != SOURCE_SCAN &&
-                       !WC_ANY(call, s->calls, wc_wants_gpu(call->r.function));
+    const bool waits = has_not_used_gpu(c->p);
     const bool of_note =
         c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
 
     WC_EACH_ELEMENT(e, waits || of_note ? list : NULL, ":") {
-        struct wc_arena *memory = c->p->candidates.memory;
-        struct entries lost = {NULL, 0};
-        if (!candidates_path_has(left, e.p, e.n))
-            lost = entries_of(memory, &c->p->replay.library_cache.disk.files,
-                              wc_arena_format(memory, "%.*s", (int)e.n, e.p));
+        if (candidates_path_has(left, e.p, e.n))
+            continue;
+        const struct entries lost = entries_at(c->p, e.p, e.n);
         WC_EACH(name, lost) {
             const enum wc_name_kind kind = wc_name_kind_of(*name);
             const int32_t cuda = wc_name_cuda(*name);

@@ -15,6 +15,7 @@
 struct played {
     struct candidate edits;
     struct outcome outcome;
+    bool loses;    /* a directory of the search path, with what nothing else leads to */
     bool harmless; /* what worked still works, with the newest release of a set, too */
     struct left {  /* of what is found, by the files alone */
         size_t errors, warnings;
@@ -41,6 +42,8 @@ struct planning {
 bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
 /* Did all come in that came in without edits? */
 bool judge_is_harmless(const struct planning *p, const struct outcome *o);
+/* Does the search path lose a library that nothing else leads to, for which it may yet ask? */
+bool judge_loses_directory(struct planning *p, const struct outcome *o);
 /* What it leaves. */
 struct left judge_left_by(const struct planning *p, const struct played *x);
 /* By what they leave; above 0: a leaves more. */

@@ -88,6 +88,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     if (x->outcome.why)
         return;
     x->left = judge_left_by(p, x);
+    x->loses = judge_loses_directory(p, &x->outcome);
     x->harmless = judge_is_harmless(p, &x->outcome) && newest_does(p, x);
 }
 
@@ -103,12 +104,13 @@ static void play_all(struct planning *p, bool more) {
     }
 }
 
-/* Of two releases rather the one that other packages accept. */
+/* Of two releases rather the one that other packages accept; of two values of the search path the
+ * one that keeps what is there. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
     return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (int)c->n * 2 +
-           (x->outcome.breaks != NULL);
+           (x->outcome.breaks || x->loses);
 }
 
 static bool is_better(const struct played *x, const struct played *best) {
