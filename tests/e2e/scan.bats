@@ -455,6 +455,51 @@ END
     is "$(objects 0 facade)" "facade 9.3.0 $POOL/9.3.0/libcudnn.so.9"
 }
 
+# A package "sound" whose library needs CUDA's compiler by a name; $1: what its Python file says.
+make_needy() {
+    make_environment 9.9.0 '>=9.8'
+    mkdir -p "$site"/{sound,nvidia/cuda_nvrtc/lib}
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -o "$site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12" -Wl,-soname,libnvrtc.so.12
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -x none -o "$site/sound/libsound.so" -Wl,--no-as-needed \
+        "$site"/nvidia/{cudnn/lib/libcudnn.so.9,cuda_nvrtc/lib/libnvrtc.so.12} -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib"
+    echo "$1" >"$site/sound/__init__.py"
+}
+
+@test "a host that needs a library of CUDA to which nothing leads, or which is not there, does not load" {
+    make_needy 'import ctypes'
+    rm -r "$site/frame"
+    run -1 scan --color=never env
+    [[ $output == *"error[dependency-missing]: libsound.so could not be loaded: it needs libnvrtc.so.12, which"* ]]
+    # A long command is continued on a line of its own.
+    [[ ${output//$'\\\n            '/} == *"LD_LIBRARY_PATH=$site/nvidia/cuda_nvrtc/lib"*"(does not load)"* ]]
+    run -0 scan --ld-library-path "$site/nvidia/cuda_nvrtc/lib" --json env
+    mv "$site/nvidia/cuda_nvrtc" gone
+    run -1 scan --color=never env
+    [[ $output == *"error[dependency-missing]: libsound.so could not be loaded: it needs libnvrtc.so.12, which"* ]]
+}
+
+@test "a library of CUDA that a package opens first, or another host brings, is not missing" {
+    make_needy "for file in glob('nvidia/*/lib/*'): ctypes.CDLL(file)"
+    scan --json env >scan.json
+    is "$(findings)" ""
+    # A function that is there to be called may never be.
+    echo 'def preload_dlls(): ctypes.CDLL("nvidia/cuda_nvrtc/lib/libnvrtc.so.12")' >"$site/sound/__init__.py"
+    run -1 scan --json env
+    # An optional plug-in: another library that it needs is not installed.
+    mv "$site/sound/libsound.so" kept
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -o libother.so -Wl,-soname,libother.so.1
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -x none -o "$site/sound/libsound.so" -Wl,--no-as-needed libother.so \
+        "$site"/nvidia/{cudnn/lib/libcudnn.so.9,cuda_nvrtc/lib/libnvrtc.so.12} -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib"
+    scan --json env >scan.json
+    is "$(findings)" ""
+    mv kept "$site/sound/libsound.so"
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -x none -o "$site/frame/_D.so" -Wl,--no-as-needed \
+        "$site"/nvidia/{cudnn/lib/libcudnn.so.9,cuda_nvrtc/lib/libnvrtc.so.12} \
+        -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib:\$ORIGIN/../nvidia/cuda_nvrtc/lib"
+    scan --json env >scan.json
+    is "$(findings)" ""
+}
+
 @test "parts that a library needs by itself: its package opens them where that fails" {
     make_environment 9.9.0 '>=9.8'
     mkdir "$site/transformer_engine"
@@ -466,7 +511,7 @@ END
     is "$(findings)" ""
     mv "root${site#"$PWD"}/transformer_engine" "root${site#"$PWD"}/another"
     run -1 scan --root root --json /env
-    jq -e '.reports[0].stack.failures[] | select(.name == "libcudnn_adv.so.9")' <<<"$output"
+    jq -e '.reports[0].stack.failures[] | select(.name == "libcudnn.so.9")' <<<"$output"
 }
 
 @test "a framework without CUDA: what another package requires is not to be removed" {

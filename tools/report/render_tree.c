@@ -81,7 +81,7 @@ static void print_object(const struct tree *t, size_t i, int depth) {
             layout_together(t->l, "%s", installation);
     }
     if (!o->mapped)
-        layout_words(t->l, "(unloaded again)");
+        layout_words(t->l, t->s->replayed ? "(does not load)" : "(unloaded again)");
     layout_end(t->l);
     if (!t->shown[i])
         add_asker(t, o, depth + 1);

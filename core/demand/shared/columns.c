@@ -215,7 +215,10 @@ bool wc_is_alternative(const char *a, const char *b) {
     }
 }
 
+/* By its files alone a library does not load: nothing of it comes behind that. */
 bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
+    if (s->replayed && f->r.text)
+        return true;
     return f->fate == WC_FATE_LAST && wc_failed_itself(s) && f->r.name &&
            !WC_ANY(other, s->failures,
                    other->seq > f->seq ||

@@ -15,9 +15,9 @@ bool wc_is_load(const struct wc_failure *f) {
 }
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
-    if (f->r.operation == WC_operation_NEEDED)
+    if (f->r.operation == WC_operation_NEEDED && !f->needs)
         wc_case_fact(c, WC_FACT_NEEDS, f->r.name, "DT_NEEDED; by the loader's rules there is none");
-    else if (c->d->s->replayed)
+    else if (c->d->s->replayed && !f->needs)
         wc_case_fact(c, WC_FACT_OPENS, f->r.name,
                      "its own constants; by the loader's rules there is none");
     else

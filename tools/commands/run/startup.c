@@ -36,23 +36,10 @@ struct writing {
     bool written; /* the file is there, and has all so far */
 };
 
-/* What works with cuDNN needs what is nobody's: the program was told so in words that name both. */
-static bool is_need_of_nobody(const struct wc_record *r) {
-    const struct wc_failure_record *f = &r->u.failure;
-
-    return r->kind == WC_KIND_failure && f->operation == WC_operation_NEEDED && !f->text &&
-           wc_name_kind_of(f->name) == WC_NAME_OTHER;
-}
-
 /* The first record begins the file. */
 static void add(void *ctx, struct wc_record *r) {
     struct writing *w = ctx;
-    OWNED char *words = is_need_of_nobody(r) ? loader_sim_not_found(r->u.failure.name) : NULL;
 
-    if (words) {
-        r->u.failure.name = r->u.failure.caller;
-        r->u.failure.text = words;
-    }
     source_add(w->source, r);
     if (r->kind == WC_KIND_process) {
         w->written = w->source->path[0] && outcome_write(w->source->path, true, r);

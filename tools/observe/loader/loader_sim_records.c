@@ -17,6 +17,79 @@ struct emitting {
     struct elf_reader reader;
 };
 
+/* ---- what does not load ---- */
+
+/* With which that one comes in. */
+static const struct loaded *root_of(const struct loaded *o) {
+    while (o->by && o->about.asked_how == WC_operation_NEEDED)
+        o = o->by;
+    return o;
+}
+
+/* A tree without a C library is no whole system, and nothing in it can start: only what it has of
+ * cuDNN and CUDA can be compared. */
+static bool lacks_libc(const struct loader_sim *g) {
+    for (size_t i = 0; i < g->missing_count; i++)
+        if (strcmp(g->missing[i].name, "libc.so.6") == 0)
+            return true;
+    return false;
+}
+
+/* The library that was opened and needs, or has others that need, what is missing. NULL: none, or
+ * one of cuDNN, whose facade goes on. */
+static const struct loaded *opened_for(const struct loader_sim *g,
+                                       const struct loader_sim_missing *m) {
+    const struct loaded *root = m->by ? root_of(m->by) : NULL;
+
+    return !g->opens.may && root && m->how == WC_operation_NEEDED && !m->damaged && !m->found &&
+                   root->about.asked_how == WC_operation_DLOPEN &&
+                   !wc_name_is_cudnn(root->about.path)
+               ? root
+               : NULL;
+}
+
+/* Beside cuDNN and CUDA: the process may have it already, or what was opened is an optional plug-in
+ * (onnxruntime's for TensorRT). */
+static bool is_another(const struct loader_sim_missing *m) {
+    return wc_name_kind_of(m->name) == WC_NAME_OTHER && !wc_name_is_cudnn(m->by->about.path);
+}
+
+static bool lacks_another(const struct loader_sim *g, const struct loaded *opened) {
+    for (size_t i = 0; i < g->missing_count; i++)
+        if (opened_for(g, &g->missing[i]) == opened && is_another(&g->missing[i]))
+            return true;
+    return false;
+}
+
+/* The library or program that does not load because of a miss: the loader refuses it by its path.
+ * NULL: the miss is a request of its own. */
+static const struct loaded *refused_for(const struct loader_sim *g,
+                                        const struct loader_sim_missing *m) {
+    const enum wc_name_kind kind = wc_name_kind_of(m->name);
+    const struct loaded *opened = opened_for(g, m);
+
+    if (kind == WC_NAME_OTHER && (!m->by || lacks_libc(g)))
+        return NULL;
+    if (opened)
+        return kind == WC_NAME_FACADE || kind == WC_NAME_DRIVER || lacks_another(g, opened)
+                   ? NULL
+                   : opened;
+    return !g->opens.may && kind == WC_NAME_OTHER && m->how == WC_operation_NEEDED && !m->damaged &&
+                   !m->found && root_of(m->by)->about.asked_how != WC_operation_DLOPEN
+               ? m->by
+               : NULL;
+}
+
+/* The loader takes all of it away again. */
+static bool is_refused(const struct loader_sim *g, const struct loaded *o) {
+    const struct loaded *root = root_of(o);
+
+    for (size_t i = 0; i < g->missing_count && root->about.asked_how == WC_operation_DLOPEN; i++)
+        if (refused_for(g, &g->missing[i]) == root)
+            return true;
+    return false;
+}
+
 /* ---- objects ---- */
 
 /* Nothing of it is mapped any more, or yet; but that is where it is when it is. */
@@ -37,7 +110,7 @@ static void emit_object(struct emitting *s, struct loaded *o) {
     *MUST_ADD(t->objects, t->n) = o->library;
     elf_file_identify(file, &l);
     l.number = o->about.number = (int64_t)t->n;
-    l.mapped = true;
+    l.mapped = !is_refused(s->g, o);
     l.asked_name = o->by || l.asked_how == WC_operation_PRELOAD ? l.asked_name : NULL;
     l.asked_by = o->by ? o->by->about.path : NULL;
     l.asked_by_object = o->by ? o->by->about.number : WC_NULL;
@@ -224,9 +297,23 @@ static void emit_unmapped(struct emitting *s, const struct loader_sim_missing *m
     emit_file(s, found, record->u.failure.request, WC_search_rule_UNKNOWN, m->refused);
 }
 
+/* The loader names the first library that another one lacks. */
+static bool is_behind(const struct loader_sim *g, const struct loader_sim_missing *m) {
+    const struct loaded *opened = opened_for(g, m), *refused = refused_for(g, m);
+
+    for (const struct loader_sim_missing *a = g->missing; a < m; a++)
+        if ((refused && refused_for(g, a) == refused) ||
+            (opened && opened_for(g, a) == opened &&
+             (refused_for(g, a) || wc_name_kind_of(a->name) == WC_NAME_FACADE)))
+            return true;
+    return false;
+}
+
 /* The loader ends at a file that is damaged, and passes over one for another machine. */
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
     const struct wc_replay *replay = &s->g->replay;
+    const struct loaded *refused = refused_for(s->g, m);
+    OWNED char *words = refused ? loader_sim_not_found(m->name) : NULL;
     int64_t request = s->t->requests + 1;
     struct wc_record record;
     const char *passed;
@@ -234,7 +321,8 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     wc_record_begin(&record, WC_KIND_failure);
     record.u.failure.request = request;
     record.u.failure.operation = m->how;
-    record.u.failure.name = m->name;
+    record.u.failure.name = refused ? refused->about.path : m->name;
+    record.u.failure.text = words;
     record.u.failure.caller = m->by ? m->by->about.path : NULL;
     record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
     record.u.failure.inferred = true;
@@ -310,7 +398,7 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
                 emit_own_searches(&s, g->objects[i]);
         }
     for (size_t i = 0; i < g->missing_count; i++, t->requests++)
-        if (concerns_us(g, &g->missing[i]))
+        if (concerns_us(g, &g->missing[i]) && !is_behind(g, &g->missing[i]))
             emit_missing(&s, &g->missing[i]);
 }
 

@@ -15,8 +15,9 @@
 #include "tools/observe/not_preloadable.h"
 #include "tools/util/glob_below.h"
 
-#define ROUNDS_MOST 4     /* of packages that others rely on */
-#define IMPORTERS_MOST 16 /* that are tried for a host */
+#define SCRIPT_MOST 262144 /* bytes of a Python file */
+#define ROUNDS_MOST 4      /* of packages that others rely on */
+#define IMPORTERS_MOST 16  /* that are tried for a host */
 
 /* ---- the program ---- */
 
@@ -176,22 +177,82 @@ static void preload(struct scan *s, struct loader_sim *g, const struct scan_host
             opened |= preload_files(g, h->environment, p);
 }
 
+/* Is that done by a function that is there to be called (onnxruntime.preload_dlls)? */
+static bool has_preloader(const char *text, size_t n) {
+    bool has = false;
+
+    WC_EACH_FRAMEWORK(f) {
+        const char *function = f->preloader.function;
+        has = has || (function && memmem(text, n, function, strlen(function)));
+    }
+    return has;
+}
+
+/* Do the Python files of its package name one of these? A package opens libraries by their names,
+ * or all that are in the folders of NVIDIA's wheels (tensorrt_libs). */
+static bool is_named_by_package(const struct scan *s, const struct scan_host *h,
+                                const char *const *words) {
+    OWNED char *package = scan_package(h->path, h->environment);
+    OWNED char *folder = must_format("%s%s/", s->library_cache.disk.root, package);
+    bool named = false;
+    glob_t found;
+
+    if (glob_below(folder, "*.py", GLOB_NOSORT, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && !named; i++) {
+        size_t n;
+        OWNED char *text = disk_text(found.gl_pathv[i], SCRIPT_MOST, &n);
+        for (const char *const *word = words; text && *word && !named; word++)
+            named = memmem(text, n, *word, strlen(*word)) && !has_preloader(text, n);
+    }
+    globfree(&found);
+    return named;
+}
+
 /* Libraries of the environment that this one relies on, which other packages load. */
 struct before {
     const char **p;
     size_t n;
 };
 
+static bool load(struct scan *s, const struct scan_host *h, const char *importer,
+                 const char *program, const struct before *b, bool if_missing,
+                 struct loader_sim *g);
+
+/* Does another host of the environment bring that in, so that it is there where that one is
+ * imported first? */
+static bool is_brought(struct scan *s, const struct scan_host *h, const char *program,
+                       const struct library *wanted) {
+    const struct before none = {NULL, 0};
+    bool found = false;
+    struct loader_sim g;
+
+    for (size_t i = 0; i < s->host_count && !found; i++) {
+        const struct scan_host *other = &s->hosts[i];
+        if (other == h || other->is_program || strcmp(other->environment, h->environment) != 0 ||
+            !load(s, other, NULL, program, &none, true, &g))
+            continue;
+        found = loader_sim_of(&g, wanted) != NULL;
+        loader_sim_end(&g);
+    }
+    return found;
+}
+
+/* Of CUDA it counts only where something opens it: else a search path should lead there. */
 static bool note_before(struct scan *s, const struct loader_sim *g, const struct scan_host *h,
-                        struct before *b) {
+                        const char *program, struct before *b) {
     size_t n = b->n;
 
     for (size_t i = 0; i < g->missing_count && scan_is_site(h->environment); i++) {
+        const struct wc_name name = wc_name_read(g->missing[i].name);
         const char *path = scan_file_in(s, h->environment, g->missing[i].name);
-        if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER || !path ||
+        const char *const words[] = {"nvidia", name.part, NULL};
+        if ((name.kind != WC_NAME_OTHER && name.kind != WC_NAME_CUDA_DEPENDENCY) || !path ||
             WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
             continue;
-        *MUST_ADD(b->p, b->n) = path;
+        if (name.kind == WC_NAME_OTHER || is_named_by_package(s, h, words) ||
+            is_brought(s, h, program, library_cache_get(&s->library_cache, path, NULL)))
+            *MUST_ADD(b->p, b->n) = path;
     }
     return b->n > n;
 }
@@ -254,7 +315,7 @@ static bool emit_by(struct scan *s, const struct scan_host *h, const char *impor
     struct loader_sim g;
 
     for (int round = 0; load(s, h, importer, program, &b, if_missing, &g); round++) {
-        bool more = note_before(s, &g, h, &b);
+        bool more = note_before(s, &g, h, program, &b);
         again = round < ROUNDS_MOST && g.missing_count > 0 &&
                 (more || (!if_missing && has_preloads(h)));
         if_missing = g.missing_count > 0;
