@@ -478,6 +478,18 @@ make_needy() {
     [[ $output == *"error[dependency-missing]: libsound.so could not be loaded: it needs libnvrtc.so.12, which"* ]]
 }
 
+@test "what cuDNN needs of CUDA: its host opens it first, if the host's own search leads there" {
+    make_standin 8.9.2 lib --needs ops_infer=libcublas.so.12
+    make_standin --empty libcublas.so.12 cuda
+    build_host dlopen lib opener --no-rpath -Wl,--enable-new-dtags -Wl,-rpath,"$PWD/lib:$PWD/cuda"
+    scan --json opener >scan.json
+    is "$(findings)" ""
+    build_host dlopen lib opener --no-rpath -Wl,--enable-new-dtags -Wl,-rpath,"$PWD/lib"
+    run -1 scan --json opener
+    echo "$output" >scan.json
+    is "$(findings)" "error cuda-dependency-differs"
+}
+
 @test "a library of CUDA that a package opens first, or another host brings, is not missing" {
     make_needy "for file in glob('nvidia/*/lib/*'): ctypes.CDLL(file)"
     scan --json env >scan.json

@@ -157,10 +157,21 @@ static void check_system(struct loader_sim *g, size_t from) {
     }
 }
 
+/* A host whose own search leads to what cuDNN needs of CUDA, without needing that, opens it by name
+ * before (TensorFlow, CTranslate2). */
+static bool is_opened_by_host(struct loader_sim *g, const char *name, const struct loaded *by) {
+    if (g->opens.may || wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY)
+        return false;
+    while (by && wc_name_is_cudnn(by->about.path))
+        by = by->by;
+    return by && by->about.role == WC_role_HOST && want(g, name, by, WC_operation_DLOPEN);
+}
+
 static void load_needed(struct loader_sim *g, size_t from) {
     for (size_t i = from; i < g->n; i++)
         for (const char **name = g->objects[i]->library->needed; *name; name++)
-            if (!want(g, *name, g->objects[i], WC_operation_NEEDED))
+            if (!want(g, *name, g->objects[i], WC_operation_NEEDED) &&
+                !is_opened_by_host(g, *name, g->objects[i]))
                 note_missing(g, *name, g->objects[i], WC_operation_NEEDED, false);
     check_system(g, from);
 }
