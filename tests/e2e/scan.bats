@@ -478,6 +478,40 @@ make_needy() {
     [[ $output == *"error[dependency-missing]: libsound.so could not be loaded: it needs libnvrtc.so.12, which"* ]]
 }
 
+@test "a function that no library has: the host does not load; one that another library has may be there" {
+    make_environment 9.9.0 '>=9.8'
+    mkdir -p env/bin
+    cp "$(readlink -f "$(command -v env)")" env/bin/python3.12 # its loader is that of this machine
+    echo 'void plan_of_nobody(void); void *wanted = (void *)plan_of_nobody; void cudnnCreate(void); void *all = (void *)cudnnCreate;' |
+        "${CC:-gcc}" -shared -fPIC -x c - -x none -o "$site/frame/_C.so" "$site/nvidia/cudnn/lib/libcudnn.so.9" \
+            -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib"
+    run -1 scan --color=never env
+    [[ $(tr -s "[:space:]" " " <<<"$output") == *"error[symbol-version-not-found]: _C.so was linked with other libraries than it found: plan_of_nobody is in none"* ]]
+    echo 'void plan_of_nobody(void) {}' | "${CC:-gcc}" -shared -fPIC -x c - -o "$site/another.so"
+    scan --json env >scan.json
+    is "$(findings)" ""
+}
+
+@test "a function of a library of CUDA that the one found does not have: as the run tells it, with its repair" {
+    make_needy 'import ctypes'
+    rm -r "$site/frame"
+    mkdir old cuda
+    echo 'libnvrtc.so.12 { global: *; };' >map
+    for dir in old cuda; do
+        echo "void of_$dir(void) {}" | "${CC:-gcc}" -shared -fPIC -x c - -o "$dir/libnvrtc.so.12" -Wl,-soname,libnvrtc.so.12 \
+            -Wl,--version-script=map
+    done
+    cp cuda/libnvrtc.so.12 "$site/nvidia/cuda_nvrtc/lib"
+    echo 'void of_cuda(void); void *wanted = (void *)of_cuda;' | "${CC:-gcc}" -shared -fPIC -x c - -x none \
+        -o "$site/sound/libsound.so" -Wl,--no-as-needed "$site"/nvidia/{cudnn/lib/libcudnn.so.9,cuda_nvrtc/lib/libnvrtc.so.12} \
+        -Wl,--enable-new-dtags -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib:\$ORIGIN/../nvidia/cuda_nvrtc/lib"
+    scan --json env >scan.json
+    is "$(findings)" ""
+    run -1 scan --color=never --ld-library-path "$PWD/old" env
+    [[ $output == *"error[symbol-version-not-found]: libsound.so was linked with another libnvrtc.so.12"*"of_cuda"* ]]
+    [[ $output == *"unset LD_LIBRARY_PATH"* ]]
+}
+
 @test "what cuDNN needs of CUDA: its host opens it first, if the host's own search leads there" {
     make_standin 8.9.2 lib --needs ops_infer=libcublas.so.12
     make_standin --empty libcublas.so.12 cuda

@@ -720,6 +720,7 @@ static void run_scan(struct play *p) {
         p->part_count = 0;
         open_first(p);
         ask(p, i);
+        loader_sim_check_symbols(&p->sim, false);
         loader_sim_emit(&p->sim, &p->emitter);
         if (i + 1 < p->r->n)
             loader_sim_end(&p->sim);

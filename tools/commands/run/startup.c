@@ -105,7 +105,7 @@ static struct source *replay(const struct startup *start, const char *path, char
 
     library_cache_begin(&library_cache, NULL);
     if (loader_sim_begin(&s, &library_cache, start->program, start->environment, NULL)) {
-        loader_sim_check_symbols(&s);
+        loader_sim_check_symbols(&s, true);
         /* What is found may be refused. What is not there ends the loader first, or as well. */
         if (!has_part_of_cudnn(&s, start) && (start->any || start->status == LOADER_STATUS))
             startup_trial_objects(&s, 0, loader_sim_startup(&s));

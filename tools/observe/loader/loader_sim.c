@@ -355,6 +355,10 @@ static void check_versions(struct loader_sim *g, const struct loaded *by,
     }
 }
 
+void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *function) {
+    note_lacking(g, by->about.path, by, by, NULL, function);
+}
+
 static bool defines(struct loader_sim *g, const struct loaded *o, const char *function) {
     struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
     const bool found = l && wc_elf_defines(&l->image, function);
@@ -425,7 +429,10 @@ static const char *undefined(struct loader_sim *g, const struct wc_elf_image *e,
     return NULL;
 }
 
-void loader_sim_check_symbols(struct loader_sim *g) {
+void loader_sim_check_symbols(struct loader_sim *g, bool start) {
+    const char *now = loader_variable(g->environment, "LD_BIND_NOW");
+    const size_t lazy = start || (now && *now) ? 0 : loader_sim_startup(g);
+
     for (size_t i = 0; i < g->n; i++) {
         const struct loaded *by = g->objects[i];
         const bool matters = by->library->needs_cudnn || wc_file_matters(by->about.path);
@@ -433,7 +440,8 @@ void loader_sim_check_symbols(struct loader_sim *g) {
         if (!l)
             continue;
         check_versions(g, by, &l->image, false);
-        check_functions(g, by, &l->image, false);
+        if (i >= lazy)
+            check_functions(g, by, &l->image, false);
         if (by->library->needs_cudnn && !g->undefined)
             g->undefined = undefined(g, &l->image, NULL);
         library_cache_elf_file_end(by->library, l);

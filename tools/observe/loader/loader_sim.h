@@ -77,10 +77,18 @@ void loader_sim_end(struct loader_sim *g);
  * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
-/* With what the loader ends a program at its start: a library is missing, too, that lacks a symbol
- * version, or a function of one, with which another was linked, where one of them is of cuDNN, of
- * CUDA or of a framework; a function of cuDNN's that nobody defines is noted. */
-void loader_sim_check_symbols(struct loader_sim *g);
+/* For what the loader refuses a library, or ends a program: a library is missing, too, that lacks a
+ * symbol version, or a function of one, with which another was linked, where one of them is of
+ * cuDNN, of CUDA or of a framework; a function of cuDNN's that nobody defines is noted. start:
+ * functions count for what comes in at the start, too, which is not bound by then as a rule. */
+void loader_sim_check_symbols(struct loader_sim *g, bool start);
+/* The first function without a symbol version that no object defines, imported by what comes in
+ * with that object (NULL: by any). NULL: there is none, or a library that is missing may have it.
+ */
+const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
+                               const struct loaded **by);
+/* For want of that function `by` does not load. */
+void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *function);
 /* A library is missing, too, that lacks a symbol version, or a function of one, which an object
  * from the from-th on imports. */
 void loader_sim_check_versions(struct loader_sim *g, size_t from);

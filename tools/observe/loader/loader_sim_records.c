@@ -264,7 +264,8 @@ static void emit_refused(struct emitting *s, const struct loader_sim_missing *m,
     const char *by = m->by->about.path;
     OWNED char *text =
         m->function
-            ? must_format("%s: undefined symbol: %s, version %s", by, m->function, m->version)
+            ? must_format("%s: undefined symbol: %s%s%s", by, m->function,
+                          m->version ? ", version " : "", m->version ? m->version : "")
             : must_format("%s: version `%s' not found (required by %s)", found, m->version, by);
 
     record->u.failure.text = text;
@@ -347,7 +348,7 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
 }
 
 static bool concerns_us(const struct loader_sim *g, const struct loader_sim_missing *m) {
-    return wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version ||
+    return wc_name_kind_of(m->name) != WC_NAME_OTHER || m->found ||
            wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER) ||
            (g->opens.was_missed && g->opens.was_missed(g->opens.ctx, m->name));
 }
@@ -432,22 +433,35 @@ static const char *first_unbound(const struct wc_elf_image *e, struct elf_file *
     return NULL;
 }
 
-/* In the loader's words; each file is opened once. NULL: there is none. */
-static char *unbound(const struct loader_sim *g) {
-    struct elf_file **all = must_allocate((g->n + 1) * sizeof(struct elf_file *));
-    char *words = NULL;
+/* Each file is opened once. */
+const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
+                               const struct loaded **by) {
+    struct elf_file **all;
+    const char *function = NULL;
 
+    for (size_t i = 0; o && i < g->missing_count; i++)
+        if (g->missing[i].by && root_of(g->missing[i].by) == root_of(o))
+            return NULL;
+    all = must_allocate((g->n + 1) * sizeof(struct elf_file *));
     for (size_t i = 0; i < g->n; i++)
         all[i] = library_cache_elf_file(g->library_cache, g->objects[i]->library);
-    for (size_t i = 0; i < g->n && !words; i++) {
-        const char *function = all[i] ? first_unbound(&all[i]->image, all, g->n) : NULL;
-        if (function)
-            words = must_format("%s: undefined symbol: %s", g->objects[i]->about.path, function);
-    }
+    for (size_t i = 0; i < g->n && !function; i++)
+        if (all[i] && (!o || root_of(g->objects[i]) == root_of(o))) {
+            function = wc_arena_string(&g->memory.arena, first_unbound(&all[i]->image, all, g->n));
+            *by = g->objects[i];
+        }
     for (size_t i = 0; i < g->n; i++)
         library_cache_elf_file_end(g->objects[i]->library, all[i]);
     free(all);
-    return words;
+    return function;
+}
+
+/* In the loader's words. NULL: there is none. */
+static char *unbound(struct loader_sim *g) {
+    const struct loaded *by;
+    const char *function = loader_sim_unbound(g, NULL, &by);
+
+    return function ? must_format("%s: undefined symbol: %s", by->about.path, function) : NULL;
 }
 
 /* NULL: nothing stands there, or nothing is wrong with it. */

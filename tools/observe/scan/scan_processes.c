@@ -307,6 +307,34 @@ static void note_loaded(struct scan *s, const struct scan_host *h, const struct 
             s->hosts[i].is_loaded = true;
 }
 
+static bool is_defined_by_any(struct scan *s, const char *function) {
+    bool found = false;
+
+    for (size_t i = 0; i < s->seen_count && !found; i++) {
+        struct library *b = library_cache_get(&s->library_cache, s->seen[i].path, NULL);
+        struct elf_file *l = b && b->is_elf ? library_cache_elf_file(&s->library_cache, b) : NULL;
+        found = l && wc_elf_defines(&l->image, function);
+        if (l)
+            library_cache_elf_file_end(b, l);
+    }
+    return found;
+}
+
+/* Python binds all that a library imports when it opens that. What another library of the tree
+ * defines may be there by then. */
+static void check_symbols(struct scan *s, const struct scan_host *h, const char *program,
+                          struct loader_sim *g) {
+    const struct loaded *o = loader_sim_of(g, h->library), *by;
+    const char *function;
+
+    loader_sim_check_symbols(g, false);
+    if (!o || !program || !scan_is_site(h->environment))
+        return;
+    function = loader_sim_unbound(g, o, &by);
+    if (function && !is_defined_by_any(s, function))
+        loader_sim_lack(g, by, function);
+}
+
 /* False: it did not come in. Of an importer that brings another one in nothing is told. */
 static bool emit_by(struct scan *s, const struct scan_host *h, const char *importer,
                     const char *program, struct loader_sim_emitter *emitter) {
@@ -321,6 +349,7 @@ static bool emit_by(struct scan *s, const struct scan_host *h, const char *impor
         if_missing = g.missing_count > 0;
         if (!again) {
             loaded = loader_sim_of(&g, h->library) != NULL;
+            check_symbols(s, h, program, &g);
             note_loaded(s, h, &g);
             if (loaded || !importer)
                 loader_sim_emit(&g, emitter);
