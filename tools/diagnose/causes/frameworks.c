@@ -89,10 +89,12 @@ void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
 
 /* ---- cpu-only-build ---- */
 
+/* A scan loads each library by itself: that shows nothing of what the package would ask for. */
 static bool is_put_over(const struct wc_stack *s, const struct wc_object *o,
                         const struct wc_framework *f) {
     return f->put_over && o->r.installation_kind == WC_installation_kind_WHEEL &&
-           wc_str_same(o->r.installation, f->put_over) && !wc_mapped_as(s, o->r.gpu_library);
+           wc_str_same(o->r.installation, f->put_over) &&
+           (s->replayed || !wc_mapped_as(s, o->r.gpu_library));
 }
 
 /* What asks for CUDA or the driver is built with it. */
