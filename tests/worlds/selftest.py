@@ -7,10 +7,12 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "cases"))
 sys.dont_write_bytecode = True
 
 import installers_check  # noqa: E402
 import judge  # noqa: E402
+import judgements  # noqa: E402
 import kinds  # noqa: E402
 import repairs  # noqa: E402
 import stock  # noqa: E402
@@ -139,6 +141,35 @@ class Fixes(unittest.TestCase):
 
 
 Installers = installers_check.Installers
+
+def said(found=None, edit=None, verdict="errors", objects=()):
+    """A report with that finding, and with that repair."""
+    fix = {"checked": "replayed" if edit else "no", "why": "why",
+           "edits": [{"edit": edit, "name": None, "value": None, "path": None, "by": None}] if edit else []}
+    findings = [{"id": found, "severity": "error", "title": f"a {found}", "fix": [fix]}] if found else []
+    return [{"findings": findings, "verdict": verdict, "sources": [{"type": "log"}],
+             "stack": {"objects": list(objects), "failures": [], "outcome": None}}]
+
+
+class OneJudgement(unittest.TestCase):
+    def test_the_same_agrees(self):
+        self.assertEqual(judgements.compare(said("bad-file", "set"), said("bad-file", "set")), (True, None))
+
+    def test_another_finding_or_repair_or_ok_differs(self):
+        for other in (said("parts-differ", "set"), said("bad-file", "unset"), said("bad-file"), said(verdict="ok")):
+            self.assertFalse(judgements.compare(said("bad-file", "set"), other)[0])
+            self.assertFalse(judgements.compare(other, said("bad-file", "set"))[0])
+
+    def test_what_a_run_alone_can_know_has_a_reason(self):
+        for run, other in ((said("driver-missing"), said(verdict="ok")),
+                           (said("bad-file"), said(verdict="not-observed"))):
+            agrees, reason = judgements.compare(run, other)
+            self.assertTrue(agrees and reason)
+
+    def test_the_share_is_of_those_that_may_not_differ(self):
+        rows = [("scan", True, None)] * 3 + [("scan", True, "a reason"), ("scan", False, "a difference")]
+        self.assertEqual(judgements.share(rows), 0.75)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -14,6 +14,7 @@ from .releases import watch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import agreement  # noqa: E402
+import judgements  # noqa: E402
 
 PATIENCE = 120  # seconds
 EMPTY = {"stack": {"objects": [], "searches": [], "failures": []}}
@@ -21,10 +22,11 @@ EMPTY = {"stack": {"objects": [], "searches": [], "failures": []}}
 
 class Held:
     """What came of one situation. state: agrees..., differs, failed,
-    died... (before it could be asked)."""
+    died... (before it could be asked). compared: what each command judged, as judgements.py has it."""
 
-    def __init__(self, label, state, differences=()):
+    def __init__(self, label, state, differences=(), compared=()):
         self.label, self.state, self.differences = label, state, list(differences)
+        self.compared = list(compared)
 
 
 def wait_for_end(pipe, process):
@@ -47,13 +49,16 @@ def inspect(pid):
     return watch.valid(json.loads(done.stdout), "inspect --json")
 
 
-def reported(logs, pid):
-    """What the log of that process says; a process that left none has nothing of cuDNN."""
+def reported(world, logs, pid):
+    """What the log of that process says, where its repairs can be replayed; a process that left none
+    has nothing of cuDNN."""
     if not os.path.isdir(logs) or not os.listdir(logs):
         return EMPTY
-    _, document = watch.report(logs)
+    done = subprocess.run(world.where([watch.COMMAND, "report", "--json", logs]), text=True,
+                          capture_output=True, env=watch.clean_environment())
+    document = watch.valid(json.loads(done.stdout), "report --json")
     documents = document if isinstance(document, list) else [document]
-    found = [d for d in documents if any(s["pid"] == pid for s in d["sources"])]
+    found = [d for d in documents if pid is None or any(s["pid"] == pid for s in d["sources"])]
     return found[0] if found else EMPTY
 
 
@@ -103,7 +108,9 @@ def play(world, label):
     try:
         pid = wait_for_end(pipe, process)
         if pid is None:
-            return Held(label, f"died: {ending(process.returncode)}")
+            judged = reported(world, logs, None)
+            return Held(label, f"died: {ending(process.returncode)}", (),
+                        compared(judged, [("scan", scanned["reports"])]) if judged is not EMPTY else ())
         inspected = inspect(pid)
         os.close(os.open(f"{folder}/goes-on", os.O_WRONLY))
         process.wait(PATIENCE)
@@ -112,8 +119,9 @@ def play(world, label):
         if process.poll() is None:
             process.kill()
             process.wait()
-    report = reported(logs, pid)
+    report = reported(world, logs, pid)
     others = [(inspected, agreement.different), (scanned, agreement.different_from_scan)]
+    judged = [("inspect", [inspected])] + [("scan", scanned["reports"])] * (not beyond_scan(world))
     agrees = "agrees"
     if (why := beyond_scan(world)):
         others.pop()
@@ -125,7 +133,12 @@ def play(world, label):
     if not differences:
         differences = [f"planted, and not told: {plant}" for other, compare in others
                        for plant in agreement.not_told(report, other, compare)]
-    return Held(label, "differs" if differences else agrees, differences)
+    return Held(label, "differs" if differences else agrees, differences,
+                compared(report, judged) if report is not EMPTY else ())
+
+
+def compared(report, others):
+    return [(who, *judgements.compare([report], documents)) for who, documents in others]
 
 
 def beyond_inspect(world):
