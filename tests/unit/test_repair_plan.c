@@ -290,12 +290,20 @@ static void what_takes_a_finding_away_and_is_no_repair_says_why(void **state) {
 /* Another copy lies where the host looks later: a variable takes less of the user than a package.
  */
 static void the_cheapest_comes_first(void **state) {
+    static const char *const parts[] = {"",
+                                        "_graph",
+                                        "_ops",
+                                        "_cnn",
+                                        "_adv",
+                                        "_heuristic",
+                                        "_engines_precompiled",
+                                        "_engines_runtime_compiled"};
     struct environment *e = *state;
     const struct plan_of_finding *of;
     struct planned x;
 
-    put_library(e, "/other/libcudnn.so.9", "9.10.2");
-    put_library(e, "/other/libcudnn_graph.so.9", "9.10.2");
+    WC_EACH_ROW(part, parts)
+        put_library(e, in(e, "/other/libcudnn%s.so.9", *part), "9.10.2");
     of = plan_of_too_old(e, "$ORIGIN/../nvidia/cudnn/lib:/other", &x);
     assert_true(of->n > 1);
     assert_string_equal(of->p[0].command, "export LD_LIBRARY_PATH=/other");
@@ -304,6 +312,20 @@ static void the_cheapest_comes_first(void **state) {
     assert_true(offers(of, EDIT_INSTALL));
     for (size_t i = 1; i < of->n; i++)
         assert_true(edit_cost(&of->p[i - 1].edits) <= edit_cost(&of->p[i].edits));
+    end(&x);
+}
+
+/* The process had all parts of its facade. */
+static void a_directory_that_lacks_parts_is_no_repair(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct planned x;
+
+    put_library(e, "/other/libcudnn.so.9", "9.10.2");
+    put_library(e, "/other/libcudnn_graph.so.9", "9.10.2");
+    of = plan_of_too_old(e, "$ORIGIN/../nvidia/cudnn/lib:/other", &x);
+    assert_true(of->n > 0);
+    assert_false(offers(of, EDIT_SET));
     end(&x);
 }
 
@@ -644,6 +666,7 @@ int main(void) {
         IN_ENVIRONMENT(the_pin_of_the_host_is_installed),
         IN_ENVIRONMENT(what_takes_a_finding_away_and_is_no_repair_says_why),
         IN_ENVIRONMENT(the_cheapest_comes_first),
+        IN_ENVIRONMENT(a_directory_that_lacks_parts_is_no_repair),
         IN_ENVIRONMENT(where_a_variable_wins_it_is_the_variable),
         IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),
         IN_ENVIRONMENT(what_nobody_manages_is_put_there_by_hand),

@@ -83,8 +83,22 @@ struct case_of { /* one candidate and one finding */
     bool single; /* library of CUDA's, of which nobody knows what it wants of those beside it */
 };
 
+/* A facade opens its parts by itself. Those that the process had, a facade of that major needs,
+ * too. */
+static bool loses_part(const struct wc_stack *s, const struct wc_stack *then) {
+    return WC_ANY(part, s->objects,
+                  part->r.role == WC_role_PART && part->r.mapped && part->r.soname &&
+                      WC_ANY(o, then->objects,
+                             o->r.role == WC_role_FACADE &&
+                                 wc_name_read(wc_base_name(wc_path_of(o))).version.major ==
+                                     wc_name_read(part->r.soname).version.major) &&
+                      !WC_ANY(o, then->objects,
+                              o->r.role == WC_role_PART && wc_str_same(o->r.part, part->r.part)));
+}
+
 bool judge_is_harmless(const struct planning *p, const struct outcome *o) {
-    if ((p->base.starts && !o->starts) || o->torn > p->base.torn)
+    if ((p->base.starts && !o->starts) || o->torn > p->base.torn ||
+        loses_part(&p->base.source->stack, &o->source->stack))
         return false;
     for (size_t i = 0; i < p->replay.n; i++)
         if (!p->replay.requests[i].failure && p->base.got[i].files && !o->got[i].files)
