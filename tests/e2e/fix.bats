@@ -95,6 +95,71 @@ install="pip --python $BATS_TEST_TMPDIR/venv/bin/python install 'nvidia-cudnn-cu
         '["runtime-too-old","unset LD_LIBRARY_PATH","replayed",[],null]'
 }
 
+@test "a user's command is read and replayed: it repairs, does nothing, breaks, or is unknown" {
+    environment 8.9.2.26
+    make_standin 8.5.0 module
+    LD_LIBRARY_PATH=$PWD/module "$CMD" run --quiet --log logs/ -- "${host[@]}"
+    before=$(sum)
+    while IFS='|' read -r status verdict text; do
+        run "-$status" --separate-stderr fix --check "$text" --json logs
+        is "$stderr$(jq -r '.checked.verdict' <<<"$output")" "$verdict"
+        echo "$output" >"document-$verdict"
+    done <<END
+0|repairs|unset LD_LIBRARY_PATH
+0|repairs|export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib:\$LD_LIBRARY_PATH
+0|repairs|env -u LD_LIBRARY_PATH host train
+0|repairs|LD_LIBRARY_PATH= ./host
+0|repairs|rm -r $PWD/module
+0|repairs|ln -sf $site/nvidia/cudnn/lib/libcudnn.so.8 $PWD/module/libcudnn.so.8 && unset LD_LIBRARY_PATH
+0|repairs|pip install nvidia-cudnn-cu12; unset LD_LIBRARY_PATH
+1|nothing|pip install 'nvidia-cudnn-cu12>=8.8,<9'
+1|nothing|pip install --force-reinstall nvidia-cudnn-cu12==8.9.2.26
+1|nothing|uv pip install -U 'nvidia_cudnn_cu12==8.9.2.26'
+1|nothing|export LD_LIBRARY_PATH=$PWD/module:$site/nvidia/cudnn/lib
+1|nothing|unset LD_PRELOAD
+1|nothing|rm $PWD/absent
+1|nothing|ln -s /etc/passwd $PWD/module/libcudnn.so.8
+4|unknown|rm $site/engine/host
+5|breaks|unset LD_LIBRARY_PATH; pip uninstall -y nvidia-cudnn-cu12
+4|unknown|pip install nvidia-cudnn-cu12==8.9.2.99
+4|unknown|pip install --extra-index-url https://example.org nvidia-cudnn-cu12
+4|unknown|pip install torch
+4|unknown|sudo pip install nvidia-cudnn-cu12
+4|unknown|/elsewhere/bin/pip install nvidia-cudnn-cu12
+4|unknown|export CUDA_HOME=/usr/local/cuda
+4|unknown|LD_LIBRARY_PATH=/tmp
+4|unknown|apt install libcudnn8
+4|unknown|conda install cudnn=8.9
+4|unknown|import torch first
+4|unknown|unset LD_LIBRARY_PATH | tee log
+4|unknown|ln -sf libcudnn.so.9 libcudnn.so.8
+4|unknown|source venv/bin/activate
+4|unknown|unset LD_LIBRARY_PATH; export PATH=\$(touch ran)
+4|unknown|unset LD_LIBRARY_PATH; \`touch ran\`
+4|unknown|unset LD_LIBRARY_PATH; pip install "unclosed
+END
+    "$WC_PYTHON" "$WC_ROOT/tests/schema/validate.py" fix document-*
+    is "$(sum)" "$before"
+    [ ! -e ran ]
+    run -1 --separate-stderr fix --check 'export LD_LIBRARY_PATH=/absent:$LD_LIBRARY_PATH' logs
+    is "${lines[0]}" "nothing: the finding remains"
+    is "${lines[1]}" "error[runtime-too-old]: engine 1.0 got cuDNN 8.5.0, requires >=8.8,<9"
+    run -0 --separate-stderr fix --check 'unset LD_LIBRARY_PATH' logs
+    is "${lines[0]}" "repairs: take LD_LIBRARY_PATH out of the environment"
+    run -2 fix --check x --try -- "${host[@]}"
+}
+
+@test "of a user's command nothing is started and no file is changed" {
+    command -v strace || skip "no strace here"
+    environment 8.5.0.96
+    "$CMD" run --quiet --log logs/ -- "${host[@]}"
+    text="sudo rm -rf $site; pip uninstall -y engine; ln -sf /a $PWD/b; cp $site/engine/host $PWD/c; touch d"
+    strace -f -o trace -e trace=%process,%file -- "$CMD" fix --check "$text" logs || true
+    is "$(grep -c execve trace)" 1
+    ! grep -E '(fork|clone|unlink|rename|symlink|mkdir|O_CREAT)[^"]*"[^"]*/(venv|a|b|c|d)' trace
+    ! grep -E '^[0-9]+ +(v?fork|clone3?)\(' trace
+}
+
 @test "of a command that is run for it" {
     environment 8.9.2.26
     make_standin 8.5.0 module

@@ -28,6 +28,7 @@ generated() { # WHAT FILE
     generated report report.schema.json
     generated scan scan.schema.json
     generated lock lock.schema.json
+    generated fix fix.schema.json
     generated page log.md
     "$PY" "$WC_ROOT/tests/schema/validate.py" schemas
 }

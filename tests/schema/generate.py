@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""generate.py log|report|scan|lock|page: what docs/ holds of record.def, on stdout.
+"""generate.py log|report|scan|lock|fix|page: what docs/ holds of record.def, on stdout.
 
 log     docs/log.schema.json
 report  docs/report.schema.json
 scan    docs/scan.schema.json
 lock    docs/lock.schema.json
+fix     docs/fix.schema.json
 page    docs/log.md, its sections between marks made anew
 write   all of them into docs/
 """
@@ -196,6 +197,33 @@ def scan_schema():
     }
 
 
+def fix_schema():
+    finding = report_schema()["$defs"]["report"]["properties"]["findings"]["items"]["properties"]
+    texts = {"type": "array", "items": {"type": "string"}}
+    verdict = {"description": "by --check: what the command does", **closed({
+        "verdict": {"enum": ["repairs", "nothing", "breaks", "unknown"]},
+        "because": {"description": "why it does not repair", **nullable("string")}})}
+    nothing = [{"type": "null"}]
+    step = closed({"kind": {"enum": ["variable", "command", "said"]}, "text": nullable("string"),
+                   "changes": texts, "refused": nullable("string")})
+    return {
+        "$schema": DRAFT,
+        "title": "whichcudnn fix --json",
+        **closed({
+            "findings": {"type": "array", "items": closed({
+                **{name: finding[name] for name in ("id", "severity", "title")},
+                "pids": {"type": "array", "items": {"type": "integer"}},
+                "fix": finding["fix"], "checked": {"anyOf": [verdict, *nothing]}})},
+            "tried": {"description": "by --try", "type": "array", "items": {"type": "object"}},
+            "applied": {"anyOf": [closed({"done": {"type": "boolean"},
+                                          "steps": {"type": "array", "items": step}}), *nothing]},
+            "checked": {"anyOf": [verdict, *nothing]},
+            "read": {"description": "by --check: the command as changes",
+                     "anyOf": [finding["fix"]["items"], *nothing]},
+        }),
+    }
+
+
 def lock_schema():
     enums, kinds, locked = record_def.enums(), record_def.kinds(), record_def.locked()
     texts = {"type": "array", "items": {"type": "string"}}
@@ -348,10 +376,12 @@ FILES = {
     "report.schema.json": lambda: as_json(report_schema()),
     "scan.schema.json": lambda: as_json(scan_schema()),
     "lock.schema.json": lambda: as_json(lock_schema()),
+    "fix.schema.json": lambda: as_json(fix_schema()),
     "log.md": log_page,
 }
 COMMANDS = {"log": "log.schema.json", "report": "report.schema.json",
-            "scan": "scan.schema.json", "lock": "lock.schema.json", "page": "log.md"}
+            "scan": "scan.schema.json", "lock": "lock.schema.json", "fix": "fix.schema.json",
+            "page": "log.md"}
 
 
 def main():

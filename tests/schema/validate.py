@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """validate.py log FILE...      every line against docs/log.schema.json, and the whole files
-validate.py report FILE...   JSON documents against docs/report.schema.json; scan, lock: likewise
-validate.py schemas          these four against what a schema has to be
+validate.py report FILE...   JSON documents against docs/report.schema.json; scan, lock, fix: likewise
+validate.py schemas          these five against what a schema has to be
 
 Says what is wrong, and fails then. Needs jsonschema.
 """
@@ -91,7 +91,7 @@ def report_errors(report, path):
 
 
 def check_schemas():
-    for name in ("log", "report", "scan", "lock"):
+    for name in ("log", "report", "scan", "lock", "fix"):
         checked = validator(name)
         checked.check_schema(checked.schema)
 
@@ -99,7 +99,7 @@ def check_schemas():
 def main():
     if sys.argv[1:] == ["schemas"]:
         return check_schemas()
-    if len(sys.argv) < 3 or sys.argv[1] not in ("log", "report", "scan", "lock"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("log", "report", "scan", "lock", "fix"):
         sys.exit(__doc__)
     schema = validator(sys.argv[1])
     check = log_errors if sys.argv[1] == "log" else report_errors

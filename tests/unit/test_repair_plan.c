@@ -42,7 +42,7 @@ static void candidates_of_a_path_and_of_packages(void **state) {
     observe(e, NULL, variable);
     assert_null(replay_begin(&r, e->log));
     replay_play(&r, &(struct edits){NULL, 0}, &base);
-    candidates_make(&c, &r, &base);
+    candidates_make(&c, &r, &base, NULL);
     const struct edit without_a = {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/b"};
     const struct edit without = {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
     const struct edit with = {.kind = EDIT_SET,
@@ -92,7 +92,7 @@ static void find_for(struct environment *e, const char *name, struct heap_arena 
     to.add(to.ctx, &request);
     assert_null(replay_begin(&r, e->log));
     replay_play(&r, &(struct edits){NULL, 0}, &base);
-    candidates_make(c, &r, &base);
+    candidates_make(c, &r, &base, NULL);
     outcome_end(&base);
     replay_end(&r);
 }
@@ -184,7 +184,7 @@ static void a_missing_name_is_linked_to_what_lies_beside_it(void **state) {
     assert_null(replay_begin(&r, e->log));
     replay_play(&r, &(struct edits){NULL, 0}, &base);
     assert_int_equal(base.got[0].files, 0);
-    candidates_make(&c, &r, &base);
+    candidates_make(&c, &r, &base, NULL);
     for (size_t i = 0; i < c.n; i++)
         linked = linked || (c.p[i].edit[0].kind == EDIT_LINK &&
                             wc_str_same(c.p[i].edit[0].target, "libcudnn.so.9.1.0") &&
@@ -216,7 +216,7 @@ static void make(struct environment *e, struct planned *x) {
     wc_record_begin(&request, WC_KIND_request);
     request.u.request = e->log->requests.p[0].r;
     source_add(x->seen.source, &request);
-    plan_make(&x->plan, x->seen.source, &x->seen.findings);
+    plan_make(&x->plan, x->seen.source, &x->seen.findings, NULL);
 }
 
 static void end(struct planned *x) {
@@ -489,7 +489,7 @@ static void no_second_cudnn_is_put_beside_the_first(void **state) {
     observe(e, NULL, NULL);
     assert_null(replay_begin(&r, e->log));
     replay_play(&r, &(struct edits){NULL, 0}, &base);
-    candidates_make(&c, &r, &base);
+    candidates_make(&c, &r, &base, NULL);
     for (size_t i = 0; i < c.n; i++)
         if (candidate_is_by_hand(&c.p[i])) {
             assert_string_equal(c.p[i].edit[0].path, "/opt/lib");
@@ -520,7 +520,7 @@ static void nothing_is_put_into_an_interpreter(void **state) {
         assert_null(replay_begin(&r, e->log));
         replay_play(&r, &(struct edits){NULL, 0}, &base);
         base.source->stack.process.executable = programs[python];
-        candidates_make(&c, &r, &base);
+        candidates_make(&c, &r, &base, NULL);
         for (size_t i = 0; i < c.n; i++)
             placed +=
                 candidate_is_by_hand(&c.p[i]) && wc_str_same(c.p[i].edit[0].path, "/opt/py/lib");
@@ -561,7 +561,7 @@ static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
     record.u.failure.request = 99;
     record.u.failure.name = "libcublas.so.12";
     source_add(base.source, &record);
-    candidates_make(&c, &r, &base);
+    candidates_make(&c, &r, &base, NULL);
     for (size_t i = 0; i < c.n; i++)
         if (c.p[i].n == 2 && wc_str_same(c.p[i].edit[0].name, "libcublas.so.12")) {
             assert_string_equal(c.p[i].edit[0].path, toolkit);
@@ -611,7 +611,7 @@ static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
 
     put_host(e, "/nowhere", NULL);
     observe(e, "another-node", NULL);
-    plan_make(&plan, e->log, &findings);
+    plan_make(&plan, e->log, &findings, NULL);
     assert_int_equal(plan.n, 3);
     for (size_t i = 0; i < plan.n; i++) {
         assert_int_equal(plan.of[i].n, 1);

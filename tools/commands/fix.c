@@ -24,7 +24,8 @@
 #define ROWS_SHOWN 8
 
 static bool try, apply, yes, undo_it;
-static char **command; /* NULL: none was given */
+static const char *proposed; /* a command that is checked */
+static char **command;       /* NULL: none was given */
 
 static const struct option_row rows[] = {
     {"try", NULL, "makes the best repair where it is thrown away, and runs\nCOMMAND with it",
@@ -32,6 +33,7 @@ static const struct option_row rows[] = {
     {"apply", NULL, "makes the best repair, after asking; with --try the one\nthat held",
      .flag = &apply},
     {"yes", NULL, "does not ask", 'y', .flag = &yes},
+    {"check", " TEXT", "whether the command TEXT repairs: it is read, not run", .value = &proposed},
     OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
     {"undo", NULL,
      "puts back what an --apply that was cut off has changed: LOG\nis its journal, or lies next to "
@@ -49,9 +51,9 @@ static const struct usage usage = {
              "COMMAND runs once more with the repair made: variables in its environment alone,\n"
              "packages and files in an overlay that nobody else sees and that goes again.\n\n",
     .options = rows,
-    .end = "Exit status: 0 nothing to repair, or repaired (by --try: it would be), 1 there\n"
-           "is something to repair, 2 usage, unreadable, not to be tried or done, 3 not\n"
-           "observed, 4 unexplained, 5 no repair is known, or none that was tried holds.\n",
+    .end = "Exit status: 0 nothing to repair, or repaired (--try, --check: would be), 1 to\n"
+           "be repaired, 2 usage, unreadable, not to be tried or done, 3 not observed,\n"
+           "4 unexplained, or unknown, 5 no repair is known, none holds, or it breaks.\n",
     .most = -1,
     .command = &command,
 };
@@ -115,6 +117,29 @@ static FILE *words(void) {
     return command ? stderr : stdout;
 }
 
+/* ---- a command that is checked ---- */
+
+static json_t *checked_json(const struct checked *c) {
+    return json_pack("{s:s, s:o}", "verdict", check_word(c), "because", text_to_json(c->because));
+}
+
+/* Of the worst finding, if none that is as bad stays and no process is broken. */
+static struct checked check_all(const struct job *j) {
+    struct checked all = j->reports[0].plan->checked;
+
+    WC_EACH(row, j->found) {
+        const struct checked *one = &report_fixes((*row)->report, (*row)->finding)->checked;
+        const bool as_bad = (*row)->finding->severity == j->found.p[0]->finding->severity;
+        if (row == j->found.p ||
+            (as_bad && one->verdict > all.verdict && one->verdict < CHECK_UNKNOWN))
+            all = *one;
+    }
+    for (size_t i = 0; i < j->n; i++)
+        if (j->reports[i].plan->checked.verdict == CHECK_BREAKS)
+            all = j->reports[i].plan->checked;
+    return all;
+}
+
 /* ---- the plan ---- */
 
 static void print_repair(struct layout *l, size_t number, const struct repair *r) {
@@ -139,7 +164,7 @@ static void print_row(struct layout *l, const struct summary_row *row) {
     for (size_t i = 0; i < of->n; i++)
         print_repair(l, i + 1, &of->p[i]);
     if (of->n == 0)
-        layout_row(l, 5, 5, "no repair is known");
+        layout_row(l, 5, 5, "%s", proposed ? of->checked.because : "no repair is known");
 }
 
 static bool is_more_than_note(const struct summary_row *row) {
@@ -170,10 +195,11 @@ static json_t *row_json(const struct summary_row *row, const struct merged *m) {
 
     for (size_t i = 0; i < row->n; i++)
         json_array_append_new(pids, json_integer(m->p[row->members[i]].report->source->pid));
-    return json_pack("{s:o, s:s, s:o, s:o, s:o}", "id", text_to_json(f->id), "severity",
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "id", text_to_json(f->id), "severity",
                      wc_enum_word_raw(WC_ENUM_severity, f->severity), "title",
                      text_to_json(f->title), "pids", pids, "fix",
-                     JSON_EACH(fix, *report_fixes(row->report, f), repair_json(fix)));
+                     JSON_EACH(fix, *report_fixes(row->report, f), repair_json(fix)), "checked",
+                     proposed ? checked_json(&report_fixes(row->report, f)->checked) : json_null());
 }
 
 /* ---- trying ---- */
@@ -271,9 +297,19 @@ static bool is_refused(const struct job *j, int *answer) {
 static int fix_job(struct job *j, int status) {
     json_t *tried = json_array(), *applied = json_null();
     const json_t *held = NULL;
+    const struct repair *read = proposed && j->n > 0 ? &j->reports[0].plan->read : NULL;
+    const struct checked all = read ? check_all(j) : (struct checked){.because = NULL};
     int answer = (int)j->answer;
 
-    if (j->found.n > 0) {
+    if (read) {
+        answer = (const enum exit_code[]){EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND, EXIT_NOT_REPAIRED,
+                                          EXIT_UNEXPLAINED}[all.verdict];
+        if (!options.json)
+            print_format(words(), "%s: %s\n", check_word(&all),
+                         all.because ? all.because : read->text);
+        if (!options.json)
+            print_plan(j);
+    } else if (j->found.n > 0) {
         answer = WC_ANY(row, j->found, report_fixes((*row)->report, (*row)->finding)->n > 0)
                      ? EXIT_ERRORS_FOUND
                      : EXIT_NOT_REPAIRED;
@@ -287,9 +323,11 @@ static int fix_job(struct job *j, int status) {
         tell_nothing(j);
     }
     if (options.json)
-        json_print(stdout, json_pack("{s:o, s:O, s:o}", "findings",
-                                     JSON_EACH(row, j->found, row_json(*row, &j->merged)), "tried",
-                                     tried, "applied", applied));
+        json_print(stdout,
+                   json_pack("{s:o, s:O, s:o, s:o, s:o}", "findings",
+                             JSON_EACH(row, j->found, row_json(*row, &j->merged)), "tried", tried,
+                             "applied", applied, "checked", read ? checked_json(&all) : json_null(),
+                             "read", read ? repair_json(read) : json_null()));
     else
         json_decref(applied);
     json_decref(tried);
@@ -325,7 +363,7 @@ static int fix_newest(struct job *j) {
 }
 
 static int fix_arguments(int n, char **arguments) {
-    struct job j = {.n = 0};
+    struct job j = {.command = proposed};
     int answer;
 
     if (command && !*command) {
@@ -338,6 +376,10 @@ static int fix_arguments(int n, char **arguments) {
     }
     if (yes && !apply && !undo_it) {
         complain("--yes goes with --apply or --undo");
+        return EXIT_USAGE;
+    }
+    if (proposed && (try || apply || undo_it)) {
+        complain("--check goes without --try, --apply and --undo");
         return EXIT_USAGE;
     }
     if (undo_it && (try || apply || command || n > 1)) {

@@ -460,6 +460,8 @@ static bool takes_from_another(const struct case_of *c) {
     return c->x->outcome.lacks;
 }
 
+const char judge_lost[] = "something that was found is not found then";
+const char judge_new[] = "another finding appears that is as bad";
 const char judge_conflict[] = "another package there requires what it takes away";
 
 static const struct {
@@ -468,8 +470,8 @@ static const struct {
 } objections[] = {
     {remains, "the finding remains"},
     {still_fails, "the load fails then for another reason"},
-    {breaks_what_worked, "something that was found is not found then"},
-    {brings_another, "another finding appears that is as bad"},
+    {breaks_what_worked, judge_lost},
+    {brings_another, judge_new},
     {leaves_errors, "an error remains, which is to be repaired first"},
     {is_of_wrong_kind, "such a change hides this finding"},
     {has_no_effect, "the process gets the same libraries"},

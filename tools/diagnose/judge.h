@@ -34,8 +34,9 @@ struct planning {
     struct candidates candidates;
     struct played *played;
     size_t n;
-    const char *why;       /* nothing can be played; NULL: it can */
-    const char *read_only; /* an environment that packages would go to; NULL: none is */
+    const char *why;           /* nothing can be played; NULL: it can */
+    struct proposal *proposal; /* that alone is played; NULL: what the makers make */
+    const char *read_only;     /* an environment that packages would go to; NULL: none is */
 };
 
 /* Does the replay show it, if only with the process's own end? */
@@ -49,6 +50,7 @@ struct left judge_left_by(const struct planning *p, const struct played *x);
 /* By what they leave; above 0: a leaves more. */
 int judge_compare_left(const struct played *a, const struct played *b);
 extern const char judge_conflict[]; /* why not: another package requires what it takes away */
+extern const char judge_lost[], judge_new[]; /* what worked, and another finding */
 /* NULL: it repairs the finding; else why it does not. of_end: as of judge_is_shown(). *gone: does
  * it take the finding away? */
 const char *judge(const struct planning *p, const struct played *x,

@@ -8,6 +8,7 @@
 
 #include "advice.h"
 #include "beyond.h"
+#include "cause.h"
 #include "command.h"
 #include "core/base/shown.h"
 #include "core/demand/questions.h"
@@ -329,6 +330,8 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
 
 /* ---- the plan ---- */
 
+static const char unshown[] = "the replay of its requests does not show it";
+
 static bool begin(struct plan *plan, const struct wc_findings *findings) {
     *plan = (struct plan){.n = findings->n};
     heap_arena_begin(&plan->memory);
@@ -356,6 +359,55 @@ static void add_rejected(struct planning *p, struct plan_of_finding *of,
     }
 }
 
+/* The program does not start, or what failed fails for another reason: nobody makes such repairs,
+ * but a user's command may delete a host. */
+static bool fails_otherwise(const struct planning *p, const struct outcome *o) {
+    for (size_t i = 0; i < p->replay.n; i++)
+        if (!p->base.got[i].files && !o->got[i].files &&
+            p->base.got[i].missing != o->got[i].missing)
+            return true;
+    return !o->starts;
+}
+
+/* f: NULL: whatever is found. */
+static struct checked check(struct planning *p, const struct wc_finding_record *f) {
+    const struct played *x = p->n > 0 ? &p->played[0] : NULL;
+    const char *because = NULL;
+    bool of_end = false, gone = false, lost = x && !x->outcome.why && !x->harmless;
+
+    if (p->why || (x && x->outcome.why))
+        return (struct checked){CHECK_UNKNOWN, keep(p->plan, p->why ? p->why : x->outcome.why)};
+    if (!x || !x->outcome.changes)
+        return (struct checked){CHECK_NOTHING, x ? x->outcome.idle : p->proposal->idle};
+    if (f && judge_is_shown(p, f, &of_end))
+        because = judge(p, x, f, of_end, &gone);
+    else if (f && !lost)
+        return (struct checked){CHECK_UNKNOWN, unshown};
+    if (lost || because == judge_new || because == judge_conflict ||
+        (p->plan->n == 0 && x->left.errors + x->left.warnings > 0))
+        return (struct checked){CHECK_BREAKS, lost ? judge_lost : because ? because : judge_new};
+    if (because && !gone && asks(f, OF_CALLS))
+        return (struct checked){CHECK_UNKNOWN, "the files do not show how calls go then"};
+    if (!because && fails_otherwise(p, &x->outcome))
+        because = "the process fails for another reason then";
+    if (WC_ANY(e, p->plan->read.edits, e->by))
+        because = "something else sets that variable for the process";
+    return (struct checked){f && !because ? CHECK_REPAIRS : CHECK_NOTHING,
+                            f ? because : "there is nothing to repair"};
+}
+
+static void play_proposed(struct planning *p) {
+    struct repair *read = &p->plan->read;
+
+    read->edits = keep_edits(p->plan, &p->proposal->edits, p->source);
+    read->text = text_of(&p->plan->memory.arena, &read->edits);
+    read->action = action_of(&read->edits) ?: action_word(WC_ACTION_CHECK);
+    read->checked = p->proposal->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
+    p->why = read->why = keep(p->plan, p->proposal->why);
+    if (!p->why && read->edits.n > 0)
+        play(p, &p->proposal->edits);
+}
+
 static void plan_finding(struct planning *p, size_t number) {
     static const char unplayed[] = "nothing that was played takes this finding away";
     const struct wc_finding_record *f = &p->findings->p[number];
@@ -365,9 +417,13 @@ static void plan_finding(struct planning *p, size_t number) {
 
     if (!of->p)
         return;
+    of->checked = p->proposal ? check(p, f) : of->checked;
+    if (p->proposal && of->checked.verdict == CHECK_REPAIRS)
+        add_repair(p, of, &p->played[0], f);
+    if (p->proposal)
+        return;
     if (!judge_is_shown(p, f, &of_end)) {
-        advise(p->plan, of, &p->source->stack, f,
-               p->why ? p->why : "the replay of its requests does not show it", ADVICE_UNPLAYED);
+        advise(p->plan, of, &p->source->stack, f, p->why ? p->why : unshown, ADVICE_UNPLAYED);
         return;
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
@@ -406,25 +462,36 @@ static void make(struct planning *p) {
     p->why = p->base.why;
     if (p->why)
         return;
-    candidates_make(&p->candidates, &p->replay, &p->base);
-    play_all(p, false);
-    if (!all_cured(p))
+    candidates_make(&p->candidates, &p->replay, &p->base, p->proposal);
+    if (p->proposal)
+        play_proposed(p);
+    else
+        play_all(p, false);
+    if (!p->proposal && !all_cured(p))
         play_all(p, true);
 }
 
-void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings) {
-    struct planning p = {.plan = plan, .source = source, .findings = findings};
+void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings,
+               const char *command) {
+    struct proposal proposal = {.command = command};
+    struct planning p = {.plan = plan,
+                         .source = source,
+                         .findings = findings,
+                         .proposal = command ? &proposal : NULL};
     struct heap_arena memory; /* of the candidates */
 
-    if (!begin(plan, findings) || plan->n == 0)
+    if (!begin(plan, findings) || (plan->n == 0 && !command))
         return;
     heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
     p.why = replay_begin(&p.replay, source);
+    p.replay.goes_on = command;
     if (!p.why)
         make(&p);
     for (size_t i = 0; i < plan->n; i++)
         plan_finding(&p, i);
+    if (command)
+        plan->checked = check(&p, NULL);
     for (size_t i = 0; i < p.n; i++)
         outcome_end(&p.played[i].outcome);
     outcome_end(&p.base);
@@ -445,6 +512,10 @@ void plan_without(struct plan *plan, const struct source *source,
 
 void plan_end(struct plan *plan) {
     heap_arena_end(&plan->memory);
+}
+
+const char *check_word(const struct checked *c) {
+    return (const char *const[]){"repairs", "nothing", "breaks", "unknown"}[c->verdict];
 }
 
 const char *repair_checked_word(enum repair_checked checked) {

@@ -28,9 +28,17 @@ struct rejected {
     const char *text, *because;
 };
 
+struct checked { /* what a user's command does */
+    enum { CHECK_REPAIRS, CHECK_NOTHING, CHECK_BREAKS, CHECK_UNKNOWN } verdict;
+    const char *because; /* NULL: it repairs */
+};
+
 struct plan { /* one entry a finding, in their order */
     struct heap_arena memory;
+    struct repair read;     /* what the command was read as */
+    struct checked checked; /* whatever is found */
     struct plan_of_finding {
+        struct checked checked;
         struct repair *p; /* the cheapest first; where none was played, one sentence (advice.h) */
         size_t n;
         struct { /* what takes the finding away and is no repair */
@@ -42,12 +50,14 @@ struct plan { /* one entry a finding, in their order */
 };
 
 /* *p must not move until plan_end. The findings are those of the source's stack; both must outlive
- * the plan. */
-void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings);
+ * the plan. command: of a user, which alone is checked; NULL: none. */
+void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings,
+               const char *command);
 /* What usually repairs such findings, and none of it played. */
 void plan_without(struct plan *p, const struct source *source, const struct wc_findings *findings,
                   const char *why);
 void plan_end(struct plan *p);
+const char *check_word(const struct checked *c);
 const char *repair_checked_word(enum repair_checked checked);
 /* "fix" of what was played or tried, else "suggestion". */
 const char *repair_label(const struct repair *r);

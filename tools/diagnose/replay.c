@@ -755,9 +755,12 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
     heap_arena_begin(&out->memory);
     overlay_begin(&p.overlay, &r->library_cache, &r->kept, &process->environment);
     p.overlay.stack = &r->source->stack;
-    for (size_t i = 0; i < edits->n && !out->why; i++)
-        if (!overlay_apply(&p.overlay, &edits->p[i]))
-            out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
+    for (size_t i = 0; i < edits->n && !p.overlay.why; i++)
+        if (!overlay_apply(&p.overlay, &edits->p[i]) && p.overlay.idle && r->goes_on) {
+            out->idle = p.overlay.idle;
+            p.overlay.why = p.overlay.idle = NULL;
+        }
+    out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
     out->changes = p.overlay.changes;
     out->lacks = p.overlay.lacks != NULL;
     out->breaks = wc_arena_string(&out->memory.arena, p.overlay.breaks);

@@ -35,6 +35,7 @@ struct replay {
     const struct wc_demand **stated; /* of the source, and of no file */
     size_t stated_count;
     size_t plays;
+    bool goes_on; /* an edit that changes nothing is no reason not to play the others */
     bool in_turn; /* somebody stood before dlopen and called it in turn */
 };
 
@@ -51,6 +52,7 @@ struct outcome {
     const char *breaks;        /* as of the overlay, in the outcome's memory */
     bool lacks;                /* what another package requires goes, or is overwritten */
     bool changes;              /* the edits change something of what it reads */
+    const char *idle;          /* why one of them changes nothing; NULL: all do something */
 };
 
 /* NULL: it can be replayed; else why not. *r must not move until replay_end, which is due in either

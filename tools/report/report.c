@@ -131,6 +131,7 @@ void report_make(struct report *r, const struct source *source) {
 
     r->source = source;
     r->plan = NULL;
+    r->command = NULL;
     heap_arena_begin(&r->memory);
     report_judge(r);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
@@ -140,11 +141,11 @@ void report_make(struct report *r, const struct source *source) {
 void report_plan(struct report *r) {
     static unsigned planned;
 
-    if (r->plan || r->findings.n == 0)
+    if (r->plan || (r->findings.n == 0 && !r->command))
         return;
     r->plan = must_allocate(sizeof(*r->plan));
-    if (planned < PLANS_MOST)
-        plan_make(r->plan, r->source, &r->findings);
+    if (planned < PLANS_MOST || r->command)
+        plan_make(r->plan, r->source, &r->findings, r->command);
     else
         plan_without(r->plan, r->source, &r->findings,
                      "others with findings were looked at before it");

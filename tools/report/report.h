@@ -22,6 +22,7 @@ struct report {
     /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no
      * log, nothing has ended. */
     const char *ending;
+    const char *command;    /* of a user: the plan says what that does; NULL: none */
     struct plan *plan;      /* what repairs its findings; NULL: nobody asked for it */
     struct wc_strings gaps; /* "line 3 could not be read: cut off": what the log lacks */
 };

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import traceback
 
-from . import fixes, healthy, held, pairs, rows
+from . import fixes, healthy, held, pairs, proposals, rows
 from .releases import watch
 from .world import World
 
@@ -181,7 +181,7 @@ def check_bare(world):
 def check_fault(world):
     bare, watched = run(world, watched=False), run(world, watched=True)
     if bare.status == NOT_HERE:
-        return None
+        return None, None
     said = bare.out + bare.err
     if world.text is not None:
         must(re.search(world.text, said), f"it said {said!r}, expected {world.text}")
@@ -190,7 +190,7 @@ def check_fault(world):
     must((watched.status, watched.out.partition("mapped")[0], watched.err) ==
          (bare.status, bare.out.partition("mapped")[0], bare.err),
          f"watched it ended with {ending(watched.status)}: {watched.out}{watched.err}")
-    return told(watched)
+    return told(watched), watched
 
 
 def follow(world, finding):
@@ -206,7 +206,7 @@ def play_case(outcome, name, seed, root):
     world = World(name, seed, root / "a")
     build(world)
     outcome.expected = world.first or "none"
-    findings = check_fault(world)
+    findings, watched = check_fault(world)
     if findings is None:
         outcome.skipped = "no mount namespace"
         return
@@ -217,6 +217,8 @@ def play_case(outcome, name, seed, root):
         check_silent(findings, world, "a sound stack")
         return
     first = check_first(world, findings)
+    answers = [*proposals.wrong_answers(name, watched, first)]
+    must(not answers, "\n".join(answers))
     if first["fix"][world.road]["checked"] == "no":
         outcome.said = first["fix"][world.road]["why"]
     if not outcome.said:

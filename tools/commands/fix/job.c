@@ -18,6 +18,7 @@ void job_make(struct job *j) {
     for (size_t i = 0; i < j->n; i++) {
         report_make(&j->reports[i], logs->processes[i]);
         j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
+        j->reports[i].command = j->command;
         report_plan(&j->reports[i]);
     }
     merge(&j->merged, j->reports, j->n);

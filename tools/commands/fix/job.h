@@ -9,7 +9,8 @@
 #include "tools/report/summary.h"
 
 struct job {
-    struct inputs in; /* read before */
+    struct inputs in;    /* read before */
+    const char *command; /* of a user, which is checked; NULL: none */
     struct report *reports;
     size_t n; /* 0: nothing was read; then there is nothing of the following */
     struct merged merged;

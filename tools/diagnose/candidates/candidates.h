@@ -8,7 +8,7 @@
 #include "core/demand/questions.h"
 #include "tools/diagnose/replay.h"
 
-#define CANDIDATE_EDITS 5
+#define CANDIDATE_EDITS 24
 
 struct candidate {
     struct edit edit[CANDIDATE_EDITS];
@@ -29,6 +29,14 @@ bool candidate_is_set(const struct candidate *c);
 void candidates_add(struct candidates *c, const struct candidate *one);
 /* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
 bool candidates_path_has(const char *path, const char *element, size_t n);
-/* base: the play without edits. */
-void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base);
+/* What a command that a user was given would change: it is read, and never run. */
+struct proposal {
+    const char *command;
+    struct candidate edits;
+    const char *why;  /* they are unknown; NULL: they are known */
+    const char *idle; /* why a part of it changes nothing; NULL: all of it does */
+};
+/* base: the play without edits. proposal: a command to be read; NULL: none. */
+void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
+                     struct proposal *proposal);
 void candidates_end(struct candidates *c);

@@ -8,15 +8,19 @@ static void (*const makers[])(struct making *m) = {
     make_order,           make_by_hand,  make_preload,
 };
 
-void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base) {
+void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
+                     struct proposal *proposal) {
     struct making m = {.out = c,
                        .files = &r->library_cache.disk.files,
                        .libraries = &r->library_cache,
                        .s = &base->source->stack,
                        .stacks = {&base->source->stack, &r->source->stack},
                        .base = base,
+                       .proposal = proposal,
                        .path = wc_variable(&base->source->stack, "LD_LIBRARY_PATH")};
 
     WC_EACH_ROW(make, makers)
         (*make)(&m);
+    if (proposal)
+        make_proposed(&m);
 }

@@ -16,6 +16,7 @@ struct making {
     const struct wc_stack *s;         /* the replay's */
     const struct wc_stack *stacks[2]; /* that one, and the process's own */
     const struct outcome *base;       /* the play without edits */
+    struct proposal *proposal;        /* NULL: none */
     const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
 };
 
@@ -36,6 +37,7 @@ void make_reached(struct making *m);         /* set, import-first, link: what ca
 void make_order(struct making *m);           /* import-first, preloader: another order */
 void make_by_hand(struct making *m);         /* place, restore: what no package manages */
 void make_preload(struct making *m);         /* set: what has to be there at the start */
+void make_proposed(struct making *m);        /* no candidate: what a user's command changes */
 
 /* ---- what they share (tools/diagnose/candidates/candidates.c) ---- */
 

@@ -34,6 +34,7 @@ struct overlay {
     struct overlay_names first_asked;  /* modules whose requests come before all others */
     const char *why;                   /* an edit could not be applied; NULL: all were */
     const struct wc_stack *stack;      /* of the process; NULL: no package is its own */
+    const char *idle;                  /* the same, where it would change nothing */
     const char *breaks; /* whose requirement is not met then: "torch-2.9.0 requires ==9.20.0.48" */
     const char *lacks;  /* a package that goes, or becomes what another one does not accept */
     bool changes;       /* something of all this is another way than it was */

@@ -427,7 +427,8 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
     const bool is_there = find_package(o, w, e->name, &there);
 
     if (is_there && is_satisfied(o, e, &there)) /* what it requires is looked after, no more */
-        return install_required(o, w, &there) && (o->changes || overlay_fail(o, satisfied));
+        return install_required(o, w, &there) &&
+               (o->changes || overlay_fail(o, o->idle = satisfied));
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
     note_place(o, w, e->name);
@@ -468,7 +469,7 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
     const struct wc_version release = wheel_release(wheel, e->value ? e->value : "");
 
     if (is_there && is_satisfied(o, e, &there))
-        return overlay_fail(o, satisfied);
+        return overlay_fail(o, o->idle = satisfied);
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
     if (cuda < 0)
@@ -516,7 +517,7 @@ bool overlay_remove_package(struct overlay *o, const struct edit *e) {
     if (!find_where(o, e, &w))
         return false;
     if (!find_package(o, &w, e->name, &p))
-        return overlay_fail(o, w.kind == DEBIAN ? no_list : no_package);
+        return overlay_fail(o, w.kind == DEBIAN ? no_list : (o->idle = no_package));
     note_lack(o, &w, e->name);
     return take_away(o, &w, &p);
 }
