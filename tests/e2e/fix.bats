@@ -147,6 +147,17 @@ END
     run -0 --separate-stderr fix --check 'unset LD_LIBRARY_PATH' logs
     is "${lines[0]}" "repairs: take LD_LIBRARY_PATH out of the environment"
     run -2 fix --check x --try -- "${host[@]}"
+    run -2 fix --scan venv
+}
+
+@test "a user's command is checked of an environment that is scanned, and of a command that is run" {
+    environment 8.5.0.96
+    run -0 --separate-stderr fix --check "pip install nvidia-cudnn-cu12==8.9.2.26" --scan venv
+    is "${lines[0]}" "repairs: install nvidia-cudnn-cu12==8.9.2.26"
+    run -1 --separate-stderr fix --check "unset LD_LIBRARY_PATH" --scan venv
+    run -0 --separate-stderr fix --check "pip install nvidia-cudnn-cu12==8.9.2.26" -- "${host[@]}"
+    is "$output" "version 8500"
+    run -2 --separate-stderr fix --check x --scan absent
 }
 
 @test "of a user's command nothing is started and no file is changed" {

@@ -18,12 +18,13 @@
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/trust.h"
 #include "tools/observe/log/record_json.h"
+#include "tools/observe/scan/scan.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 
 #define ROWS_SHOWN 8
 
-static bool try, apply, yes, undo_it;
+static bool try, apply, yes, undo_it, scan_it;
 static const char *proposed; /* a command that is checked */
 static char **command;       /* NULL: none was given */
 
@@ -34,6 +35,7 @@ static const struct option_row rows[] = {
      .flag = &apply},
     {"yes", NULL, "does not ask", 'y', .flag = &yes},
     {"check", " TEXT", "whether the command TEXT repairs: it is read, not run", .value = &proposed},
+    {"scan", NULL, "with --check: LOG is a directory or program to scan", .flag = &scan_it},
     OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
     {"undo", NULL,
      "puts back what an --apply that was cut off has changed: LOG\nis its journal, or lies next to "
@@ -362,6 +364,19 @@ static int fix_newest(struct job *j) {
     return path ? fix_inputs(j, -1) : EXIT_NOTHING_OBSERVED;
 }
 
+static void scan_all(struct inputs *in, char **paths) {
+    struct scan scan;
+
+    scan_begin(&scan, NULL, *paths, environ);
+    for (char *trouble; *paths; paths++)
+        if (!scan_add(&scan, *paths, &trouble))
+            *MUST_ADD(in->troubles, in->trouble_count) = must_format("%s: %s", *paths, trouble);
+    scan_make(&scan);
+    while (scan.process_count > 0)
+        logs_add(&in->logs, scan.processes[--scan.process_count]);
+    scan_end(&scan);
+}
+
 static int fix_arguments(int n, char **arguments) {
     struct job j = {.command = proposed};
     int answer;
@@ -378,8 +393,8 @@ static int fix_arguments(int n, char **arguments) {
         complain("--yes goes with --apply or --undo");
         return EXIT_USAGE;
     }
-    if (proposed && (try || apply || undo_it)) {
-        complain("--check goes without --try, --apply and --undo");
+    if ((proposed && (try || apply || undo_it)) || (scan_it && (!proposed || command || n == 0))) {
+        complain("--check goes without --try, --apply and --undo; --scan goes with --check");
         return EXIT_USAGE;
     }
     if (undo_it && (try || apply || command || n > 1)) {
@@ -392,7 +407,10 @@ static int fix_arguments(int n, char **arguments) {
         complain("no temporary directory can be made: %s", strerror(errno));
         return EXIT_USAGE;
     }
-    input_read_files(&j.in, arguments, (size_t)n);
+    if (scan_it)
+        scan_all(&j.in, arguments);
+    else
+        input_read_files(&j.in, arguments, (size_t)n);
     answer = n > 0 ? fix_inputs(&j, -1) : command ? fix_command(&j) : fix_newest(&j);
     job_end(&j);
     scratch_end();
