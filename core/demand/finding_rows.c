@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finding's facts as rows: see core/demand/finding_page.h. */
 #include "core/base/shown.h"
+#include "core/knowledge/programs.h"
 #include "finding_page.h"
 #include "questions.h"
+#include "words.h"
 
 enum {
     FACT_NAME_MOST = 32, /* bytes */
@@ -153,6 +155,21 @@ static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role r
                         file ? (int)(file - source) : (int)wc_str_length(source), source);
 }
 
+/* A value that begins with the library by which Python opens others begins with the package or
+ * script that asked, instead. */
+static const char *by_known_name(struct wc_finding_page *page, const struct wc_stack *s,
+                                 const char *value) {
+    struct wc_diagnosis d = {.s = s, .scratch = &page->arena.arena};
+    struct wc_case c = {.d = &d};
+    const char *rest = wc_str_find_char(value, ' ');
+    const size_t n = rest ? (size_t)(rest - value) : wc_str_length(value);
+    const char *path = wc_arena_string_n(&page->arena.arena, value, n);
+
+    return s && path && wc_program_is(path, WC_PROGRAM_LIBRARY)
+               ? wc_page_keep(page, "%s%s", wc_format_asker(&c, path), value + n)
+               : value;
+}
+
 static bool has_row(const struct wc_finding_page *page, const char *key) {
     for (size_t i = 0; i < page->rows; i++)
         if (wc_str_same(page->row[i].key, key))
@@ -174,6 +191,8 @@ static void add_facts(struct wc_finding_page *page, const struct wc_finding_reco
             continue;
         value =
             of.how == LIBRARY ? format_library(page, f, s, &i) : format_fact(page, role, fact, s);
+        if (value && of.rank == RANK_HOST)
+            value = by_known_name(page, s, value);
         if (!value || (of.how != LIBRARY && is_told(page, of.rank, value)) ||
             join(page, key, value))
             continue;

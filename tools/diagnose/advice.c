@@ -5,7 +5,7 @@
 
 #include "beyond.h"
 #include "cause.h"
-#include "core/demand/questions.h"
+#include "core/demand/words.h"
 #include "template.h"
 
 struct asked {
@@ -27,11 +27,14 @@ static const char *host_name(const struct asked *a) {
     const struct wc_demand *demand =
         host ? WC_FIRST(d, a->s->demands, d->r.framework && wc_is_demand_by(d, host)) : NULL;
 
+    struct wc_diagnosis d = {.s = a->s, .scratch = a->memory};
+    struct wc_case c = {.d = &d};
+
     if (!host || wc_is_cudnn(host))
         return NULL;
     return host->r.installation ? host->r.installation
            : demand             ? demand->r.framework
-           : wc_path_of(host)   ? wc_base_name(wc_path_of(host))
+           : wc_path_of(host)   ? wc_format_asker(&c, wc_path_of(host))
                                 : NULL;
 }
 

@@ -126,10 +126,14 @@ static const char *package_behind(struct wc_case *c, const char *library) {
 /* For the library by which scripts open others: the package that asks by it, else "main.py". */
 const char *wc_format_asker(struct wc_case *c, const char *path) {
     const struct wc_strings *arguments = &c->d->s->process.arguments;
-    const bool scripted = wc_program_is(path, WC_PROGRAM_LIBRARY);
-    const char *name = scripted ? package_behind(c, path) : path;
+    const char *name;
 
-    return wc_format_name(c, name || !scripted ? name : arguments->n > 1 ? arguments->p[1] : path);
+    if (!wc_program_is(path, WC_PROGRAM_LIBRARY))
+        return wc_format_name(c, path);
+    name = package_behind(c, path);
+    for (size_t i = 1; !name && i < arguments->n; i++)
+        name = arguments->p[i][0] != '-' ? arguments->p[i] : NULL;
+    return wc_format_name(c, name ? name : "python");
 }
 
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {

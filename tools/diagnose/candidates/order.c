@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/knowledge/frameworks.h"
+#include "core/knowledge/programs.h"
 
 /* Releases before `since` have no such function. */
 static void add_preloader(struct making *m, const struct wc_object *o) {
@@ -23,12 +24,20 @@ static void add_preloader(struct making *m, const struct wc_object *o) {
                               .environment = environment});
 }
 
+/* A file of the module that a script imports: nobody imports _ctypes by itself, but the package
+ * whose cuDNN it opens (world: notebook_imports_another_before). */
+static const char *imported(struct making *m, const struct wc_object *host) {
+    if (!wc_program_is(wc_path_of(host), WC_PROGRAM_LIBRARY))
+        return wc_path_of(host);
+    return wc_path_of(WC_FIRST(
+        o, m->s->objects, wc_is_cudnn(o) && wc_means(host, o->r.asked_by_object, o->r.asked_by)));
+}
+
 void make_order(struct making *m) {
     WC_EACH(first, m->s->objects)
-        WC_EACH(then, m->s->objects) {
+        WC_EACH(then, m->s->objects)
             if (first != then && wc_wants_cudnn(first) && wc_wants_cudnn(then))
-                make_import_before(m, wc_path_of(first), wc_path_of(then), NULL);
-        }
+                make_import_before(m, imported(m, first), imported(m, then), NULL);
     WC_EACH(o, m->s->objects) /* a library of CUDA's that an import has brought by its path */
         if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.asked_how == WC_operation_DLOPEN &&
             o->r.asked_name && o->r.asked_name[0] == '/')
