@@ -20,8 +20,9 @@ static const char *mind(const struct wc_failure *f) {
         return NULL;
     if (f->file &&
         (f->file->fault == WC_file_fault_CUT || f->file->fault == WC_file_fault_MALFORMED))
-        return "the loader refuses it, or who touches what is not there is ended by a signal";
-    return "the loader passes such a file over without a word";
+        return "the loader refuses it, or a process that reads the missing bytes is killed by "
+               "SIGBUS";
+    return "the loader skips such a file without a message";
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {

@@ -260,7 +260,8 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
     c->r.object = use->library->r.object;
     wc_case_library(c, WC_FACT_GOT, use->library);
     wc_case_fact(c, WC_FACT_HOST, wc_path_of(use->host), "link map");
-    wc_case_fact(c, WC_FACT_MIND, "what was compiled with that header wants no older one", NULL);
+    wc_case_fact(c, WC_FACT_MIND, "a program compiled with that header requires no older release",
+                 NULL);
     wc_case_end(c);
 }
 

@@ -571,7 +571,7 @@ make_needy() {
             >"$site/$wheel.dist-info/METADATA"
     done
     # What another wheel holds is not known: it is said, and nothing is to be pasted.
-    local said='install no null install onnxruntime-gpu in place of onnxruntime; where the CPU is to do the work there is nothing to repair'
+    local said='install no null install onnxruntime-gpu instead of onnxruntime; if the work is meant for the CPU, nothing needs repair'
     fix() { jq -r '.reports[0].findings[0].fix[0] | "\(.action) \(.checked) \(.command) \(.text)"' scan.json; }
     scan --json env >scan.json || true
     is "$(findings)" "warning cpu-only-build"

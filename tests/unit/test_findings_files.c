@@ -63,7 +63,7 @@ static void a_file_that_was_passed_over_is_told(void **state) {
                           .what = "a 64-bit library for aarch64, in a 64-bit process for x86-64"};
     fail_for(s, host, a_library, NULL, l);
     assert_finds(s, "bad-file");
-    assert_true(has_fact(&s->found.p[0], "mind", "without a word"));
+    assert_true(has_fact(&s->found.p[0], "mind", "without a message"));
     assert_advised(s, &s->found.p[0], "install", "the build there that is made for");
     /* A sound file of that name says nothing about the failure. */
     s = new_scene();
@@ -419,7 +419,7 @@ static void the_right_file_has_another_name(void **state) {
         assert_finds(s, rows[i].found);
         if (strcmp(rows[i].found, "wrong-name") != 0)
             continue;
-        assert_advised(s, &s->found.p[0], "reinstall", print(s, "lead to %s", rows[i].there));
+        assert_advised(s, &s->found.p[0], "reinstall", print(s, "asked for to %s", rows[i].there));
         add_facade(s, "/y", draw_release(9), host);
         assert_finds(s, "");
     }
@@ -453,7 +453,7 @@ static void what_a_library_needs_has_another_name(void **state) {
     assert_string_equal(s->found.p[0].title, "libengine.so needs libcudnn.so.5, which is there "
                                              "under the name libcudnn.so");
     assert_true(has_fact(&s->found.p[0], "version", "5.1.10"));
-    assert_advised(s, &s->found.p[0], "reinstall", "lead to /x/libcudnn.so");
+    assert_advised(s, &s->found.p[0], "reinstall", "asked for to /x/libcudnn.so");
     add_host(s, "/v/libengine.so");
     assert_finds(s, "");
 }
@@ -471,7 +471,7 @@ static void a_link_that_the_cache_must_know_of(void **state) {
     add_failure(s, add_host(s, "/opt/app/host"), NULL, "libcudnn.so", not_found(s, "libcudnn.so"));
     assert_finds(s, "wrong-name");
     assert_true(has_fact(&s->found.p[0], "file", "/usr/lib/libcudnn.so.5"));
-    assert_advised(s, &s->found.p[0], "reinstall", "lead to /usr/lib/libcudnn.so.5");
+    assert_advised(s, &s->found.p[0], "reinstall", "asked for to /usr/lib/libcudnn.so.5");
 }
 
 /* The driver's library counts, too; but a toolkit's, which is for the linker, is none. */
@@ -493,7 +493,7 @@ static void the_driver_has_another_name(void **state) {
         assert_finds(s, rows[i].found);
         if (strcmp(rows[i].found, "wrong-name") != 0)
             continue;
-        assert_advised(s, &s->found.p[0], "reinstall", print(s, "lead to %s", rows[i].there));
+        assert_advised(s, &s->found.p[0], "reinstall", print(s, "asked for to %s", rows[i].there));
         assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
         assert_int_equal(s->found.p[0].host, host);
         struct file f = {.role = WC_role_CUDA_DEPENDENCY, .path = rows[i].there, .asked_by = host};
@@ -826,7 +826,7 @@ static void a_function_without_a_node_is_a_missing_symbol(void **state) {
     assert_finds(s, "missing-symbols");
     const struct wc_finding_record *r = &s->found.p[0];
     assert_true(has_fact(r, "cudnnSetConvolutionGroupCount", first));
-    assert_advised(s, r, "install", "has all functions that the host wants");
+    assert_advised(s, r, "install", "with all functions that the host needs");
     assert_false(r->predicted);
     /* With the file that its search leads to. */
     struct looked_at l = {

@@ -79,7 +79,7 @@ static void a_build_without_cuda(void **state) {
                   NULL);
     add_framework(s, "/v/onnxruntime/capi/libonnxruntime.so.1.20.1", "onnxruntime", "1.20.1", NULL);
     assert_finds(s, "cpu-only-build"); /* once */
-    assert_advised(s, &s->found.p[0], "install", "onnxruntime-gpu in place of onnxruntime");
+    assert_advised(s, &s->found.p[0], "install", "onnxruntime-gpu instead of onnxruntime");
 }
 
 /* The wheel for the CPU puts its files over those of the other, whose library for GPUs stays. */

@@ -147,7 +147,7 @@ static void a_plain_install_is_not_offered_where_it_does_nothing(void **state) {
     add_package(s, &b);
     diagnose(s);
     assert_advised(s, finding(s, "library-not-found"), "check",
-                   "what installation-incomplete says");
+                   "repair installation-incomplete first");
 }
 
 /* ---- installation-mixed ---- */

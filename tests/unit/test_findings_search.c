@@ -98,7 +98,7 @@ static void a_foreign_part_is_taken_out_of_the_way_of_the_own_one(void **state) 
     (void)state;
     struct scene *s = foreign_part("/opt/own/libcudnn_graph.so.9");
     assert_finds(s, "facade-and-parts-differ part-from-other-installation");
-    assert_advised(s, &s->found.p[0], "reinstall", "into /opt/own, and no others before it");
+    assert_advised(s, &s->found.p[0], "reinstall", "into /opt/own, and no other copy before it");
 }
 
 static void a_part_that_the_host_needs_itself_is_told_so(void **state) {
@@ -185,9 +185,9 @@ static void a_package_behind_in_the_hosts_own_search_path_is_noted(void **state)
     const struct wc_finding_record *r = &s->found.p[0];
     assert_int_equal(r->severity, WC_severity_NOTE);
     assert_non_null(strstr(r->title, "DT_RPATH of libhost.so"));
-    assert_true(has_fact(r, "mind", "to upgrade nvidia-cudnn-cu12 changes nothing"));
+    assert_true(has_fact(r, "mind", "an upgrade of nvidia-cudnn-cu12 changes nothing"));
     assert_advised(s, r, "remove",
-                   "nothing, if that one will do; else remove the cuDNN in /opt/my first");
+                   "nothing if this copy is wanted; otherwise remove the cuDNN in /opt/my first");
     /* Not where the host would not take the other one. */
     struct want w = {1, WC_demand_kind_REQUIRED, .spec = print(s, "==%s", text_of(s, v)),
                      .source = "METADATA of host 1.0"};
@@ -196,7 +196,7 @@ static void a_package_behind_in_the_hosts_own_search_path_is_noted(void **state)
     w.spec = print(s, "==%s", text_of(s, v));
     add_demand(s, &w);
     assert_finds(s, "shadowed-copy");
-    assert_advised(s, &s->found.p[0], "upgrade-host", "nothing, if that one will do");
+    assert_advised(s, &s->found.p[0], "upgrade-host", "nothing if this copy is wanted");
 }
 
 static void nobody_expects_what_lies_elsewhere_or_is_no_package(void **state) {
@@ -415,7 +415,7 @@ static void where_the_loader_looked_is_told_and_where_a_copy_is(void **state) {
     assert_finds(s, "library-not-found search-path-suspect");
     assert_true(has_fact(&s->found.p[0], "a copy is in", wheel));
     assert_advised(s, &s->found.p[0], "set-variable",
-                   "name /venv/lib/python3.12/site-packages/nvidia/cudnn/lib, where a copy is");
+                   "add /venv/lib/python3.12/site-packages/nvidia/cudnn/lib to LD_LIBRARY_PATH: a copy is there");
 }
 
 static void a_copy_that_the_host_would_refuse_is_no_way(void **state) {

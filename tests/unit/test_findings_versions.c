@@ -578,7 +578,7 @@ static void a_function_removed_since_is_missing(void **state) {
         add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, &name, 1);
         assert_finds(s, "missing-symbols");
         assert_true(has_fact(&s->found.p[0], name, "last in 8."));
-        assert_advised(s, &s->found.p[0], "install", "has all functions that");
+        assert_advised(s, &s->found.p[0], "install", "with all functions that");
         /* The last patch of the last minor that had it still has it. */
         struct wc_version last = wc_function_last(f);
         s = host_with(version_of(8, last.minor, last.patch < 0 ? 7 : last.patch), &host);

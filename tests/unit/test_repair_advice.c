@@ -108,9 +108,9 @@ static void a_build_for_gpus_is_named(void **state) {
         const char *package, *named, *sentence;
         enum wc_installation_kind kind;
     } cases[] = {
-        {"onnxruntime", "onnxruntime-gpu", "install onnxruntime-gpu in place of onnxruntime;",
+        {"onnxruntime", "onnxruntime-gpu", "install onnxruntime-gpu instead of onnxruntime;",
          WC_installation_kind_WHEEL},
-        {"tensorflow", "tensorflow-gpu", "install tensorflow-gpu in place of tensorflow;",
+        {"tensorflow", "tensorflow-gpu", "install tensorflow-gpu instead of tensorflow;",
          WC_installation_kind_CONDA},
         {"torch", "torch", "install a build of torch with CUDA;", WC_installation_kind_WHEEL},
         {"onnxruntime", NULL, "install a build of torch with CUDA;", WC_installation_kind_DEBIAN},

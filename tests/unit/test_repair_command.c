@@ -439,13 +439,13 @@ static void sentences(void **state) {
          "make the links in /x by which its libraries are asked for"},
         {{.kind = EDIT_DELETE, .path = "/x"}, "remove /x, which no package has put there"},
         {{.kind = EDIT_PLACE, .name = "cudnn", .value = ">=8,<9", .path = "/x", .target = "12"},
-         "put cuDNN >=8,<9 for CUDA 12 into /x, in place of another of its major"},
+         "copy cuDNN >=8,<9 for CUDA 12 into /x, in place of the release that is there"},
         {{.kind = EDIT_RESTORE, .name = "cudnn", .value = "==9.1.0", .path = "/x"},
-         "put cuDNN 9.1.0 whole into /x"},
+         "copy all of cuDNN 9.1.0 into /x"},
         {{.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/x"},
-         "put libnvrtc.so.12 into /x"},
-        {{.kind = EDIT_HOST, .name = "torch", .value = ">=2.9"}, "take torch>=2.9"},
-        {{.kind = EDIT_HOST, .name = "torch"}, "take another release of torch"},
+         "copy libnvrtc.so.12 into /x"},
+        {{.kind = EDIT_HOST, .name = "torch", .value = ">=2.9"}, "install torch>=2.9"},
+        {{.kind = EDIT_HOST, .name = "torch"}, "install another release of torch"},
         {{.kind = EDIT_DRIVER, .value = "580.65.06 or newer"},
          "install driver 580.65.06 or newer, or let the container have it"},
         {{.kind = EDIT_DRIVER}, "install the driver, or let the container have it"},
@@ -464,7 +464,7 @@ static void sentences(void **state) {
         rows[2].edit,
     };
     assert_string_equal(text_of(&memory.arena, &(struct edits){libraries, 4}),
-                        "put libcudart.so.12, libcublas.so.12 into /x, then put libnvrtc.so.12 "
+                        "copy libcudart.so.12, libcublas.so.12 into /x, then copy libnvrtc.so.12 "
                         "into /y, then take X out of the environment");
 }
 

@@ -427,7 +427,8 @@ static const char *plain_of(void *saying, const char *word) {
         {"by", e->by},
         {"package", package(s->memory, e)},
         {"placed", placed(s->memory, e)},
-        {"in place of", wc_str_same(e->name, "cudnn") ? ", in place of another of its major" : ""},
+        {"in place of",
+         wc_str_same(e->name, "cudnn") ? ", in place of the release that is there" : ""},
         {"allowed", e->target ? "enter" : "read"},
         {"by whom", !e->path || may_change(e->path) ? "" : ", as its owner or root"},
         {"host", has_value ? package(s->memory, e)

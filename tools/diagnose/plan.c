@@ -248,11 +248,11 @@ static const char *why_never(enum wc_action action) {
         enum wc_action action;
         const char *why;
     } never[] = {
-        {WC_ACTION_DRIVER, "a driver is no matter of files that could be replayed"},
-        {WC_ACTION_UPGRADE_HOST, "what another release of the host asks for is not in its files"},
+        {WC_ACTION_DRIVER, "a replay cannot change the driver"},
+        {WC_ACTION_UPGRADE_HOST, "what another release requires is not known"},
         {WC_ACTION_ALLOW, "what the system allows is not to be seen in files"},
         {WC_ACTION_RESTART, "the process itself would have to be started again"},
-        {WC_ACTION_CHECK, "it asks to look, and changes nothing"},
+        {WC_ACTION_CHECK, "it changes nothing"},
     };
 
     WC_EACH_ROW(row, never)
@@ -409,7 +409,7 @@ static void play_proposed(struct planning *p) {
 }
 
 static void plan_finding(struct planning *p, size_t number) {
-    static const char unplayed[] = "nothing that was played takes this finding away";
+    static const char unplayed[] = "no known change removes this finding";
     const struct wc_finding_record *f = &p->findings->p[number];
     struct plan_of_finding *of = &p->plan->of[number];
     const struct played *taken[REPAIRS_MOST] = {NULL};

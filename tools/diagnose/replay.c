@@ -792,7 +792,7 @@ static const char *why_not(const struct source *s) {
         return "which program it was is not known";
     if (s->stack.process.node && uname(&here) == 0 &&
         strcmp(here.nodename, s->stack.process.node) != 0)
-        return "it ran on another computer";
+        return "it ran on another machine";
     return NULL;
 }
 

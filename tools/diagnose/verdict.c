@@ -143,14 +143,14 @@ const char *wc_limit_text(enum wc_limit limit) {
         [WC_limit_DIED] = "it did not end well",
         [WC_limit_END_UNKNOWN] = "how it ended is not known",
         [WC_limit_STATUS_UNKNOWN] = "its exit status is not known: only `whichcudnn run` sees it",
-        [WC_limit_RECORD_LOST] = "records of it are lost",
+        [WC_limit_RECORD_LOST] = "some of its records are lost",
         [WC_limit_NOT_PRELOADED] = "the library was not in it",
         [WC_limit_LOG_NOT_WRITABLE] = "no log could be written",
         [WC_limit_CHILD_UNSEEN] = "a process that it started was not seen",
         [WC_limit_UNOBSERVED] = "something was not observed",
-        [WC_limit_MAPS_CHANGED] = "libraries came or went meanwhile",
-        [WC_limit_HOST_UNKNOWN] = "what its host wants of cuDNN is written nowhere",
-        [WC_limit_NO_GPU_TO_ASK] = "no GPU is known, so none was compared",
+        [WC_limit_MAPS_CHANGED] = "libraries were loaded or unloaded meanwhile",
+        [WC_limit_HOST_UNKNOWN] = "what its host requires of cuDNN is not known",
+        [WC_limit_NO_GPU_TO_ASK] = "no GPU is known, so cuDNN's support for it was not checked",
         [WC_limit_NEWER_THAN_TABLE] =
             ("this release of cuDNN is not known to this build, whose newest is " WC_NEWEST_CUDNN),
     };
@@ -308,10 +308,9 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
     const struct wc_call *call = last_bad_call(s);
     bool cudnn = WC_ANY(o, s->objects, wc_is_cudnn(o));
 
-    w->out->text =
-        w->out->died
-            ? wc_format(c, "it %s, and nothing that was seen says why", format_end(c, outside))
-            : "something was asked for in vain, and nothing that was seen says why";
+    w->out->text = w->out->died ? wc_format(c, "it %s, and nothing that was seen explains it",
+                                            format_end(c, outside))
+                                : "a request failed, and nothing that was seen explains it";
     if (cudnn)
         add_known(w, wc_format(c, "it had %s", format_fit(c)));
     else if (!(w->out->limits & BLIND))

@@ -27,7 +27,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const stru
 
     if (serves(d->s, host, o, own))
         c->effect = WC_EFFECT_DOUBTED;
-    c->r.title = wc_format(c, "%s got the %s that was there, %s; its own search finds %s",
+    c->r.title = wc_format(c, "%s got the %s that was already loaded, %s; its own search finds %s",
                            host ? wc_format_who(c, host) : wc_format_name(c, f->r.caller),
                            wc_format_name(c, f->r.name), wc_format_own(c, o),
                            own && own->r.version ? own->r.version : "another file");

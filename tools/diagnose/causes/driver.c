@@ -151,8 +151,8 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
                  wc_format(c, "%s: %s, %s", cuda, use.what, wc_path_of(use.by)), use.source);
     wc_case_fact(c, WC_FACT_LEAST_DRIVER, use.least.text, "NVIDIA, CUDA Compatibility");
     wc_case_fact(c, WC_FACT_MIND,
-                 "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
-                 "not the one that is installed",
+                 "nvidia-smi's \"CUDA Version\" is the newest that the driver "
+                 "supports, not the installed one",
                  NULL);
     wc_case_end(c);
 }

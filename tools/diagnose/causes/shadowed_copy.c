@@ -61,22 +61,22 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
     if (!has_failed(d->s) || !(by_cache || of_host) || !may_be_why(d, o, b))
         c->effect = WC_EFFECT_DOUBTED;
     if (by_cache) {
-        c->r.title = wc_format(c, "%s %s in %s, of no package, stands before %s of %s",
-                               wc_name_of(o), version, wc_format_directory(c, wc_path_of(o)),
-                               b->r.version, wc_format_name(c, b->r.installation));
+        c->r.title = wc_format(c, "%s %s in %s, of no package, shadows %s of %s", wc_name_of(o),
+                               version, wc_format_directory(c, wc_path_of(o)), b->r.version,
+                               wc_format_name(c, b->r.installation));
     } else if (of_host) {
         c->r.title =
-            wc_format(c, "%s %s of %s of %s stands before %s in %s", wc_name_of(o), version, rule,
+            wc_format(c, "%s %s of %s of %s shadows %s in %s", wc_name_of(o), version, rule,
                       wc_format_name(c, f->r.of), b->r.version, wc_format_directory(c, b->r.path));
     } else {
-        c->r.title = wc_format(c, "%s %s of %s stands before %s in %s", wc_name_of(o), version,
-                               rule, b->r.version, wc_format_directory(c, b->r.path));
+        c->r.title = wc_format(c, "%s %s of %s shadows %s in %s", wc_name_of(o), version, rule,
+                               b->r.version, wc_format_directory(c, b->r.path));
     }
     c->r.object = o->r.object;
     wc_case_library(c, WC_FACT_GOT, o);
     if (of_host && b->r.installation)
         wc_case_fact(c, WC_FACT_MIND,
-                     wc_format(c, "to upgrade %s changes nothing for it",
+                     wc_format(c, "an upgrade of %s changes nothing for this process",
                                wc_format_name(c, b->r.installation)),
                      NULL);
     wc_case_end(c);
