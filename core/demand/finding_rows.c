@@ -217,7 +217,7 @@ static const char *rule_of(struct wc_finding_page *page, const struct wc_stack *
 #define PARTS 16
 
 /* "facade 9.1.0, DT_RPATH of host; graph, ops 9.1.0, DT_RUNPATH of libcudnn.so.9": those with one
- * version and rule together. */
+ * version and rule together. Of a facade alone other rows have it. */
 static const char *format_loaded(struct wc_finding_page *page, const struct wc_stack *s,
                                  const struct wc_object *facade) {
     const char *list = "", *before = NULL;
@@ -239,7 +239,7 @@ static const char *format_loaded(struct wc_finding_page *page, const struct wc_s
         if (!list || !before)
             return NULL;
     }
-    return wc_page_keep(page, "%s %s%s", list, before, n > PARTS ? "; ..." : "");
+    return n > 1 ? wc_page_keep(page, "%s %s%s", list, before, n > PARTS ? "; ..." : "") : NULL;
 }
 
 /* ---- all of them ---- */

@@ -8,6 +8,7 @@ enum {
     BRIEF = 8, /* lines, below which there is a finding alone */
     FIRST = 4, /* lines, in which a fix begins */
     TITLE_LINES = 2,
+    TAIL_LINES = 2,
     WORD_LEAST = 24 /* columns that are left of a path */
 };
 
@@ -215,6 +216,12 @@ struct tail {
     size_t lines;
 };
 
+static size_t tail_lines(const char *value) {
+    size_t n = value ? wc_page_lines(value, WC_PAGE_KEYS, false) : 0;
+
+    return n < TAIL_LINES ? n : TAIL_LINES;
+}
+
 /* A legend may have two lines, `more` has one. */
 static struct tail tail_of(struct wc_finding_page *page, const struct wc_finding_record *f,
                            const struct wc_finding_view *view) {
@@ -222,18 +229,17 @@ static struct tail tail_of(struct wc_finding_page *page, const struct wc_finding
                      .process = wc_page_keep(page, "%s", view->process),
                      .processes = wc_page_keep(page, "%s", view->processes),
                      .no_log = wc_page_keep(page, "%s", view->no_log)};
-    size_t n = t.libraries ? wc_page_lines(t.libraries, WC_PAGE_KEYS, false) : 0;
 
-    t.lines = (n < 2 ? n : 2) + (t.process != NULL) + (t.processes != NULL) + (t.no_log != NULL) +
-              (view->log != NULL) + 3;
+    t.lines = tail_lines(t.libraries) + tail_lines(t.process) + tail_lines(t.processes) +
+              (t.no_log != NULL) + (view->log != NULL) + 3;
     return t;
 }
 
 static void put_process(struct wc_finding_page *page, const struct tail *t,
                         const struct wc_finding_view *view) {
-    put_tail(page, "loaded", t->libraries, 2);
-    put_tail(page, "process", t->process, 1);
-    put_tail(page, "processes", t->processes, 1);
+    put_tail(page, "loaded", t->libraries, TAIL_LINES);
+    put_tail(page, "process", t->process, TAIL_LINES);
+    put_tail(page, "processes", t->processes, TAIL_LINES);
     put_legend(page);
     put_log(page, view->log);
     put_tail(page, "no log", t->no_log, 1);

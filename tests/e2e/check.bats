@@ -22,7 +22,7 @@ make_lock() {
     run -0 --separate-stderr check stack.lock a.jsonl
     is "$stderr" ""
     is "$output" 'as locked
-  now    ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2
+  now    ok: cuDNN 9.8.0 from /v/cudnn (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2
          log a.jsonl
          process 4711 on node7 (python train.py)'
     run -0 check --json stack.lock a.jsonl

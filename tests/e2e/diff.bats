@@ -19,7 +19,7 @@ differ() { "$CMD" diff "$@"; }
     is "$stderr" ""
     is "${lines[0]}" "differs: LD_LIBRARY_PATH: /old, not empty (and 6 more)"
     is "$(awk 'length($0) > 100' <<<"$output")" ""
-    [[ $output == *"  A      ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2"$'\n'"         log a.jsonl"$'\n'"         process 4711 on node7 (python train.py)"* ]]
+    [[ $output == *"  A      ok: cuDNN 9.8.0 from /v/cudnn (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2"$'\n'"         log a.jsonl"$'\n'"         process 4711 on node7 (python train.py)"* ]]
     [[ $output == *"  B      error: jax-cuda12-plugin 0.10.2 got cuDNN 9.1.0, requires >=9.8"* ]]
     is "$(grep '^[a-z]' <<<"$output" | tail -n +2)" \
         $'environment\npackages\nhow libraries were found, and whose they are\nlibraries'

@@ -97,7 +97,7 @@ replayed"
     package oneflow 0.9.0 nvidia-cudnn-cu11 oneflow/_of.so oneflow/__init__.py
     echo 'import oneflow' >main.py
     runs 0
-    [[ $stderr == "whichcudnn: ok: parts of cuDNN 8.5.0 (nvidia-cudnn-cu11)"* ]]
+    [[ $stderr == "whichcudnn: parts of cuDNN 8.5.0 from "*" (nvidia-cudnn-cu11)"*$'\nwhichcudnn: ok'* ]]
     rm "$site/nvidia/cudnn/lib/libcudnn_ops_infer.so.8"
     runs 1
     is "$(told)" $'installation-incomplete\nreinstall nvidia-cudnn-cu11 8.5.0.96\nreplayed'

@@ -83,7 +83,7 @@ ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/
     run env WHICHCUDNN_EXPECT='>=9.5' "$CMD" run --log logs/ -- ./host version
     [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v' ]]
     run -1 "$CMD" report logs
-    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v\n'* ]]
+    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v'* ]]
     rm -r logs
     run -0 "$CMD" run --log logs/ -- ./host version
     [[ $output != *"more"* ]]

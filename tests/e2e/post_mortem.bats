@@ -38,7 +38,7 @@ with_cudnn() { # STATUS WORDS
     [[ $output == *"  fix       unset LD_LIBRARY_PATH"*"replayed"* ]]
     unset LD_LIBRARY_PATH
     with_cudnn 0 "ctypes.CDLL('$PWD/extension.so', 1).both()"
-    [[ $output == *"ok: cuDNN 9.1.0"* ]]
+    [[ $output == *"cuDNN 9.1.0 from "*$'\nwhichcudnn: ok'* ]]
 }
 
 @test "the same of a library of CUDA; where no file has the function, no command is printed" {
@@ -243,7 +243,7 @@ except OSError: pass"
 try: ctypes.CDLL('$PWD/libempty.so')
 except OSError: pass
 pass$then"
-        [[ $output == *"ok: cuDNN 9.1.0"* && $output != *"bad-file"* ]]
+        [[ $output == *"cuDNN 9.1.0 from "*$'\nwhichcudnn: ok'* && $output != *"bad-file"* ]]
     done
 }
 

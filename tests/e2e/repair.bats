@@ -205,7 +205,7 @@ played() { # each fix was, or says why not, and has no command then
     "${alone[@]}" "$CMD" report --json logs >report.json || true
     is "$(finding part-from-other-installation '.fix[] | select(.command) | [.command, .checked]')" \
         "[\"pip install 'nvidia-cudnn-cu13>=9.21,<9.22'\",\"replayed\"]"
-    "${alone[@]}" "$CMD" report logs | grep -q 'but engine-1.0 requires ==9.20.0.48'
+    "${alone[@]}" "$CMD" report -v logs | grep -q 'but engine-1.0 requires ==9.20.0.48'
     rm -r "$site"/nvidia* logs/*
     make_standin 9.21.1 "$site" --layout pip --distribution nvidia-cudnn-cu13 --build 3 \
         --probes graph=libcudnn_engines_tensor_ir.so.9

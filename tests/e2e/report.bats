@@ -44,23 +44,26 @@ stack_with() { # VERSION [LINE...]: a plugin that requires 9.8 and got VERSION
 
 report() { "$CMD" report "$@"; }
 
-@test "a cuDNN too old: the verdict first, then path, version, source, installation, fix" {
+@test "a cuDNN too old: which it is, the verdict, fix; with -v all libraries" {
     stack_with 9.1.0 | make_log log.jsonl
     run -1 --separate-stderr report log.jsonl
     is "$stderr" ""
-    [[ ${lines[0]} =~ ^"error[runtime-too-old]: _versions.so got cuDNN 9.1.0".*"9.8" ]]
-    [[ $output == *"process     4711 on node7: python train.py, "* ]]
-    [[ $output == *"    facade /v/nvidia/cudnn/lib/libcudnn.so.9 9.1.0 wheel nvidia-cudnn-cu12 9.1.0.70"$'\n'* ]]
-    [[ $output == *"      graph /v/nvidia/cudnn/lib/libcudnn_graph.so.9 9.1.0"* ]]
-    [[ $output == *"wants <10.0,>=9.8 (METADATA of jax-cuda12-plugin 0.10.2)"* ]]
+    is "${lines[0]}" "cuDNN 9.1.0 from /v/nvidia/cudnn/lib (nvidia-cudnn-cu12) for _versions.so"
+    [[ ${lines[1]} =~ ^"error[runtime-too-old]: _versions.so got cuDNN 9.1.0".*"9.8" ]]
+    [[ $output == *"process     4711 on node7: python train.py, "* && $output != *"libraries:"* ]]
     # It ran on another computer: nothing can be played, and nothing is to be pasted.
     [[ $output == *"  suggestion install a release of nvidia-cudnn-cu12"*"requires <10.0,>=9.8"* ]]
+    run -1 --separate-stderr report -v log.jsonl
+    [[ $output == *"    facade /v/nvidia/cudnn/lib/libcudnn.so.9 9.1.0 "*" wheel nvidia-cudnn-cu12 9.1.0.70"$'\n'* ]]
+    [[ $output == *"      graph /v/nvidia/cudnn/lib/libcudnn_graph.so.9 9.1.0"* ]]
+    [[ $output == *"wants <10.0,>=9.8 (METADATA of jax-cuda12-plugin 0.10.2)"* ]]
 }
 
 @test "the healthy twin: ok, and nothing of findings" {
     stack_with 9.8.0 "$ended" | make_log log.jsonl
     run -0 --separate-stderr report log.jsonl
-    is "${lines[0]}" "ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for _versions.so"
+    is "${lines[0]}" "cuDNN 9.8.0 from /v/nvidia/cudnn/lib (nvidia-cudnn-cu12) for _versions.so"
+    is "${lines[1]}" ok
     [[ $output != *finding* && $output != *fix* ]]
 }
 
@@ -83,7 +86,7 @@ report() { "$CMD" report "$@"; }
     stack_with 9.8.0 '{"kind":"finding","id":"runtime-too-old","severity":"error","title":"early"}' \
         '{"kind":"summary","first_finding":"runtime-too-old"}' | make_log log.jsonl
     run -0 report log.jsonl
-    is "${lines[0]}" "ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for _versions.so"
+    is "${lines[1]}" ok
 }
 
 @test "not observed: its own status, and the reason if it is known" {
@@ -102,7 +105,7 @@ report() { "$CMD" report "$@"; }
     stack_with 9.1.0 | make_log whole.jsonl
     { head -n 2 whole.jsonl; echo '{"v":1,"kind":"obj'; tail -n +3 whole.jsonl | head -c -40; } >log.jsonl
     run -1 report log.jsonl
-    [[ ${lines[0]} == "error[runtime-too-old]: _versions.so got cuDNN 9.1.0"* ]]
+    [[ ${lines[1]} == "error[runtime-too-old]: _versions.so got cuDNN 9.1.0"* ]]
     [[ $output == *"line 3 could not be read: "* ]]
     [[ $output == *"line 8 could not be read: cut off"* ]]
     run -1 --separate-stderr report --json log.jsonl
@@ -121,7 +124,7 @@ report() { "$CMD" report "$@"; }
     local create='{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}'
     stack_with 9.8.0 "$create" | make_log cut.jsonl
     run report cut.jsonl
-    [[ $output == *"ended    not in the log: "*", during cudnnCreate"* ]]
+    [[ $output == *"process  "*", not in the log: "*", during cudnnCreate"* ]]
     run report --json cut.jsonl
     is "$(jq -r '.sources[0].in_flight' <<<"$output")" cudnnCreate
 
@@ -129,7 +132,7 @@ report() { "$CMD" report "$@"; }
         "signal_name":"SIGSEGV","during":"cudnnCreate","observed":true}' | tr -d '\n' |
         sed 's/}{/}\n{/g' | make_log killed.jsonl
     run report killed.jsonl
-    [[ $output == *"ended    killed by SIGSEGV, during cudnnCreate"* ]]
+    [[ $output == *"process  4711 on node7: python train.py, killed by SIGSEGV, during cudnnCreate"* ]]
 }
 
 @test "names of a part that were tried before the right one are not told as failures" {
@@ -140,7 +143,7 @@ report() { "$CMD" report "$@"; }
     stack_with 9.8.0 "$(failed libcudnn_graph.so.9.8.0 $facade)" "$(failed libcudnn_ops.so.9 $facade)" |
         sed 's|"asked_by_object":2|&,"asked_by":"/v/nvidia/cudnn/lib/libcudnn.so.9"|' | make_log log.jsonl
     run report log.jsonl
-    [[ $output == *"asked for in vain"*"libcudnn_ops.so.9 by $facade"* ]]
+    [[ $output == *"requests that failed"*"libcudnn_ops.so.9 by $facade"* ]]
     [[ $output != *libcudnn_graph.so.9.8.0* ]]
 }
 
@@ -349,12 +352,12 @@ golden() { # NAME
 }
 
 @test "a path is shortened, in the tree in its middle, whole with -v" {
-    stack_with 9.1.0 | sed 's|"/v/|"/data/'"$(printf 'a%.0s' {1..100})"'/venv/|g' | make_log log.jsonl
+    stack_with 9.8.0 "$ended" | sed 's|"/v/|"/data/'"$(printf 'a%.0s' {1..100})"'/venv/|g' | make_log log.jsonl
     report log.jsonl >narrow || true
-    grep -q '^    facade /data/\.\.\./venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0 wheel ' narrow
-    [[ $(grep 'aaaa' narrow) =~ ^"V = /data/"a+/venv ]] # that of the finding alone
+    grep -q '^    facade /data/\.\.\./venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.8\.0 wheel ' narrow
+    run -1 grep -c aaaa narrow
     report -v log.jsonl >whole || true
-    grep -q "^    facade /data/a\{100\}/venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0 " whole
+    grep -q "^    facade /data/a\{100\}/venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.8\.0 " whole
 }
 
 @test "-v: what happened, in time order" {
@@ -379,11 +382,11 @@ asks for libcudnn_ops.so.9 with dlopen"
     for ticks in '' '`' '```' '`````'; do
         stack_with 9.1.0 "{\"kind\":\"unobserved\",\"what\":\"x\",\"why\":\"y\\n$ticks\\n<b>@someone</b> ${ticks#\`}\"}" |
             make_log log.jsonl
-        fence=$ticks\`
-        [ "${#fence}" -ge 3 ] || fence='```'
         for form in "" -v; do
+            fence='```'
+            [ -z "$form" ] || [ "${#ticks}" -lt 3 ] || fence=$ticks\`
             report $form log.jsonl >text || true
-            grep -qF '<b>@someone</b>' text
+            [ -z "$form" ] || grep -qF '<b>@someone</b>' text
             report $form --markdown --color=always log.jsonl | diff <(echo "$fence" && cat text && echo "$fence") -
         done
     done
@@ -396,7 +399,7 @@ asks for libcudnn_ops.so.9 with dlopen"
     local form
     for form in -v --json --markdown --color=never; do
         run -1 --separate-stderr report --redact "$form" whichcudnn-*.jsonl
-        [[ $output == *"/mnt/home/user"[0-9]*"/nvidia/cudnn/lib/libcudnn.so.9"* || $form == --color=never ]]
+        [[ $output == *"/mnt/home/user"[0-9]*"/nvidia/cudnn/lib"* ]]
         [[ $output == *"whichcudnn-node1-4711-88.jsonl"* ]]
         [[ $output != *"/jdoe/"* && $output != *"node7.example"* ]]
     done
@@ -436,7 +439,8 @@ rank() { # RANK VERSION [LINE...]
     rank 7 9.1.0 '{"kind":"search","search":1,"object":2,"rule":"LD_LIBRARY_PATH","element":"/old"}'
     sed -i 's|"RANK=7"|&,"LD_LIBRARY_PATH=/old"|' rank7.jsonl
     run -1 --separate-stderr report rank*.jsonl
-    [[ $output == "error[runtime-too-old]: "*$'\nprocess     '*$'\nok: cuDNN 9.8.0 '*" in ranks 0-6 "* ]]
+    [[ $output == "cuDNN 9.1.0 "*$'\nerror[runtime-too-old]: '*$'\nprocess     '*$'\ncuDNN 9.8.0 '*$'\nok in ranks 0-6 '* ]]
+    [ "${#lines[@]}" -le 24 ]
     [[ $output == *"
 ranks 0-6 agree; rank 7 differs:
   LD_LIBRARY_PATH: /old, not none
@@ -444,10 +448,9 @@ ranks 0-6 agree; rank 7 differs:
   installation of libcudnn.so.9: wheel nvidia-cudnn-cu12 9.1.0.70, not wheel"*"
   version of libcudnn.so.9: 9.1.0, not 9.8.0
 "* ]]
-    is "$(grep -c '^libraries' <<<"$output")" 2 # one for each group
     is "$(report -v rank*.jsonl | grep -c '^libraries')" 8
     run -0 report rank[0-6].jsonl
-    [[ $output == "ok: cuDNN 9.8.0 "*" in ranks 0-6 "*$'\n\nranks 0-6 agree\n'* ]]
+    [[ $output == "cuDNN 9.8.0 "*$'\nok in ranks 0-6 '*$'\n\nranks 0-6 agree\n'* ]]
     run -1 report --html page.html rank*.jsonl
     [[ $(tr '\n' ' ' <page.html) == *"<title>"*"whichcudnn: error: "*"rank 7"*"</title>"*">error</span>: "*"; in rank 7"*">ok</span>: cuDNN 9.8.0"*" in ranks 0-6"*"rank 7 differs"* ]]
 }
@@ -462,7 +465,7 @@ ranks 0-6 agree; rank 7 differs:
     process_of 1003 1002 a
     process_of 1004 1001 b # that number, on another node
     run -0 report 100*.jsonl
-    [[ $output == "ok: cuDNN 9.8.0 "*" in 4 processes (python train.py): all ended"*$'\n\nnodes a, b agree\n'* ]]
+    [[ $output == "cuDNN 9.8.0 "*$'\nok in 4 processes (python train.py): all ended'*$'\n\nnodes a, b agree\n'* ]]
     is "$(sed -n '/^processes/,/^$/p' <<<"$output" | sed '1d; /^$/d; s/ (.*//')" "  node a
     process 1001
       process 1002
@@ -477,8 +480,9 @@ ranks 0-6 agree; rank 7 differs:
     for i in {1..50}; do sed "s/\"pid\":4711/\"pid\":$i/" one.jsonl >"whichcudnn-n-$i-1.jsonl"; done
     rm one.jsonl
     run -0 report .
-    [[ $output == "ok: cuDNN 9.8.0 "*" in 50 processes "*$'\n\nall 50 processes agree\n'* ]]
-    [[ $output == *"and 30 more (-v tells all)"* ]]
+    [[ $output == "cuDNN 9.8.0 "*$'\nok in 50 processes '*$'\n\nall 50 processes agree\n'* ]]
+    is "${#lines[@]}" 22 # and two blank ones
+    is "${lines[21]}" "and 34 more lines: report -v"
     run -0 report -v .
     is "$(grep -c '^    process ' <<<"$output")" 50
 }
@@ -501,7 +505,7 @@ ranks 0-6 agree; rank 7 differs:
     stack_with 9.1.0 | make_log ../temporary/whichcudnn-n-1-1.jsonl
     touch -d '+1 day' ../temporary/whichcudnn-n-1-1.jsonl # /tmp may hold a person's own
     run -1 --separate-stderr report
-    [[ $output == *"temporary/whichcudnn-n-1-1.jsonl ("* ]]
+    [[ $output == *"temporary/whichcudnn-n-1-1.jsonl"$'\n'* ]]
     stack_with 9.8.0 "$ended" | make_log whichcudnn-n-2-2.jsonl
     touch -d '+2 days' whichcudnn-n-2-2.jsonl
     run -0 report
@@ -543,7 +547,7 @@ ranks 0-6 agree; rank 7 differs:
     stack_with 9.1.0 | sed 's/"start_ticks":88/"start_ticks":89/' | make_log whichcudnn-b-2-2.jsonl
     echo "${process/\"start_ticks\":88/\"start_ticks\":90}" | make_log whichcudnn-c-3-3.jsonl
     run -1 report whichcudnn-a-1-1.jsonl whichcudnn-b-2-2.jsonl
-    is "$(grep -c '^libraries' <<<"$output")" 2
+    is "$(grep -c '^    process ' <<<"$output")" 2
     run -0 report whichcudnn-a-1-1.jsonl whichcudnn-c-3-3.jsonl
     run -1 report --json .
     echo "$output" >reports.json
@@ -564,7 +568,7 @@ ranks 0-6 agree; rank 7 differs:
     run -2 --separate-stderr report /etc/passwd good.jsonl missing.jsonl
     [[ $stderr == *"/etc/passwd: not a log of whichcudnn (line 1:"* ]]
     [[ $stderr == *"missing.jsonl: No such file or directory"* ]]
-    [[ $output == "ok: "* ]]
+    [[ $output == "cuDNN 9.8.0 "*$'\nok\n'* ]]
     mkdir none
     run -2 --separate-stderr report none
     [[ $stderr == *"no logs in this directory"* ]]
@@ -581,8 +585,8 @@ ranks 0-6 agree; rank 7 differs:
             <<<"$output"
         is "$output" ''
     done
-    [[ $(report log.jsonl | tr -s ' \n' ' ') == *"$spelled"* ]]
-    [[ $(report --markdown log.jsonl | tr -s ' \n' ' ') == *"$spelled"* ]]
+    [[ $(report -v log.jsonl | tr -s ' \n' ' ') == *"$spelled"* ]]
+    [[ $(report -v --markdown log.jsonl | tr -s ' \n' ' ') == *"$spelled"* ]]
     [[ $(report --html=/dev/stdout log.jsonl) == *"$spelled"* ]]
     is "$(report --json log.jsonl | jq -c '.. | objects | select(.why? == "x").what')" "$(jq -c . <<<"\"$hidden\"")"
 }
@@ -590,7 +594,7 @@ ranks 0-6 agree; rank 7 differs:
 @test "a log cannot give orders to the terminal" {
     stack_with 9.8.0 "$(printf '{"kind":"unobserved","what":"a\\u001b[31mred\\u0007","why":"%s"}' \
         'c1 \u009b bidi \u202e separator \u2028 del \u007f accent é')" | make_log log.jsonl
-    run report log.jsonl
+    run report -v log.jsonl
     [[ $output == *'a\x1b[31mred\x07: c1 \u009b bidi \u202e separator \u2028 del \x7f accent é'* ]]
     run -1 grep -P '\x1b|\x07|\xc2\x9b|\xe2\x80\xae' <<<"$output"
     cp log.jsonl $'evil\e[2J.jsonl'
@@ -615,7 +619,7 @@ ranks 0-6 agree; rank 7 differs:
     grep -q $'^\e\\[1;31merror\\[runtime-too-old]\e\\[0m: ' coloured
     is "$(sed 's/\x1b\[[0-9;]*m//g' coloured)" "$(cat plain)"
     # script gives it a terminal.
-    is "$(script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e\\[1;31m')" 2
+    is "$(script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e\\[1;31m')" 1
     is "$(NO_COLOR=1 script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e')" 0
     run -2 report --color=perhaps log.jsonl
 }
@@ -724,7 +728,7 @@ grows_with() { # SMALL LARGE [OPTION...]
     mkdir logs
     cp packed.gz logs/whichcudnn-node7-4711-1.jsonl.gz
     run -1 report logs
-    [[ ${lines[0]} == "error[runtime-too-old]: "* ]]
+    [[ ${lines[1]} == "error[runtime-too-old]: "* ]]
 }
 
 @test "a packed log is read up to a line that is longer than any record, and no further" {

@@ -197,7 +197,7 @@ END
         '[4,null,null,true]'
     validate_log whichcudnn-*.jsonl
     is "$(tail -n 1 whichcudnn-*.jsonl | jq -r .kind)" outcome
-    [[ $stderr == "whichcudnn: error["*"9.1.0"*"suggestion "*"9.8"*"log "*"$PWD/whichcudnn-n-"* ]]
+    [[ $stderr == "whichcudnn: cuDNN 9.1.0 "*$'\n'"whichcudnn: error["*"9.1.0"*"suggestion "*"9.8"*"log "*"$PWD/whichcudnn-n-"* ]]
     [[ $stderr == *$'\nprocess  '*", ended with status 4"$'\n'* && $stderr != *during* ]]
 }
 
@@ -224,12 +224,13 @@ END
     [[ $output == *"line 9 could not be read"* && $output == *"process  "*", exited 0"* ]]
 }
 
-@test "a healthy run is told in one line, quiet is quiet" {
+@test "a healthy run: which cuDNN, ok, the log; quiet is quiet" {
     make_child
     run -0 --separate-stderr run_it -- ./child fine :
     # shellcheck disable=SC2154 # of bats
-    is "${stderr_lines[0]}" "whichcudnn: ok: cuDNN 9.1.0 (/v/libcudnn.so.9) for _versions.so"
-    is "${#stderr_lines[@]}" 2
+    is "${stderr_lines[0]}" "whichcudnn: cuDNN 9.1.0 from /v for _versions.so"
+    is "${stderr_lines[1]}" "whichcudnn: ok"
+    is "${#stderr_lines[@]}" 3
     run -0 --separate-stderr run_it --quiet -- ./child sick :
     is "$output$stderr" ""
 }
@@ -239,8 +240,8 @@ END
     sed 's/RUN_PID/1/' sick | make_log whichcudnn-n-1-1.jsonl # an old one
     before=$(cat whichcudnn-n-1-1.jsonl)
     run -0 --separate-stderr run_it -- sh -c './child sick :; ./child fine :; :'
-    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 2
-    [[ $stderr == *"error["*"ok: "* ]]
+    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 3
+    [[ $stderr == "whichcudnn: cuDNN "*"error["*"whichcudnn: ok in "* ]]
     # The child itself wrote no log; how it ended is in those of its children, which end no worse.
     is "$(records outcome whichcudnn-*.jsonl | jq -c '[.pid == .child, .exit_status]' | sort -u)" '[false,0]'
     is "$(cat whichcudnn-n-1-1.jsonl)" "$before"
@@ -416,7 +417,7 @@ make_stopped() {
     run -127 run_it --log last/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; stopped/app"
     [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
     run -0 run_it --log well/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; [ -e none ] && stopped/app; true"
-    [[ $output == *"whichcudnn: ok: "* ]]
+    [[ $output == *"whichcudnn: ok"* ]]
     local script
     for script in 'if stopped/app; then echo; fi; echo' '[ -e none ] && stopped/app; echo' 'exit 0; stopped/app'; do
         run -0 run_it --log handled/ -- sh -c "$script"
@@ -615,7 +616,7 @@ real_shim() { cp "$SHIM" empty.so; }
     validate_log "$(the_log)"
     is "$(field process executable "$(the_log)")" "$PWD/host"
     is "$(field outcome exit_status "$(the_log)")" 0
-    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 1
+    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 2
     rm whichcudnn-*
     # A signal ends the last program: its log is kept, although it came to nothing.
     run -137 --separate-stderr run_it -- bash -c 'exec bash -c "kill -9 \$\$"'

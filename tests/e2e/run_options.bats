@@ -60,7 +60,7 @@ make_host() {
     for place in --log=/dev/null --quiet; do
         WHICHCUDNN_LOG=/dev/null run -1 --separate-stderr run_it "$place" --fail-on error \
             --verdict-file verdict --expect '>=9.8,<10' -- ./host version
-        [[ $(cat verdict) == "error: "*"9.8"* && $(cat verdict) != *log* ]]
+        [[ $(cat verdict) == "cuDNN 9.1.0 from "*"; error: "*"9.8"* && $(cat verdict) != *log* ]]
         [[ $place == --quiet && -z $stderr ]] ||
             [[ $stderr == *"error["*"9.1.0"*"9.8"* && $stderr != *"  log "* ]]
         is "$(find . -name '*.jsonl*' -o -name 'whichcudnn-*')" ''
@@ -166,9 +166,9 @@ END
     run -0 --separate-stderr run_it -- ./child told 'sleep 4; echo later >&2'
     # In the words that it is found with now: those of the log are no one's to believe.
     title=']: _versions.so got cuDNN 9.1.0'
-    is "$(grep -cF "$title" <<<"$stderr")" 1
-    # Before what came later; the end only refers to it.
-    [[ $stderr == *"$title"*"  suggestion "*"explain runtime-too-old"*later*whichcudnn* ]]
+    is "$(grep -c '^  got ' <<<"$stderr")" 1
+    # Before what came later; the end has its title alone.
+    [[ $stderr == *"$title"*"  suggestion "*"explain runtime-too-old"*later*"whichcudnn: cuDNN "*"$title"* ]]
 }
 
 @test "the shim is silent, for run says it; unless it was told to speak, or no log can be" {
@@ -178,11 +178,11 @@ END
     run -1 run_it --log /no/such/place/log -- printenv WHICHCUDNN_STDERR
     make_host
     WHICHCUDNN_STDERR=finding run -0 --separate-stderr run_it --expect 9.8 -- ./host version
-    is "$(grep -c 'error\[.*9\.1\.0' <<<"$stderr")" 1
-    [[ $stderr == *"error: told above (expectation-not-met)"*"log "* ]]
+    is "$(grep -c 'error\[.*9\.1\.0' <<<"$stderr")" 2
+    is "$(grep -c '^  got ' <<<"$stderr")" 1
+    [[ $stderr == *$'\nwhichcudnn: error[expectation-not-met]: '*$'\n  log '* ]]
     run -0 --separate-stderr run_it --expect 9.8 -- ./host version
     is "$(grep -c 'error\[' <<<"$stderr")" 1
-    [[ $stderr != *"told above"* ]]
     run -0 --separate-stderr run_it --quiet --expect 9.8 -- ./host version
     is "$stderr" ""
 }
@@ -190,13 +190,13 @@ END
 @test "processes that find the same are told once" {
     run -0 --separate-stderr run_it -- bash -c 'for i in 1 2 3; do ./child sick :; done; ./child fine :'
     is "$(grep -c 'error\[' <<<"$stderr")" 1
-    [[ $stderr == *$'\nprocesses   3: all killed'* && $stderr == *$'\nwhichcudnn: ok: '*" in process "* ]]
+    [[ $stderr == *$'\nprocesses   3: all killed'* && $stderr == *$'\nwhichcudnn: ok in process '* ]]
     rm whichcudnn-*
     run -0 --separate-stderr run_it -- bash -c \
         './child well "kill -9 \$\$"; for i in $(seq 9); do ./child fine :; done'
     [[ $stderr == *"whichcudnn: unexplained: it ended within cudnnCreate"*$'\n  process  '[0-9]*", killed"* ]]
-    is "$(grep -c '^whichcudnn: ok: .* in 9 processes' <<<"$stderr")" 1
-    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 2
+    is "$(grep -c '^whichcudnn: ok in 9 processes' <<<"$stderr")" 1
+    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 3
     [[ $stderr == *"  log      $PWD (10 logs)" ]]
 }
 
@@ -208,13 +208,13 @@ END
         is "$(wc -l <verdict)" 1
         cat verdict
     }
-    [[ $(verdict -- ./child sick :) == "error: "*"9.1.0"*"; suggestion: "*"9.8"*"; log: $PWD/whichcudnn-n-"*.jsonl ]]
-    [[ $(verdict -- ./child sick 'kill -9 $$') == "error: "*"; ended killed by SIGKILL, during cudnnCreate; log: "* ]]
-    [[ $(verdict -- ./child fine :) == "ok: cuDNN 9.1.0 (/v/libcudnn.so.9) for _versions.so; log: "* ]]
+    [[ $(verdict -- ./child sick :) == "cuDNN 9.1.0 from "*" for _versions.so; error: "*"9.1.0"*"; suggestion: "*"9.8"*"; log: $PWD/whichcudnn-n-"*.jsonl ]]
+    [[ $(verdict -- ./child sick 'kill -9 $$') == *"; error: "*"; ended killed by SIGKILL, during cudnnCreate; log: "* ]]
+    [[ $(verdict -- ./child fine :) == "ok: cuDNN 9.1.0 from /v for _versions.so; log: "* ]]
     is "$(WHICHCUDNN_SHIM=$SHIM verdict -- true)" "not observed: no cuDNN was loaded or asked for"
     is "$(PATH=$(getconf PATH) verdict -- no-such-command-anywhere)" "no-such-command-anywhere: No such file or directory"
     # Of several processes the worst one.
-    [[ $(verdict -- bash -c './child well :; ./child sick :; ./child well :') == "error: "* ]]
+    [[ $(verdict -- bash -c './child well :; ./child sick :; ./child well :') == "cuDNN 9.1.0 "*"; error: "* ]]
 }
 
 @test "--verdict-file: escaped, cut where a pod's message is cut, and no reason to fail" {

@@ -185,7 +185,7 @@ END
     rm -rf env
     make_environment 9.9.0 '>=9.8'
     run -0 --separate-stderr scan --color=never env
-    [[ $output == *"ok: cuDNN 9.9.0 "* && $output != *finding* ]]
+    [[ $output == *$'\ncuDNN 9.9.0 from '*$'\nok\n'* && $output != *finding* ]]
     VIRTUAL_ENV=$PWD/env run -0 scan --color=never
     [[ $output == "scan of $PWD/env: "* ]]
 }

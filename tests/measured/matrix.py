@@ -116,10 +116,9 @@ class Cell:
         return str(self.status) if self.status else ""
 
     def told_by_run(self):
-        """What the answer at its end begins with: of what was told before then it has the name."""
-        told = re.findall(r"^(?:whichcudnn: )?(error|warning)(: told above \(|\[)([\w-]+)", self.err, re.M)
-        above = [i for i, (_, how, _) in enumerate(told) if "above" in how]
-        told = [(severity, name) for severity, _, name in told[above[0] if above else 0:]]
+        """What the answer at its end begins with, behind which cuDNN it was."""
+        answer = re.split(r"^whichcudnn: (?:no )?cuDNN ", self.err, maxsplit=1, flags=re.M)[-1]
+        told = re.findall(r"^(?:whichcudnn: )?(error|warning)\[([\w-]+)", answer, re.M)
         silent = re.search(r"^(?:whichcudnn: )?(unexplained|not observed)\b", self.err, re.M)
         return first([{"severity": s, "id": i} for s, i in told], silent[1] if silent else "ok")
 

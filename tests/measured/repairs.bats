@@ -44,7 +44,7 @@ tried_and_done() {
     run -0 --separate-stderr "$WHICHCUDNN" fix --try --apply --yes -- "$@"
     run -0 --separate-stderr "$WHICHCUDNN" run --fail-on=warning -- "$@"
     [ "$output" = "$output_then" ]
-    [[ $stderr == "whichcudnn: ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2"* ]]
+    [[ $stderr == "whichcudnn: cuDNN 9.8.0 from "*" (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2"*"whichcudnn: ok"* ]]
 }
 
 # tried_and_set DIRECTORY OUTPUT SAYS COMMAND...: by --try, after which all is as it was, and by what that
@@ -273,7 +273,7 @@ END
     [ "$typed" = "uv pip install --python $PWD/venv/bin/python 'nvidia-cudnn-cu12>=8.8,<9' && \
 export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
     typed_repairs 8907 venv/bin/python main.py
-    [[ $stderr == "whichcudnn: ok: cuDNN 8.9.7 (nvidia-cudnn-cu12) for cupy-cuda12x 13.6.0"* ]]
+    [[ $stderr == "whichcudnn: cuDNN 8.9.7 from "*" (nvidia-cudnn-cu12) for cupy-cuda12x 13.6.0"*"whichcudnn: ok"* ]]
 }
 
 # As TensorFlow and PyTorch in one environment, one for CUDA 12, one for CUDA 13: each had a repair that broke the other.

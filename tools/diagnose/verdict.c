@@ -3,9 +3,10 @@
 #include "verdict.h"
 
 #include "core/demand/words.h"
+#include "core/knowledge/programs.h"
 #include "cudnn_knowledge.inc" /* made by core/data/generate_knowledge.py */
 
-enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 8 };
+enum { NAMED = 3, SENTENCES_MOST = 8, NUMBERED_MAJOR = 7 };
 
 /* ---- how it ended ---- */
 
@@ -172,69 +173,105 @@ static void add_known(struct writing *w, const char *sentence) {
         w->known[w->out->known.n++] = sentence;
 }
 
-/* "tensorflow 2.15", "libhost.so" */
-static const char *format_host(struct wc_case *c, const struct wc_object *o) {
-    const char *name = o->r.framework ? o->r.framework : o->r.installation;
-
-    if (!name)
-        return wc_format_name(c, wc_path_of(o));
-    return wc_format(c, "%s%s%s", name, o->r.installation_version ? " " : "",
-                     o->r.installation_version);
-}
-
 struct names {
-    const char *p[HOSTS_NAMED + 1];
-    size_t n;
+    const char *p[NAMED];
+    size_t n, more;
 };
 
-static const char *join(struct wc_case *c, const struct names *names) {
+static void note_name(struct names *names, const char *name) {
+    if (!name || WC_ANY(other, *names, wc_str_same(*other, name)))
+        return;
+    if (names->n < NAMED)
+        names->p[names->n++] = name;
+    else
+        names->more++;
+}
+
+static const char *join(struct wc_case *c, const struct names *names, const char *separator) {
     const char *list = names->n ? names->p[0] : NULL;
 
     for (size_t i = 1; i < names->n; i++)
-        list = wc_format(c, "%s, %s", list, names->p[i]);
-    return list;
+        list = wc_format(c, "%s%s%s", list, separator, names->p[i]);
+    return names->more ? wc_format(c, "%s and %zu more", list, names->more) : list;
 }
 
-static void note_name(struct names *names, const char *name) {
-    bool is_there = WC_ANY(other, *names, wc_str_same(*other, name));
+/* Up to cuDNN 7 frameworks print numbers: "runtime CuDNN library: 5005 (compatibility version
+ * 5000)". */
+static const char *format_release(struct wc_case *c, const struct wc_object *o) {
+    const struct wc_range own = wc_own_range(o);
+    const struct wc_range r = o->r.role == WC_role_FACADE ? wc_runtime_of(c->d->s, o).range : own;
+    const char *release = wc_format_range(c, r);
 
-    if (!is_there && names->n < sizeof names->p / sizeof *names->p)
-        names->p[names->n++] = name;
+    if (!wc_ranges_meet(own, r)) /* cudnnGetVersion has the number of a part */
+        return wc_format(c, "%s (facade %s)", release, wc_format_range(c, own));
+    if (!wc_version_known(r.low) || r.low.major > NUMBERED_MAJOR || r.low.patch < 0 ||
+        !wc_str_same(release, wc_format_version(c, r.low)))
+        return release;
+    return wc_format(c, "%s (%ju, compatible with %ju)", release, wc_version_to_number(r.low),
+                     wc_compatibility_number(r.low));
 }
 
-/* A host may need the parts and no facade (oneflow 0.9). */
-static const char *format_cudnn(struct wc_case *c, const struct wc_object *o) {
-    const bool facade = o->r.role == WC_role_FACADE;
-    const char *from = o->r.installation ? o->r.installation
-                       : facade          ? wc_path_of(o)
-                                         : wc_directory_of(c, o);
+/* Those that use it. A Python interpreter opens it for a package (PyTorch preloads it by ctypes):
+ * its script is named only where nothing else is. */
+static struct names hosts_of(struct wc_case *c, const struct wc_object *library) {
+    struct names hosts = {.n = 0};
 
-    return wc_format(c, facade ? "cuDNN %s (%s)" : "parts of cuDNN %s (%s)",
-                     wc_format_range(c, facade ? wc_runtime_of(c->d->s, o).range : wc_own_range(o)),
-                     from);
+    for (int scripted = 0; scripted < 2 && !hosts.n; scripted++)
+        WC_EACH(use, c->d->uses)
+            if ((use->library == library || wc_facade_of(c->d->s, use->library) == library) &&
+                wc_program_is(wc_path_of(use->host), WC_PROGRAM_LIBRARY) == scripted)
+                note_name(&hosts, wc_format_who(c, use->host));
+    if (!hosts.n && library->r.asked_by)
+        note_name(&hosts, wc_format_asker(c, library->r.asked_by));
+    return hosts;
 }
 
-/* "cuDNN 9.8.0 (nvidia-cudnn-cu12) for tensorflow 2.15" */
-static const char *format_fit(struct wc_case *c) {
+/* "cuDNN 9.8.0 from /v/nvidia/cudnn/lib (nvidia-cudnn-cu12) for tensorflow 2.15". A host may need
+ * the parts and no facade (oneflow 0.9). */
+static const char *format_copy(struct wc_case *c, const struct wc_object *o) {
+    const struct names hosts = hosts_of(c, o);
+    const char *directory = wc_directory_of(c, o); /* a lock has none */
+    const char *whose = o->r.installation ? wc_format_name(c, o->r.installation)
+                        : o->r.installation_kind == WC_installation_kind_DIRECTORY ? "in no package"
+                                                                                   : NULL;
+
+    return wc_format(c, "%scuDNN %s%s%s%s%s%s%s%s%s",
+                     o->r.role == WC_role_FACADE ? "" : "parts of ", format_release(c, o),
+                     directory ? " from " : "", directory, whose ? " (" : "", whose,
+                     whose ? ")" : "", o->r.mapped ? "" : ", unloaded again",
+                     hosts.n ? " for " : "", join(c, &hosts, ", "));
+}
+
+static const struct wc_failure *last_failure(const struct wc_stack *s, bool lookup);
+
+/* "no cuDNN was loaded for train.py" */
+static const char *format_none(struct wc_case *c) {
     const struct wc_stack *s = c->d->s;
-    const bool has_facade = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
-    struct names copies = {.n = 0}, hosts = {.n = 0};
-    bool more;
+    const struct wc_failure *failure = last_failure(s, false);
+    struct names hosts = {.n = 0};
 
-    WC_EACH(o, s->objects) {
-        if (wc_is_cudnn(o) && o->r.mapped && (o->r.role == WC_role_FACADE || !has_facade)) {
-            if (copies.n <= FACADES_NAMED)
-                note_name(&copies, format_cudnn(c, o));
-        } else if (wc_wants_cudnn(o) && o->r.mapped) {
-            note_name(&hosts, format_host(c, o));
-        }
-    }
-    if (!copies.n)
-        return "no cuDNN was loaded, and none was asked for in vain";
-    more = hosts.n > HOSTS_NAMED;
-    hosts.n -= more;
-    return wc_format(c, "%s%s%s%s", join(c, &copies), hosts.n ? " for " : "", join(c, &hosts),
-                     more ? " and others" : "");
+    WC_EACH(o, s->objects)
+        if (wc_wants_cudnn(o) && o->r.mapped)
+            note_name(&hosts, wc_format_who(c, o));
+    if (!hosts.n && failure && failure->r.caller)
+        note_name(&hosts, wc_format_caller(c, failure));
+    return wc_format(c, "no cuDNN %s%s%s", s->replayed ? "is found" : "was loaded",
+                     hosts.n ? " for " : "", join(c, &hosts, ", "));
+}
+
+/* A line for each copy: what is mapped, else what was; a facade, else its parts. */
+static struct names find_copies(struct wc_case *c) {
+    struct names copies = {.n = 0};
+
+    for (int pass = 0; pass < 4 && !copies.n; pass++)
+        WC_EACH(o, c->d->s->objects)
+            if (wc_is_cudnn(o) && o->r.mapped == (pass < 2) &&
+                (o->r.role == WC_role_FACADE) == (pass % 2 == 0))
+                note_name(&copies, format_copy(c, o));
+    if (copies.more)
+        copies.p[NAMED - 1] = wc_format(c, "%s; and %zu more", copies.p[NAMED - 1], copies.more);
+    copies.more = 0;
+    return copies;
 }
 
 static const char *format_end(struct wc_case *c, const struct wc_outside *outside) {
@@ -306,15 +343,10 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
     const struct wc_stack *s = w->s;
     const struct wc_failure *request = last_failure(s, false), *lookup = last_failure(s, true);
     const struct wc_call *call = last_bad_call(s);
-    bool cudnn = WC_ANY(o, s->objects, wc_is_cudnn(o));
 
     w->out->text = w->out->died ? wc_format(c, "it %s, and nothing that was seen explains it",
                                             format_end(c, outside))
                                 : "a request failed, and nothing that was seen explains it";
-    if (cudnn)
-        add_known(w, wc_format(c, "it had %s", format_fit(c)));
-    else if (!(w->out->limits & BLIND))
-        add_known(w, "no cuDNN was loaded");
     WC_EACH(message, s->outcome.printed)
         add_known(w, *message);
     WC_EACH(o, s->objects)
@@ -363,13 +395,9 @@ static unsigned blocking_of(const struct wc_conclusion *c, enum wc_end end) {
 static void write_not_observed(struct wc_case *c, const struct wc_findings *f,
                                const struct wc_outside *outside, struct wc_conclusion *out) {
     const struct wc_finding_record *driver = WC_FIRST(r, *f, wc_str_same(r->id, "driver-missing"));
-    const struct wc_stack *s = c->d->s;
-    bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
 
-    out->text = reason_for_nothing(s, outside, out->blocking);
-    if (cudnn)
-        out->text = wc_format(c, "%s; as far as it was seen: %s", out->text, format_fit(c));
-    else if (driver && driver->title && !out->concerned && !out->blocking)
+    out->text = reason_for_nothing(c->d->s, outside, out->blocking);
+    if (driver && driver->title && !out->concerned && !out->blocking)
         out->text = wc_format(c, "%s; %s", out->text, driver->title);
 }
 
@@ -397,16 +425,31 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
     return f->n ? WC_verdict_NOTES : WC_verdict_OK;
 }
 
+static struct wc_strings kept(struct wc_arena *memory, const char *const *list, size_t n) {
+    const char **p = n ? wc_arena_take(memory, n * sizeof *p) : NULL;
+
+    if (p)
+        wc_mem_copy(p, list, n * sizeof *p);
+    return (struct wc_strings){p, p ? n : 0};
+}
+
 static void write_text(const struct wc_stack *s, const struct wc_findings *f,
                        const struct wc_outside *outside, struct wc_arena *memory,
                        struct wc_conclusion *out) {
-    struct wc_diagnosis d = {.s = s, .scratch = memory};
+    struct wc_findings none = {.n = 0};
+    struct wc_diagnosis d = {.s = s, .scratch = memory, .out = &none};
     struct wc_case c = {.d = &d};
     struct writing w = {.s = s, .memory = memory, .out = out};
+    struct names copies;
 
+    wc_find_uses(&d);
+    copies = find_copies(&c);
+    if (!copies.n && out->verdict != WC_verdict_NOT_OBSERVED && !(out->limits & BLIND))
+        note_name(&copies, format_none(&c));
+    out->copies = kept(memory, copies.p, copies.n);
     switch (out->verdict) {
     case WC_verdict_OK:
-        out->text = format_fit(&c);
+        out->text = join(&c, &copies, "; ");
         break;
     case WC_verdict_UNEXPLAINED:
         write_unexplained(&w, &c, outside);
@@ -417,12 +460,7 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
     default:
         out->text = out->finding->title ? out->finding->title : out->finding->id;
     }
-    if (!out->known.n)
-        return;
-    const char **kept = wc_arena_take(memory, sizeof w.known);
-    if (kept)
-        wc_mem_copy(kept, w.known, sizeof w.known);
-    out->known = (struct wc_strings){kept, kept ? out->known.n : 0};
+    out->known = kept(memory, w.known, out->known.n);
 }
 
 void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,

@@ -27,9 +27,11 @@ struct wc_conclusion {
     bool concerned;    /* cuDNN, a host, a framework, or a request for one */
     const struct wc_finding_record *finding; /* whose word it is; NULL: of none */
     /* Below: NULL where no memory was given. */
-    const char *text;        /* the sentence behind the word of the verdict */
-    struct wc_strings known; /* what is known of an unexplained end, each a sentence */
-    const char *next;        /* what to do then */
+    struct wc_strings copies; /* each copy of cuDNN: which, from where, whose, for whom; or that
+                               * there was none, where that is known */
+    const char *text;         /* the sentence behind the word of the verdict */
+    struct wc_strings known;  /* what is known of an unexplained end, each a sentence */
+    const char *next;         /* what to do then */
 };
 
 /* memory: for the texts; NULL: none are wanted. */

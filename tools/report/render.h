@@ -51,6 +51,11 @@ void render_summary(struct layout *l, const struct summary *s, const struct summ
 char *render_summary_text(const struct summary *s, const struct summary_row *row);
 
 /* Parts of these. */
+/* A line for each copy of cuDNN that `last` has not, the report before it. before: as below. */
+void render_copies(struct layout *l, const struct report *r, const char *before,
+                   const struct report *last);
+/* The verdict below them, of an ok that word alone; who: the processes that it is of, or NULL. */
+void render_verdict(struct layout *l, const struct report *r, const char *before, const char *who);
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */
 /* What is known where nothing explains it, and what to do. */
 void render_known(struct layout *l, const struct report *r);

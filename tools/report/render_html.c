@@ -178,7 +178,11 @@ static void put_report(FILE *to, const struct report *r, size_t n) {
     struct sink sink;
 
     fprintf(to, "<article id=\"p%zu\" data-verdict=\"%s\">\n", n + 1, verdict_word(r));
-    html(to, "<div class=\"verdict %s\"><h1>%s</h1>", verdict_word(r), text);
+    html(to, "<div class=\"verdict %s\">", verdict_word(r));
+    WC_EACH(copy, r->conclusion.copies)
+        if (r->conclusion.verdict != WC_verdict_OK) /* whose text they are */
+            html(to, "<p>%s</p>", *copy);
+    html(to, "<h1>%s</h1>", text);
     if (r->conclusion.finding && report_fixes(r, r->findings.p)->n > 0)
         put_fix(to, &report_fixes(r, r->findings.p)->p[0], "p");
     fputs("</div>\n", to);

@@ -5,56 +5,35 @@
 #include "tools/util/layout.h"
 
 #define DIFFERENCES_TOLD 5
-#define PROCESSES_TOLD 20
-#define GROUPS_TOLD 12
-
-static size_t at_most(const struct layout *l, size_t n, size_t most) {
-    return l->whole || n < most ? n : most;
-}
-
-static void print_left_out(struct layout *l, int indent, size_t all, size_t told) {
-    if (all > told)
-        fprintf(l->to, "%*sand %zu more (-v tells all)\n", indent, "", all - told);
-}
+#define ROWS_TOLD 12
 
 static void print_differences(struct layout *l, const struct merged *m, size_t group) {
     const struct comparison *c = &m->groups[group].differences;
-    size_t told = at_most(l, c->n, DIFFERENCES_TOLD);
+    const size_t told = l->whole || c->n < DIFFERENCES_TOLD ? c->n : DIFFERENCES_TOLD;
 
     for (size_t i = 0; i < told; i++) {
         OWNED char *text = difference_text(&c->p[i]);
         layout_row(l, 2, 4, "%s", text);
     }
-    print_left_out(l, 2, c->n, told);
+    if (c->n > told)
+        layout_row(l, 2, 4, "and %zu more", c->n - told);
     if (c->n == 0)
         layout_row(l, 2, 4, "in what was found about it, not in its libraries");
 }
 
 /* Who agrees and what differs. */
 static void print_agreement(struct layout *l, const struct merged *m) {
-    size_t told = at_most(l, m->group_count, GROUPS_TOLD);
-
-    for (size_t g = m->group_count > 1 ? 1 : 0; g < told; g++) {
+    for (size_t g = m->group_count > 1 ? 1 : 0; g < m->group_count; g++) {
         OWNED char *text = merged_agreement(m, g);
         layout_row(l, 0, 2, "%s%s", text, g > 0 ? ":" : "");
         if (g > 0)
             print_differences(l, m, g);
     }
-    print_left_out(l, 0, m->group_count, told);
-}
-
-/* Nothing of a normal end. */
-static void add_ending(struct layout *l, const struct report *r) {
-    const struct wc_stack *s = &r->source->stack;
-
-    if (s->has_outcome && r->ending)
-        layout_together(l, "(ended %s)", r->ending);
-    else if (r->source->type == SOURCE_LOG && !s->has_summary)
-        layout_together(l, "(no end in the log)");
 }
 
 static void print_process(struct layout *l, const struct merged_process *p) {
-    const struct wc_strings *arguments = &p->report->source->stack.process.arguments;
+    const struct wc_stack *s = &p->report->source->stack;
+    const struct wc_strings *arguments = &s->process.arguments;
     int indent = 4 + 2 * (p->depth < 16 ? p->depth : 16);
 
     layout_line(l, indent, indent + 4);
@@ -66,21 +45,21 @@ static void print_process(struct layout *l, const struct merged_process *p) {
         layout_words(l, "(%s%s%s):", arguments->p[0], arguments->n > 1 ? " " : "",
                      arguments->n > 1 ? arguments->p[1] : "");
     layout_words(l, "%s", wc_enum_word_raw(WC_ENUM_verdict, p->report->conclusion.verdict));
-    add_ending(l, p->report);
+    if (s->has_outcome && p->report->ending) /* of a normal end nothing */
+        layout_together(l, "(ended %s)", p->report->ending);
+    else if (p->report->source->type == SOURCE_LOG && !s->has_summary)
+        layout_together(l, "(no end in the log)");
     layout_end(l);
 }
 
 /* By node, rank and who started whom. */
 static void print_processes(struct layout *l, const struct merged *m) {
-    size_t told = at_most(l, m->n, PROCESSES_TOLD);
-
     fputs("\nprocesses\n", l->to);
-    for (size_t i = 0; i < told; i++) {
+    for (size_t i = 0; i < m->n; i++) {
         if (i == 0 || !wc_str_same(m->p[i].node, m->p[i - 1].node))
             layout_row(l, 2, 4, "node %s", m->p[i].node ? m->p[i].node : "not known");
         print_process(l, &m->p[i]);
     }
-    print_left_out(l, 2, m->n, told);
 }
 
 static void print_report(struct layout *l, const struct merged *m, const struct merged_process *p) {
@@ -90,8 +69,7 @@ static void print_report(struct layout *l, const struct merged *m, const struct 
     layout_line(l, 0, 4);
     layout_painted(l, g->who, PAINT_BOLD);
     if (g->n > 1)
-        layout_words(l, "(%s process %lld)", l->whole ? "of these," : "shown by",
-                     (long long)p->report->source->pid);
+        layout_words(l, "(of these, process %lld)", (long long)p->report->source->pid);
     layout_end(l);
     render_text(l, p->report);
 }
@@ -101,23 +79,25 @@ static void print_job(struct layout *l, const struct merged *m) {
     struct summary s;
 
     summary_make(&s, m);
-    render_summary(l, &s, &(struct summary_view){.most = at_most(l, s.n, GROUPS_TOLD)});
+    render_summary(l, &s,
+                   &(struct summary_view){.most = l->whole || s.n < ROWS_TOLD ? s.n : ROWS_TOLD});
     summary_end(&s);
     putc('\n', l->to);
 }
 
-void render_merged(struct layout *l, const struct merged *m) {
-    size_t told = at_most(l, m->group_count, GROUPS_TOLD);
+static void print_all(struct layout *l, const void *what) {
+    const struct merged *m = what;
 
-    if (m->n == 1) {
-        render_text(l, m->p[0].report);
-        return;
-    }
     print_job(l, m);
     print_agreement(l, m);
     print_processes(l, m);
     for (size_t i = 0; l->whole && i < m->n; i++)
         print_report(l, m, &m->p[i]);
-    for (size_t g = 0; !l->whole && g < told; g++)
-        print_report(l, m, &m->p[m->groups[g].members[0]]);
+}
+
+void render_merged(struct layout *l, const struct merged *m) {
+    if (m->n == 1)
+        render_text(l, m->p[0].report);
+    else
+        layout_screen(l, print_all, m);
 }

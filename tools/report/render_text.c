@@ -25,6 +25,28 @@ void render_verdict_words(struct layout *l, const struct report *r) {
     layout_words(l, "%s", c->text ? c->text : "there was no memory for more words");
 }
 
+void render_copies(struct layout *l, const struct report *r, const char *before,
+                   const struct report *last) {
+    WC_EACH(copy, r->conclusion.copies)
+        if (!last || !WC_ANY(same, last->conclusion.copies, strcmp(*same, *copy) == 0))
+            layout_row(l, 0, 4, "%s%s", before, *copy);
+}
+
+void render_verdict(struct layout *l, const struct report *r, const char *before, const char *who) {
+    const bool ok = r->conclusion.verdict == WC_verdict_OK;
+
+    layout_line(l, 0, 4);
+    if (before)
+        layout_words(l, "%.*s", (int)strlen(before) - 1, before);
+    if (ok)
+        layout_painted(l, "ok", PAINT_OK);
+    else
+        render_verdict_words(l, r);
+    if (ok && who)
+        layout_words(l, "in %s", who);
+    layout_end(l);
+}
+
 void render_known(struct layout *l, const struct report *r) {
     const struct wc_conclusion *c = &r->conclusion;
 
@@ -32,18 +54,6 @@ void render_known(struct layout *l, const struct report *r) {
         layout_fact(l, "known", "%s", *sentence);
     if (c->next)
         layout_fact(l, "next", "%s", c->next);
-}
-
-static void print_limits(struct layout *l, const struct report *r) {
-    unsigned limits = r->conclusion.limits;
-
-    if (!limits)
-        return;
-    layout_key(l, "limits");
-    for (unsigned i = 1; i < WC_limit_COUNT; i++)
-        if (limits & 1u << i)
-            layout_words(l, "%s%s", wc_limit_text((enum wc_limit)i), limits >> i > 1 ? ";" : "");
-    layout_end(l);
 }
 
 char *render_verdict_text(const struct report *r) {
@@ -56,38 +66,40 @@ char *render_verdict_text(const struct report *r) {
 
 /* ---- where it comes from ---- */
 
-static void print_process(struct layout *l, const struct report *r) {
-    const struct wc_process_record *p = &r->source->stack.process;
+/* "30555 on vm: python train.py, exited 1" */
+static char *process_of(const struct report *r) {
+    static const char with[] = "with status ";
+    char text[1024];
+    struct wc_text t;
+    bool exited = r->ending && wc_str_starts(r->ending, with);
+    OWNED char *ending = r->ending && (exited || strcmp(r->ending, "normally") == 0)
+                             ? must_format("%s %s", exited ? "exited" : "ended",
+                                           exited ? r->ending + sizeof(with) - 1 : r->ending)
+                             : must_copy(r->ending);
 
-    layout_key(l, "process");
-    if (r->source->pid > 0)
-        layout_words(l, "%lld%s%s%s", (long long)r->source->pid, p->node ? " on " : "", p->node,
-                     p->arguments.n > 0 || p->executable ? ":" : "");
-    WC_EACH(argument, p->arguments)
-        layout_word(l, *argument);
-    if (p->arguments.n == 0)
-        layout_word(l, p->executable);
-    layout_end(l);
+    if (r->source->type == SOURCE_LOCK)
+        return NULL;
+    wc_text_begin(&t, text, sizeof(text));
+    wc_finding_process(&t, r->source->pid, &r->source->stack.process, ending);
+    return must_copy(text);
 }
 
-static void print_origin(struct layout *l, const struct report *r) {
+/* With a finding the process stands below that, and nothing is said to be well. */
+static void print_origin(struct layout *l, const struct report *r, bool found) {
     const struct source *s = r->source;
-    bool told = r->conclusion.finding; /* with the first finding */
+    OWNED char *process = found ? NULL : process_of(r);
 
-    if (told)
-        putc('\n', l->to);
-    if (!told && s->stack.has_process && s->type != SOURCE_LOCK)
-        print_process(l, r);
-    if (!told && r->ending)
-        layout_fact(l, "ended", "%s", r->ending);
+    if (process && *process)
+        layout_fact(l, "process", "%s", process);
     render_known(l, r);
-    print_limits(l, r);
-    if (s->stack.outcome.reason && told)
-        layout_fact(l, "mind", "%s", s->stack.outcome.reason);
-    layout_key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
-    layout_word(l, s->path);
-    layout_words(l, "(%zu records)", s->records);
-    layout_end(l);
+    for (unsigned i = 1; i < WC_limit_COUNT; i++)
+        if (r->conclusion.limits & 1u << i && (!found || l->whole))
+            layout_fact(l, "limit", "%s", wc_limit_text((enum wc_limit)i));
+    if (s->stack.outcome.reason && found)
+        layout_fact(l, "note", "%s", s->stack.outcome.reason);
+    if (!found || l->whole)
+        layout_fact(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type),
+                    "%s (%zu records)", s->path, s->records);
     WC_EACH(gap, r->gaps)
         layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", *gap);
 }
@@ -117,39 +129,25 @@ static void print_facts(struct layout *l, const struct wc_finding_record *f) {
     }
 }
 
-/* Their process is told once. */
-static void print_findings(struct layout *l, const struct report *r, bool whole) {
-    static const char with[] = "with status "; /* "exited 1" */
-    char process[1024];
-    struct wc_text t;
-    bool exited = r->ending && wc_str_starts(r->ending, with);
-    OWNED char *ending = r->ending && (exited || strcmp(r->ending, "normally") == 0)
-                             ? must_format("%s %s", exited ? "exited" : "ended",
-                                           exited ? r->ending + sizeof(with) - 1 : r->ending)
-                             : must_copy(r->ending);
-    struct wc_finding_view view = {.stack = &r->source->stack};
-    bool told = r->conclusion.finding && r->source->type != SOURCE_LOCK;
+/* The first, with its process, and the titles of the others; with l->whole all of each. */
+static void print_findings(struct layout *l, const struct report *r, bool found) {
+    OWNED char *process = process_of(r);
 
-    wc_text_begin(&t, process, sizeof(process));
-    wc_finding_process(&t, r->source->pid, &r->source->stack.process, ending);
     for (size_t i = 0; i < r->findings.n; i++) {
-        const struct wc_finding_record *f = &r->findings.p[i];
-        if (i > 0)
+        const bool first = i == 0 && found;
+        const struct wc_finding_view view = {
+            .stack = &r->source->stack,
+            .process = first ? process : NULL,
+            .log = first && !l->whole && r->source->type == SOURCE_LOG ? r->source->path : NULL,
+            .lines = l->whole ? 0
+                     : first  ? WC_FINDING_LINES + 1 /* that of the log */
+                              : 1};
+        if (i > 0 && l->whole)
             putc('\n', l->to);
-        view.process = i == 0 && told ? process : NULL;
-        render_finding(l->to, r, f, view, l->colour);
-        if (whole)
-            print_facts(l, f);
+        render_finding(l->to, r, &r->findings.p[i], view, l->colour);
+        if (l->whole)
+            print_facts(l, &r->findings.p[i]);
     }
-}
-
-static void print_unobserved(struct layout *l, const struct wc_stack *s) {
-    if (s->unobserved.n > 0)
-        fputs("\nnot observed\n", l->to);
-    WC_EACH(u, s->unobserved)
-        layout_row(l, 2, 4, "%s: %s%s%s%s", u->r.what ? u->r.what : "something",
-                   u->r.why ? u->r.why : "?", u->r.path ? " (" : "", u->r.path,
-                   u->r.path ? ")" : "");
 }
 
 /* ---- what happened when ---- */
@@ -176,26 +174,28 @@ static void print_timeline(struct layout *l, const struct report *r) {
     timeline_end(&t);
 }
 
-void render_text(struct layout *l, const struct report *r) {
-    bool found = r->conclusion.finding;
+static void print_report(struct layout *l, const void *what) {
+    const struct report *r = what;
+    const struct wc_finding_record *first = r->conclusion.finding;
+    const bool found = first && (l->whole || !report_is_notice(first));
 
-    if (found) {
-        print_findings(l, r, l->whole);
-    } else {
-        layout_line(l, 0, 4);
-        render_verdict_words(l, r);
-        layout_end(l);
-    }
-    print_origin(l, r);
-    render_tree(l, r);
-    if (!found && r->findings.n > 0) {
-        putc('\n', l->to);
-        print_findings(l, r, l->whole);
-    }
-    print_unobserved(l, &r->source->stack);
+    render_copies(l, r, "", NULL);
+    if (found)
+        print_findings(l, r, found);
+    else if (!first)
+        render_verdict(l, r, NULL, NULL);
+    print_origin(l, r, found);
+    if (!found)
+        print_findings(l, r, found);
+    if (!found || l->whole)
+        render_tree(l, r);
     if (l->whole) {
         print_timeline(l, r);
         fputs("\neverything that is known, as in --json\n", l->to);
         json_print(l->to, render_json(r));
     }
+}
+
+void render_text(struct layout *l, const struct report *r) {
+    layout_screen(l, print_report, r);
 }

@@ -6,6 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "core/demand/words.h"
+#include "core/knowledge/programs.h"
 #include "core/names/names.h"
 #include "library.h"
 #include "render.h"
@@ -23,6 +25,7 @@ struct tree {
     const struct wc_object **asker; /* of each object; NULL: not known */
     struct pair *bound;             /* hosts and targets, sorted */
     bool *shown;                    /* one for each object */
+    struct wc_case words;
 };
 
 /* Columns of a line; what it goes on with stands two further. */
@@ -63,16 +66,19 @@ static void add_asker(const struct tree *t, const struct wc_object_record *o, in
 
 #define VERSION_ROOM 12 /* columns that nearly every version fits in */
 
-static void print_object(const struct tree *t, size_t i, int depth) {
+static void print_object(struct tree *t, size_t i, int depth) {
     const struct wc_object_record *o = &t->s->objects.p[i].r;
     OWNED char *rule = library_rule(library_search(t->s, o), t->l->whole);
     OWNED char *installation = library_installation(o);
+    const char *path = library_path(o);
 
     layout_line(t->l, INDENT(depth), INDENT(depth) + 2);
     layout_word(t->l, library_label(o));
-    layout_path(t->l, library_path(o), VERSION_ROOM);
+    if (!t->l->whole && wc_program_is(path, WC_PROGRAM_LIBRARY)) /* people know who asks by it */
+        path = wc_format_asker(&t->words, path);
+    layout_path(t->l, path, VERSION_ROOM);
     if (t->shown[i]) {
-        layout_words(t->l, "(see above)");
+        layout_words(t->l, "(the same)");
     } else {
         add_version(t, o);
         if (rule)
@@ -97,7 +103,7 @@ static bool belongs_to(const struct tree *t, size_t part, const struct wc_object
     return wc_same_installation(&t->s->objects.p[part], facade) || t->facades == 1;
 }
 
-static void print_facade(const struct tree *t, size_t facade, int depth) {
+static void print_facade(struct tree *t, size_t facade, int depth) {
     bool again = t->shown[facade];
 
     print_object(t, facade, depth);
@@ -131,7 +137,7 @@ static void print_demands(const struct tree *t, const struct wc_object *host, in
     }
 }
 
-static void print_host(const struct tree *t, size_t host) {
+static void print_host(struct tree *t, size_t host) {
     const struct wc_object *objects = t->s->objects.p;
     bool got = false;
 
@@ -147,7 +153,7 @@ static void print_host(const struct tree *t, size_t host) {
         layout_row(t->l, INDENT(1), INDENT(1) + 2, "got no cuDNN that was seen");
 }
 
-static void print_rest(const struct tree *t, enum wc_role role) {
+static void print_rest(struct tree *t, enum wc_role role) {
     for (size_t i = 0; i < t->s->objects.n; i++) {
         if (t->s->objects.p[i].r.role != role || t->shown[i])
             continue;
@@ -176,7 +182,7 @@ static void print_failures(const struct tree *t) {
         const struct wc_failure_record *f = &failure->r;
         if (was_answered(t->s, f))
             continue;
-        fputs(any ? "" : "\nasked for in vain\n", t->l->to);
+        fputs(any ? "" : "\nrequests that failed\n", t->l->to);
         any = true;
         layout_line(t->l, INDENT(0), INDENT(0) + 2);
         layout_words(t->l, "%s%s%s", f->function, f->function && f->name ? " in " : "",
@@ -206,8 +212,11 @@ static void tree_begin(struct tree *t) {
 
 void render_tree(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
-    struct tree t = {.l = l, .r = r, .s = s};
+    struct heap_arena memory;
+    struct wc_diagnosis names = {.s = s, .scratch = &memory.arena};
+    struct tree t = {.l = l, .r = r, .s = s, .words = {.d = &names}};
 
+    heap_arena_begin(&memory);
     tree_begin(&t);
     if (s->objects.n > 0)
         fputs("\nlibraries: path, version, [rule by which it was found], installation\n", l->to);
@@ -221,4 +230,5 @@ void render_tree(struct layout *l, const struct report *r) {
     free(t.shown);
     free(t.asker);
     free(t.bound);
+    heap_arena_end(&memory);
 }

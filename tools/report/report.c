@@ -30,9 +30,9 @@ static const char *ending_without_outcome(struct wc_arena *memory, const struct 
         return "by _exit";
     flying = in_flight_last(&source->in_flight, &seq);
     return wc_arena_format(memory, "not in the log: %s%s%s",
-                           r->was_cut_off                          ? "it was killed"
-                           : process_state(source) == PROCESS_GONE ? "by _exit, or it was killed"
-                                                                   : "it was killed, or goes on",
+                           r->was_cut_off                          ? "killed"
+                           : process_state(source) == PROCESS_GONE ? "by _exit, or killed"
+                                                                   : "killed, or still running",
                            during(flying), flying);
 }
 
@@ -157,6 +157,10 @@ const struct plan_of_finding *report_fixes(const struct report *r,
     static const struct plan_of_finding none = {.n = 0};
 
     return r->plan && r->plan->of ? &r->plan->of[f - r->findings.p] : &none;
+}
+
+bool report_is_notice(const struct wc_finding_record *f) {
+    return f->severity == WC_severity_NOTE && wc_str_same(f->id, "driver-missing");
 }
 
 void report_end(struct report *r) {

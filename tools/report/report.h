@@ -38,6 +38,8 @@ const struct plan_of_finding *report_fixes(const struct report *r,
                                            const struct wc_finding_record *f);
 /* Findings and verdict anew, of a source that knows more than before. */
 void report_judge(struct report *r);
+/* Of the machine alone, as of each one without a GPU: screens print its title alone. */
+bool report_is_notice(const struct wc_finding_record *f);
 enum exit_code report_exit_code(const struct report *r);
 
 /* What --fail-on asks of all reports: .passes is true in the beginning. */

@@ -111,3 +111,26 @@ void layout_put_fact(struct layout *l, const char *word, char *text) {
     layout_put(l, text, false);
     layout_end(l);
 }
+
+void layout_screen(struct layout *l, void (*print)(struct layout *l, const void *what),
+                   const void *what) {
+    struct sink sink;
+    struct layout inside = *l;
+    size_t lines = 0, all = 0;
+
+    if (l->whole) {
+        print(l, what);
+        return;
+    }
+    inside.to = sink_begin(&sink);
+    print(&inside, what);
+    OWNED char *text = sink_end(&sink);
+    char *end = text;
+    for (const char *p = text; (p = strchr(p, '\n')); p++)
+        all++;
+    for (; *end && (all <= LAYOUT_SCREEN || lines < LAYOUT_SCREEN - 1); lines++)
+        end = strchr(end, '\n') + 1;
+    fprintf(l->to, "%.*s", (int)(end - text), text);
+    if (all > lines)
+        fprintf(l->to, "and %zu more lines: report -v\n", all - lines);
+}

@@ -38,6 +38,11 @@ void layout_key(struct layout *l, const char *word);
 /* The whole of such a line. */
 #define layout_fact(l, word, ...) layout_put_fact(l, word, must_format(__VA_ARGS__))
 
+/* What `print` prints, cut to a screen; with l->whole all of it. */
+#define LAYOUT_SCREEN 24
+void layout_screen(struct layout *l, void (*print)(struct layout *l, const void *what),
+                   const void *what);
+
 /* What these are made of; they take the text. */
 void layout_put(struct layout *l, char *text, bool together);
 void layout_put_row(struct layout *l, int indent, int hang, char *text);

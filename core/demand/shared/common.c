@@ -194,9 +194,9 @@ void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_
         wc_case_fact(c, WC_FACT_VERSION, wc_cuda_release(c, o), "file name or package");
     else
         wc_case_fact(c, WC_FACT_VERSION, wc_format_range(c, own), own.source);
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files beside it");
     wc_case_fact(c, WC_FACT_HEADER_BESIDE_IT, o->r.header_version,
                  "cudnn.h, in the directory include");
-    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files beside it");
     wc_case_fact(c, WC_FACT_MOUNTED_FROM_ELSEWHERE, o->r.mount, "/proc/self/mountinfo");
     wc_case_asker(c, o);
     case_found(c, o);

@@ -171,6 +171,9 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
     struct sink sink;
     FILE *to = sink_begin(&sink);
 
+    WC_EACH(copy, first->report->conclusion.copies)
+        if (first->report->conclusion.verdict != WC_verdict_OK) /* whose text they are */
+            fprintf(to, "%s; ", *copy);
     fputs(verdict, to);
     if (fix && fix->n > 0)
         fprintf(to, "; %s: %s", repair_label(&fix->p[0]),
