@@ -38,16 +38,26 @@ static bool same_directory(const struct wc_object_record *a, const struct wc_obj
 
 static void print_directory(FILE *to, const struct wc_stack *s, size_t first, bool whole) {
     const struct wc_object_record *o = &s->objects.p[first].r;
+    const char *version = NULL; /* of the facade: its parts are of the same, mostly */
+    size_t parts = 0;
     OWNED char *installation = library_installation(o);
     OWNED char *directory =
         must_format("%.*s", (int)wc_dir_length(library_path(o)), library_path(o));
 
     print_format(to, "  %s%s%s\n", directory, installation ? ": " : "", installation);
     for (int facades = 1; facades >= 0; facades--)
-        for (size_t i = first; i < s->objects.n; i++)
-            if (same_directory(&s->objects.p[i].r, o) &&
-                (s->objects.p[i].r.role == WC_role_FACADE) == facades)
-                print_copy(to, &s->objects.p[i].r, whole);
+        for (size_t i = first; i < s->objects.n; i++) {
+            const struct wc_object_record *r = &s->objects.p[i].r;
+            if (!same_directory(r, o) || (r->role == WC_role_FACADE) != facades)
+                continue;
+            if (whole || facades || !version || (r->version && !wc_str_same(r->version, version)))
+                print_copy(to, r, whole);
+            else
+                parts++;
+            version = facades ? r->version : version;
+        }
+    if (parts)
+        print_format(to, "    and %zu part%s of it\n", parts, parts == 1 ? "" : "s");
 }
 
 static void print_copies(FILE *to, const struct scan *scan, bool whole) {
@@ -75,11 +85,11 @@ static void print_summary(FILE *to, const struct scan *scan) {
 
 static void print_text_of(struct layout *l, const struct result *r) {
     print_summary(l->to, r->scan);
-    print_copies(l->to, r->scan, l->whole);
     for (size_t i = 0; i < r->scan->process_count; i++) {
         print_format(l->to, "\n%s\n", r->reports[i].source->path);
         render_text(l, &r->reports[i]);
     }
+    print_copies(l->to, r->scan, l->whole);
     if (r->scan->note_count > 0)
         fputs("\npassed over\n", l->to);
     for (size_t i = 0; i < r->scan->note_count; i++)
