@@ -86,6 +86,17 @@ def check_verdicts(watched, documents):
         must("unexplained" not in verdicts, f"ended well, and is unexplained: {known}")
 
 
+def check_screen(watched):
+    """What people read: which cuDNN first, on one screen, and nothing that they would have to look for elsewhere."""
+    done = subprocess.run(watched.world.where([watch.COMMAND, "report", watched.logs]),
+                          env=watch.clean_environment(), capture_output=True, text=True)
+    screen = done.stdout.splitlines()
+    must(len(screen) <= 24, f"a screen of {len(screen)} lines: {done.stdout}")
+    must(re.match(r"no cuDNN (was loaded|is found)|(parts of )?cuDNN (\d|between|unknown)|not observed: ", screen[0]),
+         f"the first line does not say which cuDNN: {screen[0]}")
+    must(not re.search(r"\babove\b|_ctypes\.", done.stdout), f"a screen that refers elsewhere: {done.stdout}")
+
+
 def report(watched):
     """Where the process ran: its fixes are played over the files and the loader's cache of there."""
     done = subprocess.run(watched.world.where([watch.COMMAND, "report", "--json", watched.logs]),
@@ -101,6 +112,7 @@ def told(watched):
     check_locks(watched.logs)
     documents = document if isinstance(document, list) else [document]
     check_verdicts(watched, documents)
+    check_screen(watched)
     return [finding for one in documents for finding in one["findings"]]
 
 
