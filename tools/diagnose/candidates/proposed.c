@@ -268,7 +268,9 @@ void make_proposed(struct making *m) {
     for (char *at; (at = strstr(text, "&&"));)
         at[0] = at[1] = ';';
     while (!m->proposal->why && (one = strsep(&text, ";\n"))) {
-        if (wordexp(one, &words, WRDE_NOCMD | WRDE_UNDEF) != 0) {
+        /* glibc before 2.21 runs what stands within $(( )) in spite of WRDE_NOCMD. */
+        if (strchr(one, '`') || strstr(one, "$(") ||
+            wordexp(one, &words, WRDE_NOCMD | WRDE_UNDEF) != 0) {
             fail(m, "only a shell can read this");
             break;
         }
