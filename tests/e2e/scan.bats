@@ -471,7 +471,7 @@ make_needy() {
     run -1 scan --color=never env
     [[ $output == *"error[dependency-missing]: libsound.so could not be loaded: it needs libnvrtc.so.12, which"* ]]
     # A long command is continued on a line of its own.
-    [[ ${output//$'\\\n            '/} == *"LD_LIBRARY_PATH=$site/nvidia/cuda_nvrtc/lib"*"(does not load)"* ]]
+    [[ ${output//$'\\\n            '/} == *"LD_LIBRARY_PATH=$site/nvidia/cuda_nvrtc/lib"* && $output == *"no cuDNN would be loaded for libsound.so"* ]]
     run -0 scan --ld-library-path "$site/nvidia/cuda_nvrtc/lib" --json env
     mv "$site/nvidia/cuda_nvrtc" gone
     run -1 scan --color=never env

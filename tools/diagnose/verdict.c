@@ -251,22 +251,26 @@ static const char *format_none(struct wc_case *c) {
     struct names hosts = {.n = 0};
 
     WC_EACH(o, s->objects)
-        if (wc_wants_cudnn(o) && o->r.mapped)
+        if (wc_wants_cudnn(o) && (o->r.mapped || s->replayed))
             note_name(&hosts, wc_format_who(c, o));
     if (!hosts.n && failure && failure->r.caller)
         note_name(&hosts, wc_format_caller(c, failure));
-    return wc_format(c, "no cuDNN %s%s%s", s->replayed ? "is found" : "was loaded",
+    if (s->replayed && !hosts.n)
+        return "no program or package here is known to use cuDNN";
+    return wc_format(c, "no cuDNN %s%s%s", s->replayed ? "would be loaded" : "was loaded",
                      hosts.n ? " for " : "", join(c, &hosts, ", "));
 }
 
-/* A line for each copy: what is mapped, else what was; a facade, else its parts. */
+/* A line for each copy: what is mapped, else what was; a facade, else the parts that a host opens.
+ */
 static struct names find_copies(struct wc_case *c) {
     struct names copies = {.n = 0};
 
-    for (int pass = 0; pass < 4 && !copies.n; pass++)
+    for (int pass = 0; pass < (c->d->s->replayed ? 2 : 4) && !copies.n; pass++)
         WC_EACH(o, c->d->s->objects)
             if (wc_is_cudnn(o) && o->r.mapped == (pass < 2) &&
-                (o->r.role == WC_role_FACADE) == (pass % 2 == 0))
+                (o->r.role == WC_role_FACADE) == (pass % 2 == 0) &&
+                (pass % 2 == 0 || !wc_name_is_cudnn(o->r.asked_by)))
                 note_name(&copies, format_copy(c, o));
     if (copies.more)
         copies.p[NAMED - 1] = wc_format(c, "%s; and %zu more", copies.p[NAMED - 1], copies.more);
