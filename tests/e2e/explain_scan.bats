@@ -103,7 +103,7 @@ ends_in() { # FINDING COMMAND
     rm -r "$site"/nvidia*
     wheel 9.1.0 70
     joined "ImportError: $site/frame/_C.so: undefined symbol: cudnnBackendPopulateCudaGraph"
-    ends_in missing-symbols "pip install 'nvidia-cudnn-cu12"
+    ends_in symbol-version-not-found "pip install 'nvidia-cudnn-cu12"
 }
 
 @test "9: a library of CUDA that the extension needs" {
