@@ -32,8 +32,8 @@ status=0
 echo
 case $status in
 0)
-    echo "What to do: nothing that was seen of cuDNN is wrong; the cause lies elsewhere. The lines"
-    echo "under \"what was resolved\" say which files were in use."
+    echo "What to do: nothing that was seen of cuDNN is wrong; the cause lies elsewhere. The first"
+    echo "line says which cuDNN was in use."
     ;;
 1)
     echo "What to do: begin with the first finding, what follows may only be its effect. Its \"fix\" lines"

@@ -151,7 +151,8 @@ entrypoint() {
     rm -f core
     for new in logs/*; do [ "$new" = "${old#"$PWD"/}" ] || break; done
     run -1 "$examples/after-a-crash.sh"
-    [[ ${lines[0]} == 'error[facade-and-parts-differ]: libcudnn.so.9 is cuDNN 9.1.0'* ]]
+    [[ ${lines[0]} == 'cuDNN 9.5.0 (facade 9.1.0) from '* ]]
+    [[ $output == *$'\nerror[facade-and-parts-differ]: libcudnn.so.9 is cuDNN 9.1.0'* ]]
     [[ $output == *'facade-and-parts-differ'*'fix   '*'begin with the first finding'* ]]
     [[ ${lines[-1]} == *"$(basename "$new")" ]]
     [[ $output != *"$(basename "$old")"* ]]

@@ -135,7 +135,7 @@ hosts() {
         [[ $output == *"error[symbol-version-not-found]: libspeech.so was linked with another libshared.so.1"* ]]
         [[ $output == *"  fix       unset LD_LIBRARY_PATH"*"replayed: gives 9.1.0"* ]]
         (unset LD_LIBRARY_PATH && run -0 "$CMD" run -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/$name')" &&
-            [[ $output == *"ok: cuDNN 9.1.0"* ]])
+            [[ $output == *"cuDNN 9.1.0 from "*"whichcudnn: ok"* ]])
     done
     run -0 "$CMD" run -- "$PY" -c "import ctypes
 try: ctypes.CDLL('$PWD/libspeech.so')

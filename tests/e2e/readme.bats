@@ -15,7 +15,7 @@ setup() {
     screen=$(awk '/^## / { exit } { print }' README.md)
     [ "$(wc -l <<<"$screen")" -le 36 ]
     [[ $(sed -n 3p <<<"$screen") =~ ^[A-Z][^.?]*[.?]$ ]]
-    is "$(sed -n '/^```$/,/^```$/p' <<<"$screen" | grep -vc '^```')" 8
+    is "$(sed -n '/^```$/,/^```$/p' <<<"$screen" | grep -vc '^```')" 9
     [[ $screen == *$'\n$ whichcudnn run -- python train.py\n'* ]]
     [[ $screen == *'pip install whichcudnn'* && $screen == *'(docs/limits.md)'* ]]
     is "$(grep -c '^- ' <<<"$screen")" 5

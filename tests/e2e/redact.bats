@@ -98,7 +98,7 @@ END
         [[ $form == --json ]] || is "$(grep -n '^```' <<<"$output" | cut -d : -f 1 | tr '\n' ' ')" "1 $(wc -l <<<"$output") "
     done
     # It can be seen.
-    "$CMD" report --markdown log.jsonl >plain || true
+    "$CMD" report -v --markdown log.jsonl >plain || true
     [ "$(grep -oFf names plain | sort -u | wc -l)" -ge 1000 ]
 }
 

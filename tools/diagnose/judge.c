@@ -324,6 +324,7 @@ bool judge_loses_directory(struct planning *p, const struct outcome *o) {
         const struct entries lost = entries_at(p, e.p, e.n);
         if (WC_ANY(name, lost,
                    strstr(*name, ".so.") && !wc_name_is_cudnn(*name) &&
+                       !wc_mapped_as(&p->base.source->stack, *name) &&
                        !wc_mapped_as(&o->source->stack, *name) && !wc_search_cache(&search, *name)))
             return true;
     }

@@ -401,8 +401,8 @@ static void ask(struct play *p, size_t number) {
     file = file_before(p, q);
     o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
     p->sim.ended = false;
-    /* The library that is found instead may have that version without the function. */
-    if (q->failure && q->failure->said.version)
+    /* After an edit, another library may have that version without the function. */
+    if (!p->first && q->failure && q->failure->said.version)
         loader_sim_check_versions(&p->sim, objects);
     mark_hosts(p, objects);
     *got = got_of(p, o, objects, missing);

@@ -93,7 +93,8 @@ static void print_origin(struct layout *l, const struct report *r, bool found) {
         layout_fact(l, "process", "%s", process);
     render_known(l, r);
     for (unsigned i = 1; i < WC_limit_COUNT; i++)
-        if (r->conclusion.limits & 1u << i && (!found || l->whole))
+        if (r->conclusion.limits & 1u << i &&
+            (!found || l->whole || i == WC_limit_NEWER_THAN_TABLE))
             layout_fact(l, "limit", "%s", wc_limit_text((enum wc_limit)i));
     if (s->stack.outcome.reason && found)
         layout_fact(l, "note", "%s", s->stack.outcome.reason);
