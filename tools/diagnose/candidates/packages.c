@@ -221,12 +221,64 @@ static struct entries all_environments(struct making *m) {
     return all;
 }
 
+/* A set with what another one says beside it: ">=9.5" and ">=9.1,<9.12" are ">=9.5,<9.12". */
+static const char *both(struct making *m, const char *spec, const char *other) {
+    struct wc_spec set, one;
+
+    WC_EACH_ELEMENT(e, other, ",") {
+        const char *clause = make_format(m, "%.*s", (int)e.n, e.p);
+        const bool is_floor = wc_str_starts(clause, ">=") && wc_spec_read(clause, &one) &&
+                              wc_spec_read(spec, &set) &&
+                              wc_version_compare(wc_spec_floor(&one), wc_spec_floor(&set)) <= 0;
+        if (!is_floor && !strstr(make_format(m, "%s,", spec), make_format(m, "%s,", clause)))
+            spec = make_format(m, "%s,%s", spec, clause);
+    }
+    return spec;
+}
+
+/* The set, narrowed to what the packages of a site require, as long as a release is left. */
+static const char *for_all(struct making *m, const char *package, const char *spec,
+                           const char *site) {
+    enum { SCRATCH = 32 << 10 };
+    const struct entries entries = make_entries(m, site);
+    struct wc_requirement q;
+    struct wc_reading reading;
+    struct wc_spec set;
+    char line[1024];
+    void *scratch = wc_arena_take(m->out->memory, SCRATCH);
+
+    WC_EACH(entry, entries) {
+        const char *path = make_format(m, "%s/%s/METADATA", site, *entry);
+        uint64_t at = 0;
+        if (!scratch || !wc_str_ends(*entry, ".dist-info"))
+            continue;
+        wc_reading_begin(&reading, m->files, scratch, SCRATCH);
+        for (; (at = wc_reading_find(&reading, path, at, WC_REQUIRES, true)) != WC_NOWHERE; at++) {
+            const char *narrowed;
+            if (!wc_reading_line(&reading, path, at, line, sizeof(line)) ||
+                !wc_requirement_read(line, &q) || !q.spec_length ||
+                !wheel_is_name(q.name, q.name_length, package))
+                continue;
+            narrowed = make_format(m, "%.*s", (int)q.spec_length, q.spec);
+            narrowed = both(m, spec, without_blanks(m, narrowed));
+            if (wc_spec_read(narrowed, &set) &&
+                wc_spec_accepts(&set, wheel_release(package, narrowed)) == WC_YES)
+                spec = narrowed;
+        }
+    }
+    return spec;
+}
+
 void make_releases(struct making *m) {
     const struct entries environments = all_environments(m), wanted = make_wanted(m);
 
     WC_EACH(d, m->s->demands)
-        if (d->r.demand_kind == WC_demand_kind_REQUIRED)
-            add_install(m, d->r.package, without_blanks(m, d->r.spec), environment_of_demand(m, d));
+        if (d->r.demand_kind == WC_demand_kind_REQUIRED) {
+            const char *spec = without_blanks(m, d->r.spec), *site = environment_of_demand(m, d);
+            add_install(m, d->r.package, spec, site);
+            if (spec && site && d->r.package && !make_is_conda(site))
+                add_install(m, d->r.package, for_all(m, d->r.package, spec, site), site);
+        }
     WC_EACH(environment, environments)
         WC_EACH(spec, wanted)
             add_install(m, package_for(m, *environment), *spec, *environment);

@@ -329,9 +329,9 @@ static void note_broken(struct overlay *o, const struct where *w, const char *pa
                 !wheel_is_name(name, strlen(name), package))
                 continue;
             if (is_newer && is_refused(spec, old, release))
-                o->breaks =
-                    overlay_format(o, "%.*s requires %s",
-                                   (int)(strlen(*entry) - strlen(".dist-info")), *entry, spec);
+                o->breaks = overlay_format(
+                    o, "%s%s%.*s requires %s", o->breaks ?: "", o->breaks ? " and " : "",
+                    (int)(strlen(*entry) - strlen(".dist-info")), *entry, spec);
             else if (is_refused(spec, old, release) ||
                      (!*spec && release.major != old.major && !is_of_process(o, w, info)))
                 o->lacks = package;
