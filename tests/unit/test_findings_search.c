@@ -415,7 +415,8 @@ static void where_the_loader_looked_is_told_and_where_a_copy_is(void **state) {
     assert_finds(s, "library-not-found search-path-suspect");
     assert_true(has_fact(&s->found.p[0], "a copy is in", wheel));
     assert_advised(s, &s->found.p[0], "set-variable",
-                   "add /venv/lib/python3.12/site-packages/nvidia/cudnn/lib to LD_LIBRARY_PATH: a copy is there");
+                   "add /venv/lib/python3.12/site-packages/nvidia/cudnn/lib to LD_LIBRARY_PATH: a "
+                   "copy is there");
 }
 
 static void a_copy_that_the_host_would_refuse_is_no_way(void **state) {

@@ -381,7 +381,8 @@ static void without_a_path_nothing_is_told(void **state) {
     identify(NULL, false, true);
     assert_int_equal(id.installation_kind, WC_installation_kind_UNKNOWN);
     assert_false(wc_version_known(id.version));
-    assert_int_equal(wc_metadata_demands(&tree.files, NULL, NULL, space, sizeof space, &demand, 1), 0);
+    assert_int_equal(wc_metadata_demands(&tree.files, NULL, NULL, space, sizeof space, &demand, 1),
+                     0);
 }
 
 static void a_file_name_tells_where_the_file_does_not(void **state) {

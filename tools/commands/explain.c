@@ -37,8 +37,7 @@ static const struct option_row rows[] = {
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE [--scan ENV | "
-             "LOG...]]\n\n"
+    .begin = "Usage: whichcudnn explain [options] [ID | --text FILE [--scan ENV | LOG...]]\n\n"
              "The page of a finding: what it means, how it is seen, why it comes about, what\n"
              "to do, how to check that it is repaired. Without ID: all findings.\n\n",
     .options = rows,
@@ -109,7 +108,7 @@ static enum exit_code explain(const char *id) {
 
 static int explain_argument(int n, char **arguments) {
     if (n > 1 && !text) {
-        complain("one id is expected, not also %s", arguments[1]);
+        complain("one id is expected, not also %s; see whichcudnn explain --help", arguments[1]);
         return EXIT_USAGE;
     }
     if (text && n > 0 && title_of(arguments[0]) && access(arguments[0], F_OK) != 0) {
