@@ -20,9 +20,9 @@ static const char *text, *scanned;
 
 static const struct option_row rows[] = {
     {"text", " FILE",
-     "a saved error text or traceback (- for standard input): the line\nthat matters, the "
-     "likeliest "
-     "causes, what to run next; with LOG, of\nthe same run: both judged together",
+     "a saved error text or traceback (- for standard input): the line\nthat matters, likely "
+     "causes, "
+     "what to run next; with LOG, of\nthe same run: both judged together",
      .value = &text},
     {"scan", " ENV",
      "with --text: joined with what the libraries of ENV, as for\nwhichcudnn scan, would get; ends "
