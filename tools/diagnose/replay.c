@@ -410,7 +410,7 @@ static void ask(struct play *p, size_t number) {
         got->files = 0;
     if (!got->files && p->r->source->type != SOURCE_SCAN)
         loader_sim_undo(&p->sim, objects);
-    else if (q->for_all)
+    else if (o && q->for_all)
         loader_sim_show(&p->sim, o);
     *MUST_ADD(p->parts, p->part_count) =
         (struct part){number, missing, p->sim.missing_count, objects};
