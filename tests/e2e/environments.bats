@@ -158,3 +158,17 @@ END
     make_standin 9.12.0 "$site" --layout pip --build 46 --distribution nvidia-cudnn-cu13
     runs 0
 }
+
+@test "a part of another release that asks a part for an internal function: one edit for all of it" {
+    make_standin 9.1.0 "$site" --layout pip --build 70
+    wheel nvidia-cublas-cu12 12.4.5.8 cublas libcublas.so.12 libcublasLt.so.12
+    make_standin 9.13.0 other --imports cnn=cudnnGetLibConfig --internal graph=cudnnGetLibConfig
+    cp other/libcudnn_cnn.so.9 "$site/nvidia/cudnn/lib/"
+    truncate -s +300 "$site/nvidia/cudnn/lib/libcudnn_cnn.so.9" # another size than the list has
+    printf 'import ctypes\nctypes.CDLL("%s/libcudnn.so.9").cudnnGetVersion()\nctypes.CDLL("%s/libcudnn_cnn.so.9")\n' \
+        "$site"/nvidia/cudnn/lib{,} >main.py
+    runs 1
+    is "$(told)" $'symbol-version-not-found\nreinstall nvidia-cudnn-cu12 9.1.0.70\nreplayed'
+    make_standin 9.1.0 "$site" --layout pip --build 70
+    runs 0
+}
