@@ -55,9 +55,8 @@ if [ -n "$RUN" ]; then
     : >"$text"
     ran=0
     whichcudnn run ${fail[@]+"${fail[@]}"} --log "$logs" --verdict-file "$text" -- bash -e -o pipefail -c "$RUN" || ran=$?
-    # The line above says which cuDNN it was.
-    found=$(sed -n '/^\(error\|warning\|unexplained\)/,$p' "$text")
-    say "${found:-$(cat "$text")}"
+    # Before the verdict stands which cuDNN it was.
+    say "$(sed -E 's/^[^;]*cuDNN [^;]*; (error|warning|unexplained)/\1/' "$text")"
     whichcudnn report --markdown --redact "$logs" >>"$GITHUB_STEP_SUMMARY" || true
     [ "$ran" -eq 0 ] || status=$ran
 fi
