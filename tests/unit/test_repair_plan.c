@@ -454,12 +454,14 @@ static void a_toolkit_says_its_cuda(void **state) {
     end(&x);
 }
 
-/* Nothing but a name says what is wanted: no release of that major is refused. CUDA's libraries say
- * for which CUDA. */
-static void where_only_the_major_is_known_no_release_is_demanded(void **state) {
+/* Nothing but a name says what is wanted, and nothing but CUDA's libraries which of them. */
+static void
+where_only_the_major_is_known_it_is_the_newest_for_the_cuda_that_lies_there(void **state) {
+    const char *newest = wheel_newest("nvidia-cudnn-cu12", ">=9,<10");
     struct environment *e = *state;
     const struct plan_of_finding *of;
     struct planned x;
+    struct wc_spec set;
 
     write_bytes("/opt/lib/libcudart.so.12", "", 0);
     put_host(e, "/opt/lib", NULL);
@@ -469,7 +471,10 @@ static void where_only_the_major_is_known_no_release_is_demanded(void **state) {
     assert_non_null(of);
     assert_int_equal(of->p[0].edits.p[0].kind, EDIT_PLACE);
     assert_string_equal(of->p[0].edits.p[0].target, "12");
-    assert_string_equal(of->p[0].edits.p[0].value, ">=9,<10");
+    assert_true(wc_spec_read(of->p[0].edits.p[0].value, &set));
+    assert_int_equal(wc_spec_accepts(&set, wc_version_of(newest)), WC_YES);
+    assert_int_equal(wc_spec_accepts(&set, wc_version_of("9.1.0")), WC_NO);
+    assert_int_equal(wc_spec_accepts(&set, wc_version_of("10.0.0")), WC_NO);
     end(&x);
 }
 
@@ -672,7 +677,7 @@ int main(void) {
         IN_ENVIRONMENT(what_nobody_manages_is_put_there_by_hand),
         IN_ENVIRONMENT(a_gpu_gets_releases_that_have_code_for_it),
         IN_ENVIRONMENT(a_toolkit_says_its_cuda),
-        IN_ENVIRONMENT(where_only_the_major_is_known_no_release_is_demanded),
+        IN_ENVIRONMENT(where_only_the_major_is_known_it_is_the_newest_for_the_cuda_that_lies_there),
         IN_ENVIRONMENT(nothing_is_put_into_an_interpreter),
         IN_ENVIRONMENT(no_second_cudnn_is_put_beside_the_first),
         IN_ENVIRONMENT(to_a_toolkit_that_gets_a_cudnn_leads_the_variable),

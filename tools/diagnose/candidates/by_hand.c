@@ -132,21 +132,35 @@ static struct entries cudas_of(struct making *m) {
 
 /* ---- which releases ---- */
 
-/* The set as archives for that CUDA (NULL: not known) have it: no release that was not made for it
- * yet. NULL: none is left. */
+/* The set as archives for that CUDA (NULL: not known) have it: none that was not made for it yet.
+ * Where the name alone says what is wanted, which release of its major it was built with is not
+ * known: the newest takes the place of all before it. NULL: none is left. */
 static const char *spec_for(struct making *m, const char *spec, const char *cuda) {
-    const char *end = strchr(spec, ',');
-    struct wc_version first;
+    static const char *const before_wheels[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
+    const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ? cuda : "12");
+    const char *end = strchr(spec, ','), *newest;
+    struct wc_version floor, first;
     struct wc_spec set;
     char text[WC_VERSION_TEXT];
 
-    first = wc_version_of(cuda ? wheel_oldest(make_format(m, "nvidia-cudnn-cu%s", cuda)) : NULL);
-    first.build = -1;
-    if (!wc_spec_read(spec, &set) || !wc_version_known(wc_spec_floor(&set)) ||
-        !wc_version_known(first) || wc_version_compare(wc_spec_floor(&set), first) >= 0)
+    if (!wc_spec_read(spec, &set) || !wc_version_known(wc_spec_floor(&set)))
         return spec;
-    return wc_spec_accepts(&set, first) == WC_YES
-               ? make_format(m, ">=%s%s", wc_version_format(first, text), end ? end : "")
+    floor = wc_spec_floor(&set);
+    if (floor.minor < 0) {
+        newest = wheel_newest(package, spec);
+        WC_EACH_ROW(row, before_wheels)
+            if (wc_version_of(*row).major == floor.major)
+                newest = *row;
+        floor = newest ? wc_version_of(newest) : floor;
+    }
+    first = cuda ? wc_version_of(wheel_oldest(package)) : WC_VERSION_NONE;
+    if (wc_version_known(first) && wc_version_compare(floor, first) < 0)
+        floor = first;
+    floor.build = -1;
+    if (wc_version_compare(floor, wc_spec_floor(&set)) == 0)
+        return spec;
+    return wc_spec_accepts(&set, floor) == WC_YES
+               ? make_format(m, ">=%s%s", wc_version_format(floor, text), end ? end : "")
                : NULL;
 }
 

@@ -158,14 +158,6 @@ struct entries make_wanted(struct making *m) {
             joins(&w, demand_for(&w, make_format(m, "==%s.*", o->r.header_version)));
     WC_EACH(o, m->s->objects)
         want_part(&w, o);
-    WC_EACH(f, m->s->searches) { /* the newer one that is shadowed may be what was expected */
-        const struct wc_candidate *b = wc_candidate_of(m->s, f, NULL);
-        if (b && is_found(m, "shadowed-copy") &&
-            WC_ANY(o, m->s->objects,
-                   o->r.role == WC_role_FACADE && wc_version_known(o->version) &&
-                       wc_version_compare(o->version, b->version) < 0))
-            want_spec(&w, make_format(m, ">=%s,<%d", b->r.version, b->version.major + 1));
-    }
     WC_EACH_ROW(row, bad_releases)
         WC_EACH(o, m->s->objects)
             if (o->r.role == WC_role_FACADE && is_found(m, "known-bad-release") &&
@@ -179,10 +171,9 @@ struct entries make_wanted(struct making *m) {
         if (gpu_row_of(wc_version_of(row->first), wc_cuda_of_dependencies(m->s)) == row &&
             knows_gpus(m->s, row)) {
             const struct wc_demands all = w.all;
-            const char *end = wc_version_text(gpu_row_end(row), text);
-            if (joins(&w, demand_for(&w, make_format(m, ">=%s%s%s", row->first,
-                                                     *row->last ? ",<" : "", end))))
-                add_set(&w, &w.all);
+            want_spec(&w, make_format(m, ">=%s%s%s", row->first, *row->last ? ",<" : "",
+                                      wc_version_text(gpu_row_end(row), text)));
+            add_set(&w, &w.all);
             w.all = all;
         }
     return w.out;
