@@ -97,6 +97,42 @@ static void find_for(struct environment *e, const char *name, struct heap_arena 
     replay_end(&r);
 }
 
+/* By _ctypes a script asks for the facade that a package has brought already (ctranslate2). */
+static void nothing_is_imported_before_who_opened_none(void **state) {
+    struct environment *e = *state;
+    struct wc_sink to;
+    struct heap_arena memory;
+    struct wc_record bridge;
+    struct candidates c;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12 <10, >=9.8");
+    observe(e, NULL, NULL);
+    e->host = in(e, "/usr/lib/python3.12/lib-dynload/_ctypes.cpython-312-x86_64-linux-gnu.so");
+    write_image(e->host, &(struct image){.soname = "_ctypes.so", .version = WC_VERSION_NONE});
+    to = source_sink(e->log);
+    wc_record_begin(&bridge, WC_KIND_request);
+    bridge.u.request.request = 7;
+    bridge.u.request.operation = WC_operation_DLOPEN;
+    bridge.u.request.name = e->host;
+    bridge.u.request.caller = "/bin/program";
+    to.add(to.ctx, &bridge);
+    wc_record_begin(&bridge, WC_KIND_object);
+    bridge.u.object.object = 9;
+    bridge.u.object.request = 7;
+    bridge.u.object.role = WC_role_HOST;
+    bridge.u.object.is_host = bridge.u.object.mapped = true;
+    bridge.u.object.path = bridge.u.object.real_path = bridge.u.object.asked_name = e->host;
+    bridge.u.object.asked_how = WC_operation_DLOPEN;
+    to.add(to.ctx, &bridge);
+    find_for(e, in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site), &memory, &c);
+    assert_true(c.n > 0);
+    for (size_t i = 0; i < c.n; i++)
+        assert_int_not_equal(c.p[i].edit[0].kind, EDIT_IMPORT_FIRST);
+    candidates_end(&c);
+    heap_arena_end(&memory);
+}
+
 /* One library after another would be asked for. */
 static void where_nothing_of_cuda_is_all_of_it_comes_at_once(void **state) {
     static const struct {
@@ -665,6 +701,7 @@ static void what_is_known_of_a_repair_in_a_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_ENVIRONMENT(candidates_of_a_path_and_of_packages),
+        IN_ENVIRONMENT(nothing_is_imported_before_who_opened_none),
         IN_ENVIRONMENT(where_nothing_of_cuda_is_all_of_it_comes_at_once),
         IN_ENVIRONMENT(a_driver_that_nobody_looks_for_is_led_to),
         IN_ENVIRONMENT(a_missing_name_is_linked_to_what_lies_beside_it),

@@ -25,12 +25,14 @@ static void add_preloader(struct making *m, const struct wc_object *o) {
 }
 
 /* A file of the module that a script imports: nobody imports _ctypes by itself, but the package
- * whose cuDNN it opens (world: notebook_imports_another_before). */
+ * whose cuDNN it opens (world: notebook_imports_another_before). NULL: it has opened none. */
 static const char *imported(struct making *m, const struct wc_object *host) {
-    if (!wc_program_is(wc_path_of(host), WC_PROGRAM_LIBRARY))
-        return wc_path_of(host);
-    return wc_path_of(WC_FIRST(
-        o, m->s->objects, wc_is_cudnn(o) && wc_means(host, o->r.asked_by_object, o->r.asked_by)));
+    const struct wc_object *opened = host;
+
+    if (wc_program_is(wc_path_of(host), WC_PROGRAM_LIBRARY))
+        opened = WC_FIRST(o, m->s->objects,
+                          wc_is_cudnn(o) && wc_means(host, o->r.asked_by_object, o->r.asked_by));
+    return opened ? wc_path_of(opened) : NULL;
 }
 
 void make_order(struct making *m) {
