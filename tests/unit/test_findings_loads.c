@@ -436,23 +436,27 @@ static void a_script_is_who_asked(void **state) {
             strstr(s->found.p[0].title, known ? "train.py asked for" : "python asked for"));
         assert_true(has_fact(&s->found.p[0], "asked by", bridge));
     }
-    /* By its requirement a package is who asked, unless there are two of them. */
-    for (size_t packages = 1; packages < 3; packages++) {
+    /* By its requirement a package is who asked, unless there are two of them; by a module of its
+     * own, too. */
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const titles[] = {"wavegen 2.1 asked for", "train.py asked for",
+                                             "wavegen 2.1 asked for", "_core.so asked for"};
+        const char *asker = i < 2 ? bridge : "/site/wavegen/_core.so";
+        const size_t packages = 1 + i % 2;
         struct scene *s = new_scene();
         s->stack.process.arguments = (struct wc_strings){arguments, 2};
-        add_failure(s, NOBODY, bridge, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
-        for (size_t i = 0; i < 2 * packages; i++)
+        add_failure(s, NOBODY, asker, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+        for (size_t d = 0; d < 2 * packages; d++)
             add_demand(s, &(struct want){
                               .host = WC_NULL,
-                              .host_path = bridge,
+                              .host_path = asker,
                               .kind = WC_demand_kind_REQUIRED,
-                              .spec = i % 2 ? ">=9.8" : "<10",
-                              .source = i < 2 ? "METADATA of wavegen 2.1" : "METADATA of tts 1.0",
-                              .source_path = i < 2 ? "/site/wavegen-2.1.dist-info/METADATA"
+                              .spec = d % 2 ? ">=9.8" : "<10",
+                              .source = d < 2 ? "METADATA of wavegen 2.1" : "METADATA of tts 1.0",
+                              .source_path = d < 2 ? "/site/wavegen-2.1.dist-info/METADATA"
                                                    : "/site/tts-1.0.dist-info/METADATA"});
         assert_finds(s, "library-not-found");
-        assert_non_null(strstr(s->found.p[0].title,
-                               packages == 1 ? "wavegen 2.1 asked for" : "train.py asked for"));
+        assert_non_null(strstr(s->found.p[0].title, titles[i]));
     }
 }
 

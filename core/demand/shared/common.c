@@ -123,14 +123,14 @@ static const char *package_behind(struct wc_case *c, const char *library) {
                : NULL;
 }
 
-/* For the library by which scripts open others: the package that asks by it, else "main.py". */
+/* The package that it is of, or that asks by it; "main.py" for the library by which scripts open
+ * others. */
 const char *wc_format_asker(struct wc_case *c, const char *path) {
     const struct wc_strings *arguments = &c->d->s->process.arguments;
-    const char *name;
+    const char *name = package_behind(c, path);
 
-    if (!wc_program_is(path, WC_PROGRAM_LIBRARY))
+    if (!name && !wc_program_is(path, WC_PROGRAM_LIBRARY))
         return wc_format_name(c, path);
-    name = package_behind(c, path);
     for (size_t i = 1; !name && i < arguments->n; i++)
         name = arguments->p[i][0] != '-' ? arguments->p[i] : NULL;
     return wc_format_name(c, name ? name : "python");

@@ -44,7 +44,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
                            wc_format_name(c, wc_name_of(facade)), made_for,
-                           wc_format_name(c, wc_path_of(host ? host : other)), cuda);
+                           wc_format_who(c, host ? host : other), cuda);
     c->r.object = facade->r.object;
     c->r.host = host ? host->r.object : WC_NULL;
     c->r.predicted = !own && !WC_ANY(f, d->s->failures, is_vain(d->s, f, made_for));
