@@ -179,7 +179,7 @@ run_finds() {
     run --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --log log/ -- "$@"
     echo "$stderr"
     [ "$status" -ne 0 ]
-    [[ $(grep -m 1 '^whichcudnn: ' <<<"$stderr") == "whichcudnn: error[$id]: "* ]]
+    [[ $(grep -m 1 '^whichcudnn: [a-z]*\[' <<<"$stderr") == "whichcudnn: error[$id]: "* ]]
     "${alone[@]}" "$WHICHCUDNN" report --json log >report.json || true
     typed=$(jq -er '.findings[0].fix[0] | select(.checked == "replayed") | .command' report.json)
     echo "$typed"
@@ -290,7 +290,7 @@ export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
         rm -rf log
         run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --log log/ -- venv/bin/python main.py
         echo "$stderr"
-        [[ $stderr == "whichcudnn: error["*"suggestion take an environment of its own for each of the two"* ]]
+        [[ $stderr == "whichcudnn: cuDNN "*"whichcudnn: error["*"suggestion take an environment of its own for each of the two"* ]]
         run -1 "${alone[@]}" "$WHICHCUDNN" report --json log
         [ "$(jq -c '[.findings[].fix[] | select(.checked == "replayed")]' <<<"$output")" = "[]" ]
     done
@@ -304,7 +304,7 @@ export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
         jax_program | sed "s/cuda12/cuda$cuda/" >main.py
         run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --fail-on=warning -- "venv$cuda/bin/python" main.py
         echo "$stderr"
-        [[ $stderr == "whichcudnn: ok: "* ]]
+        [[ $stderr == "whichcudnn: cuDNN "*"whichcudnn: ok"* ]]
     done
 }
 
