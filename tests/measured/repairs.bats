@@ -296,7 +296,8 @@ export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
     done
     run -1 "${alone[@]}" "$WHICHCUDNN" scan --json venv
     [ "$(jq -c '[.reports[].findings[].fix[] | select(.checked == "replayed")]' <<<"$output")" = "[]" ]
-    "${alone[@]}" "$WHICHCUDNN" scan venv | grep -q "another package there requires what it takes away"
+    jq -e '[.reports[].findings[].fix[].why] | index("another package there requires what it takes away")' \
+        <<<"$output"
     # Which is what repairs: one environment for each.
     for cuda in 12 13; do
         uv_environment "venv$cuda" "jax-cuda$cuda-plugin==0.10.2" nvidia-cuda-runtime-cu12==12.9.79 \
