@@ -163,6 +163,8 @@ static void a_command_longer_than_that_is_told_by_its_text(void **state) {
     const char *text = text_of(&f, (struct wc_finding_view){.before = NULL});
     assert_has(text, "\n  fix       do all that is to be done (its command: report -v)\n");
     assert_null(strstr(text, "some-command"));
+    command[380] = '\0'; /* six lines */
+    assert_has(text_of(&f, (struct wc_finding_view){.before = NULL}), "\n  fix       true && some");
 }
 
 /* ---- what is printed along with it ---- */

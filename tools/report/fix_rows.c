@@ -6,7 +6,7 @@
 #include "core/demand/finding_page.h"
 #include "tools/diagnose/plan.h"
 
-enum { FIXES = 3, COMMAND_LINES = 4 };
+enum { FIXES = 3, COMMAND_LINES = 8 };
 
 /* Below what was played stands what that gave, below what was not the reason why. */
 static void put_fix(struct wc_finding_page *page, const struct repair *fix, const char *key) {
