@@ -306,6 +306,26 @@ static void the_pin_of_the_host_is_installed(void **state) {
     end(&x);
 }
 
+/* Both have the same files: over those of the one pip would put those of the other, and keep both.
+ */
+static void the_wheel_for_another_cuda_goes_before_the_right_one_comes(void **state) {
+    static const struct edit edits[] = {
+        {.kind = EDIT_REMOVE, .name = "nvidia-cudnn-cu12"},
+        {.kind = EDIT_INSTALL, .name = "nvidia-cudnn-cu13", .value = "==9.12.0.46"},
+    };
+    struct environment *e = *state;
+    struct heap_arena memory;
+    struct candidates c;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu13==9.12.0.46");
+    observe(e, NULL, NULL);
+    find_for(e, "libcudnn.so.9", &memory, &c);
+    assert_true(has(&c, edits, 2));
+    candidates_end(&c);
+    heap_arena_end(&memory);
+}
+
 static void what_takes_a_finding_away_and_is_no_repair_says_why(void **state) {
     struct environment *e = *state;
     const struct plan_of_finding *of;
@@ -706,6 +726,7 @@ int main(void) {
         IN_ENVIRONMENT(a_driver_that_nobody_looks_for_is_led_to),
         IN_ENVIRONMENT(a_missing_name_is_linked_to_what_lies_beside_it),
         IN_ENVIRONMENT(the_pin_of_the_host_is_installed),
+        IN_ENVIRONMENT(the_wheel_for_another_cuda_goes_before_the_right_one_comes),
         IN_ENVIRONMENT(what_takes_a_finding_away_and_is_no_repair_says_why),
         IN_ENVIRONMENT(the_cheapest_comes_first),
         IN_ENVIRONMENT(a_directory_that_lacks_parts_is_no_repair),

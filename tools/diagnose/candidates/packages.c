@@ -129,8 +129,12 @@ static const char *directory_of_release(struct making *m, const char *package, c
                    : NULL;
 }
 
-/* A release of such a set, also with the variable set to it, or gone. Any of them may be NULL:
- * nothing is added. */
+static struct edit removal(const char *package, const char *environment) {
+    return (struct edit){.kind = EDIT_REMOVE, .name = package, .environment = environment};
+}
+
+/* A release of such a set, also in place of that for another CUDA, or with the variable set to it,
+ * or gone. Any of them may be NULL: nothing is added. */
 static void add_install(struct making *m, const char *package, const char *spec,
                         const char *environment) {
     const struct edit e = make_install(package, spec, environment);
@@ -139,6 +143,10 @@ static void add_install(struct making *m, const char *package, const char *spec,
     if (!package || !spec || !environment)
         return;
     make_one(m, e);
+    WC_EACH(p, m->s->packages) /* in the same folder; pip leaves it there */
+        if (wc_str_same(prefix_of(m, &p->r), environment) && wc_cuda_in_package(p->r.package) > 0 &&
+            wc_cuda_in_package(p->r.package) != wc_cuda_in_package(package))
+            make_two(m, removal(p->r.package, environment), e);
     directory = directory_of_release(m, package, spec, environment);
     if (directory)
         make_two(m, e, make_path_with(m, directory));
@@ -147,10 +155,6 @@ static void add_install(struct making *m, const char *package, const char *spec,
 }
 
 /* ---- packages that are there ---- */
-
-static struct edit removal(const char *package, const char *environment) {
-    return (struct edit){.kind = EDIT_REMOVE, .name = package, .environment = environment};
-}
 
 /* Put back, taken away, without what others have put there. */
 void make_package_anew(struct making *m) {
