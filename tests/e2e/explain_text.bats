@@ -191,7 +191,7 @@ END
 
 @test "what no row knows is never called no matter of cuDNN" {
     run -0 text - <<<"ImportError: libextension.so.3: cannot open shared object file: No such file or directory"
-    [[ $output == *"likely   not known by that name"*"next     whichcudnn run -- COMMAND"* ]]
+    [[ $output == *"likely   unknown library"*"next     whichcudnn run -- COMMAND"* ]]
     [[ $output != *"not a matter"* ]]
     run -3 --separate-stderr text - <<<"RuntimeError: something about cuDNN that nobody has seen"
     [[ $stderr == *"whichcudnn run -- COMMAND"* && $stderr != *"not a matter"* ]]

@@ -60,8 +60,8 @@ static const struct {
     enum paint paint;
 } effects[] = {
     [EFFECT_FATAL] = {"fatal", "the program or the call ends with it", PAINT_ERROR},
-    [EFFECT_FALLBACK] = {"fallback", "the program goes on without the GPU", PAINT_WARNING},
-    [EFFECT_NOISE] = {"noise", "by itself it tells of nothing wrong", PAINT_OK},
+    [EFFECT_FALLBACK] = {"fallback", "the program continues without the GPU", PAINT_WARNING},
+    [EFFECT_NOISE] = {"noise", "by itself, it does not indicate a fault", PAINT_OK},
     [EFFECT_DEPENDS] = {"depends", "look at what else was printed", PAINT_NOTE},
     [EFFECT_ELSEWHERE] = {"elsewhere", "printed on another system than Linux", PAINT_NOTE},
 };
@@ -102,8 +102,9 @@ static void print_ranked(struct layout *l, const struct messages *m) {
         layout_fact(l, "more", "whichcudnn explain %s", m->ranked.p[0].id);
     else if (main->message->effect != EFFECT_ELSEWHERE)
         layout_fact(l, "likely", "%s",
-                    *main->message->findings ? "not known by that name; a run sees who wants it"
-                                             : "none: not a matter of which cuDNN");
+                    *main->message->findings
+                        ? "unknown library; `whichcudnn run` shows which library needs it"
+                        : "none: not a matter of which cuDNN");
 }
 
 /* The one line that matters; the others are counted. */
