@@ -348,7 +348,7 @@ void failed_files_replaced(const struct request *r, const struct object *o) {
     check.fault = WC_file_fault_REPLACED;
     check.size = (int64_t)now.size;
     check.needs = WC_NULL;
-    wc_str_copy(check.what, sizeof check.what, "another file than the one that is mapped");
+    wc_str_copy(check.what, sizeof check.what, "another file than the mapped file");
     wc_library_begin(&l, o->path);
     l.request = r->number;
     emit_contents(&l, &check, WC_search_rule_UNKNOWN);

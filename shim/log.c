@@ -203,7 +203,7 @@ static bool is_own_directory(const char *directory, uid_t own) {
     trouble = "the directory for logs cannot be made";
     if (sys_link_stat(directory, &st) != 0)
         return false;
-    trouble = "the directory for logs is not this user's alone";
+    trouble = "other users may write to the directory for logs";
     return S_ISDIR(st.st_mode) && st.st_uid == own && !(st.st_mode & 022);
 }
 
@@ -250,7 +250,7 @@ static int open_own(void) {
     }
     if (!others || (sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == user))
         return fd;
-    trouble = "something else stands in the place of the log file";
+    trouble = "another file replaced the log file";
     sys_close(fd);
     return -1;
 }

@@ -35,11 +35,11 @@ static const struct command commands[] = {
 static int help(void) {
     puts("Usage: whichcudnn COMMAND [options]\n"
          "\n"
-         "Which cuDNN did a process really get, from where, and is it what its host wants?\n");
+         "Which cuDNN did a process really get, from where, and is it what its host requires?\n");
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-8s  %s\n", commands[i].name, commands[i].what);
     puts("\n"
-         "whichcudnn help COMMAND tells more; whichcudnn --version the version.\n"
+         "whichcudnn help COMMAND prints its options, whichcudnn --version the version.\n"
          "\n"
          "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
          "observed; run gives the status of its command.");

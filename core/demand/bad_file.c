@@ -44,7 +44,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
         wc_case_fact(c, WC_FACT_IS, file->content, "file");
         if (file->size != WC_NULL)
             wc_case_fact(c, WC_FACT_SIZE, wc_format(c, "%jd bytes", file->size), "file");
-        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files beside it");
+        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files next to it");
     }
     if (needed)
         wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller, "DT_NEEDED");

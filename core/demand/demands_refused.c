@@ -253,7 +253,7 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
     struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
     struct wc_case *c = wc_case_begin(d);
     c->effect = WC_EFFECT_DOUBTED;
-    c->r.title = wc_format(c, "%s got cuDNN %s, the header beside that is of %s",
+    c->r.title = wc_format(c, "%s got cuDNN %s, but the header next to it is of %s",
                            wc_format_who(c, use->host), wc_format_range(c, runtime.range),
                            use->library->r.header_version);
     c->r.host = use->host->r.object;

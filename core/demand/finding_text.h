@@ -10,7 +10,7 @@
  *     fix       pip install 'nvidia-cudnn-cu12>=9.8,<10'
  *      or       take a jax made for cuDNN 9.4.0
  *     found by  DT_RPATH of _versions.so, $ORIGIN/../nvidia/cudnn/lib
- *     not taken /usr/local/cuda-13.0/lib/libcudnn.so.9  9.19.0  (ld.so.cache)
+ *     unused    /usr/local/cuda-13.0/lib/libcudnn.so.9  9.19.0  (ld.so.cache)
  *   loaded      facade 9.4.0, graph 9.4.0
  *   process     30555 on vm: python -c, exited 0
  *   V = /venv/lib/python3.11/site-packages

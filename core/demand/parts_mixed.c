@@ -196,7 +196,7 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
     } else {
         struct wc_name lacks = wc_name_read(refused->said.version);
         c->r.title = wc_format(
-            c, "%s does not fit the other parts of %s: it wants a function that %s does not have",
+            c, "%s does not fit the other parts of %s: it needs a function that is missing in %s",
             wc_format_name(c, refused->culprit), name,
             lacks.kind == WC_NAME_PART ? wc_format_name(c, lacks.part) : "facade");
         wc_case_fact(c, WC_FACT_REFUSED, refused->culprit, "dlerror");

@@ -71,8 +71,8 @@ static void other_name_fact(struct wc_case *c, const struct wc_file_record *file
         WC_ANY(f, c->d->s->files, !f->r.fault && wc_str_same(f->r.path, path)))
         wc_case_fact(c, WC_FACT_MIND,
                      wc_format(c,
-                               "%s is there, too: the loader's cache has a file that is no link "
-                               "under its SONAME alone",
+                               "%s exists, too, but is not a link: the loader's cache lists it "
+                               "only by its SONAME",
                                path),
                      "file");
 }

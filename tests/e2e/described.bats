@@ -97,7 +97,7 @@ C
     cp set/libcudnn.so.9 set/new
     observed ./replaces
     is "$(told file '.fault == "replaced since it was loaded"' '[.path, .request != null, .content]')" \
-        "[\"$PWD/set/libcudnn.so.9\",true,\"another file than the one that is mapped\"]"
+        "[\"$PWD/set/libcudnn.so.9\",true,\"another file than the mapped file\"]"
 }
 
 # The library's destructor runs after that of the shim, which was loaded in front of it.

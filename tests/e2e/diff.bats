@@ -22,7 +22,7 @@ differ() { "$CMD" diff "$@"; }
     [[ $output == *"  A      ok: cuDNN 9.8.0 from /v/cudnn (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2"$'\n'"         log a.jsonl"$'\n'"         process 4711 on node7 (python train.py)"* ]]
     [[ $output == *"  B      error: jax-cuda12-plugin 0.10.2 got cuDNN 9.1.0, requires >=9.8"* ]]
     is "$(grep '^[a-z]' <<<"$output" | tail -n +2)" \
-        $'environment\npackages\nhow libraries were found, and whose they are\nlibraries'
+        $'environment\npackages\nhow libraries were found, and their packages\nlibraries'
     [[ $output == *"  rule of libcudnn.so.9"$'\n'"    A      DT_RUNPATH: \$ORIGIN"$'\n'"    B      LD_LIBRARY_PATH: /old"* ]]
     [[ $output == *"  version of libcudnn.so.9"$'\n'"    A      9.8.0"$'\n'"    B      9.1.0"* ]]
     run -1 grep -c $'\e' <<<"$output"
@@ -79,7 +79,7 @@ differ() { "$CMD" diff "$@"; }
     is "$(jq -r '.differences[] | "\(.kind): \(.what): \(.a) \(.b)"' <<<"$output")" \
         'binding: what _versions.so is bound to: libcudnn.so.9 libcudnn_graph.so.9
 driver: driver: 570.86.15 535.1
-failure: libcudnn_adv.so.9: null asked for in vain
+failure: libcudnn_adv.so.9: null not found
 call: cudnnCreate: CUDNN_STATUS_SUCCESS CUDNN_STATUS_NOT_INITIALIZED'
 }
 

@@ -72,7 +72,7 @@ time_t time(time_t *t) { time_t now = ($day + $1) * 86400L; if (t) *t = now; ret
 
 @test "the library: not there, not to be preloaded, none, of another processor" {
     WHICHCUDNN_SHIM=$PWD/gone.so run -1 doctor
-    says error library 'is not beside this program'
+    says error library 'is neither next to this program'
     [[ $output != *preload* || $output != *"small child"* ]]
     mkdir 'a b'
     cp libwhichcudnn.so 'a b'/
@@ -80,7 +80,7 @@ time_t time(time_t *t) { time_t now = ($day + $1) * 86400L; if (t) *t = now; ret
     says error library 'splits at spaces'
     echo text >text.so
     WHICHCUDNN_SHIM=$PWD/text.so run -1 doctor
-    says error library 'is no library of 64 bits'
+    says error library 'is not a library of 64 bits'
     cp libwhichcudnn.so other.so
     printf '\x15' | dd of=other.so bs=1 seek=18 conv=notrunc status=none # EM_PPC64
     WHICHCUDNN_SHIM=$PWD/other.so run -1 doctor
@@ -106,7 +106,7 @@ time_t time(time_t *t) { time_t now = ($day + $1) * 86400L; if (t) *t = now; ret
 __attribute__((constructor)) static void end(void) { if (getenv("WHICHCUDNN_LOG")) _exit(0); }' |
         "${CC:-gcc}" -include stdlib.h -shared -fPIC -x c - -o end.so
     LD_PRELOAD=$PWD/end.so run -1 doctor
-    says error preload 'not awake behind what LD_PRELOAD holds'
+    says error preload 'does not work after the libraries that LD_PRELOAD names'
     says ok others "$PWD/end.so, in LD_PRELOAD"
 }
 

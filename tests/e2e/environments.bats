@@ -81,8 +81,8 @@ of_mxnet() {
 install nvidia-cublas-cu11, then set LD_LIBRARY_PATH to $site/nvidia/cublas/lib:$LD_LIBRARY_PATH
 replayed"
     # That another library is the first one missing is no repair.
-    is "$(jq -r '.findings[0].rejected[] | select(.text == "take LD_LIBRARY_PATH out of the environment").because' report.json)" \
-        "the load fails then for another reason"
+    is "$(jq -r '.findings[0].rejected[] | select(.text == "unset LD_LIBRARY_PATH").because' report.json)" \
+        "the load then fails for another reason"
     wheel nvidia-cublas-cu11 11.5.1.109 cublas libcublas.so.11 libcublasLt.so.11
     LD_LIBRARY_PATH=$site/nvidia/cublas/lib:$LD_LIBRARY_PATH run -0 "${alone[@]}" venv/bin/python main.py
 }

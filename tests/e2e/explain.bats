@@ -42,7 +42,7 @@ ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/
 @test "colour where it is wanted" {
     run -0 explain --color=always part-missing
     is "${lines[0]}" $'\e[1mpart-missing\e[0m'
-    is "${lines[1]}" $'\e[1;31merror\e[0m: cuDNN asked for parts of its own and got none.'
+    is "${lines[1]}" $'\e[1;31merror\e[0m: cuDNN requested its own parts and found none.'
     [[ $output == *$'\e[1mlibcudnn_graph\e[0m'* ]]
     is "$(explain --color=always part-missing | sed 's/\x1b\[[0-9;]*m//g')" "$(explain part-missing)"
     run -2 explain --color=often
@@ -52,7 +52,7 @@ ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/
     run -0 --separate-stderr explain --json driver-missing
     is "$(jq -c keys_unsorted <<<"$output")" '["id","severity","title","page"]'
     is "$(jq -r '.id, .severity, .title' <<<"$output" | xargs)" \
-        "driver-missing error there is no NVIDIA driver, or no GPU, to be reached"
+        "driver-missing error no NVIDIA driver or no GPU was found"
     is "$(jq -j .page <<<"$output")" "$(awk '/^## / { in_it = $2 == "`driver-missing`"; next } in_it' \
         "$WC_ROOT/docs/findings.md" | sed 1d)"
     is "$(explain --json | jq -r '.[].id')" "$(ids)"

@@ -145,7 +145,7 @@ END
     is "${lines[0]}" "nothing: the finding remains"
     is "${lines[1]}" "error[runtime-too-old]: engine 1.0 got cuDNN 8.5.0, requires >=8.8,<9"
     run -0 --separate-stderr fix --check 'unset LD_LIBRARY_PATH' logs
-    is "${lines[0]}" "repairs: take LD_LIBRARY_PATH out of the environment"
+    is "${lines[0]}" "repairs: unset LD_LIBRARY_PATH"
     run -2 fix --check x --try -- "${host[@]}"
     run -2 fix --scan venv
 }
@@ -749,7 +749,7 @@ on_terminal() {
     before=$(sum)
     "$CMD" run --quiet --log logs/ -- "${host[@]}"
     run -2 --separate-stderr fix --apply logs </dev/null
-    [[ $stderr == *"nobody can be asked: standard input is no terminal; --yes does it all the same"* ]]
+    [[ $stderr == *"cannot ask: standard input is not a terminal; --yes does it without asking"* ]]
     for no in n '' yesterday; do
         run on_terminal "$no" "$CMD" fix --apply logs
         echo "$output"
@@ -844,7 +844,7 @@ END
     run -2 --separate-stderr fix --apply --yes logs
     [[ ${stderr_lines[-1]} == "whichcudnn: nothing was done: an earlier repair was cut off: whichcudnn fix --undo logs/whichcudnn-undo-"* ]]
     run -2 --separate-stderr fix --undo --apply
-    is "$stderr" "whichcudnn: --undo goes alone, with one journal or log at most"
+    is "$stderr" "whichcudnn: --undo takes no other option, and one journal or log at most"
     run -0 --separate-stderr fix --undo logs/whichcudnn-undo-*.json
     is "$stderr" "whichcudnn: as it was: $site"
     unharmed
@@ -865,7 +865,7 @@ END
                 WHICHCUDNN_LOG=$PWD/logs/ run -2 --separate-stderr fix --undo ${where:+"$where"} </dev/null
                 is "${stderr_lines[0]}" "whichcudnn: found $journal, which puts back:"
                 is "${stderr_lines[*]:1:2}" "  $site   $PWD/venv/bin"
-                [[ ${stderr_lines[3]} == *"nobody can be asked: "* ]]
+                [[ ${stderr_lines[3]} == *"cannot ask: "* ]]
                 is "$(content)" "$before_undo"
                 set -- --yes
                 ;;
@@ -1008,7 +1008,7 @@ END
 
 @test "wrong options, no log, nothing to repair" {
     run -2 --separate-stderr fix --try
-    is "$stderr" "whichcudnn: --try wants a command to try it with: whichcudnn fix --try -- COMMAND"
+    is "$stderr" "whichcudnn: --try requires a command: whichcudnn fix --try -- COMMAND"
     run -2 --separate-stderr fix --yes
     is "$stderr" "whichcudnn: --yes goes with --apply or --undo"
     run -2 --separate-stderr fix --

@@ -177,7 +177,7 @@ part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
         "$PWD/set/libcudnn.so.9 9.1.0 null"$'\n'"$PWD/set/libcudnn_graph.so.9 9.1.0 null"
     is "$(json '.stack.bindings[0].target_path')" "$PWD/set/libcudnn.so.9"
     is "$(json '.stack.unobserved[0] | .what + ": " + .why + ": " + .path')" \
-        "the file of a library that is mapped: it was deleted or replaced since it was loaded; what is told of it is what is mapped: $PWD/set/libcudnn.so.9"
+        "the file of a library that is mapped: it was deleted or replaced since it was loaded; only the mapped memory was read: $PWD/set/libcudnn.so.9"
     run -0 inspect "$pid"
     [[ $output == *"9.1.0"* && $output != *"9.8.0"* ]]
     go_on
@@ -298,7 +298,7 @@ row() {
     local failed=0 nobody="setpriv --reuid 65533 --regid 65533 --clear-groups" mapped="the file of a library that is mapped"
     local start="LD_PRELOAD=$FIXED/hold.so exec" inside="LD_LIBRARY_PATH=/lib:/cudnn LD_PRELOAD=/hold.so exec"
     local own="unshare --mount bash -c" deleted="$mapped: it was deleted or replaced since it was "
-    local unreached="$mapped: the path that the kernel gives for it do" one="PWD/set/libcudnn.so.9 9.1.0"
+    local unreached="$mapped: the path that the kernel reports for it i" one="PWD/set/libcudnn.so.9 9.1.0"
     make_root root
     cp -r "$FIXED/9.1" set
     cp -r "$FIXED/9.8" newer

@@ -154,7 +154,7 @@ is_sorted() {
     run -0 "$CMD" diff a.lock a.jsonl
     grep -v '"/a/h.so"' a.jsonl >less.jsonl
     run -1 "$CMD" diff a.lock less.jsonl
-    [[ $output == *"what h.so wants"* ]]
+    [[ $output == *"what h.so requires"* ]]
     # An object that the loader calls otherwise than its file: the demand has the loader's name.
     { stack; echo '{"kind":"object","object":7,"role":"host","mapped":true,"path":"/a/h.so","real_path":"/b/real.so"}'
         wants /a/h.so '>=9.1'; } | make_log c.jsonl
@@ -262,7 +262,7 @@ CODE
     run -2 lock --scan tree
     [[ $output == "whichcudnn: tree: 2 environments ("*") where one is expected" ]]
     run -2 lock --scan empty
-    [[ $output == "whichcudnn: empty: no host in it wants cuDNN" ]]
+    [[ $output == "whichcudnn: empty: no host in it requires cuDNN" ]]
     run -2 lock --scan nowhere
     run -2 lock --scan tree scanned
     [[ $output == *"--scan and scanned are two stacks"* ]]

@@ -215,7 +215,7 @@ except OSError: pass"
     : >file
     head -c 32 whole/libshared.so.1 >cut/libshared.so.1
     echo "version https://git-lfs.github.com/spec/v1" >text/libshared.so.1
-    for row in "loop/libshared.so.1 is a link that leads to itself" "empty/libshared.so.1 is empty" \
+    for row in "loop/libshared.so.1 is a link that points to itself" "empty/libshared.so.1 is empty" \
         "file is no directory" "cut/libshared.so.1 is a library that is cut short" "text/libshared.so.1 is a "; do
         RPATH=$PWD/${row%%[/ ]*} calls program 'int main(void) { one(); return two() - 2; }'
         run -127 "$CMD" run -- ./program

@@ -68,7 +68,7 @@ signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT
     rm lib/libwhichcudnn.so
     if [ ! -e /usr/local/lib/libwhichcudnn.so ]; then
         run -2 bin/whichcudnn run -- true
-        [[ $output == *"libwhichcudnn.so is not beside this program"*"WHICHCUDNN_SHIM"* ]]
+        [[ $output == *"libwhichcudnn.so is neither next to this program"*"WHICHCUDNN_SHIM"* ]]
     fi
     WHICHCUDNN_SHIM=$PWD/nowhere.so run -2 bin/whichcudnn run -- true
     cp empty.so 'a b/libwhichcudnn.so'
@@ -339,7 +339,7 @@ make_stopped() {
     rm stopped/libother.so
     LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log own/ -- stopped/own
     [[ $output == *"error[dependency-missing]: own could not be loaded: it needs libother.so,"* ]]
-    [[ $output == *"  suggestion install the package that has libother.so where the loader finds it"* ]]
+    [[ $output == *"  suggestion install the package that contains libother.so where the loader finds it"* ]]
     WHICHCUDNN_DISABLE=1 run -127 run_it -- stopped/app
     [[ $output == *"WHICHCUDNN_DISABLE is set"* ]]
     # It is the loader's status, but not the loader's doing.
@@ -381,7 +381,7 @@ make_stopped() {
     run -127 run_it --log other/ -- ./loads
     [[ $output == *"whichcudnn: not observed: the library left no log of the command"* ]]
     WHICHCUDNN_SHIM=$SHIM run -5 run_it --log other/ -- sh -c 'if true; then stopped/app; fi; exit 5'
-    [[ $output == *"whichcudnn: not observed: it failed, and its script does not tell what it starts" ]]
+    [[ $output == *"whichcudnn: not observed: it failed, and its script does not name the program that it starts" ]]
     # What the script sets is the script's to change.
     echo 'int cudaFree;' | "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudart.so.11.0 -x c - -o gone.so
     echo 'extern int cudaFree; int *hook = &cudaFree;' | "${CC:-gcc}" -shared -fPIC -x c - -x none ./gone.so -o hook.so
@@ -553,7 +553,7 @@ make_stopped() {
     for rights in 4755 2755; do
         chmod "$rights" host whole fails
         run -127 "${as[@]}" ./host
-        [[ $output == *"heeds no LD_LIBRARY_PATH for it; it ended in the loader: libcudnn.so.5, which "*"/host needs, was not found"* ]]
+        [[ $output == *"the loader ignores LD_LIBRARY_PATH for it; it ended in the loader: libcudnn.so.5, which "*"/host needs, was not found"* ]]
         run -0 "${as[@]}" ./whole
         [[ $output == *"preloads nothing into it" ]]
         run -127 "${as[@]}" ./fails

@@ -162,7 +162,7 @@ refused() {
         sh -c 'for i in 0 1 2 3 4 5 6 7; do [ -e /proc/$$/fd/$i ] && echo $i >>ours; done; exit 7' 0<&- 1>&- 2>&- 3>&- || status=$?
     is "$status" 7
     is "$(cat ours 2>&1)" "$(cat bare 2>&1)"
-    is "$(cat v)" "not observed: it failed, and its script does not tell what it starts"
+    is "$(cat v)" "not observed: it failed, and its script does not name the program that it starts"
 }
 
 @test "a complaint before the start into a pipe that was closed: the command starts, with the signals as they were" {

@@ -46,7 +46,7 @@ make_host() {
 @test "WHICHCUDNN_EXPECT that is no version is told, by the library alone, too" {
     make_host
     WHICHCUDNN_EXPECT=foo run -0 --separate-stderr run_it -- ./host version
-    [[ $stderr == *"]: WHICHCUDNN_EXPECT is no version, nothing was compared: foo"* ]]
+    [[ $stderr == *"]: WHICHCUDNN_EXPECT is not a version, nothing was compared: foo"* ]]
     [[ $stderr == *"fix  "*"unset WHICHCUDNN_EXPECT"*"replayed"*"write it as 9.1"* ]]
     rm whichcudnn-*
     WHICHCUDNN_EXPECT=foo WHICHCUDNN_LOG=$PWD/alone.jsonl LD_PRELOAD=$SHIM ./host version
@@ -241,7 +241,7 @@ END
 @test "why nothing was observed: the environment was cleared on the way" {
     real_shim
     run -0 run_it -- env -i sleep 0.6
-    [[ $output == "whichcudnn: not observed: the command went on without the library: something took LD_PRELOAD"* ]]
+    [[ $output == "whichcudnn: not observed: the command continued without the library: LD_PRELOAD was removed"* ]]
     run -0 run_it -- sleep 0.6
     is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     # One that writes over its environment still has the library.

@@ -571,7 +571,7 @@ make_needy() {
             >"$site/$wheel.dist-info/METADATA"
     done
     # What another wheel holds is not known: it is said, and nothing is to be pasted.
-    local said='install no null install onnxruntime-gpu instead of onnxruntime; if the work is meant for the CPU, nothing needs repair'
+    local said='install no null install onnxruntime-gpu instead of onnxruntime; if a build for the CPU is intended, nothing needs repair'
     fix() { jq -r '.reports[0].findings[0].fix[0] | "\(.action) \(.checked) \(.command) \(.text)"' scan.json; }
     scan --json env >scan.json || true
     is "$(findings)" "warning cpu-only-build"
@@ -836,7 +836,7 @@ build_launchers() {
     run -1 grep -q $'\e' out
     grep -q 'passed over' out
     grep -q 'cut1000.so: ' out
-    grep -q 'libcudnn_ops.so.9: named like a library of cuDNN, and is no sound ELF file' out
+    grep -q 'libcudnn_ops.so.9: named like a library of cuDNN, but is not a valid ELF file' out
     grep -q 'its path is too long' out
     scan --json t >scan.json || true
     validate_scan scan.json
@@ -873,7 +873,7 @@ build_launchers() {
     is "$(findings venv)" 'warning installation-mixed'
     rm -r "$site/nvidia" && touch "$site/other.so"
     is "$(findings venv)" 'warning installation-incomplete'
-    [[ $("$CMD" scan venv | tr -s ' \n' ' ') == *"none of its 8 cuDNN libraries is there"* ]]
+    [[ $("$CMD" scan venv | tr -s ' \n' ' ') == *"all of its 8 cuDNN libraries are missing"* ]]
 }
 
 @test "a damaged package on a read-only file system: that is why there is no command" {
@@ -885,5 +885,5 @@ build_launchers() {
     run unshare -Urm sh -c 'mount --bind venv venv && mount -o remount,ro,bind venv || exit 99; exec "$@"' sh \
         "$CMD" scan venv
     [ "$status" -ne 99 ] || skip "its mounts cannot be made read-only here"
-    [[ $(tr -s ' \n' ' ' <<<"$output") == *"suggestion install it once more"*"not replayed: $site is read-only "* ]]
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"suggestion force its reinstallation"*"not replayed: $site is read-only "* ]]
 }

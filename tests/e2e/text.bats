@@ -79,7 +79,7 @@ theirs.close()
 print(run.returncode, ours.makefile().read())
 END
     run -0 python3 socket_too.py "$CMD"
-    [[ ${lines[0]} == "3 whichcudnn: --text: standard error is not read: it is no terminal, pipe or regular file"* ]]
+    [[ ${lines[0]} == "3 whichcudnn: --text: standard error is not read: it is not a terminal, pipe or regular file"* ]]
     [[ ${lines[1]} == /dev/null && ${lines[2]} == socket:* ]]
 }
 

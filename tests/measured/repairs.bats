@@ -290,13 +290,13 @@ export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
         rm -rf log
         run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --log log/ -- venv/bin/python main.py
         echo "$stderr"
-        [[ $stderr == "whichcudnn: cuDNN "*"whichcudnn: error["*"suggestion take an environment of its own for each of the two"* ]]
+        [[ $stderr == "whichcudnn: cuDNN "*"whichcudnn: error["*"suggestion install the two into separate environments"* ]]
         run -1 "${alone[@]}" "$WHICHCUDNN" report --json log
         [ "$(jq -c '[.findings[].fix[] | select(.checked == "replayed")]' <<<"$output")" = "[]" ]
     done
     run -1 "${alone[@]}" "$WHICHCUDNN" scan --json venv
     [ "$(jq -c '[.reports[].findings[].fix[] | select(.checked == "replayed")]' <<<"$output")" = "[]" ]
-    jq -e '[.reports[].findings[].fix[].why] | index("another package there requires what it takes away")' \
+    jq -e '[.reports[].findings[].fix[].why] | index("another package requires what it removes")' \
         <<<"$output"
     # Which is what repairs: one environment for each.
     for cuda in 12 13; do

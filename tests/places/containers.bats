@@ -84,7 +84,7 @@ podman() { inside podman run --rm "$@"; }
     [[ $output == *preload*ok* || $output == *ok*preload* ]]
 }
 
-@test "containers/compose.yaml: an image as it is, watched, with the files beside it" {
+@test "containers/compose.yaml: an image as it is, watched, with the files next to it" {
     cp "$examples/containers/compose.yaml" "$examples/entrypoint.sh" "$SHIM" .
     cat >here.yaml <<'END'
 services:

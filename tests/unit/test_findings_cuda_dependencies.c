@@ -98,7 +98,7 @@ static void cudnn_for_another_cuda_than_its_host(void **state) {
         assert_non_null(strstr(r->title, print(s, "is made for CUDA %d", m.cuda)));
         assert_non_null(strstr(r->title, print(s, "is of CUDA %d", m.other)));
         assert_true(has_fact(r, "made for", print(s, "nvidia-cudnn-cu%d", m.cuda)));
-        assert_advised(s, r, "install", "made for the CUDA of torch");
+        assert_advised(s, r, "install", "build for the CUDA of torch");
         struct want w = {host, WC_demand_kind_REQUIRED, .spec = ">=9.1",
                          .package = print(s, "nvidia-cudnn-cu%d", m.other), .source = "METADATA"};
         add_demand(s, &w);
@@ -199,7 +199,7 @@ static void cudnn_finds_no_cublas(void **state) {
     const struct wc_finding_record *r = &s->found.p[0];
     assert_int_equal(r->severity, WC_severity_ERROR);
     assert_true(has_fact(r, "asked for", "libcublasLt.so.12"));
-    assert_advised(s, r, "install", "has libcublasLt.so.12, and let LD_LIBRARY_PATH");
+    assert_advised(s, r, "install", "contains libcublasLt.so.12, and add its directory");
     add_wheel(s, "cublasLt", 12, host);
     assert_finds(s, "");
 }
@@ -418,7 +418,7 @@ static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
         if (i < 2)
             continue;
         assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
-        assert_advised(s, &s->found.p[0], "install", "has libnvrtc.so,");
+        assert_advised(s, &s->found.p[0], "install", "contains libnvrtc.so,");
     }
 }
 
@@ -533,7 +533,7 @@ static void cublas_from_elsewhere(void **state) {
         const struct wc_finding_record *r = &s->found.p[0];
         assert_int_equal(r->severity, WC_severity_WARNING);
         assert_int_equal(r->object, 2);
-        assert_non_null(strstr(r->title, print(s, "libcublas.so.12 beside libcudnn.so.9")));
+        assert_non_null(strstr(r->title, print(s, "libcublas.so.12, used by libcudnn.so.9")));
         assert_non_null(strstr(r->title, directory));
         assert_advised(s, r, named ? "set-variable" : "install", named ? "LD_LIBRARY_PATH" : "one");
         assert_false(has_fact(r, "mind", ""));
@@ -705,7 +705,7 @@ static void two_files_of_one_cuda_library_are_told(void **state) {
         assert_true(has_fact(r, "copy", rows[i].path[0]) && has_fact(r, "copy", rows[i].path[1]));
         assert_true(has_fact(r, "asked by", "/opt/app/one.so") &&
                     has_fact(r, "asked by", "/opt/app/two.so"));
-        assert_advised(s, r, "upgrade-host", "in a process of its own");
+        assert_advised(s, r, "upgrade-host", "in a separate process");
     }
 }
 

@@ -222,7 +222,7 @@ static void a_library_for_linking_is_no_driver(void **state) {
     assert_non_null(strstr(s->found.p[0].title, "stub"));
     assert_true(has_fact(&s->found.p[0], "libcuda", "/usr/local/cuda/lib64/stubs/libcuda.so"));
     assert_advised(s, &s->found.p[0], "set-variable",
-                   "take /usr/local/cuda/lib64/stubs out of LD_LIBRARY_PATH");
+                   "remove /usr/local/cuda/lib64/stubs from LD_LIBRARY_PATH");
     add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
     assert_finds(s, "driver-missing");
 }
@@ -302,7 +302,7 @@ static void what_keeps_a_driver_from_the_gpus(void **state) {
         {"no fabric manager is seen to run for /dev/nvidia-nvswitch0", "driver",
          "systemctl start nvidia-fabricmanager"},
         {"no MPS daemon has its pipe /tmp/mps/control, where CUDA_MPS_PIPE_DIRECTORY leads",
-         "set-variable", "take CUDA_MPS_PIPE_DIRECTORY away"},
+         "set-variable", "unset CUDA_MPS_PIPE_DIRECTORY"},
     };
 
     (void)state;

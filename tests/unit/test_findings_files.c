@@ -33,7 +33,7 @@ static void a_refused_file_is_told_alone_with_what_it_is(void **state) {
     assert_true(has_fact(r, "file", "/x/lib/libcudnn.so.9"));
     assert_true(has_fact(r, "size", "5 bytes"));
     assert_true(has_fact(r, "loader said", "file too short"));
-    assert_advised(s, r, "set-variable", "take /x/lib out of LD_LIBRARY_PATH");
+    assert_advised(s, r, "set-variable", "remove /x/lib from LD_LIBRARY_PATH");
     /* Frameworks try copies in turn; another one came in. */
     add_facade(s, "/y", draw_release(9), host);
     assert_finds(s, "");
@@ -64,7 +64,7 @@ static void a_file_that_was_passed_over_is_told(void **state) {
     fail_for(s, host, a_library, NULL, l);
     assert_finds(s, "bad-file");
     assert_true(has_fact(&s->found.p[0], "mind", "without a message"));
-    assert_advised(s, &s->found.p[0], "install", "the build there that is made for");
+    assert_advised(s, &s->found.p[0], "install", "the file with its build for");
     /* A sound file of that name says nothing about the failure. */
     s = new_scene();
     l.fault = WC_file_fault_UNKNOWN;
@@ -154,10 +154,10 @@ static void what_to_do_follows_from_what_it_is(void **state) {
         {WC_file_fault_POINTER, 0, NULL, "reinstall", "git-LFS"},
         {WC_file_fault_CUT, WC_installation_kind_WHEEL, "nvidia-cudnn-cu12", "reinstall",
          "what the file belongs to, nvidia-cudnn-cu12 9.1.0.70"},
-        {WC_file_fault_CUT, 0, NULL, "reinstall", "copy /x/libcudnn.so.9 anew"},
+        {WC_file_fault_CUT, 0, NULL, "reinstall", "copy /x/libcudnn.so.9 again"},
         {WC_file_fault_DANGLING, 0, NULL, "remove", "the link /x/libcudnn.so.9"},
         {WC_file_fault_DIRECTORY, 0, NULL, "remove", "the directory /x/libcudnn.so.9"},
-        {WC_file_fault_OTHER_CLASS, 0, NULL, "install", "the build there"},
+        {WC_file_fault_OTHER_CLASS, 0, NULL, "install", "the file with its build"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scene *s = new_scene();
@@ -198,24 +198,23 @@ static void what_the_system_refuses_is_no_fault_of_the_file(void **state) {
         const char *reason, *action, *text;
     } rows[] = {
         {"cannot allocate memory in static TLS block", WC_file_fault_UNKNOWN, "static TLS",
-         "set-variable", "let /x/libcudnn.so.9 come in at the start"},
+         "set-variable", "load /x/libcudnn.so.9 at the start"},
         {"cannot enable executable stack as shared object requires: Invalid argument",
-         WC_file_fault_UNKNOWN, "executable stack", "allow",
-         "off /x/libcudnn.so.9, as patchelf does"},
+         WC_file_fault_UNKNOWN, "executable stack", "allow", "flag of /x/libcudnn.so.9 (patchelf"},
         {"failed to map segment from shared object", WC_file_fault_NO_ROOM, "address space",
-         "allow", "more address space"},
+         "allow", "limit of address space"},
         {"failed to map segment from shared object: Operation not permitted",
          WC_file_fault_NO_EXECUTION, "noexec", "allow", "without noexec"},
         {"failed to map segment from shared object", WC_file_fault_UNKNOWN, "does not map", "check",
          "SELinux"},
         {"cannot map zero-fill pages", WC_file_fault_NO_ROOM, "address space", "allow",
-         "more address space"},
+         "limit of address space"},
         {"cannot open shared object file: Permission denied", WC_file_fault_UNREADABLE,
-         "may not read", "allow", "let everybody read /x/libcudnn.so.9"},
+         "may not read", "allow", "let all users read /x/libcudnn.so.9"},
         {"cannot open shared object file: Too many open files", WC_file_fault_UNKNOWN,
-         "too many files", "allow", "more files open"},
+         "too many files", "allow", "limit of open files"},
         {"cannot open shared object file: Stale file handle", WC_file_fault_UNKNOWN, "the disk",
-         "check", "the kernel has logged"},
+         "check", "the kernel log"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scene *s = new_scene();
@@ -241,7 +240,7 @@ static void what_may_not_be_read_is_passed_over_without_a_word(void **state) {
                           .what = "a file that this process may not read"};
     fail_for(s, add_host(s, "/opt/app/libhost.so"), a_library, NULL, l);
     assert_finds(s, "refused-by-system");
-    assert_advised(s, &s->found.p[0], "allow", "let everybody read /x/libcudnn.so.9");
+    assert_advised(s, &s->found.p[0], "allow", "let all users read /x/libcudnn.so.9");
 }
 
 /* Whether it is there nobody can see: of a facade that is the reason; what somebody tries in case
@@ -256,7 +255,7 @@ static void what_may_be_behind_a_closed_directory(void **state) {
     fail_for(s, host, a_library, NULL, l);
     assert_finds(s, "refused-by-system");
     assert_non_null(strstr(s->found.p[0].title, "may be in a directory"));
-    assert_advised(s, &s->found.p[0], "allow", "pass through the directories above it");
+    assert_advised(s, &s->found.p[0], "allow", "enter the directories above it");
     l.path = "/x/libcudart.so.12";
     fail_for(s, host, "libcudart.so.12", NULL, l);
     assert_finds(s, "refused-by-system");
@@ -281,7 +280,7 @@ static void another_file_in_the_place_of_a_mapped_one(void **state) {
     assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
     assert_int_equal(s->found.p[0].object, facade);
     assert_true(has_fact(&s->found.p[0], "there is now", l.version));
-    assert_advised(s, &s->found.p[0], "restart", "start the process again");
+    assert_advised(s, &s->found.p[0], "restart", "restart the process");
     add_part(s, "/opt/cudnn", "graph", w, facade);
     assert_finds(s, "replaced-on-disk facade-and-parts-differ");
     assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
@@ -364,7 +363,7 @@ static void a_false_link_is_to_be_removed(void **state) {
     assert_string_equal(r->title, "libhost.so needs libcudnn.so.8 and got libcuda.so.1 under that "
                                   "name");
     assert_int_equal(r->host, host);
-    assert_advised(s, r, "remove", "take /x/libcudnn.so.8 away");
+    assert_advised(s, r, "remove", "remove /x/libcudnn.so.8");
     assert_true(has_fact(r, "functions of cuDNN", "none"));
 }
 
@@ -419,7 +418,7 @@ static void the_right_file_has_another_name(void **state) {
         assert_finds(s, rows[i].found);
         if (strcmp(rows[i].found, "wrong-name") != 0)
             continue;
-        assert_advised(s, &s->found.p[0], "reinstall", print(s, "asked for to %s", rows[i].there));
+        assert_advised(s, &s->found.p[0], "reinstall", print(s, "points to %s", rows[i].there));
         add_facade(s, "/y", draw_release(9), host);
         assert_finds(s, "");
     }
@@ -453,7 +452,7 @@ static void what_a_library_needs_has_another_name(void **state) {
     assert_string_equal(s->found.p[0].title, "libengine.so needs libcudnn.so.5, which is there "
                                              "under the name libcudnn.so");
     assert_true(has_fact(&s->found.p[0], "version", "5.1.10"));
-    assert_advised(s, &s->found.p[0], "reinstall", "asked for to /x/libcudnn.so");
+    assert_advised(s, &s->found.p[0], "reinstall", "points to /x/libcudnn.so");
     add_host(s, "/v/libengine.so");
     assert_finds(s, "");
 }
@@ -471,7 +470,7 @@ static void a_link_that_the_cache_must_know_of(void **state) {
     add_failure(s, add_host(s, "/opt/app/host"), NULL, "libcudnn.so", not_found(s, "libcudnn.so"));
     assert_finds(s, "wrong-name");
     assert_true(has_fact(&s->found.p[0], "file", "/usr/lib/libcudnn.so.5"));
-    assert_advised(s, &s->found.p[0], "reinstall", "asked for to /usr/lib/libcudnn.so.5");
+    assert_advised(s, &s->found.p[0], "reinstall", "points to /usr/lib/libcudnn.so.5");
 }
 
 /* The driver's library counts, too; but a toolkit's, which is for the linker, is none. */
@@ -493,7 +492,7 @@ static void the_driver_has_another_name(void **state) {
         assert_finds(s, rows[i].found);
         if (strcmp(rows[i].found, "wrong-name") != 0)
             continue;
-        assert_advised(s, &s->found.p[0], "reinstall", print(s, "asked for to %s", rows[i].there));
+        assert_advised(s, &s->found.p[0], "reinstall", print(s, "points to %s", rows[i].there));
         assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
         assert_int_equal(s->found.p[0].host, host);
         struct file f = {.role = WC_role_CUDA_DEPENDENCY, .path = rows[i].there, .asked_by = host};
@@ -581,7 +580,7 @@ static void a_copy_that_the_cache_does_not_know(void **state) {
         add_failure(s, add_host(s, "/opt/app/host"), NULL, "libcuda.so", NULL);
         assert_finds(s, "wrong-name");
         const struct wc_finding_record *r = &s->found.p[0];
-        assert_int_equal(has_fact(r, "mind", "/wsl/lib/libcuda.so is there"), copies == 2);
+        assert_int_equal(has_fact(r, "mind", "/wsl/lib/libcuda.so exists"), copies == 2);
     }
 }
 
@@ -791,7 +790,7 @@ static void a_function_of_nobody(void **state) {
             continue;
         assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
         assert_non_null(strstr(s->found.p[0].title, "_ZN3c106check is in none"));
-        assert_advised(s, &s->found.p[0], "upgrade-host", "take a build of /v/flash_attn");
+        assert_advised(s, &s->found.p[0], "upgrade-host", "install a build of /v/flash_attn");
         add_failure(s, NOBODY, python, "libfoo.so", "libfoo.so: cannot open shared object file");
         assert_finds(s, "");
     }

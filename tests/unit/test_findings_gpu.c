@@ -52,7 +52,7 @@ static void releases_and_capabilities(void **state) {
         assert_int_equal(r->object, facade);
         assert_true(has_fact(r, "GPU", gpu));
         assert_non_null(strstr(r->title, text_of(s, v)));
-        assert_advised(s, r, "upgrade-host", "that has code for this GPU");
+        assert_advised(s, r, "upgrade-host", "with code for this GPU");
     }
 }
 

@@ -646,7 +646,7 @@ static void a_part_that_the_loader_refused_differs(void **state) {
         assert_finds(s, "parts-differ");
         assert_string_equal(s->found.p[0].title,
                             "libcudnn_ops.so.9 does not fit the other parts of libcudnn.so.9: it "
-                            "wants a function that graph does not have");
+                            "needs a function that is missing in graph");
         /* It did come in by another name, after all. */
         add_part(s, "/opt/cudnn", "cnn", v, facade);
         assert_finds(s, "");

@@ -56,13 +56,12 @@ static void what_is_listed_and_gone_is_why_the_load_failed(void **state) {
     assert_ptr_equal(r, &s->found.p[0]);
     assert_int_equal(r->severity, WC_severity_ERROR);
     assert_string_equal(r->title, print(s,
-                                        "%s %s.70 counts as installed, but none of its 2 cuDNN "
-                                        "libraries is there",
+                                        "%s %s.70 is listed as installed, but all of its 2 cuDNN "
+                                        "libraries are missing",
                                         wheel, text_of(s, v)));
     assert_true(has_fact(r, "missing", LIB "libcudnn_graph.so.9"));
-    assert_advised(
-        s, r, "reinstall",
-        print(s, "by force, since it counts as installed: %s %s.70", wheel, text_of(s, v)));
+    assert_advised(s, r, "reinstall",
+                   print(s, "listed as installed: %s %s.70", wheel, text_of(s, v)));
     r = finding(s, "library-not-found");
     assert_non_null(r);
     assert_string_equal(r->explained_by, "installation-incomplete");
@@ -82,7 +81,7 @@ static void a_part_that_is_gone_explains_why_none_was_found(void **state) {
     assert_non_null(r);
     assert_ptr_equal(r, &s->found.p[0]);
     assert_int_equal(r->severity, WC_severity_ERROR);
-    assert_string_equal(r->title, print(s, "1 of the 2 cuDNN libraries of %s %s.70 is not there",
+    assert_string_equal(r->title, print(s, "1 of the 2 cuDNN libraries of %s %s.70 is missing",
                                         wheel, text_of(s, v)));
     assert_string_equal(finding(s, "part-missing")->explained_by, "installation-incomplete");
 }
@@ -192,7 +191,7 @@ static void of_two_owners_one_tells(void **state) {
         assert_int_equal(s->found.n, 1);
         const struct wc_finding_record *r = finding(s, "installation-mixed");
         assert_true(has_fact(r, "package", wanted ? "nvidia-cudnn-cu11" : wheel));
-        assert_advised(s, r, "reinstall", "uninstall the one of them that nobody requires");
+        assert_advised(s, r, "reinstall", "uninstall the package that no other package requires");
     }
 }
 
@@ -307,7 +306,7 @@ static void a_file_on_no_list_is_to_be_taken_away(void **state) {
     const struct wc_finding_record *r = finding(s, "installation-mixed");
     assert_non_null(r);
     assert_true(has_fact(r, "on no list", SITE "/" LIB "libcudnn_ext.so.9"));
-    assert_advised(s, r, "remove", "take away " SITE "/" LIB "libcudnn_ext.so.9");
+    assert_advised(s, r, "remove", "remove " SITE "/" LIB "libcudnn_ext.so.9");
 }
 
 /* ---- what puts a torn set back, by what brought it ---- */

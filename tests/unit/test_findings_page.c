@@ -151,7 +151,7 @@ void example_replaced_on_disk(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
     struct looked_at l = {.path = wc_stack_object(&s->stack, facade)->r.path,
                           .fault = WC_file_fault_REPLACED,
-                          .what = "another file than the one that is mapped",
+                          .what = "another file than the mapped file",
                           .version = "9.26.0"};
     add_looked_at(s, &l);
     of_wheel(s, "graph", version_of(9, 26, 0), facade);

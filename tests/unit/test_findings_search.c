@@ -43,7 +43,7 @@ static void the_way_to_the_right_copy_comes_before_an_installation(void **state)
     const struct wc_finding_record *r = &s->found.p[0];
     assert_advised(
         s, r, "set-variable",
-        print(s, "take /opt/first out of LD_LIBRARY_PATH: then the loader finds %s", wheel));
+        print(s, "remove /opt/first from LD_LIBRARY_PATH: then the loader finds %s", wheel));
     assert_true(has_fact(r, "found by", "LD_LIBRARY_PATH, /opt/first"));
     assert_true(has_fact(r, "behind it", wheel));
 }
@@ -71,7 +71,7 @@ static void what_is_expected_may_stand_behind(void **state) {
     add_shadowing(s, add_host(s, "/opt/app/libhost.so"), other_minor(wanted, -1), wanted,
                   WC_search_rule_LIBRARY_PATH);
     assert_finds(s, "expectation-not-met shadowed-copy");
-    assert_advised(s, &s->found.p[0], "set-variable", "take /opt/first out of LD_LIBRARY_PATH");
+    assert_advised(s, &s->found.p[0], "set-variable", "remove /opt/first from LD_LIBRARY_PATH");
 }
 
 /* A graph part of another release in /opt/first; behind it, one in the directory `behind`. */
@@ -98,7 +98,7 @@ static void a_foreign_part_is_taken_out_of_the_way_of_the_own_one(void **state) 
     (void)state;
     struct scene *s = foreign_part("/opt/own/libcudnn_graph.so.9");
     assert_finds(s, "facade-and-parts-differ part-from-other-installation");
-    assert_advised(s, &s->found.p[0], "reinstall", "into /opt/own, and no other copy before it");
+    assert_advised(s, &s->found.p[0], "reinstall", "into /opt/own, and make sure that no other");
 }
 
 static void a_part_that_the_host_needs_itself_is_told_so(void **state) {
@@ -187,7 +187,7 @@ static void a_package_behind_in_the_hosts_own_search_path_is_noted(void **state)
     assert_non_null(strstr(r->title, "DT_RPATH of libhost.so"));
     assert_true(has_fact(r, "mind", "an upgrade of nvidia-cudnn-cu12 changes nothing"));
     assert_advised(s, r, "remove",
-                   "nothing if this copy is wanted; otherwise remove the cuDNN in /opt/my first");
+                   "nothing if this copy is intended; otherwise remove the cuDNN in /opt/my first");
     /* Not where the host would not take the other one. */
     struct want w = {1, WC_demand_kind_REQUIRED, .spec = print(s, "==%s", text_of(s, v)),
                      .source = "METADATA of host 1.0"};
@@ -196,7 +196,7 @@ static void a_package_behind_in_the_hosts_own_search_path_is_noted(void **state)
     w.spec = print(s, "==%s", text_of(s, v));
     add_demand(s, &w);
     assert_finds(s, "shadowed-copy");
-    assert_advised(s, &s->found.p[0], "upgrade-host", "nothing if this copy is wanted");
+    assert_advised(s, &s->found.p[0], "upgrade-host", "nothing if this copy is intended");
 }
 
 static void nobody_expects_what_lies_elsewhere_or_is_no_package(void **state) {
@@ -405,7 +405,8 @@ static void where_the_loader_looked_is_told_and_where_a_copy_is(void **state) {
     int64_t search = add_search(s, &f);
     assert_finds(s, "library-not-found search-path-suspect");
     assert_true(has_fact(&s->found.p[0], "searched", "LD_LIBRARY_PATH /opt/none/ (not there)"));
-    assert_advised(s, &s->found.p[0], "install", "has libcudnn.so.9 where the host looks for it");
+    assert_advised(s, &s->found.p[0], "install",
+                   "contains libcudnn.so.9 where the host looks for it");
     assert_true(has_fact(&s->found.p[1], "no such directory", "/opt/none"));
     struct beside b = {.path = wheel,
                        .rule = WC_search_rule_NOT_SEARCHED,
@@ -663,7 +664,7 @@ static void what_was_preloaded_is_taken_out_whoever_is_loaded_first(void **state
         assert_finds(s, "runtime-too-old already-loaded-by-soname");
         const struct wc_finding_record *found = &s->found.p[0];
         assert_true(has_fact(found, "asked by", "LD_PRELOAD names"));
-        assert_advised(s, found, "set-variable", "out of LD_PRELOAD: /opt/first/libcudnn.so.9");
+        assert_advised(s, found, "set-variable", "from LD_PRELOAD: /opt/first/libcudnn.so.9");
     }
 }
 

@@ -69,7 +69,8 @@ static void what_is_not_known_is_not_in_it(void **state) {
     f.facts = (struct wc_facts){.p = &wanted, .n = 1};
     assert_non_null(strstr(advised(&s->stack, &f).text, "looks for it: requires >=9.8,<10"));
     wanted = (struct wc_fact){"asked for", "libcudnn.so.9", NULL};
-    assert_non_null(strstr(advised(&s->stack, &f).text, "a cuDNN that has libcudnn.so.9 where"));
+    assert_non_null(
+        strstr(advised(&s->stack, &f).text, "a cuDNN that contains libcudnn.so.9 where"));
     wanted.value = NULL;
     assert_string_equal(action_word(advised(&s->stack, &f).action), "check");
 }
@@ -175,8 +176,8 @@ static void an_empty_driver_is_that_of_an_image(void **state) {
         const char *container, *name, *action, *text;
     } cases[] = {
         {"docker", "libcuda.so.1", "driver", "start the container with its GPUs"},
-        {"docker", "libcudart.so.12", "reinstall", "copy /lib/libcudart.so.12 anew"},
-        {NULL, "libcuda.so.1", "reinstall", "copy /lib/libcuda.so.1 anew"},
+        {"docker", "libcudart.so.12", "reinstall", "copy /lib/libcudart.so.12 again"},
+        {NULL, "libcuda.so.1", "reinstall", "copy /lib/libcuda.so.1 again"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene *s = new_scene();

@@ -266,8 +266,8 @@ static void several_are_made_in_their_order(void **state) {
                         "pip install nvidia-cublas-cu11 'nvidia-cuda-runtime-cu11>=11.8' && unset "
                         "LD_LIBRARY_PATH && pip install nvidia-cudnn-cu12");
     assert_string_equal(text_of(&memory.arena, &(struct edits){installs, 3}),
-                        "install nvidia-cublas-cu11, nvidia-cuda-runtime-cu11>=11.8, then take "
-                        "LD_LIBRARY_PATH out of the environment");
+                        "install nvidia-cublas-cu11, nvidia-cuda-runtime-cu11>=11.8, then unset "
+                        "LD_LIBRARY_PATH");
     struct steps steps;
     steps_make(&steps, &memory.arena, &(struct edits){installs, 4});
     assert_int_equal(steps.n, 3);
@@ -424,7 +424,7 @@ static void sentences(void **state) {
     } rows[] = {
         {{.kind = EDIT_SET, .name = "X", .value = "/a"}, "set X to /a"},
         {{.kind = EDIT_SET, .name = "X", .value = ""}, "set X to an empty value"},
-        {{.kind = EDIT_UNSET, .name = "X"}, "take X out of the environment"},
+        {{.kind = EDIT_UNSET, .name = "X"}, "unset X"},
         {{.kind = EDIT_IMPORT_FIRST, .name = "torch", .value = "jax"}, "import torch before jax"},
         {{.kind = EDIT_PRELOADER, .name = "onnxruntime", .value = "preload_dlls"},
          "call onnxruntime.preload_dlls() before the first use, which loads the cuDNN of "
@@ -433,13 +433,13 @@ static void sentences(void **state) {
          "reinstall nvidia-cudnn-cu12 9.1.0.70"},
         {{.kind = EDIT_INSTALL, .name = NAME, .value = ">=9.8"}, "install nvidia-cudnn-cu12>=9.8"},
         {{.kind = EDIT_REMOVE, .name = NAME}, "uninstall nvidia-cudnn-cu12"},
-        {{.kind = EDIT_MODE, .path = "/x"}, "let everybody read /x"},
+        {{.kind = EDIT_MODE, .path = "/x"}, "let all users read /x"},
         {{.kind = EDIT_LINK, .path = "/x", .target = "y"}, "make /x a link to y"},
         {{.kind = EDIT_LINKS, .path = "/x"},
-         "make the links in /x by which its libraries are asked for"},
+         "make the links in /x by which its libraries are requested"},
         {{.kind = EDIT_DELETE, .path = "/x"}, "remove /x, which no package has put there"},
         {{.kind = EDIT_PLACE, .name = "cudnn", .value = ">=8,<9", .path = "/x", .target = "12"},
-         "copy cuDNN >=8,<9 for CUDA 12 into /x, in place of the release that is there"},
+         "copy cuDNN >=8,<9 for CUDA 12 into /x, replacing the installed release"},
         {{.kind = EDIT_RESTORE, .name = "cudnn", .value = "==9.1.0", .path = "/x"},
          "copy all of cuDNN 9.1.0 into /x"},
         {{.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/x"},
@@ -450,13 +450,13 @@ static void sentences(void **state) {
          "install driver 580.65.06 or newer, or let the container have it"},
         {{.kind = EDIT_DRIVER}, "install the driver, or let the container have it"},
         {{.kind = EDIT_SYSTEM, .value = "mount it without noexec"}, "mount it without noexec"},
-        {{.kind = EDIT_RESTART}, "start the process again"},
+        {{.kind = EDIT_RESTART}, "restart the process"},
     };
     WC_EACH_ROW(row, rows)
         assert_string_equal(text_of(&memory.arena, &(struct edits){&row->edit, 1}), row->text);
     const struct edit two[] = {rows[2].edit, rows[7].edit};
     assert_string_equal(text_of(&memory.arena, &(struct edits){two, 2}),
-                        "take X out of the environment, then uninstall nvidia-cudnn-cu12");
+                        "unset X, then uninstall nvidia-cudnn-cu12");
     const struct edit libraries[] = {
         {.kind = EDIT_PLACE, .name = "libcudart.so.12", .path = "/x"},
         {.kind = EDIT_PLACE, .name = "libcublas.so.12", .path = "/x"},
@@ -465,7 +465,7 @@ static void sentences(void **state) {
     };
     assert_string_equal(text_of(&memory.arena, &(struct edits){libraries, 4}),
                         "copy libcudart.so.12, libcublas.so.12 into /x, then copy libnvrtc.so.12 "
-                        "into /y, then take X out of the environment");
+                        "into /y, then unset X");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, begin_user, end_user)

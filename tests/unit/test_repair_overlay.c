@@ -109,7 +109,7 @@ static void a_release_is_put_into_a_directory(void **state) {
     put_library(e, "/opt/lib/libcudnn.so.8", "8.9.2");
     begin(&x, &no_variables);
     assert_false(overlay_apply(&x.overlay, &nowhere));
-    assert_string_equal(x.overlay.why, "that directory is not there");
+    assert_string_equal(x.overlay.why, "that directory does not exist");
     x.overlay.why = NULL;
     assert_false(overlay_apply(&x.overlay, &of_nobody));
     x.overlay.why = NULL;

@@ -202,7 +202,7 @@ static void what_stands_in_its_place_is_left_alone(void **state) {
     assert_false(add("lost\n")); /* without waiting for a reader */
     reader = open("mine", O_RDONLY | O_NONBLOCK);
     assert_false(add("lost\n"));
-    assert_string_equal(log_trouble(), "something else stands in the place of the log file");
+    assert_string_equal(log_trouble(), "another file replaced the log file");
     close(reader);
     log_remove();
     assert_int_equal(access("mine", F_OK), 0); /* not ours to remove */

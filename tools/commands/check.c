@@ -26,17 +26,17 @@ static const struct option_row rows[] = {
 
 static const struct usage usage = {
     .begin = "Usage: whichcudnn check [--json] [--color=WHEN] LOCK [LOG|PID|-- COMMAND...]\n\n"
-             "Says what is no longer as `whichcudnn lock` kept it, cause first. Checked is\n"
-             "each process of a log or a directory of logs, a running process, your newest log\n"
-             "where nothing is named, or COMMAND, which is started and watched as by\n"
-             "`whichcudnn run`. What LOCK does not say is not checked: a line that may change\n"
-             "can be taken out. Parts and CUDA libraries that were not asked for this time are\n"
-             "told, and are no drift.\n\n",
+             "Prints what differs from the state that `whichcudnn lock` recorded, cause first.\n"
+             "Checks each process of a log or a directory of logs, a running process, your\n"
+             "newest log if nothing is named, or COMMAND, which it starts and watches like\n"
+             "`whichcudnn run`. Facts that LOCK does not contain are not checked: delete a line\n"
+             "that may change. Parts and CUDA libraries that were not requested this time are\n"
+             "listed, but are not drift.\n\n",
     .options = rows,
     .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 no cuDNN, 4 as\n"
-           "locked, but its end is unexplained; with COMMAND its own, where that is not 0.\n"
-           "What is said of COMMAND goes to standard error, JSON to standard output behind\n"
-           "what COMMAND prints.\n",
+           "locked, but its end is unexplained; with COMMAND its own, if that is not 0. The\n"
+           "report about COMMAND goes to standard error, JSON to standard output after the\n"
+           "output of COMMAND.\n",
     .least = 1,
     .most = 2,
     .arguments = "a lock and one log or process",

@@ -21,12 +21,12 @@ static const struct option_row rows[] = {
 
 static const struct usage usage = {
     .begin = "Usage: whichcudnn diff [--json] [--redact] [--color=WHEN] A B\n\n"
-             "Says what differs between two processes, cause first: \"works in the container,\n"
+             "Prints what differs between two processes, cause first: \"works in the container,\n"
              "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
              "number of a running process (./123 is a file). Where there are several, A:PID\n"
              "takes one.\n\n"
-             "Compared is what both know: a running process has no calls, a lock has no\n"
-             "directories. Paths, ranks, and the preloaded library itself are no difference.\n\n",
+             "Only facts that both contain are compared: a running process has no calls, a lock\n"
+             "has no directories. Paths, ranks and the preloaded library are ignored.\n\n",
     .options = rows,
     .end = "Exit status: 0 no difference, 1 they differ, 2 usage or unreadable, 3 nothing to\n"
            "compare: nothing was observed in either.\n",

@@ -41,16 +41,17 @@ static const struct option_row rows[] = {
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n\n"
-             "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n\n"
-             "  library       is it found, is it for this processor and this C library?\n"
-             "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
-             "  others        what else is preloaded\n"
-             "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
-             "  place         can logs be written where they would go?\n"
-             "  system, driver, gpu\n"
-             "  tables        up to which release of cuDNN they know; older than a year?\n"
-             "  log           what a log says of its own trouble; without LOG your newest one\n\n",
+    .begin =
+        "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n\n"
+        "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n\n"
+        "  library       is it found, is it for this processor and this C library?\n"
+        "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
+        "  others        what else is preloaded\n"
+        "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
+        "  place         can logs be written where they would go?\n"
+        "  system, driver, gpu\n"
+        "  tables        up to which release of cuDNN they know; older than a year?\n"
+        "  log           problems that a log reports about itself; default: your newest log\n\n",
     .options = rows,
     .end = "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
            "be read.\n",
@@ -125,7 +126,7 @@ static char *check_library(struct checks *c) {
     char *trouble, *shim = preload_find_shim(&trouble);
 
     if (!trouble) {
-        advice = "install the whichcudnn that is built for this computer";
+        advice = "install the whichcudnn that is built for this machine";
         trouble = shim_file_trouble(shim);
     }
     if (!trouble) {
@@ -199,10 +200,10 @@ static void check_refused(struct checks *c, const struct tried *t, const char *s
     try_preload(&alone);
     if (alone.awake)
         add(c, "preload", CHECK_ERROR,
-            "take the others out of LD_PRELOAD, one by one, to see which it is",
-            "it is not awake behind what LD_PRELOAD holds already");
+            "remove the other libraries from LD_PRELOAD one by one, to find which conflicts",
+            "it does not work after the libraries that LD_PRELOAD names already");
     else if (t->words)
-        add(c, "preload", CHECK_ERROR, "install the whichcudnn that is built for this computer",
+        add(c, "preload", CHECK_ERROR, "install the whichcudnn that is built for this machine",
             "a small child had none: %s", t->words);
     else
         add(c, "preload", CHECK_ERROR,

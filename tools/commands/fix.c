@@ -29,7 +29,7 @@ static const char *proposed; /* a command that is checked */
 static char **command;       /* NULL: none was given */
 
 static const struct option_row rows[] = {
-    {"try", NULL, "makes the best repair where it is thrown away, and runs\nCOMMAND with it",
+    {"try", NULL, "makes the best repair in a temporary overlay, and runs\nCOMMAND with it",
      .flag = &try},
     {"apply", NULL, "makes the best repair, after asking; with --try the one\nthat held",
      .flag = &apply},
@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
     {"scan", NULL, "with --check: LOG is a directory or program to scan", .flag = &scan_it},
     OPTION_AS_OWNER("for root: what belongs to another user is run as that user"),
     {"undo", NULL,
-     "puts back what an --apply that was cut off has changed: LOG\nis its journal, or lies next to "
+     "restores what an interrupted --apply has changed: LOG is its\njournal, or the log next to "
      "it",
      .flag = &undo_it},
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
@@ -48,10 +48,10 @@ static const struct option_row rows[] = {
 
 static const struct usage usage = {
     .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n\n"
-             "Says what repairs each finding, the cheapest first: of your newest log, of LOG,\n"
-             "or of COMMAND, which is started and watched as by `whichcudnn run`. With --try\n"
-             "COMMAND runs once more with the repair made: variables in its environment alone,\n"
-             "packages and files in an overlay that nobody else sees and that goes again.\n\n",
+             "Prints what repairs each finding, the cheapest first: of your newest log, of LOG,\n"
+             "or of COMMAND, which it starts and watches like `whichcudnn run`. With --try,\n"
+             "COMMAND runs again with the repair made: variables only in its environment,\n"
+             "packages and files in a private overlay that is removed afterwards.\n\n",
     .options = rows,
     .end = "Exit status: 0 nothing to repair, or repaired (--try, --check: would be), 1 to\n"
            "be repaired, 2 usage, unreadable, not to be tried or done, 3 not observed,\n"
@@ -382,11 +382,11 @@ static int fix_arguments(int n, char **arguments) {
     int answer;
 
     if (command && !*command) {
-        complain("a command is expected behind --");
+        complain("a command is expected after --");
         return EXIT_USAGE;
     }
     if (try && !command) {
-        complain("--try wants a command to try it with: whichcudnn fix --try -- COMMAND");
+        complain("--try requires a command: whichcudnn fix --try -- COMMAND");
         return EXIT_USAGE;
     }
     if (yes && !apply && !undo_it) {
@@ -398,7 +398,7 @@ static int fix_arguments(int n, char **arguments) {
         return EXIT_USAGE;
     }
     if (undo_it && (try || apply || command || n > 1)) {
-        complain("--undo goes alone, with one journal or log at most");
+        complain("--undo takes no other option, and one journal or log at most");
         return EXIT_USAGE;
     }
     if (undo_it)

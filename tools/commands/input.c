@@ -96,7 +96,7 @@ static bool read_entry(struct inputs *s, const struct stat *directory, const cha
 
     if (fd < 0) {
         if ((*passed_over)++ < NAMED_MOST)
-            complain("passed over: %s: %s", path, trouble);
+            complain("skipped: %s: %s", path, trouble);
         free(trouble);
         return true;
     }
@@ -124,7 +124,7 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
     if (n >= 0)
         free(entries);
     if (passed_over > NAMED_MOST)
-        complain("passed over: %zu more", passed_over - NAMED_MOST);
+        complain("skipped: %zu more", passed_over - NAMED_MOST);
     if (good && !empty && s->logs.process_count == before)
         return add_trouble(s, must_format("%s: no logs that count; name them one by one to have "
                                           "them read",

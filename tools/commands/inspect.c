@@ -24,14 +24,14 @@ static const struct option_row rows[] = {
 
 static const struct usage usage = {
     .begin = "Usage: whichcudnn inspect [-v] [--json] [--redact] [--color=WHEN] PID...\n\n"
-             "Says of running processes, started with whichcudnn or without, which cuDNN each\n"
-             "got, from where, and what does not match: the same as report, but for what is\n"
-             "over (requests that failed, calls, their order). Reads /proc and the files that\n"
-             "are mapped; the process is neither stopped nor changed.\n\n",
+             "Reports which cuDNN each running process got, from where, and what does not\n"
+             "match, whether it was started with whichcudnn or not. Past events are unknown:\n"
+             "failed requests, calls, their order. Reads /proc and the mapped files; the\n"
+             "process is neither stopped nor changed.\n\n",
     .options = rows,
-    .end = "For another user's process root is needed. What hosts are bound to stands in the\n"
-           "memory of the process: where kernel.yama.ptrace_scope is not 0, only its parent\n"
-           "or root may read that.\n\n"
+    .end = "Another user's process requires root. The bindings of hosts are read from the\n"
+           "memory of the process: if kernel.yama.ptrace_scope is not 0, only its parent or\n"
+           "root may read it.\n\n"
            "Exit status: 0 nothing wrong, 1 errors found, 2 usage, no such process or not\n"
            "permitted, 3 not observed, 4 unexplained.\n",
     .least = 1,

@@ -25,10 +25,10 @@ static const struct usage usage = {
              "Copies libwhichcudnn.so into DIR, a directory that others see too (a volume that\n"
              "containers share, a cluster's file system), and prints its path there:\n\n"
              "    LD_PRELOAD=$(whichcudnn install /shared) python train.py\n\n"
-             "A library that is half there ends every program that is told to preload it. So\n"
-             "the copy has another name until it is whole and on disk, is for this processor,\n"
-             "and a program ran with it preloaded; then it takes the place of an older one.\n"
-             "Processes that have that one keep it.\n\n",
+             "A partial library would end every program that preloads it. So the copy has a\n"
+             "temporary name until it is complete and on disk, is for this processor, and a\n"
+             "program ran with it preloaded; then it replaces an older one. Processes that\n"
+             "have mapped the older one keep it.\n\n",
     .options = rows,
     .end = "Exit status: 0 it is there; 2 usage, or it could not be made: then DIR is as it\n"
            "was.\n",

@@ -19,7 +19,7 @@ static bool paths, requirements;
 static const struct option_row rows[] = {
     {"output", " FILE", "instead of standard output", 'o', .value = &output},
     {"scan", " DIR", "of what would be loaded there, before anything runs", .value = &scanned},
-    {"paths", NULL, "with directories of this computer, and the environment", .flag = &paths},
+    {"paths", NULL, "with directories of this machine, and the environment", .flag = &paths},
     {"requirements", NULL, "instead of the lock: what pip installs to get the same",
      .flag = &requirements},
     OPTION_COLOR("auto, always, never"),
@@ -76,7 +76,7 @@ static struct source *scan_one(struct scan *scan, const char *path) {
     }
     scan_make(scan);
     if (scan->process_count == 0)
-        complain("%s: no host in it wants cuDNN", path);
+        complain("%s: no host in it requires cuDNN", path);
     else if (scan->process_count > 1)
         complain("%s: %zu environments (%s, %s%s) where one is expected", path, scan->process_count,
                  scan->processes[0]->path, scan->processes[1]->path,

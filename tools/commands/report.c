@@ -40,10 +40,10 @@ static const struct option_row rows[] = {
 
 static const struct usage usage = {
     .begin = "Usage: whichcudnn report [options] [LOG...]\n\n"
-             "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from\n"
+             "Reads logs of libwhichcudnn.so and prints which cuDNN each process got, from\n"
              "where, and what does not match. LOG is a log, also packed by gzip or zstd, a\n"
              "lock, - for standard input, or a directory: then each whichcudnn-*.jsonl in it.\n"
-             "Several are told together: who agrees, what differs.\n"
+             "Several are reported together: which agree, what differs.\n"
              "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp, and\n"
              "in whichcudnn-UID below those two, where the library puts logs by itself.\n\n",
     .options = rows,

@@ -369,5 +369,5 @@ struct advice advice_for(const struct wc_stack *s, const struct wc_finding_recor
             return (struct advice){row->action, text};
     }
     return (struct advice){WC_ACTION_CHECK,
-                           "whichcudnn explain says what lies behind such findings"};
+                           "whichcudnn explain describes the causes of such findings"};
 }

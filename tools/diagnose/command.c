@@ -427,10 +427,9 @@ static const char *plain_of(void *saying, const char *word) {
         {"by", e->by},
         {"package", package(s->memory, e)},
         {"placed", placed(s->memory, e)},
-        {"in place of",
-         wc_str_same(e->name, "cudnn") ? ", in place of the release that is there" : ""},
+        {"in place of", wc_str_same(e->name, "cudnn") ? ", replacing the installed release" : ""},
         {"allowed", e->target ? "enter" : "read"},
-        {"by whom", !e->path || may_change(e->path) ? "" : ", as its owner or root"},
+        {"as owner", !e->path || may_change(e->path) ? "" : ", as its owner or root"},
         {"host", has_value ? package(s->memory, e)
                            : format(s->memory, "another release of %s", e->name ? e->name : "?")},
         {"driver", has_value ? format(s->memory, "driver %s", e->value) : "the driver"},

@@ -461,25 +461,25 @@ static bool takes_from_another(const struct case_of *c) {
     return c->x->outcome.lacks;
 }
 
-const char judge_lost[] = "something that was found is not found then";
-const char judge_new[] = "another finding appears that is as bad";
-const char judge_conflict[] = "another package there requires what it takes away";
+const char judge_lost[] = "a library that is found now would not be found";
+const char judge_new[] = "another finding of this severity appears";
+const char judge_conflict[] = "another package requires what it removes";
 
 static const struct {
     bool (*objects)(const struct case_of *c);
     const char *because;
 } objections[] = {
     {remains, "the finding remains"},
-    {still_fails, "the load fails then for another reason"},
+    {still_fails, "the load then fails for another reason"},
     {breaks_what_worked, judge_lost},
     {brings_another, judge_new},
-    {leaves_errors, "an error remains, which is to be repaired first"},
+    {leaves_errors, "an error remains that must be repaired first"},
     {is_of_wrong_kind, "such a change hides this finding"},
     {has_no_effect, "the process gets the same libraries"},
     {is_too_much_for_note, "the process works, and would get other libraries"},
     {takes_wrong_copy,
-     "it does not bring the other copy, or the process works with the one it has"},
-    {loses_libraries, "the search path loses libraries that may be asked for yet"},
+     "it does not select the other copy, or the process works with its current copy"},
+    {loses_libraries, "the search path loses libraries that may be requested later"},
     {takes_older, "it takes an older facade than the host was built with"},
     {keeps_cuda, "it is made for the same CUDA"},
     {needs_the_same, "what it puts there needs the same that is missing"},

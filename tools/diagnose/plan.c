@@ -537,7 +537,7 @@ char *repair_outcome(const struct repair *r, size_t columns) {
     struct wc_text from;
 
     if (r->checked == REPAIR_NOT_CHECKED)
-        return must_format("not replayed: %s", r->why ? r->why : "nobody asked");
+        return must_format("not replayed: %s", r->why ? r->why : "not requested");
     if (!gives || !r->from)
         return must_format("%s%s%s", word, sign, but);
     room = must_allocate(strlen(r->from) + 1);

@@ -765,8 +765,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
     out->lacks = p.overlay.lacks != NULL;
     out->breaks = wc_arena_string(&out->memory.arena, p.overlay.breaks);
     if (!out->why && !begin_sim(&p)) {
-        out->why =
-            "its program is not there any more, or none that a loader of this computer starts";
+        out->why = "its program does not exist any more, or cannot be started on this machine";
     } else if (!out->why) {
         run(&p);
         loader_sim_end(&p.sim);

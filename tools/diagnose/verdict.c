@@ -355,10 +355,11 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
         add_known(w, *message);
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped && o->r.header_version)
-            add_known(w, wc_format(c,
-                                   "the header beside %s is of cuDNN %s: what was compiled with it "
-                                   "was built with that",
-                                   wc_path_of(o), o->r.header_version));
+            add_known(w,
+                      wc_format(c,
+                                "the header next to %s is of cuDNN %s: a program compiled with it "
+                                "was built with that version",
+                                wc_path_of(o), o->r.header_version));
     if (s->has_outcome && s->outcome.during && wc_str_starts(s->outcome.during, "cudnn"))
         add_known(w, wc_format(c, "it was within %s", s->outcome.during));
     if (request)

@@ -107,7 +107,7 @@ char *preload_find_shim(char **trouble) {
     char *shim = search_shim(), *why = NULL;
 
     if (!shim)
-        why = must_format("%s is not beside this program nor in %s; WHICHCUDNN_SHIM can name "
+        why = must_format("%s is neither next to this program nor in %s; WHICHCUDNN_SHIM can name "
                           "it",
                           SHIM_NAME, WHICHCUDNN_LIBDIR);
     else
@@ -286,7 +286,7 @@ char *shim_file_trouble(const char *path) {
     if (!file)
         trouble = must_format("%s cannot be read: %s", path, strerror(errno));
     else if (file->error != WC_ELF_OK)
-        trouble = must_format("%s is no library of 64 bits, or is cut off", path);
+        trouble = must_format("%s is not a library of 64 bits, or is truncated", path);
     else if (file->image.machine != OWN_MACHINE)
         trouble = must_format("%s is for another processor than this one, " OWN_NAME, path);
     elf_file_close(file);

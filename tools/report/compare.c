@@ -441,7 +441,7 @@ static void list_demands(struct texts *t) {
         const char *host = name_of(s, d->r.host, d->r.host_path);
         if ((d->r.spec || d->r.built || is_lock(t->of)) &&
             d->r.demand_kind != WC_demand_kind_EXPECTATION)
-            add_text(t, must_format("what %s wants", host ? host : "a host"),
+            add_text(t, must_format("what %s requires", host ? host : "a host"),
                      must_format("%s%s%s", d->r.spec, d->r.built ? " built with " : "", d->r.built),
                      &d->r);
     }
@@ -464,7 +464,7 @@ static void list_failures(struct texts *t) {
         const char *function = f->r.function, *name = f->r.name;
         const char *file = name ? wc_base_name(name) : function ? "" : "the program itself";
         char *what = must_format("%s%s%s", function, function && name ? " in " : "", file);
-        add_text(t, what, must_copy("asked for in vain"), NULL);
+        add_text(t, what, must_copy("not found"), NULL);
     }
 }
 
@@ -535,14 +535,14 @@ void comparison_end(struct comparison *c) {
 const struct difference_words difference_words[] = {
     [DIFFERENCE_ENVIRONMENT] = {"environment", "environment"},
     [DIFFERENCE_PACKAGE] = {"package", "packages"},
-    [DIFFERENCE_HOST] = {"host", "hosts, and what they want"},
-    [DIFFERENCE_FOUND] = {"found", "how libraries were found, and whose they are"},
+    [DIFFERENCE_HOST] = {"host", "hosts, and what they require"},
+    [DIFFERENCE_FOUND] = {"found", "how libraries were found, and their packages"},
     [DIFFERENCE_LIBRARY] = {"library", "libraries"},
-    [DIFFERENCE_BINDING] = {"binding", "who uses which"},
+    [DIFFERENCE_BINDING] = {"binding", "which host uses which library"},
     [DIFFERENCE_DRIVER] = {"driver", "driver and GPUs"},
-    [DIFFERENCE_FAILURE] = {"failure", "asked for in vain"},
+    [DIFFERENCE_FAILURE] = {"failure", "requests that failed"},
     [DIFFERENCE_CALL] = {"call", "calls"},
-    [DIFFERENCE_SURROUNDINGS] = {"computer", "computer"},
+    [DIFFERENCE_SURROUNDINGS] = {"computer", "machine"},
 };
 
 const char *difference_value(const char *value) {

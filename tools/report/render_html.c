@@ -245,7 +245,7 @@ struct page {
 
 static void put_left_out(FILE *to, size_t n, const char *what) {
     if (n > 0)
-        html(to, "<p class=\"cut\">and %zu %s more: whichcudnn report -v tells all</p>\n", n, what);
+        html(to, "<p class=\"cut\">and %zu %s more: whichcudnn report -v lists all</p>\n", n, what);
 }
 
 static void put_agreement(FILE *to, const struct merged *m) {

@@ -43,12 +43,12 @@ static char *text_of(const struct wc_record *record) {
     }
     case WC_KIND_candidate: {
         const struct wc_candidate_record *r = &record->u.candidate;
-        return must_format("%s %s%s%s", r->beaten ? "behind it:" : "passed over:", r->path ?: "?",
+        return must_format("%s %s%s%s", r->beaten ? "unused:" : "skipped:", r->path ?: "?",
                            r->version ? " " : "", r->version);
     }
     case WC_KIND_demand: {
         const struct wc_demand_record *r = &record->u.demand;
-        return must_format("%s wants %s%s%s", r->host_path ?: "?", r->spec ?: "cuDNN",
+        return must_format("%s requires %s%s%s", r->host_path ?: "?", r->spec ?: "cuDNN",
                            r->built ? ", built with " : "", r->built);
     }
     case WC_KIND_binding: {

@@ -194,7 +194,7 @@ void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_
         wc_case_fact(c, WC_FACT_VERSION, wc_cuda_release(c, o), "file name or package");
     else
         wc_case_fact(c, WC_FACT_VERSION, wc_format_range(c, own), own.source);
-    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files beside it");
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files next to it");
     wc_case_fact(c, WC_FACT_HEADER_BESIDE_IT, o->r.header_version,
                  "cudnn.h, in the directory include");
     wc_case_fact(c, WC_FACT_MOUNTED_FROM_ELSEWHERE, o->r.mount, "/proc/self/mountinfo");
@@ -234,5 +234,5 @@ void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_fil
     wc_case_fact(c, WC_FACT_SONAME, f->soname, "dynamic section");
     wc_case_fact(c, WC_FACT_VERSION, f->version,
                  wc_enum_word(WC_ENUM_version_source, f->version_source));
-    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files beside it");
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files next to it");
 }

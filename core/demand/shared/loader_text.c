@@ -16,10 +16,10 @@ bool wc_is_load(const struct wc_failure *f) {
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     if (f->r.operation == WC_operation_NEEDED && !f->needs)
-        wc_case_fact(c, WC_FACT_NEEDS, f->r.name, "DT_NEEDED; by the loader's rules there is none");
+        wc_case_fact(c, WC_FACT_NEEDS, f->r.name, "DT_NEEDED; not found by the loader's rules");
     else if (c->d->s->replayed && !f->needs)
         wc_case_fact(c, WC_FACT_OPENS, f->r.name,
-                     "its own constants; by the loader's rules there is none");
+                     "its own constants; not found by the loader's rules");
     else
         wc_case_fact(c, WC_FACT_ASKED_FOR, f->r.name,
                      f->r.text ? "loader request" : "loader request; no object answers to it");

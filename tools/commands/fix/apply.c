@@ -57,7 +57,7 @@ static bool is_agreed(bool yes) {
     if (yes)
         return true;
     if (!isatty(0)) {
-        complain("nobody can be asked: standard input is no terminal; --yes does it all the same");
+        complain("cannot ask: standard input is not a terminal; --yes does it without asking");
         return false;
     }
     fputs("Do that? [y/N] ", stderr);

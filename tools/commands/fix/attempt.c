@@ -277,7 +277,7 @@ static int play(void *arg) {
     const struct stage *s = arg;
 
     if (json_dumpfd(play_all(arg), s->told, JSON_COMPACT) != 0)
-        complain("what was tried could not be told: %s", strerror(errno));
+        complain("the result of the try could not be reported: %s", strerror(errno));
     return 0;
 }
 
@@ -287,7 +287,7 @@ static json_t *without_word(const struct child *child) {
     const bool killed = WIFSIGNALED(child->status);
     const int signal = killed ? WTERMSIG(child->status) : 0, status = killed ? 128 + signal : 0;
     OWNED char *trouble = killed ? must_format("it was ended by signal %d", signal)
-                                 : must_copy("it came to no end that could be told");
+                                 : must_copy("its end could not be determined");
 
     return json_pack("{s:b, s:b, s:i, s:o}", "cures", 0, "stopped", killed, "status", status,
                      "trouble", text_to_json(trouble));

@@ -295,7 +295,7 @@ static char *change_elsewhere(struct sandbox *s, const char *place) {
     if (s->n == 0)
         s->how = can_have_namespace() ? SANDBOX_COVERS : SANDBOX_COPIES;
     if (s->n == 0 && s->how == SANDBOX_COVERS && !enter_namespace(&s->of_user))
-        return must_format("no mount namespace can be had: %s", strerror(errno));
+        return must_format("cannot create a mount namespace: %s", strerror(errno));
     s->places[s->n++] = must_copy(place);
     return s->how == SANDBOX_COVERS ? cover(s, place, name) : copy_in_front(s, place, name);
 }

@@ -199,7 +199,7 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
     struct step *step;
 
     if (kind == STEP_SAID) {
-        m->out->why = "it is no command's to do";
+        m->out->why = "no command can do it";
         add(m, e, kind, text_of(m->memory, &one));
         return;
     }
@@ -258,7 +258,7 @@ static void make_all(struct steps *s, struct wc_arena *memory, const struct edit
 
     *s = (struct steps){.p = wc_arena_take(m->memory, (2 * edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)
-        s->why = "it is no change that could be made by a command";
+        s->why = "no command can make this change";
     if (s->p)
         add_fetching(m, edits);
     for (size_t i = 0, n; s->p && i < edits->n; i += n) {

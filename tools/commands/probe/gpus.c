@@ -100,7 +100,7 @@ static char *fault_of_devices(void) {
         if (access(*device, R_OK | W_OK) != 0 &&
             (errno == ENOENT || errno == EACCES || errno == EPERM))
             return must_format("%s %s", *device,
-                               errno == ENOENT ? "is not there" : "may not be opened");
+                               errno == ENOENT ? "does not exist" : "may not be opened");
     return NULL;
 }
 

@@ -98,7 +98,7 @@ static void print_end(const struct run *run, const struct summary_row *row) {
     else if (ended_within(log) && (!row->finding || row->told))
         print_format(stderr, "  ended    %s\n", row->report->ending);
     if (log->stack.outcome.reason)
-        print_format(stderr, "  mind     %s\n", log->stack.outcome.reason);
+        print_format(stderr, "  note     %s\n", log->stack.outcome.reason);
 }
 
 /* Where what it says comes from: the log, or the place of several. */
@@ -284,7 +284,7 @@ static char *trouble_of_place(const struct log_place *place, uid_t user) {
     int fd, error = 0;
 
     if (!place->directory)
-        return must_format("where logs go cannot be told from %s", place->value);
+        return must_format("%s does not name a place for logs", place->value);
     if (user != geteuid() && !may_write_in(place->directory, user))
         return must_format("user %u may not write in %s", (unsigned)user, place->directory);
     name = must_format("%s/whichcudnn-room-XXXXXX", place->directory);
@@ -320,10 +320,10 @@ static char *missing_of_command(const struct run *run, const struct child_logs *
                   : logs->n > 0 || child_exit_code(&run->child) > 128)
         return NULL;
     if (run->live.preload_gone)
-        return must_copy("the command went on without the library: something took LD_PRELOAD out "
-                         "of its environment (env -i, sudo, a launcher)");
+        return must_copy("the command continued without the library: LD_PRELOAD was removed "
+                         "from its environment (env -i, sudo, a launcher)");
     if (logs->own)
-        return must_format("the command went on as %s, of which the library left no log",
+        return must_format("the command became %s, for which the library left no log",
                            family->last_name);
     return must_copy("the library left no log of the command");
 }
@@ -358,7 +358,7 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
         return NULL;
     why = trouble_of_place(&run->place, user);
     if (!why && logs->passed_over)
-        why = must_format("passed over: %s", logs->passed_over);
+        why = must_format("skipped: %s", logs->passed_over);
     if (!why && !run->live.preload_gone)
         why = must_copy("it was not preloaded there, or could write none");
     return must_format("%s%s%s", missing, why ? ": " : "", why);
@@ -404,7 +404,7 @@ static char *reason_of_program(const struct run *run, const struct wc_outcome_re
     if (!missing)
         return reason;
     free(reason);
-    return must_format("%s, and heeds no LD_LIBRARY_PATH for it; %s", rights, missing);
+    return must_format("%s, and the loader ignores LD_LIBRARY_PATH for it; %s", rights, missing);
 }
 
 /* No log: either nothing of cuDNN was in it, or the shim could not be. The caller frees. */
@@ -418,7 +418,7 @@ static char *reason_of_silence(const struct run *run) {
     if (status > 128)
         return must_copy("it ended before anything was asked for");
     if (run->unsure && status != 0)
-        return must_copy("it failed, and its script does not tell what it starts");
+        return must_copy("it failed, and its script does not name the program that it starts");
     if (running == 0)
         return must_copy("no cuDNN was loaded or asked for");
     return must_format(running == 1 ? "no cuDNN was loaded or asked for so far; process %d, which "

@@ -41,7 +41,7 @@ void words_begin(struct words *w, bool copies) {
             s->kept = copier_add(&w->copier, fd);
         if (copies && !s->is_file && !s->kept && fd == STDERR_FILENO)
             complain("--text: standard error is not read: %s",
-                     errno ? strerror(errno) : "it is no terminal, pipe or regular file");
+                     errno ? strerror(errno) : "it is not a terminal, pipe or regular file");
     }
 }
 

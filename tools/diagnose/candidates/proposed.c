@@ -101,7 +101,7 @@ static void change_files(struct making *m, const char *program, char **w) {
             fail(m, "a relative path, or a copy of what the process loads, is not played");
         else if (is_refused || (removes ? !there : there && !copies && !strchr(options, 'f')) ||
                  (copies && !make_is_there(m, real)))
-            m->proposal->idle = "the file is not there, or stands there already";
+            m->proposal->idle = "the file does not exist, or the link exists already";
         else if (removes || (there && !S_ISLNK(there)))
             add(m, (struct edit){.kind = EDIT_DELETE, .path = path});
         if (!removes && !m->proposal->idle)
@@ -158,7 +158,9 @@ static void install(struct making *m, struct edit e, unsigned whose, unsigned ho
                                    (whose != OF_PYTHON && !*e.value));
     if (!is_same && ((how & (NEWEST | ANEW) && !is_pin) || (how & ALONE && !there) ||
                      (whose == OF_PYTHON && !is_known && (is_pin || wheel_newest(e.name, "")))))
-        fail(m, make_format(m, "which release of %s is meant, or exists, is unknown", e.name));
+        fail(m,
+             make_format(m, "it is unknown which release of %s this installs, or whether it exists",
+                         e.name));
     add(m, is_same && how & ANEW ? *made : e);
 }
 

@@ -53,7 +53,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
         if (host)
             wc_case_fact(c, WC_FACT_FRAMEWORK,
                          wc_format(c, "%s %s", bad->framework, host->r.installation_version),
-                         "files beside it");
+                         "files next to it");
         wc_case_fact(c, WC_FACT_DEFECT, bad->what, bad->source);
         wc_case_end(c);
     }

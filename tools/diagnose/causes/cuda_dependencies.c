@@ -295,7 +295,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     const char *directory = wc_directory_of(c, foreign);
 
     c->effect = meant ? WC_EFFECT_NONE : WC_EFFECT_DOUBTED;
-    c->r.title = wc_format(c, "%s beside %s comes from another installation: %s",
+    c->r.title = wc_format(c, "%s, used by %s, comes from another installation: %s",
                            wc_format_name(c, wc_path_of(foreign)),
                            wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");
     c->r.object = facade->r.object;
@@ -305,8 +305,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     wc_case_variable(c, "LD_LIBRARY_PATH");
     wc_case_fact(c, WC_FACT_STANDS_BEFORE, own ? own->r.path : NULL, "the loader's rules");
     if (meant)
-        wc_case_fact(c, WC_FACT_MIND,
-                     "no other one was seen that it stands before, and no call failed", NULL);
+        wc_case_fact(c, WC_FACT_MIND, "it shadows no other copy, and no call failed", NULL);
     wc_case_end(c);
 }
 

@@ -22,7 +22,7 @@ static void each_framework(struct wc_diagnosis *d,
 
 static void framework_facts(struct wc_case *c, const struct wc_object *o) {
     wc_case_fact(c, WC_FACT_FRAMEWORK, wc_path_of(o), "link map");
-    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files beside it");
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files next to it");
 }
 
 /* "NAME 2.5.1+cpu" */
@@ -52,7 +52,7 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
                            format_framework(c, main), wc_format_name(c, missing));
     c->r.object = main->r.object;
     framework_facts(c, main);
-    wc_case_fact(c, WC_FACT_LIBRARY_FOR_GPUS, main->r.gpu_library, "files beside it");
+    wc_case_fact(c, WC_FACT_LIBRARY_FOR_GPUS, main->r.gpu_library, "files next to it");
     WC_EACH(f, d->s->failures)
         if (stopped(d->s, f, main)) {
             wc_case_request(c, f);
@@ -125,10 +125,10 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
         wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
     c->r.object = o->r.object;
     framework_facts(c, o);
-    wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library, "files beside it");
+    wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library, "files next to it");
     WC_EACH_TEXT(beside, o->r.gpu_library ? NULL : f->gpu_libraries)
         wc_case_fact(c, WC_FACT_IS_NOT_THERE, **beside ? *beside : "cuDNN's functions",
-                     **beside ? "files beside it" : "function table");
+                     **beside ? "files next to it" : "function table");
     wc_case_fact(c, WC_FACT_REQUIRED_BY, o->r.required_by, "METADATA");
     wc_case_end(c);
 }

@@ -94,14 +94,14 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
     if (!f && !instead)
         c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for want of it, by luck */
     if (p->missing_count == p->file_count)
-        c->r.title =
-            wc_format(c, "%s counts as installed, but none of its %jd cuDNN libraries is there",
-                      package, p->file_count);
+        c->r.title = wc_format(
+            c, "%s is listed as installed, but all of its %jd cuDNN libraries are missing", package,
+            p->file_count);
     else
         c->r.title =
             wc_format(c,
-                      p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is not there"
-                                            : "%jd of the %jd cuDNN libraries of %s are not there",
+                      p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is missing"
+                                            : "%jd of the %jd cuDNN libraries of %s are missing",
                       p->missing_count, p->file_count, package);
     package_facts(c, p);
     name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
@@ -111,7 +111,8 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
         wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
     if (p->installation_kind == WC_installation_kind_WHEEL)
         wc_case_fact(c, WC_FACT_MIND,
-                     "pip takes it for installed: a plain pip install changes nothing", NULL);
+                     "pip believes that it is installed: a plain pip install changes nothing",
+                     NULL);
     wc_case_end(c);
 }
 
@@ -207,17 +208,16 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
         c->r.title = wc_format(c, "%s and %s are installed into the same files", package,
                                wc_format_name(c, p->shared_with.p[0]));
     else if (p->changed.n)
-        c->r.title =
-            wc_format(c,
-                      p->changed.n == 1
-                          ? "%zu of the %jd cuDNN libraries of %s is not the one that it installed"
-                          : "%zu of the %jd cuDNN libraries of %s are not those that it installed",
-                      p->changed.n, p->file_count, package);
+        c->r.title = wc_format(
+            c,
+            p->changed.n == 1 ? "%zu of the %jd cuDNN libraries of %s is not the installed file"
+                              : "%zu of the %jd cuDNN libraries of %s are not the installed files",
+            p->changed.n, p->file_count, package);
     else if (o)
         c->r.title = wc_format(c, "%s of %s is cuDNN %s", wc_format_name(c, wc_name_of(o)), package,
                                wc_format_own(c, o));
     else
-        c->r.title = wc_format(c, "beside the files of %s lies %s, which no package installed",
+        c->r.title = wc_format(c, "next to the files of %s is %s, which no package installed",
                                package, wc_format_name(c, p->foreign.p[0]));
     package_facts(c, p);
     name_files(c, WC_FACT_SHARED_WITH, &p->shared_with, "list of that package");

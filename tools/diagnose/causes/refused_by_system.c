@@ -20,7 +20,7 @@ static const char *reason(const struct wc_failure *f) {
     case WC_SYSTEM_STATIC_TLS:
         return "for which there is no room left in static TLS";
     case WC_SYSTEM_EXECUTABLE_STACK:
-        return "which wants an executable stack";
+        return "which requires an executable stack";
     case WC_SYSTEM_RIGHTS:
         return "which this process may not read";
     case WC_SYSTEM_DESCRIPTORS:
@@ -35,12 +35,13 @@ static const char *reason(const struct wc_failure *f) {
 static const char *mind(enum wc_system_refusal what) {
     switch (what) {
     case WC_SYSTEM_STATIC_TLS:
-        return "the loader has little room for thread-local data of what is opened; what is there "
-               "at the start gets all that it wants";
+        return "the loader has little room for thread-local data of libraries that are opened "
+               "later; libraries that are loaded at the start get all that they need";
     case WC_SYSTEM_EXECUTABLE_STACK:
-        return "since glibc 2.41 no library that is opened gets it; most ask for it by accident";
+        return "since glibc 2.41 dlopen does not make the stack executable; most libraries request "
+               "it by accident";
     case WC_SYSTEM_RIGHTS:
-        return "each directory on the way has to let this user through, too";
+        return "the user needs the right to enter each directory of the path, too";
     default:
         return NULL;
     }
@@ -58,7 +59,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
         if (!wc_str_same(file->real_path, file->path))
             wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path, "file");
         wc_case_fact(c, WC_FACT_IS, file->content, "file, /proc/self");
-        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files beside it");
+        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files next to it");
     }
     wc_case_request(c, f);
     wc_case_fact(c, WC_FACT_MIND, mind(f->refusal), NULL);

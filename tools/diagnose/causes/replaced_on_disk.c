@@ -28,7 +28,8 @@ static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *f
     wc_case_library(c, WC_FACT_GOT, o);
     wc_case_fact(c, WC_FACT_THERE_IS_NOW, file->version ? file->version : file->content,
                  file->path);
-    wc_case_fact(c, WC_FACT_MIND, "what is mapped stays; what the process opens from now on is new",
+    wc_case_fact(c, WC_FACT_MIND,
+                 "the process keeps the mapped file; files that it opens from now on are new",
                  NULL);
     wc_case_end(c);
 }

@@ -31,7 +31,7 @@ static void find_late(struct wc_diagnosis *d) {
                             "expectation-not-met", NULL))
             continue;
         struct wc_case *c = wc_case_begin(d);
-        c->r.title = wc_format(c, "LD_LIBRARY_PATH was set too late for %s: %s came in",
+        c->r.title = wc_format(c, "LD_LIBRARY_PATH was set too late for %s: %s was loaded",
                                wc_format_name(c, f->r.name), wc_format_own(c, got));
         c->r.object = got->r.object;
         wc_case_library(c, WC_FACT_GOT, got);
@@ -63,7 +63,7 @@ static void find_elements(struct wc_diagnosis *d) {
     if (!relative && !nowhere)
         return;
     c->r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
-                          : "LD_LIBRARY_PATH names directories that are not there";
+                          : "LD_LIBRARY_PATH names directories that do not exist";
     wc_case_end(c);
 }
 

@@ -70,7 +70,7 @@ static void find_facades(struct wc_diagnosis *d) {
     }
     wc_case_crash(c);
     wc_case_fact(c, WC_FACT_MIND,
-                 "what asks for parts by name alone may get those of the other copy", NULL);
+                 "a request for a part by its bare name may get the part of the other copy", NULL);
     wc_case_end(c);
 }
 

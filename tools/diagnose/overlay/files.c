@@ -152,7 +152,7 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
     struct wc_spec set;
 
     if (!directory)
-        return overlay_fail(o, "that directory is not there");
+        return overlay_fail(o, "that directory does not exist");
     overlay_note_environment(o, directory);
     if (wc_name_kind_of(e->name) == WC_NAME_CUDA_DEPENDENCY) {
         package = wheel_with(&o->memory.arena, e->name, -1, &spec);
@@ -230,7 +230,7 @@ bool overlay_make_link(struct overlay *o, const struct edit *e) {
 
     /* What `ln -s` does not replace: a file that is none itself. */
     if (made.kind == DISK_FILE || (made.kind == DISK_AS_IT_IS && S_ISREG(mode_of(o, path))))
-        return overlay_fail(o, "a file stands in the place of the link");
+        return overlay_fail(o, "a file exists where the link would be");
     if (e->name)
         overlay_note_name(o, e->name);
     overlay_put_link(o, path, e->target);
@@ -251,7 +251,7 @@ bool overlay_make_links(struct overlay *o, const struct edit *e) {
     const struct entries all = overlay_entries(o, directory ? directory : "");
 
     if (!directory)
-        return overlay_fail(o, "that directory is not there");
+        return overlay_fail(o, "that directory does not exist");
     WC_EACH(entry, all) {
         const char *soname = wc_str_starts(*entry, "lib") && overlay_is_library(*entry)
                                  ? soname_of(o, directory, *entry)

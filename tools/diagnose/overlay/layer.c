@@ -152,11 +152,10 @@ void overlay_put(struct overlay *o, const char *path, struct disk_entry entry) {
     if (!path)
         return;
     if (is_mount(o, path)) /* EBUSY */
-        overlay_fail(o,
-                     "a file that it would replace is mounted there, which nobody can take away");
+        overlay_fail(o, "a file that it would replace is a mount and cannot be removed");
     if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
         wc_is_directory(overlay_disk_of(o), path))
-        overlay_fail(o, "a directory stands in the place of a file that it would bring");
+        overlay_fail(o, "a directory exists where it would install a file");
     if (entry.kind != DISK_GONE)
         put_directories(o, path);
     f = hash_find_text(o->files, path);
@@ -184,7 +183,7 @@ void overlay_hide(struct overlay *o, const char *path) {
 
 bool overlay_put_file(struct overlay *o, const char *path, int fd) {
     if (fd < 0)
-        return overlay_fail(o, "no memory for the files that it would bring");
+        return overlay_fail(o, "no memory for the files that it would install");
     overlay_put(o, path, (struct disk_entry){.kind = DISK_FILE, .fd = fd});
     return true;
 }

@@ -9,7 +9,7 @@
 #include "core/packages/distribution.h"
 
 static const char unknown_content[] = "what a file of this package holds is not known";
-static const char no_list[] = "its list of files is gone, without which nothing takes it away";
+static const char no_list[] = "its list of files is missing, so it cannot be uninstalled";
 static const char no_package[] = "it is not installed there";
 static const char satisfied[] = "what is installed is such a release already";
 
@@ -367,7 +367,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *record = "", *required = "";
 
     if (!files.n)
-        return overlay_fail(o, "what this package brings is not known");
+        return overlay_fail(o, "the contents of this package are not known");
     if (old && wc_version_compare(wc_version_of(old->version), release) == 0)
         return overlay_fail(o, "that release is installed already");
     if (old && !take_away(o, w, old))

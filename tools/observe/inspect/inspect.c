@@ -183,7 +183,7 @@ static void emit_searches(struct inspection *in, const struct process_library *m
         inspect_emit_search(in, m->asked_by, m->library->asked_name, m, true);
     else if (is_cudnn(m) && !m->needed)
         note_unobserved(in, "by which rule a library was found",
-                        "no library needs it: it was opened, and by whom is not to be seen from "
+                        "no library needs it: it was opened, and the caller cannot be seen from "
                         "outside",
                         m->path);
     for (size_t i = 0; is_host(m) && e && (name = wc_elf_needed(e, i)); i++)
@@ -197,7 +197,7 @@ static void emit_searches(struct inspection *in, const struct process_library *m
 
 static void emit_replaced(struct inspection *in, const struct process_library *m) {
     struct wc_file_check check = {.fault = WC_file_fault_REPLACED,
-                                  .what = "another file than the one that is mapped, or none",
+                                  .what = "another file than the mapped file, or no file",
                                   .size = WC_NULL,
                                   .needs = WC_NULL};
     struct wc_library l;
@@ -213,9 +213,9 @@ static void emit_file(struct inspection *in, const struct process_library *m) {
     OWNED char *why = must_format(
         "%s%s",
         gone ? "it was deleted or replaced since it was loaded"
-             : "the path that the kernel gives for it does not lead to it: something is mounted "
+             : "the path that the kernel reports for it is another file: something is mounted "
                "over it, it was unmounted, or it is outside of the root of the process",
-        m->elf_file ? "; what is told of it is what is mapped"
+        m->elf_file ? "; only the mapped memory was read"
                     : ", and the memory of the process may not be read");
     note_unobserved(in, "the file of a library that is mapped", why, m->path);
     if (gone && is_cudnn(m))

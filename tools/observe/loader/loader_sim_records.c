@@ -472,11 +472,11 @@ static char *fault_of(const struct loader_sim *g, const char *path) {
     const int error = stat(path, &facts) == 0 ? 0 : errno;
 
     if (error == ENOTDIR)
-        return must_format("%.*s is no directory", (int)wc_dir_length(path), path);
+        return must_format("%.*s is not a directory", (int)wc_dir_length(path), path);
     if (!wc_file_check(files, path, g->search.machine, &check) || !check.fault)
         return NULL;
     return must_format("%s is %s", path,
-                       error == ELOOP ? "a link that leads to itself" : check.what);
+                       error == ELOOP ? "a link that points to itself" : check.what);
 }
 
 char *loader_sim_why_ended(struct loader_sim *g) {

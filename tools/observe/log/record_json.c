@@ -44,7 +44,7 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
     enum wc_kind kind;
 
     if (!json_is_integer(v))
-        return damaged(trouble, "v", "missing, so this is no record");
+        return damaged(trouble, "v", "missing, so this is not a record");
     if (json_integer_value(v) > 0 && json_integer_value(v) != WC_LOG_VERSION)
         return other_version(trouble, json_integer_value(v));
     kind = wc_kind_from_name(json_string_value(json_object_get(line, "kind")));

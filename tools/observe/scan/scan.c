@@ -32,7 +32,7 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
         return;
     b->listed = true;
     if (!b->is_elf) {
-        note(s, path, "named like a library of cuDNN, and is no sound ELF file");
+        note(s, path, "named like a library of cuDNN, but is not a valid ELF file");
         return;
     }
     *MUST_ADD(s->found, s->found_count) = (struct scan_copy){must_copy(path), b};

@@ -175,7 +175,7 @@ class Model {
         .filter(Boolean).join("  ")],
       installation: this.install(c),
     }));
-    node.records.push([c.beaten ? "not taken: it comes behind" : "not taken: passed over", c]);
+    node.records.push([c.beaten ? "unused: found later" : "skipped", c]);
     if (from) this.edge("lost", from, id, c.rule);
   }
 
@@ -372,7 +372,7 @@ function nodeButton(node, model) {
   const classes = ["node", node.kind, installation && "installed", node.lost && "lost",
                    node.absent && "absent", node.unloaded && "unloaded"].filter(Boolean).join(" ");
   const state = [node.unloaded && "unloaded again", node.lost && node.kind === "candidate" &&
-    "not taken", installation && `installation ${letter(installation.index)}`,
+    "unused", installation && `installation ${letter(installation.index)}`,
     ...words].filter(Boolean).join(", ");
   const button = el("button", {type: "button", class: classes, "data-node": node.id,
                                "aria-expanded": "false", "aria-controls": "details"},
