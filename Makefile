@@ -271,7 +271,7 @@ test-measured: ; +$(Q)$(begin); rm -f $(tap)/measured*.tap; $(MAKE) --no-print-d
 	$(call result,measured); tests/setup/summary $(tap)/measured*.tap
 
 # The field, re-created: case, first finding, verdict. SEED= draws what that seed draws. confusion puts
-# what was expected and what was told into docs/findings.md.
+# what was expected and what was told into tests/cases/confusion.md.
 SEED ?=
 test-cases:
 	+$(Q)rm -f $(tap)/cases*.tap $(tap)/agreement*.tap; \
@@ -280,7 +280,7 @@ test-cases:
 # Of each of them: do its log, the process itself and a scan of its files say the same?
 test-agreement: ; $(call suite,agreement)
 confusion:
-	+$(Q)$(MAKE) --no-print-directory run-cases SEED=$(or $(SEED),1) CASES='--write docs/findings.md'
+	+$(Q)$(MAKE) --no-print-directory run-cases SEED=$(or $(SEED),1) CASES='--write tests/cases/confusion.md'
 
 # Faults drawn, not listed: WORLDS=300 for each seed, in kinds that the findings' rules know and in kinds that
 # they do not. test-repairs plays each fix that is printed, too. WORLDS_KEEP=DIRECTORY keeps each failure.
@@ -517,7 +517,7 @@ help:
 	@echo 'make readme      the first lines and the picture in README.md, out of a run of make demo'
 	@echo 'make compare     the comparison with other tools in README.md, measured'
 	@echo 'make frameworks  docs/frameworks.md, out of real frameworks, healthy and broken in five ways (20 GB)'
-	@echo 'make confusion   what cases expect against what is told, into docs/findings.md'
+	@echo 'make confusion   what cases expect against what is reported, into tests/cases/confusion.md'
 	@echo 'make refresh     what the package index has that the tables lack: shown and written (WRITE=0: shown);'
 	@echo '                 SINCE=9.20 reads all from that release on anew, LIMIT=8 MB is the largest library read'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'

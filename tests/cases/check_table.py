@@ -5,7 +5,7 @@
 field: each case of field.tsv is re-created or left out for a reason of the closed list, not both.
 open: open.tsv names cases only, each with what is told instead.
 findings [FOLDER]: core/demand/findings.def, what the cases (of FOLDER) expect and the table of
-    docs/findings.md speak of the same. What comes first nowhere stands in not-first.tsv, with a
+    tests/cases/confusion.md speak of the same. What comes first nowhere stands in not-first.tsv, with a
     reason of the closed list.
 literals: no version, library, package or function of a case stands in a string of core/ or shim/ (of
     FOLDER).
@@ -75,7 +75,7 @@ def severities():
 
 def table_of_page():
     """(seed, rows) between the markers: expected, played, told as such, told instead."""
-    text = (ROOT / "docs/findings.md").read_text().partition(confusion.BEGIN)[2]
+    text = (ROOT / "tests/cases/confusion.md").read_text().partition(confusion.BEGIN)[2]
     text = text.partition(confusion.END)[0]
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     fields = [[field.strip().strip("`") for field in line] for line in lines[2:]]
@@ -92,14 +92,14 @@ def check_page(first, known):
     wanted.update(pairs.expected(name)[1][0] for name in pairs.pairs(seed, most["pairs"]))
     wanted["none"] += len(healthy.names(most["healthy"]))
     on_page = {line[0]: int(line[1]) for line in lines}
-    bad = [f"docs/findings.md: {on_page.get(i, 0)} played that expect {i}, the cases have "
+    bad = [f"tests/cases/confusion.md: {on_page.get(i, 0)} played that expect {i}, the cases have "
            f"{wanted[i]}; make confusion writes it anew"
            for i in sorted(wanted.keys() | on_page) if on_page.get(i, 0) != wanted[i]]
     for expected, played, same, instead in lines:
         others = re.findall(r"([a-z-]+(?: [a-z]+)*) (\d+)", instead)
         if int(same) + sum(int(n) for _, n in others) != int(played):
-            bad.append(f"docs/findings.md: {expected}: the numbers do not add up")
-        bad += [f"docs/findings.md: {name} is no finding" for name, _ in others
+            bad.append(f"tests/cases/confusion.md: {expected}: the numbers do not add up")
+        bad += [f"tests/cases/confusion.md: {name} is no finding" for name, _ in others
                 if name not in known and name not in ("none", "did not run")]
     return bad
 

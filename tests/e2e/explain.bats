@@ -34,9 +34,9 @@ ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/
 
 @test "a paragraph is filled, code keeps its lines" {
     run -0 explain runtime-too-old
-    [[ $output == *$'\nHow to check: the same command has no such finding, and the report\'s "runtime\nversion" is what'* ]]
+    [[ $output == *$'\nHow to check: the finding is gone, and the report\'s "runtime version" is the\nrequired one. '* ]]
     [[ $output == *$'\n    whichcudnn run -- python train.py\n'* ]]
-    [[ $output == *"See How a demand is judged."* ]]
+    [[ $output == *"(How a demand is judged)."* ]]
 }
 
 @test "colour where it is wanted" {

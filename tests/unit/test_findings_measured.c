@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose() over the stacks that were measured on real releases (docs/findings.md, "Measured"):
+ * diagnose() over the stacks that were measured on real releases (tests/real/measured.md):
  * each with the finding that must come first, and its healthy twin, which has none. The versions
  * are drawn anew each time.
  */
