@@ -30,7 +30,7 @@ END
     run -0 --separate-stderr text log.txt
     is "$stderr" ""
     [[ $output == "line 3: cuDNN version incompatibility"*"found runtime version (9, 1, 0)"* ]]
-    [[ $output == *$'\n  effect   fatal: '*$'\n  means    PyTorch compares'* ]]
+    [[ $output == *$'\n  effect   fatal: '*$'\n  means    At its first use of cuDNN'* ]]
     [[ $output == *"(9.10.2)"*"(9.1.0)"*$'\n  next     whichcudnn run -- COMMAND'* ]]
     [[ $output == *$'\n  likely   runtime-too-old: the cuDNN that a host got is older'*$'\n  or       '* ]]
     [[ $output == *$'\n  more     whichcudnn explain runtime-too-old\n'* ]]
@@ -77,8 +77,8 @@ END
 
 @test "two versions: judged by the rule of who prints them" {
     run -0 text - <<<"cuDNN version incompatibility: PyTorch was compiled against (9,1,0) but found runtime version (8,9,7)."
-    [[ $output == *$'\n  judged   (8,9,7) is another major version for (9,1,0). PyTorch wants'* || \
-        $output == *$'\n  judged   8,9,7 is another major version for 9,1,0. PyTorch wants'* ]]
+    [[ $output == *$'\n  judged   (8,9,7) is another major version for (9,1,0). PyTorch requires'* || \
+        $output == *$'\n  judged   8,9,7 is another major version for 9,1,0. PyTorch requires'* ]]
     json=$(text - --json <<<"Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0")
     is "$(jq -r '.messages[0] | "\(.rule) \(.fit)"' <<<"$json")" "xla too-old"
     # The same two numbers, of one that does not compare.

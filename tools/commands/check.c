@@ -29,9 +29,8 @@ static const struct usage usage = {
              "Prints what differs from the state that `whichcudnn lock` recorded, cause first.\n"
              "Checks each process of a log or a directory of logs, a running process, your\n"
              "newest log if nothing is named, or COMMAND, which it starts and watches like\n"
-             "`whichcudnn run`. Facts that LOCK does not contain are not checked: delete a line\n"
-             "that may change. Parts and CUDA libraries that were not requested this time are\n"
-             "listed, but are not drift.\n\n",
+             "`whichcudnn run`. Delete a line of LOCK that may change: it is not checked then.\n"
+             "Parts and CUDA libraries that were not requested this time are not drift.\n\n",
     .options = rows,
     .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 no cuDNN, 4 as\n"
            "locked, but its end is unexplained; with COMMAND its own, if that is not 0. The\n"
