@@ -436,7 +436,7 @@ compare:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) WHICHCUDNN='$(abspath $(O))/whichcudnn' $(O)/venv/bin/python tests/compare/compare.py write
 
-# docs/frameworks.md: real frameworks, healthy and broken in five ways. ROW='torch 2.5.1' plays that one alone.
+# tests/measured/frameworks.md: real frameworks, healthy and broken in five ways. ROW='torch 2.5.1' plays that one alone.
 frameworks:
 	$(call prepare,demo)
 	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
@@ -516,7 +516,7 @@ help:
 	@echo 'make tour        docs/tour.md, out of repairs of PyTorch and JAX (fetches up to 6 GB)'
 	@echo 'make readme      the first lines and the picture in README.md, out of a run of make demo'
 	@echo 'make compare     the comparison with other tools in README.md, measured'
-	@echo 'make frameworks  docs/frameworks.md, out of real frameworks, healthy and broken in five ways (20 GB)'
+	@echo 'make frameworks  tests/measured/frameworks.md, out of real frameworks, healthy and broken in five ways (20 GB)'
 	@echo 'make confusion   what cases expect against what is reported, into tests/cases/confusion.md'
 	@echo 'make refresh     what the package index has that the tables lack: shown and written (WRITE=0: shown);'
 	@echo '                 SINCE=9.20 reads all from that release on anew, LIMIT=8 MB is the largest library read'

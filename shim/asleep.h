@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shim's states (docs/design.md, "Asleep and awake"). It sleeps until a name matters: that of a
+ * The shim's states (shim/README.md, "Asleep and awake"). It sleeps until a name matters: that of a
  * request, of an object on the loader's list, or in the loader's message. The code that runs before
  * that is in asleep.c, start.c, core/names/hints.c and entry.S. It makes one system call, takes no
  * lock, and reads no table with pointers, because these are relocated when the shim wakes. Included

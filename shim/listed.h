@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loader's list of objects, and an object on it as dl_iterate_phdr would give it. Reading the
- * list needs the loader's dl_load_lock (docs/design.md, "Noticing new objects"), except for
+ * list needs the loader's dl_load_lock (shim/README.md, "Noticing new objects"), except for
  * start-up objects, which come first and are never unloaded.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Notices changes of the loader's list of objects, reads the new objects once, and rewrites their
- * slots (docs/design.md, "Noticing new objects"). Unless a comment says so, callers do not hold the
+ * slots (shim/README.md, "Noticing new objects"). Unless a comment says so, callers do not hold the
  * shim's lock, because these functions take the loader's before it. If this thread's `walk` does
  * not allow reading the list, they use only what is known.
  */

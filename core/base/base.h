@@ -2,7 +2,7 @@
 /*
  * What all of core/ and shim/ use instead of libc: lists, memory and string functions, text,
  * arenas. libasan, jemalloc and other preloads replace libc's functions, and would call back into
- * the shim (docs/design.md, "Entries").
+ * the shim (shim/README.md, "Entries").
  */
 #pragma once
 

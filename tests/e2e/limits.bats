@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# docs/limits.md holds what the code has: system calls, sizes of tables, names of functions.
+# docs/limits.md and SECURITY.md hold what the code has: what is not seen, system calls, sizes of tables.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -11,13 +11,13 @@ setup() {
 }
 
 section() { # TITLE: what begins with a name there, rows of a table or items of a list
-    sed -n "/^## $1\$/,/^## /s/^[|-] \`/&/p" "$page"
+    sed -n "/^## $1\$/,/^## /s/^[|-] \`/&/p" SECURITY.md
 }
 
 # Names between backquotes in the first column, or before an item's colon.
 first_column() { section "$1" | sed 's/^[|-] //; s/[|:].*//' | grep -o '`[^`]*`' | tr -d '`' | sort; }
 
-@test "every system call that the shim makes is in docs/limits.md, and no other" {
+@test "every system call that the shim makes is in SECURITY.md, and no other" {
     grep -rhoE '__NR_[a-z0-9_]+' shim | sed 's/__NR_//' | sort -u >"$BATS_TEST_TMPDIR/made"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/made")" -ge 20 ]
     diff <(first_column 'System calls') "$BATS_TEST_TMPDIR/made"
@@ -37,7 +37,7 @@ value_in_page() { # CONSTANT
         $2 == name { printf "%.0f\n", $3 * ($4 == "MiB" ? 1048576 : $4 == "KiB" ? 1024 : 1) }'
 }
 
-@test "the sizes in docs/limits.md are those of the code, and none of the shim's tables is left out" {
+@test "the sizes in SECURITY.md are those of the code, and none of the shim's tables is left out" {
     local name
     for name in $(first_column Sizes); do
         echo "$name"
@@ -49,7 +49,7 @@ value_in_page() { # CONSTANT
 
 # rows_without_test SECTION: its items that no line of limits.tsv is for, up to their colon.
 rows_without_test() {
-    sed -n "/^## $1\$/,/^## /s/^- //p" "$page" | while read -r row; do
+    sed -n "/^## $1\$/,/^## /s/^- //p" "$page" SECURITY.md | while read -r row; do
         cut -f 1 tests/e2e/limits.tsv | while IFS= read -r key; do
             [ "${row#"$key"}" = "$row" ] || echo "$key"
         done | grep -q . || echo "${row%%:*}"
@@ -61,14 +61,25 @@ rows_without_test() {
         "SCRATCH_FILE SCRATCH_DIAGNOSE KNOWN_MOST START_MOST WRITTEN_MOST SEEN_MOST CALLERS_MOST"
 }
 
-@test "the pages that docs/limits.md and README.md point to are there" {
-    local file target
-    for file in README.md "$page"; do
-        [ "$(grep -cE '\]\([^) #:]+' "$file")" -gt 0 ]
-        while read -r target; do
-            echo "$file: $target"
-            [ -e "$(dirname "$file")/$target" ]
-        done < <(grep -oE '\]\([^) #:]+' "$file" | cut -c 3-)
+# Links of pages, and of each page of docs/ the index and the question that it answers.
+@test "the pages that pages point to are there, with their headings" {
+    local file target heading
+    for file in *.md docs/*.md tests/README.md {core,shim,tools}/README.md; do
+        while IFS='#' read -r target heading; do
+            echo "$file: $target#$heading"
+            [ -z "$target" ] || [ -e "$(dirname "$file")/$target" ]
+            [ -z "$heading" ] || sed -n 's/^##* //p' "$(dirname "$file")/${target:-${file##*/}}" |
+                tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-' | grep -qx -- "$heading"
+        done < <(grep -oE '\]\([^) :]+\)' "$file" | tr -d '])(')
+    done
+}
+
+@test "each page of docs/ is in the index, and begins with the question that it answers" {
+    local file
+    for file in docs/*.md; do
+        echo "$file"
+        [ "$file" = docs/index.md ] || grep -qF "(${file#docs/})" docs/index.md
+        sed '1d; /^<!--/d; /^$/d' "$file" | head -n 3 | grep -qF '?'
     done
 }
 
@@ -79,7 +90,7 @@ rows_without_test() {
     is "$(rows_without_test 'Objects and calls that it does not see')" ''
     while IFS=$'\t' read -r key file name; do
         echo "$key: $file: $name"
-        grep -qF -- "$key" "$page"
+        grep -qF -- "$key" "$page" SECURITY.md
         case $file in
         *.bats) grep -qxF "@test \"$name\" {" "tests/$file" ;;
         *.c) grep -qxF "static void $name(void **state) {" "tests/$file" ;;

@@ -3,7 +3,7 @@
 """crowd.py LOG COUNTS DIR: what the log of a crowd (crowd.c) must hold, record by record
 
 Each thing that a thread did has a name of its own, and COUNTS says how often it did it.
-REPEATS_RECORDED and OBJECT_RECORDS_MOST of docs/limits.md bound how often that is told: up to there the log has
+REPEATS_RECORDED and OBJECT_RECORDS_MOST of SECURITY.md bound how often that is told: up to there the log has
 exactly as many records, of that very thread, and none beyond. So no record is lost or doubled, and
 the log's size is bounded however long the host goes on. LOG-PID.jsonl of each child is looked at, too.
 """

@@ -29,10 +29,10 @@ teardown() { leave_public; }
 
 steps=(descriptors open="$WC_BUILD/faults/set/libcudnn.so.9" version create descriptors signals)
 
-# ---- system calls: the list of docs/limits.md, for x86-64 ----
+# ---- system calls: the list of SECURITY.md, for x86-64 ----
 
 published() { # [NEEDED_FOR]: those needed for that, else all
-    sed -n "/^## System calls/,/^## Sizes/s/^- \(\`[^:]*\`\) (${1:-[a-z ]*}):.*/\1/p" "$WC_ROOT/docs/limits.md" |
+    sed -n "/^## System calls/,/^## Sizes/s/^- \(\`[^:]*\`\) (${1:-[a-z ]*}):.*/\1/p" "$WC_ROOT/SECURITY.md" |
         grep -o '[a-z0-9_]*'
 }
 number() { # NAME...
@@ -45,7 +45,7 @@ published_numbers() {
 }
 
 # What becomes of the log where a call is refused: nothing of it is there, or all calls are told; and
-# what is not known then. That is what docs/limits.md says each is for.
+# what is not known then. That is what SECURITY.md says each is for.
 refused() { # CALL
     case $1 in
     openat | close | fstat) echo none ;;                                # no file without these
@@ -586,7 +586,7 @@ many() {
 @test "2,000 libraries of CUDA: as many as there is room for are told, and that there were more" {
     local n most i
     n=$(part 1100 2000)
-    most=$(sed -n 's/^- `OBJECTS_MOST` \([0-9]*\):.*/\1/p' "$WC_ROOT/docs/limits.md")
+    most=$(sed -n 's/^- `OBJECTS_MOST` \([0-9]*\):.*/\1/p' "$WC_ROOT/SECURITY.md")
     many cuda "$n" other
     for ((i = 1; i <= n; i++)); do mv "cuda/$i.so" "cuda/libcufft.so.$i"; done
     does open="$cudnn" open-all="$work/cuda" version create

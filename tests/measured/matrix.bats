@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# docs/frameworks.md, played: whole frameworks, healthy and broken in five ways (matrix.toml).
+# tests/measured/frameworks.md, played: whole frameworks, healthy and broken in five ways (matrix.toml).
 
 bats_require_minimum_version 1.5.0
 load ../setup/helper

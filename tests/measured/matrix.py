@@ -5,7 +5,7 @@
 Each cell is one environment, played once: `whichcudnn run` of the program, `inspect` while it is held at its
 end, `scan` of its directory. The first finding must be the one that matrix.toml names, in a healthy cell
 none; run, inspect and scan must agree on files, versions and packages (tests/cases/agreement.py). `write`
-puts what was told into docs/frameworks.md; `check` holds the page against it.
+puts what was told into tests/measured/frameworks.md; `check` holds the page against it.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import environments  # noqa: E402
 import watch  # noqa: E402
 import without_cuda  # noqa: E402
 
-PAGE = watch.ROOT / "docs/frameworks.md"
+PAGE = watch.ROOT / "tests/measured/frameworks.md"
 MARKS = re.compile(r"(<!-- matrix: begin -->\n).*?(<!-- matrix: end -->)", re.DOTALL)
 HEAD = """
 | framework | healthy | another release | `LD_LIBRARY_PATH` | a part missing | a part of another | no cuDNN | on a GPU |

@@ -2,7 +2,7 @@
 /*
  * The entries of the caller-sensitive dl functions: save the arguments, ask the hook where to go,
  * restore them and branch. x30 stays the host's, so that its RUNPATH, $ORIGIN, namespace and
- * RTLD_NEXT answer as without us (docs/design.md, "Entries").
+ * RTLD_NEXT answer as without us (shim/README.md, "Entries").
  *
  * struct entry_answer shim_hook(enum entry, uintptr_t *arguments, uintptr_t return_address)
  *     x0: where to branch; 0: return x1 to the host instead.

@@ -2,7 +2,7 @@
 /*
  * The entries of the caller-sensitive dl functions: save the arguments, ask the hook where to go,
  * restore them and jump. The return address stays the host's, so that its RUNPATH, $ORIGIN,
- * namespace and RTLD_NEXT answer as without us (docs/design.md, "Entries").
+ * namespace and RTLD_NEXT answer as without us (shim/README.md, "Entries").
  *
  * struct entry_answer shim_hook(enum entry, uintptr_t *arguments, uintptr_t return_address)
  *     rax: where to jump; 0: return rdx to the host instead.
