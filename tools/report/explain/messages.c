@@ -4,6 +4,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
@@ -43,8 +44,16 @@ static const struct {
 #define LIBRARY_FINDINGS(kind, of_loader, of_cudnn) {kind, of_loader, of_cudnn},
 #include "tools/knowledge/messages.def"
 };
+static const struct {
+    const char *word;
+    int is;
+} roles[] = {
+#define ROLE(word, is) {word, is},
+#include "tools/knowledge/messages.def"
+};
 #define MESSAGES (sizeof(table) / sizeof(table[0]))
-#define GROUPS 8
+#define GROUPS 16
+#define NAME_MOST 16  /* characters of "cudnn version = " */
 #define WORD_MOST 256 /* longer words are broken: a search costs the square of a word's length */
 
 const struct message *messages_all(size_t *n) {
@@ -131,6 +140,7 @@ static int32_t last_major(enum wc_rule rule) {
 /* Frameworks changed their rules, and most texts stayed: it is the one that refuses the two. */
 static void judge(struct message_match *m) {
     const struct message *message = m->message;
+    bool ends = message->effect == EFFECT_FATAL;
 
     m->fit = WC_FIT_UNKNOWN;
     if (!wc_version_known(m->wanted_version) || !wc_version_known(m->found_version))
@@ -145,7 +155,9 @@ static void judge(struct message_match *m) {
         m->fit = fit;
     }
     /* It ended for these two: by another rule, of which no more is sure. */
-    if (m->fit == WC_FITS && message->effect == EFFECT_FATAL) {
+    WC_EACH_ROW(row, roles)
+        ends = ends || (message->by_words && row->is == 0 && strcasestr(m->text, row->word));
+    if (m->fit == WC_FITS && ends) {
         m->rule = WC_RULE_EXACT;
         m->fit = wc_rule_check(m->rule, m->wanted_version, m->found_version);
     }
@@ -169,6 +181,41 @@ static const char *findings_of_library(const char *library, bool by_cudnn) {
         if (row->kind == kind)
             return by_cudnn ? row->of_cudnn : row->of_loader;
     return "";
+}
+
+/* ---- two numbers ---- */
+
+/* The last of the words that are surest. */
+static int role_in(const struct flat *flat, regoff_t from, regoff_t to) {
+    int is = 0;
+
+    for (regoff_t at = from; at < to; at++)
+        WC_EACH_ROW(row, roles)
+            if (strncasecmp(flat->text + at, row->word, strlen(row->word)) == 0 &&
+                abs(row->is) >= abs(is))
+                is = row->is;
+    return is;
+}
+
+/* Puts the wanted number and the found one into their groups. False: no word says which is which.
+ */
+static bool put_by_words(const struct message *message, const struct flat *flat,
+                         regmatch_t *groups) {
+    const regmatch_t all = groups[0], one = groups[message->wanted], two = groups[message->found];
+    const int behind = role_in(flat, two.rm_eo, all.rm_eo);
+    int of_one = role_in(flat, all.rm_so, one.rm_so), of_two = role_in(flat, one.rm_eo, two.rm_so);
+
+    if (of_one == 0 && behind != 0) { /* "8902 (compiled), 8700 (runtime)" */
+        of_one = of_two;
+        of_two = behind;
+    }
+    /* A number without a word is a version right behind "cudnn", and after the wanted one. */
+    if (of_one == of_two || (of_one < 0 && of_two == 0) ||
+        (of_one == 0 && one.rm_so - all.rm_so > NAME_MOST))
+        return false;
+    groups[message->wanted] = of_one > of_two ? one : two;
+    groups[message->found] = of_one > of_two ? two : one;
+    return true;
 }
 
 /* ---- finding them ---- */
@@ -222,7 +269,8 @@ static void find_one(const struct message *message, struct flat *flat, struct me
         if (regexec(&compiled, flat->text, GROUPS, groups, REG_STARTEND) != 0)
             break;
         if (!memchr(flat->taken + groups[0].rm_so, 1,
-                    (size_t)(groups[0].rm_eo - groups[0].rm_so))) {
+                    (size_t)(groups[0].rm_eo - groups[0].rm_so)) &&
+            (!message->by_words || put_by_words(message, flat, groups))) {
             memset(flat->taken + groups[0].rm_so, 1, (size_t)(groups[0].rm_eo - groups[0].rm_so));
             if (!count_again(found, first, flat, &groups[0]))
                 add(found, message, flat, groups);

@@ -22,6 +22,7 @@ struct message {
     enum message_effect effect;
     const char *pattern, *means, *findings, *next; /* see tools/knowledge/messages.def */
     size_t library, wanted, found;                 /* groups of the pattern; 0: it has none */
+    bool by_words; /* wanted and found are two numbers; words around them say which is which */
     /* Of one with two versions: whose text it is, by which rules it compares them, the newest
      * first, or in words. */
     const char *framework;
