@@ -8,13 +8,14 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
+# These tests are where logs go by default.
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
+    mkdir "$BATS_TEST_TMPDIR/whichcudnn" && cd "$BATS_TEST_TMPDIR/whichcudnn" || return
     echo | "${CC:-gcc}" -shared -fPIC -x c - -o empty.so
     export WHICHCUDNN_SHIM=$PWD/empty.so
     # A command built with a sanitizer minds a preload that comes before its own.
     export ASAN_OPTIONS=verify_asan_link_order=0
-    export TMPDIR=$PWD # nothing of these tests in /tmp
+    export TMPDIR=$PWD XDG_STATE_HOME=$BATS_TEST_TMPDIR # nothing of these tests in /tmp
 }
 
 run_it() { "$CMD" run "$@"; }
@@ -83,18 +84,43 @@ signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT
     is "$mark ${lines[1]}" "$own $own"
 }
 
-@test "the place of logs: working directory, TMPDIR, as named, always absolute" {
+@test "the place of logs: a directory of the user's own, or as named, always absolute" {
     place() { run_it --quiet "$@" -- printenv WHICHCUDNN_LOG; }
-    is "$(place)" "$PWD"
     is "$(WHICHCUDNN_LOG=x/%p.log place)" "$PWD/x/%p.log"
     is "$(place --log logs/)" "$PWD/logs/"
     [ -d logs ]
     is "$(WHICHCUDNN_LOG=/elsewhere place --log one.jsonl)" "$PWD/one.jsonl"
-    mkdir gone
-    cd gone
-    rmdir ../gone
-    is "$(place)" "$TMPDIR"
-    is "$(TMPDIR=/no/such place)" /tmp
+    export XDG_STATE_HOME=$PWD/home/state
+    mkdir home elsewhere
+    is "$(umask 0; place)" "$XDG_STATE_HOME/whichcudnn"
+    is "$(stat -c %a home/state/whichcudnn)" 700
+    # Not where others may write, or where a link or another user leads.
+    chmod 770 home/state/whichcudnn
+    is "$(place)" "$XDG_STATE_HOME/whichcudnn.2"
+    rmdir home/state/whichcudnn.2
+    ln -s "$PWD/elsewhere" home/state/whichcudnn.2
+    is "$(place)" "$XDG_STATE_HOME/whichcudnn.3"
+    if [ "$(id -u)" = 0 ]; then
+        chown nobody home/state/whichcudnn.3
+        is "$(place)" "$XDG_STATE_HOME/whichcudnn.4"
+    fi
+    is "$(ls -A elsewhere)" ""
+    # Nor where another user may rename it, or nothing can be made.
+    mkdir -m 777 open
+    for state in "$PWD/open" '' state /proc/nowhere; do
+        [[ $(XDG_STATE_HOME=$state place) == /tmp/whichcudnn-$(id -u)?(.?) ]]
+    done
+}
+
+@test "an ok leaves nothing in the working directory, and report finds what it left" {
+    make_child
+    mkdir work
+    cd work
+    run -0 --separate-stderr run_it -- ../child ../fine :
+    [[ $stderr == *"log      $XDG_STATE_HOME/whichcudnn/whichcudnn-n-"* ]]
+    is "$(ls -A)" ""
+    run -0 "$CMD" report
+    [[ $output == *"cuDNN 9.1.0"*"/v/libcudnn.so.9"* ]]
 }
 
 @test "a place where logs cannot be is told, and the command runs all the same" {

@@ -8,7 +8,7 @@ load helpers
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     echo | "${CC:-gcc}" -shared -fPIC -x c - -o empty.so
-    export WHICHCUDNN_SHIM=$PWD/empty.so ASAN_OPTIONS=verify_asan_link_order=0 TMPDIR=$PWD
+    export WHICHCUDNN_SHIM=$PWD/empty.so ASAN_OPTIONS=verify_asan_link_order=0 TMPDIR=$PWD WHICHCUDNN_LOG=$PWD
     make_child
     cat >note <<'END'
 {"kind":"finding","id":"runtime-too-old","severity":"error","title":"x got cuDNN 9.1.0, requires >=9.8","facts":[]}

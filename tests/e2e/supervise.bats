@@ -8,7 +8,7 @@ load helpers
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     echo | "${CC:-gcc}" -shared -fPIC -x c - -o empty.so
-    export WHICHCUDNN_SHIM=$PWD/empty.so ASAN_OPTIONS=verify_asan_link_order=0 TMPDIR=$PWD
+    export WHICHCUDNN_SHIM=$PWD/empty.so ASAN_OPTIONS=verify_asan_link_order=0 TMPDIR=$PWD WHICHCUDNN_LOG=$PWD
     cat >shell.py <<'END'
 # A small shell on a terminal of its own: what one with job control does to a job, step by step.
 import os, pty, re, select, signal, sys, time

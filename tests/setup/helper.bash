@@ -16,6 +16,8 @@ unset "${!WHICHCUDNN_@}" "${!LD_@}" "${!CUDNN_LOG@}" "${!CONDA_@}" CUDA_HOME CUD
     CUDA_VISIBLE_DEVICES VIRTUAL_ENV PYTHONPATH PYTHONHOME GLIBC_TUNABLES NO_COLOR CDPATH BASH_ENV ENV
 export LC_ALL=C
 umask 022
+# Where `run` puts logs that no test named a place for: beside the test's own directory.
+[ -z "${BATS_TEST_TMPDIR:-}" ] || export XDG_STATE_HOME=$BATS_TEST_TMPDIR-state
 
 # shellcheck source=edit.bash
 . "$WC_ROOT/tests/setup/edit.bash"

@@ -45,7 +45,8 @@ static const struct usage usage = {
              "lock, - for standard input, or a directory: then each whichcudnn-*.jsonl in it.\n"
              "Several are reported together: which agree, what differs.\n"
              "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp, and\n"
-             "in whichcudnn-UID below those two, where the library puts logs by itself.\n\n",
+             "in $XDG_STATE_HOME/whichcudnn and /tmp/whichcudnn-UID, where logs are put by\n"
+             "default.\n\n",
     .options = rows,
     .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 not\n"
            "observed, 4 unexplained.\n",

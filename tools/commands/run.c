@@ -47,7 +47,7 @@ static bool take_expectation(const char *value) {
 static const struct option_row rows[] = {
     {"log", " PLACE",
      "where logs go: a directory, or a file name (%p pid,\n%n node, %r rank). Default: "
-     "$WHICHCUDNN_LOG, else the\nworking directory, $TMPDIR, /tmp",
+     "$WHICHCUDNN_LOG, else\n$XDG_STATE_HOME/whichcudnn, /tmp/whichcudnn-UID",
      .value = &log_given},
     {"expect", " VERSION", "what should be there: 9.1, '>=9.8,<10', 90800",
      .take = take_expectation},

@@ -15,6 +15,7 @@
 #include "tools/util/program.h"
 
 #define LOG_ENDING ".jsonl"
+#define DIRECTORIES_TRIED 10 /* as the library */
 
 #ifndef WHICHCUDNN_LIBDIR
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"
@@ -172,15 +173,39 @@ static char *absolute(const char *path) {
     return whole;
 }
 
-/* Whoever runs a command looks where they are. */
-static char *default_place(void) {
-    char *here = getcwd(NULL, 0);
-    const char *temporary = getenv("TMPDIR");
+static bool is_own_directory(const char *path) {
+    struct stat facts;
 
-    if (can_write_in(here))
-        return here;
-    free(here);
-    return must_copy(can_write_in(temporary) ? temporary : "/tmp");
+    return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&
+           !(facts.st_mode & 022);
+}
+
+/* ABOVE/NAME, made for this user alone; else NAME.2 and so on, as the library has it: another user
+ * may have put something there. NULL: no absolute path, or nothing can be made. */
+static char *private_directory(const char *above, const char *name) {
+    for (int i = 1; above && above[0] == '/' && i < DIRECTORIES_TRIED; i++) {
+        char *path =
+            i == 1 ? must_format("%s/%s", above, name) : must_format("%s/%s.%d", above, name, i);
+        mkdir(path, 0700);
+        if (is_own_directory(path) && can_write_in(path))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+/* Not below $HOME, which nodes may share over a network: each record is a write. Nor where another
+ * user may rename what is made. */
+static char *default_place(void) {
+    OWNED char *name = must_format("whichcudnn-%u", (unsigned)geteuid());
+    const char *state = getenv("XDG_STATE_HOME");
+
+    if (state && state[0] == '/')
+        mkdir(state, 0700);
+    return private_directory(state && is_own_directory(state) ? state : NULL, "whichcudnn")
+               ?: private_directory("/tmp", name)
+               ?: private_directory(getenv("TMPDIR"), name)
+               ?: getcwd(NULL, 0) ?: must_copy("/tmp");
 }
 
 /* A value is a directory or a file name, in which %p, %n and %r stand for what the process puts
@@ -230,14 +255,10 @@ void log_place_choose(struct log_place *place, const char *given) {
 void log_place_of_library(struct log_place *place) {
     const char *other = getenv("TMPDIR");
     const char *temporary = can_write_in("/tmp") || !other ? "/tmp" : other;
-    struct stat facts;
-    bool is_ours;
 
     place->named = place->passing = false;
     place->value = must_format("%s/whichcudnn-%u", temporary, (unsigned)geteuid());
-    is_ours = lstat(place->value, &facts) == 0 && S_ISDIR(facts.st_mode) &&
-              facts.st_uid == geteuid() && !(facts.st_mode & 022);
-    place->directory = must_copy(is_ours ? place->value : temporary);
+    place->directory = must_copy(is_own_directory(place->value) ? place->value : temporary);
     place->prefix = must_copy("whichcudnn-");
 }
 

@@ -26,8 +26,9 @@ struct log_place {
     bool named;      /* by the user; else it is a default */
     bool passing;    /* no log is to be left there */
 };
-/* given: --log, NULL: none; then $WHICHCUDNN_LOG, the working directory, $TMPDIR, /tmp. A name with
- * a slash at its end is made a directory. */
+/* given: --log, NULL: none; then $WHICHCUDNN_LOG, else a directory of the user's own, which is
+ * made: $XDG_STATE_HOME/whichcudnn, /tmp/whichcudnn-UID. A name with a slash at its end is made
+ * one, too. */
 void log_place_choose(struct log_place *place, const char *given);
 /* Where the library puts logs of its own accord: a directory below /tmp, else below $TMPDIR, which
  * it makes; `directory` is what is there of it. */

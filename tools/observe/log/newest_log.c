@@ -11,7 +11,8 @@
 #include "tools/observe/preload.h"
 #include "tools/util/memory.h"
 
-#define OWN_PREFIX "whichcudnn-" /* of files and directories */
+#define OWN_NAME "whichcudnn" /* of directories */
+#define OWN_PREFIX OWN_NAME "-"
 
 struct search {
     char *found, *looked;
@@ -55,18 +56,19 @@ static void look_into(struct search *s, const char *directory, const char *prefi
             look_at(s, must_format("%s/%s", directory, entry->d_name));
 }
 
-/* `run` puts logs there where it can put them nowhere else; the library into directories of the
- * user's own (log.c of the shim). */
+/* `run` and the library put logs into directories of the user's own (preload.c; log.c of the shim).
+ */
 static void look_below(struct search *s, const char *temporary) {
     OWNED_DIR DIR *d = temporary ? opendir(temporary) : NULL;
+    const size_t n = strlen(OWN_NAME);
     struct dirent *entry;
     struct stat facts;
     char *path;
 
     look_into(s, temporary, OWN_PREFIX);
     while (d && (entry = readdir(d))) {
-        if (strncmp(entry->d_name, OWN_PREFIX, strlen(OWN_PREFIX)) != 0 ||
-            !wc_is_digit(entry->d_name[strlen(OWN_PREFIX)]))
+        if (strncmp(entry->d_name, OWN_NAME, n) != 0 ||
+            (entry->d_name[n] == '-' && !wc_is_digit(entry->d_name[n + 1])))
             continue;
         path = must_format("%s/%s", temporary, entry->d_name);
         if (lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == getuid())
@@ -86,6 +88,7 @@ char *newest_log(char **looked) {
         log_place_end(&place);
     }
     look_into(&s, ".", OWN_PREFIX);
+    look_below(&s, getenv("XDG_STATE_HOME"));
     look_below(&s, getenv("TMPDIR"));
     look_below(&s, "/tmp");
     *looked = s.looked;
