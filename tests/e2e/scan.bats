@@ -689,7 +689,7 @@ build_launchers() {
     done
     "${enter[@]}" /whichcudnn --version || skip "another root cannot be entered here"
     run -0 "${enter[@]}" /whichcudnn scan --all --color=never
-    [[ $output == "scan of /: 8 libraries"* ]]
+    [[ $output == "scan of /: 8 libraries of cuDNN's, 1 host, "* && $output != *whichcudnn* ]]
     run -2 scan --all .
     [[ $output == *"--all takes neither"* ]]
 }

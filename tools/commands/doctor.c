@@ -21,6 +21,7 @@
 #include "options.h"
 #include "tools/commands/probe/gpus.h"
 #include "tools/commands/probe/trial.h"
+#include "tools/observe/elf/elf_prescan.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/newest_log.h"
 #include "tools/observe/log/record_json.h"
@@ -147,7 +148,7 @@ static int be_the_child(void) {
     void *libcuda = dlopen("libcuda.so.1", RTLD_LAZY);
 
     printf("libcuda %s\n", libcuda ? "found" : "missing");
-    if (!dlopen("libcudnn.so.of-doctor", RTLD_LAZY))
+    if (!dlopen(ELF_PRESCAN_OF_COMMAND, RTLD_LAZY))
         (void)dlerror();
     return EXIT_NOTHING_WRONG;
 }

@@ -137,7 +137,10 @@ static void add_name(struct elf_prescan *g, const char *name) {
     for (size_t i = 0; i < g->names; i++)
         if (strcmp(g->name[i], name) == 0)
             return;
-    if (g->names < ELF_PRESCAN_NAME_MOST && wc_name_is_cudnn(name))
+    g->is_command = g->is_command || strcmp(name, ELF_PRESCAN_OF_COMMAND) == 0;
+    if (g->is_command)
+        g->names = 0;
+    else if (g->names < ELF_PRESCAN_NAME_MOST && wc_name_is_cudnn(name))
         stpcpy(g->name[g->names++], name);
 }
 
@@ -216,6 +219,7 @@ void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_
     struct prescan s = {.g = g, .fd = fd, .size = size};
 
     g->names = 0;
+    g->is_command = false;
     if (read_headers(&s) == ELF_PRESCAN_NAMES)
         search_constants(&s, most);
 }
@@ -234,6 +238,7 @@ enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t s
     uint64_t offset, length;
 
     g->names = 0;
+    g->is_command = false;
     if (answer != ELF_PRESCAN_NAMES || !s.dynamic_size)
         return answer == ELF_PRESCAN_NAMES ? ELF_PRESCAN_NOTHING : answer;
     if (find_strings(&s, &offset, &length) && length > STRINGS_MOST)

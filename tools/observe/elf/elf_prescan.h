@@ -18,6 +18,8 @@ enum elf_prescan_answer {
 
 #define ELF_PRESCAN_CONSTANTS_MOST ((uint64_t)8 << 20) /* a file whose constants are searched */
 #define ELF_PRESCAN_NAME_MOST 32
+/* `doctor` asks for it. No library has the name, so the file that holds it is the command. */
+#define ELF_PRESCAN_OF_COMMAND "libcudnn.so.of-doctor"
 
 struct elf_prescan {
     unsigned char *room;
@@ -26,6 +28,7 @@ struct elf_prescan {
     /* Of cuDNN's libraries: "libcudnn.so.9", "libcudnn_graph.so"; until the next prescan. */
     char name[ELF_PRESCAN_NAME_MOST][64];
     size_t names;
+    bool is_command; /* whichcudnn: it knows all names and opens none */
 };
 
 void elf_prescan_begin(struct elf_prescan *g);
