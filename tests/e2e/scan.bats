@@ -887,3 +887,60 @@ build_launchers() {
     [ "$status" -ne 99 ] || skip "its mounts cannot be made read-only here"
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"suggestion force its reinstallation"*"not replayed: $site is read-only "* ]]
 }
+
+# ---- packages that look for cuDNN themselves ----
+
+@test "what cuda-pathfinder, cudnn-frontend and preload_dlls would take, in their own words" {
+    "$PY" -m venv --without-pip venv
+    site=$(echo "$PWD"/venv/lib/python3*/site-packages)
+    make_standin 9.8.0 "$site" --layout pip
+    make_standin 9.20.0 "$PWD/path"
+    make_standin --empty libcublasLt.so.12 "$site/nvidia/cublas/lib"
+    mkdir "$site"/{cuda_pathfinder-1.9.1,nvidia_cudnn_frontend-1.32.0,onnxruntime_gpu-1.31.1}.dist-info
+    export LD_LIBRARY_PATH=$PWD/path
+    takes() { jq -r '.loaders[] | "\(.loader) \(.unpredicted) \(.path) \(.cudnn_version) \(.found_via) \(.raises)"' <<<"$output"; }
+    run "$CMD" scan --json venv
+    echo "$output" >scan.json
+    validate_scan scan.json
+    is "$(takes)" "cuda-pathfinder null $site/nvidia/cudnn/lib/libcudnn.so.9 9.8.0 site-packages null
+nvidia-cudnn-frontend null $PWD/path/libcudnn.so.9 9.20.0 LD_LIBRARY_PATH null
+onnxruntime null $site/nvidia/cudnn/lib/libcudnn.so.9 9.8.0 site-packages null"
+    [[ $("$CMD" scan venv) == *"
+Python packages with a search of their own, and which cuDNN they load
+  $site: cuda-pathfinder 1.9.1, load_nvidia_dynamic_lib(\"cudnn\"): $site/nvidia/cudnn/lib/libcudnn.so.9  9.8.0 (site-packages)
+"* ]]
+    # A file that is there and does not load ends the call; another release may have another rule.
+    mv "$site"/nvidia_cudnn_frontend-1.{32.0,22.1}.dist-info
+    : >path/libcudnn.so.9 && : >"$site/nvidia/cudnn/lib/libcudnn.so.9"
+    run "$CMD" scan --json venv
+    is "$(takes)" "cuda-pathfinder null null null null RuntimeError
+nvidia-cudnn-frontend the rule of this release is not known null null null null
+onnxruntime null null null null null"
+    [[ $("$CMD" scan venv) == *"RuntimeError, for cudnn"*"not predicted: the rule of this release is not known"*": no cuDNN"* ]]
+    # The user's own directory counts as Python has it.
+    rm -r "$site/nvidia/cudnn"
+    make_standin 9.20.0 other --layout pip
+    mkdir -p "home/.local/lib/$(basename "${site%/*}")"
+    ln -s "$PWD/other" "home/.local/lib/$(basename "${site%/*}")/site-packages"
+    export HOME=$PWD/home LD_LIBRARY_PATH=$PWD/path
+    own=$HOME/.local/lib/$(basename "${site%/*}")/site-packages/nvidia/cudnn/lib/libcudnn.so.9
+    run "$CMD" scan --json venv
+    [[ $(takes) != *"$own"* ]]
+    sed -i 's/\(include-system-site-packages = \).*/\1true/' venv/pyvenv.cfg
+    run "$CMD" scan --json venv
+    [[ $(takes) == "cuda-pathfinder null $own 9.20.0 site-packages null"* ]]
+    PYTHONNOUSERSITE=1 run "$CMD" scan --json venv
+    [[ $(takes) != *"$own"* ]]
+}
+
+@test "what ctypes opens by name is looked for by its extension, which has a search path in conda's Python" {
+    mkdir -p prefix/bin prefix/lib/python3.99/{lib-dynload,site-packages/cuda_pathfinder-1.9.1.dist-info}
+    cp "$(readlink -f "$PY")" prefix/bin/python3.99
+    make_standin 9.8.0 prefix/lib
+    make_standin --empty libcublasLt.so.12 prefix/lib
+    echo | "${CC:-gcc}" -shared -fPIC -x c - -Wl,-rpath,"\$ORIGIN/../.." \
+        -o prefix/lib/python3.99/lib-dynload/_ctypes.cpython-399-x86_64-linux-gnu.so
+    run "$CMD" scan --json --ld-library-path "" prefix
+    is "$(jq -r '.loaders[] | "\(.path) \(.found_via)"' <<<"$output")" \
+        "$PWD/prefix/lib/python3.99/lib-dynload/../../libcudnn.so.9 system-search"
+}

@@ -83,6 +83,18 @@ static void print_summary(FILE *to, const struct scan *scan) {
                  hosts == 1 ? "" : "s", scan->files, scan->files == 1 ? "" : "s");
 }
 
+static void print_loading(FILE *to, const struct python_loading *l) {
+    OWNED char *outcome =
+        l->unpredicted ? must_format("not predicted: %s", l->unpredicted)
+        : l->raises    ? must_format("%s, for %s", l->raises, l->library)
+        : l->path      ? must_format("%s  %s (%s)", l->path,
+                                l->cudnn[0] ? l->cudnn : "version not known", l->found_via)
+                       : must_copy("no cuDNN");
+
+    print_format(to, "  %s: %s %s, %s: %s\n", l->site, l->loader->name, l->version, l->loader->call,
+                 outcome);
+}
+
 static void print_text_of(struct layout *l, const struct result *r) {
     print_summary(l->to, r->scan);
     for (size_t i = 0; i < r->scan->process_count; i++) {
@@ -90,6 +102,10 @@ static void print_text_of(struct layout *l, const struct result *r) {
         render_text(l, &r->reports[i]);
     }
     print_copies(l->to, r->scan, l->whole);
+    if (r->scan->loadings.n > 0)
+        fputs("\nPython packages with a search of their own, and which cuDNN they load\n", l->to);
+    WC_EACH(loading, r->scan->loadings)
+        print_loading(l->to, loading);
     if (r->scan->note_count > 0)
         fputs("\npassed over\n", l->to);
     for (size_t i = 0; i < r->scan->note_count; i++)
@@ -97,6 +113,15 @@ static void print_text_of(struct layout *l, const struct result *r) {
 }
 
 /* ---- JSON ---- */
+
+static json_t *loading_json(const struct python_loading *l) {
+    return json_pack("{s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "environment",
+                     text_to_json(l->site), "loader", l->loader->name, "call", l->loader->call,
+                     "version", text_to_json(l->version), "rule_read_in", l->loader->read,
+                     "unpredicted", text_to_json(l->unpredicted), "path", text_to_json(l->path),
+                     "cudnn_version", text_to_json(wc_str_or_null(l->cudnn)), "found_via",
+                     text_to_json(l->found_via), "raises", text_to_json(l->raises));
+}
 
 static json_t *scan_json(const struct result *r) {
     const struct scan *scan = r->scan;
@@ -110,9 +135,11 @@ static json_t *scan_json(const struct result *r) {
         json_array_append_new(notes,
                               json_pack("{s:o, s:o}", "path", text_to_json(scan->notes[i].path),
                                         "why", text_to_json(scan->notes[i].why)));
-    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "path", text_to_json(scan->copies->path),
-                     "files", (json_int_t)scan->files, "libraries", (json_int_t)scan->libraries,
-                     "copies", copies, "reports", reports, "passed_over", notes);
+    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "path",
+                     text_to_json(scan->copies->path), "files", (json_int_t)scan->files,
+                     "libraries", (json_int_t)scan->libraries, "copies", copies, "reports", reports,
+                     "loaders", JSON_EACH(l, scan->loadings, loading_json(l)), "passed_over",
+                     notes);
 }
 
 /* ---- both ---- */

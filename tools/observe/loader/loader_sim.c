@@ -178,8 +178,7 @@ static void load_needed(struct loader_sim *g, size_t from) {
 
 /* ---- what these open in turn ---- */
 
-/* The file's own version, for the names that a facade makes of it. */
-static struct wc_version version_of(struct loader_sim *g, const struct loaded *o) {
+struct wc_version loader_sim_version(struct loader_sim *g, const struct loaded *o) {
     struct wc_version version = WC_VERSION_NONE;
     struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
 
@@ -251,7 +250,7 @@ static void open_one_part(struct loader_sim *g, const char *name, const struct l
 }
 
 static void open_parts(struct loader_sim *g, const struct loaded *by) {
-    struct wc_version version = version_of(g, by);
+    struct wc_version version = loader_sim_version(g, by);
 
     for (const char **name = by->library->opens; *name; name++)
         if ((!by->library->search.soname || strcmp(*name, by->library->search.soname) != 0) &&

@@ -112,6 +112,8 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error);
 size_t loader_sim_torn(struct loader_sim *g);
 /* What came in since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);
+/* The file's own version, for the names that a facade makes of it. */
+struct wc_version loader_sim_version(struct loader_sim *g, const struct loaded *o);
 /* The object that a file is; NULL: it is not loaded. */
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
 

@@ -137,6 +137,13 @@ static void walk_file(void *ctx, const char *path, int at, const char *name,
     }
 }
 
+static void walk_directory(void *ctx, const char *path) {
+    struct scan *s = ctx;
+
+    if (scan_is_site(path))
+        *MUST_ADD(s->sites, s->site_count) = must_copy(path);
+}
+
 static void walk_progress(void *ctx, size_t done, size_t known) {
     struct scan *s = ctx;
 
@@ -147,6 +154,7 @@ static void walk_progress(void *ctx, size_t done, size_t known) {
 static bool add_tree(struct scan *s, const char *path, char **trouble) {
     struct tree_walk w = {.disk = &s->library_cache.disk,
                           .file = walk_file,
+                          .directory = walk_directory,
                           .trouble = walk_trouble,
                           .progress = walk_progress,
                           .ctx = s};
@@ -236,6 +244,7 @@ void scan_make(struct scan *s) {
     sort(s->found, s->found_count, sizeof(*s->found));
     sort(s->hosts, s->host_count, sizeof(*s->hosts));
     sort(s->notes, s->note_count, sizeof(*s->notes));
+    sort(s->sites, s->site_count, sizeof(*s->sites));
     for (size_t i = 0; i < s->found_count; i++)
         report_copy(s, &s->found[i]);
     scan_make_processes(s);
@@ -262,6 +271,10 @@ void scan_end(struct scan *s) {
         free(s->notes[i].path);
         free(s->notes[i].why);
     }
+    for (size_t i = 0; i < s->site_count; i++)
+        free(s->sites[i]);
+    free(s->sites);
+    free(s->loadings.p);
     scan_files_end(s);
     free(s->processes);
     free(s->hosts);

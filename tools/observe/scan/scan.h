@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "python_loaders.h"
 #include "tools/observe/loader/library_cache.h"
 #include "tools/observe/log/source.h"
 
@@ -48,6 +49,9 @@ struct scan {
     size_t files, libraries; /* directory entries seen, libraries looked at */
     struct scan_file *seen;  /* libraries and programs, by their names and marks */
     size_t seen_count;
+    char **sites; /* each site-packages */
+    size_t site_count;
+    struct python_loadings loadings; /* of packages that are installed there */
 };
 
 /* *s must not move. root: as for disk_begin; path: what it is called. */

@@ -505,6 +505,10 @@ void scan_make_processes(struct scan *s) {
             if (s->hosts[i].is_program == programs && !is_emitted(s, i))
                 make_process(s, i);
     add_all_packages(s);
+    for (size_t i = 0; i < s->site_count; i++) {
+        OWNED char *program = interpreter_of(s, s->sites[i]);
+        python_loaders_in(&s->library_cache, s->sites[i], program, s->environment, &s->loadings);
+    }
     if (s->process_count > 0)
         qsort(s->processes, s->process_count, sizeof(*s->processes), by_path);
 }

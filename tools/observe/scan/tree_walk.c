@@ -124,6 +124,8 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
             good = false;
         else if (!readable)
             w->trouble(w->ctx, path, strerror(errno));
+        if (readable && w->directory)
+            w->directory(w->ctx, path);
         g.done++;
         if (w->progress)
             w->progress(w->ctx, g.done, g.done + g.waiting_count);

@@ -16,6 +16,7 @@ struct tree_walk {
      * may be executed. path is inside of the disk's root; at: the directory, open, and the name in
      * it. */
     void (*file)(void *ctx, const char *path, int at, const char *name, enum tree_entry entry);
+    void (*directory)(void *ctx, const char *path); /* that is read; NULL: not wanted */
     void (*trouble)(void *ctx, const char *path, const char *why); /* it is passed over */
     /* Between directories: of how many that are known, how many are done. NULL: not wanted. */
     void (*progress)(void *ctx, size_t done, size_t known);
