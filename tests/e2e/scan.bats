@@ -944,3 +944,44 @@ onnxruntime null null null null null"
     is "$(jq -r '.loaders[] | "\(.path) \(.found_via)"' <<<"$output")" \
         "$PWD/prefix/lib/python3.99/lib-dynload/../../libcudnn.so.9 system-search"
 }
+
+# ---- files that say what should be installed ----
+
+@test "a lock file beside the environment names a package of cuDNN that it has not, or in another version" {
+    "$PY" -m venv --without-pip project/.venv
+    site=$(echo "$PWD"/project/.venv/lib/python3*/site-packages)
+    make_standin 9.8.0 "$site" --layout pip --build 87
+    locked() {
+        run "$CMD" scan --json project/.venv
+        jq -r '.locked[] | "\(.file) \(.package) \(.version) \(.installed) \(.as_locked)"' <<<"$output" | sed "s,$PWD/,,"
+    }
+    printf '[[package]]\nname = "numpy"\nversion = "2.0"\n\n[[package]]\nname = "nvidia-cudnn-cu13"\nversion = "9.20.0.48"\n[[package]]\nname = "nvidia-cudnn-cu12"\nversion = "9.8.0.87"\nsource = { registry = "x" }\n' >project/uv.lock
+    is "$(locked)" "project/uv.lock nvidia-cudnn-cu13 9.20.0.48 null false
+project/uv.lock nvidia-cudnn-cu12 9.8.0.87 9.8.0.87 true"
+    "$CMD" scan --json project/.venv >scan.json
+    validate_scan scan.json
+    [[ $("$CMD" scan project/.venv) == *"
+$PWD/project/uv.lock locks nvidia-cudnn-cu13 9.20.0.48: $site does not have it"* ]]
+    # Of several versions, for other platforms say, one is enough.
+    sed -i 's/cu13/cu12/' project/uv.lock
+    is "$(locked)" "project/uv.lock nvidia-cudnn-cu12 9.20.0.48 9.8.0.87 true"
+    [[ $("$CMD" scan project/.venv) != *"uv.lock"* ]]
+    rm project/uv.lock
+    printf '[[packages]]\nname = "nvidia-cudnn-cu12"\nversion = "9.1.0.70"\n' >project/pylock.cuda.toml
+    printf 'nvidia-cudnn-cu12==9.1.0.70 \\\n    --hash=sha256:00\nnvidia-cudnn-frontend==1.32.0\n' >project/requirements.txt
+    is "$(locked)" "project/pylock.cuda.toml nvidia-cudnn-cu12 9.1.0.70 9.8.0.87 false
+project/requirements.txt nvidia-cudnn-cu12 9.1.0.70 9.8.0.87 false"
+    rm project/*.t*
+    printf 'nvidia-cudnn-cu12\n# nvidia-cudnn-cu12==9.1\nnvidia-cudnn-cu12>=9\n' >project/requirements.txt
+    is "$(locked)" ""
+    # conda's lists, and pixi's, three directories above.
+    mkdir -p project/.venv/conda-meta work/.pixi/envs
+    echo '{"name": "cudnn", "version": "9.10.1.4", "files": []}' >project/.venv/conda-meta/cudnn-9.10.1.4-h7646684_1.json
+    printf '@EXPLICIT\nhttps://conda.anaconda.org/conda-forge/linux-64/cudnn-9.10.1.4-h7646684_1.conda#00\nhttps://conda.anaconda.org/conda-forge/linux-64/libcudnn-9.10.1.4-hf7e9902_1.conda\n' >project/conda-linux-64.lock
+    is "$(locked)" "project/conda-linux-64.lock cudnn 9.10.1.4 9.10.1.4 true
+project/conda-linux-64.lock libcudnn 9.10.1.4 null false"
+    mv project/.venv work/.pixi/envs/default
+    printf '      - pypi: https://files.pythonhosted.org/packages/00/nvidia_cudnn_cu12-9.1.0.70-py3-none-manylinux2014_x86_64.whl\n' >work/pixi.lock
+    run "$CMD" scan --json work
+    is "$(jq -r '.locked[] | "\(.package) \(.version) \(.installed)"' <<<"$output")" "nvidia_cudnn_cu12 9.1.0.70 9.8.0.87"
+}

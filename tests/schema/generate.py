@@ -184,6 +184,16 @@ def scan_schema():
                    "type": "array", "items": closed(fields_of(kinds["object"], enums))},
         "reports": {"description": "one for each environment with a host: what it would get",
                     "type": "array", "items": report_schema()["$defs"]["report"]},
+        "locked": {"description": "packages of cuDNN that a lock file beside an environment names",
+                   "type": "array", "items": closed({
+                       "environment": {"description": "its site-packages", "type": "string"},
+                       "file": {"type": "string"},
+                       "package": {"type": "string"},
+                       "version": {"type": "string"},
+                       "installed": {"description": "its version there; null: it is not installed",
+                                     "type": ["string", "null"]},
+                       "as_locked": {"description": "one of the file's versions is installed", "type": "boolean"},
+                   })},
         "loaders": {"description": "Python packages that look for cuDNN by rules of their own: which file each takes",
                     "type": "array", "items": closed({
                         "environment": {"description": "its site-packages", "type": "string"},

@@ -102,6 +102,11 @@ static void print_text_of(struct layout *l, const struct result *r) {
         render_text(l, &r->reports[i]);
     }
     print_copies(l->to, r->scan, l->whole);
+    WC_EACH(one, r->scan->locked)
+        if (!one->as_locked)
+            print_format(l->to, "\n%s locks %s %s: %s %s%s\n", one->file, one->package,
+                         one->version, one->site, one->installed ? "has " : "does not have it",
+                         one->installed);
     if (r->scan->loadings.n > 0)
         fputs("\nPython packages with a search of their own, and which cuDNN they load\n", l->to);
     WC_EACH(loading, r->scan->loadings)
@@ -113,6 +118,13 @@ static void print_text_of(struct layout *l, const struct result *r) {
 }
 
 /* ---- JSON ---- */
+
+static json_t *locked_json(const struct scan_locked *l) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "environment", text_to_json(l->site), "file",
+                     text_to_json(l->file), "package", text_to_json(l->package), "version",
+                     text_to_json(l->version), "installed", text_to_json(l->installed), "as_locked",
+                     l->as_locked);
+}
 
 static json_t *loading_json(const struct python_loading *l) {
     return json_pack("{s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "environment",
@@ -135,11 +147,11 @@ static json_t *scan_json(const struct result *r) {
         json_array_append_new(notes,
                               json_pack("{s:o, s:o}", "path", text_to_json(scan->notes[i].path),
                                         "why", text_to_json(scan->notes[i].why)));
-    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "path",
+    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "path",
                      text_to_json(scan->copies->path), "files", (json_int_t)scan->files,
                      "libraries", (json_int_t)scan->libraries, "copies", copies, "reports", reports,
-                     "loaders", JSON_EACH(l, scan->loadings, loading_json(l)), "passed_over",
-                     notes);
+                     "locked", JSON_EACH(one, scan->locked, locked_json(one)), "loaders",
+                     JSON_EACH(l, scan->loadings, loading_json(l)), "passed_over", notes);
 }
 
 /* ---- both ---- */

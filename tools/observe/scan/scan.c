@@ -275,6 +275,7 @@ void scan_end(struct scan *s) {
         free(s->sites[i]);
     free(s->sites);
     free(s->loadings.p);
+    free(s->locked.p);
     scan_files_end(s);
     free(s->processes);
     free(s->hosts);

@@ -28,6 +28,13 @@ struct scan_host {
     bool is_loaded; /* by a program of the scan, with which it is told */
 };
 
+/* A package of cuDNN that a lock file beside an environment names. */
+struct scan_locked {
+    const char *site, *file, *package, *version;
+    const char *installed; /* NULL: the package is not */
+    bool as_locked;        /* one of the versions that the file has */
+};
+
 struct scan_file {
     char *path;
     bool is_program;
@@ -51,6 +58,10 @@ struct scan {
     size_t seen_count;
     char **sites; /* each site-packages */
     size_t site_count;
+    struct {
+        struct scan_locked *p;
+        size_t n;
+    } locked;
     struct python_loadings loadings; /* of packages that are installed there */
 };
 

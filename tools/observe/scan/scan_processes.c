@@ -508,6 +508,7 @@ void scan_make_processes(struct scan *s) {
     for (size_t i = 0; i < s->site_count; i++) {
         OWNED char *program = interpreter_of(s, s->sites[i]);
         python_loaders_in(&s->library_cache, s->sites[i], program, s->environment, &s->loadings);
+        scan_read_lock_files(s, s->sites[i]);
     }
     if (s->process_count > 0)
         qsort(s->processes, s->process_count, sizeof(*s->processes), by_path);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files beside an environment that say which packages of cuDNN it should have: see scan.h. */
+#include <glob.h>
+#include <regex.h>
+#include <string.h>
+
+#include "scan_inside.h"
+#include "tools/util/glob_below.h"
+
+#define TEXT_MOST ((size_t)8 << 20)
+#define LINES_MOST 64 /* about cuDNN, of one kind and file */
+#define KEEP(s, ...) wc_arena_format(&(s)->library_cache.memory.arena, __VA_ARGS__)
+
+/* NULL: the package is not installed. A dist-info has '_' in the name; its version ends before the
+ * suffix, that of conda's record at a dash. */
+static const char *version_installed(struct scan *s, const char *site, const char *where,
+                                     const char *package) {
+    OWNED char *below = must_format("%s%s", s->library_cache.disk.root, site);
+    OWNED char *name = must_copy(package);
+    glob_t found;
+
+    for (char *dash = name; (dash = strchr(dash, '-'));)
+        *dash = '_';
+    OWNED char *pattern = must_format(where, name);
+    if (glob_below(below, pattern, 0, &found) != 0)
+        return NULL;
+    const char *version = wc_base_name(found.gl_pathv[0]) + strlen(package) + 1;
+    const char *end = strstr(version, ".dist-info");
+    version = KEEP(s, "%.*s", end ? (int)(end - version) : (int)strcspn(version, "-"), version);
+    globfree(&found);
+    return version;
+}
+
+/* A file for several platforms may have several versions of a package: one of them is enough. */
+static void note_locked(struct scan *s, const struct scan_locked *new) {
+    for (size_t i = 0; i < s->locked.n; i++) {
+        struct scan_locked *known = &s->locked.p[i];
+        if (strcmp(known->site, new->site) == 0 && strcmp(known->file, new->file) == 0 &&
+            strcmp(known->package, new->package) == 0) {
+            known->as_locked |= new->as_locked;
+            return;
+        }
+    }
+    *MUST_ADD(s->locked.p, s->locked.n) = *new;
+}
+
+static void read_lock_file(struct scan *s, const char *site, const char *path) {
+    static const struct lock_line {
+        const char *expression, *installed;
+    } lines[] = {
+#define LOCK_LINE(expression, installed) {expression, installed},
+#include "tools/knowledge/lock_files.def"
+    };
+    OWNED char *content = disk_text(path, TEXT_MOST, &(size_t){0});
+    OWNED char *text = must_format("\n%s", content);
+
+    WC_EACH_ROW(line, lines) {
+        regmatch_t m[4]; /* the whole, the name, a part of that, the version */
+        regex_t expression;
+        if (regcomp(&expression, line->expression, REG_EXTENDED) != 0)
+            continue;
+        const char *at = text;
+        for (int i = 0; i < LINES_MOST && regexec(&expression, at, 4, m, 0) == 0; i++) {
+            struct scan_locked new = {.site = site};
+            new.file = KEEP(s, "%s", path + strlen(s->library_cache.disk.root));
+            new.package = KEEP(s, "%.*s", (int)(m[1].rm_eo - m[1].rm_so), at + m[1].rm_so);
+            new.version = KEEP(s, "%.*s", (int)(m[3].rm_eo - m[3].rm_so), at + m[3].rm_so);
+            new.installed = version_installed(s, site, line->installed, new.package);
+            new.as_locked = wc_str_same(new.installed, new.version);
+            note_locked(s, &new);
+            at += m[3].rm_eo;
+        }
+        regfree(&expression);
+    }
+}
+
+void scan_read_lock_files(struct scan *s, const char *site) {
+    static const struct lock_file {
+        int up;
+        const char *files;
+    } files[] = {
+#define LOCK_FILE(up, files) {up, files},
+#include "tools/knowledge/lock_files.def"
+    };
+
+    WC_EACH_ROW(row, files) {
+        size_t n = strlen(site);
+        glob_t found;
+        for (int i = 0; i < 3 + row->up; i++) /* lib/python3.12/site-packages, and on */
+            n = wc_dir_above(site, n);
+        OWNED char *below = must_format("%s%.*s/", s->library_cache.disk.root, (int)n, site);
+        if (glob_below(below, row->files, 0, &found) != 0)
+            continue;
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            read_lock_file(s, site, found.gl_pathv[i]);
+        globfree(&found);
+    }
+}
