@@ -33,3 +33,17 @@ struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
     files->list(files->ctx, directory, add_entry, &l);
     return l.all;
 }
+
+char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const char *path) {
+    static const size_t most = (size_t)16 << 20;
+    struct wc_file_stat facts;
+    char *text;
+    size_t n;
+
+    if (!files->facts(files->ctx, path, &facts) || facts.size > most ||
+        !(text = wc_arena_take(memory, (size_t)facts.size + 1)) ||
+        !files->read(files->ctx, path, 0, text, (size_t)facts.size, &n))
+        return NULL;
+    text[n] = '\0';
+    return text;
+}

@@ -12,3 +12,5 @@ struct entries {
 /* None where the directory cannot be read. Texts live in the arena. */
 struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
                           const char *directory);
+/* All of a file, up to a bound that no package's metadata exceeds; NULL: it cannot be read. */
+char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const char *path);

@@ -34,13 +34,24 @@ static bool is_other_request(const struct wc_finding_record *a, const struct wc_
                        wc_str_same(fact->value, one));
 }
 
-/* About the same host, or, where none is known, the same library. */
+/* The library that was missing, or is no library. */
+static const char *missed(const struct wc_finding_record *f) {
+    const char *of = is_a(f, "dependency-missing") ? wc_fact_value(f, WC_FACT_MISSING)
+                     : is_a(f, "bad-file")         ? wc_fact_value(f, WC_FACT_FILE)
+                                                   : NULL;
+
+    return of ? wc_base_name(of) : NULL;
+}
+
+/* About the same host, or, where none is known, the same library. By the loader's words a link that
+ * leads nowhere is not there. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
     const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
 
     if (!wc_str_same(a->id, b->id) && !(asks(a, MIXTURE) && asks(b, MIXTURE)) &&
-        !(lacks_function(a) && lacks_function(b)))
+        !(lacks_function(a) && lacks_function(b)) &&
+        !(missed(a) && wc_str_same(missed(a), missed(b))))
         return false;
     if (is_other_request(a, b))
         return false;
@@ -416,16 +427,14 @@ static bool needs_the_same(const struct case_of *c) {
     const char *library = wc_fact_value(c->f, WC_FACT_LIBRARY);
     const char *missing =
         is_a(c->f, "dependency-missing") ? wc_fact_value(c->f, WC_FACT_MISSING) : NULL;
+    /* A file of other makers stays as it is, if it is whole. */
+    const bool of_known = wc_kind_is_ours(wc_name_kind_of(
+        wc_fact_value(c->f, WC_FACT_NEEDED_BY) ?: wc_fact_value(c->f, WC_FACT_ASKED_FOR)));
     const bool of_system = is_a(c->f, "symbol-version-not-found") && refused && library &&
                            wc_name_is_cudnn(refused) && wc_name_kind_of(library) == WC_NAME_OTHER;
 
-    for (size_t i = 0; i < c->c->n; i++) { /* NVIDIA's wheels have CUDA's libraries */
-        const struct edit *e = &c->c->edit[i];
-        if (missing && wc_name_kind_of(missing) == WC_NAME_CUDA_DEPENDENCY &&
-            e->kind == EDIT_INSTALL && wc_str_starts(e->name, "nvidia-") &&
-            !wc_str_starts(e->name, "nvidia-cudnn"))
-            missing = NULL;
-    }
+    if (missing && wc_mapped_as(&c->x->outcome.source->stack, missing)) /* it came with them */
+        missing = NULL;
     for (size_t i = 0; i < c->c->n; i++) {
         const struct edit *e = &c->c->edit[i];
         const bool restores = e->kind == EDIT_RESTORE;
@@ -434,7 +443,8 @@ static bool needs_the_same(const struct case_of *c) {
                           (e->kind == EDIT_PLACE && wc_str_same(e->name, "cudnn"));
         if (of_system && (package || (restores && wc_name_kind_of(refused) == WC_NAME_FACADE)))
             return true;
-        if (missing && (anew || package) && !wheel_cudnn_needs(missing))
+        if (missing && (e->kind == EDIT_REINSTALL ? of_known : anew || package) &&
+            !wheel_cudnn_needs(missing))
             return true;
         if (missing && anew && wc_name_cuda(missing) > 0 &&
             (cuda_anew(e) <= 0 || wc_name_cuda(missing) == cuda_anew(e)))

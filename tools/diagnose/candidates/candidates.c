@@ -106,15 +106,30 @@ void make_add(struct making *m, struct entries *to, const char *text) {
     to->p = p;
 }
 
+const char *make_place_of_dead_link(struct making *m, const char *file) {
+    const char *directory = make_directory_of(m, file);
+    const struct entries all = make_entries(m, directory ? directory : "");
+
+    return WC_ANY(entry, all, strcmp(*entry, wc_base_name(file)) == 0) ? directory : NULL;
+}
+
 /* Where files of a package are links that lead nowhere; NULL: none is. */
 static const char *place_of_dead_links(struct making *m, const struct wc_package_record *p) {
-    WC_EACH(name, p->missing) {
-        const char *directory = make_directory_of(m, make_format(m, "%s/%s", p->prefix, *name));
-        const struct entries all = make_entries(m, directory);
-        if (WC_ANY(entry, all, strcmp(*entry, wc_base_name(*name)) == 0))
-            return directory;
-    }
-    return NULL;
+    const char *place = NULL;
+
+    WC_EACH(name, p->missing)
+        place =
+            place ? place : make_place_of_dead_link(m, make_format(m, "%s/%s", p->prefix, *name));
+    return place;
+}
+
+bool make_matters(const struct making *m, const char *library, const char *version) {
+    return wc_name_kind_of(library) != WC_NAME_OTHER ||
+           WC_ANY(f, m->base->of_end,
+                  wc_str_same(wc_fact_value(f, WC_FACT_MISSING), library) ||
+                      wc_str_same(wc_base_name(wc_fact_value(f, WC_FACT_FILE) ?: ""), library) ||
+                      (version &&
+                       wc_str_same(wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION), version)));
 }
 
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p) {

@@ -13,6 +13,7 @@ struct making {
     struct candidates *out;
     const struct wc_files *files;
     struct library_cache *libraries;
+    struct sites *sites;
     const struct wc_stack *s;         /* the replay's */
     const struct wc_stack *stacks[2]; /* that one, and the process's own */
     const struct outcome *base;       /* the play without edits */
@@ -54,6 +55,13 @@ const char *make_real_path(struct making *m, const char *path);
 struct entries make_searched(struct making *m, const struct wc_failure *failure);
 /* Once each; NULL: nothing is added. */
 void make_add(struct making *m, struct entries *to, const char *text);
+/* The directory of a file that is not there, where a link of its name leads nowhere; NULL: there
+ * is none. */
+const char *make_place_of_dead_link(struct making *m, const char *file);
+/* Does the process end for it, or is it of cuDNN, CUDA or the driver? A host may ask for any number
+ * of other libraries that it can do without. version: the symbol version that it lacks; NULL: it is
+ * missing. */
+bool make_matters(const struct making *m, const char *library, const char *version);
 /* The same release once more. */
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
 /* What Python imports: the folder below site-packages, or the module there; else the file. */

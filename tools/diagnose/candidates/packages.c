@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/names/symbols.h"
@@ -313,6 +314,39 @@ static void add_owner(struct making *m, const char *file, const char *name) {
     make_one(m, make_install(e.name, make_format(m, "==%s", e.value), e.environment));
 }
 
+/* By its line of RECORD, "libcublasLt.so.12,sha256=...,1024". */
+static bool is_whole(struct making *m, const char *path, const char *line) {
+    const char *comma = strchr(line + strcspn(line, ",") + 1, ',');
+    const uint64_t size = comma ? strtoull(comma + 1, NULL, 10) : 0;
+    struct wc_file_stat facts;
+
+    return m->files->facts(m->files->ctx, path, &facts) && (!size || facts.size == size);
+}
+
+/* The wheels of a site whose lists have a library of that name, where it is gone or damaged. */
+static void add_listed(struct making *m, const char *path, const char *name) {
+    const struct site *site = site_of(m->sites, m->files, path);
+    const char *key = make_format(m, "%s,", name);
+
+    WC_EACH(wheel, *site) {
+        struct wc_distribution d;
+        if (!wc_distribution_take(&d, path, wheel->info, ""))
+            continue;
+        for (const char *at = wheel->record; at && (at = strstr(at, key)); at++) {
+            const char *line = at, *file;
+            while (line > wheel->record && line[-1] != '\n')
+                line--;
+            file = make_format(m, "%s/%.*s%s", path, (int)(at - line), line, name);
+            if ((at == line || at[-1] == '/') && !is_whole(m, file, at))
+                make_one(m, (struct edit){.kind = EDIT_REINSTALL,
+                                          .name = make_format(m, "%s", d.name),
+                                          .value = make_format(m, "%s", d.version),
+                                          .path = make_place_of_dead_link(m, file),
+                                          .environment = path});
+        }
+    }
+}
+
 /* The parts of a facade that a package has brought alone: of its very release, where the variable
  * leads to them. */
 static void add_parts(struct making *m, const struct wc_failure *failure, const char *site) {
@@ -358,10 +392,16 @@ void make_missing(struct making *m) {
         const char *name = missing ? wc_base_name(missing) : NULL;
         const enum wc_name_kind kind = wc_name_kind_of(missing);
         struct entries environments = {NULL, 0};
-        if (!name || !wc_kind_is_ours(kind))
+        if (!name || !make_matters(m, name, NULL))
+            continue;
+        environments = make_environments(m, failure);
+        WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
+            if (!make_is_conda(*environment) &&
+                !(wc_name_is_cudnn(name) && wc_name_read(name).version.minor >= 0))
+                add_listed(m, *environment, name);
+        if (!wc_kind_is_ours(kind))
             continue;
         add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name);
-        environments = make_environments(m, failure);
         WC_EACH(environment, environments) {
             if (make_is_conda(*environment))
                 continue;

@@ -261,13 +261,7 @@ void make_reached(struct making *m) {
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         struct entries places;
-        /* A host may ask for any number of other names in vain. */
-        if (!name ||
-            !(ours ||
-              WC_ANY(f, m->base->of_end,
-                     wc_str_same(wc_fact_value(f, WC_FACT_MISSING), name) ||
-                         (version &&
-                          wc_str_same(wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION), version)))))
+        if (!name || !make_matters(m, name, version))
             continue;
         places = places_of(m, failure, missing);
         WC_EACH(place, places) {

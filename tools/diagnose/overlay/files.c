@@ -48,6 +48,7 @@ void overlay_kept_end(struct overlay_kept *kept) {
     struct overlay_made *next;
 
     mount_points_end(&kept->mounts);
+    sites_end(&kept->sites);
     for (struct overlay_made *m = kept->made; m; m = next) {
         next = m->hh.next;
         hash_remove(&kept->made, m);
@@ -82,8 +83,8 @@ bool overlay_put_back(struct overlay *o, const char *package, const char *path,
     struct wc_file_stat facts;
     const bool there = overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts);
 
-    if (!wc_kind_is_ours(wc_name_kind_of(path)))
-        return there && (!size || facts.size == size);
+    if (!wc_kind_is_ours(wc_name_kind_of(path)) && there && (!size || facts.size == size))
+        return true;
     return (there && size && facts.size == size && is_sound(o, path, release)) ||
            overlay_put_library(o, package, path, release, size);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tools/diagnose/edit.h"
+#include "tools/diagnose/site.h"
 #include "tools/observe/loader/library_cache.h"
 #include "tools/util/mount_points.h"
 
@@ -17,6 +18,7 @@ struct overlay_names { /* NULL at the end of p; p NULL: none */
 /* What the next overlay need not make or read again; zero at first. */
 struct overlay_kept {
     struct overlay_made *made;  /* files in memory */
+    struct sites sites;         /* what the disk has of packages */
     struct mount_points mounts; /* libraries that are mount points */
     bool mounts_read;
 };

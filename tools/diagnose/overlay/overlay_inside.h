@@ -68,8 +68,7 @@ bool overlay_is_library(const char *path);
  * size: of the file at least, in bytes. */
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size);
-/* As the package has it: what is there in its size (in bytes; 0: not stated) already. What is not
- * cuDNN's or CUDA's may have any other fault. */
+/* As the package has it: what is there in its size (in bytes; 0: not stated) already. */
 bool overlay_put_back(struct overlay *o, const char *package, const char *path,
                       struct wc_version release, uint64_t size);
 /* As NVIDIA's archives have them: each library under its SONAME, and a link without the number. */

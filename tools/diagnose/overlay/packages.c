@@ -13,21 +13,8 @@ static const char no_list[] = "its list of files is missing, so it cannot be uni
 static const char no_package[] = "it is not installed there";
 static const char satisfied[] = "what is installed is such a release already";
 
-#define LIST_MOST ((size_t)16 << 20) /* of a package's list of files */
-
-/* All of a file, up to a bound; NULL: it cannot be read. */
 static char *read_all(struct overlay *o, const char *path) {
-    const struct wc_files *disk = overlay_disk_of(o);
-    struct wc_file_stat facts;
-    char *text;
-    size_t n;
-
-    if (!disk->facts(disk->ctx, path, &facts) || facts.size > LIST_MOST ||
-        !(text = wc_arena_take(&o->memory.arena, (size_t)facts.size + 1)) ||
-        !disk->read(disk->ctx, path, 0, text, (size_t)facts.size, &n))
-        return NULL;
-    text[n] = '\0';
-    return text;
+    return text_of_file(&o->memory.arena, overlay_disk_of(o), path);
 }
 
 static bool put_text(struct overlay *o, const char *path, const char *text) {

@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# A library of a package, of whatever name, is missing, refused, or of another release than the
+# package that needs it requires. What is printed is done, and the program works then.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX CUDA_HOME CUDA_PATH
+    site=$PWD/venv/lib/python3.12/site-packages
+    mkdir -p "$site/engine/lib"
+    make_standin 9.8.0 "$site" --layout pip --build 87
+    "${CC:-gcc}" -o "$site/engine/host" -Wl,-rpath,"$site/nvidia/cublas/lib" -x c - <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (!dlopen(argv[i], RTLD_NOW)) {
+            fprintf(stderr, "%s\n", dlerror());
+            return 1;
+        }
+    return 0;
+}
+C
+}
+
+# library FILE [WORD]... < C: below the site; WORD: for the linker.
+library() {
+    mkdir -p "$(dirname "$site/$1")"
+    "${CC:-gcc}" -w -shared -fPIC -o "$site/$1" -Wl,-soname,"${1##*/}" -x c - -x none -Wl,--no-as-needed "${@:2}"
+}
+
+# package NAME VERSION [FILE]...: with those files on its list; what it requires is read.
+package() {
+    local info=$site/${1//-/_}-$2.dist-info file
+    mkdir -p "$info"
+    printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
+    sed 's/^/Requires-Dist: /' >>"$info/METADATA"
+    for file in "${@:3}"; do
+        printf '%s,sha256=x,%s\n' "$file" "$(stat -c %s "$site/$file")"
+    done >"$info/RECORD"
+}
+
+# fixes FINDING [NAME]...: what is printed for a run of the host that opens those.
+fixes() {
+    rm -f log.jsonl
+    run ! "$CMD" run -q --log log.jsonl -- "$site/engine/host" "${@:2}"
+    fixes_of "$1" text log.jsonl
+}
+first() { fixes "$@" | head -n 1; }
+
+@test "a library on a package's list that is gone is put back, whatever its name" {
+    library engine.libs/libgomp-a34b3233.so.1 <<<'int gomp;'
+    library engine/lib/libown.so "$site/engine.libs/libgomp-a34b3233.so.1" "$site/nvidia/cudnn/lib/libcudnn.so.9" \
+        -Wl,-rpath,"\$ORIGIN/../../engine.libs:\$ORIGIN/../../nvidia/cudnn/lib" <<<'int own;'
+    package engine 1.0 engine/host engine/lib/libown.so engine.libs/libgomp-a34b3233.so.1 </dev/null
+    "$site/engine/host" "$site/engine/lib/libown.so"
+    rm -r "$site/engine.libs"
+    is "$(first dependency-missing "$site/engine/lib/libown.so")" 'reinstall engine 1.0'
+    is "$(fixes_of dependency-missing checked log.jsonl | head -n 1)" replayed
+    # No list has it: nothing is known to bring it.
+    sed -i /libgomp/d "$site/engine-1.0.dist-info/RECORD"
+    [[ $(first dependency-missing "$site/engine/lib/libown.so") != reinstall* ]]
+}
+
+@test "a library of CUDA's that its wheel lists, and that is gone, cut or a dead link, is put back" {
+    library nvidia/cublas/lib/libcublasLt.so.12 <<<'int lt[4096] = {1};'
+    library engine/lib/libown.so "$site/nvidia/cublas/lib/libcublasLt.so.12" -Wl,-rpath,"\$ORIGIN/../../nvidia/cublas/lib" <<<'int own;'
+    package engine 1.0 engine/host engine/lib/libown.so <<<'nvidia-cublas-cu12'
+    package nvidia-cublas-cu12 12.9.1.4 nvidia/cublas/lib/libcublasLt.so.12 </dev/null
+    "$site/engine/host" libcublasLt.so.12 "$site/engine/lib/libown.so"
+    cut=$site/nvidia/cublas/lib/libcublasLt.so.12
+    mv "$cut" whole
+    is "$(first cuda-dependency-differs libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
+    is "$(first dependency-missing "$site/engine/lib/libown.so")" 'reinstall nvidia-cublas-cu12 12.9.1.4'
+    ln -s /gone/libcublasLt.so.12 "$cut"
+    is "$(first bad-file libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
+    [[ $(fixes_of bad-file command log.jsonl | head -n 1) == "find ${cut%/*} -type l"*" && "* ]]
+    rm "$cut"
+    head -c 100 whole >"$cut"
+    is "$(first bad-file libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
+}
