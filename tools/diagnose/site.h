@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wheels of a site-packages as the disk has them. Each site is read once for all of a plan. */
+/*
+ * The wheels of a site-packages as the disk has them: what they list, and what they require. Each
+ * site is read once for all of a plan.
+ */
 #pragma once
 
 #include "core/base/files.h"
@@ -9,10 +12,18 @@ struct site {
     struct site *next;
     const char *path;
     struct site_wheel {
-        const char *info;   /* "nvidia_cublas_cu12-12.9.1.4.dist-info" */
-        const char *record; /* its list of files; NULL: it has none */
+        const char *info; /* "nvidia_cublas_cu12-12.9.1.4.dist-info" */
+        char *record;     /* what site_record() has read; NULL: nothing yet */
     } * p;
     size_t n;
+    struct requirements {
+        struct requirement {
+            const char *by;      /* the info of the wheel that requires it */
+            const char *package; /* normalised: "nvidia_cudnn_cu12" */
+            const char *spec;    /* "<10,>=9.8", without blanks; "": any release */
+        } * p;
+        size_t n;
+    } requires;
 };
 
 struct sites { /* zero at first */
@@ -21,5 +32,8 @@ struct sites { /* zero at first */
 };
 
 /* files: of the disk, without any change. Lives until sites_end(). */
-const struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path);
+struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path);
+/* The list of files of its wheel number i; NULL: there is none. */
+const char *site_record(struct sites *sites, const struct wc_files *files, struct site *site,
+                        size_t i);
 void sites_end(struct sites *sites);

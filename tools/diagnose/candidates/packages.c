@@ -243,33 +243,18 @@ static const char *both(struct making *m, const char *spec, const char *other) {
 
 /* The set, narrowed to what the packages of a site require, as long as a release is left. */
 static const char *for_all(struct making *m, const char *package, const char *spec,
-                           const char *site) {
-    enum { SCRATCH = 32 << 10 };
-    const struct entries entries = make_entries(m, site);
-    struct wc_requirement q;
-    struct wc_reading reading;
+                           const char *path) {
+    const struct site *site = site_of(m->sites, m->files, path);
     struct wc_spec set;
-    char line[1024];
-    void *scratch = wc_arena_take(m->out->memory, SCRATCH);
 
-    WC_EACH(entry, entries) {
-        const char *path = make_format(m, "%s/%s/METADATA", site, *entry);
-        uint64_t at = 0;
-        if (!scratch || !wc_str_ends(*entry, ".dist-info"))
-            continue;
-        wc_reading_begin(&reading, m->files, scratch, SCRATCH);
-        for (; (at = wc_reading_find(&reading, path, at, WC_REQUIRES, true)) != WC_NOWHERE; at++) {
-            const char *narrowed;
-            if (!wc_reading_line(&reading, path, at, line, sizeof(line)) ||
-                !wc_requirement_read(line, &q) || !q.spec_length ||
-                !wheel_is_name(q.name, q.name_length, package))
-                continue;
-            narrowed = make_format(m, "%.*s", (int)q.spec_length, q.spec);
-            narrowed = both(m, spec, without_blanks(m, narrowed));
-            if (wc_spec_read(narrowed, &set) &&
-                wc_spec_accepts(&set, wheel_release(package, narrowed)) == WC_YES)
-                spec = narrowed;
-        }
+    WC_EACH(q, site->requires) {
+        const char *narrowed =
+            wheel_is_name(q->package, strlen(q->package), package) && wc_spec_read(q->spec, &set)
+                ? both(m, spec, q->spec)
+                : spec;
+        if (wc_spec_read(narrowed, &set) &&
+            wc_spec_accepts(&set, wheel_release(package, narrowed)) == WC_YES)
+            spec = narrowed;
     }
     return spec;
 }
@@ -325,16 +310,18 @@ static bool is_whole(struct making *m, const char *path, const char *line) {
 
 /* The wheels of a site whose lists have a library of that name, where it is gone or damaged. */
 static void add_listed(struct making *m, const char *path, const char *name) {
-    const struct site *site = site_of(m->sites, m->files, path);
+    struct site *site = site_of(m->sites, m->files, path);
     const char *key = make_format(m, "%s,", name);
 
-    WC_EACH(wheel, *site) {
+    for (size_t i = 0; i < site->n; i++) {
         struct wc_distribution d;
-        if (!wc_distribution_take(&d, path, wheel->info, ""))
+        const char *record;
+        if (!wc_distribution_take(&d, path, site->p[i].info, ""))
             continue;
-        for (const char *at = wheel->record; at && (at = strstr(at, key)); at++) {
+        record = site_record(m->sites, m->files, site, i);
+        for (const char *at = record; at && (at = strstr(at, key)); at++) {
             const char *line = at, *file;
-            while (line > wheel->record && line[-1] != '\n')
+            while (line > record && line[-1] != '\n')
                 line--;
             file = make_format(m, "%s/%.*s%s", path, (int)(at - line), line, name);
             if ((at == line || at[-1] == '/') && !is_whole(m, file, at))

@@ -11,6 +11,18 @@ const struct wc_files *overlay_disk_of(const struct overlay *o) {
     return &o->library_cache->disk.files;
 }
 
+const struct site *overlay_site(struct overlay *o, const char *path) {
+    struct disk *disk = &o->library_cache->disk;
+    const struct site *site;
+
+    disk->layer = NULL;
+    disk->changed++;
+    site = site_of(&o->kept->sites, &disk->files, path);
+    disk->layer = &o->layer;
+    disk->changed++;
+    return site;
+}
+
 struct entries overlay_entries(struct overlay *o, const char *directory) {
     return entries_of(&o->memory.arena, overlay_disk_of(o), directory);
 }

@@ -50,6 +50,8 @@ bool overlay_put_file(struct overlay *o, const char *path, int fd);
 
 /* The files with all that the overlay has of them. */
 const struct wc_files *overlay_disk_of(const struct overlay *o);
+/* The wheels of a site as they are without any edit. */
+const struct site *overlay_site(struct overlay *o, const char *path);
 struct entries overlay_entries(struct overlay *o, const char *directory);
 bool overlay_is_there(const struct overlay *o, const char *path);
 /* The directory of a file, without a '/' behind. */

@@ -285,7 +285,7 @@ static bool is_listed(struct overlay *o, const struct where *w, const char *reco
 
 /* Files of that package have come in, or failed: the replay shows what becomes of them. */
 static bool is_of_process(struct overlay *o, const struct where *w, const char *info) {
-    const char *record = read_all(o, overlay_format(o, "%sRECORD", info));
+    const char *record = read_all(o, overlay_format(o, "%s/%s/RECORD", w->path, info));
 
     return o->stack &&
            (WC_ANY(object, o->stack->objects, is_listed(o, w, record, wc_path_of(object))) ||
@@ -294,35 +294,28 @@ static bool is_of_process(struct overlay *o, const struct where *w, const char *
                        is_listed(o, w, record, f->said.file)));
 }
 
-/* What other packages accept is there, and not that release (NONE: it goes). Of a newer one of the
- * same major NVIDIA promises that it works: who does not accept it is named ("torch-2.9.0 requires
- * ==9.20.0.48"). The other major stays, too, where nothing says which one a package wants. */
+/* What other packages accept is there, and not that release (NONE: it goes). Of a newer cuDNN of
+ * the same major NVIDIA promises that it works: who does not accept it is named ("torch-2.9.0
+ * requires ==9.20.0.48"). The other major stays, too, where nothing says which one a package wants.
+ */
 static void note_broken(struct overlay *o, const struct where *w, const char *package,
                         const char *installed, struct wc_version release) {
+    const struct site *site = overlay_site(o, w->path);
     const struct wc_version old = wc_version_of(installed);
-    const struct entries entries = overlay_entries(o, w->path);
     const bool is_newer = wc_version_known(release) && release.major == old.major &&
                           wc_version_compare(release, old) > 0;
-    const char *name, *spec;
 
-    WC_EACH(entry, entries) {
-        const char *info = overlay_format(o, "%s/%s/", w->path, *entry);
-        char *text = wc_str_ends(*entry, ".dist-info")
-                         ? read_all(o, overlay_format(o, "%sMETADATA", info))
-                         : NULL;
-        while (text && *text != '\n') { /* the headers */
-            const char *line = strsep(&text, "\n");
-            if (!read_requirement(o, line, &name, &spec) ||
-                !wheel_is_name(name, strlen(name), package))
-                continue;
-            if (is_newer && is_refused(spec, old, release))
-                o->breaks = overlay_format(
-                    o, "%s%s%.*s requires %s", o->breaks ?: "", o->breaks ? " and " : "",
-                    (int)(strlen(*entry) - strlen(".dist-info")), *entry, spec);
-            else if (is_refused(spec, old, release) ||
-                     (!*spec && release.major != old.major && !is_of_process(o, w, info)))
-                o->lacks = package;
-        }
+    WC_EACH(q, site->requires) {
+        if (!wheel_is_name(q->package, strlen(q->package), package) ||
+            !overlay_is_there(o, overlay_format(o, "%s/%s/METADATA", w->path, q->by)))
+            continue;
+        if (is_newer && is_refused(q->spec, old, release))
+            o->breaks =
+                overlay_format(o, "%s%s%.*s requires %s", o->breaks ?: "", o->breaks ? " and " : "",
+                               (int)(strlen(q->by) - strlen(".dist-info")), q->by, q->spec);
+        else if (is_refused(q->spec, old, release) ||
+                 (!*q->spec && release.major != old.major && !is_of_process(o, w, q->by)))
+            o->lacks = package;
     }
 }
 
