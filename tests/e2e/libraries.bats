@@ -82,3 +82,32 @@ first() { fixes "$@" | head -n 1; }
     head -c 100 whole >"$cut"
     is "$(first bad-file libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
 }
+
+@test "a release that the asking package requires is installed, and both are named" {
+    library famcore/lib/libfam_core.so <<<'int fam_old(void) { return 0; }'
+    library famgpu/lib/libfam_gpu.so "$site/famcore/lib/libfam_core.so" "$site/nvidia/cudnn/lib/libcudnn.so.9" \
+        -Wl,-rpath,"\$ORIGIN/../../famcore/lib:\$ORIGIN/../../nvidia/cudnn/lib" <<<'int fam_launch(void); void *p = fam_launch;'
+    package fam-core 1.4.0 famcore/lib/libfam_core.so </dev/null
+    package fam-gpu 2.0.0 famgpu/lib/libfam_gpu.so <<<'fam-core (>=2.0, <3)'
+    is "$(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so")" 'install fam-core>=2.0,<3, which fam-gpu 2.0.0 requires'
+    is "$(fixes_of symbol-version-not-found checked log.jsonl | head -n 1)" replayed
+    # Another package requires the one that is there.
+    package fam-tools 1.0 <<<'fam-core==1.4.0'
+    [[ $(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so") == 'take an environment of its own for each'* ]]
+    # Of a release that it accepts nothing is known.
+    package fam-gpu 2.0.0 famgpu/lib/libfam_gpu.so <<<'fam-core>=1'
+    [[ $(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so") != install* ]]
+}
+
+@test "a pin on a library of CUDA's counts as one on cuDNN does" {
+    printf 'libcublasLt.so.12 { global: *; };' >map
+    library nvidia/cublas/lib/libcublasLt.so.12 -Wl,--version-script=map <<<'int cublasLtNew(void) { return 0; }'
+    library fast/lib/libfast.so "$site/nvidia/cublas/lib/libcublasLt.so.12" "$site/nvidia/cudnn/lib/libcudnn.so.9" \
+        -Wl,-rpath,"\$ORIGIN/../../nvidia/cublas/lib:\$ORIGIN/../../nvidia/cudnn/lib" <<<'int cublasLtNew(void); void *p = cublasLtNew;'
+    library nvidia/cublas/lib/libcublasLt.so.12 -Wl,--version-script=map <<<'int cublasLtOld(void) { return 0; }'
+    package nvidia-cublas-cu12 12.4.5.8 nvidia/cublas/lib/libcublasLt.so.12 </dev/null
+    package fast 1.0 fast/lib/libfast.so <<<'nvidia-cublas-cu12>=12.9'
+    is "$(first symbol-version-not-found "$site/fast/lib/libfast.so")" 'install nvidia-cublas-cu12>=12.9, which fast 1.0 requires'
+    package old 1.0 <<<'nvidia-cublas-cu12==12.4.5.8'
+    [[ $(first symbol-version-not-found "$site/fast/lib/libfast.so") == 'take an environment of its own for each'* ]]
+}

@@ -426,6 +426,7 @@ static const char *plain_of(void *saying, const char *word) {
         {"target", e->target ? e->target : "?"},
         {"by", e->by},
         {"package", package(s->memory, e)},
+        {"required", e->because ? format(s->memory, ", which %s requires", e->because) : ""},
         {"placed", placed(s->memory, e)},
         {"in place of", wc_str_same(e->name, "cudnn") ? ", replacing the installed release" : ""},
         {"allowed", e->target ? "enter" : "read"},

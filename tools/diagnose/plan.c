@@ -216,7 +216,8 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                 .value = keep(plan, e->value),
                                 .path = keep(plan, e->path),
                                 .target = keep(plan, e->target),
-                                .environment = keep(plan, e->environment)};
+                                .environment = keep(plan, e->environment),
+                                .because = keep(plan, e->because)};
         if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET))
             kept[i].by = keep(plan, setter_of(source, e->name));
     }

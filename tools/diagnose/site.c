@@ -7,8 +7,7 @@
 #include "core/packages/distribution.h"
 #include "entries.h"
 
-/* As package managers take it: "<10, >=9.8" without the blank. */
-static const char *without_blanks(struct wc_arena *memory, const char *text, size_t n) {
+const char *without_blanks(struct wc_arena *memory, const char *text, size_t n) {
     char *to = wc_arena_string_n(memory, text, n), *end = to;
 
     for (size_t i = 0; i < n; i++)
@@ -18,17 +17,18 @@ static const char *without_blanks(struct wc_arena *memory, const char *text, siz
     return to;
 }
 
-/* From the headers of METADATA, which end with an empty line. */
-static void add_requirements(struct site *s, struct wc_arena *memory, const char *info,
-                             char *metadata) {
+/* Its headers end with an empty line. */
+void requirements_add(struct requirements *to, struct wc_arena *memory, const char *by,
+                      char *metadata) {
     struct wc_requirement q;
 
     while (metadata && *metadata && *metadata != '\n') {
         const char *line = strsep(&metadata, "\n");
         if (wc_requirement_read(line, &q))
-            *MUST_ADD(s->requires.p, s->requires.n) =
-                (struct requirement){info, wc_arena_string(memory, q.normal),
-                                     without_blanks(memory, q.spec, q.spec_length)};
+            *MUST_ADD(to->p, to->n) =
+                (struct requirement){by, wc_arena_string_n(memory, q.name, q.name_length),
+                                     without_blanks(memory, q.spec, q.spec_length),
+                                     q.marker && strstr(q.marker, "extra ")};
     }
 }
 
@@ -50,20 +50,45 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
         if (!wc_str_ends(*entry, ".dist-info"))
             continue;
         *MUST_ADD(s->p, s->n) = (struct site_wheel){.info = *entry};
-        add_requirements(s, memory, *entry, text_of_file(memory, files, file));
+        requirements_add(&s->requires, memory, *entry, text_of_file(memory, files, file));
     }
     return sites->first = s;
 }
 
-const char *site_record(struct sites *sites, const struct wc_files *files, struct site *site,
-                        size_t i) {
-    struct wc_arena *memory = &sites->memory.arena;
-    struct site_wheel *wheel = &site->p[i];
+/* "nvidia/cublas/lib/libcublasLt.so.12,sha256=...,1024" */
+static struct site_file line_of(struct wc_arena *memory, const struct site_wheel *wheel,
+                                const char *at) {
+    const char *line = at, *comma = strchr(at + strcspn(at, ",") + 1, ',');
 
-    if (!wheel->record)
-        wheel->record = text_of_file(
-            memory, files, wc_arena_format(memory, "%s/%s/RECORD", site->path, wheel->info));
-    return wheel->record;
+    while (line > wheel->record && line[-1] != '\n')
+        line--;
+    return (struct site_file){wheel->info, wc_arena_string_n(memory, line, strcspn(line, ",")),
+                              comma ? strtoull(comma + 1, NULL, 10) : 0};
+}
+
+size_t site_listed(struct sites *sites, const struct wc_files *files, struct site *site,
+                   const char *name, struct site_file *out, size_t most) {
+    struct wc_arena *memory = &sites->memory.arena;
+    const char *key = wc_arena_format(memory, "%s,", name);
+    size_t n = 0;
+
+    for (size_t i = 0; i < site->n; i++) {
+        struct site_wheel *wheel = &site->p[i];
+        if (!wheel->record)
+            wheel->record = text_of_file(
+                memory, files, wc_arena_format(memory, "%s/%s/RECORD", site->path, wheel->info));
+        for (const char *at = wheel->record; at && n < most && (at = strstr(at, key)); at++)
+            if (at == wheel->record || at[-1] == '/' || at[-1] == '\n')
+                out[n++] = line_of(memory, wheel, at);
+    }
+    return n;
+}
+
+bool requirement_refuses(const struct requirement *q, const char *version) {
+    struct wc_spec set;
+
+    return wc_spec_read(q->spec, &set) && set.n > 0 &&
+           wc_spec_accepts(&set, wc_version_of(version)) == WC_NO;
 }
 
 void sites_end(struct sites *sites) {

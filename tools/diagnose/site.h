@@ -8,22 +8,25 @@
 #include "core/base/files.h"
 #include "tools/util/memory.h"
 
+struct requirements {
+    struct requirement {
+        const char *by;      /* of which wheel: "torch-2.9.0.dist-info" */
+        const char *package; /* "nvidia-cudnn-cu12", however it is written there */
+        const char *spec;    /* "<10,>=9.8", without blanks; "": any release */
+        bool extra;          /* with something that not everybody asks for */
+    } * p;
+    size_t n;
+};
+
 struct site {
     struct site *next;
     const char *path;
     struct site_wheel {
-        const char *info; /* "nvidia_cublas_cu12-12.9.1.4.dist-info" */
-        char *record;     /* what site_record() has read; NULL: nothing yet */
+        const char *info;
+        char *record; /* its list of files; NULL: not read yet */
     } * p;
     size_t n;
-    struct requirements {
-        struct requirement {
-            const char *by;      /* the info of the wheel that requires it */
-            const char *package; /* normalised: "nvidia_cudnn_cu12" */
-            const char *spec;    /* "<10,>=9.8", without blanks; "": any release */
-        } * p;
-        size_t n;
-    } requires;
+    struct requirements requires;
 };
 
 struct sites { /* zero at first */
@@ -31,9 +34,23 @@ struct sites { /* zero at first */
     struct heap_arena memory;
 };
 
+struct site_file {
+    const char *info;
+    const char *path; /* below the site */
+    uint64_t size;    /* in bytes; 0: not stated */
+};
+
 /* files: of the disk, without any change. Lives until sites_end(). */
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path);
-/* The list of files of its wheel number i; NULL: there is none. */
-const char *site_record(struct sites *sites, const struct wc_files *files, struct site *site,
-                        size_t i);
+/* The files of that name on the lists of its wheels: how many, up to most. */
+size_t site_listed(struct sites *sites, const struct wc_files *files, struct site *site,
+                   const char *name, struct site_file *out, size_t most);
+/* Adds those of a METADATA, which is changed; NULL: there are none. The list is freed by the
+ * caller. */
+void requirements_add(struct requirements *to, struct wc_arena *memory, const char *by,
+                      char *metadata);
+/* A release that it does not accept? */
+bool requirement_refuses(const struct requirement *q, const char *version);
+/* As package managers take a set of releases: "<10, >=9.8" without the blank. */
+const char *without_blanks(struct wc_arena *memory, const char *text, size_t n);
 void sites_end(struct sites *sites);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/names/symbols.h"
@@ -10,6 +9,8 @@
 #include "making.h"
 #include "tools/diagnose/wheel_table.h"
 #include "tools/diagnose/wheels.h"
+
+enum { LISTED_MOST = 8 };
 
 /* ---- where packages are installed ---- */
 
@@ -184,17 +185,12 @@ void make_package_anew(struct making *m) {
 
 /* ---- releases that are wanted ---- */
 
-/* "<10.0,>=9.8" without blanks; NULL: nothing that a package manager would take. */
-static const char *without_blanks(struct making *m, const char *spec) {
+/* NULL: nothing that a package manager would take. */
+static const char *set_of(struct making *m, const char *spec) {
     struct wc_spec read;
-    const char *made = "";
 
-    if (!spec || !wc_spec_read(spec, &read))
-        return NULL;
-    for (; *spec; spec++)
-        if (*spec != ' ')
-            made = make_format(m, "%s%c", made, *spec);
-    return made;
+    return spec && wc_spec_read(spec, &read) ? without_blanks(m->out->memory, spec, strlen(spec))
+                                             : NULL;
 }
 
 /* The cuDNN that is installed there is not for a file that lies elsewhere. */
@@ -264,7 +260,7 @@ void make_releases(struct making *m) {
 
     WC_EACH(d, m->s->demands)
         if (d->r.demand_kind == WC_demand_kind_REQUIRED) {
-            const char *spec = without_blanks(m, d->r.spec), *site = environment_of_demand(m, d);
+            const char *spec = set_of(m, d->r.spec), *site = environment_of_demand(m, d);
             add_install(m, d->r.package, spec, site);
             if (spec && site && d->r.package && !make_is_conda(site))
                 add_install(m, d->r.package, for_all(m, d->r.package, spec, site), site);
@@ -276,61 +272,80 @@ void make_releases(struct making *m) {
 
 /* ---- libraries that are missing: where they lie, which package has them ---- */
 
-/* The wheel that a file is of: put back where it has brought the missing library, too; installed
- * once more for what it requires, as nobody may have looked after that. */
-static void add_owner(struct making *m, const char *file, const char *name) {
-    enum { SCRATCH = 32 << 10 };
-    struct wc_distribution d;
-    struct wc_reading reading;
-    struct edit e = {.kind = EDIT_REINSTALL};
-    void *scratch = wc_arena_take(m->out->memory, SCRATCH);
+static struct edit reinstall(struct making *m, const char *site, const char *info,
+                             const char *file) {
+    struct wc_distribution d = {.name = ""};
 
-    if (!file || file[0] != '/' || !scratch)
-        return;
-    wc_reading_begin(&reading, m->files, scratch, SCRATCH);
-    if (!wc_distribution_of(&reading, file, &d))
-        return;
-    e.name = make_format(m, "%s", d.name);
-    e.value = make_format(m, "%s", d.version);
-    e.environment = make_real_path(m, make_format(m, "%s", d.site));
-    if (wc_reading_find(&reading, make_format(m, "%s/%s/RECORD", d.site, d.info), 0,
-                        make_format(m, "/%s,", name), false) != WC_NOWHERE)
-        make_one(m, e);
-    make_one(m, make_install(e.name, make_format(m, "==%s", e.value), e.environment));
-}
-
-/* By its line of RECORD, "libcublasLt.so.12,sha256=...,1024". */
-static bool is_whole(struct making *m, const char *path, const char *line) {
-    const char *comma = strchr(line + strcspn(line, ",") + 1, ',');
-    const uint64_t size = comma ? strtoull(comma + 1, NULL, 10) : 0;
-    struct wc_file_stat facts;
-
-    return m->files->facts(m->files->ctx, path, &facts) && (!size || facts.size == size);
+    wc_distribution_take(&d, site, info, "");
+    return (struct edit){.kind = EDIT_REINSTALL,
+                         .name = make_format(m, "%s", d.name),
+                         .value = make_format(m, "%s", d.version),
+                         .path = file ? make_place_of_dead_link(m, file) : NULL,
+                         .environment = site};
 }
 
 /* The wheels of a site whose lists have a library of that name, where it is gone or damaged. */
-static void add_listed(struct making *m, const char *path, const char *name) {
-    struct site *site = site_of(m->sites, m->files, path);
-    const char *key = make_format(m, "%s,", name);
+static void add_listed(struct making *m, const char *site, const char *name) {
+    struct site_file files[LISTED_MOST];
+    const size_t n = site_listed(m->sites, m->files, site_of(m->sites, m->files, site), name, files,
+                                 LISTED_MOST);
 
-    for (size_t i = 0; i < site->n; i++) {
-        struct wc_distribution d;
-        const char *record;
-        if (!wc_distribution_take(&d, path, site->p[i].info, ""))
+    for (size_t i = 0; i < n; i++) {
+        const char *path = make_format(m, "%s/%s", site, files[i].path);
+        struct wc_file_stat facts;
+        if (!m->files->facts(m->files->ctx, path, &facts) ||
+            (files[i].size && facts.size != files[i].size))
+            make_one(m, reinstall(m, site, files[i].info, path));
+    }
+}
+
+/* Of what not everybody asks for: nvidia-cufile-cu12 has libcufile.so.0. */
+static bool is_named_after(const char *package, const char *library) {
+    const size_t n = library ? strcspn(library, ".") : 0;
+    const char *at = n > 3 ? memmem(package, strlen(package), library + 3, n - 3) : NULL;
+
+    return at && at > package && at[-1] == '-';
+}
+
+/* What the wheel that has a file requires and does not have: a release that it accepts, or what not
+ * everybody asks for. name: the library that is missing; NULL: none is. */
+static void add_required(struct making *m, const struct site *site, struct edit owner,
+                         const char *info, const char *name) {
+    WC_EACH(q, site->requires) {
+        struct edit e = make_install(q->package, q->spec, site->path);
+        const char *there;
+        if (!wc_str_same(q->by, info))
             continue;
-        record = site_record(m->sites, m->files, site, i);
-        for (const char *at = record; at && (at = strstr(at, key)); at++) {
-            const char *line = at, *file;
-            while (line > record && line[-1] != '\n')
-                line--;
-            file = make_format(m, "%s/%.*s%s", path, (int)(at - line), line, name);
-            if ((at == line || at[-1] == '/') && !is_whole(m, file, at))
-                make_one(m, (struct edit){.kind = EDIT_REINSTALL,
-                                          .name = make_format(m, "%s", d.name),
-                                          .value = make_format(m, "%s", d.version),
-                                          .path = make_place_of_dead_link(m, file),
-                                          .environment = path});
-        }
+        there = wheel_installed(m->out->memory, m->files, site->path, q->package, NULL);
+        e.because = make_format(m, "%s %s", owner.name, owner.value);
+        if (there ? requirement_refuses(q, there) : q->extra && is_named_after(q->package, name))
+            make_one(m, e);
+    }
+}
+
+/* The wheel that has a file on its list: put back where the loader refuses that very file;
+ * installed once more for what it requires, as nobody may have looked after that. name: what is
+ * missing; NULL: nothing is. */
+static void add_owner(struct making *m, const char *file, const char *name, bool refused) {
+    const char *path = file && file[0] == '/' ? make_environment_of(m, file) : NULL;
+    const char *real = path ? make_real_path(m, file) : NULL;
+    struct site_file files[LISTED_MOST];
+    struct site *site;
+    size_t n;
+
+    if (!real || make_is_conda(path))
+        return;
+    site = site_of(m->sites, m->files, path);
+    n = site_listed(m->sites, m->files, site, wc_base_name(real), files, LISTED_MOST);
+    for (size_t i = 0; i < n; i++) {
+        const struct edit e = reinstall(m, path, files[i].info, NULL);
+        if (!wc_str_same(make_real_path(m, make_format(m, "%s/%s", path, files[i].path)), real))
+            continue;
+        if (refused)
+            make_one(m, e);
+        if (refused || wc_kind_is_ours(wc_name_kind_of(name)))
+            make_one(m, make_install(e.name, make_format(m, "==%s", e.value), path));
+        add_required(m, site, e, files[i].info, name);
     }
 }
 
@@ -374,6 +389,8 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
 }
 
 void make_missing(struct making *m) {
+    WC_EACH(f, m->base->of_end) /* that it lacks a symbol, or its version */
+        add_owner(m, wc_fact_value(f, WC_FACT_REFUSED), NULL, false);
     WC_EACH(failure, m->s->failures) {
         const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
@@ -384,11 +401,10 @@ void make_missing(struct making *m) {
         environments = make_environments(m, failure);
         WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
             if (!make_is_conda(*environment) &&
-                !(wc_name_is_cudnn(name) && wc_name_read(name).version.minor >= 0))
+                !(wc_asked_by_cudnn(m->s, failure) && wc_name_read(name).version.minor >= 0))
                 add_listed(m, *environment, name);
-        if (!wc_kind_is_ours(kind))
-            continue;
-        add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name);
+        add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name,
+                  false);
         WC_EACH(environment, environments) {
             if (make_is_conda(*environment))
                 continue;
@@ -400,5 +416,5 @@ void make_missing(struct making *m) {
     }
     WC_EACH(file, m->s->files) /* that the loader refuses: patchelf#528 */
         if (file->r.fault != WC_file_fault_UNKNOWN && !wc_name_is_cudnn(file->r.path))
-            add_owner(m, make_real_path(m, file->r.path), wc_base_name(file->r.path));
+            add_owner(m, file->r.path, NULL, true);
 }

@@ -22,6 +22,18 @@ bool overlay_is_library(const char *path) {
     return strstr(wc_base_name(path), ".so") != NULL;
 }
 
+/* A library of other makers that is put there is one that has what the process lacked. */
+static const char *const *functions_wanted(struct overlay *o) {
+    const size_t most = o->stack ? o->stack->failures.n : 0;
+    const char **functions = wc_arena_take(&o->memory.arena, (most + 1) * sizeof(*functions));
+    size_t n = 0;
+
+    for (size_t i = 0; functions && i < most; i++)
+        if (o->stack->failures.p[i].said.symbol)
+            functions[n++] = o->stack->failures.p[i].said.symbol;
+    return functions;
+}
+
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size) {
     char version[WC_VERSION_TEXT];
@@ -39,6 +51,8 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
         if (!wheel_image(&o->memory.arena, package, path, release, &image))
             return overlay_fail(o, "what a file of this package holds is not known");
         image.size = size;
+        if (!image.functions && wc_name_kind_of(path) == WC_NAME_OTHER)
+            image.functions = functions_wanted(o);
         m->fd = image_make(&image);
     }
     return overlay_put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));

@@ -7,6 +7,7 @@
 
 #include "core/demand/questions.h"
 #include "core/packages/distribution.h"
+#include "core/packages/installation.h"
 
 static const char unknown_content[] = "what a file of this package holds is not known";
 static const char no_list[] = "its list of files is missing, so it cannot be uninstalled";
@@ -255,17 +256,6 @@ static bool take_away(struct overlay *o, const struct where *w, const struct ins
 
 /* ---- what wheels require of one another ---- */
 
-static bool read_requirement(struct overlay *o, const char *line, const char **name,
-                             const char **spec) {
-    struct wc_requirement q;
-
-    if (!wc_requirement_read(line, &q))
-        return false;
-    *name = overlay_format(o, "%.*s", (int)q.name_length, q.name);
-    *spec = overlay_format(o, "%.*s", (int)q.spec_length, q.spec);
-    return true;
-}
-
 /* NONE: it goes. */
 static bool is_refused(const char *spec, struct wc_version old, struct wc_version release) {
     struct wc_spec set;
@@ -302,7 +292,8 @@ static void note_broken(struct overlay *o, const struct where *w, const char *pa
                         const char *installed, struct wc_version release) {
     const struct site *site = overlay_site(o, w->path);
     const struct wc_version old = wc_version_of(installed);
-    const bool is_newer = wc_version_known(release) && release.major == old.major &&
+    const bool is_newer = wc_is_cudnn_package(WC_installation_kind_WHEEL, package) &&
+                          wc_version_known(release) && release.major == old.major &&
                           wc_version_compare(release, old) > 0;
 
     WC_EACH(q, site->requires) {
@@ -337,6 +328,20 @@ static void note_place(struct overlay *o, const struct where *w, const char *pac
             note_lack(o, w, same_wheel(o, cuda));
 }
 
+/* What another release of that package is made of is not known: the same files, with what the
+ * process lacks. */
+static struct wheel_list files_of_required(struct overlay *o, const struct where *w,
+                                           const struct installed *old) {
+    const struct listed files = files_of(o, w, old);
+    struct wheel_file *p = wc_arena_take(&o->memory.arena, (files.n + 1) * sizeof(*p));
+    size_t n = 0;
+
+    WC_EACH(file, files)
+        if (p && wc_is_below(file->path, w->path, strlen(w->path)))
+            p[n++] = (struct wheel_file){.file = file->path + strlen(w->path) + 1};
+    return (struct wheel_list){p, n};
+}
+
 /* old: what is there; NULL: nothing. */
 static bool install_wheel(struct overlay *o, const struct where *w, const char *package,
                           struct wc_version release, const struct installed *old) {
@@ -346,6 +351,11 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *const *requires = wheel_required(&o->memory.arena, package, text);
     const char *record = "", *required = "";
 
+    if (!files.n && old && /* a package there requires it, and not the one that is there */
+        WC_ANY(q, overlay_site(o, w->path)->requires,
+               wheel_is_name(q->package, strlen(q->package), package) &&
+                   requirement_refuses(q, old->version) && !requirement_refuses(q, text)))
+        files = files_of_required(o, w, old);
     if (!files.n)
         return overlay_fail(o, "the contents of this package are not known");
     if (old && wc_version_compare(wc_version_of(old->version), release) == 0)
@@ -373,21 +383,22 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
 
 /* What it requires comes along, where it is not there. What others are made of is not known. */
 static bool install_required(struct overlay *o, const struct where *w, const struct installed *p) {
-    char *text = read_all(o, overlay_format(o, "%s/METADATA", p->record));
-    const char *name, *spec;
+    struct requirements all = {NULL, 0};
     struct installed there;
+    bool good = true;
 
-    while (text && *text != '\n') {
-        const char *line = strsep(&text, "\n");
-        if (strstr(line, "extra ==") || !read_requirement(o, line, &name, &spec) ||
-            !(wc_str_starts(name, "nvidia-") || wc_str_starts(name, "cuda-")))
-            continue;
-        const struct where to = {WHEELS, site_for(o, w->path, name)};
-        if (!find_package(o, &to, name, &there) &&
-            !install_wheel(o, &to, name, wheel_release(name, spec), NULL))
-            return false;
+    requirements_add(&all, &o->memory.arena, p->record,
+                     read_all(o, overlay_format(o, "%s/METADATA", p->record)));
+    WC_EACH(q, all) {
+        const struct where to = {WHEELS, site_for(o, w->path, q->package)};
+        good = good &&
+               (q->extra ||
+                !(wc_str_starts(q->package, "nvidia-") || wc_str_starts(q->package, "cuda-")) ||
+                find_package(o, &to, q->package, &there) ||
+                install_wheel(o, &to, q->package, wheel_release(q->package, q->spec), NULL));
     }
-    return true;
+    free(all.p);
+    return good;
 }
 
 static bool is_satisfied(struct overlay *o, const struct edit *e, const struct installed *there) {
