@@ -111,3 +111,53 @@ first() { fixes "$@" | head -n 1; }
     package old 1.0 <<<'nvidia-cublas-cu12==12.4.5.8'
     [[ $(first symbol-version-not-found "$site/fast/lib/libfast.so") == 'take an environment of its own for each'* ]]
 }
+
+none_of_the_computer() {
+    ! ldconfig -p | grep -q -e 'libcudnn\.so\.8 ' -e 'libcudart\.so\.10\.0 ' || skip "this computer's would fill the gaps"
+}
+
+# program FILE LIBRARY [WORD]...: which needs that library.
+program() {
+    mkdir -p "$(dirname "$1")"
+    "${CC:-gcc}" -o "$1" -x c - -x none -Wl,--no-as-needed,--allow-shlib-undefined "${@:2}" <<<'int main(void) { return 0; }'
+}
+
+@test "a copy that lies near the program or what it searches is named" {
+    none_of_the_computer
+    make_standin 8.5.0 app/old/lib
+    make_standin 8.9.7 app/opt/cudnn/lib
+    make_standin 8.7.0 app/opt/other/lib
+    program app/bin/infer app/opt/cudnn/lib/libcudnn.so.8
+    run ! "$CMD" run -q --log log.jsonl -- app/bin/infer
+    [[ $(fixes_of library-not-found command log.jsonl | head -n 1) == "export LD_LIBRARY_PATH=$PWD/app/"* ]]
+    # What lies in a folder of its own, two levels above, may be anybody's.
+    mkdir -p deep/er
+    mv app/bin deep/er/
+    cd deep/er
+    run ! "$CMD" run -q --log other.jsonl -- bin/infer
+    [[ $(fixes_of library-not-found command other.jsonl | head -n 1) != export* ]]
+}
+
+@test "a directory that a program searches by itself, and that is not there, is made a link" {
+    none_of_the_computer
+    make_standin 8.9.7 opt/cudnn/lib
+    program opt/trainer/bin/trainer opt/cudnn/lib/libcudnn.so.8 -Wl,--enable-new-dtags,-rpath,"\$ORIGIN/../lib"
+    run ! "$CMD" run -q --log log.jsonl -- opt/trainer/bin/trainer
+    is "$(fixes_of library-not-found command log.jsonl | head -n 1)" "ln -s $PWD/opt/cudnn/lib $PWD/opt/trainer/lib"
+    eval "$(fixes_of library-not-found command log.jsonl | head -n 1)"
+    opt/trainer/bin/trainer
+}
+
+@test "two libraries of two folders are named together, and what a plug-in needs, whatever its name" {
+    none_of_the_computer
+    make_standin 8.9.7 opt/cudnn/lib
+    site=$PWD/opt library cuda/lib64/libcudart.so.10.0 <<<'int cudaMalloc;'
+    site=$PWD/opt library vendor/libtok.so.3 <<<'int tok;'
+    program infer opt/cuda/lib64/libcudart.so.10.0 opt/cudnn/lib/libcudnn.so.8
+    run ! "$CMD" run -q --log log.jsonl -- ./infer
+    eval "$(fixes_of library-not-found command log.jsonl | head -n 1)"
+    ./infer
+    unset LD_LIBRARY_PATH
+    site=$PWD/opt library build/addon.so "$PWD/opt/vendor/libtok.so.3" "$PWD/opt/cudnn/lib/libcudnn.so.8" -Wl,-rpath,"\$ORIGIN/../cudnn/lib" <<<'int own;'
+    is "$(first dependency-missing "$PWD/opt/build/addon.so")" "set LD_LIBRARY_PATH to $PWD/opt/vendor"
+}

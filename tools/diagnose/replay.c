@@ -401,8 +401,10 @@ static void ask(struct play *p, size_t number) {
     file = file_before(p, q);
     o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
     p->sim.ended = false;
-    /* After an edit, another library may have that version without the function. */
-    if (!p->first && q->failure && q->failure->said.version)
+    /* After an edit, another library may have that version without the function, and one that lay
+     * elsewhere may lack it. */
+    if (!p->first && q->failure &&
+        (q->failure->said.version || !is_known_library(wc_missing_of(q->failure))))
         loader_sim_check_versions(&p->sim, objects);
     mark_hosts(p, objects);
     *got = got_of(p, o, objects, missing);

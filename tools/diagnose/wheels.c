@@ -147,6 +147,21 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
     return true;
 }
 
+struct wc_version library_release(struct library_cache *libraries, const char *path) {
+    const struct library *l = library_cache_get(libraries, path, NULL);
+    struct elf_file *file = l ? library_cache_elf_file(libraries, l) : NULL;
+    struct wc_version release = WC_VERSION_NONE;
+    struct wc_library about;
+
+    if (file) {
+        about = l->about;
+        elf_file_identify(file, &about);
+        release = about.identity->version;
+        library_cache_elf_file_end(l, file);
+    }
+    return release;
+}
+
 /* ---- what is installed ---- */
 
 bool wheel_is_name(const char *name, size_t n, const char *package) {

@@ -4,6 +4,7 @@
 
 #include "core/base/files.h"
 #include "image.h"
+#include "tools/observe/loader/library_cache.h"
 #include "wheel_table.h"
 
 /* The release that a package manager would take: the newest known that the set accepts, else the
@@ -19,6 +20,8 @@ struct wc_version release_newest(struct wc_arena *memory, int32_t major);
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out);
 
+/* As a library says of itself; NONE: it does not. */
+struct wc_version library_release(struct library_cache *libraries, const char *path);
 /* The release of a wheel that counts as installed in a site; NULL: none does. *info: its
  * name.dist-info below that; info NULL: it is not asked for. */
 const char *wheel_installed(struct wc_arena *memory, const struct wc_files *files, const char *site,

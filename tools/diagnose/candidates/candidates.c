@@ -73,7 +73,7 @@ const char *make_real_path(struct making *m, const char *path) {
                : path;
 }
 
-/* Each is as in "DT_RUNPATH /x/lib/". */
+/* Each is as in "DT_RUNPATH /x/lib/ (not there)". */
 struct entries make_searched(struct making *m, const struct wc_failure *failure) {
     const struct wc_searched *search = wc_search_in_vain(m->s, failure);
     struct entries all = {NULL, 0};
@@ -83,7 +83,7 @@ struct entries make_searched(struct making *m, const struct wc_failure *failure)
     if (all.p)
         WC_EACH(looked, search->r.searched) {
             const char *at = strstr(*looked, " /");
-            size_t n = at ? strlen(at + 1) : 0;
+            size_t n = at ? (size_t)(strrchr(at, '/') - at) : 0;
             while (n > 1 && at[n] == '/')
                 n--;
             if (n > 1)
@@ -123,13 +123,16 @@ static const char *place_of_dead_links(struct making *m, const struct wc_package
     return place;
 }
 
-bool make_matters(const struct making *m, const char *library, const char *version) {
-    return wc_name_kind_of(library) != WC_NAME_OTHER ||
-           WC_ANY(f, m->base->of_end,
-                  wc_str_same(wc_fact_value(f, WC_FACT_MISSING), library) ||
-                      wc_str_same(wc_base_name(wc_fact_value(f, WC_FACT_FILE) ?: ""), library) ||
-                      (version &&
-                       wc_str_same(wc_fact_value(f, WC_FACT_WANTED_SYMBOL_VERSION), version)));
+/* Is a finding about it? */
+static bool is_told_of(const struct making *m, const char *what) {
+    WC_EACH(f, m->base->of_end)
+        if (WC_ANY(fact, f->facts, fact->value && wc_str_same(wc_base_name(fact->value), what)))
+            return true;
+    return false;
+}
+
+bool make_matters(const struct making *m, const char *name, const char *version) {
+    return is_told_of(m, name) || (version && is_told_of(m, version));
 }
 
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p) {

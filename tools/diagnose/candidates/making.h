@@ -58,10 +58,11 @@ void make_add(struct making *m, struct entries *to, const char *text);
 /* The directory of a file that is not there, where a link of its name leads nowhere; NULL: there
  * is none. */
 const char *make_place_of_dead_link(struct making *m, const char *file);
-/* Does the process end for it, or is it of cuDNN, CUDA or the driver? A host may ask for any number
- * of other libraries that it can do without. version: the symbol version that it lacks; NULL: it is
- * missing. */
-bool make_matters(const struct making *m, const char *library, const char *version);
+/* Is a finding about a library, or the symbol version that it lacks (NULL: none)? A host may ask
+ * for any number of others that it can do without. */
+bool make_matters(const struct making *m, const char *name, const char *version);
+/* One of the directories that the loader searches by itself. */
+bool make_is_of_system(const char *directory);
 /* The same release once more. */
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
 /* What Python imports: the folder below site-packages, or the module there; else the file. */

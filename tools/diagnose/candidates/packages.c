@@ -396,7 +396,7 @@ void make_missing(struct making *m) {
         const char *name = missing ? wc_base_name(missing) : NULL;
         const enum wc_name_kind kind = wc_name_kind_of(missing);
         struct entries environments = {NULL, 0};
-        if (!name || !make_matters(m, name, NULL))
+        if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name, NULL)))
             continue;
         environments = make_environments(m, failure);
         WC_EACH(environment, environments) /* cuDNN asks for each part by four names */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "making.h"
+#include "tools/diagnose/wheels.h"
 
 static const char *const driver_places[] = {
 #define DRIVER_PLACE(directory, who, source) directory,
@@ -21,17 +22,6 @@ static void add_wheels(struct making *m, struct entries *to, const char *site) {
 
     WC_EACH(wheel, wheels)
         make_add(m, to, make_format(m, "%s/nvidia/%s/lib", site, *wheel));
-}
-
-/* An archive has "lib", a toolkit "lib64", and a folder that was copied lies in the other one. */
-static void add_neighbours(struct making *m, struct entries *to, const char *directory) {
-    const char *const bases[] = {directory, make_directory_of(m, directory)};
-
-    WC_EACH_ROW(base, bases)
-        if (*base && (*base)[1]) {
-            make_add(m, to, make_format(m, "%s/lib64", *base));
-            make_add(m, to, make_format(m, "%s/lib", *base));
-        }
 }
 
 /* The whole set, of which a directory has a part by links (snapd#13504). */
@@ -73,10 +63,8 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
     }
     if (kind == WC_NAME_OTHER)
         return all;
-    WC_EACH(directory, searched) {
-        add_neighbours(m, &all, *directory);
+    WC_EACH(directory, searched)
         add_behind_links(m, &all, *directory);
-    }
     WC_EACH(o, m->s->objects)
         if (o->r.mapped && (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY))
             make_add(m, &all, make_real_path(m, make_directory_of(m, wc_path_of(o))));
@@ -90,6 +78,97 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
         if (kind == WC_NAME_DRIVER)
             make_add(m, &all, *place);
     return all;
+}
+
+/* ---- nearby ---- */
+
+enum { LEVELS_UP = 2, LEVELS_DOWN = 4, LOOKED_MOST = 256 };
+
+static bool is_of_others(const char *directory) { /* of the system, of packages, of all */
+    return make_is_of_system(directory) || strstr(directory, "-packages") ||
+           !strchr(directory + 1, '/');
+}
+
+/* The directories below one that have such a file, level by level. */
+static void add_below(struct making *m, struct entries *to, const char *base, const char *name) {
+    struct entries all = {NULL, 0};
+    size_t i = 0;
+
+    make_add(m, &all, base);
+    for (int level = 0; level < LEVELS_DOWN; level++)
+        for (const size_t end = all.n; i < end; i++) {
+            const struct entries some = make_entries(m, all.p[i]);
+            if (make_is_there(m, make_format(m, "%s/%s", all.p[i], name)) &&
+                !WC_ANY(known, *to, wc_is_same_file(m->files, *known, all.p[i])))
+                make_add(m, to, all.p[i]);
+            for (size_t k = 0; k < some.n && k < LOOKED_MOST && all.n < LOOKED_MOST; k++) {
+                const char *path = make_format(m, "%s/%s", all.p[i], some.p[k]);
+                if (some.p[k][0] != '.' && !strchr(path, ':') && !is_of_others(path) &&
+                    wc_is_directory(m->files, path))
+                    make_add(m, &all, path);
+            }
+        }
+}
+
+/* The directory above one, as far as the working directory. "/": none. */
+static const char *above(struct making *m, const char *directory) {
+    const char *top = m->s->process.directory, *up = make_directory_of(m, directory);
+
+    return !up || wc_str_same(directory, top) ? "/" : up;
+}
+
+/* Around the directories that were searched, and around who asks: the nearest that have it. Its
+ * name alone says what is wanted: the newest comes first. */
+static struct entries nearby(struct making *m, const struct wc_failure *failure, const char *name) {
+    struct entries at = make_searched(m, failure), seen = {NULL, 0}, all = {NULL, 0};
+    const size_t searched = at.n; /* of who asks less: its user's home may be near */
+    const char *asked = failure->r.name, *top = m->s->process.directory;
+
+    make_add(m, &at, make_directory_of(m, failure->r.caller));
+    make_add(m, &at, make_directory_of(m, asked && asked[0] == '/' ? asked : NULL));
+    make_add(m, &at, make_directory_of(m, m->s->process.executable));
+    make_add(m, &at, top);
+    for (int level = 0; level <= LEVELS_UP && all.n == 0; level++)
+        for (size_t i = 0; i < at.n; i++) {
+            const char *base = make_real_path(m, at.p[i]);
+            const size_t before = seen.n;
+            at.p[i] = above(m, base);
+            if (!is_of_others(base) &&
+                (level < 2 || i < searched || wc_is_below(base, top, strlen(top ?: ""))))
+                make_add(m, &seen, base);
+            if (seen.n > before)
+                add_below(m, &all, base, name);
+        }
+    for (size_t i = 1; i < all.n; i++)
+        if (wc_version_compare(
+                library_release(m->libraries, make_format(m, "%s/%s", all.p[i], name)),
+                library_release(m->libraries, make_format(m, "%s/%s", all.p[0], name))) > 0) {
+            const char *newer = all.p[i];
+            all.p[i] = all.p[0];
+            all.p[0] = newer;
+        }
+    return all;
+}
+
+/* A directory that who asks searches by itself is not there: it alone is concerned. */
+static bool link_searched(struct making *m, const struct wc_failure *failure,
+                          const struct entries *places) {
+    const struct entries searched = make_searched(m, failure);
+    bool any = false;
+
+    WC_EACH(directory, searched) {
+        const char *parent = make_real_path(m, make_directory_of(m, *directory));
+        if (is_of_others(*directory) || make_is_there(m, *directory) || !make_is_there(m, parent) ||
+            candidates_path_has(m->path, *directory, strlen(*directory)))
+            continue;
+        WC_EACH(place, *places)
+            make_one(
+                m, (struct edit){.kind = EDIT_LINK,
+                                 .path = make_format(m, "%s/%s", parent, wc_base_name(*directory)),
+                                 .target = *place});
+        any = true;
+    }
+    return any;
 }
 
 /* ---- under another name ---- */
@@ -261,9 +340,16 @@ void make_reached(struct making *m) {
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         struct entries places;
-        if (!name || !make_matters(m, name, version))
+        if (!name || !(ours || make_matters(m, name, version)))
             continue;
         places = places_of(m, failure, missing);
+        if (!WC_ANY(place, places, make_is_there(m, make_format(m, "%s/%s", *place, name))) &&
+            !version && make_matters(m, name, NULL)) {
+            const struct entries near = nearby(m, failure, name);
+            const bool linked = link_searched(m, failure, &near);
+            for (size_t i = 0; !linked && i < near.n; i++)
+                make_add(m, &places, near.p[i]);
+        }
         WC_EACH(place, places) {
             const char *file = make_format(m, "%s/%s", *place, name);
             if (!make_is_there(m, file))

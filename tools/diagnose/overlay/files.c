@@ -76,18 +76,11 @@ void overlay_kept_end(struct overlay_kept *kept) {
 /* Nothing that the loader refuses, or is for other computers, and of no other release than that. */
 static bool is_sound(struct overlay *o, const char *path, struct wc_version release) {
     const struct library *l = library_cache_get(o->library_cache, path, NULL);
-    struct elf_file *file = l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE
-                                ? library_cache_elf_file(o->library_cache, l)
-                                : NULL;
-    struct wc_library about;
     struct wc_version own;
 
-    if (!file)
+    if (!l || !l->is_elf || l->damaged || l->machine != OWN_MACHINE)
         return false;
-    about = l->about;
-    elf_file_identify(file, &about);
-    own = about.identity->version;
-    library_cache_elf_file_end(l, file);
+    own = library_release(o->library_cache, path);
     own.build = release.build = -1;
     return !wc_version_known(own) || wc_version_compare(own, release) == 0;
 }
