@@ -161,3 +161,11 @@ program() {
     site=$PWD/opt library build/addon.so "$PWD/opt/vendor/libtok.so.3" "$PWD/opt/cudnn/lib/libcudnn.so.8" -Wl,-rpath,"\$ORIGIN/../cudnn/lib" <<<'int own;'
     is "$(first dependency-missing "$PWD/opt/build/addon.so")" "set LD_LIBRARY_PATH to $PWD/opt/vendor"
 }
+
+@test "a library of its own that is cut ends the process, and is put back" {
+    library engine/lib/libbig.so "$site/nvidia/cudnn/lib/libcudnn.so.9" -Wl,-rpath,"\$ORIGIN/../../nvidia/cudnn/lib" <<<'char big[400000] = {1};'
+    package engine 1.0 engine/host engine/lib/libbig.so </dev/null
+    truncate -s 9000 "$site/engine/lib/libbig.so"
+    is "$(first bad-file "$site/engine/lib/libbig.so")" 'reinstall engine 1.0'
+    [[ $(fixes_of bad-file command log.jsonl | head -n 1) != find* ]]
+}

@@ -110,7 +110,9 @@ const char *make_place_of_dead_link(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
     const struct entries all = make_entries(m, directory ? directory : "");
 
-    return WC_ANY(entry, all, strcmp(*entry, wc_base_name(file)) == 0) ? directory : NULL;
+    return !make_is_there(m, file) && WC_ANY(entry, all, strcmp(*entry, wc_base_name(file)) == 0)
+               ? directory
+               : NULL;
 }
 
 /* Where files of a package are links that lead nowhere; NULL: none is. */

@@ -409,7 +409,8 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->missing_count; i++, t->requests++)
-        if ((g->missing[i].damaged || g->missing[i].refused) && concerns_us(g, &g->missing[i])) {
+        if (g->missing[i].damaged ||
+            (g->missing[i].refused && concerns_us(g, &g->missing[i]))) { /* of whatever name */
             emit_missing(&s, &g->missing[i]);
             any = true;
         }
