@@ -169,3 +169,17 @@ program() {
     is "$(first bad-file "$site/engine/lib/libbig.so")" 'reinstall engine 1.0'
     [[ $(fixes_of bad-file command log.jsonl | head -n 1) != find* ]]
 }
+
+@test "where a package brings an older library into the process first, the one of the system is preloaded" {
+    local function=_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l # GLIBCXX_3.4.9
+    printf 'GLIBCXX_3.4 { global: *; };' >map
+    library audio/lib/libstdc++.so.6 -Wl,--version-script=map <<<'int first(void) { return 0; }'
+    library audio/lib/libaudio.so "$site/audio/lib/libstdc++.so.6" -Wl,-rpath,"\$ORIGIN" <<<'int audio;'
+    library train/lib/libtrain.so "$site/nvidia/cudnn/lib/libcudnn.so.9" -lstdc++ \
+        -Wl,-rpath,"\$ORIGIN/../../nvidia/cudnn/lib" <<<"int $function(void); void *p = $function;"
+    "$site/engine/host" "$site/train/lib/libtrain.so"
+    fixes symbol-version-not-found "$site/audio/lib/libaudio.so" "$site/train/lib/libtrain.so"
+    eval "$(fixes_of symbol-version-not-found command log.jsonl | head -n 1)"
+    [[ $LD_PRELOAD == */libstdc++.so.6 ]]
+    "$site/engine/host" "$site/audio/lib/libaudio.so" "$site/train/lib/libtrain.so"
+}

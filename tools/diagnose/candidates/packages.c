@@ -299,34 +299,24 @@ static void add_listed(struct making *m, const char *site, const char *name) {
     }
 }
 
-/* Of what not everybody asks for: nvidia-cufile-cu12 has libcufile.so.0. */
-static bool is_named_after(const char *package, const char *library) {
-    const size_t n = library ? strcspn(library, ".") : 0;
-    const char *at = n > 3 ? memmem(package, strlen(package), library + 3, n - 3) : NULL;
-
-    return at && at > package && at[-1] == '-';
-}
-
-/* What the wheel that has a file requires and does not have: a release that it accepts, or what not
- * everybody asks for. name: the library that is missing; NULL: none is. */
-static void add_required(struct making *m, const struct site *site, struct edit owner,
-                         const char *info, const char *name) {
+/* What the wheel that has a file requires, where another release is there. */
+static void add_required(struct making *m, const struct site *site, const struct edit *owner,
+                         const char *info) {
     WC_EACH(q, site->requires) {
         struct edit e = make_install(q->package, q->spec, site->path);
-        const char *there;
-        if (!wc_str_same(q->by, info))
-            continue;
-        there = wheel_installed(m->out->memory, m->files, site->path, q->package, NULL);
-        e.because = make_format(m, "%s %s", owner.name, owner.value);
-        if (there ? requirement_refuses(q, there) : q->extra && is_named_after(q->package, name))
+        const char *there = wc_str_same(q->by, info) ? wheel_installed(m->out->memory, m->files,
+                                                                       site->path, q->package, NULL)
+                                                     : NULL;
+        e.because = make_format(m, "%s %s", owner->name, owner->value);
+        if (there && requirement_refuses(q, there))
             make_one(m, e);
     }
 }
 
 /* The wheel that has a file on its list: put back where the loader refuses that very file;
- * installed once more for what it requires, as nobody may have looked after that. name: what is
- * missing; NULL: nothing is. */
-static void add_owner(struct making *m, const char *file, const char *name, bool refused) {
+ * installed once more for what it requires, as nobody may have looked after that. missing: what it
+ * needs; NULL: nothing is missing. */
+static void add_owner(struct making *m, const char *file, const char *missing, bool refused) {
     const char *path = file && file[0] == '/' ? make_environment_of(m, file) : NULL;
     const char *real = path ? make_real_path(m, file) : NULL;
     struct site_file files[LISTED_MOST];
@@ -343,9 +333,9 @@ static void add_owner(struct making *m, const char *file, const char *name, bool
             continue;
         if (refused)
             make_one(m, e);
-        if (refused || wc_kind_is_ours(wc_name_kind_of(name)))
+        if (refused || wc_kind_is_ours(wc_name_kind_of(missing)))
             make_one(m, make_install(e.name, make_format(m, "==%s", e.value), path));
-        add_required(m, site, e, files[i].info, name);
+        add_required(m, site, &e, files[i].info);
     }
 }
 

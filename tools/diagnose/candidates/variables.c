@@ -200,8 +200,15 @@ static void add_preload(struct making *m, const char *path) {
 /* What is there at the start gets all the thread-local room that it wants, and all see its
  * functions. */
 void make_preload(struct making *m) {
+    struct wc_search_context search = {.machine = OWN_MACHINE};
+
+    library_cache_use(m->libraries, m->libraries->interpreter, &search);
     WC_EACH(failure, m->s->failures) {
         const struct wc_said *said = &failure->said;
+        /* Another one of that name was there before the system's. */
+        if (said->what == WC_SAID_UNMET && said->version &&
+            wc_name_kind_of(said->library ?: said->version) == WC_NAME_OTHER)
+            add_preload(m, wc_search_cache(&search, wc_base_name(said->library ?: said->version)));
         if (said->system == WC_SYSTEM_STATIC_TLS)
             add_preload(m, said->file);
         if (wc_is_load(failure) && said->symbol && !said->version &&
