@@ -183,3 +183,19 @@ program() {
     [[ $LD_PRELOAD == */libstdc++.so.6 ]]
     "$site/engine/host" "$site/audio/lib/libaudio.so" "$site/train/lib/libtrain.so"
 }
+
+@test "another copy nearby is taken in place of one that is refused, or is not the right one" {
+    none_of_the_computer
+    make_standin 8.5.0 opt/old/lib
+    make_standin 8.9.7 opt/new/lib
+    program infer opt/old/lib/libcudnn.so.8 -Wl,-rpath,"$PWD/opt/old/lib" -Wl,--enable-new-dtags
+    export WHICHCUDNN_EXPECT='>=8.9'
+    "$CMD" run -q --log log.jsonl -- ./infer || true
+    is "$(fixes_of expectation-not-met text log.jsonl | head -n 1)" "set LD_LIBRARY_PATH to $PWD/opt/new/lib"
+    unset WHICHCUDNN_EXPECT
+    file=$(readlink -f opt/old/lib/libcudnn.so.8)
+    head -c 100 "$file" >cut && cp cut "$file"
+    run ! "$CMD" run -q --log cut.jsonl -- ./infer
+    eval "$(fixes_of bad-file command cut.jsonl | head -n 1)"
+    ./infer
+}

@@ -89,8 +89,9 @@ static bool is_of_others(const char *directory) { /* of the system, of packages,
            !strchr(directory + 1, '/');
 }
 
-/* The directories below one that have such a file, level by level. */
-static void add_below(struct making *m, struct entries *to, const char *base, const char *name) {
+/* The directories below one that have such a file, without that of the one that is there. */
+static void add_below(struct making *m, struct entries *to, const char *base, const char *name,
+                      const char *own) {
     struct entries all = {NULL, 0};
     size_t i = 0;
 
@@ -99,6 +100,7 @@ static void add_below(struct making *m, struct entries *to, const char *base, co
         for (const size_t end = all.n; i < end; i++) {
             const struct entries some = make_entries(m, all.p[i]);
             if (make_is_there(m, make_format(m, "%s/%s", all.p[i], name)) &&
+                !wc_str_same(make_real_path(m, all.p[i]), own) &&
                 !WC_ANY(known, *to, wc_is_same_file(m->files, *known, all.p[i])))
                 make_add(m, to, all.p[i]);
             for (size_t k = 0; k < some.n && k < LOOKED_MOST && all.n < LOOKED_MOST; k++) {
@@ -117,17 +119,14 @@ static const char *above(struct making *m, const char *directory) {
     return !up || wc_str_same(directory, top) ? "/" : up;
 }
 
-/* Around the directories that were searched, and around who asks: the nearest that have it. Its
- * name alone says what is wanted: the newest comes first. */
-static struct entries nearby(struct making *m, const struct wc_failure *failure, const char *name) {
-    struct entries at = make_searched(m, failure), seen = {NULL, 0}, all = {NULL, 0};
-    const size_t searched = at.n; /* of who asks less: its user's home may be near */
-    const char *asked = failure->r.name, *top = m->s->process.directory;
+/* Around directories, of which the first few were searched, the nearest that have it: of who asks
+ * less, as its user's home may be near. Its name alone says what is wanted: the newest comes first.
+ */
+static struct entries nearby(struct making *m, struct entries at, size_t searched, const char *name,
+                             const char *own) {
+    struct entries seen = {NULL, 0}, all = {NULL, 0};
+    const char *top = m->s->process.directory;
 
-    make_add(m, &at, make_directory_of(m, failure->r.caller));
-    make_add(m, &at, make_directory_of(m, asked && asked[0] == '/' ? asked : NULL));
-    make_add(m, &at, make_directory_of(m, m->s->process.executable));
-    make_add(m, &at, top);
     for (int level = 0; level <= LEVELS_UP && all.n == 0; level++)
         for (size_t i = 0; i < at.n; i++) {
             const char *base = make_real_path(m, at.p[i]);
@@ -137,7 +136,7 @@ static struct entries nearby(struct making *m, const struct wc_failure *failure,
                 (level < 2 || i < searched || wc_is_below(base, top, strlen(top ?: ""))))
                 make_add(m, &seen, base);
             if (seen.n > before)
-                add_below(m, &all, base, name);
+                add_below(m, &all, base, name, own);
         }
     for (size_t i = 1; i < all.n; i++)
         if (wc_version_compare(
@@ -148,6 +147,31 @@ static struct entries nearby(struct making *m, const struct wc_failure *failure,
             all.p[0] = newer;
         }
     return all;
+}
+
+static struct entries near_failure(struct making *m, const struct wc_failure *failure,
+                                   const char *name) {
+    struct entries at = make_searched(m, failure);
+    const size_t searched = at.n;
+    const char *asked = failure->r.name;
+
+    make_add(m, &at, make_directory_of(m, failure->r.caller));
+    make_add(m, &at, make_directory_of(m, asked && asked[0] == '/' ? asked : NULL));
+    make_add(m, &at, make_directory_of(m, m->s->process.executable));
+    make_add(m, &at, m->s->process.directory);
+    return nearby(m, at, searched, name, NULL);
+}
+
+/* Of what came in another copy, where something is wrong with it. */
+static void add_other_copies(struct making *m, const struct wc_object *o) {
+    const char *asked = o->r.asked_name ? o->r.asked_name : o->r.soname;
+    const char *name = wc_base_name(asked ? asked : wc_path_of(o));
+    struct entries at = {NULL, 0};
+
+    make_add(m, &at, make_directory_of(m, wc_real_path_of(o)));
+    at = nearby(m, at, at.n, name, make_directory_of(m, wc_real_path_of(o)));
+    WC_EACH(place, at)
+        make_path_to(m, make_format(m, "%s/%s", *place, name));
 }
 
 /* A directory that who asks searches by itself is not there: it alone is concerned. */
@@ -315,6 +339,12 @@ static const char *library_of_version(const struct wc_failure *f) {
     return wc_base_name(f->said.library ? f->said.library : f->said.version);
 }
 
+static bool is_sound(struct making *m, const char *file) {
+    const struct library *l = library_cache_get(m->libraries, file, NULL);
+
+    return l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE;
+}
+
 void make_reached(struct making *m) {
     struct entries together = {NULL, 0};
 
@@ -327,6 +357,10 @@ void make_reached(struct making *m) {
             if (p->r.installation_path)
                 link_in(m, make_format(m, "%s/lib", p->r.installation_path), name);
     }
+    WC_EACH(o, m->s->objects)
+        if (o->r.role == WC_role_FACADE && o->r.mapped &&
+            WC_ANY(f, m->base->of_end, f->severity == WC_severity_ERROR))
+            add_other_copies(m, o);
     WC_EACH(o, m->s->objects) /* the driver that came in may be another system's (cuml#6218) */
         if (o->r.mapped && wc_name_kind_of(wc_path_of(o)) == WC_NAME_DRIVER)
             WC_EACH_ROW(place, driver_places) {
@@ -343,9 +377,9 @@ void make_reached(struct making *m) {
         if (!name || !(ours || make_matters(m, name, version)))
             continue;
         places = places_of(m, failure, missing);
-        if (!WC_ANY(place, places, make_is_there(m, make_format(m, "%s/%s", *place, name))) &&
+        if (!WC_ANY(place, places, is_sound(m, make_format(m, "%s/%s", *place, name))) &&
             !version && make_matters(m, name, NULL)) {
-            const struct entries near = nearby(m, failure, name);
+            const struct entries near = near_failure(m, failure, name);
             const bool linked = link_searched(m, failure, &near);
             for (size_t i = 0; !linked && i < near.n; i++)
                 make_add(m, &places, near.p[i]);
