@@ -91,6 +91,17 @@ versioned() { # DIRECTORY FUNCTIONS
     (unset LD_LIBRARY_PATH && with_cudnn 0 "ctypes.CDLL('$PWD/extension.so', 2)")
 }
 
+@test "a function of a symbol version that is bound lazily, whatever the library" {
+    versioned whole 'two;'
+    versioned next 'other;'
+    RPATH=$PWD/next calls extension.so 'int both(void) { one(); return two(); }' -shared -fPIC
+    with_cudnn 127 "ctypes.CDLL('$PWD/extension.so', 1).both()"
+    [[ $output == *"undefined symbol: two, version V_2"* ]]
+    [[ $output == *"error[symbol-version-not-found]: extension.so was linked with another"*"two is not in it"* ]]
+    LD_LIBRARY_PATH=$PWD/whole with_cudnn 0 "ctypes.CDLL('$PWD/extension.so', 1).both()"
+    [[ $output == *$'\nwhichcudnn: ok'* ]]
+}
+
 @test "the same of a library that the extension needs, and of one of CUDA; one of the environment's repairs" {
     versioned whole 'two;'
     versioned old ''

@@ -63,7 +63,7 @@ static bool ask_again(struct loader_sim *g, const struct source *log,
         WC_EACH(o, log->stack.objects) /* what others let it see */
             if (o->r.mapped && o->r.path)
                 loader_sim_open(g, o->r.path, NULL);
-        any = loader_sim_emit_unbound(g, &t, last);
+        any = loader_sim_emit_unbound(g, &t, last) || loader_sim_emit_unmet(g, &t);
     }
     loader_sim_emitter_end(&t);
     return any;

@@ -136,4 +136,6 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
  * called. Told as if the last request had been refused for it. False: there is none. */
 bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
                              const struct wc_failure_record *last);
+/* The same of a function that the library of that name lacks, though it has the symbol version. */
+bool loader_sim_emit_unmet(struct loader_sim *g, struct loader_sim_emitter *t);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

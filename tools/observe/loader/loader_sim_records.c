@@ -403,18 +403,30 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             emit_missing(&s, &g->missing[i]);
 }
 
-bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t) {
+/* lookups: of what lacks a function alone, else of what is damaged or refused. */
+static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool lookups) {
     struct emitting s = {.g = g, .t = t};
     bool any = false;
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
-    for (size_t i = 0; i < g->missing_count; i++, t->requests++)
-        if (g->missing[i].damaged ||
-            (g->missing[i].refused && concerns_us(g, &g->missing[i]))) { /* of whatever name */
-            emit_missing(&s, &g->missing[i]);
+    for (size_t i = 0; i < g->missing_count; i++, t->requests++) {
+        const struct loader_sim_missing *m = &g->missing[i];
+        const bool wanted = lookups ? m->function != NULL : m->refused;
+        if ((wanted && concerns_us(g, m)) || (!lookups && m->damaged)) { /* of whatever name */
+            emit_missing(&s, m);
             any = true;
         }
+    }
     return any;
+}
+
+bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t) {
+    return emit_some(g, t, false);
+}
+
+bool loader_sim_emit_unmet(struct loader_sim *g, struct loader_sim_emitter *t) {
+    loader_sim_check_versions(g, 0);
+    return emit_some(g, t, true);
 }
 
 /* The first import without a symbol version that none of the n objects defines; NULL: none. */
