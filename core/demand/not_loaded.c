@@ -36,8 +36,13 @@ static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
             (a->r.name && b->r.name && wc_is_alternative(a->r.name, b->r.name)));
 }
 
-/* The process went on and failed with another request, or by a process that it started. */
+/* The process went on and failed with another request, or by a process that it started; or it was a
+ * worker, and the process that started it went on without. A host of CUDA goes on inside its
+ * worker, and may have lost the GPU there. */
 static bool was_survived(const struct wc_stack *s, const struct wc_failure *f) {
+    if (s->is_kept && !f->needs &&
+        !WC_ANY(o, s->objects, o->r.role != WC_role_OTHER || o->r.framework))
+        return true;
     return f->fate == WC_FATE_WENT_ON && wc_ended_badly(s) &&
            (f->time < s->failed_child ||
             WC_ANY(g, s->failures,
@@ -90,17 +95,25 @@ static void major_of_part_fact(struct wc_case *c, const char *name, const struct
                  NULL);
 }
 
-/* A process that did not end badly had another facade: of the same caller, which tries several
- * majors; or of the major of which a release was looked for (cupy 13.6 after its first use). */
-static bool has_another(const struct wc_stack *s, const struct wc_failure *f, bool of_major) {
-    const struct wc_name asked = wc_name_read(missing_of(f));
+/* A process had another facade: of the same caller, which tries several majors, or of anybody where
+ * one that opens for all asked (Python's ctypes), and cuDNN was used behind that. */
+static bool has_another(const struct wc_stack *s, const struct wc_failure *f) {
+    bool for_all = f->fate == WC_FATE_WENT_ON && wc_program_is(f->r.caller, WC_PROGRAM_LIBRARY);
 
-    return !wc_ended_badly(s) &&
+    return (for_all || !wc_failed_itself(s)) &&
            WC_ANY(o, s->objects,
                   o->r.role == WC_role_FACADE && o->r.mapped && !wc_came_after(o, f) &&
-                      (of_major ? asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 &&
-                                      wc_major_of(o) == asked.version.major
-                                : f->r.caller && wc_str_same(o->r.asked_by, f->r.caller)));
+                      (for_all || (f->r.caller && wc_str_same(o->r.asked_by, f->r.caller))));
+}
+
+/* It had one of the major of which a release was looked for (cupy 13.6 after its first use). */
+static bool has_its_major(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_name asked = wc_name_read(missing_of(f));
+
+    return asked.kind == WC_NAME_FACADE && asked.version.minor >= 0 &&
+           WC_ANY(o, s->objects,
+                  o->r.role == WC_role_FACADE && o->r.mapped && !wc_came_after(o, f) &&
+                      wc_major_of(o) == asked.version.major);
 }
 
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
@@ -115,7 +128,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     c->r.title = not_found_title(c, f, name);
     if (host)
         c->r.host = host->r.object;
-    if (has_another(s, f, false) || was_survived(s, f))
+    if (has_another(s, f) || was_survived(s, f))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
     wc_case_request(c, f);
@@ -158,7 +171,7 @@ static bool reported_by_file(const struct wc_stack *s, const struct wc_failure *
 }
 
 bool wc_is_probe(const struct wc_stack *s, const struct wc_failure *f) {
-    return has_another(s, f, true) || (wc_ended_well(s) && has_another(s, f, false));
+    return !wc_failed_itself(s) && (has_its_major(s, f) || (s->has_outcome && has_another(s, f)));
 }
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {

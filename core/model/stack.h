@@ -104,8 +104,9 @@ struct wc_stack {
     struct wc_outcome_record outcome;
     bool has_process, has_machine, has_summary, has_outcome;
     /* The end of the command that the process belongs to. Only its parent knows how the process
-     * itself ended. command_signal: the one that a parent reports by its exit status; 0: none. */
-    bool command_ended, command_failed; /* ended: how may be unknown */
+     * itself ended. command_signal: the one that a parent reports by its exit status; 0: none.
+     * is_kept: it is a worker; who started it learned of its end, and ended well. */
+    bool command_ended, command_failed, is_kept; /* ended: how may be unknown */
     int64_t command_signal;
     int64_t failed_child; /* time at which it started its last child that lacked a library; 0 */
     WC_LIST(wc_object, objects);

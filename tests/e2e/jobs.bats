@@ -342,6 +342,45 @@ END
     is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 2
 }
 
+@test "a worker that fails and whose parent takes another way is no error of the command" {
+    cat >backends.py <<'END'
+import ctypes, multiprocessing, sys
+def gpu():
+    ctypes.CDLL("libcudnn.so.7")
+def processor():
+    pass
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    for work in gpu, processor:
+        worker = context.Process(target=work)
+        worker.start()
+        worker.join()
+    sys.exit(worker.exitcode if sys.argv[2:] == [] else 1)
+END
+    local way
+    for way in spawn fork; do
+        run -0 --separate-stderr "$CMD" run --fail-on=error -- "$PYTHON" backends.py "$way"
+        [[ $stderr == *"whichcudnn: warning[library-not-found]: "*" asked for libcudnn.so.7"* ]]
+        run -1 --separate-stderr "$CMD" run -- "$PYTHON" backends.py "$way" fails
+        [[ $stderr == *"whichcudnn: error[library-not-found]: "* ]]
+    done
+}
+
+@test "a look for other majors that the process outlives is no finding, whoever ends it" {
+    local line='import ctypes, os, sys, torch
+for name in "libcudnn.so.8", "libcudnn.so.7":
+    try: ctypes.CDLL(name)
+    except OSError: pass
+'
+    run -0 --separate-stderr "$CMD" run -- "$PYTHON" -c "${line}torch.use()"
+    [[ $stderr == *"whichcudnn: ok"* && $stderr != *"libcudnn.so.8"* ]]
+    run -137 --separate-stderr "$CMD" run -- "$PYTHON" -c "${line}torch.use(); os.kill(os.getpid(), 9)"
+    [[ $stderr == *"whichcudnn: unexplained: it was ended by SIGKILL"* && $stderr != *"libcudnn.so.8"* ]]
+    # By then nothing of cuDNN was used, and the process failed by itself.
+    run -3 --separate-stderr "$CMD" run -- "$PYTHON" -c "${line}sys.exit(3)"
+    [[ $stderr == *"whichcudnn: error[library-not-found]: "*"libcudnn.so.8"* ]]
+}
+
 @test "what a shell or a script starts may die while they go on: nobody calls that well" {
     make_standin 9.1.0 sound --create-status 0
     build_host lazy "$PWD/sound" host

@@ -673,6 +673,7 @@ static void add_end(struct play *p) {
     p->out->source->stack.command_ended = s->command_ended;
     p->out->source->stack.command_failed = s->command_failed;
     p->out->source->stack.command_signal = s->command_signal;
+    p->out->source->stack.is_kept = s->is_kept;
 }
 
 /* ---- all of it ---- */

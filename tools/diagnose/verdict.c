@@ -313,7 +313,7 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
 
     WC_EACH(f, s->failures)
         if ((may_matter(f) || f->fate >= WC_FATE_LEFT) && is_lookup(f) == lookup &&
-            f->fate != WC_FATE_MADE_GOOD && !came_by_another_name(s, f))
+            f->fate != WC_FATE_MADE_GOOD && !wc_is_probe(s, f) && !came_by_another_name(s, f))
             last = f;
     return last;
 }

@@ -109,6 +109,7 @@ void ends_settle(struct source *const *processes, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (processes[i]->type == SOURCE_LOG && !processes[i]->stack.has_outcome)
             processes[i]->end = end_of(&job, processes[i]);
+        processes[i]->stack.is_kept = has_keeper(&job, processes[i]);
         tell_parents(&job, processes[i]);
     }
     free(job.p);
