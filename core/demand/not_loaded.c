@@ -190,13 +190,26 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 
 /* ---- dependency-missing ---- */
 
-/* It came to a bad end with a library of a framework, the last thing that anybody asked for, and
- * nothing of CUDA was there yet. For what is NVIDIA's many only look whether it is there. */
+/* The last words of the process name it. */
+static bool is_printed(const struct wc_stack *s, const char *missing) {
+    return WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, missing));
+}
+
+/* It came to a bad end with it, the last thing that anybody asked for. For what is NVIDIA's many
+ * only look whether it is there, and say nothing. */
 static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f,
                            const char *missing) {
-    return f->fate == WC_FATE_LAST && wc_name_hints(missing) && !wc_str_starts(missing, "libnv") &&
-           !wc_str_starts(missing, "libcuda") &&
-           !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY);
+    const bool of_nvidia = wc_str_starts(missing, "libnv") || wc_str_starts(missing, "libcuda");
+
+    return f->fate == WC_FATE_LAST && wc_was_the_end(s, f) &&
+           (!of_nvidia || is_printed(s, missing));
+}
+
+/* What was refused is a host of cuDNN, as its file says. */
+static bool is_refused_host(const struct wc_stack *s, const struct wc_failure *f) {
+    return f->needs &&
+           WC_ANY(o, s->objects,
+                  !o->r.mapped && wc_wants_cudnn(o) && wc_str_same(o->r.asked_name, f->r.name));
 }
 
 /* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do
@@ -217,7 +230,7 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
         (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;
     if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f) &&
-        !wc_str_same(f->r.name, f->r.caller) && !wc_was_the_end(s, f))
+        !wc_str_same(f->r.name, f->r.caller) && !wc_was_the_end(s, f) && !is_refused_host(s, f))
         return false;
     return f->fate != WC_FATE_MADE_GOOD;
 }
@@ -233,7 +246,7 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
                      ? not_found_title(c, f, missing)
                      : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
                                  wc_format_name(c, f->r.name), wc_format_name(c, missing));
-    if ((!cudnn && was_survived(d->s, f)) || (!f->needs && got_no_further(d->s, f, missing)))
+    if ((!cudnn && was_survived(d->s, f)) || (!f->needs && !is_printed(d->s, missing)))
         c->effect = WC_EFFECT_DOUBTED; /* or it got further, to end for something else */
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);

@@ -302,8 +302,11 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     if (!entry)
         return false;
     list->n += !old;
+    /* Why a request failed may be told long after it. */
+    if (!old || r->kind != WC_KIND_failure || copy.u.failure.request == WC_NULL ||
+        ((struct wc_failure *)entry)->r.request != copy.u.failure.request)
+        *(struct head *)entry = (struct head){r->seq, r->tid, r->time};
     wc_mem_copy((char *)entry + l->record, &copy.u, l->record_size);
-    *(struct head *)entry = (struct head){r->seq, r->tid, r->time};
     note_keys(s, r->kind, (size_t)((char *)entry - list->p) / l->entry, &copy.u);
     if (r->kind == WC_KIND_object) {
         struct wc_object *o = entry;

@@ -282,3 +282,50 @@ C
     run -0 as_nobody "$CMD" run --log "$logs" -- "$logs/opens" "$logs/libcudnn.so.9" "$logs/libclosed.so"
     rm -r "$logs"
 }
+
+@test "a library of any name that was not found, as the last thing before a bad end" {
+    local line="ctypes.CDLL('libnowhere.so.1')"
+    with_cudnn 1 "$line"
+    [[ $output == *"warning[dependency-missing]: "*" asked for libnowhere.so.1, which was not found"* ]]
+    run -1 "$CMD" run --text -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/cudnn/libcudnn.so.9'); $line" # its last words
+    [[ $output == *"error[dependency-missing]: "*" asked for libnowhere.so.1, which was not found"* ]]
+    with_cudnn 0 $'\ntry: '"$line"$'\nexcept OSError: pass'
+    [[ $output == *$'\nwhichcudnn: ok'* ]]
+    with_cudnn 3 $'\ntry: '"$line"$'\nexcept OSError: import mmap, sys\nsys.exit(3)' # more came behind it
+    [[ $output == *$'\nwhichcudnn: unexplained: '* && $output != *"[dependency-missing]"* ]]
+}
+
+@test "a host that was refused is told of though its program looked for another way before it gave up" {
+    make_standin --create-status 0 9.1.0 cudnn
+    library libspeech.so 'unsigned long cudnnGetVersion(void); int one(void); int speak(void) { return one() + (int)cudnnGetVersion(); }' \
+        whole/libshared.so.1 cudnn/libcudnn.so.9 -Wl,-rpath,"$PWD/cudnn"
+    printf 'import ctypes, sys\ntry: ctypes.CDLL("libspeech.so")\nexcept OSError: import mmap, zlib\nsys.exit(3)\n' >speech.py
+    export LD_LIBRARY_PATH=$PWD
+    run -3 "$CMD" run -- "$PY" speech.py
+    [[ $output == *"error[dependency-missing]: libspeech.so could not be loaded: it needs libshared.so.1"* ]]
+    [[ $output != *"  fix  "* ]] # without LD_LIBRARY_PATH libspeech.so itself is not found
+    LD_LIBRARY_PATH=$PWD:$PWD/whole run -3 "$CMD" run -- "$PY" speech.py
+    [[ $output != *"[dependency-missing]"* ]]
+}
+
+@test "what each plug-in lacks that a program skipped without a word, and then gave up" {
+    make_standin 7.6.5 cudnn # a major that no loader cache has
+    library first.so 'int one(void); int backend(void) { return one(); }' whole/libshared.so.1
+    library second.so 'unsigned long cudnnGetVersion(void); int backend(void) { return (int)cudnnGetVersion(); }' cudnn/libcudnn.so.7
+    gcc -o host -x c - <<'END'
+#include <dlfcn.h>
+int main(int n, char **names) {
+    for (int i = 1; i < n; i++)
+        if (dlopen(names[i], RTLD_NOW))
+            return 0;
+    return 1;
+}
+END
+    run -1 "$CMD" run --log log.jsonl -- ./host ./first.so ./second.so
+    [[ $output == *"error[library-not-found]: second.so needs libcudnn.so."*", which was not found"* ]]
+    run -1 "$CMD" run -- ./host ./second.so ./first.so
+    [[ $output == *"[library-not-found]: second.so needs libcudnn.so."*", which was not found"* ]]
+    [[ $output == *"[dependency-missing]: first.so could not be loaded: it needs libshared.so.1"* ]]
+    LD_LIBRARY_PATH=$PWD/cudnn run -0 "$CMD" run -- ./host ./first.so ./second.so
+    [[ $output == *"cuDNN 7.6"* && $output != *"[dependency-missing]"* ]]
+}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/demand/questions.h"
 #include "run/startup_trial.h"
 #include "tools/commands/run/trust.h"
 #include "tools/observe/loader/loader_sim.h"
@@ -106,6 +107,37 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
     any = ask_again(&loading.sim, log, &last.u.failure, binding, to);
     end(&loading);
     return any;
+}
+
+/* The log's own lists grow as it is told. */
+void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
+    const struct wc_stack *s = &log->stack;
+    struct loader_sim_emitter t = {.to = *to};
+    const size_t n = s->failures.n;
+    int64_t number = 0;
+    struct loading loading;
+
+    if (!n || !begin(&loading, log))
+        return;
+    number_behind(&t, s, 0);
+    WC_EACH(o, s->objects)
+        number = o->r.object > number ? o->r.object : number;
+    for (size_t i = 0; i < n; i++) {
+        struct loader_sim *g = &loading.sim;
+        const struct wc_failure *f = &s->failures.p[i];
+        const struct wc_failure_record asked = f->r;
+        const size_t objects = g->n;
+        const struct loaded *by;
+        if (!wc_is_load(f) || !asked.name || (asked.text && !f->needs))
+            continue;
+        by = asked.caller ? loader_sim_open(g, asked.caller, NULL) : NULL;
+        g->missing_from = g->missing_count;
+        loader_sim_open(g, asked.name, by);
+        number += loader_sim_emit_reason(g, &t, &asked, number + 1);
+        loader_sim_undo(g, objects);
+    }
+    loader_sim_emitter_end(&t);
+    end(&loading);
 }
 
 bool failed_requests_want_cudnn(const struct source *log) {

@@ -17,6 +17,9 @@
  * where nothing is damaged, it may have ended at a function that is in no library. False: nothing.
  */
 bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to);
+/* Why requests of a process failed that did not ask the loader why, and what was refused so that
+ * wants cuDNN: as records for a process that came to a bad end. */
+void failed_requests_tell(const struct source *log, const struct wc_sink *to);
 /* Would what was asked for in vain, or what that needs, use cuDNN? The words of the loader may name
  * neither: libspeech.so, for another libstdc++. */
 bool failed_requests_want_cudnn(const struct source *log);

@@ -140,12 +140,13 @@ static bool remains(const struct case_of *c) {
 }
 
 /* The load that failed fails as before, if for another library, and so does each other one: of
- * several names a host may need one. */
+ * several names a host may need one. A bare name of cuDNN or CUDA is one of several. */
 static bool still_fails(const struct case_of *c) {
-    const char *asked = wc_fact_path(c->f, WC_FACT_ASKED_FOR);
+    const char *asked = wc_fact_value(c->f, WC_FACT_ASKED_FOR);
+    const bool counts = asked && (*asked == '/' || wc_name_kind_of(asked) == WC_NAME_OTHER);
     bool fails = false;
 
-    for (size_t i = 0; asked && i < c->p->replay.n; i++) {
+    for (size_t i = 0; counts && i < c->p->replay.n; i++) {
         const struct replay_request *r = &c->p->replay.requests[i];
         if (!r->failure || c->p->base.got[i].files)
             continue;

@@ -72,6 +72,8 @@ static void look_at_last_requests(const struct child_logs *logs,
                                        : process_state(log) != PROCESS_RUNS;
         if (may_be && !log->stack.has_summary)
             last_request_emit(log, binding, &to);
+        if (log == logs->own && o->exit_status > 0)
+            failed_requests_tell(log, &to);
     }
 }
 

@@ -138,4 +138,10 @@ bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
                              const struct wc_failure_record *last);
 /* The same of a function that the library of that name lacks, though it has the symbol version. */
 bool loader_sim_emit_unmet(struct loader_sim *g, struct loader_sim_emitter *t);
+/* Why that request failed, which was the last that g was asked for since missing_from: what its file
+ * lacks, where the log has no words of the loader for it, and the search for that; and the file, if
+ * it is a host, as an object of that number that is not mapped. False: it is not there, or lacks
+ * nothing. */
+bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
+                            const struct wc_failure_record *f, int64_t number);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

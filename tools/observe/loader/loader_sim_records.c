@@ -524,6 +524,56 @@ bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
     return true;
 }
 
+static void emit_unloaded_host(struct emitting *s, const struct loaded *o,
+                               const struct wc_failure_record *f, int64_t number) {
+    struct elf_file *file = library_cache_elf_file(s->g->library_cache, o->library);
+    struct wc_library l = o->about;
+
+    if (!file)
+        return;
+    elf_file_identify(file, &l);
+    l.number = number;
+    l.mapped = false;
+    l.asked_name = f->name;
+    l.asked_by = f->caller;
+    l.asked_by_object = f->caller_object;
+    l.request = f->request;
+    wc_emit_object(&s->t->to, &l, NULL);
+    wc_emit_demands(&s->t->to, &l, &s->reader.reader);
+    library_cache_elf_file_end(o->library, file);
+}
+
+bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
+                            const struct wc_failure_record *f, int64_t number) {
+    struct emitting s = {.g = g, .t = t};
+    const struct loader_sim_missing *m = NULL;
+    const struct loaded *root;
+    struct wc_record record;
+    OWNED char *words = NULL;
+
+    for (size_t i = g->missing_from; i < g->missing_count && !m; i++)
+        if (g->missing[i].how == WC_operation_NEEDED && !g->missing[i].found &&
+            !g->missing[i].damaged)
+            m = &g->missing[i];
+    if (!m)
+        return false;
+    elf_reader_begin(&s.reader, &g->library_cache->disk);
+    for (root = m->by; root->by && root->about.asked_how == WC_operation_NEEDED;)
+        root = root->by;
+    if (root->about.role == WC_role_HOST)
+        emit_unloaded_host(&s, root, f, number);
+    if (f->text)
+        return true;
+    words = loader_sim_not_found(m->name);
+    wc_record_begin(&record, WC_KIND_failure);
+    record.u.failure = *f;
+    record.u.failure.text = words;
+    t->to.add(t->to.ctx, &record);
+    emit_search(&s, m->name, m->by, NULL, f->request, false);
+    wc_emit_packages_wanted(&t->to, &t->environments, &g->replay, m->name, &s.reader.reader);
+    return true;
+}
+
 void loader_sim_emitter_end(struct loader_sim_emitter *t) {
     free(t->objects);
 }
