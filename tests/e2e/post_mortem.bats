@@ -329,3 +329,22 @@ END
     LD_LIBRARY_PATH=$PWD/cudnn run -0 "$CMD" run -- ./host ./first.so ./second.so
     [[ $output == *"cuDNN 7.6"* && $output != *"[dependency-missing]"* ]]
 }
+
+@test "a file of another machine, or cut short, that ends a process without cuDNN" {
+    library other.so 'int one(void) { return 1; }'
+    "$PY" - <<'END'
+data = bytearray(open("other.so", "rb").read())
+data[18] = 0xb7 if data[18] == 0x3e else 0x3e # its machine
+open("other.so", "wb").write(data)
+END
+    run -1 "$CMD" run -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/other.so')"
+    [[ $output == *"error[bad-file]: "*" asked for other.so, which is a 64-bit library for "*"$PWD/other.so"* ]]
+    run -0 "$CMD" run -- "$PY" -c "import ctypes
+try: ctypes.CDLL('$PWD/other.so')
+except OSError: pass"
+    [[ $output != *"other.so"* ]]
+    library cut.so 'int one(void) { return 1; } char large[1 << 20] = {1};'
+    truncate -s 20000 cut.so
+    run -135 "$CMD" run -- "$PY" -c "import ctypes; ctypes.CDLL('$PWD/cut.so')"
+    [[ $output == *"error[bad-file]: "*" asked for cut.so, which is a library that is cut short:"*"20000 of "* ]]
+}

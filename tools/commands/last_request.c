@@ -64,7 +64,7 @@ static bool ask_again(struct loader_sim *g, const struct source *log,
         WC_EACH(o, log->stack.objects) /* what others let it see */
             if (o->r.mapped && o->r.path)
                 loader_sim_open(g, o->r.path, NULL);
-        any = loader_sim_emit_unbound(g, &t, last) || loader_sim_emit_unmet(g, &t);
+        any = loader_sim_emit_unbound(g, &t, last);
     }
     loader_sim_emitter_end(&t);
     return any;
@@ -127,10 +127,9 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
         const struct wc_failure *f = &s->failures.p[i];
         const struct wc_failure_record asked = f->r;
         const size_t objects = g->n;
-        const struct loaded *by;
         if (!wc_is_load(f) || !asked.name || (asked.text && !f->needs))
             continue;
-        by = asked.caller ? loader_sim_open(g, asked.caller, NULL) : NULL;
+        const struct loaded *by = asked.caller ? loader_sim_open(g, asked.caller, NULL) : NULL;
         g->missing_from = g->missing_count;
         loader_sim_open(g, asked.name, by);
         number += loader_sim_emit_reason(g, &t, &asked, number + 1);

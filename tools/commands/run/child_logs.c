@@ -87,13 +87,23 @@ static bool came_to_nothing(const struct source *p) {
            p->file->damaged_lines == 0 && !image_counts(p) && !failed_requests_want_cudnn(p);
 }
 
-void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
+/* The last request that failed led to a file that is no library of this machine. */
+static bool met_bad_file(const struct source *p) {
+    const struct wc_stack *s = &p->stack;
+    const struct wc_failure *last = s->failures.n ? &s->failures.p[s->failures.n - 1] : NULL;
+
+    return last && last->r.request != WC_NULL &&
+           WC_ANY(file, s->files, file->r.fault && file->r.request == last->r.request);
+}
+
+void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled, bool failed) {
     size_t kept = 0;
 
     for (size_t i = 0; i < c->n; i++) {
         struct source *p = c->found[i];
-        if (p->pid == child && came_to_nothing(p) && !(signaled && p == c->own) &&
-            is_still_there(p) && unlink(p->path) == 0)
+        bool counts = p == c->own && (signaled || (failed && met_bad_file(p)));
+        if (p->pid == child && came_to_nothing(p) && !counts && is_still_there(p) &&
+            unlink(p->path) == 0)
             continue;
         c->found[kept++] = p;
     }

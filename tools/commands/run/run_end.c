@@ -465,7 +465,8 @@ struct gate run_conclude(struct run *run) {
     /* The log of what a signal ended is kept; what was replaced by exec did not end so. */
     child_logs_drop_empty(&logs, run->child.pid,
                           r.u.outcome.ending == WC_ending_SIGNALED &&
-                              (!logs.own || was_the_last(logs.own, &run->live.family)));
+                              (!logs.own || was_the_last(logs.own, &run->live.family)),
+                          r.u.outcome.exit_status > 0);
     look_at_last_requests(&logs, &r.u.outcome);
     add_gpus(&logs);
     if (logs.own)

@@ -133,15 +133,13 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
 /* The same of what is damaged, or refused, alone. False: nothing is. */
 bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t);
 /* A function that an object imports and none defines ended the process: bound lazily, when it was
- * called. Told as if the last request had been refused for it. False: there is none. */
+ * called. Told as if the last request had been refused for it; of one with a symbol version, which
+ * that library lacks, as it is. False: there is none. */
 bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
                              const struct wc_failure_record *last);
-/* The same of a function that the library of that name lacks, though it has the symbol version. */
-bool loader_sim_emit_unmet(struct loader_sim *g, struct loader_sim_emitter *t);
-/* Why that request failed, which was the last that g was asked for since missing_from: what its file
- * lacks, where the log has no words of the loader for it, and the search for that; and the file, if
- * it is a host, as an object of that number that is not mapped. False: it is not there, or lacks
- * nothing. */
+/* Why that request failed, the last since missing_from: what its file lacks, unless the log has the
+ * loader's words, and the search for that; and the file, if it is a host, as an object of that
+ * number that is not mapped. False: it is not there, or lacks nothing. */
 bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
                             const struct wc_failure_record *f, int64_t number);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

@@ -403,7 +403,8 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             emit_missing(&s, &g->missing[i]);
 }
 
-/* lookups: of what lacks a function alone, else of what is damaged or refused. */
+/* What a process ended with counts, whatever its name. lookups: of what lacks a function alone,
+ * else of what is damaged or refused. */
 static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool lookups) {
     struct emitting s = {.g = g, .t = t};
     bool any = false;
@@ -411,8 +412,7 @@ static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool l
     elf_reader_begin(&s.reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->missing_count; i++, t->requests++) {
         const struct loader_sim_missing *m = &g->missing[i];
-        const bool wanted = lookups ? m->function != NULL : m->refused;
-        if ((wanted && concerns_us(g, m)) || (!lookups && m->damaged)) { /* of whatever name */
+        if (lookups ? m->function != NULL : m->damaged || m->refused) {
             emit_missing(&s, m);
             any = true;
         }
@@ -422,11 +422,6 @@ static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool l
 
 bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t) {
     return emit_some(g, t, false);
-}
-
-bool loader_sim_emit_unmet(struct loader_sim *g, struct loader_sim_emitter *t) {
-    loader_sim_check_versions(g, 0);
-    return emit_some(g, t, true);
 }
 
 /* The first import without a symbol version that none of the n objects defines; NULL: none. */
@@ -514,8 +509,10 @@ bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
     OWNED char *text = unbound(g);
     struct wc_record record;
 
-    if (!text)
-        return false;
+    if (!text) {
+        loader_sim_check_versions(g, 0);
+        return emit_some(g, t, true);
+    }
     wc_record_begin(&record, WC_KIND_failure);
     record.u.failure = *last;
     record.u.failure.text = text;
@@ -558,8 +555,7 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
     if (!m)
         return false;
     elf_reader_begin(&s.reader, &g->library_cache->disk);
-    for (root = m->by; root->by && root->about.asked_how == WC_operation_NEEDED;)
-        root = root->by;
+    root = root_of(m->by);
     if (root->about.role == WC_role_HOST)
         emit_unloaded_host(&s, root, f, number);
     if (f->text)
