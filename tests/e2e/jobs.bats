@@ -381,6 +381,24 @@ for name in "libcudnn.so.8", "libcudnn.so.7":
     [[ $stderr == *"whichcudnn: error[library-not-found]: "*"libcudnn.so.8"* ]]
 }
 
+@test "a parent that fails with its child is no row of its own beside the error of the child" {
+    cat >starts.py <<'END'
+import os, subprocess, sys, torch
+torch.use()
+if sys.argv[2:]:
+    print("Loaded runtime CuDNN library: 90000 but source was compiled with: 90100", file=sys.stderr)
+    sys.exit(1)
+os.environ["LD_LIBRARY_PATH"] = sys.argv[1]
+subprocess.run([sys.executable, __file__, sys.argv[1], "worker"], check=True)
+END
+    "$CMD" run -- "$PYTHON" starts.py "$old" 2>words || is "$?" 1
+    grep '^whichcudnn: ' words >lines
+    is "$(grep -v '^whichcudnn: cuDNN' lines | cut -d ' ' -f 1,2)" "whichcudnn: error[runtime-too-old]:"
+    # The child is well: nothing explains the end of its parent.
+    "$CMD" run -- "$PYTHON" starts.py "$BATS_FILE_TMPDIR/nowhere" 2>words || is "$?" 1
+    grep -q '^whichcudnn: unexplained: ' words
+}
+
 @test "what a shell or a script starts may die while they go on: nobody calls that well" {
     make_standin 9.1.0 sound --create-status 0
     build_host lazy "$PWD/sound" host

@@ -39,12 +39,29 @@ static void add_row(struct summary *s, json_t *keys, char *key, size_t process, 
         *MUST_ADD(row->members, row->n) = process;
 }
 
+/* Its bad end is that of a process that it, or the command, started and that has an error. */
+static bool failed_with_another(const struct merged *m, size_t process) {
+    const struct merged_process *p = &m->p[process];
+    const int64_t pid = p->report->source->pid;
+
+    for (size_t i = 0; i < m->n; i++) {
+        const struct wc_process_record *other = &m->p[i].report->source->stack.process;
+        if (i != process && (other->parent_pid == pid || other->run_pid == pid) &&
+            m->p[i].report->conclusion.verdict == WC_verdict_ERRORS &&
+            wc_str_same(m->p[i].node, p->node))
+            return true;
+    }
+    return false;
+}
+
 /* Does it add one? */
 static bool add_process(struct summary *s, json_t *keys, size_t process) {
     const struct report *r = s->m->p[process].report;
     const struct wc_conclusion *c = &r->conclusion;
-    bool by_verdict = c->verdict == WC_verdict_OK || c->verdict == WC_verdict_UNEXPLAINED ||
-                      (c->verdict == WC_verdict_NOT_OBSERVED && c->concerned);
+    bool by_verdict =
+        c->verdict == WC_verdict_OK ||
+        (c->verdict == WC_verdict_UNEXPLAINED && !failed_with_another(s->m, process)) ||
+        (c->verdict == WC_verdict_NOT_OBSERVED && c->concerned);
     size_t findings = c->verdict == WC_verdict_NOT_OBSERVED && !c->concerned ? 0 : r->findings.n;
 
     if (by_verdict)

@@ -130,7 +130,8 @@ void words_into_logs(const struct words *w, struct source **logs, struct report 
         if (unexplained ? verdict != WC_verdict_UNEXPLAINED : n > 1 || verdict == WC_verdict_ERRORS)
             continue;
         WC_EACH_ROW(s, w->of)
-            text_into_log(&s->found, &(struct text_view){name_of(w, s), "", !unexplained, quiet},
+            text_into_log(&s->found,
+                          &(struct text_view){name_of(w, s), "", !unexplained, quiet || n > 1},
                           logs[i], &to);
         report_judge(&reports[i]);
     }

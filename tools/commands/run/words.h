@@ -28,8 +28,8 @@ struct words {
 void words_begin(struct words *w, bool copies);
 /* After its end: what it printed, and what is recognized in it. */
 void words_read(struct words *w);
-/* Records for the logs of which these are the reports, which are judged anew. What contradicts such
- * a log is complained of, unless `quiet`. */
+/* Records for the logs of which these are the reports, which are judged anew. What contradicts the
+ * only log is complained of, unless `quiet`. */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
                      bool quiet);
 void words_end(struct words *w);
