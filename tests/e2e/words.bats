@@ -81,6 +81,19 @@ $differ"
     [[ $(tail -n 1 printed) == "whichcudnn: not observed: no cuDNN was loaded or asked for" ]]
 }
 
+@test "not observed: who prints that a cuDNN was not found, and left no log, is told of" {
+    local line='import subprocess, sys
+subprocess.call(["./child"], env={})
+sys.exit(1)'
+    echo 'int cudnnGetVersion(void); int main(void) { return cudnnGetVersion(); }' >child.c
+    make_standin 7.6.5 cudnn
+    gcc -o child child.c cudnn/libcudnn.so.7
+    "$CMD" run -- "$PY" -c "$line" 2>printed || is "$?" 1
+    grep -q '^whichcudnn: not observed: .*"libcudnn.so.7: cannot open .* left no log: .* without LD_PRELOAD' printed
+    "$CMD" run -- "$PY" -c 'import sys; sys.exit("libGL.so.1: cannot open shared object file")' 2>printed || is "$?" 1
+    if grep -q 'left no log' printed; then return 1; fi
+}
+
 @test "what contradicts each process is said and does not count" {
     run -1 run_it -- "${opens[@]}" 1 "${differ/9.1.0/8.1.0}"
     grep -q '^whichcudnn: standard error, line 1, is not of .*jsonl: no cuDNN there can be 8.1.0' printed

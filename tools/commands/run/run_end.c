@@ -435,8 +435,13 @@ static struct gate conclude_unobserved(const struct run *run, struct wc_record *
                                        const char *reason) {
     OWNED char *silence = reason ? NULL : reason_of_silence(run);
     const char *printed = child_exit_code(&run->child) ? run->printed.lines[0] : NULL;
-    OWNED char *text = must_format("not observed: %s%s%s", reason ? reason : silence,
-                                   printed ? "; " : "", printed ?: "");
+    /* Who asks for cuDNN with the library in it leaves a log. */
+    const char *by = printed && run->printed.name_cudnn
+                         ? " The process that printed it left no log: it ended in the loader, or "
+                           "was started without LD_PRELOAD (env -i, env= in Python)."
+                         : "";
+    OWNED char *text = must_format("not observed: %s%s%s%s", reason ? reason : silence,
+                                   printed ? "; " : "", printed ?: "", by);
 
     if (reason)
         outcome_leave(&run->place, outcome, reason);

@@ -90,6 +90,7 @@ void words_read(struct words *w) {
             recognize(s);
         WC_EACH(m, s->found) {
             enum message_effect effect = m->message->effect;
+            w->name_cudnn = w->name_cudnn || wc_name_is_cudnn(m->library);
             if (w->line_count < WORDS_LINES &&
                 (effect == EFFECT_FATAL || effect == EFFECT_FALLBACK))
                 w->lines[w->line_count++] = must_format(

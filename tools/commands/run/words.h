@@ -19,7 +19,7 @@ struct words {
         struct messages found;
     } of[2]; /* standard error; standard output, unless it is the same */
     struct copier copier;
-    bool were_read;
+    bool were_read, name_cudnn;   /* a library of cuDNN is named in what was recognized */
     char *lines[WORDS_LINES + 1]; /* "standard error, line 3: ...", a NULL behind */
     size_t line_count;
 };
