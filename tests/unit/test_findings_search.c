@@ -339,6 +339,16 @@ static void a_library_that_another_host_loaded_is_told(void **state) {
     assert_int_equal(r->host, second);
     assert_true(has_fact(r, "its own search finds", wheel));
     assert_advised(s, r, "load-order", "load libtwo.so before");
+    /* The host looked at the version, and the process failed. */
+    add_outcome(s, 1, NULL);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_call(s, "cudnnGetVersion", second, s->found.p[0].object, WC_NULL, 90100);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    add_call(s, "cudnnCreate", second, s->found.p[0].object, 0, WC_NULL);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
 }
 
 static void of_one_release_it_is_a_note(void **state) {

@@ -25,7 +25,11 @@ static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const stru
     const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     struct wc_case *c = wc_case_begin(d);
 
+    /* It is felt where the process asked for the version, and failed before it used cuDNN, for
+     * nothing else that is known. */
     if (serves(d->s, host, o, own))
+        c->effect = WC_EFFECT_NONE;
+    else if (wc_has_error(d) || !wc_failed_itself(d->s) || !wc_turned_away(d->s, true))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s got the %s that was already loaded, %s; its own search finds %s",
                            host ? wc_format_who(c, host) : wc_format_name(c, f->r.caller),
