@@ -111,6 +111,22 @@ no_names() { # FILE
     run ! grep -E "quentin|export/home/[^u]| on $(uname -n)\>|\"$(uname -n)\"" "$1"
 }
 
+@test "a repair is replayed over the real paths, and printed without the names" {
+    mkdir -p home/gretchen79
+    cd home/gretchen79 || return
+    make_standin 9.0.0 old
+    make_standin 9.1.0 new
+    build_host now "$PWD/new" host
+    LD_LIBRARY_PATH=$PWD/old "$CMD" run --expect '>=9.1' --log log.jsonl -- ./host version 2>said || :
+    grep -q '  fix       unset LD_LIBRARY_PATH' said
+    for form in "" -v --json --markdown --html=page.html; do
+        run "$CMD" report --redact $form log.jsonl
+        [ "$form" != --html=page.html ] || output=$(<page.html)
+        [[ $output == *"unset LD_LIBRARY_PATH"*replayed* || $output == *replayed*"unset LD_LIBRARY_PATH"* ]]
+        [[ $output != *gretchen79* ]]
+    done
+}
+
 @test "inspect --redact, scan --redact, diff --redact: in every form" {
     make_home
     local here=export/home/quentin_s form

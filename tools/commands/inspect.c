@@ -56,13 +56,17 @@ static struct source *inspect_argument(const char *text) {
 }
 
 /* Adds it to the list where JSON is wanted, else prints it. */
-static enum exit_code emit(const struct source *source, json_t *list) {
+static enum exit_code emit(struct source *source, json_t *list, struct redaction *names) {
     struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
     struct report report;
     enum exit_code answer;
 
     report_make(&report, source);
     report_plan(&report);
+    if (names) {
+        redaction_apply(names, source);
+        report_redact(&report, names);
+    }
     if (options.json)
         json_array_append_new(list, render_json(&report));
     else
@@ -76,6 +80,7 @@ static int inspect_arguments(int n, char **arguments) {
     enum exit_code found = EXIT_NOTHING_OBSERVED;
     json_t *list = json_array();
     struct logs all = {.file_count = 0};
+    struct redaction *names = NULL;
     int told;
 
     for (int i = 0; i < n; i++) {
@@ -85,13 +90,15 @@ static int inspect_arguments(int n, char **arguments) {
     }
     told = (int)all.process_count;
     if (redact)
-        redaction_free(redact_logs(&all));
+        names = redaction_of_logs(&all);
     for (int i = 0; i < told; i++) {
         if (i > 0 && !options.json)
             putchar('\n');
-        found = exit_code_of_both(found, emit(all.processes[i], list));
+        found = exit_code_of_both(found, emit(all.processes[i], list, names));
     }
     logs_end(&all);
+    if (names)
+        redaction_free(names);
     /* One that was asked for is an object, several are a list. */
     if (options.json && told > 0)
         json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));

@@ -97,7 +97,7 @@ static bool print_all(struct report *reports, size_t n, size_t unreadable) {
     return print_into(path, whole);
 }
 
-static enum exit_code report_all(const struct logs *logs, size_t unreadable) {
+static enum exit_code report_all(struct logs *logs, size_t unreadable, struct redaction *names) {
     size_t n = logs->process_count;
     struct report *reports = must_allocate(n * sizeof(*reports));
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
@@ -109,6 +109,10 @@ static enum exit_code report_all(const struct logs *logs, size_t unreadable) {
         if (!prometheus)
             report_plan(&reports[i]);
     }
+    if (names)
+        redaction_apply_all(names, logs);
+    for (size_t i = 0; names && i < n; i++)
+        report_redact(&reports[i], names);
     if (!print_all(reports, n, unreadable))
         answer = EXIT_USAGE;
     for (size_t i = 0; i < n; i++)
@@ -118,7 +122,7 @@ static enum exit_code report_all(const struct logs *logs, size_t unreadable) {
 }
 
 static enum exit_code report(struct inputs *in) {
-    struct redaction *names = redact ? redact_logs(&in->logs) : NULL;
+    struct redaction *names = redact ? redaction_of_logs(&in->logs) : NULL;
     enum exit_code answer = EXIT_USAGE;
 
     for (size_t i = 0; i < in->trouble_count; i++) {
@@ -127,7 +131,7 @@ static enum exit_code report(struct inputs *in) {
         complain("%s", text);
     }
     if (in->logs.process_count > 0 || prometheus)
-        answer = report_all(&in->logs, in->trouble_count);
+        answer = report_all(&in->logs, in->trouble_count, names);
     if (names)
         redaction_free(names);
     return in->trouble_count > 0 ? EXIT_USAGE : answer;

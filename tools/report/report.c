@@ -7,6 +7,7 @@
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/process_state.h"
+#include "tools/observe/log/redact.h"
 
 #define PLANS_MOST 32 /* of one command: each plays many times */
 
@@ -150,6 +151,56 @@ void report_plan(struct report *r) {
         plan_without(r->plan, r->source, &r->findings,
                      "others with findings were looked at before it");
     planned++;
+}
+
+/* ---- without names ---- */
+
+static void change(struct plan *plan, struct redaction *names, const char **text) {
+    OWNED char *other = NULL;
+
+    if (!*text)
+        return;
+    redaction_learn_text(names, *text); /* it may name what the log does not */
+    other = redaction_text(names, *text);
+    *text = wc_arena_string(&plan->memory.arena, other);
+}
+
+static void change_repair(struct plan *plan, struct redaction *names, struct repair *r) {
+    const char **texts[] = {&r->text, &r->command, &r->why, &r->gives, &r->from, &r->but};
+    struct edit *edits = wc_arena_take(&plan->memory.arena, (r->edits.n + 1) * sizeof(*edits));
+
+    WC_EACH_ROW(text, texts)
+        change(plan, names, *text);
+    for (size_t i = 0; edits && i < r->edits.n; i++) {
+        struct edit *e = &edits[i];
+        const char **of_edit[] = {&e->name,   &e->value,       &e->path,
+                                  &e->target, &e->environment, &e->by};
+        *e = r->edits.p[i];
+        WC_EACH_ROW(text, of_edit)
+            change(plan, names, *text);
+    }
+    r->edits = (struct edits){edits, edits ? r->edits.n : 0};
+}
+
+void report_redact(struct report *r, struct redaction *names) {
+    const size_t n = r->findings.n;
+
+    report_judge(r);
+    r->gaps = find_gaps(&r->memory.arena, r->source);
+    if (r->plan && r->findings.n != n) { /* of other findings */
+        plan_end(r->plan);
+        free(r->plan);
+        r->plan = NULL;
+    }
+    for (size_t i = 0; r->plan && r->plan->of && i < n; i++) {
+        struct plan_of_finding *of = &r->plan->of[i];
+        for (size_t k = 0; k < of->n; k++)
+            change_repair(r->plan, names, &of->p[k]);
+        for (size_t k = 0; k < of->rejected.n; k++) {
+            change(r->plan, names, &of->rejected.p[k].text);
+            change(r->plan, names, &of->rejected.p[k].because);
+        }
+    }
 }
 
 const struct plan_of_finding *report_fixes(const struct report *r,

@@ -10,6 +10,7 @@
 #include "tools/util/program.h"
 
 struct plan;
+struct redaction;
 struct plan_of_finding;
 
 struct report {
@@ -33,6 +34,9 @@ void report_end(struct report *r);
 /* What repairs its findings (tools/diagnose/plan.h); of a command's reports the first few with
  * findings are played. */
 void report_plan(struct report *r);
+/* Judges anew a source whose names have been changed, and changes those of the plan: a repair is
+ * played over the real ones. */
+void report_redact(struct report *r, struct redaction *names);
 /* Of one of its findings; none before report_plan. */
 const struct plan_of_finding *report_fixes(const struct report *r,
                                            const struct wc_finding_record *f);

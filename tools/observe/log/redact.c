@@ -481,12 +481,16 @@ void redaction_apply(const struct redaction *r, struct source *s) {
     replace(r, &s->path);
 }
 
-struct redaction *redact_logs(struct logs *logs) {
+struct redaction *redaction_of_logs(const struct logs *logs) {
     struct redaction *r = redaction_of_nobody();
 
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_learn(r, logs->processes[i]);
     redaction_learn_own(r);
+    return r;
+}
+
+void redaction_apply_all(const struct redaction *r, struct logs *logs) {
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_apply(r, logs->processes[i]);
     for (size_t i = 0; i < logs->file_count; i++) {
@@ -495,5 +499,11 @@ struct redaction *redact_logs(struct logs *logs) {
         for (size_t k = 0; k < file->damaged_lines && k < LOG_DAMAGED_TOLD; k++)
             replace(r, &file->damaged[k].reason);
     }
+}
+
+struct redaction *redact_logs(struct logs *logs) {
+    struct redaction *r = redaction_of_logs(logs);
+
+    redaction_apply_all(r, logs);
     return r;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of people and computers out of what was read, before anything is made of it: then no
- * report, in whatever form, can hold them. Each gets a word of its own (user1, node2), the same
- * everywhere, so that what belonged together still does.
+ * Names of people and computers out of what was read, before anything that is printed is made of it
+ * (but repairs, which are changed themselves): then no report, in whatever form, can hold them.
+ * Each gets a word of its own (user1, node2), the same everywhere, so that what belonged together
+ * still does.
  */
 #pragma once
 
@@ -28,5 +29,7 @@ json_t *redaction_json(const struct redaction *r, json_t *value);
 /* Takes up who runs this, the users of this computer, and its name. */
 void redaction_learn_own(struct redaction *r);
 
-/* All of that, and the present user; what it knows then, for other texts. */
-struct redaction *redact_logs(struct logs *logs);
+/* Of the names in all of them, and the present user. */
+struct redaction *redaction_of_logs(const struct logs *logs);
+void redaction_apply_all(const struct redaction *r, struct logs *logs);
+struct redaction *redact_logs(struct logs *logs); /* both */
