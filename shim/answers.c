@@ -5,7 +5,7 @@
 
 #define ANSWERS_KEPT 512 /* a power of 2 */
 
-/* A newer key replaces an older one with the same place. Readers take no lock: `change` tells them
+/* A newer key replaces an older one with the same place. Readers take no lock: `change` shows them
  * that a writer came between. */
 static struct place {
     unsigned change; /* odd while it is being changed */

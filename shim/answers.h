@@ -13,7 +13,7 @@ struct object;
 struct answer_key {
     const struct object *caller;
     uintptr_t value; /* what the loader found */
-    uint64_t name;   /* its hash: two functions may be one piece of code */
+    uint64_t name;   /* its hash: two functions may share their code */
 };
 
 static inline uint64_t answers_hash(const char *name) { /* FNV-1a of what follows "cudnn" */

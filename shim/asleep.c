@@ -166,7 +166,7 @@ static const volatile struct {
     uint64_t first, count, is_pointer[64];
 } later = {"relocated later", 0, 0, {0}};
 
-/* A smaller word is a distance, since no library lies so low or is so large. In a child that was
+/* A smaller word is a distance, since no library is so low or is so large. In a child that was
  * forked while they were relocated some are pointers already. */
 #define DISTANCES ((uintptr_t)1 << 24)
 
@@ -348,7 +348,7 @@ static bool is_wanted(const char *const *envp) {
 #ifdef SHIM_IN_ARRAYS /* a coverage build: gcov's own constructors have to come after ours */
 #define AT_START __attribute__((constructor)) HIDDEN
 #define AT_END __attribute__((destructor)) HIDDEN
-#else /* the linker is told their names */
+#else /* the linker gets their names */
 #define AT_START HIDDEN
 #define AT_END HIDDEN
 #endif

@@ -21,7 +21,7 @@ static bool is_vector(const Elf64_auxv_t *a, const char *end) {
 }
 
 /* Removing a variable moves the others down and leaves several NULLs; the loader does so in a
- * secure process. The strings lie behind the vector in the same stack, so an environment whose
+ * secure process. The strings lie after the vector in the same stack, so an environment whose
  * strings are elsewhere was moved, and no vector follows it. */
 void auxv_note_environment(const char *const *envp) {
     const char *first = *envp;

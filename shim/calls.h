@@ -13,7 +13,7 @@ struct slot;
 
 /* The wrapper that forwards to target (a function in `library`). 0: no instance is left. */
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library);
-/* The wrapper for a lazy slot of `host` that still leads to its PLT. It calls the loader's
+/* The wrapper for a lazy slot of `host` that still points to its PLT. It calls the loader's
  * resolver, not the PLT, and after each call checks whether the resolver has written the target
  * into the slot. got: the host's DT_PLTGOT, whose second and third word are the link map and the
  * resolver. 0: no instance is left. */

@@ -13,7 +13,7 @@ static int ask_kernel(int clock, struct sys_time *out) {
     return (int)sys_call(__NR_clock_gettime, clock, out);
 }
 
-/* The vDSO is mapped as one piece, from its ELF header on. Kernels before 3.15 link it for another
+/* The vDSO is mapped contiguously, from its ELF header on. Kernels before 3.15 link it for another
  * address than it has. */
 static clock_function *find_in_vdso(void) {
     uintptr_t at = (uintptr_t)auxv_value(AT_SYSINFO_EHDR), base = at;

@@ -10,7 +10,7 @@
 struct config config;
 
 /* The variables at process start. They are copied at once, because setenv and unsetenv change the
- * list that the constructor gets. If there is no room, the pointer leads to the original. */
+ * list that the constructor gets. If there is no room, the pointer points to the original. */
 #define MOST_VARIABLES 64
 #define LOGGED_BYTES (8 << 10)
 static const char *logged[MOST_VARIABLES + 1], *temporary_directory;
@@ -23,7 +23,7 @@ static const char *value_of(const char *variable, const char *name) {
 
 static void copy_value(char *to, size_t cap, const char *value) {
     if (!wc_str_copy(to, cap, value))
-        to[0] = 0; /* half a path is no path */
+        to[0] = 0; /* half a path is not a path */
 }
 
 static void take_setting(const char *variable) {

@@ -26,9 +26,9 @@ struct config {
 extern struct config config;
 
 /* The first call reads the variables: from envp, which the constructor has, else from
- * /proc/self/environ. It needs no lock: the first caller is alone in the process, or all of them
- * get the same values. If that file cannot be read (no /proc; a program that its user may not
- * read), the shim is off until a call has envp. */
+ * /proc/self/environ. It needs no lock: the first caller is the only thread of the process, or all
+ * of them get the same values. If that file cannot be read (no /proc; a program that its user may
+ * not read), the shim is off until a call has envp. */
 void config_load(const char *const *envp);
 
 /* TMPDIR at process start; NULL: not set. */

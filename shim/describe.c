@@ -186,7 +186,7 @@ void describe_news(void) {
             describe_object(o);
     }
     /* These searches come last, because they use how each library was loaded: a preloaded library
-     * is on the list behind the program that needs it. */
+     * is on the list after the program that needs it. */
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->needed_due) {
             o->needed_due = false;

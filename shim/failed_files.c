@@ -74,7 +74,7 @@ static bool examine_file(const struct request *r, const char *path, enum wc_sear
     return true;
 }
 
-/* ---- what the asker required, where it is no host of this process ---- */
+/* ---- what the asker required, where it is not a host of this process ---- */
 
 static bool are_demands_emitted(const char *path) {
     const struct wc_stack *s = journal_stack();
@@ -113,7 +113,7 @@ static bool look_beside(void *arg, const char *entry) {
     static char path[SYS_PATH];
     struct beside *b = arg;
     struct wc_name name = wc_name_read(entry);
-    /* For a missing part its facade counts, too: it tells which cuDNN lacks the part. */
+    /* For a missing part its facade counts, too: it shows which cuDNN lacks the part. */
     bool facade = b->wanted.kind == WC_NAME_PART && name.kind == WC_NAME_FACADE;
     if (!facade && (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
                     wc_str_same(entry, b->name)))
@@ -150,8 +150,8 @@ static void look_into(const struct request *r, const char *directory, const char
         examine_beside(r, name, directory, n, rule);
 }
 
-/* The file of that name beside a cached one. The cache may not know it: ldconfig enters a copy only
- * by its SONAME. */
+/* The file of that name next to a cached one. The cache may not know it: ldconfig enters a copy
+ * only by its SONAME. */
 static void look_at_copy(const struct request *r, const char *cached, const char *name) {
     static char path[SYS_PATH];
     static struct wc_file_check check;
@@ -329,7 +329,7 @@ void failed_files_ahead(const struct request *r) {
         return;
     if (!wc_str_find_char(path, '/'))
         path = searches_taken(load_chain_of(r->caller), r->name);
-    /* Of what is not there the whole directory would be looked through. */
+    /* Of what does not exist the whole directory would be looked through. */
     if (path && shim_files.facts(NULL, path, &facts) &&
         wc_file_check(&shim_files, path, ARCH_MACHINE, &check) &&
         (check.fault == WC_file_fault_CUT || check.fault == WC_file_fault_MALFORMED))

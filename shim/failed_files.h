@@ -15,7 +15,7 @@ void failed_files_ahead(const struct request *r);
 /* Before cuDNN opens a part: was the file of the loaded object `o` replaced by another one? */
 void failed_files_replaced(const struct request *r, const struct object *o);
 /* After a failure: the file that the loader's message names (text; NULL: the host did not call
- * dlerror), or the file at the requested path and those beside it. */
+ * dlerror), or the file at the requested path and those next to it. */
 void failed_files_after_failure(const struct request *r, const char *text);
 /* The files at the places where a replay (may be NULL) looked for the request's name. */
 void failed_files_in_search(const struct request *r, const struct wc_replay *replay);

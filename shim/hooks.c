@@ -38,7 +38,7 @@ static bool does_end_matter(const struct request *r, const char *text) {
 }
 
 /* With a message (text) the host may call dlerror again, so dlerror's state must stay: nothing here
- * calls the loader then, and the known objects tell whether one answers to the name. */
+ * calls the loader then, and the known objects show whether one answers to the name. */
 static void conclude_request(const char *text) {
     int64_t number = this_thread.request;
     this_thread.request = 0;
@@ -69,7 +69,7 @@ static void conclude_request(const char *text) {
     state_leave();
 }
 
-/* Takes the lock. *path: of the object that the address lies in; NULL: not known. wanted: look at
+/* Takes the lock. *path: of the object that the address is in; NULL: not known. wanted: look at
  * the loader's list if it is not known. */
 static bool take_with_path(uintptr_t address, bool wanted, const char **path) {
     if (!state_take())
@@ -171,8 +171,8 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
     return answer;
 }
 
-/* The wrapper to return instead of a value that lies in a cuDNN library, unless the caller is one
- * itself. The function's name alone never decides. */
+/* The wrapper to return instead of a value that is in a cuDNN library, unless the caller is one
+ * itself. The function's name by itself never decides. */
 static uintptr_t value_or_wrapper(const struct lookup *l, uintptr_t value) {
     uintptr_t result = value;
     bool promote = false;

@@ -417,7 +417,7 @@ void journal_close(void) {
     if (!journal_is_open())
         return;
     if (!relevant && process_is_eager() && has_first) {
-        add_summary(); /* tells `run` that the shim worked to the end; `run` removes the log */
+        add_summary(); /* shows `run` that the shim worked to the end; `run` removes the log */
         return;
     }
     if (!relevant) {

@@ -12,7 +12,7 @@
 
 #include "core/search/search.h"
 
-/* Begins anew: the caller walks over all objects. */
+/* Begins again: the caller walks over all objects. */
 void load_chain_begin(void);
 /* The next object on the list. e: its image; NULL: its names cannot be read. */
 void load_chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *e);
@@ -24,5 +24,5 @@ const struct wc_search_object *load_chain_program(void);
 /* The path of the i-th object of that walk; NULL past the last. */
 const char *load_chain_path(size_t i);
 /* Does an object of that walk answer to the name, by path or SONAME? beyond: the answer if there
- * was no room for all objects. */
+ * was not room for all objects. */
 bool load_chain_answers(const char *name, bool beyond);

@@ -7,7 +7,7 @@
 
 /* Process (self.h) whose thread holds it, 0: free. */
 static unsigned owner;
-static bool inherited, broken; /* all three are accessed by __atomic_ builtins alone */
+static bool inherited, broken; /* all three are accessed only by __atomic_ builtins */
 
 static bool take_from(unsigned expected, unsigned mine) {
     signals_hold();

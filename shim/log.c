@@ -172,7 +172,7 @@ static bool is_among_devices(const char *name) {
 }
 
 /* A file that the user named. If it exists, another process with the same variable has created it,
- * and this one adds its pid to the name; but not beside a device. */
+ * and this one adds its pid to the name; but not next to a device. */
 static bool create_named(const char *pattern, const struct name_parts *parts) {
     static char candidate[SYS_PATH], expanded[SYS_PATH];
     struct wc_text t, e;

@@ -11,8 +11,8 @@ static _Alignas(16) unsigned char first_chunk[32 << 10];
 static unsigned char *chunk = first_chunk;
 static size_t chunk_left = sizeof first_chunk, taken_in_all;
 
-/* Our memory lies far below the libraries, which the kernel maps one below the other: for a damaged
- * one the loader may map too much, and over what lies above it. */
+/* Our memory is far below the libraries, which the kernel maps one below the other: for a damaged
+ * one the loader may map too much, and over what is above it. */
 #define DISTANCE ((uintptr_t)64 << 30)
 
 void *memory_map(size_t n) {

@@ -77,7 +77,7 @@ const struct object *objects_named(const char *name) {
 }
 
 /* Of "ld.so PROGRAM" /proc/self/exe is the loader; then AT_BASE is 0, and the mapping at `inside`
- * has the program's path. Without /proc the path is the one that was passed to execve. */
+ * has the program's path. Without /proc the path is what was passed to execve. */
 const char *objects_program_path(uintptr_t inside) {
     static char path[SYS_PATH];
     if (path[0])
@@ -101,7 +101,7 @@ const char *objects_path_of(const struct dl_phdr_info *info) {
 /* The dynamic tables, in the order in which linkers put them. The loader has just read them. */
 struct tables {
     uint64_t hash, symbols, strings, size;
-    uint64_t next; /* the table behind the strings; 0: none that we know */
+    uint64_t next; /* the table after the strings; 0: none known */
     size_t entries;
 };
 
@@ -201,8 +201,7 @@ static struct known_key key_of(const struct dl_phdr_info *info) {
         const void *note = (const void *)(info->dlpi_addr + p->p_vaddr);
         if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p) &&
             readable(note, p->p_memsz))
-            key.headers =
-                wc_hash_bytes(key.headers, note, p->p_memsz); /* the build-id lies there */
+            key.headers = wc_hash_bytes(key.headers, note, p->p_memsz); /* the build-id is there */
     }
     return key;
 }

@@ -19,7 +19,7 @@ struct slot;
 struct object {
     int64_t number; /* of its records */
     enum wc_role role;
-    bool is_host; /* imports or defines listed functions and is no cuDNN library */
+    bool is_host; /* imports or defines listed functions and is not a cuDNN library */
     bool imports; /* imports listed functions */
     bool defines; /* defines listed functions */
     bool mapped;
@@ -50,7 +50,7 @@ struct object {
     int64_t mtime;
 };
 
-/* The relevant, mapped object that an address lies in, NULL if there is none. Needs no lock, if the
+/* The relevant, mapped object that an address is in, NULL if there is none. Needs no lock, if the
  * caller reads only fields that never change. */
 struct object *objects_at(uintptr_t address);
 struct object *objects_number(int64_t number);
@@ -71,9 +71,9 @@ static inline uint64_t object_base_bit(uintptr_t base) {
 /* Was its file mapped so often that further records would only fill the disk? */
 bool object_is_emitted_enough(const struct object *o);
 
-/* An image that is good for an object's DT_NEEDED, SONAME and search path alone. */
+/* An image that is good for an object's DT_NEEDED, SONAME and search path only. */
 bool objects_names(struct wc_elf_image *e, const struct link_map *m);
-/* Could the object be relevant? Reads its dynamic section and tables alone. (callback) */
+/* Could the object be relevant? Reads its dynamic section and tables only. (callback) */
 bool objects_may_matter(const struct link_map *m);
 /* A full walk: begin, see each object, end, which marks objects that were not seen as unmapped.
  * (callback) */

@@ -10,8 +10,7 @@
 /* Adds a record for each cuDNN package in the environment of this file. Nothing if that was done
  * before, or path is NULL. */
 void packages_note(const char *path);
-/* The same for the virtual environment of a Python process, whose interpreter lies outside of it.
- */
+/* The same for the virtual environment of a Python process, whose interpreter is outside of it. */
 void packages_note_site(void);
 /* The same after a failed request: near the requested path, or else near the caller. */
 void packages_note_failure(const char *name, const char *caller, const char *text);

@@ -10,12 +10,11 @@
 
 /* Was it started by `whichcudnn run`? A forked child with the same pid (pid namespaces) was not. */
 bool process_is_eager(void);
-/* Read anew after a fork. Strings are static and stay until the next call. */
+/* Read again after a fork. Strings are static and stay until the next call. */
 void process_describe(struct wc_process *out);
 void process_emit_machine(const struct wc_sink *to);
 
-/* site-packages of the virtual environment of a Python process; NULL: it has none, or is no Python.
- */
+/* site-packages of the virtual environment of a Python process; NULL: none, or not a Python. */
 const char *process_site(void);
 
 /* 36 for glibc 2.36; 0: not known. */

@@ -10,7 +10,7 @@
 
 #include "core/elf/elf_image.h"
 
-/* Begins a look at objects: pages are asked about anew, and no object is trusted. */
+/* Begins a look at objects: pages are asked about again, and no object is trusted. */
 void readable_begin(void);
 /* From here on objects are read without asking (true: none of their code has run), or not. */
 void readable_trust(bool untouched);

@@ -43,6 +43,6 @@ struct request *requests_recent(size_t i);
 uint64_t requests_hash(const struct request *r);
 /* Writes its record, unless it is written. */
 void requests_log(struct request *r);
-/* Does the requested name, in the directory of a loaded relevant library, lead to the file of that
+/* Does the requested name, in the directory of a loaded relevant library, point to the file of that
  * library? Then the loader returned this library, which keeps the name that it was loaded by. */
 bool requests_same_file(const struct request *r);

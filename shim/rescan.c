@@ -120,7 +120,7 @@ static bool is_relevant(uintptr_t base) {
     return false;
 }
 
-/* The last object that was seen before. New objects are appended, so all objects behind it are new,
+/* The last object that was seen before. New objects are appended, so all objects after it are new,
  * as long as the known ones are in their old order. NULL: a relevant one, or too many, were
  * unloaded. */
 static const struct link_map *last_known(void) {
@@ -409,7 +409,7 @@ static bool is_library_new(void) {
 
 /* ---- rescanning ---- */
 
-/* This thread holds the loader's lock, or w has start-up objects alone; and it holds our lock. */
+/* This thread holds the loader's lock, or w has only start-up objects; and it holds our lock. */
 static void rescan(struct walk w) {
     const struct walk all = {.from = listed_first(), .end = w.end, .whole = true, .only = ALL};
     look_at(&w);

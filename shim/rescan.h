@@ -39,7 +39,7 @@ bool rescan_is_outdated(void);
  * unknown.
  */
 int64_t rescan_promote(uintptr_t address);
-/* Path of the object that an address lies in, in our memory; NULL: not known. */
+/* Path of the object that an address is in, in our memory; NULL: not known. */
 const char *rescan_path_at(uintptr_t address);
 /* The same; NULL also if the path is known without reading the list. */
 const char *rescan_path_if_new(uintptr_t address);
@@ -50,6 +50,6 @@ const char *rescan_known_path(uintptr_t address);
  * that are not of cuDNN or CUDA. The caller holds the lock. */
 bool rescan_knows_names(void);
 bool rescan_answers(const char *name, bool known);
-/* Brings load_chain.h up to date: objects that have nothing to do with cuDNN may be new. False:
+/* Updates load_chain.h: objects that have nothing to do with cuDNN may be new. False:
  * this thread may not look now. */
 bool rescan_load_chain(void);

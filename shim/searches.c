@@ -71,7 +71,7 @@ static void begin_context(void) {
 
 static struct wc_replay *replay;
 
-/* whole: also find the files behind the one that is taken. */
+/* whole: also find the files after the taken file. */
 static bool run_replay(const struct wc_search_object *caller, const char *name,
                        struct wc_search_memory *memory, bool whole) {
     void *scratch = memory_scratch_search();

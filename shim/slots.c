@@ -19,7 +19,7 @@ struct wanted {
     short *function;    /* of symbol low + i, WC_NO_FUNCTION if not listed */
 };
 
-/* A host that defines listed functions itself has these symbols behind its imports. */
+/* A host that defines listed functions itself has these symbols after its imports. */
 static bool find_wanted(const struct object *host, struct wanted *w) {
     const struct wc_elf_image *e = &host->image;
     uint32_t end = host->defines ? e->symbols : wc_elf_imports_end(e);
@@ -127,7 +127,7 @@ static bool lies_in(const struct object *o, uintptr_t address) {
 }
 
 /* In a program that is not position independent the address of a function is its PLT entry, and the
- * program's own slot has the binding. NULL: this address is no such entry. */
+ * program's own slot has the binding. NULL: this address is not such an entry. */
 static const struct slot *program_slot(uintptr_t address, int function) {
     const struct object *to = objects_at(address);
     for (size_t i = 0; to && to->program && i < to->slot_count; i++)
@@ -255,7 +255,7 @@ void slots_emit_resolved(const struct object *host, const struct object *library
             emit_resolved(o, library, function);
 }
 
-/* Some hosts look a function up anew for each call. */
+/* Some hosts look a function up again for each call. */
 static bool is_lookup_recorded(const struct object *host, const struct object *library,
                                const char *function) {
     return WC_ANY(b, journal_stack()->bindings,

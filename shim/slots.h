@@ -26,10 +26,10 @@ struct slot {
     /* SLOT: bound to `target`, outside of the host; LAZY: it still leads into the host's PLT;
      * UNDEFINED: 0, a weak import that was not found; UNKNOWN: not read. */
     enum wc_binding_how how;
-    uintptr_t target;     /* the function that it is bound to; not a wrapper */
-    bool through_program; /* it leads to the program's PLT: how and target are of the program's slot
-                           */
-    bool recorded, wrapped; /* its record is written; it leads to a wrapper */
+    uintptr_t target;       /* the function that it is bound to; not a wrapper */
+    bool through_program;   /* points to the program's PLT: how and target are its slot's
+                             */
+    bool recorded, wrapped; /* its record is written; it points to a wrapper */
 };
 
 /* Finds and reads the slots of a mapped host. (callback) */

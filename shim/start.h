@@ -12,7 +12,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* Our own dynamic section, which tells us on the list. */
+/* Our own dynamic section, which identifies us on the list. */
 extern HIDDEN ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC");
 /* Our own ELF header, with which our mapping begins. */
 extern HIDDEN const ElfW(Ehdr) __ehdr_start;

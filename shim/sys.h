@@ -130,7 +130,7 @@ static inline int sys_gettid(void) {
 static inline int sys_getppid(void) {
     return (int)sys_call(__NR_getppid);
 }
-/* Does the process have other rights than the user who started it? */
+/* Does the process have other rights than the user that started it? */
 static inline bool sys_has_other_rights(void) {
     return sys_call(__NR_getuid) != sys_call(__NR_geteuid) ||
            sys_call(__NR_getgid) != sys_call(__NR_getegid);

@@ -46,7 +46,7 @@ enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
 struct instance {
     uintptr_t way;                /* where the wrapper jumps to: shim_call*, shim_call_heeded */
     uintptr_t entry;              /* the function that this calls: the target, or shim_call_lazy */
-    uintptr_t passed;             /* for shim_call_lazy: what tells the resolver which slot it is */
+    uintptr_t passed;             /* for shim_call_lazy: the slot's number for the resolver */
     uintptr_t resolver;           /* for shim_call_lazy: the loader's resolver */
     uintptr_t target;             /* 0: the instance is free */
     uintptr_t map;                /* for shim_call_lazy: the host's link map */

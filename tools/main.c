@@ -80,7 +80,7 @@ static int run_command(int argc, char **argv) {
         return no_command(argv[0]);
     snprintf(name, sizeof(name), "whichcudnn %s", argv[0]);
     argv[0] = name; /* what complaints about options begin with */
-    optind = 0;     /* begin anew: main has read options of its own */
+    optind = 0;     /* begin again: main has read options of its own */
     return command->main(argc, argv);
 }
 

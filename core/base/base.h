@@ -66,7 +66,7 @@ static inline bool wc_is_alphanumeric(char c) {
 }
 /* NULL if s is empty. */
 const char *wc_str_or_null(const char *s);
-/* The part behind the last '/', or the whole name; NULL of NULL. */
+/* The part after the last '/', or the whole name; NULL of NULL. */
 const char *wc_base_name(const char *path);
 /* Length of the directory part without its last '/', 0 if there is none, 1 for "/". */
 size_t wc_dir_length(const char *path);
@@ -84,7 +84,7 @@ size_t wc_parse_number(const char *s, size_t n, uint64_t *out);
  * two characters.
  */
 struct wc_element {
-    const char *p; /* NULL: behind the last */
+    const char *p; /* NULL: after the last */
     size_t n;
 };
 struct wc_element wc_element_at(const char *list, const char *separators);

@@ -38,7 +38,7 @@ static inline bool wc_is_directory(const struct wc_files *files, const char *pat
     return files->facts(files->ctx, path, &facts) && facts.directory;
 }
 
-/* Do both paths lead to one file or directory? */
+/* Do both paths point to one file or directory? */
 static inline bool wc_is_same_file(const struct wc_files *files, const char *one,
                                    const char *other) {
     struct wc_file_stat a, b;

@@ -91,7 +91,7 @@ void wc_json_add_int(struct wc_json *j, int64_t v) {
     wc_json_add(j, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* The letter behind a backslash; 0: none. */
+/* The letter after a backslash; 0: none. */
 static char short_escape(char c) {
     static const char characters[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
     const char *at = wc_str_find_char(characters, c);
@@ -110,7 +110,7 @@ static size_t spell_unit(uint32_t unit, char *out) {
     return 6;
 }
 
-/* Beyond U+FFFF two of them stand for a character. */
+/* Beyond U+FFFF two of them are one character. */
 static size_t spell_hidden(uint32_t c, char out[ESCAPE_MAX]) {
     if (c < 0x10000)
         return spell_unit(c, out);

@@ -34,7 +34,8 @@ static size_t read_window(struct wc_reading *r, const char *path, uint64_t at) {
     return n < r->window_size ? n : r->window_size;
 }
 
-/* Index of text in the n bytes of the window; n: it is not there. first: the window begins a line.
+/* Index of text in the n bytes of the window; n: it does not exist. first: the window begins a
+ * line.
  */
 static size_t find_in_window(const struct wc_reading *r, size_t n, const char *text, size_t length,
                              bool at_line, bool first) {

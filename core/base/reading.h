@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads text files, which may be damaged or hostile, through struct wc_files, in scratch memory of
- * the caller. For core/ alone.
+ * the caller. For core/ only.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, 
                          bool at_line);
 /* The rest of the line at an offset, cut to cap - 1 bytes, NUL-terminated. False: nothing there. */
 bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *to, size_t cap);
-/* What stands behind `text` on the first line that begins with it. False: there is no such line. */
+/* The text after `text` on the first line that begins with it. False: there is no such line. */
 bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
                       size_t cap);
 /* Calls each() with each piece of a file between characters of `separators`, until it returns

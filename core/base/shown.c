@@ -79,7 +79,7 @@ static void add_without_middle(struct wc_text *t, const char *s, size_t width) {
     wc_text_format(t, "%s%s", GAP, s + bytes_of(s, all - tail));
 }
 
-/* Keeps the first directory, which tells the tree, and as many of the last as fit. */
+/* Keeps the first directory, which shows the tree, and as many of the last as fit. */
 void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width) {
     const char *second = wc_str_find_char(s + (*s == '/'), '/'), *tail;
     size_t head = second ? (size_t)(second - s) + 1 : 0;

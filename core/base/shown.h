@@ -9,7 +9,7 @@
 
 /*
  * Writes the character at s to out as it is printed. Characters that a terminal obeys or does not
- * show (wc_utf8_hidden) are escaped: ASCII's controls and bytes that are no UTF-8 as \x1b, others
+ * show (wc_utf8_hidden) are escaped: ASCII's controls and bytes that are not UTF-8 as \x1b, others
  * as \u202e. *used: its bytes in s. Returns the bytes in out, 0 at the end.
  */
 #define WC_SHOWN_MOST 12

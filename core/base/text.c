@@ -2,8 +2,8 @@
 /*
  * Memory, strings, text and arenas without libc (base.h).
  *
- * Compilers know the shape of these loops and replace them with calls of the very functions that
- * they stand in for: memcpy, memset, strlen. Inside the shim those are interposable, or lead
+ * Compilers know the shape of these loops and replace them with calls of exactly the functions that
+ * they are in for: memcpy, memset, strlen. Inside the shim those are interposable, or lead
  * straight back here. OPAQUE hides a pointer's way through the loop, so that no such pattern is
  * seen, in gcc and clang alike, whatever the flags.
  */
@@ -246,14 +246,14 @@ struct arguments {
     va_list list; /* a struct, since a parameter of the bare type may be a pointer */
 };
 
-/* Adds the conversion at p, behind its '%'. Returns what follows it; NULL: an unknown one. */
+/* Adds the conversion at p, after its '%'. Returns what follows it; NULL: an unknown one. */
 static const char *convert(struct wc_text *t, const char *p, struct arguments *a) {
     bool wide = *p == 'l' || *p == 'j' || *p == 'z';
     size_t most = SIZE_MAX;
     if (wide) {
         p += wc_str_starts(p, "ll") ? 2 : 1;
     } else if (wc_str_starts(p, ".*s")) {
-        most = (size_t)va_arg(a->list, int); /* a negative one is no bound */
+        most = (size_t)va_arg(a->list, int); /* a negative one is not a bound */
         p += 2;
     }
     if (*p == 'd') {

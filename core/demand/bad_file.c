@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bad-file: a file has the name of the library that was asked for, and is none that this process
+ * bad-file: a file has the name of the library that was requested, but not one that this process
  * can load. The loader says so, or passes it over without a word: another machine's, a link that
  * leads nowhere. What the file is was looked at when the request failed.
  */

@@ -19,7 +19,7 @@ static const char *format_numbers(struct wc_case *c, const struct wc_demand_reco
                      wc_version_to_number(built), wc_compatibility_number(built));
 }
 
-/* What the finding is about counts as it is told. */
+/* What the finding is about counts as it is reported. */
 static enum wc_fit fit_of(const struct wc_judgement *j, const struct wc_demand *demand) {
     return demand == j->strongest
                ? j->fit
@@ -51,7 +51,7 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
         if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
             wc_version_of(r->built).patch >= 0)
             wc_case_fact(c, WC_FACT_NUMBERS, format_numbers(c, r, runtime.low), rule);
-        /* A range in metadata is no rule's business; what was built with, or pinned, is. */
+        /* No rule judges a range in metadata; what was built with, or pinned, is. */
         if (known != WC_RULE_NONE && !j->by_pin_alone &&
             (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))
             wc_case_fact(c, WC_FACT_CHECK,
@@ -187,9 +187,9 @@ static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
     }
 }
 
-/* ---- a single release, by a package whose check nobody knows ---- */
+/* ---- a single release, by a package whose check is not known ---- */
 
-/* The release that came in is another one, of which NVIDIA promises that it works. */
+/* Another release was loaded, of which NVIDIA promises that it works. */
 static bool unmet_pin(const struct wc_stack *s, const struct wc_use *use,
                       const struct wc_demand *demand, struct wc_judgement *out) {
     struct wc_version pin;
@@ -226,7 +226,7 @@ static void emit_unmet_pins(struct wc_diagnosis *d, enum wc_fit fit) {
             }
 }
 
-/* ---- an older file than the header beside it ---- */
+/* ---- an older file than the header next to it ---- */
 
 static bool is_older_than_header(const struct wc_object *library, struct wc_range is) {
     return library->r.header_version && wc_version_known(is.high) &&
@@ -238,8 +238,9 @@ static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) 
            wc_fit_of_release(s, use->host, use->library) == WC_FIT_UNKNOWN;
 }
 
-/* A newer one was laid over an older, and the name still leads to that: what was compiled there is
- * refused, or refuses, and nothing else says so. Who was linked with it was compiled there. */
+/* A newer one was laid over an older, and the name still points to that: what was compiled there is
+ * refused, or refuses, and nothing else says so. A host that was linked with it was compiled there.
+ */
 static void emit_older_than_header(struct wc_diagnosis *d) {
     const struct wc_use *use;
 

@@ -18,7 +18,7 @@ void wc_fill_columns(const struct wc_stack *s);
 /* Fills out; all memory comes from scratch (64 KiB suffice for a usual stack). The same stack
  * always gives the same findings in the same order. */
 void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
-/* The same of the LIVE rows alone: what must be said before a call is forwarded. */
+/* The same of only the LIVE rows: what must be said before a call is forwarded. */
 void wc_diagnose_live(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
 /* May that record have changed the live ones? Not a request, and not a call that begins or went
  * well. */

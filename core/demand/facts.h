@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a finding's facts are about. Their words are for people, JSON and logs; whoever goes on with
- * a finding asks for a role.
+ * What a finding's facts are about. Their words are for people, JSON and logs; code that goes on
+ * with a finding asks for a role.
  */
 #pragma once
 

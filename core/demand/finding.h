@@ -18,7 +18,7 @@ struct wc_diagnosis;
 
 #define WC_CASE_FACTS 40
 
-/* Was what is reported felt? With the severity of its row this decides
+/* Did the reported fault have an effect? With the severity of its row this decides
  * (core/demand/shared/case.c).
  */
 enum wc_effect {
@@ -37,7 +37,7 @@ struct wc_case {
     int64_t more; /* facts that found no place */
     bool lost;    /* memory ended */
     enum wc_effect effect;
-    bool on_disk; /* it holds of files alone, whatever runs */
+    bool on_disk; /* it concerns only files, whatever runs */
 };
 
 struct wc_use { /* a host's calls of cuDNN end in this library */
@@ -90,12 +90,12 @@ enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d);
 
 /* ---- versions ---- */
 
-/* The release of a CUDA dependency; NULL: nothing tells. */
+/* The release of a CUDA dependency; NULL: not known. */
 const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o);
 
 void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime);
 
-/* ---- who belongs to whom ---- */
+/* ---- which library belongs to which ---- */
 
 void wc_find_uses(struct wc_diagnosis *d);
 
@@ -113,7 +113,7 @@ struct wc_judgement { /* a use that a demand of the host refuses */
     bool by_symbols_alone;   /* nothing else fails */
     bool by_pin_alone;       /* no rule refuses it: a package requires another one by name */
     bool own_would_fit;      /* the facade's own version is accepted; what it runs with is not */
-    bool reported_elsewhere; /* another host with the same demand tells it */
+    bool reported_elsewhere; /* another host with the same demand reports it */
     int64_t weight;          /* functions that the host uses */
 };
 void wc_judge_all(struct wc_diagnosis *d);
@@ -123,7 +123,7 @@ void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_d
 
 /* ---- facts that several findings give ---- */
 
-/* Path, version, installation, who asked for it and by which rule it was found, under `role`; of a
+/* Path, version, installation, the requester and by which rule it was found, under `role`; of a
  * facade also what else stands where the loader looks. */
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o);
 void wc_case_asker(struct wc_case *c, const struct wc_object *o);
@@ -135,9 +135,9 @@ void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_fil
 
 /* What the object that never searched would have found; f NULL: nothing. */
 void wc_case_own_search(struct wc_case *c, const struct wc_searched *f);
-/* Each directory that was looked into, and what stands there; f NULL: nothing. */
+/* Each directory that was looked into, and what is there; f NULL: nothing. */
 void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
-/* That LD_LIBRARY_PATH was set behind the start, where it would have led to the library. */
+/* That LD_LIBRARY_PATH was set after the start, where it would have pointed to the library. */
 void wc_case_later(struct wc_case *c, const struct wc_searched *f);
 
 /* ---- the loader's words ---- */

@@ -23,7 +23,7 @@ static bool begins_with(const char *path, const char *prefix, size_t n) {
            (path[n] == '/' || !wc_of_path(path[n]));
 }
 
-/* What is to be done is said in full, the rest may be shortened. */
+/* What is to be done is printed in full, the rest may be shortened. */
 static bool may_shorten(const struct wc_finding_row *row) {
     return row->chosen && row->rank != RANK_FIX;
 }

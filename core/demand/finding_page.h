@@ -51,4 +51,4 @@ size_t wc_page_put_lines(struct wc_text *out, const char *s, size_t column, size
                          size_t most, bool command);
 /* Lines that a value fills that begins in that column. */
 size_t wc_page_lines(const char *value, size_t column, bool command);
-bool wc_of_path(char c); /* may it stand in a path? */
+bool wc_of_path(char c); /* may it are in a path? */

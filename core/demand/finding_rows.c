@@ -15,7 +15,7 @@ enum {
 
 enum how {
     PLAIN,
-    LIBRARY, /* version and installation behind it belong to it */
+    LIBRARY, /* version and installation after it belong to it */
     SOURCED, /* with its source */
     DEMAND,  /* the same, without "requires", with what it was built with */
     ONCE,    /* the first of them says what all do */
@@ -59,7 +59,7 @@ static bool holds(const char *text, const char *word) {
     return false;
 }
 
-/* By the title or another row; a host's path by who asked. */
+/* By the title or another row; a host's path by the requester. */
 static bool is_told(const struct wc_finding_page *page, enum rank rank, const char *value) {
     bool told = holds(page->title, value);
 
@@ -95,7 +95,7 @@ static bool in_no_package(const struct wc_stack *s, int64_t object) {
     return o && !o->r.installation && o->r.installation_kind == WC_installation_kind_DIRECTORY;
 }
 
-/* A file, with the facts behind it that are about it: "PATH  9.1.0, nvidia-cudnn-cu12 9.1.0.70". */
+/* A file, with the facts after it that are about it: "PATH  9.1.0, nvidia-cudnn-cu12 9.1.0.70". */
 static const char *format_library(struct wc_finding_page *page, const struct wc_finding_record *f,
                                   const struct wc_stack *s, size_t *i) {
     const char *value = f->facts.p[*i].value, *path = value ? value : "not known", *real = NULL,
@@ -217,7 +217,7 @@ static const char *rule_of(struct wc_finding_page *page, const struct wc_stack *
 #define PARTS 16
 
 /* "facade 9.1.0, DT_RPATH of host; graph, ops 9.1.0, DT_RUNPATH of libcudnn.so.9": those with one
- * version and rule together. Of a facade alone other rows have it. */
+ * version and rule together. For a lone facade, other rows have it. */
 static const char *format_loaded(struct wc_finding_page *page, const struct wc_stack *s,
                                  const struct wc_object *facade) {
     const char *list = "", *before = NULL;

@@ -5,7 +5,7 @@
 
 enum {
     INDENT = 2,
-    BRIEF = 8, /* lines, below which there is a finding alone */
+    BRIEF = 8, /* lines, below which only the finding is printed */
     FIRST = 4, /* lines, in which a fix begins */
     TITLE_LINES = 2,
     TAIL_LINES = 2,
@@ -65,7 +65,7 @@ static void put_value(struct wc_finding_page *page, const char *text, size_t col
 
 /* ---- what has room ---- */
 
-/* A row's value stands behind its key. */
+/* A row's value stands after its key. */
 static size_t column_of(const char *key) {
     size_t column = INDENT + wc_columns(key) + 1;
 

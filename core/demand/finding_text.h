@@ -24,7 +24,7 @@
 #define WC_FINDING_COLUMNS 100
 
 struct wc_finding_page;
-/* What is printed along with a finding; all zeroes: the finding alone. */
+/* What is printed along with a finding; all zeroes: only the finding. */
 struct wc_finding_view {
     const char *before; /* the title, on its line: "whichcudnn: " */
     /* Puts rows before those of the facts: what repairs it, which is not for this folder to know.
@@ -55,7 +55,7 @@ struct wc_finding_row {
 struct wc_finding_page {
     struct wc_finding_row row[WC_FINDING_ROWS];
     size_t rows;
-    const char *id, *title, *letter[WC_LEGEND_LETTERS]; /* what V and W stand for; NULL: nothing */
+    const char *id, *title, *letter[WC_LEGEND_LETTERS]; /* what V and W mean; NULL: nothing */
     struct wc_buffer_arena arena;
     struct wc_text out;
     char raw[1200], shown[1600]; /* one value */

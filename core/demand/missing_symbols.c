@@ -3,7 +3,7 @@
  * missing-symbols: functions that a host imports and its library does not have. Either the loader
  * left the slot without a target, or a slot is still lazy and the table of functions says that this
  * release has none of that name: the call will end the process. Or the loader refused the host for
- * a function, and told its name. Or the host looked one up, and ended badly behind that.
+ * a function, and named it. Or the host looked one up, and failed after that.
  */
 #include "words.h"
 
@@ -13,7 +13,7 @@ struct search {
     struct wc_case *c;
     const struct wc_object *host, *library;
     struct wc_range own;
-    size_t undefined, expected; /* seen missing; missing by the table alone */
+    size_t undefined, expected; /* seen missing; missing only by the table */
     const char *first;          /* the first name found */
 };
 
@@ -73,7 +73,7 @@ static void in_binding(struct search *s, const struct wc_binding_record *b) {
 }
 
 /* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. Of
- * those that slots lead to not all are named. */
+ * those that slots point to not all are named. */
 static bool bound(const struct search *s, const char *function) {
     return WC_ANY(b, s->c->d->s->bindings,
                   wc_is_binding_of(b, s->host) &&
@@ -115,7 +115,7 @@ static void emit(struct search *s) {
     c->r.object = s->library->r.object;
     c->r.predicted = s->undefined == 0;
     if (c->r.predicted && (stack->has_outcome || stack->command_ended) && !wc_ended_badly(stack))
-        c->effect = WC_EFFECT_DOUBTED; /* nobody has called it */
+        c->effect = WC_EFFECT_DOUBTED; /* it was never called */
     c->r.explained_by = wc_found_before(c->d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
     wc_case_library(c, WC_FACT_LIBRARY, s->library);
@@ -123,7 +123,7 @@ static void emit(struct search *s) {
     wc_case_end(c);
 }
 
-/* ---- hosts that did not come in ---- */
+/* ---- hosts that were not loaded ---- */
 
 static const struct wc_object *only_facade(const struct wc_stack *s) {
     const struct wc_object *facade = wc_first_facade(s);
@@ -168,10 +168,10 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_end(c);
 }
 
-/* ---- looked up in vain ---- */
+/* ---- looked up without success ---- */
 
 /* Hosts look up what may be there. The last lookup, behind which nothing of cuDNN was used any more
- * and the process ended badly, was a need. Where it ended well and had nothing done by cuDNN, the
+ * and the process failed, was a need. Where it ended well and had nothing done by cuDNN, the
  * host may do without all of it. */
 static bool is_last_lookup(const struct wc_stack *s, const struct wc_failure *f) {
     return !wc_is_load(f) && f->r.function && !wc_asked_by_cudnn(s, f) &&
@@ -187,7 +187,7 @@ static const struct wc_object *library_of_lookup(const struct wc_stack *s,
     return named ? named : only_facade(s);
 }
 
-/* The file that lacks a function of cuDNN, by the loader's words before a bad end, if it is of that
+/* The file that lacks a function of cuDNN, by the loader's words before a failure, if it is of that
  * kind. NULL: it is not, or the loader does not say. */
 static const char *lacking_file(const struct wc_stack *s, const struct wc_failure *f,
                                 enum wc_name_kind kind) {
@@ -246,7 +246,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
                            .host = use->host,
                            .library = use->library,
                            .own = wc_own_range(use->library)};
-        if (use->host == last) /* its first library tells */
+        if (use->host == last) /* its first library shows */
             continue;
         last = use->host;
         look(&s);
@@ -258,5 +258,5 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             emit_refused(d, f);
     WC_EACH(f, d->s->failures)
         if (is_last_lookup(d->s, f) && check_lookup(d, f))
-            return; /* it may have looked up all that it wants before it looked at one */
+            return; /* it may have looked up all that it requires before it looked at one */
 }

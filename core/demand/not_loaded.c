@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library-not-found, dependency-missing: a library that was asked for did not come in. Frameworks
- * try several names and copies; a miss before the one that worked is no finding.
+ * library-not-found, dependency-missing: a library that was requested was not loaded. Frameworks
+ * try several names and copies; a miss before the name that worked is not a finding.
  */
 #include "core/knowledge/programs.h"
 #include "words.h"
@@ -13,7 +13,7 @@ static const char *missing_of(const struct wc_failure *f) {
 }
 
 /* A library of cuDNN was not loaded. A host may ask for parts by itself, many of which are
- * optional: it needs them where no facade is loaded, or where the process ended badly. */
+ * optional: it needs them where no facade is loaded, or where the process failed. */
 static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *f) {
     const char *missing = missing_of(f);
     struct wc_name n = wc_name_read(missing);
@@ -37,7 +37,7 @@ static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
 }
 
 /* The process went on and failed with another request, or by a process that it started; or it was a
- * worker, and the process that started it went on without. A host of CUDA goes on inside its
+ * worker, and the process that started it continued without. A host of CUDA goes on inside its
  * worker, and may have lost the GPU there. */
 static bool was_survived(const struct wc_stack *s, const struct wc_failure *f) {
     if (s->is_kept && !f->needs &&
@@ -96,7 +96,7 @@ static void major_of_part_fact(struct wc_case *c, const char *name, const struct
 }
 
 /* A process had another facade: of the same caller, which tries several majors, or of anybody where
- * one that opens for all asked (Python's ctypes), and cuDNN was used behind that. */
+ * one that opens for all asked (Python's ctypes), and cuDNN was used after that. */
 static bool has_another(const struct wc_stack *s, const struct wc_failure *f) {
     bool for_all = f->fate == WC_FATE_WENT_ON && wc_program_is(f->r.caller, WC_PROGRAM_LIBRARY);
 
@@ -195,7 +195,7 @@ static bool is_printed(const struct wc_stack *s, const char *missing) {
     return WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, missing));
 }
 
-/* It came to a bad end with it, the last thing that anybody asked for. For what is NVIDIA's many
+/* It came to a failure with it, the last thing that any object requested. For what is NVIDIA's many
  * only look whether it is there, and say nothing. */
 static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f,
                            const char *missing) {

@@ -2,7 +2,7 @@
 /*
  * part-missing: cuDNN asked for a part by every name that it knows and got none. cuDNN 9 tries up
  * to four names in turn, the bare one last; before 9 there is one name. A few parts are optional:
- * their absence is told only when a call failed for want of a part.
+ * their absence is reported only when a call failed for lack of a part.
  */
 #include "words.h"
 
@@ -99,7 +99,7 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
                      "directory of the facade");
     }
     if (d->s->replayed && facade && wc_is_grafted(facade))
-        c->effect = WC_EFFECT_DOUBTED; /* nothing has asked for a part yet; it was grafted alone */
+        c->effect = WC_EFFECT_DOUBTED; /* no part was requested yet; only the facade was grafted */
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-incomplete", NULL);
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part)) {

@@ -11,8 +11,8 @@ struct set {
     size_t agree, differ;            /* parts against the facade */
     const struct wc_object *other;   /* the first part that differs from the facade */
     const struct wc_object *foreign; /* the first part of another installation */
-    /* Two parts differ if and only if these two do: the one that must be newest, the one that must
-     * be oldest. */
+    /* Two parts differ if and only if these two do: the part that must be newest, the part that
+     * must be oldest. */
     const struct wc_object *newest, *oldest;
     struct wc_range newest_range, oldest_range;
 };
@@ -29,8 +29,8 @@ static bool is_as_installed(const struct wc_stack *s, const struct wc_object *o)
                               wc_str_same(wc_base_name(*file), wc_base_name(path))));
 }
 
-/* In one directory a package's claim about one file says nothing against another file: whoever
- * replaced some of them left the metadata as it was. But its list may tell which ones those are.
+/* In one directory a package's claim about one file says nothing about another file: whatever
+ * replaced some of them left the metadata as it was. But its list may show which ones those are.
  * Across installations the claim is all there is. */
 static struct wc_range range_beside(const struct wc_stack *s, const struct wc_object *o,
                                     const struct wc_object *other) {
@@ -99,7 +99,7 @@ static void matrix(struct wc_case *c, const struct set *set) {
     }
 }
 
-/* A part that was not loaded because it wants what another one, of another release, lacks. */
+/* A part that was not loaded because it requires what another one, of another release, lacks. */
 static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
                        const struct wc_failure *f) {
     struct wc_name n = wc_name_read(f->r.name);
@@ -108,7 +108,7 @@ static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
            !WC_ANY(o, s->objects, wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part));
 }
 
-/* What the parts say of each other when they did not fit: a part that the loader refused, a
+/* What the parts report about each other when they did not fit: a part that the loader refused, a
  * lookup that failed inside cuDNN. */
 static void lookups(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;
@@ -129,7 +129,7 @@ static const char *format_part(struct wc_case *c, const struct wc_object *o) {
                      wc_format_own(c, o));
 }
 
-/* All known parts are of another version than the facade: it is the facade that stands alone. */
+/* All known parts are of another version than the facade: only the facade differs. */
 static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set set = set_of(d->s, facade);
     const char *answering = wc_answering_part(wc_major_of(facade));
@@ -155,7 +155,7 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     wc_case_end(c);
 }
 
-/* A part with nothing inside that tells its release: another may have been put in its place. */
+/* A part with nothing inside that shows its release: another may have been put in its place. */
 static bool is_by_name_alone(const struct wc_stack *s, const struct wc_object *o,
                              const struct wc_object *facade) {
     return wc_in_set(s, o, facade) && (o->r.version_source == WC_version_source_FILE_NAME ||

@@ -45,10 +45,10 @@ bool wc_lies_in(const char *path, const char *directory, size_t length);
 /* The same of that directory or one below it. */
 bool wc_is_below(const char *path, const char *directory, size_t length);
 bool wc_same_file(const struct wc_object *a, const struct wc_object *b);
-/* Two names of one library that has to do with cuDNN; and of one major, as far as both tell one? */
+/* Two names of one library that has to do with cuDNN; and of one major, as far as both have one? */
 bool wc_same_library(const char *a, const char *b, bool and_major);
 bool wc_kind_is_ours(enum wc_name_kind kind); /* of cuDNN, or a CUDA dependency of it */
-/* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
+/* From version, bounds, SONAME or node, whichever is known; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
 /* Was o, or what asked for it and so on, asked for by that object? */
 bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,
@@ -85,9 +85,10 @@ static inline bool wc_is_function_of_cudnn(const char *name) {
 /* Somehow: by now it makes no use of anything any more. */
 bool wc_has_ended(const struct wc_stack *s);
 /* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on
- * without, or say so by a status that nobody saw. by_version: and it has asked for the version. */
+ * without, or say so by a status that was not seen. by_version: and it has asked for the version.
+ */
 bool wc_turned_away(const struct wc_stack *s, bool by_version);
-/* Did a call of cuDNN, or any, fail, and not for want of a driver or a GPU? */
+/* Did a call of cuDNN, or any, fail, and not for lack of a driver or a GPU? */
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
 bool wc_a_call_failed(const struct wc_stack *s);
 /* Has CUDA_VISIBLE_DEVICES no GPU in it? */
@@ -110,7 +111,7 @@ bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
 
 struct wc_range {                     /* the least and the greatest version that a library can be */
     struct wc_version low, high;      /* all fields filled up; NONE: nothing is known */
-    struct wc_version floor, ceiling; /* as they were told, for sentences */
+    struct wc_version floor, ceiling; /* as they were reported, for sentences */
     bool exact;
     const char *source; /* of what is known */
 };
@@ -124,14 +125,14 @@ struct wc_range wc_seen_range(const struct wc_object *o);
 /* Can both be one release? True where too little is known. */
 bool wc_ranges_meet(struct wc_range a, struct wc_range b);
 
-struct wc_runtime { /* what cudnnGetVersion says, or would say, to who calls a library */
+struct wc_runtime { /* what cudnnGetVersion says, or would say, to the caller of a library */
     struct wc_range range;
     const struct wc_object *decided_by; /* NULL: the call itself */
     bool predicted;                     /* the deciding part is not loaded yet */
 };
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library);
 
-/* ---- who belongs to whom ---- */
+/* ---- which library belongs to which ---- */
 
 bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
                const struct wc_object *facade);
@@ -146,11 +147,12 @@ struct wc_cuda {    /* what says which CUDA major a library is made for */
     const char *source;
     const struct wc_object *of; /* the library of the set that says so */
 };
-/* What a facade and its parts are made for, by their own words before those of a package. */
+/* What a facade and its parts are made for, by their own files before those of a package. */
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
 /* What a host is made for: it names its own CUDA dependencies, or its package says so. */
 struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host);
-/* The CUDA major that a mapped CUDA dependency's name tells; -1: it is none, or tells none. */
+/* The CUDA major that a mapped CUDA dependency's name contains; -1: another library, or no number.
+ */
 int32_t wc_cuda_of(const struct wc_object *o);
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; -1: none */
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
@@ -176,7 +178,7 @@ enum wc_rule wc_rule_for(const struct wc_demand_record *r); /* NVIDIA's if it na
 bool wc_is_demand_of(const struct wc_demand_record *r, const char *file);
 const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
                                             enum wc_demand_kind kind);
-/* The major that a demand of kind SYMBOL_VERSION or NEEDED wants; -1: none. */
+/* The major that a demand of kind SYMBOL_VERSION or NEEDED requires; -1: none. */
 int32_t wc_major_wanted(const struct wc_demand_record *r);
 bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */
 
@@ -205,7 +207,7 @@ const char *wc_format_releases(struct wc_arena *memory, struct wc_version low,
 
 /* ---- facts that several findings give ---- */
 
-/* The same file as an object, for what asks objects alone; f NULL: known by its path alone. */
+/* The same file as an object, for code that asks objects; f NULL: only its path is known. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
 
 /* ---- the loader's search, replayed ---- */
@@ -214,22 +216,22 @@ struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *p
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
 /* Where the loader looked for what it did not find; NULL: not known. */
 const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f);
-/* The one that host would have led to another file than the library that was there; NULL: none. */
+/* The host whose search would give another file than the library that was there; NULL: none. */
 const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
                                            const struct wc_object *library);
-/* A library that would load: that with the path, or (NULL) the first behind the one taken. Of no
+/* A library that would load: that with the path, or (NULL) the first after the one taken. Of no
  * search there is none. */
 const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
                                            const char *path);
-/* What it would have led to with LD_LIBRARY_PATH as the process has set it since; NULL: that is
+/* What it would have pointed to with LD_LIBRARY_PATH as the process has set it since; NULL: that is
  * not known, or the same. */
 const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f);
 
 /* ---- the loader's words ---- */
 
-/* Does a library of cuDNN want what another one, of another release, does not have? */
+/* Does a library of cuDNN require what another one, of another release, does not have? */
 bool wc_is_torn_cudnn(const struct wc_failure *f);
-/* A sound file of the library of this name that was looked at for that request: the one that the
+/* A sound file of the library of this name that was looked at for that request: the file that the
  * loader found, where it found one. NULL: none. */
 const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
                                           const char *name);

@@ -39,7 +39,7 @@ const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_recor
 
 /* ---- facts that several findings give ---- */
 
-/* Whom people know by name: "jaxlib 0.10.2", which has that host; else its framework, else the
+/* The name that people know: "jaxlib 0.10.2", which has that host; else its framework, else the
  * file; of libraries of cuDNN and CUDA the file. */
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o);
 /* Of a file that asks: the script, where it is what scripts ask by. */

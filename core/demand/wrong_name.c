@@ -2,7 +2,7 @@
 /*
  * wrong-name: the name of a file says one library, what it is (its SONAME) another. Either it was
  * loaded under a name that is not its own, as through a forged link, or it was not found for it:
- * the right one lies where the loader looked, under another name.
+ * the right one is where the loader looked, under another name.
  */
 #include "words.h"
 
@@ -61,7 +61,7 @@ static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 /* ---- not found for its name ---- */
 
-/* A cache has what is no link under its SONAME alone, whatever lies there. */
+/* A cache lists a file that is not a link only by its SONAME, whatever is there. */
 static void other_name_fact(struct wc_case *c, const struct wc_file_record *file,
                             const char *asked) {
     char path[600];
@@ -94,8 +94,8 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
                            who, asked, wc_format_name(c, file->path));
     if (!driver || !wc_is_cudnn(by))
         wc_case_about(c, by);
-    /* Others may ask whether there is a GPU, and go on without; or, as cuSPARSELt does, for a
-     * compiler that they may never need, and then nobody asked the loader why there is none. */
+    /* Others may ask whether there is a GPU, and continue without; or, as cuSPARSELt does, for a
+     * compiler that they may never need, and then the loader was not asked why there is none. */
     if (driver && of_others)
         c->effect = WC_EFFECT_DOUBTED;
     else if (wc_name_kind_of(asked) == WC_NAME_CUDA_DEPENDENCY && of_others && !f->r.text)

@@ -8,7 +8,7 @@
 
 /*
  * glibc adds the load bias to some entries in place (elf/get-dynamic-info.h) and leaves the others,
- * and whole dynamic sections that are read-only such as the vdso's. Where a program lies low and is
+ * and whole dynamic sections that are read-only such as the vdso's. Where a program is low and is
  * large (under valgrind), both readings of an entry can lie in it.
  */
 static uint64_t relocated(const struct wc_elf_image *e, uint64_t address) {
@@ -94,7 +94,8 @@ static void open_all_relocs(struct wc_elf_image *e, const struct raw *raw) {
         e->relocs = (const unsigned char *)e->relocs + relative * sizeof(Elf64_Rela);
 }
 
-/* Reads entry i. whole: all entries, if they are readable at once; NULL: each is fetched alone. */
+/* Reads entry i. whole: all entries, if they are readable at once; NULL: each is fetched
+ * separately. */
 static bool read_entry(const struct wc_elf_image *e, const unsigned char *whole, size_t i,
                        Elf64_Dyn *out) {
     const void *p =

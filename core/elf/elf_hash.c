@@ -76,7 +76,7 @@ void wc_elf_count_symbols(struct wc_elf_image *e) {
     uint32_t first = gnu ? h.first : 0;
     if (gnu) {
         /* With nothing to find, gold, lld and mold give the table's end as the first symbol, ld.bfd
-         * gives 1: the table's room tells then. */
+         * gives 1: the table's room decides then. */
         count = gnu_symbol_count(e, &h);
         if (!count)
             first = (uint32_t)(count = first > 1 ? first : most);

@@ -55,7 +55,7 @@ uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n, unsigned
     return i;
 }
 
-/* Index of n bytes in p[0..size), size if they are not there. */
+/* Index of n bytes in p[0..size), size if they do not exist. */
 static uint64_t find_in(const unsigned char *p, uint64_t size, const char *bytes, size_t n) {
     const unsigned char first = (unsigned char)bytes[0];
     for (uint64_t i = 0; n <= size && (i = wc_elf_skip_to(p, i, size, first)) <= size - n; i++)

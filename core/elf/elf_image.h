@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bounds-checked view of one ELF object, either as the loader mapped it or as it lies in a file.
+ * A bounds-checked view of one ELF object, either as the loader mapped it or as it is in a file.
  * Nothing is trusted: every access is checked against the mapped segments (memory) or the bytes
  * given (file). 64-bit little-endian objects only; others are refused with a reason.
  */
@@ -56,7 +56,7 @@ struct wc_elf_image {
     /* Tables, each cut to the part that is inside one segment; NULL or 0: absent. */
     const void *symbol_table;
     const char *string_table;         /* strsz bytes, the last of them NUL */
-    const void *jump_relocs, *relocs; /* relocs: behind the DT_RELACOUNT relative ones */
+    const void *jump_relocs, *relocs; /* relocs: after the DT_RELACOUNT relative ones */
     size_t jump_reloc_count, reloc_count;
     size_t dynamic_entries; /* before DT_NULL */
 
@@ -109,7 +109,7 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
  * DT_GNU_HASH puts definitions last, but bfd puts among them imports of a program whose address is
  * taken. */
 uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
-/* The name alone, which is cheap. NULL: damaged. */
+/* Only the name, which is cheap. NULL: damaged. */
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
 /* A defined symbol by name through DT_GNU_HASH, else DT_HASH, else a walk. Default versions win. */
 bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name, struct wc_elf_symbol *out);
@@ -136,6 +136,6 @@ struct wc_elf_reloc {
 bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc *out);
 
 /* Searches segments that are not writable for n bytes: at most `limit` bytes from address *at on (0
- * at first). Returns the address found and puts *at behind its first byte; 0: not found. */
+ * at first). Returns the address found and puts *at after its first byte; 0: not found. */
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Internals of the ELF reader: for core/elf/elf_*.c and core/names/version_code.c alone.
+ * Internals of the ELF reader: for core/elf/elf_*.c and core/names/version_code.c only.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ WC_LAX(uint64_t);
 /* Longer than any chain of a real object: bounds the work on a damaged one. */
 #define WC_ELF_LONGEST_CHAIN 4096
 
-/* Readable bytes from a link-time address to the end of its segment; 0: it lies in none. */
+/* Readable bytes from a link-time address to the end of its segment; 0: it is in none. */
 uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr);
 /* The bytes at an address that wc_elf_room found in a segment. wc_elf_fetched() has to come before
  * they are read. */

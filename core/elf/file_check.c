@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a file is no library, or none for this process (file_check.h). */
+/* Why a file is not a library, or not one for this process (file_check.h). */
 #include "file_check.h"
 
 #include <elf.h>
@@ -10,7 +10,7 @@
 
 enum { BEGINNING = 1024, SEGMENTS_MOST = 128, PAGE = 4096 };
 
-/* First bytes of files that are found in place of a library. A longer row stands before the rows
+/* First bytes of files that are found in place of a library. A longer row is before the rows
  * that it begins with. */
 static const struct {
     const char *bytes, *what;
@@ -68,7 +68,7 @@ static bool read_at(const struct checked *l, uint64_t offset, void *to, size_t s
     return l->files->read(l->files->ctx, l->path, offset, to, size, &n) && n == size;
 }
 
-/* ---- what is no ELF file ---- */
+/* ---- not an ELF file ---- */
 
 static bool begins_with(const struct checked *l, const char *bytes) {
     size_t n = wc_str_length(bytes);
@@ -240,7 +240,7 @@ static void look_at_elf(struct checked *l) {
         look_at_library(l);
 }
 
-/* ---- what is no file, or none that can be read ---- */
+/* ---- not a file, or not readable ---- */
 
 struct entry {
     const char *name;

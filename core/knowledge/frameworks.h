@@ -10,7 +10,7 @@
 struct wc_framework_file {
     const char *folder; /* of the package */
     const char *by;   /* the folder of another package, which opens it; NULL: the package itself */
-    const char *file; /* '*' and {,} as in a shell; a name alone is for the loader to find */
+    const char *file; /* '*' and {,} as in a shell; a bare name is for the loader to find */
     unsigned how;     /* wc_framework_how */
 };
 enum wc_framework_how {
@@ -29,7 +29,7 @@ struct wc_framework {
     /* ---- its packages ---- */
     const char *const *distributions; /* on PyPI, normalised; '*' at the end: whatever begins so */
     const char *const *conda;         /* how the names of conda's records begin */
-    /* The lowest version that its metadata require is the one that it was compiled with. */
+    /* The lowest version that its metadata require is that of its compilation. */
     bool floor_is_built;
     /* Distributions whose requirement is in the metadata of another one. */
     const struct wc_framework_related { const char *distribution, *other; } * related;
@@ -46,7 +46,7 @@ struct wc_framework {
          * that requires no cuDNN was built with the one there. */
         bool by_soname;
     } * copies;
-    /* Files with the version that it was built with: the first number behind the marker on its
+    /* Files with the version that it was built with: the first number after the marker on its
      * line. Marker NULL: the header that it was compiled with. */
     const struct wc_framework_version_file { const char *path, *marker; } * version_files;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader_words.h"
 
-/* glibc's words behind the name of a file that it refuses because of the file's contents
+/* glibc's words after the name of a file that it refuses because of the file's contents
  * (elf/dl-load.c, elf/dl-open.c). */
 static const char *const refusals[] = {
     ": file too short",
@@ -28,7 +28,7 @@ static const char *const refusals[] = {
     ": ELF load command address/offset not page-aligned",
 };
 
-/* Its words where the system refused something. A longer row stands before the rows that it begins
+/* Its words where the system refused something. A longer row is before the rows that it begins
  * with. */
 static const struct {
     const char *words;

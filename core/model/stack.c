@@ -302,7 +302,7 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     if (!entry)
         return false;
     list->n += !old;
-    /* Why a request failed may be told long after it. */
+    /* Why a request failed may be reported long after it. */
     if (!old || r->kind != WC_KIND_failure || copy.u.failure.request == WC_NULL ||
         ((struct wc_failure *)entry)->r.request != copy.u.failure.request)
         *(struct head *)entry = (struct head){r->seq, r->tid, r->time};

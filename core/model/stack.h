@@ -28,7 +28,7 @@ enum wc_reason {
     WC_REASON_WRONG_NAME,     /* the right library has another name, or the name another library */
     WC_REASON_PART_REFUSED,   /* a part requires a symbol that another cuDNN library lacks */
     WC_REASON_SYMBOL_VERSION, /* linked with another release of what it found */
-    WC_REASON_SYMBOL,         /* a host imports a function of cuDNN that is not there */
+    WC_REASON_SYMBOL,         /* a host imports a function of cuDNN that does not exist */
     WC_REASON_NEEDS,          /* the file is there, another library that it needs is not */
     WC_REASON_NOT_FOUND
 };
@@ -104,7 +104,7 @@ struct wc_stack {
     struct wc_outcome_record outcome;
     bool has_process, has_machine, has_summary, has_outcome;
     /* The end of the command that the process belongs to. Only its parent knows how the process
-     * itself ended. command_signal: the one that a parent reports by its exit status; 0: none.
+     * itself ended. command_signal: the signal that a parent reports by its exit status; 0: none.
      * is_kept: it is a worker; who started it learned of its end, and ended well. */
     bool command_ended, command_failed, is_kept; /* ended: how may be unknown */
     int64_t command_signal;
@@ -136,7 +136,7 @@ static inline const char *wc_missing_of(const struct wc_failure *f) {
     return f->needs ? f->needs : f->r.name;
 }
 
-/* Was no file found? By the loader's message, or because the host did not call dlerror. */
+/* Was the file not found? By the loader's message, or because the host did not call dlerror. */
 static inline bool wc_was_not_found(const struct wc_failure *f) {
     return f->said.what == WC_SAID_NOTHING || f->said.what == WC_SAID_NOT_FOUND;
 }

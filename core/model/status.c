@@ -5,9 +5,9 @@
 /*
  * 8 is read from 8.9.2's cudnn_ops_infer_v8.h, 9 from 9.1.0's and 9.28.0's cudnn_graph_v9.h; the
  * majors before 8 have the same values, fewer of them. Deprecated second names of 9
- * (VERSION_MISMATCH for SUBLIBRARY_VERSION_MISMATCH and the like) are left out: one value, one
- * name. NOT_SUPPORTED and its kin are answers: a host that tries one algorithm after the other gets
- * many of them on a sound stack.
+ * (VERSION_MISMATCH for SUBLIBRARY_VERSION_MISMATCH and similar) are left out: one value, one
+ * name. NOT_SUPPORTED and similar statuses are answers: a host that tries one algorithm after the
+ * other gets many of them on a sound stack.
  */
 static const struct status {
     int8_t first, last; /* majors; 99: still there */

@@ -47,7 +47,7 @@ const char *wc_rule_explanation(enum wc_rule rule) {
 /* ---- which rule ---- */
 
 /* An open end holds for an unknown version, too. A bound holds only if it holds for every version
- * that v may stand for. */
+ * that v may mean. */
 static bool from_on(const char *from, struct wc_version v) {
     return !*from || (wc_version_known(v) && wc_version_compare(v, wc_version_of(from)) >= 0);
 }

@@ -30,7 +30,7 @@ static bool word_at(const char *s, const char *word, enum end end) {
     return !*word && (end == PREFIX || !wc_is_alphanumeric(*s));
 }
 
-/* The text behind the first `part` of a name; NULL: the name does not contain it. */
+/* The text after the first `part` of a name; NULL: the name does not contain it. */
 static const char *text_behind(const char *name, const char *part) {
     for (; *name; name++) {
         size_t n = 0;

@@ -16,8 +16,7 @@ static bool is_hexadecimal(char c) {
     return wc_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-/* auditwheel puts "-" or "." and at least 8 hexadecimal digits behind the name of what it copies.
- */
+/* auditwheel puts "-" or "." and at least 8 hexadecimal digits after the name of what it copies. */
 static size_t without_hash(const char *stem, size_t n) {
     size_t digits = 0;
     while (digits < n && is_hexadecimal(stem[n - 1 - digits]))

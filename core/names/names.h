@@ -24,13 +24,12 @@ struct wc_name {
 struct wc_name wc_name_read(const char *name);
 enum wc_name_kind wc_name_kind_of(const char *name);
 /* A facade tries up to four names for each part, and most of them fail on a sound installation.
- * Only the name with the major alone (libcudnn_ops.so.9) counts. Is this name one of the others? */
+ * Only the name with only the major (libcudnn_ops.so.9) counts. Is this name one of the others? */
 bool wc_name_is_one_of_many(const char *name);
 /* A library of cuDNN itself, facade or part. */
 bool wc_kind_is_cudnn(enum wc_name_kind kind);
 bool wc_name_is_cudnn(const char *name);
-/* The CUDA major that a CUDA dependency's name tells: 12 in "libcublas.so.12"; -1: it tells none.
- */
+/* The CUDA major that a CUDA dependency's name contains: 12 in "libcublas.so.12"; -1: none. */
 int32_t wc_name_cuda(const char *name);
 /* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)
  */
@@ -39,5 +38,5 @@ bool wc_name_hints(const char *name);
 bool wc_name_hints_behind(const char *name, size_t n);
 /* Our own library, which contains names of cuDNN functions and uses none. */
 #define WC_OWN_NAME "libwhichcudnn.so"
-/* Could this name have brought an object with that path and SONAME? */
+/* Could this name have loaded an object with that path and SONAME? */
 bool wc_name_fits(const char *asked, const char *path, const char *soname);

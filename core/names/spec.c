@@ -13,7 +13,7 @@ static const struct {
     char sign[4];
     enum wc_spec_op op;
 } signs[] = {
-    /* A longer sign stands before the signs that it begins with. */
+    /* A longer sign is before the signs that it begins with. */
     {"===", WC_EQ}, {"==", WC_EQ}, {"!=", WC_NE}, {">=", WC_GE},
     {"<=", WC_LE},  {">", WC_GT},  {"<", WC_LT},  {"~=", WC_COMPATIBLE},
 };
@@ -100,7 +100,7 @@ bool wc_spec_read(const char *text, struct wc_spec *out) {
 
 /* ---- does a version satisfy them ---- */
 
-/* v stands for every version between low and high, compared in `width` fields. */
+/* v means every version between low and high, compared in `width` fields. */
 struct candidates {
     int32_t low[FIELDS], high[FIELDS];
     size_t width;

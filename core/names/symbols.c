@@ -71,7 +71,7 @@ static int32_t or_most(int32_t field) {
     return field < 0 ? INT32_MAX : field;
 }
 
-/* As ceilings 9.1 and 9 stand for all that begins with them. */
+/* As ceilings 9.1 and 9 mean all that begins with them. */
 static int compare_ceilings(struct wc_version a, struct wc_version b) {
     a.minor = or_most(a.minor);
     b.minor = or_most(b.minor);
@@ -115,7 +115,7 @@ void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx,
     if (!wc_version_known(r->floor))
         return; /* it exports no cuDNN function: what it lacks proves nothing */
     for (int f = 0; f < COUNT; f++) {
-        /* A function that it lacks, and that is no newer than the floor, was removed or is in
+        /* A function that it lacks, and that is not newer than the floor, was removed or is in
          * another part. So only newer functions bound it, and it has none of those. */
         if (is_later(f, r->floor))
             lower_ceiling(r, older_than(wc_function_first(f)));

@@ -7,7 +7,8 @@
 
 #include "core/base/base.h"
 
-/* -1 means unknown; a known field has all fields before it known. {-1,-1,-1,-1} is no version. */
+/* -1 means unknown; a known field has all fields before it known. {-1,-1,-1,-1} is not a version.
+ */
 struct wc_version {
     int32_t major, minor, patch, build;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds version numbers that stand in machine code as constants. For core/ alone.
+ * Finds version numbers that are in machine code as constants. For core/ only.
  */
 #pragma once
 

@@ -102,7 +102,7 @@ static bool consider(void *arg, const char *info) {
 static void prepare(struct candidates *c, const char *relative) {
     size_t n = component(relative), top = n;
     if (n > 5 && wc_mem_compare(relative + n - 5, ".libs", 5) == 0)
-        top -= 5; /* auditwheel's folder beside the package */
+        top -= 5; /* auditwheel's folder next to the package */
     c->relative = relative;
     wc_distribution_normalise(relative, relative[n] ? top : 0, c->top, sizeof c->top);
     c->sub[0] = 0;

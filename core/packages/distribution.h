@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Python distribution that owns a file. For core/ alone.
+ * The Python distribution that owns a file. For core/ only.
  */
 #pragma once
 
@@ -17,14 +17,14 @@ struct wc_distribution {
     bool changed; /* the file is not as long as RECORD says: something else was put there */
 };
 /*
- * By RECORD of the distributions whose names fit; without RECORD by the name alone. Of two that
+ * By RECORD of the distributions whose names fit; without RECORD only by the name. Of two that
  * both list the file the one whose size is right. False: none is known.
  */
 bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out);
 /* By the name of a dist-info. False: it is none. */
 bool wc_distribution_take(struct wc_distribution *out, const char *site, const char *info,
                           const char *relative);
-/* The site that a file lies in, by the directory's name or as the nearest one with distributions,
+/* The site that a file is in, by the directory's name or as the nearest one with distributions,
  * in r's memory; NULL: none. */
 const char *wc_distribution_site(struct wc_reading *r, const char *path);
 /* The distributions of a site whose normalised names ("jax_cuda12_plugin") fits() takes. How many,

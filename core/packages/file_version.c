@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The version of a file, source after source. Each was tried on the releases of PyPI from 8.5 to
- * 9.28, and on the 7.6.5 of a CuPy wheel. Nothing inside tells the version of an 8.x facade, of 8.x
- * adv_train on aarch64, of 9.x heuristic and ext, and of 9.x cnn on aarch64.
+ * 9.28, and on the 7.6.5 of a CuPy wheel. Nothing inside contains the version of an 8.x facade,
+ * of 8.x adv_train on aarch64, of 9.x heuristic and ext, and of 9.x cnn on aarch64.
  */
 #include "file_version.h"
 
@@ -84,7 +84,7 @@ static bool has_shape(const char *s, size_t n, const char *shape, uint64_t numbe
 }
 
 static struct wc_version build_text(const char *s, size_t n, int32_t major) {
-    /* # stands for major, minor, patch. The last two are texts of an assertion, whose factors are
+    /* # means major, minor, patch. The last two are texts of an assertion, whose factors are
      * CUDNN_VERSION's. */
     static const char *const shapes[] = {"_#_#_#_", " != (# * 10000 + # * 100 + #)",
                                          " != (# * 1000 + # * 100 + #)"};
@@ -148,7 +148,7 @@ struct wc_version wc_header_beside(struct wc_reading *r, const char *path) {
     size_t n = wc_dir_length(path);
     for (int i = 0; i < 4 && !wc_version_known(v); i++) {
         size_t mark = r->memory.used;
-        if (i % 2 == 0 && n > 1) /* beside the library's directory, and one further up */
+        if (i % 2 == 0 && n > 1) /* next to the library's directory, and one further up */
             n = wc_dir_above(path, n);
         const char *header = wc_reading_format(r, "%.*s%s", (int)n, path, headers[i % 2]);
         if (header)
@@ -196,8 +196,8 @@ static bool refutes(const struct wc_version_query *q, struct wc_version v) {
 /* The strongest first: what the file itself holds, then what stands around it. */
 static const struct {
     enum wc_version_source source;
-    /* Who says so: the file's own bytes; its name; another file, while this one may have been
-     * replaced since. What is said from outside is not believed where the file exports a function
+    /* What says so: the file's own bytes; its name; another file, while this one may have been
+     * replaced since. What comes from outside is not believed where the file exports a function
      * of a later release. */
     enum { INSIDE, NAME, BESIDE } where;
     struct wc_version (*read)(const struct wc_version_query *q);

@@ -17,11 +17,11 @@ struct wc_version_query {
     int32_t major;                    /* by its symbol version, SONAME or name; -1: unknown */
     bool facade;
 };
-/* The major that symbol version, SONAME and name tell; -1: none does. */
+/* The major that symbol version, SONAME and name contain; -1: none does. */
 int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path);
 /* The first source that knows major, minor and patch; NONE and UNKNOWN: none does. */
 struct wc_version wc_file_version(const struct wc_version_query *q, enum wc_version_source *source);
-/* Does another file say so, which may speak of one that was replaced since: a package, a header? */
+/* Does another file say so, which may describe one that was replaced since: a package, a header? */
 bool wc_version_is_claim(enum wc_version_source source);
 /* Which releases have and lack what a facade exports and does not. */
 struct wc_release_range wc_release_bounds(const struct wc_elf_image *facade);
@@ -29,5 +29,5 @@ struct wc_release_range wc_release_bounds(const struct wc_elf_image *facade);
 bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v);
 /* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */
 struct wc_version wc_header_version(struct wc_reading *r, const char *header);
-/* Of the first such header in the include directories beside a library's. */
+/* Of the first such header in the include directories next to a library's. */
 struct wc_version wc_header_beside(struct wc_reading *r, const char *path);

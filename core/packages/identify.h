@@ -12,13 +12,13 @@
 
 struct wc_identity {
     struct wc_version version, floor, ceiling;
-    struct wc_version header; /* of the header beside it, where that is another one; else NONE */
+    struct wc_version header; /* of the header next to it, where that is another one; else NONE */
     enum wc_version_source version_source;
     enum wc_installation_kind installation_kind;
     char installation[128]; /* "nvidia-cudnn-cu12", "cuda-13.0"; "" unknown */
     char installation_version[WC_VERSION_TEXT];
-    char installation_path[1024]; /* tells installations apart; "" unknown */
-    char mount[256]; /* mount point that brings the file in from elsewhere; "" none, or a wheel's */
+    char installation_path[1024]; /* identifies the installation; "" unknown */
+    char mount[256]; /* mount point that shows the file from elsewhere; "" none, or a wheel's */
 };
 
 /*
@@ -42,12 +42,12 @@ void wc_identify_header(const struct wc_files *files, const char *facade, void *
  * compared with its own list of files: what is missing, what another one put there, what is on no
  * list, as records. Only names and sizes of cuDNN's own libraries are looked at. Stack and scratch
  * as for wc_identify; 64 KiB of scratch hold what is usual. *dpkg_told: whether those of dpkg,
- * which has one list for all directories, were told before.
+ * which has one list for all directories, were reported before.
  */
 void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg_told,
                       void *scratch, size_t scratch_size, const struct wc_sink *to);
 /*
- * Another distribution beside the file's own that requires it, whatever extras were asked for:
+ * Another distribution next to the file's own that requires it, whatever extras were asked for:
  * "faster-whisper 1.1.1". False: none is seen.
  */
 bool wc_required_by(const struct wc_files *files, const char *path, const char *distribution,

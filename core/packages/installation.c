@@ -70,7 +70,7 @@ static struct wc_version stated(const struct wc_identity *id) {
 
 /* ---- a wheel, or a framework's own copy in one ---- */
 
-/* *changed: the file is not the one that the wheel installed. */
+/* *changed: the file is not what the wheel installed. */
 static bool in_wheel(struct wc_reading *r, const char *path, bool is_library,
                      struct wc_identity *out, bool *changed) {
     struct wc_distribution d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The installation that a file belongs to. For core/ alone.
+ * The installation that a file belongs to. For core/ only.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 
 /*
  * Fills the installation_* fields of out. *cudnn: the version of cuDNN that the package states,
- * NONE if it states none, or if the file is not the one that it installed.
+ * NONE if it states none, or if the file is not what it installed.
  */
 void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
                         struct wc_version *cudnn);
 
-/* The mount that a file lies in. */
+/* The mount that a file is in. */
 struct wc_mount {
     char point[256];
     bool bound;   /* it shows a file or a directory of elsewhere, not a whole file system */
@@ -28,8 +28,8 @@ bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
 
 /* The packages whose records fit (file names of conda-meta) in the nearest conda environment around
- * a path; owner: the one that lists it, which may be of an environment further up. How many, up to
- * most. Texts are in r's memory. */
+ * a path; owner: the distribution that lists it, which may be of an environment further up. How
+ * many, up to most. Texts are in r's memory. */
 struct wc_conda_package {
     const char *prefix; /* the environment */
     const char *record; /* prefix/conda-meta/name-version-build.json */

@@ -129,7 +129,7 @@ static void read_requirements(struct asking *a, const struct package *p, const c
 
 /* ---- files of the package, and its version ---- */
 
-/* The first number behind the marker, on its line. */
+/* The first number after the marker, on its line. */
 static struct wc_version version_behind(struct wc_reading *r, const char *path,
                                         const char *marker) {
     char line[NAME];
@@ -226,7 +226,7 @@ static bool version_within(const char *version, const char *from, const char *to
            wc_version_compare(v, wc_version_of(to)) < 0;
 }
 
-/* Does one of them tell more than a major? */
+/* Does one of them contain more than a major? */
 static bool tells_a_minor(const struct asking *a) {
     for (size_t i = 0; i < a->n; i++) {
         const struct wc_metadata_demand *d = &a->out[i];
@@ -246,7 +246,7 @@ static const char *behind_last(const char *text, const char *mark) {
 }
 
 /* The digits of "+cu118", "+cuda111", "-cu101mkl", ".post97": of which CUDA a wheel is. False: it
- * is no release of the framework's makers. */
+ * is not a release of the framework's makers. */
 static bool flavour_of(const char *name, const char *version, char out[8]) {
     const char *local = wc_str_find_char(version, '+'), *s = NULL;
     size_t n = 0;
@@ -264,7 +264,7 @@ static bool flavour_of(const char *name, const char *version, char out[8]) {
         s += 2;
     for (n = 0; s && n < 7 && wc_is_digit(s[n]); n++)
         out[n] = s[n];
-    out[n == 1 ? 0 : n] = 0; /* .post1 is no CUDA */
+    out[n == 1 ? 0 : n] = 0; /* .post1 is not a CUDA */
     return true;
 }
 
@@ -423,7 +423,7 @@ size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, 
     if (wc_program_is(host_path, WC_PROGRAM_LIBRARY)) {
         size_t above = wc_dir_above(host_path, wc_dir_length(host_path));
         a.site = wc_distribution_site(&r, site ? site : host_path);
-        if (!a.site) /* lib-dynload lies beside it */
+        if (!a.site) /* lib-dynload is next to it */
             a.site = wc_reading_format(&r, "%.*s/site-packages", (int)above, host_path);
         if (a.site)
             files->list(files->ctx, a.site, read_script, &a);
@@ -431,7 +431,7 @@ size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, 
     }
     if (found)
         read_distribution(&a, &d);
-    /* What pip put over conda's files conda's record does not speak of. */
+    /* What pip put over conda's files conda's record does not list. */
     if (!found || !wc_distribution_installer(&r, &d, installer, sizeof installer) ||
         wc_str_compare(installer, "conda") == 0)
         read_conda(&a, host_path);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a file brought in by a mount of its own? Container runtimes bind the driver's libraries, on
+ * Is a file shown by a mount of its own? Container runtimes bind the driver's libraries, on
  * Jetson CUDA's and cuDNN's too, from the host over what the image has: the image's package list
- * then speaks of another file. proc(5), mountinfo:
+ * then describes another file. proc(5), mountinfo:
  * "36 35 98:0 /mnt1 /mnt/parent rw,noatime master:1 - ext3 /dev/root rw": root in its file system,
- * mount point, "-" behind the optional fields, type.
+ * mount point, "-" after the optional fields, type.
  */
 #include "installation.h"
 
@@ -16,7 +16,7 @@ struct mounts {
     size_t length; /* of the best mount point */
 };
 
-/* The next field; *s goes behind it. */
+/* The next field; *s goes after it. */
 static const char *field(const char **s, size_t *n) {
     const char *from = *s;
     *n = 0;

@@ -3,7 +3,7 @@
  * The packages of cuDNN around a file against their own lists of files (identify.h). A wheel's list
  * is RECORD (PyPA: "Recording installed projects"), conda's is the package's record in conda-meta;
  * dpkg's lists have no sizes. A killed installer leaves the list without the files; a second
- * package that owns the same path leaves the list with somebody else's files.
+ * package that owns the same path leaves the list with another package's files.
  */
 #include "core/elf/file_check.h"
 #include "core/names/names.h"
@@ -102,7 +102,7 @@ static bool line_of_dpkg(void *ctx, const char *line) {
     return true;
 }
 
-/* The text behind a key, with its quotes. NULL: another key. */
+/* The text after a key, with its quotes. NULL: another key. */
 static const char *value_of(const char *piece, const char *key) {
     const char *s = wc_str_find(piece, key);
     if (!s)
@@ -180,7 +180,7 @@ static const char *absolute(struct looking *l, const struct package *p, const ch
     return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->environment, path);
 }
 
-/* The package for developers has links alone, to what another one has. */
+/* The package for developers has only links, to what another one has. */
 static bool is_dead_link(const struct looking *l, const struct package *p, const char *path) {
     struct wc_file_check check;
 
@@ -241,7 +241,7 @@ static void find_foreign(struct looking *l, const struct package *p) {
         l->r->files->list(l->r->files->ctx, l->directory, note_foreign, l);
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 struct names {
     const char *p[TOLD];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who requires a distribution: see identify.h. PyPA: "Core metadata specifications". */
+/* What requires a distribution: see identify.h. PyPA: "Core metadata specifications". */
 #include "distribution.h"
 #include "identify.h"
 

@@ -115,7 +115,7 @@ static void emit_metadata(const struct wc_sink *to, const struct wc_library *hos
     to->add(to->ctx, &r);
 }
 
-/* Lies at the beginning of the reader's scratch memory. */
+/* At the beginning of the reader's scratch memory. */
 struct found {
     struct wc_metadata_demand demand[DEMANDS_MOST];
     struct wc_identity identity;
@@ -134,7 +134,7 @@ static bool version_of(const char *path, const struct wc_reader *reader,
     return reader->close(reader->ctx) && known && wc_version_text(identity->version, version);
 }
 
-/* A table, or a package's name, tells what the makers of a release built with. A host that is
+/* A table, or a package's name, shows what the makers of a release built with. A host that is
  * linked with another major was built by others: the demand does not apply to it. */
 static bool is_of_another_build(const struct wc_metadata_demand *d, const struct wc_library *host) {
     const char *needed;

@@ -174,7 +174,7 @@ void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
 
 /* ---- searches ---- */
 
-/* Reads what a candidate is, without loading it. Called for facades only: parts lie beside theirs.
+/* Reads what a candidate is, without loading it. Called for facades only: parts lie next to theirs.
  */
 static void identify_candidate(struct wc_replay *r, const struct wc_reader *reader,
                                struct wc_candidate_record *c) {

@@ -53,7 +53,7 @@ void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
 /* The version that a program printed that it was built with, and its rule to compare versions. */
 void wc_emit_printed(const struct wc_sink *to, const struct wc_library *host, const char *source,
                      const char *framework, const char *rule, const char *built);
-/* The versions that the user expects (WHICHCUDNN_EXPECT), or the one that a host was built with. */
+/* The versions that the user expects (WHICHCUDNN_EXPECT), or that a host was built with. */
 void wc_emit_expectation(const struct wc_sink *to, const char *source, const char *spec,
                          const char *built);
 

@@ -110,7 +110,7 @@ static const char *operating_system(const struct wc_files *files, struct wc_mach
     return m->operating_system;
 }
 
-/* A file that tells a kind of machine; the last one of a table is {NULL, NULL}. */
+/* A file that identifies a kind of machine; the last one of a table is {NULL, NULL}. */
 struct mark {
     const char *path, *kind;
 };

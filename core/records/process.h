@@ -27,11 +27,11 @@ struct wc_process {
 };
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p);
 
-/* The n-th field of /proc/PID/stat, from 3 on; "": it is not there. */
+/* The n-th field of /proc/PID/stat, from 3 on; "": it does not exist. */
 const char *wc_stat_field(const char *stat, int n);
-/* Field 22; WC_NULL: it is not there. */
+/* Field 22; WC_NULL: it does not exist. */
 int64_t wc_start_ticks(const char *stat);
-/* Of field 9: was it made by fork alone, without exec? */
+/* Of field 9: was it made by fork, without exec? */
 bool wc_is_forked(const char *stat);
 
 /* "2.36": the newest release that libc.so.6 defines a symbol version for. NULL: not known. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ld.so.cache. The new format ("glibc-ld.so.cache1.1") alone or behind the old one ("ld.so-1.7.0");
+ * ld.so.cache. The new format ("glibc-ld.so.cache1.1") alone or after the old one ("ld.so-1.7.0");
  * entries in the order of glibc's _dl_cache_libcmp, greatest first. What is read is bounded by the
  * file's own numbers, which are checked against what is there.
  */
@@ -120,7 +120,7 @@ static int compare_names(const char *a, const char *b) {
     return *b ? -1 : 0;
 }
 
-/* The name that an entry's number stands for; NULL: there is none. */
+/* The name that an entry's number means; NULL: there is none. */
 static const char *hwcaps_name(const struct cache *c, uint32_t index) {
     const unsigned char *b = c->extension ? at(c, c->start + c->extension, 8) : NULL;
     uint32_t sections = b && u32(b) == EXTENSION_MAGIC ? u32(b + 4) : 0;

@@ -2,7 +2,7 @@
 /* LD_PRELOAD: see search.h. */
 #include "search.h"
 
-/* An element with a token in it is known by its last part alone. */
+/* An element with a token in it is known only by its last part. */
 static bool brings(const char *element, const char *path, const char *soname) {
     if (!wc_str_find_char(element, '/'))
         return wc_str_same(element, soname) || wc_str_same(element, wc_base_name(path));

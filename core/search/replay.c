@@ -25,7 +25,7 @@ static bool same_file(const struct wc_file_stat *a, const struct wc_file_stat *b
     return a->inode == b->inode && a->device == b->device;
 }
 
-/* By another way to the same file it is no other candidate. */
+/* By another way to the same file it is not another candidate. */
 static bool is_noted(const struct wc_replay *r, const struct wc_file_stat *facts) {
     if (r->found && same_file(&r->taken.facts, facts))
         return true;

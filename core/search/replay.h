@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One replay of the loader's search (core/search/search.h), kept: which file it takes, which it
- * passes over, where it looked, what else stands there. Pure; for the shim, which replays what just
+ * skips, where it looked, what else is there. Pure; for the shim, which replays what just
  * happened, and for the command, which looks before or afterwards.
  */
 #pragma once
@@ -9,7 +9,7 @@
 #include "core/packages/identify.h"
 #include "search.h"
 
-#define WC_REPLAY_SEARCHED 64   /* directories told of one search */
+#define WC_REPLAY_SEARCHED 64   /* directories logged of one search */
 #define WC_REPLAY_CANDIDATES 16 /* of one search */
 #define WC_REPLAY_SITES 8
 
@@ -40,7 +40,7 @@ struct wc_replay {
 void wc_replay_run(struct wc_replay *r, const struct wc_search_context *context,
                    const struct wc_search_object *caller, const char *name, void *scratch,
                    size_t scratch_size);
-/* The file that it takes; NULL: none. The i-th one that it passes over or ends at, the i-th
+/* The file that it takes; NULL: none. The i-th one that it skips or ends at, the i-th
  * directory that it looked into; NULL past the last. */
 const char *wc_replay_taken(const struct wc_replay *r);
 const char *wc_replay_passed(const struct wc_replay *r, size_t i);
@@ -53,9 +53,9 @@ bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t devic
 /* A file that another search takes: one more of the others, if it is another one. */
 void wc_replay_copy(struct wc_replay *r, const char *path);
 
-/* Copies that the loader does not look at: what a host wants and does not find may be installed
+/* Copies that the loader does not look at: what a host requires and does not find may be installed
  * all the same. First the roots that variables ("NAME=value") and paths of mapped files give, then
- * the copies, among them one beside the caller. */
+ * the copies, among them one next to the caller. */
 void wc_replay_root(struct wc_replay *r, const char *variable);
 void wc_replay_site(struct wc_replay *r, const char *path);
 void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller);

@@ -33,7 +33,7 @@ struct search {
     bool decided; /* a file was taken, or ended the search */
 };
 
-/* ---- what stands there ---- */
+/* ---- what is there ---- */
 
 static enum wc_file_state state_of_header(const unsigned char *h, size_t n, uint16_t machine) {
     const Elf64_Ehdr *e = (const void *)h;
@@ -146,7 +146,7 @@ static size_t first_part(const char *sub) {
 }
 
 /* Is there nothing at the first part of the subdirectory? The others begin with the same few, one
- * behind the other; `before` led nowhere. */
+ * after the other; `before` led nowhere. */
 static bool leads_nowhere(struct search *s, const char *directory, const char *sub,
                           const char *before) {
     size_t n = first_part(sub);
@@ -179,7 +179,7 @@ static void try_subdirectory(struct search *s, const char *directory, const char
         try_in(s, base, sub);
 }
 
-/* Where it is not there nothing is below it, either: one look instead of one for each. */
+/* Where it does not exist nothing is below it, either: one look instead of one for each. */
 static bool is_nowhere(struct search *s, const char *directory) {
     size_t n = wc_str_length(directory);
     bool known = is_missing(s, directory, n, NULL);
@@ -310,7 +310,7 @@ static void by_name(struct search *s) {
 }
 
 static void by_rpath(struct search *s, const struct wc_search_object *o) {
-    if (!o->runpath) /* beside a DT_RUNPATH the loader forgets DT_RPATH */
+    if (!o->runpath) /* next to a DT_RUNPATH the loader forgets DT_RPATH */
         try_list(s, WC_search_rule_RPATH, o->rpath, ":", o, o->origin);
 }
 
@@ -379,7 +379,7 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
         by_default(s);
 }
 
-/* All that is large lies in scratch: a thread of the host may have little stack. */
+/* All that is large is in scratch: a thread of the host may have little stack. */
 bool wc_search(const struct wc_search_context *context, const struct wc_search_object *caller,
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg) {

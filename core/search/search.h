@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replay of the loader's search for one name: which files it tries, in which order and by which
- * rule, and what stands there. The rules are those of glibc 2.17 and up (elf/dl-load.c, dl-cache.c,
+ * rule, and what is there. The rules are those of glibc 2.17 and up (elf/dl-load.c, dl-cache.c,
  * dl-hwcaps.c, ld.so(8)). Pure; reads through struct wc_files. No file is ever loaded.
  */
 #pragma once
@@ -17,17 +17,17 @@ struct wc_search_object {
     const char *rpath, *runpath, *soname; /* NULL: none */
     bool is_program, no_default;          /* no_default: DF_1_NODEFLIB */
     const char *const *names; /* by which it was asked for, NULL at the end; NULL: none known */
-    const struct wc_search_object *loaded_by; /* NULL: by nobody (at start, or the program) */
+    const struct wc_search_object *loaded_by; /* NULL: by none (at start, or the program) */
 };
 
-/* What its image says of it, in memory of that arena. */
+/* What its image contains about it, in memory of that arena. */
 void wc_search_object_read(struct wc_search_object *o, const struct wc_elf_image *e,
                            struct wc_arena *arena);
 /* $ORIGIN: the directory of the path by which the loader has it, below the working directory where
  * that is a relative one. NULL: not known. */
 const char *wc_search_origin(struct wc_arena *arena, const char *path, const char *directory);
 
-/* Does the loader take it for what is asked for by that name? */
+/* Does the loader accept it as what is asked for by that name? */
 bool wc_search_answers(const struct wc_search_object *o, const char *name);
 
 /* What is the same for all requests of a process. */
@@ -41,15 +41,15 @@ struct wc_search_context {
     const char *const *defaults; /* directories with a '/' behind, NULL at the end */
     /* Subdirectories of each directory, first to last, with a '/' behind, NULL at the end:
      * "glibc-hwcaps/x86-64-v3/", then before glibc 2.37 those by the old rules, of which the same
-     * one may stand there twice. */
+     * one may be there twice. */
     const char *const *subdirectories;
     /* Names below glibc-hwcaps/ that this machine has, best first, NULL at the end: for the cache.
      */
     const char *const *hwcaps;
     uint64_t cache_hwcap; /* bits of the old rules that this machine has */
     uint16_t machine;     /* EM_X86_64, EM_AARCH64 */
-    bool whole;           /* go on behind the file that is taken, or that ends the search */
-    bool sparse; /* leave out subdirectories that are not there: the loader tries in them once */
+    bool whole;           /* go on after the file that is taken, or that ends the search */
+    bool sparse; /* leave out subdirectories that do not exist: the loader tries in them once */
     const struct wc_search_object *program; /* NULL: unknown */
     /* What is there already, in the loader's order, NULL at the end; NULL: not to be looked at. */
     const struct wc_search_object *const *loaded;
@@ -57,7 +57,7 @@ struct wc_search_context {
 };
 
 /*
- * What the loader remembers: a directory that is not there is tried once. One for a process,
+ * What the loader remembers: a directory that does not exist is tried once. One for a process,
  * cleared at the start; what finds no room is tried again.
  */
 struct wc_search_memory {
@@ -76,11 +76,11 @@ struct wc_search_candidate {
     const char *directory; /* of the list, with a '/' behind; NULL: no list */
     const char *element;   /* of the variable or the tag, as written there; NULL: no list */
     unsigned index;        /* of the element in its list, from 0, empty ones counted */
-    const struct wc_search_object *of; /* whose tag, or what is there already; NULL: nobody's */
+    const struct wc_search_object *of; /* whose tag, or what is there already; NULL: of no object */
 };
 
-/* Calls each() for every file that the loader would try, up to the one that it takes (FITS) or
- * fails on (DAMAGED); with context->whole also for those behind it. each() may stop the
+/* Calls each() for every file that the loader would try, up to the file that it takes (FITS) or
+ * fails on (DAMAGED); with context->whole also for those after it. each() may stop the
  * search by returning false. scratch: at least WC_SEARCH_SCRATCH bytes. True: one was taken. */
 #define WC_SEARCH_SCRATCH (64u << 10)
 #define WC_SEARCH_LIST 256 /* directories of one list, the others are left out */
@@ -99,10 +99,10 @@ const char *wc_search_cache(const struct wc_search_context *context, const char 
 #define WC_SEARCH_PATH 4096
 
 struct wc_preload {
-    char element[WC_SEARCH_PATH]; /* as it stands in the list */
+    char element[WC_SEARCH_PATH]; /* as it is in the list */
     unsigned index;
 };
-/* Which element of LD_PRELOAD brought a library, that was there at the start? False: none. */
+/* Which element of LD_PRELOAD loaded a library that was there at the start? False: none. */
 bool wc_search_preload(const char *list, const char *path, const char *soname,
                        struct wc_preload *out);
 
@@ -128,16 +128,16 @@ struct wc_search_system {
     uint64_t cache_hwcap;
     char text[4096]; /* of the lists */
 };
-/* What the loader heeds of a processor. */
+/* What the loader reads of a processor. */
 struct wc_search_processor {
     unsigned level;       /* of x86-64-vN; 1: none above */
-    const char *platform; /* glibc's own word for it, "haswell" or "xeon_phi"; NULL: none */
+    const char *platform; /* glibc's name for it, "haswell" or "xeon_phi"; NULL: none */
     bool avx512_1;        /* glibc's word for what x86-64-v4 has, on an Intel processor */
 };
 void wc_search_processor_read(struct wc_search_processor *out);
-/* Of that processor; of the one that this code runs on. glibc_minor: 36 for 2.36; platform, hwcap:
+/* Of that processor; of that of this code. glibc_minor: 36 for 2.36; platform, hwcap:
  * AT_PLATFORM (NULL: unknown) and AT_HWCAP; loader: the dynamic loader, NULL if unknown: then there
- * are no defaults. */
+ * are not defaults. */
 void wc_search_system_of(struct wc_search_system *out, const struct wc_search_processor *processor,
                          unsigned glibc_minor, const char *platform, uint64_t hwcap,
                          const struct wc_elf_image *loader);

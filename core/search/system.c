@@ -7,7 +7,7 @@
  * has.
  *
  * Words (until 2.36): all sets but the empty one of "tls", the platform, and the important
- * capabilities, greatest bit first. A word may stand there twice: the loader tries what comes of it
+ * capabilities, greatest bit first. A word may be there twice: the loader tries what comes of it
  * as often, and so does the replay.
  *   x86-64   platform      haswell or xeon_phi where an Intel processor is one (2.26 and later),
  *                          otherwise AT_PLATFORM, which is x86_64
@@ -224,7 +224,7 @@ static uint64_t start_of_text(const struct wc_elf_image *e, uint64_t at) {
     return at;
 }
 
-/* They stand one behind the other, each with a '/' and a NUL at its end. */
+/* They stand one after the other, each with a '/' and a NUL at its end. */
 static void add_defaults(struct lists *l, const struct wc_elf_image *loader) {
     uint64_t at = 0, found;
     while (!l->out->defaults[0] && (found = wc_elf_find_bytes(loader, "/\0/", 3, &at, SIZE_MAX))) {
@@ -238,7 +238,7 @@ static void add_defaults(struct lists *l, const struct wc_elf_image *loader) {
     }
 }
 
-/* $LIB is what the first of them has behind the root: "lib64", "lib/x86_64-linux-gnu". */
+/* $LIB is what the first of them has after the root: "lib64", "lib/x86_64-linux-gnu". */
 static void read_lib(struct wc_search_system *out) {
     const char *first = out->defaults[0];
     if (!first || !wc_str_starts(first, "/lib"))

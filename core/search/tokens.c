@@ -2,7 +2,7 @@
 /* $ORIGIN, $LIB and $PLATFORM (ld.so(8), "Dynamic string tokens"; glibc's _dl_dst_substitute). */
 #include "search.h"
 
-/* Length of the token at s[0..n) behind its '$' if it is `name`, plain or in braces; 0: it is not.
+/* Length of the token at s[0..n) after its '$' if it is `name`, plain or in braces; 0: it is not.
  */
 static size_t token_length(const char *s, size_t n, const char *name) {
     size_t length = wc_str_length(name);
@@ -14,8 +14,8 @@ static size_t token_length(const char *s, size_t n, const char *name) {
     return n > length && (wc_is_alphanumeric(s[length]) || s[length] == '_') ? 0 : length;
 }
 
-/* In the tags of a program with the rights of another, $ORIGIN leads to the loader's own
- * directories alone. */
+/* In the tags of a program with the rights of another, $ORIGIN points to the loader's own
+ * directories only. */
 static bool is_trusted(const struct wc_search_context *context, const char *path) {
     for (size_t i = 0; context->defaults && context->defaults[i]; i++)
         if (wc_str_starts(path, context->defaults[i]) && !wc_str_find(path, "/../"))

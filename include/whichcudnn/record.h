@@ -25,7 +25,7 @@ enum wc_enumeration {
 #define END_ENUM(t)
 #include "enums.def"
     WC_ENUMERATIONS,
-    WC_ENUM_none = 0 /* of a field that is no enumeration */
+    WC_ENUM_none = 0 /* of a field that is not an enumeration */
 };
 
 struct wc_strings {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells `whichcudnn inspect`, which reads the memory of another process, where the shim's wrappers
- * are: a rewritten slot leads to a wrapper, and the target in its instance is the binding. The shim
- * has this struct once, in read-only memory.
+ * Shows `whichcudnn inspect`, which reads the memory of another process, where the shim's wrappers
+ * are: a rewritten slot points to a wrapper, and the target in its instance is the binding. The
+ * shim has this struct once, in read-only memory.
  */
 #pragma once
 

@@ -43,8 +43,8 @@ static const struct usage usage = {
     .before_command = "a lock before --",
 };
 
-/* Parts and CUDA libraries are loaded when the first call wants them, and a short run has fewer:
- * they are no drift unless they were refused. Takes them out of the comparison. New reference. */
+/* Parts and CUDA libraries are loaded when the first call requires them, and a short run has fewer:
+ * they are not drift unless they were refused. Removes them from the comparison. New reference. */
 static json_t *take_not_loaded(struct comparison *drift, const struct wc_stack *lock,
                                const struct wc_stack *now) {
     json_t *not_loaded = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whichcudnn diff: two processes beside each other. */
+/* whichcudnn diff: two processes next to each other. */
 #include <stdio.h>
 
 #include "input.h"

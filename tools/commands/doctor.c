@@ -121,7 +121,7 @@ static void print_json(const struct checks *c) {
 
 /* ---- the library ---- */
 
-/* NULL: there is none that could be preloaded. The caller frees. */
+/* NULL: no library could be preloaded. The caller frees. */
 static char *check_library(struct checks *c) {
     const char *advice = "make install, or set WHICHCUDNN_SHIM to its path";
     char *trouble, *shim = preload_find_shim(&trouble);
@@ -142,7 +142,8 @@ static char *check_library(struct checks *c) {
 
 /* ---- is it in a child that is started with it? ---- */
 
-/* The child itself: it asks for something that is relevant, and tells what it finds of the driver.
+/* The child itself: it asks for something that is relevant, and reports what it finds of the
+ * driver.
  */
 static int be_the_child(void) {
     void *libcuda = dlopen("libcuda.so.1", RTLD_LAZY);

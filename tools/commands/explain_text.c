@@ -128,7 +128,7 @@ static void print_text_of(const struct messages *all, bool colour) {
     print_version(&l, "wanted", m->wanted, m->wanted_version);
     print_version(&l, "found", m->found, m->found_version);
     l.whole = false;
-    if (m->rule != WC_RULE_NONE) /* the two versions by the rule of who prints them */
+    if (m->rule != WC_RULE_NONE) /* the two versions by the rule of the program that prints them */
         layout_fact(&l, "judged", "%s is %s for %s. %s", m->found, fits_words[m->fit].means,
                     m->wanted, message->compares ?: wc_rule_explanation(m->rule));
     print_ranked(&l, all);
@@ -154,7 +154,7 @@ static json_t *words_json(const char *words, const char *separator) {
     return array;
 }
 
-/* "8.3.2"; where it is not understood, the text's own words. */
+/* "8.3.2"; where it is not understood, the text itself. */
 static json_t *version_json(const char *text, struct wc_version v) {
     char plain[WC_VERSION_TEXT];
 
@@ -202,7 +202,7 @@ static bool is_of_text(const struct messages *m, const struct source *s) {
     return any;
 }
 
-/* Of a scan's environments those alone that have what fits the text, if there are any. */
+/* Of a scan's environments only those that have what fits the text, if there are any. */
 static void judge(struct judged *j, const struct messages *m, const struct explain_with *with,
                   struct source **sources, size_t n) {
     OWNED char *of =
@@ -267,7 +267,7 @@ static void judged_end(struct judged *j, bool scanned) {
         scan_end(&j->scan);
 }
 
-/* What both say is the cause; what the log alone says may be one, too. */
+/* What both say is the cause; what only the log says may be one, too. */
 static void print_both(const struct messages *m, const struct judged *j, const char *what) {
     bool any = false;
 

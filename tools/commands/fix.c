@@ -65,12 +65,12 @@ static const struct usage usage = {
 #define DESCRIPTORS_MOST 1024 /* close_range is younger than the systems that this is built on */
 
 static struct {
-    char *path; /* of this user alone; real, absolute */
+    char *path; /* owned by this user only; real, absolute */
     pid_t keeper;
     int alive; /* as long as it is open, the directory stays */
 } scratch = {.keeper = -1, .alive = -1};
 
-/* Whoever waits for our output or our group's end does not wait for it. */
+/* A process that waits for our output or our group's end does not wait for it. */
 static _Noreturn void keep_until_closed(int alive) {
     sigset_t all;
     char byte;
@@ -114,7 +114,7 @@ static void scratch_end(void) {
         trial_directory_end(scratch.path);
 }
 
-/* What is said of a command goes where it does not mix with what that prints. */
+/* The report about a command goes where it does not mix with what that prints. */
 static FILE *words(void) {
     return command ? stderr : stdout;
 }
@@ -125,7 +125,7 @@ static json_t *checked_json(const struct checked *c) {
     return json_pack("{s:s, s:o}", "verdict", check_word(c), "because", text_to_json(c->because));
 }
 
-/* Of the worst finding, if none that is as bad stays and no process is broken. */
+/* Of the worst finding, if no equally bad one stays and no process is broken. */
 static struct checked check_all(const struct job *j) {
     struct checked all = j->reports[0].plan->checked;
 
@@ -239,7 +239,7 @@ static json_t *try_one(const struct job *j, const struct summary_row *row, struc
     return outcome;
 }
 
-/* status: of the command before; *held becomes what came of the one that holds. */
+/* status: of the command before; *held becomes the result of the repair that holds. */
 static int try_all(const struct job *j, int status, json_t *tried, const json_t **held) {
     const struct summary_row *row;
     bool ran = false;

@@ -49,7 +49,7 @@ static bool add_source(struct inputs *s, const char *path, struct source *source
     return true;
 }
 
-/* Nobody saw how it ended, and `run` has not looked at its files: if they are of this computer, and
+/* Its end was not seen, and `run` has not looked at its files: if they are of this machine, and
  * the log is our own. */
 static bool may_be_looked_at(const struct source *p) {
     struct utsname computer;
@@ -82,7 +82,7 @@ static bool read_file(struct inputs *s, const char *path) {
 
 /* ---- directories ---- */
 
-/* Where others may put files, only those count of whom a false one would be no surprise. */
+/* Where others may put files, only those count that cannot be forged. */
 static bool counts(const void *directory, uid_t owner) {
     const struct stat *d = directory;
 

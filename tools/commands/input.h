@@ -13,14 +13,14 @@ struct inputs {       /* all zero: none yet */
     struct logs logs; /* what was read, however */
     char **troubles;  /* "PATH: why it could not be read" */
     size_t trouble_count;
-    bool may_be_empty; /* a directory without logs is no trouble */
+    bool may_be_empty; /* a directory without logs is not an error */
 };
 
 /* One reading: adds what the n logs, directories of logs or locks hold. Images of one process are
  * joined within it; sources of earlier readings neither move nor change. False: something could not
  * be read, and is among the troubles; the rest is there. */
 bool input_read_files(struct inputs *s, char *const *arguments, size_t n);
-/* The same; a number is a running process, and behind a path ":PID" takes one process alone. NULL:
+/* The same; a number is a running process, and after a path ":PID" takes only that process. NULL:
  * the newest log of this user. */
 bool input_read(struct inputs *s, char *argument);
 /* Runs the command as `run --quiet` does, for logs in that directory, which are read. Returns its

@@ -58,7 +58,7 @@ static void watch(void *path) {
     trial_watch(path, "/dev/null");
 }
 
-/* This very program, since an image may have no other one. NULL: it ran, and nothing was said. */
+/* This very program, since an image may have no other one. NULL: it ran without output. */
 static char *trouble_with_it(char *path) {
     char *arguments[] = {"whichcudnn", "--version", NULL};
     struct trial trial = {
@@ -93,7 +93,7 @@ static void directory_to_disk(const char *path) {
     close(fd);
 }
 
-/* Readable by all: a job runs as somebody else. What went wrong, or NULL; the caller frees it. */
+/* Readable by all: a job runs as another user. What went wrong, or NULL; the caller frees it. */
 static char *put(const char *shim, const char *directory, const char *path) {
     struct beside copy;
     char *trouble = NULL;

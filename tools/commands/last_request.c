@@ -32,8 +32,8 @@ static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s
             t->searches = search->r.search;
 }
 
-/* What it would have brought may be refused. The loader's words for that were asked for by nobody,
- * or by nobody any more. A log alone has nothing mapped that is another user's. */
+/* What it would have loaded may be refused. The loader's words for that were not requested,
+ * or not any more. A log from elsewhere has nothing mapped that is another user's. */
 static void try_objects(struct loader_sim *g, size_t from) {
     struct trust trust = {.why = NULL};
 
@@ -109,7 +109,7 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
     return any;
 }
 
-/* The log's own lists grow as it is told. */
+/* The log's own lists grow as it is reported. */
 void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
     const struct wc_stack *s = &log->stack;
     struct loader_sim_emitter t = {.to = *to};

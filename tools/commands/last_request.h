@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files behind a process's last request, from which it did not come back: mapping a library
+ * The files after a process's last request, from which it did not come back: mapping a library
  * that is cut short ends the process inside the loader, which has no words for it, and what the
- * asked one needs is known to the loader alone.
+ * asked one needs is known only to the loader.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
  */
 bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to);
 /* Why requests of a process failed that did not ask the loader why, and what was refused so that
- * wants cuDNN: as records for a process that came to a bad end. */
+ * requires cuDNN: as records for a process that came to a failure. */
 void failed_requests_tell(const struct source *log, const struct wc_sink *to);
-/* Would what was asked for in vain, or what that needs, use cuDNN? The words of the loader may name
- * neither: libspeech.so, for another libstdc++. */
+/* Would what was requested without success, or what that needs, use cuDNN? The words of the loader
+ * may name neither: libspeech.so, for another libstdc++. */
 bool failed_requests_want_cudnn(const struct source *log);

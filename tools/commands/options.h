@@ -30,12 +30,12 @@ struct option_row {
     }
 
 struct usage {
-    const char *begin, *end;          /* of --help, before and behind the options */
+    const char *begin, *end;          /* of --help, before and after the options */
     const struct option_row *options; /* in a screen of 24 lines of 80 columns with the rest */
     int least, most;                  /* how many arguments; most -1: any number */
     const char *arguments;            /* what is expected of them, for the complaint: "a log" */
     bool is_prefix;                   /* the arguments are another's command line */
-    char ***command;                  /* set to the one behind the first "--"; NULL: takes none */
+    char ***command;                  /* set to the one after the first "--"; NULL: takes none */
     const char *before_command;       /* the one argument before it; NULL: as without */
     bool colours_stderr;              /* what may have colour is printed there */
 };
@@ -52,5 +52,5 @@ extern struct options options;
 bool options_take_fail_on(const char *value);
 
 /* Reads the options in argv (argv[0] is "whichcudnn NAME") and has `run` do the rest: n arguments,
- * with a NULL behind them. Returns the exit code. */
+ * with a NULL after them. Returns the exit code. */
 int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, char **arguments));

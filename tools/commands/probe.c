@@ -83,7 +83,7 @@ static bool like_read(struct like *l, const char *place) {
     memset(l, 0, sizeof(*l));
     l->in.may_be_empty = true;
     input_read_files(&l->in, &argument, 1);
-    /* Of several processes the one that came first: what it started may have ended early. */
+    /* Of several processes the first: what it started may have ended early. */
     for (size_t i = 0; i < l->in.logs.process_count; i++) {
         const struct source *process = l->in.logs.processes[i];
         const struct wc_object *facade =
@@ -222,8 +222,8 @@ static bool is_of_driver(const char *id) {
     return strncmp(id, "driver-", 7) == 0 || strcmp(id, "init-failed") == 0;
 }
 
-/* Without a GPU nobody knows whether cuDNN would have gone on, unless its files print that it would
- * not. */
+/* Without a GPU it is unknown whether cuDNN would have gone on, unless its files print that it
+ * would not. */
 static void judge(struct probed *p) {
     bool whole =
         !p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0;
@@ -315,7 +315,7 @@ static void print_findings(const struct probed *p) {
     }
 }
 
-/* What somebody printed himself before he gave up. */
+/* What a program printed before it gave up. */
 static void print_as_logged(FILE *to, char *text) {
     char *save, *line, *at = text;
 

@@ -26,7 +26,7 @@ static int status_at_once; /* of a run that ends before it has said all */
 
 #define END_PATIENCE 3 /* seconds */
 
-/* A warning is no reason to end a command. */
+/* A warning is not a reason to end a command. */
 static bool take_stop_on(const char *value) {
     stop_on_error = strcmp(value, "error") == 0;
     if (!stop_on_error)
@@ -82,7 +82,7 @@ static const struct usage usage = {
 };
 
 /* What the command starts with: where a process has another value, something between has set it.
- * In our own environment, too: what never came to run is told by it. */
+ * In our own environment, too: it shows what never ran. */
 static void mark_variables(void) {
     const char *path = getenv("LD_LIBRARY_PATH");
 
@@ -93,7 +93,8 @@ static void mark_variables(void) {
         unsetenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH");
 }
 
-/* A complaint into a closed pipe, or a file at its limit, is no reason not to start the command. */
+/* A complaint into a closed pipe, or a file at its limit, is not a reason not to start the command.
+ */
 static void hold_signals_of_writing(void) {
     sigemptyset(&held);
     sigaddset(&held, SIGPIPE);
@@ -110,7 +111,7 @@ static void release_signals(void) {
 }
 
 /* In the child: its own pid is the mark by which the shim knows the process that was asked for.
- * What it finds is ours to print, unless somebody told it to speak. */
+ * What it finds is ours to print, unless it was told to print. */
 static void set_environment(void *supervised) {
     char pid[24];
 
@@ -152,7 +153,7 @@ static int run_alone(char **command) {
     return child_exit_code(&run.child);
 }
 
-/* The command goes on, and its status counts, whatever is not said of it. */
+/* The command goes on, and its status counts, whatever is not printed. */
 static void without_memory(void) {
     if (run.child.pid <= 0) {
         release_signals();
@@ -165,7 +166,7 @@ static void without_memory(void) {
 }
 
 /* What we do wrong ourselves costs the command neither its life nor its status. A signal that
- * somebody sent is for the command. */
+ * a user sent is for the command. */
 static void after_fault(int signal, siginfo_t *info, void *context) {
     static const char words[] = "whichcudnn: failed over the log, which is kept\n";
 
@@ -220,7 +221,7 @@ static void end_soon(int signal) {
     alarm(END_PATIENCE);
 }
 
-/* What is said at the end takes a moment, but for logs of gigabytes, disks that hang and pipes that
+/* The report at the end takes a moment, but for logs of gigabytes, disks that hang and pipes that
  * nothing reads. What was ignored stays so. */
 static void mind_signals(void) {
     static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whichcudnn scan: what is there, and what who would get, before anything runs. */
+/* whichcudnn scan: what is installed, and what each host would get, before anything runs. */
 #include <argz.h>
 #include <envz.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static const struct usage usage = {
 /* ---- the environment ---- */
 
 struct variables {
-    char *text; /* n bytes: each with a NUL behind it, as argz(3) and envz(3) have them */
+    char *text; /* n bytes: each with a NUL after it, as argz(3) and envz(3) have them */
     size_t n;
     char **list; /* the same, NULL at the end */
 };

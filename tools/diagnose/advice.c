@@ -38,7 +38,7 @@ static const char *host_name(const struct asked *a) {
                                 : NULL;
 }
 
-/* Who asks for a copy that the finding names by a path, of which nobody else can make a name. */
+/* What requests a copy that the finding names by a path, of which no other one can make a name. */
 static const char *opener_of(const struct asked *a) {
     WC_EACH(o, a->s->objects) {
         const struct wc_object *by = wc_object_of(a->s, o->r.asked_by_object, o->r.asked_by);
@@ -61,7 +61,7 @@ static bool is_mounted(const struct wc_object *o) {
     return o->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT;
 }
 
-/* Of its object; of a facade also that of the part that is mounted beside it. */
+/* Of its object; of a facade also that of the part that is mounted next to it. */
 static const char *mount_of(const struct asked *a) {
     const struct wc_object *o = a->object;
 
@@ -109,7 +109,7 @@ static bool suits(const struct asked *a, enum wc_fact_role role) {
 
 /* ---- when a sentence holds ---- */
 
-/* A facade that a package brought alone gets on with parts in a folder of their own. */
+/* A facade that a package contains without parts works with parts in a folder of their own. */
 static bool is_in_conflict(const struct asked *a) {
     return a->after == ADVICE_CONFLICT && a->f->severity == WC_severity_ERROR &&
            !(a->object && wc_is_grafted(a->object));
@@ -119,7 +119,7 @@ static bool has_copy(const struct asked *a) {
     return a->after == ADVICE_UNPLAYED && suits(a, WC_FACT_A_COPY_IS_IN);
 }
 
-/* The variable put the one that came in before another. */
+/* The variable put the loaded one before another. */
 static bool has_one_behind(const struct asked *a) {
     const struct wc_searched *search = a->object ? wc_search_of(a->s, a->object) : NULL;
 
@@ -207,7 +207,7 @@ static int32_t cuda_there(const struct wc_stack *s) {
     return cuda < 0 && p ? wc_cuda_in_package(p->r.package) : cuda;
 }
 
-/* Something beside cuDNN was built for another CUDA. */
+/* Something next to cuDNN was built for another CUDA. */
 static bool is_of_other_cuda(const struct asked *a) {
     const int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING)), there = cuda_there(a->s);
 
@@ -226,7 +226,7 @@ static bool misses_nobodys(const struct asked *a) {
     return wc_name_kind_of(fact(a, WC_FACT_MISSING)) == WC_NAME_OTHER;
 }
 
-/* A part that wants another CUDA than its package is made for did not come with that package. */
+/* A part that requires another CUDA than its package is made for did not come with that package. */
 static bool is_of_other_package(const struct asked *a) {
     int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING));
     int32_t made_for = a->object ? wc_cuda_in_package(a->object->r.installation) : -1;

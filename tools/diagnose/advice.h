@@ -14,7 +14,7 @@ struct advice {
 enum advice_after {
     ADVICE_UNPLAYED,
     ADVICE_PLAYED,  /* so were the copies that are known, and none cures it */
-    ADVICE_CONFLICT /* what does takes away what another package requires */
+    ADVICE_CONFLICT /* what does removes  what another package requires */
 };
 
 /* The finding is one of that stack's. */

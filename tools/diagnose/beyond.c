@@ -55,7 +55,7 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
                            : NULL;
     struct edit e = {.kind = EDIT_HOST, .value = ""};
 
-    if (file) { /* it did not come in, and the host opened it */
+    if (file) { /* it was not loaded, and the host opened it */
         e.name = wc_arena_format(memory, "%s", wc_base_name(file));
         return e;
     }
@@ -68,7 +68,7 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
     e.name = is_package(host) ? host->r.installation : wc_base_name(wc_name_of(host));
     if (is_package(host))
         e.value = releases_for(memory, s, host, library);
-    if (*e.value) /* without, nobody knows what to install */
+    if (*e.value) /* without, the package to install is unknown */
         e.environment = site_of(memory, host);
     return e;
 }
@@ -112,7 +112,7 @@ const char *beyond_gpu_build(const struct wc_object *o) {
     return o->r.installation;
 }
 
-/* Which release of it nobody says: that is the framework's affair. */
+/* The release is not stated: that is the framework's affair. */
 static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
                            const struct wc_finding_record *f, struct edit *out) {
     const struct wc_object *o = wc_stack_object(s, f->object);

@@ -24,7 +24,7 @@ struct making {
     const struct edit *edit; /* of them */
     struct manager manager;
     const struct edit *gone; /* a package that is removed before this one is installed */
-    bool failed;             /* something may not stand in a command */
+    bool failed;             /* something may not be in a command */
 };
 
 static const char *fail(struct making *m) {
@@ -38,7 +38,7 @@ static const struct manager_row *row_of(const struct making *m) {
     return &manager_rows[m->manager.kind];
 }
 
-/* ---- what may stand in a command ---- */
+/* ---- what may be in a command ---- */
 
 static bool is_of(const char *text, const char *also) {
     for (; *text; text++)
@@ -56,7 +56,7 @@ static const char *quoted(struct making *m, const char *text) {
         return fail(m);
     for (const char *s = text; *s; s += used)
         if (*s == '\'' || wc_shown(s, shown, &used) != used)
-            return fail(m); /* nobody names a directory so but to trick the reader */
+            return fail(m); /* such a name of a directory is a trick */
     return *text && is_of(text, "_@%+=:,./-") ? text : format(m->memory, "'%s'", text);
 }
 
@@ -98,7 +98,7 @@ static const char *conda_spec(struct making *m, const char *spec) {
     return made;
 }
 
-/* The release that there is, as each of them writes it; "": the name alone is enough. */
+/* The release that exists, as each of them writes it; "": the name is enough. */
 static const char *exact(struct making *m) {
     const char *name = name_of(m), *release = m->edit->value ? m->edit->value : "";
     const char *sign = row_of(m)->sign;
@@ -143,7 +143,7 @@ static const char *options(struct making *m) {
                   m->manager.of_user && installs ? " --user" : "", target);
 }
 
-/* Who pastes the command has it in the working directory: it can be written to, or nothing is
+/* A pasted command has it in the working directory: it can be written to, or nothing is
  * fetched and nothing removed. */
 static const char *folder(struct making *m) {
     const char *environment = m->edit->environment;
@@ -165,7 +165,7 @@ static const char *gone(struct making *m) {
 
 static const char *expand(struct making *m, const char *text);
 
-/* ---- what stands in the command of an edit ---- */
+/* ---- what is in the command of an edit ---- */
 
 static const char *variable(struct making *m) {
     const char *name = m->edit->name;
@@ -329,7 +329,7 @@ static const char *one(struct making *m) {
     return *texts[e->kind].command ? expand(m, texts[e->kind].command) : fail(m);
 }
 
-/* The package alone, behind one that the same command of the same manager installs, each of which
+/* Only the package, after one that the same command of the same manager installs, each of which
  * ends with what is wanted; NULL: it takes a command of its own. */
 static const char *one_more(struct making *m, const struct edit *before) {
     const enum manager_kind kind = m->manager.kind;

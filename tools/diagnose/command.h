@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edits in words: as one command to paste, made of them and of what manages the environment alone,
- * and as one sentence. What stands in them comes from files and logs that nobody has vetted: a
+ * Edits in words: as one command to paste, made of them and of only what manages the environment,
+ * and as one sentence. What is in them comes from files and logs that are not trusted: a
  * command has text of a narrow alphabet, or quoted, or there is none.
  */
 #pragma once
@@ -13,14 +13,14 @@
 #define COMMAND_UNDO ".whichcudnn-undo"
 
 /* What is installed after something was removed is fetched before, so that a command that fails
- * leaves what it found. NULL: there is no command for one of them, or no text that may stand in
+ * leaves what it found. NULL: there is no command for one of them, or no text that may be in
  * one, or what manages the environment cannot fetch ahead. */
 const char *command_of(struct wc_arena *memory, const struct edits *edits, const struct user *user);
-/* The same of n of them alone, from that one on: what fetches, or what changes. "": nothing. */
+/* The same of only n of them, from that one on: what fetches, or what changes. "": nothing. */
 const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,
                             bool fetches, const struct user *user);
 /* The program that such a command starts and PATH does not have; NULL: none. */
 const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
                           const struct user *user);
-/* Without a full stop. Names are as they are: who prints the text shows them harmless. */
+/* Without a full stop. Names are as they are: the printing code shows them harmless. */
 const char *text_of(struct wc_arena *memory, const struct edits *edits);

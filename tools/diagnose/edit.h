@@ -32,7 +32,7 @@ struct edit {
                                 system's, or not known */
     const char *because;     /* of a package: who requires it; NULL: not said */
     const char *by;          /* of a variable: what starts the process with another value than the
-                                user gave, and where alone it can be changed; NULL: the user */
+                                user gave, the only place where it can be changed; NULL: the user */
 };
 
 struct edits {
@@ -40,8 +40,8 @@ struct edits {
     size_t n;
 };
 
-/* Does the command that installs the one before bring this one as well? before: NULL: there is
- * none. One after the other some ways to install take away what the one before has brought. */
+/* Does the command that installs the one before install this one as well? before: NULL: there is
+ * none. One after the other some ways to install remove what the one before has installed. */
 bool edit_comes_with(const struct edit *before, const struct edit *e);
 /* The same, of whatever release where a package is installed and any will do. */
 bool edit_is_same(const struct edit *a, const struct edit *b, bool any_release);

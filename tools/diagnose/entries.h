@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a directory as a list, for those who look at all of them. */
+/* The entries of a directory as a list, for code that reads all of them. */
 #pragma once
 
 #include "core/base/files.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small shared library for this machine that says of itself what another one would: its name,
- * what it needs and exports, its version. It stands for a file that would be installed, and is
+ * A small shared library for this machine with the same properties as a real one: its name,
+ * what it needs and exports, its version. It means a file that would be installed, and is
  * never loaded.
  */
 #pragma once

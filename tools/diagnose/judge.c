@@ -44,7 +44,7 @@ static const char *missed(const struct wc_finding_record *f) {
 }
 
 /* About the same host, or, where none is known, the same library. By the loader's words a link that
- * leads nowhere is not there. */
+ * leads nowhere does not exist. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
     const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
@@ -91,7 +91,7 @@ struct case_of { /* one candidate and one finding */
     const struct wc_finding_record *f;
     bool of_end;
     bool variables_alone, new_files; /* of the edits */
-    bool single; /* library of CUDA's, of which nobody knows what it wants of those beside it */
+    bool single; /* library of CUDA's, with unknown requirements of those next to it */
 };
 
 /* A facade opens its parts by itself. Those that the process had, a facade of that major needs,
@@ -121,9 +121,9 @@ static bool breaks_what_worked(const struct case_of *c) {
     return !c->x->harmless;
 }
 
-/* The same for another library, or of it put anew under another path, is no cure either: as bad as
- * the replay had it, which knows less of how it ended than the process. But of two copies one
- * always stands before the other. */
+/* The same for another library, or of it put again under another path, is not a cure either: as bad
+ * as the replay had it, which knows less of how it ended than the process. But of two copies one
+ * always is before the other. */
 static bool remains(const struct case_of *c) {
     const struct outcome *o = &c->x->outcome;
     const struct wc_stack *of_f = &c->p->source->stack;
@@ -157,8 +157,8 @@ static bool still_fails(const struct case_of *c) {
     return fails;
 }
 
-/* As bad, and not there before. That now the other one of two copies stands in front is no more
- * than a note; what is so in whatever order is brought by no order. */
+/* As bad, and not there before. That now the other one of two copies is in front is no more
+ * than a note; what is so in whatever order is not caused by the order. */
 static bool is_new(const struct case_of *c, const struct outcome *o,
                    const struct wc_finding_record *f) {
     const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
@@ -173,7 +173,7 @@ static bool is_new(const struct case_of *c, const struct outcome *o,
            !(was && was->severity >= f->severity && !replaces);
 }
 
-/* What is told of a program that fails alone counts, too: it may go on to fail. */
+/* What is reported of only a failing program counts, too: it may go on to fail. */
 static bool brings_another(const struct case_of *c) {
     const struct outcome *o = &c->x->outcome;
 
@@ -188,7 +188,7 @@ static bool leaves_errors(const struct case_of *c) {
     return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
 }
 
-/* Without that package nobody gets a cuDNN. */
+/* Without that package no host gets a cuDNN. */
 static bool only_takes_away(const struct case_of *c) {
     return c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE &&
            (asks(c->f, PACKAGE_STAYS) || !WC_ANY(o, c->x->outcome.source->stack.objects,
@@ -212,7 +212,7 @@ static bool is_same_package(const struct wc_package_record *a, const struct wc_p
            a->missing_count == b->missing_count && a->changed.n == b->changed.n;
 }
 
-/* The same libraries come in for the same requests, and no package is put back into one piece: a
+/* The same libraries are loaded for the same requests, and no package is made complete again: a
  * finding less, and nothing else. */
 static bool changes_nothing(const struct case_of *c) {
     const struct outcome *base = &c->p->base, *o = &c->x->outcome;
@@ -245,8 +245,8 @@ static bool found_by_no_name(const struct wc_stack *s, const struct wc_failure *
     return true;
 }
 
-/* It, or the command that it was of, did not end well, or, where nobody says how it ended, a call
- * failed or something was asked for in vain. */
+/* It, or the command that it was of, did not end well, or, where its end is unknown, a call
+ * failed or something was requested without success. */
 static bool has_failed(const struct planning *p) {
     const struct wc_stack *s = &p->source->stack;
 
@@ -291,8 +291,8 @@ static bool has_no_effect(const struct case_of *c) {
 
 /* ---- exceptions ---- */
 
-/* Of two copies the one that a process lives with is the one that it wants; of one that failed it
- * may be the other (world conda_lib_before_the_wheel). That of the environment is taken as it is
+/* Of two copies a process requires the one with which it works; of one that failed
+ * it may be the other (world conda_lib_before_the_wheel). That of the environment is taken as it is
  * (world toolkit_exported_as_the_guide_says): a note of it asks for one variable. */
 static bool takes_wrong_copy(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
@@ -344,7 +344,7 @@ bool judge_loses_directory(struct planning *p, const struct outcome *o) {
 }
 
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
- * lies in a directory that the path loses, and does not come in from elsewhere, it may be about to
+ * is in a directory that the path loses, and is not loaded from elsewhere, it may be about to
  * ask for (world image_exports_its_older_toolkit). For a mere note no directory goes that has other
  * libraries, either (world undefined_symbol_of_another_part). */
 static bool loses_libraries(const struct case_of *c) {
@@ -373,9 +373,9 @@ static bool loses_libraries(const struct case_of *c) {
     return false;
 }
 
-/* Who was built with the facade that is there refuses an older one: of a mixed set it is the parts
- * that a variable has to bring (world undefined_symbol_of_another_part). Where a package, or what a
- * host was built with, demands a release, it is known who refuses it. */
+/* A host built with the installed facade refuses an older one: of a mixed set it is the parts
+ * that a variable has to select (world undefined_symbol_of_another_part). Where a package, or what
+ * a host was built with, demands a release, the refusing host is known. */
 static bool takes_older(const struct case_of *c) {
     const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
                            *gets = wc_first_facade(&c->x->outcome.source->stack);
@@ -388,9 +388,9 @@ static bool takes_older(const struct case_of *c) {
            wc_version_compare(wc_own_range(gets).high, wc_own_range(had).low) < 0;
 }
 
-/* The very same cuDNN is made for the same CUDA then, and so is one for that CUDA, put there anew
- * (world cudnn_came_for_another_cuda). But what it asks for by a name without a number may have
- * come of another CUDA (world nvrtc_of_an_old_module). */
+/* Exactly the same cuDNN is made for the same CUDA then, and so is one for that CUDA, put there
+ * again (world cudnn_came_for_another_cuda). But what it asks for by a name without a number may
+ * have come of another CUDA (world nvrtc_of_an_old_module). */
 static bool keeps_cuda(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
     const struct wc_object *facade = wc_stack_object(s, c->f->object);
@@ -410,7 +410,7 @@ static bool keeps_cuda(const struct case_of *c) {
            (!unnumbered || wc_cuda_of(unnumbered) == cuda);
 }
 
-/* For which CUDA such an edit brings cuDNN anew, without what it needs; -1: not said. */
+/* For which CUDA such an edit reinstalls cuDNN, without what it needs; -1: not known. */
 static int32_t cuda_anew(const struct edit *e) {
     const int32_t named = e->name ? wc_cuda_in_package(e->name) : -1;
 
@@ -420,8 +420,8 @@ static int32_t cuda_anew(const struct edit *e) {
 }
 
 /* What was built for a newer system than this one is so in its package, too (case A201); a part
- * alone may be somebody else's. What a library of cuDNN's needs of other makers, and what stands in
- * no table, it still needs when it is put there anew; and of CUDA, where it is for the same (world
+ * only may be another program's. What a library of cuDNN's needs of other makers, and what is in
+ * no table, it still needs when it is put there again; and of CUDA, where it is for the same (world
  * cublas_that_cudnn_needs_is_not_there). */
 static bool needs_the_same(const struct case_of *c) {
     const char *refused = wc_fact_value(c->f, WC_FACT_REFUSED);
@@ -454,8 +454,8 @@ static bool needs_the_same(const struct case_of *c) {
     return false;
 }
 
-/* Of two packages that have put their files at one path the one whose release comes in is that with
- * which the process failed (world two_flavours_in_one_directory). */
+/* Of two packages that have put their files at one path the one whose release is loaded is that
+ * with which the process failed (world two_flavours_in_one_directory). */
 static bool keeps_failed(const struct case_of *c) {
     const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
                            *gets = wc_first_facade(&c->x->outcome.source->stack);
@@ -465,7 +465,7 @@ static bool keeps_failed(const struct case_of *c) {
            wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
 }
 
-/* Another installed package, which may be nobody of this process, requires what goes: its repair
+/* Another installed package, which may not be in this process, requires what goes: its repair
  * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
  * another CUDA in the same folder). */
 static bool takes_from_another(const struct case_of *c) {
@@ -538,7 +538,7 @@ const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct p
     return facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
 }
 
-/* By hand, where the facade of a package of cuDNN's does not lie: that cuDNN is for others, which
+/* Without a package, in a directory without the package's facade: that cuDNN is for others, which
  * counts as a pin does. */
 static bool changes_others(const struct planning *p, const struct candidate *c) {
     const struct wc_object *facade = wc_first_facade(&p->base.source->stack);

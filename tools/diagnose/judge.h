@@ -15,12 +15,12 @@
 struct played {
     struct candidate edits;
     struct outcome outcome;
-    bool loses;    /* a directory of the search path, with what nothing else leads to */
+    bool loses;    /* a directory of the search path, with what nothing else points to */
     bool harmless; /* what worked still works, with the newest release of a set, too */
-    struct left {  /* of what is found, by the files alone */
+    struct left {  /* of what is found, only by the files */
         size_t errors, warnings;
         size_t of_end;   /* errors, were it to end as it did */
-        size_t pins;     /* of packages, that what comes in is none of */
+        size_t pins;     /* packages without a loaded file */
         size_t suspects; /* notes of what a variable has: the next run would advise again */
     } left;
 };
@@ -35,21 +35,21 @@ struct planning {
     struct played *played;
     size_t n;
     const char *why;           /* nothing can be played; NULL: it can */
-    struct proposal *proposal; /* that alone is played; NULL: what the makers make */
+    struct proposal *proposal; /* only that is played; NULL: what the makers make */
     const char *read_only;     /* an environment that packages would go to; NULL: none is */
 };
 
 /* Does the replay show it, if only with the process's own end? */
 bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
-/* Did all come in that came in without edits? */
+/* Was all loaded that is loaded without edits? */
 bool judge_is_harmless(const struct planning *p, const struct outcome *o);
-/* Does the search path lose a library that nothing else leads to, for which it may yet ask? */
+/* Does the search path lose a library that nothing else points to, for which it may yet ask? */
 bool judge_loses_directory(struct planning *p, const struct outcome *o);
 /* What it leaves. */
 struct left judge_left_by(const struct planning *p, const struct played *x);
 /* By what they leave; above 0: a leaves more. */
 int judge_compare_left(const struct played *a, const struct played *b);
-extern const char judge_conflict[]; /* why not: another package requires what it takes away */
+extern const char judge_conflict[]; /* why not: another package requires what it removes  */
 extern const char judge_lost[], judge_new[]; /* what worked, and another finding */
 /* NULL: it repairs the finding; else why it does not. of_end: as of judge_is_shown(). *gone: does
  * it take the finding away? */

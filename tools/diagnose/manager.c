@@ -91,7 +91,7 @@ static bool is_no_tool(void *ctx, const char *name) {
     return true;
 }
 
-/* INSTALLER of the package, or of another one of the environment; "": nobody says. */
+/* INSTALLER of the package, or of another one of the environment; "": unknown. */
 static void read_installer(struct asking *a, char *to, size_t cap) {
     const char *name = a->package ? a->package : "";
     struct wc_distribution d;
@@ -118,10 +118,10 @@ static void find_root(struct asking *a) {
 static void find_python(struct asking *a) {
     const bool of_venv = is_there(a, format(a, "%s/pyvenv.cfg", a->root));
     const char *of_path = directory_with(a, a->version);
-    /* Its pip would install into that environment, where the search does not get to. */
+    /* Its pip would install into that environment, outside the search path. */
     const bool is_foreign =
         !of_venv && of_path && is_there(a, format(a, "%s/pyvenv.cfg", above(a, of_path)));
-    /* What lies in /usr/local/lib or in a home may be of another prefix's Python. */
+    /* What is in /usr/local/lib or in a home may be of another prefix's Python. */
     const bool of_many = strcmp(a->root, "/usr") == 0 || strcmp(a->root, "/usr/local") == 0 ||
                          strcmp(wc_base_name(a->root), ".local") == 0;
     const char *places[] = {format(a, "%s/bin", a->root), is_foreign ? NULL : of_path,
@@ -137,7 +137,7 @@ static void find_python(struct asking *a) {
     a->out->is_foreign = is_foreign && !a->out->python;
 }
 
-/* The pip that PATH leads to, that of the environment, or any other one, told which it is. */
+/* The pip that PATH points to, that of the environment, or any other one, given as such. */
 static void find_pip(struct asking *a) {
     const char *at_hand = directory_with(a, "pip");
     const char *own = a->out->python ? above(a, a->out->python) : NULL;
@@ -153,7 +153,7 @@ static void find_pip(struct asking *a) {
     a->out->without_pip = !has_pip;
 }
 
-/* PEP 668: the mark lies in the standard library. */
+/* PEP 668: the mark is in the standard library. */
 static bool is_protected(struct asking *a) {
     const struct wc_files *files = a->user->files;
     char real[512];
@@ -181,7 +181,7 @@ static void find_tool(struct asking *a, const char *root) {
 
 /* ---- conda ---- */
 
-/* Which of conda's programs there is: the one that made the environment first. */
+/* Which of conda's programs is installed: that which made the environment first. */
 static void find_conda(struct asking *a) {
     static const char *const programs[] = {"conda", "mamba", "micromamba"};
     const char *history = format(a, "%s/conda-meta/history", a->out->prefix);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What manages an environment: pip, uv, conda, the system's package manager, a project's tool; and
- * where whoever pastes a command stands. Files are read through the user's view, so that it may be
+ * for the user that pastes a command. Files are read through the user's view, so that it may be
  * of an overlay or another root.
  */
 #pragma once
@@ -20,7 +20,7 @@ enum manager_kind {
 struct user {
     const struct wc_files *files;
     const char *path; /* PATH; NULL: not known */
-    bool yes;         /* nobody is to be asked once more */
+    bool yes;         /* no question again */
 };
 
 struct manager {
@@ -37,7 +37,7 @@ struct manager {
     bool without_pip;    /* pip is "pip --python python" */
     bool of_user;        /* site-packages of a user */
     bool is_foreign;     /* another environment reads it: pip would install into that one */
-    bool protected;      /* PEP 668: pip wants to be told that it is meant */
+    bool protected;      /* PEP 668: pip requires an explicit option */
 };
 
 /* A row of MANAGER in managers.def, which explains it. */
@@ -52,5 +52,5 @@ extern const struct manager_row manager_rows[MANAGERS];
  * package: which one it is about. Texts live in the arena. */
 void manager_of(struct wc_arena *memory, const struct user *user, const char *environment,
                 const char *package, struct manager *out);
-/* Does that tool alone make such an edit? */
+/* Does only that tool make such an edit? */
 bool manager_is_tool(const struct manager *m, enum edit_kind kind);

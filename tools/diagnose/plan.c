@@ -17,7 +17,7 @@
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 
-/* ---- who may write ---- */
+/* ---- which users may write ---- */
 
 /* The directory that an edit writes to; NULL: to none, or that is not known. */
 static const char *written_by(struct planning *p, const struct edit *e) {
@@ -58,7 +58,7 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
 
 /* ---- what is played ---- */
 
-/* Whoever puts files there by hand takes any release of the set: with the newest, too, all must be
+/* A user that copies files takes any release of the set: with the newest, too, all must be
  * as good as with the oldest, which was played (world base_tag_without_cudnn). */
 static bool newest_does(struct planning *p, const struct played *x) {
     struct played newest = {.edits = x->edits};
@@ -105,7 +105,7 @@ static void play_all(struct planning *p, bool more) {
     }
 }
 
-/* Of two releases rather the one that other packages accept; of two values of the search path the
+/* Of two releases the one other packages accept; of two values of the search path the
  * one that keeps what is there. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
@@ -127,8 +127,8 @@ static bool has_step(const struct candidate *c, const struct edit *step) {
     return false;
 }
 
-/* Other releases of the same packages, or in the same directory, are no other way out, nor is one
- * that does more beside. */
+/* Other releases of the same packages, or in the same directory, are not another way out, nor is
+ * one that does more. */
 static bool is_same_way(const struct candidate *taken, const struct candidate *c) {
     if (candidate_is_by_hand(taken) && candidate_is_by_hand(c) &&
         wc_str_same(taken->edit[0].name, c->edit[0].name))
@@ -157,7 +157,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
     return best;
 }
 
-/* ---- what is told of it ---- */
+/* ---- what is reported of it ---- */
 
 static const enum wc_action actions[] = {
 #define EDIT(name, word, action, ...) WC_ACTION_##action,
@@ -182,7 +182,7 @@ static const char *keep(struct plan *plan, const char *text) {
     return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
 }
 
-/* Who starts the process with another value than `run` gave the command; NULL: nobody, or not
+/* What starts the process with another value than `run` gave the command; NULL: none, or not
  * known. */
 static const char *setter_of(const struct source *source, const char *variable) {
     static const struct {
@@ -318,8 +318,8 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                          .why = end};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
-    /* No rights to an environment are no reason to look for another way out, but a command of its
-     * package manager would fail, or install somewhere else. */
+    /* No rights to an environment are not a reason to look for another way out, but a command of
+     * its package manager would fail, or install somewhere else. */
     if (!end && (p->replay.library_cache.disk.root[0] || !refused_at(p, &x->edits, EACCES)))
         r->command = command_of(&plan->memory.arena, &r->edits, &user);
     r->but = keep(plan, x->outcome.breaks);
@@ -342,7 +342,7 @@ static bool begin(struct plan *plan, const struct wc_findings *findings) {
     return plan->of != NULL;
 }
 
-/* For --json: people are told what to do, not what not to. */
+/* For --json: people read what to do, not what not to do. */
 static void add_rejected(struct planning *p, struct plan_of_finding *of,
                          const struct wc_finding_record *f, bool of_end) {
     struct wc_arena *memory = &p->plan->memory.arena;
@@ -360,7 +360,7 @@ static void add_rejected(struct planning *p, struct plan_of_finding *of,
     }
 }
 
-/* The program does not start, or what failed fails for another reason: nobody makes such repairs,
+/* The program does not start, or what failed fails for another reason: such repairs are not made,
  * but a user's command may delete a host. */
 static bool fails_otherwise(const struct planning *p, const struct outcome *o) {
     for (size_t i = 0; i < p->replay.n; i++)

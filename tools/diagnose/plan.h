@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What repairs a finding: candidates from the model, each played over an overlay of files and
- * variables (the process's own requests, by the loader's rules) and judged by diagnose() once more.
- * One that does not take the finding away, or brings one as bad, is not in the plan.
+ * variables (the process's own requests, by the loader's rules) and judged by diagnose() again.
+ * One that does not take the finding away, or causes one as bad, is not in the plan.
  */
 #pragma once
 
@@ -16,11 +16,11 @@ struct repair {
     struct edits edits;
     const char *action;  /* a word of core/demand/findings.def */
     const char *text;    /* one sentence */
-    const char *command; /* made of the edits alone; NULL: nothing to paste */
+    const char *command; /* made of only the edits; NULL: nothing to paste */
     enum repair_checked checked;
     const char *why;   /* it was not checked; NULL: it was */
     const char *gives; /* "9.8.0", "9.8.0 or newer", "a cuDNN"; NULL: not known */
-    const char *from;  /* the directory from which that comes in */
+    const char *from;  /* the directory from which that is loaded */
     const char *but; /* "torch-2.9.0 requires ==9.20.0.48", "conda is not in PATH"; NULL: nothing */
 };
 
@@ -41,7 +41,7 @@ struct plan { /* one entry a finding, in their order */
         struct checked checked;
         struct repair *p; /* the cheapest first; where none was played, one sentence (advice.h) */
         size_t n;
-        struct { /* what takes the finding away and is no repair */
+        struct { /* what removes the finding and is not a repair */
             struct rejected *p;
             size_t n;
         } rejected;
@@ -50,7 +50,7 @@ struct plan { /* one entry a finding, in their order */
 };
 
 /* *p must not move until plan_end. The findings are those of the source's stack; both must outlive
- * the plan. command: of a user, which alone is checked; NULL: none. */
+ * the plan. command: of a user, the only one to check; NULL: none. */
 void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings,
                const char *command);
 /* What usually repairs such findings, and none of it played. */

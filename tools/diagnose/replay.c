@@ -33,7 +33,7 @@ static bool is_known_library(const char *path) {
     return path && wc_name_kind_of(path) != WC_NAME_OTHER;
 }
 
-/* Else its functions are seen by itself alone, and by what it needs. */
+/* Else its functions are seen by only itself, and by what it needs. */
 static bool is_for_all(const struct source *source, int64_t request) {
     const struct source_request *known =
         WC_FIRST(q, source->requests, request != WC_NULL && q->r.request == request);
@@ -67,7 +67,7 @@ static int by_order(const void *a, const void *b) {
     return WC_ORDER(x->seq, y->seq);
 }
 
-/* Who brought a host in, and that one, and so on. */
+/* What loaded a host, and its loader, and so on. */
 static const struct wc_object *root_of(const struct wc_stack *s, const struct wc_object *o) {
     for (int i = 0; o && i < 8; i++) {
         const struct wc_object *by = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
@@ -78,7 +78,7 @@ static const struct wc_object *root_of(const struct wc_stack *s, const struct wc
     return o;
 }
 
-/* Nothing of a scan has asked for anything: each host is brought in by itself. */
+/* Nothing of a scan has asked for anything: each host is loaded by itself. */
 static void find_hosts(struct replay *r) {
     const struct wc_stack *s = &r->source->stack;
 
@@ -95,7 +95,7 @@ static void find_hosts(struct replay *r) {
             *MUST_ADD(r->requests, r->n) =
                 (struct replay_request){.name = path, .request = WC_NULL};
     }
-    WC_EACH(f, s->failures) /* of a host that is no object, as it could not come in */
+    WC_EACH(f, s->failures) /* of a host that could not be loaded, so is not an object */
         if (f->r.caller && f->r.caller[0] == '/' && f->r.operation != WC_operation_DLOPEN &&
             !wc_object_of(s, f->r.caller_object, f->r.caller))
             add_request(r, f->seq, WC_NULL, f->r.caller, NULL);
@@ -138,10 +138,10 @@ static void find_requests(struct replay *r) {
         qsort(r->requests, r->n, sizeof(*r->requests), by_order);
 }
 
-/* ---- who stands before dlopen ---- */
+/* ---- wrappers of dlopen ---- */
 
-/* The search path of who asked led to it, and the loader did not find it. cuDNN keeps the loader's
- * words for itself. */
+/* The requester's search path pointed to it, and the loader did not find it. cuDNN keeps the
+ * loader's words for itself. */
 static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_searched *search = is_dlopen(f->r.operation) ? wc_search_in_vain(s, f) : NULL;
 
@@ -232,7 +232,7 @@ static const struct loaded *caller_of(struct play *p, const char *path) {
     return o;
 }
 
-/* That object itself, or one that comes in with it; not what it opens by itself later. */
+/* That object itself, or one that is loaded with it; not what it opens by itself later. */
 static bool is_needed_by(const struct loaded *one, const struct loaded *o) {
     while (one && one != o && one->about.asked_how == WC_operation_NEEDED)
         one = one->by;
@@ -259,7 +259,7 @@ static struct replay_got got_of(const struct play *p, const struct loaded *o, si
     return got;
 }
 
-/* It had a facade, of which nobody had wanted anything yet. */
+/* It had a facade, which no host had used yet. */
 static bool is_idle(const struct wc_stack *s) {
     return WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped) &&
            !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
@@ -276,7 +276,7 @@ static bool is_before_parts(const struct replay *r) {
 }
 
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
- * always the one that answers for its version. */
+ * always the part that answers for its version. */
 static bool opens_part(void *play, const struct loaded *by, const char *name) {
     const struct play *p = play;
     const struct wc_stack *s = &p->r->source->stack;
@@ -333,8 +333,8 @@ static const char *name_for(struct play *p, const struct replay_request *q,
                : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
 }
 
-/* The loader refused it for a function: that depends on what came in before, and on who sees it,
- * not on the files of the request. Of cuDNN's any that is missing counts. */
+/* The loader refused it for a function: that depends on what was loaded before, and on what sees
+ * it, not on the files of the request. Of cuDNN's any that is missing counts. */
 static bool lacks_function(struct play *p, const struct replay_request *q, const struct loaded *o) {
     const struct wc_said *said = q->failure ? &q->failure->said : NULL;
 
@@ -370,8 +370,8 @@ static char *file_before(struct play *p, const struct replay_request *q) {
     return file;
 }
 
-/* Another name for a facade, by who had got none so far, gets one now, and ended well without: it
- * tries names in turn. */
+/* Another name for a facade, by a host that had none so far, gets one now, and ended well without:
+ * it tries names in turn. */
 static bool is_needless(const struct play *p, size_t number) {
     const struct replay_request *q = &p->r->requests[number];
 
@@ -394,7 +394,7 @@ static void ask(struct play *p, size_t number) {
     const size_t objects = p->sim.n, missing = p->sim.missing_count;
 
     if ((q->caller && !by) || is_own_affair(p, q, by) || is_needless(p, number)) {
-        got->files = WC_HASH_START; /* nobody asks for it */
+        got->files = WC_HASH_START; /* it is not requested */
         return;
     }
     p->sim.missing_from = missing;
@@ -418,7 +418,7 @@ static void ask(struct play *p, size_t number) {
         (struct part){number, missing, p->sim.missing_count, objects};
 }
 
-/* Of its folder, or of the one beside it into which its libraries were grafted. */
+/* Of its folder, or of the one next to it into which its libraries were grafted. */
 static bool lies_in_module(const char *path, const char *module) {
     OWNED char *folder = must_format("/%s/", module);
     OWNED char *grafted = must_format("/%s.libs/", module);
@@ -449,7 +449,7 @@ static void ask_all(struct play *p) {
 
 /* ---- its records ---- */
 
-/* What came of it in the process is told in the process's own words, as long as it is the same. */
+/* Its outcome in the process is reported as the process printed it, while it is the same. */
 static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f) {
     for (size_t i = 0; i < p->part_count; i++)
         for (size_t k = p->parts[i].from; k < p->parts[i].to; k++) {
@@ -510,7 +510,7 @@ static int64_t number_of(const struct play *p, const char *path) {
     return o ? o->about.number : WC_NULL;
 }
 
-/* What is missing is numbered in its order, behind all objects: a facade was asked for behind what
+/* What is missing is numbered in its order, behind all objects: a facade was asked for after what
  * its request, and those before it, had missed. */
 static int64_t asked_behind(const struct play *p, int64_t object) {
     int64_t request = WC_NULL;
@@ -561,8 +561,7 @@ static void emit_refused(struct play *p) {
     }
 }
 
-/* Functions that were looked up in vain, of a library that is there and does not have them either.
- */
+/* Functions that were looked up and not found, of a library that does not have them. */
 static bool has_function(struct play *p, const struct wc_failure_record *f) {
     const struct loaded *host = f->caller ? loaded_by_path(p, f->caller) : NULL;
     const struct loaded *facade = host ? host->facade : NULL;
@@ -623,7 +622,7 @@ static void emit_stated(struct play *p) {
     }
 }
 
-/* The packages that the process had near: those of a host that did not come in, too. */
+/* The packages that the process had near: those of a host that was not loaded, too. */
 static void emit_packages(struct play *p) {
     struct elf_reader reader;
 
@@ -664,7 +663,7 @@ static void add_end(struct play *p) {
         one.u.call.host = one.u.call.target = WC_NULL;
         one.u.call.returned_version = WC_NULL;
         if (wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
-            one.u.call.target_path = NULL; /* said of the insides of files, which no replay shows */
+            one.u.call.target_path = NULL; /* about the contents of files, which no replay shows */
         wc_stack_apply(&p->out->source->stack, &one);
     }
     record.u.outcome = s->outcome;
@@ -806,8 +805,7 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     heap_arena_begin(&r->memory);
     library_cache_begin(&r->library_cache, source->root);
     r->library_cache.disk.directory = source->stack.process.directory;
-    /* Who stands there and calls the loader's dlopen asks in his own name; who jumps on does not.
-     */
+    /* A wrapper that calls the loader's dlopen is the requester; one that jumps is not. */
     r->in_turn = WC_ANY(f, source->stack.failures, is_unheeded(&source->stack, f));
     if (!why)
         find_requests(r);

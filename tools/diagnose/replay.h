@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process once more, by its files: the program with the variables of its start, then all that it
+ * A process again, by its files: the program with the variables of its start, then all that it
  * asked the loader for, in that order, over files and variables as edits would leave them.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include "tools/observe/log/source.h"
 
 struct replay_got {   /* by its request */
-    uint64_t files;   /* a mark of the libraries that came in; 0: it failed */
+    uint64_t files;   /* a mark of the loaded libraries; 0: it failed */
     uint64_t missing; /* a mark of those that were missing */
 };
 
@@ -18,7 +18,7 @@ struct replay_request {
     int64_t seq, request;
     const char *name, *caller;
     const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
-    bool for_all;                     /* all see what it brings in; also where that is not known */
+    bool for_all;                     /* all see what it loads; also where that is not known */
     bool by_known_library;            /* whose files may be others after an edit */
     bool refused;                     /* it failed though all files were there: by the first play */
     bool unseen; /* of these: a function of cuDNN's that it imports is nowhere to be seen */
@@ -35,8 +35,8 @@ struct replay {
     const struct wc_demand **stated; /* of the source, and of no file */
     size_t stated_count;
     size_t plays;
-    bool goes_on; /* an edit that changes nothing is no reason not to play the others */
-    bool in_turn; /* somebody stood before dlopen and called it in turn */
+    bool goes_on; /* an edit that changes nothing is not a reason not to play the others */
+    bool in_turn; /* a wrapper was before dlopen and called it in turn */
 };
 
 /* What came of it; all zero: not played. */
@@ -55,11 +55,11 @@ struct outcome {
     const char *idle;          /* why one of them changes nothing; NULL: all do something */
 };
 
-/* NULL: it can be replayed; else why not. *r must not move until replay_end, which is due in either
- * case. */
+/* NULL: it can be replayed; else why not. *r must not move until replay_end, which is called in
+ * either case. */
 const char *replay_begin(struct replay *r, const struct source *source);
 void replay_end(struct replay *r);
 /* The first play has no edits: what failed for reasons that no file shows fails in the others, too,
- * as long as the same files come in. */
+ * as long as the same files are loaded. */
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out);
 void outcome_end(struct outcome *o);

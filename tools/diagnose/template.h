@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts with places: "{word}" stands for its value, "{word|others}" for others where it has none.
- */
+/* Texts with places: "{word}" means its value, "{word|others}" for others where it has none. */
 #pragma once
 
 #include "core/base/base.h"

@@ -41,7 +41,7 @@ static bool is_concerned(const struct wc_stack *s) {
            WC_ANY(f, s->failures, is_lookup(f) || wants_facade_or_part(f));
 }
 
-/* Did anything of cuDNN come in behind it, or does a host work with one that was there? Hosts try
+/* Was anything of cuDNN loaded after it, or does a host work with one that was there? Hosts try
  * several names and majors. */
 static bool cudnn_came_later(const struct wc_stack *s, const struct wc_failure *f) {
     return WC_ANY(o, s->objects, wc_is_cudnn(o) && wc_came_after(o, f)) ||
@@ -58,7 +58,7 @@ static bool has_part(const struct wc_stack *s, const char *part) {
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part));
 }
 
-/* What a process that goes on may still want. What cuDNN itself asked for has findings, or is
+/* What a process that continues may still need. What cuDNN itself asked for has findings, or is
  * optional. */
 static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failure *f) {
     struct wc_name n = wc_name_read(f->r.name);
@@ -331,7 +331,7 @@ static const struct wc_call *last_bad_call(const struct wc_stack *s) {
  */
 #define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
 
-/* The program's own words explain every second end that nothing else does. */
+/* The program's messages explain every second end that nothing else does. */
 static const char *format_next(struct wc_case *c, const struct wc_stack *s) {
     const char *command = NULL;
 
@@ -396,7 +396,7 @@ static unsigned blocking_of(const struct wc_conclusion *c, enum wc_end end) {
     return c->limits & (BLIND | (end_matters ? WC_LIMIT(END_UNKNOWN) : 0));
 }
 
-/* Who finds no driver does not come to ask for cuDNN: then that is said, too. */
+/* A host without a driver may not request cuDNN: then that is reported, too. */
 static void write_not_observed(struct wc_case *c, const struct wc_findings *f,
                                const struct wc_outside *outside, struct wc_conclusion *out) {
     const struct wc_finding_record *driver = WC_FIRST(r, *f, wc_str_same(r->id, "driver-missing"));
@@ -413,7 +413,7 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
     enum wc_severity worst = f->n ? f->p[0].severity : WC_severity_NONE;
     bool unwell = (c->died && (c->concerned || WC_ANY(a, s->failures, may_matter(a)))) ||
                   WC_ANY(a, s->failures, may_still_be_wanted(s, a)) ||
-                  (c->limits & WC_LIMIT(STATUS_UNKNOWN) && /* nobody did anything after it */
+                  (c->limits & WC_LIMIT(STATUS_UNKNOWN) && /* nothing happened after it */
                    WC_ANY(a, s->failures,
                           a->fate == WC_FATE_LEFT && (a->said.what == WC_SAID_UNMET || a->needs)));
 

@@ -8,7 +8,7 @@
 #include "core/demand/diagnose.h"
 #include "tools/observe/log/end.h"
 
-/* What whoever asks knows beside the stack. All zero: nothing. */
+/* What the caller knows in addition to the stack. All zero: nothing. */
 struct wc_outside {
     enum wc_end end;         /* where the stack has no outcome */
     const char *how;         /* in words, NULL: "with status 1", "killed by SIGSEGV" */
@@ -25,11 +25,11 @@ struct wc_conclusion {
     bool died;         /* it did not end well */
     bool passes;       /* --fail-on: not observed for the good reason that there was nothing */
     bool concerned;    /* cuDNN, a host, a framework, or a request for one */
-    const struct wc_finding_record *finding; /* whose word it is; NULL: of none */
+    const struct wc_finding_record *finding; /* its source; NULL: of none */
     /* Below: NULL where no memory was given. */
-    struct wc_strings copies; /* each copy of cuDNN: which, from where, whose, for whom; or that
-                               * there was none, where that is known */
-    const char *text;         /* the sentence behind the word of the verdict */
+    struct wc_strings copies; /* each copy of cuDNN: which, its directory, package and hosts; or
+                               * that there was none, where that is known */
+    const char *text;         /* the sentence after the word of the verdict */
     struct wc_strings known;  /* what is known of an unexplained end, each a sentence */
     const char *next;         /* what to do then */
 };

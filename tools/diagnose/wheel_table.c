@@ -174,7 +174,7 @@ const char *wheel_oldest(const char *package) {
     return column == 0 ? "8.0.1" : NULL; /* archives for 11 are older than its wheels */
 }
 
-/* Also by a name without a number, which stands for whatever number is there. */
+/* Also by a name without a number, which means whatever number is there. */
 static bool is_named(const struct file_row *row, const char *soname) {
     const char *name = wc_base_name(row->file), *minor = wc_str_find(name, "%m");
     size_t n = minor ? (size_t)(minor - name) : 0, plain = wc_str_length(soname);

@@ -36,7 +36,7 @@ const char *wheel_newest(const char *package, const char *spec);
 const char *wheel_oldest(const char *package);
 
 /* The package that has a library, by its SONAME, for a CUDA (-1: as the SONAME says); NULL: none,
- * or none that is known. *spec: the releases of it, "": all. */
+ * or not known. *spec: the releases of it, "": all. */
 const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda,
                        const char **spec);
 

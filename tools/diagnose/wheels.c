@@ -30,7 +30,7 @@ struct wc_version wheel_release(const char *package, const char *spec) {
     return (struct wc_version){cuda, -1, -1, -1};
 }
 
-/* ---- what a library says of itself ---- */
+/* ---- what a library states ---- */
 
 static const char **list(struct wc_arena *memory, size_t most) {
     return wc_arena_take(memory, (most + 1) * sizeof(const char *));
@@ -91,8 +91,8 @@ struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
     return wc_version_known(newest) ? newest : (struct wc_version){major, 0, 0, -1};
 }
 
-/* "libcudnn-a2b758a6.so.9.19.0", "libcudnn_graph-3fc2d8ff.so.9": of a wheel that brings cuDNN under
- * a name of its own, which is its SONAME, too. */
+/* "libcudnn-a2b758a6.so.9.19.0", "libcudnn_graph-3fc2d8ff.so.9": of a wheel that bundles cuDNN
+ * under a name of its own, which is its SONAME, too. */
 static bool is_renamed(const struct wc_name *name, const char *own) {
     size_t n = strlen("libcudnn");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which release of NVIDIA's a range gives, and what a library of that release says of itself. */
+/* Which release of NVIDIA's a range gives, and what a library of that release states. */
 #pragma once
 
 #include "core/base/files.h"
@@ -15,7 +15,7 @@ struct wc_version wheel_release(const char *package, const char *spec);
  * be. */
 struct wc_version release_newest(struct wc_arena *memory, int32_t major);
 
-/* What stands for that library of that package; false: it is none that we know. file: its path or
+/* What means that library of that package; false: it is not known. file: its path or
  * name. */
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out);

@@ -27,8 +27,8 @@
 #define IN_DEBIAN "/../lib/x86_64-linux-gnu/whichcudnn"
 #endif
 
-/* Directory of this program, without a slash at its end; "" if it cannot be told. Without a /proc
- * the kernel's name for it is the one of execve. */
+/* Directory of this program, without a slash at its end; "" if it cannot be reported. Without a
+ * /proc the kernel's name for it is the one of execve. */
 static char *own_directory(void) {
     char path[PATH_MAX];
     const char *started = (const char *)getauxval(AT_EXECFN);
@@ -56,7 +56,7 @@ static const char *const beside[] = {
     "/../whichcudnn",                          /* pip install --target */
 };
 
-/* Of several Pythons in one directory, the one that was installed last brought this command. */
+/* Of several Pythons in one directory, the last one installed this command. */
 static char *newest_match(const char *own, const char *pattern) {
     glob_t matches;
     struct stat facts, newest = {.st_ctim = {.tv_sec = -1}};
@@ -208,7 +208,7 @@ static char *default_place(void) {
                ?: getcwd(NULL, 0) ?: must_copy("/tmp");
 }
 
-/* A value is a directory or a file name, in which %p, %n and %r stand for what the process puts
+/* A value is a directory or a file name, in which %p, %n and %r mean what the process puts
  * there: up to the first of them the name is known. */
 static void split(struct log_place *place) {
     char *slash, *percent;

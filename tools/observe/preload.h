@@ -9,8 +9,8 @@
 
 /* Why LD_PRELOAD cannot hold this name (ld.so(8)); NULL: it can. The caller frees. */
 char *preload_name_trouble(const char *path);
-/* $WHICHCUDNN_SHIM, else libwhichcudnn.so beside the command, where each kind of package has it, in
- * the directory of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold;
+/* $WHICHCUDNN_SHIM, else libwhichcudnn.so next to the command, where each kind of package has it,
+ * in the directory of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold;
  * then *trouble is the complaint, which is made where trouble is NULL. The caller frees both. */
 char *preload_find_shim(char **trouble);
 /* The list with shim at its end, where it does not hide other preloads; as it was if it is in there
@@ -21,7 +21,7 @@ char *preload_without(const char *list, const char *shim);
 
 struct log_place {
     char *value;     /* for WHICHCUDNN_LOG; absolute */
-    char *directory; /* where the files will be; NULL: cannot be told from value */
+    char *directory; /* where the files will be; NULL: does not follow from value */
     char *prefix;    /* how their names begin */
     bool named;      /* by the user; else it is a default */
     bool passing;    /* no log is to be left there */
@@ -43,7 +43,7 @@ bool log_place_is_none(const struct log_place *place);
 bool log_place_is_good(const struct log_place *place);
 void log_place_end(struct log_place *place);
 
-/* Is that file a library that processes of this computer can have preloaded? By its header alone:
+/* Is that file a library that processes of this machine can have preloaded? Only by its header:
  * of this processor, whole. NULL: yes; else why not, as a sentence without its full stop, which the
  * caller frees. */
 char *shim_file_trouble(const char *path);

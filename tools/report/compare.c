@@ -80,7 +80,7 @@ struct things { /* packages, objects: what there may be several of, n on side a,
     size_t n, m;
     bool (*counterparts)(const struct sides *s, size_t i, size_t j);
     void (*compare)(struct comparison *c, const struct sides *s, size_t i, size_t j);
-    /* One that the other side lacks, in words; *what names it. NULL: that is no difference. */
+    /* One that the other side lacks, in words; *what names it. NULL: not a difference. */
     char *(*lacking)(const struct source *of, const struct source *other, size_t i,
                      enum difference_kind *kind, const char **what);
 };
@@ -130,7 +130,7 @@ static bool find_same(struct pairs *p, size_t i) {
 }
 
 /* Of several that are counterparts, the same ones first: in which order they came says nothing.
- * What was tried in vain stays tried, until something is moved. */
+ * What was tried without success stays tried, until something is moved. */
 static void compare_things(struct comparison *c, const struct sides *s,
                            const struct things *things) {
     struct pairs p = {things, s, must_allocate(things->n * sizeof(*p.of_a)),
@@ -183,7 +183,7 @@ char *compare_preloads(const struct wc_process_record *p, const char *list) {
     return list ? preload_without(list, p->shim_path ? p->shim_path : "libwhichcudnn.so") : NULL;
 }
 
-/* Whether we looked on is no difference. */
+/* Whether we observed is not a difference. */
 static char *value_to_compare(const struct wc_stack *s, const char *name) {
     const char *value = wc_variable(s, name);
 
@@ -216,7 +216,7 @@ static void compare_environments(struct comparison *c, const struct sides *s) {
             compare_variable(c, s, *v, true);
 }
 
-/* ---- the computer ---- */
+/* ---- the machine ---- */
 
 static char *list_text(const struct wc_strings *list) {
     struct sink all;
@@ -256,7 +256,7 @@ static const struct wc_package_record *package_at(const struct source *s, size_t
     return &s->stack.packages.p[i].r;
 }
 
-/* One without a name is none that could be told apart. */
+/* One without a name cannot be distinguished. */
 static bool packages_are_counterparts(const struct sides *s, size_t i, size_t j) {
     COMPARABLE(s, package, package_at(s->a, i), package_at(s->b, j), x, y);
 
@@ -325,7 +325,7 @@ static void compare_searches(struct comparison *c, const struct sides *s, const 
     }
 }
 
-/* A build is told apart only where the version is the same. */
+/* A build is distinguished only where the version is the same. */
 static void compare_object(struct comparison *c, const struct sides *s, size_t i, size_t j) {
     const struct wc_object_record *a = object_at(s->a, i), *b = object_at(s->b, j);
     const char *name = library_name(a);
@@ -371,7 +371,7 @@ static char *lacking_object(const struct source *of, const struct source *other,
 
 struct text {
     char *what, *text;
-    const struct wc_demand_record *demand; /* that it tells of; else NULL */
+    const struct wc_demand_record *demand; /* that it names; else NULL */
 };
 
 struct texts {
@@ -411,7 +411,7 @@ static const char *other_text(const struct texts *t, const struct texts *than, c
     return NULL;
 }
 
-/* What is on one side alone; where both have another text of the same thing, these two. */
+/* What is on only one side; where both have another text of the same thing, these two. */
 static void compare_texts(struct comparison *c, enum difference_kind kind, const struct texts *a,
                           const struct texts *b, bool a_in_part, bool b_in_part) {
     const char *other;
@@ -425,7 +425,7 @@ static void compare_texts(struct comparison *c, enum difference_kind kind, const
             hold_texts(c, kind, b->p[i].what, NULL, NULL, b->p[i].text);
 }
 
-/* By its path where it is no object, or not a known one; NULL: not known. */
+/* By its path where it is not an object, or not a known one; NULL: not known. */
 static const char *name_of(const struct wc_stack *s, int64_t object, const char *path) {
     const struct wc_object *o = wc_stack_object(s, object);
 
@@ -496,7 +496,7 @@ static void compare_lists(struct comparison *c, const struct sides *s, enum diff
 
 /* ---- all of it ---- */
 
-/* Of a process they stand in its memory, which may not be readable; a lock may be of one. */
+/* Of a process they are in its memory, which may not be readable; a lock may be of one. */
 static bool sees_bindings(const struct source *s) {
     return s->type == SOURCE_LOG || s->stack.bindings.n > 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two processes beside each other: what differs, cause first. For ranks of one run, and for runs
+ * Two processes next to each other: what differs, cause first. For ranks of one run, and for runs
  * that should have been the same. What only one of the sources can know (a scan sees no calls) is
- * not compared, nor is what a lock does not say; paths alone are no difference.
+ * not compared, nor is what a lock does not say; only paths are not a difference.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 enum difference_kind {
     DIFFERENCE_ENVIRONMENT,  /* a variable that leads the loader or a framework */
     DIFFERENCE_PACKAGE,      /* a package of cuDNN: there, its version, its state */
-    DIFFERENCE_HOST,         /* a host: there, what it wants */
+    DIFFERENCE_HOST,         /* a host: there, what it requires */
     DIFFERENCE_FOUND,        /* by which rule a library was found, which installation it is of */
     DIFFERENCE_LIBRARY,      /* a library: there, its version, its build */
-    DIFFERENCE_BINDING,      /* who uses which library */
+    DIFFERENCE_BINDING,      /* which host uses which library */
     DIFFERENCE_DRIVER,       /* the driver, the GPUs */
-    DIFFERENCE_FAILURE,      /* what was asked for in vain */
+    DIFFERENCE_FAILURE,      /* what was requested without success */
     DIFFERENCE_CALL,         /* a call and its status */
-    DIFFERENCE_SURROUNDINGS, /* the rest of the computer */
+    DIFFERENCE_SURROUNDINGS, /* the rest of the machine */
 };
 
 struct difference {
@@ -37,7 +37,7 @@ struct comparison {
 void compare(struct comparison *c, const struct source *a, const struct source *b);
 void comparison_end(struct comparison *c);
 
-/* Of a variable: it tells one rank from another, and so differs where all is well. */
+/* Of a variable: it distinguishes ranks, and so differs where all is well. */
 bool compare_passes_over(const char *variable);
 /* The list as in LD_PRELOAD without the shim. NULL: nothing is left. The caller frees. */
 char *compare_preloads(const struct wc_process_record *p, const char *list);

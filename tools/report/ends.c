@@ -51,7 +51,7 @@ static bool went_on_as_another(const struct job *job, const struct source *s) {
     return false;
 }
 
-/* What multiprocessing spawns is a "python -c"; those who wait for it look at its status. */
+/* What multiprocessing spawns is a "python -c"; those that wait for it look at its status. */
 static bool is_minded(const struct wc_process_record *child) {
     const struct wc_strings *a = &child->arguments;
     const bool spawned = a->n > 1 && wc_program_is(a->p[0], SCRIPTED) && !strcmp(a->p[1], "-c");
@@ -62,7 +62,7 @@ static bool is_minded(const struct wc_process_record *child) {
            (!wc_program_is(child->parent_name, SCRIPTED) || spawned);
 }
 
-/* Whoever starts workers learns how they end, and says so by its own end. */
+/* A parent of workers sees their ends, and says so by its own end. */
 static bool has_keeper(const struct job *job, const struct source *s) {
     const struct wc_process_record *p = &s->stack.process;
 
@@ -88,7 +88,7 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
     return has_keeper(job, s) ? WC_END_ASSUMED : WC_END_UNKNOWN;
 }
 
-/* Whoever started it, or the command that it is of, outlived what itself had asked for before. */
+/* Its parent, or the command that it is of, outlived what itself had requested before. */
 static void tell_parents(const struct job *job, const struct source *s) {
     const int64_t parents[] = {s->stack.process.parent_pid, s->stack.process.run_pid};
 

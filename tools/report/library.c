@@ -38,8 +38,8 @@ char *library_version(const struct wc_object_record *o) {
     return NULL;
 }
 
-/* Only where the replay of the loader's rules led to this very file. A search that found the
- * object loaded tells less than the one that loaded it. */
+/* Only where the replay of the loader's rules pointed to this very file. A search that found the
+ * object loaded shows less than its loader. */
 const struct wc_search_record *library_search(const struct wc_stack *s,
                                               const struct wc_object_record *o) {
     const struct wc_searched *found =

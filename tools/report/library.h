@@ -13,7 +13,7 @@ const char *library_label(const struct wc_object_record *o);
 /* By which it is the same in another process: SONAME without directories, of a host the file's.
  * Never NULL. */
 const char *library_name(const struct wc_object_record *o);
-/* It wants cuDNN, or is of cuDNN or CUDA. */
+/* It requires cuDNN, or is of cuDNN or CUDA. */
 bool library_counts(const struct wc_object_record *o);
 bool library_is_host(const struct wc_object_record *o);
 

@@ -92,7 +92,7 @@ static void find_parents(struct merged *m) {
 }
 
 /* Children behind their parent, otherwise as they are. A parent is older than its child, so there
- * is no circle. */
+ * is not a circle. */
 static void into_tree(struct merged *m) {
     struct merged_process *sorted = must_allocate(m->n * sizeof(*sorted));
     size_t *first = must_allocate(m->n * sizeof(*first)),
@@ -143,8 +143,8 @@ size_t number_of_key(json_t *keys, const char *key) {
     return n;
 }
 
-/* Libraries and findings; what was asked for in vain, or called, is in the findings where it
- * matters. */
+/* Libraries and findings; what was requested without success, or called, is in the findings where
+ * it matters. */
 static char *key_of(const struct report *r) {
     struct sink key;
     FILE *to = sink_begin(&key);
@@ -203,7 +203,7 @@ static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, 
     return found;
 }
 
-/* Each rank once: else there are several runs, and a rank names nobody. */
+/* Each rank once: else there are several runs, and a rank is not unique. */
 static bool ranks_name(const struct merged *m) {
     int64_t *ranks;
     size_t n = ranks_of(m, NULL, m->n, true, &ranks);

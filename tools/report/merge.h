@@ -22,7 +22,7 @@ struct merged_process {
 #define MERGED_NONE SIZE_MAX
 
 struct merged_group {
-    size_t *members, n;            /* indices of processes; the first stands for all */
+    size_t *members, n;            /* indices of processes; the first means all */
     char *who;                     /* "ranks 0-6", "process 4711" */
     struct comparison differences; /* to the first group; empty there */
 };
@@ -45,6 +45,6 @@ size_t number_of_key(json_t *keys, const char *key);
 /* "ranks 0-6", "9 processes of ranks 0, 1"; NULL: that does not name them. The caller frees. */
 char *merged_ranks(const struct merged *m, const size_t *members, size_t n);
 
-/* "ranks 0-6 agree; rank 7 differs": one line for a group behind the first, and one for the first
- * alone where all agree. i: of the group. The caller frees. */
+/* "ranks 0-6 agree; rank 7 differs": one line for a group after the first, and one for the first
+ * only where all agree. i: of the group. The caller frees. */
 char *merged_agreement(const struct merged *m, size_t i);

@@ -27,14 +27,14 @@ json_t *repair_json(const struct repair *fix);
  * its severity. */
 void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
                     struct wc_finding_view view, bool colour);
-/* The verdict alone: "error: libhost.so got cuDNN 9.1.0, ...". The caller frees. */
+/* Only the verdict: "error: libhost.so got cuDNN 9.1.0, ...". The caller frees. */
 char *render_verdict_text(const struct report *r);
 
-/* The same of one process or several: who agrees, what differs, the processes, then a report for
+/* The same of one process or several: which agree, what differs, the processes, then a report for
  * each, or as text for each group; with l->whole for each process. */
 void render_merged(struct layout *l, const struct merged *m);
 json_t *render_merged_json(const struct merged *m); /* of several: a list */
-/* A page that needs no other file. Wants sources that kept their events. */
+/* A page that needs no other file. Requires sources that kept their events. */
 void render_html(FILE *to, const struct merged *m);
 
 /* Counts over all of them in Prometheus' text format. unreadable: logs that gave no report. */
@@ -43,7 +43,7 @@ void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t 
 /* The one answer about all of them. */
 struct summary_view {
     const char *before; /* what each row begins with, and a blank; NULL: nothing */
-    const char *log;    /* where it comes from; NULL: that is not told */
+    const char *log;    /* where it comes from; NULL: it is not printed */
     size_t most;        /* rows */
 };
 void render_summary(struct layout *l, const struct summary *s, const struct summary_view *view);
@@ -54,12 +54,12 @@ char *render_summary_text(const struct summary *s, const struct summary_row *row
 /* A line for each copy of cuDNN that `last` has not, the report before it. before: as below. */
 void render_copies(struct layout *l, const struct report *r, const char *before,
                    const struct report *last);
-/* The verdict below them, of an ok that word alone; who: the processes that it is of, or NULL. */
+/* The verdict below them, of an ok only that word; of: the processes that it is of, or NULL. */
 void render_verdict(struct layout *l, const struct report *r, const char *before, const char *who);
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */
 /* What is known where nothing explains it, and what to do. */
 void render_known(struct layout *l, const struct report *r);
-/* Hosts, what each got, what that brought along: a line for each library. */
+/* Hosts, what each got, what that loaded: a line for each library. */
 void render_tree(struct layout *l, const struct report *r);
 
 /* A scan as text, or as JSON in the shape of docs/scan.schema.json; what of it --fail-on asks. */
@@ -70,7 +70,7 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
 
 struct compared_side {
     const char *name;
-    const struct report *report; /* NULL: its verdict is not told */
+    const struct report *report; /* NULL: its verdict is not printed */
 };
 /* "differs: version of libcudnn.so.9: 9.1.0, not 9.8.0 (and 2 more)" by that word, where something
  * does; the sides' verdicts; the differences, under a heading for each kind. */

@@ -3,7 +3,7 @@
  * A report as one page that needs nothing else: see render.h. What is written here can be read
  * without a script: verdict, findings, time line, everything that is known. The script of the page
  * (html/page.js) draws the picture from the JSON of each report. Page, style and script come from
- * tools/report/html by way of generate_html.py.
+ * tools/report/html through generate_html.py.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +180,7 @@ static void put_report(FILE *to, const struct report *r, size_t n) {
     fprintf(to, "<article id=\"p%zu\" data-verdict=\"%s\">\n", n + 1, verdict_word(r));
     html(to, "<div class=\"verdict %s\">", verdict_word(r));
     WC_EACH(copy, r->conclusion.copies)
-        if (r->conclusion.verdict != WC_verdict_OK) /* whose text they are */
+        if (r->conclusion.verdict != WC_verdict_OK) /* the program that printed them */
             html(to, "<p>%s</p>", *copy);
     html(to, "<h1>%s</h1>", text);
     if (r->conclusion.finding && report_fixes(r, r->findings.p)->n > 0)
@@ -231,7 +231,7 @@ static void put_differences(FILE *to, const struct comparison *c) {
     fputs(c->n > DIFFERENCES_OPEN ? "</ul></details>\n" : "</ul>\n", to);
 }
 
-/* Bytes of the page, which stays below 10 MB: what is told of all, rows of processes, reports. */
+/* Bytes of the page, which stays below 10 MB: the summary of all, rows of processes, reports. */
 #define AGREEMENT_MOST 500000
 #define ROWS_MOST 3000000
 #define ARTICLES_MOST 4000000
@@ -268,7 +268,7 @@ static void put_summary(FILE *to, const struct merged *m) {
     summary_make(&s, m);
     for (size_t i = 0; i < s.n; i++) {
         OWNED char *text = render_summary_text(&s, &s.rows[i]);
-        char *rest = text + strcspn(text, ":"); /* behind the word of a severity or verdict */
+        char *rest = text + strcspn(text, ":"); /* after the word of a severity or verdict */
         const char *separator = *rest ? ":" : "";
         *rest = '\0';
         html(to, "<p class=\"%s\"><span class=\"severity\">%s</span>%s%s</p>\n",

@@ -44,7 +44,7 @@ static json_t *stack_json(const struct report *r) {
     return object;
 }
 
-/* file: NULL for a source that is no log. */
+/* file: NULL for a source that is not a log. */
 static json_t *damaged_json(const struct log_file *file) {
     json_t *array = json_array();
 

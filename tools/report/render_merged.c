@@ -21,7 +21,7 @@ static void print_differences(struct layout *l, const struct merged *m, size_t g
         layout_row(l, 2, 4, "in what was found about it, not in its libraries");
 }
 
-/* Who agrees and what differs. */
+/* Which agree and what differs. */
 static void print_agreement(struct layout *l, const struct merged *m) {
     for (size_t g = m->group_count > 1 ? 1 : 0; g < m->group_count; g++) {
         OWNED char *text = merged_agreement(m, g);
@@ -52,7 +52,7 @@ static void print_process(struct layout *l, const struct merged_process *p) {
     layout_end(l);
 }
 
-/* By node, rank and who started whom. */
+/* By node, rank and parent. */
 static void print_processes(struct layout *l, const struct merged *m) {
     fputs("\nprocesses\n", l->to);
     for (size_t i = 0; i < m->n; i++) {

@@ -55,7 +55,7 @@ static void count(struct rows *rows, size_t process, char *labels) {
     row->last = process;
 }
 
-/* The release alone: the build says nothing more, and not every source of a version has it. */
+/* Only the release: the build says nothing more, and not every source of a version has it. */
 static char *version_of(const struct wc_object *o) {
     struct wc_version release = o->version;
     char text[WC_VERSION_TEXT];

@@ -5,9 +5,9 @@
 #include "render.h"
 #include "tools/util/layout.h"
 
-/* Lines of a finding: the first of a job is told on one screen with what comes behind it. */
+/* Lines of a finding: the first of a job is reported on one screen with what comes after it. */
 #define FIRST_LINES 13
-#define OTHER_LINES 8 /* the least with which its processes are told */
+#define OTHER_LINES 8 /* the least with which its processes are reported */
 #define TOLD_LINES 4  /* of one that was printed while the command ran: what repairs it */
 
 static void print_finding(struct layout *l, const struct summary *s, size_t i,

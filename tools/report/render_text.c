@@ -84,7 +84,7 @@ static char *process_of(const struct report *r) {
     return must_copy(text);
 }
 
-/* With a finding the process stands below that, and nothing is said to be well. */
+/* With a finding the process stands below that, and nothing is reported as ok. */
 static void print_origin(struct layout *l, const struct report *r, bool found) {
     const struct source *s = r->source;
     OWNED char *process = found ? NULL : process_of(r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was resolved, as a tree: each host, the facade that it got, the parts of that; then what
- * hangs on nothing, the cuda_dependencies, and what was asked for in vain. A library is a line:
- * path, version, by which rule it was found, whose installation.
+ * hangs on nothing, the cuda_dependencies, and what was requested without success. A library is a
+ * line: path, version, by which rule it was found, whose installation.
  */
 #include <stdlib.h>
 
@@ -74,7 +74,7 @@ static void print_object(struct tree *t, size_t i, int depth) {
 
     layout_line(t->l, INDENT(depth), INDENT(depth) + 2);
     layout_word(t->l, library_label(o));
-    if (!t->l->whole && wc_program_is(path, WC_PROGRAM_LIBRARY)) /* people know who asks by it */
+    if (!t->l->whole && wc_program_is(path, WC_PROGRAM_LIBRARY)) /* known by this name */
         path = wc_format_asker(&t->words, path);
     layout_path(t->l, path, VERSION_ROOM);
     if (t->shown[i]) {
@@ -94,7 +94,7 @@ static void print_object(struct tree *t, size_t i, int depth) {
     t->shown[i] = true;
 }
 
-/* The one that asked for it, else the one it was installed with, else the only one there is. */
+/* Its requester, else what it was installed with, else the only one there is. */
 static bool belongs_to(const struct tree *t, size_t part, const struct wc_object *facade) {
     const struct wc_object *asker = t->asker[part];
 
@@ -165,7 +165,7 @@ static void print_rest(struct tree *t, enum wc_role role) {
 }
 
 /* A facade asks for each part by several names in turn: where one of them was answered, the others
- * are no failures. */
+ * are not failures. */
 static bool was_answered(const struct wc_stack *s, const struct wc_failure_record *f) {
     struct wc_name name = wc_name_read(f->name);
 

@@ -82,8 +82,8 @@ static struct wc_strings find_gaps(struct wc_arena *memory, const struct source 
     return (struct wc_strings){gaps, n};
 }
 
-/* It was in the middle of a call or of a line, or asked for something in vain, which it did not
- * outlive: whatever became of the command, this process died. */
+/* It was in the middle of a call or of a line, or asked for something without success, which it did
+ * not outlive: whatever became of the command, this process died. */
 static bool was_cut_off(const struct source *s) {
     struct wc_record r;
     int64_t seq;

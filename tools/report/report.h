@@ -24,7 +24,7 @@ struct report {
      * log, nothing has ended. */
     const char *ending;
     const char *command;    /* of a user: the plan says what that does; NULL: none */
-    struct plan *plan;      /* what repairs its findings; NULL: nobody asked for it */
+    struct plan *plan;      /* what repairs its findings; NULL: not requested */
     struct wc_strings gaps; /* "line 3 could not be read: cut off": what the log lacks */
 };
 
@@ -34,15 +34,15 @@ void report_end(struct report *r);
 /* What repairs its findings (tools/diagnose/plan.h); of a command's reports the first few with
  * findings are played. */
 void report_plan(struct report *r);
-/* Judges anew a source whose names have been changed, and changes those of the plan: a repair is
+/* Judges again a source whose names have been changed, and changes those of the plan: a repair is
  * played over the real ones. */
 void report_redact(struct report *r, struct redaction *names);
 /* Of one of its findings; none before report_plan. */
 const struct plan_of_finding *report_fixes(const struct report *r,
                                            const struct wc_finding_record *f);
-/* Findings and verdict anew, of a source that knows more than before. */
+/* Findings and verdict again, of a source that knows more than before. */
 void report_judge(struct report *r);
-/* Of the machine alone, as of each one without a GPU: screens print its title alone. */
+/* Of only the machine, as of each one without a GPU: screens print only its title. */
 bool report_is_notice(const struct wc_finding_record *f);
 enum exit_code report_exit_code(const struct report *r);
 
@@ -52,7 +52,7 @@ struct gate {
     bool passes; /* as far as findings do not speak against it: all that matters was seen */
 };
 void gate_add(struct gate *gate, const struct report *r);
-/* least: WC_severity_NONE where nobody asked; then it never holds. */
+/* least: WC_severity_NONE where it was not requested; then it never holds. */
 bool gate_fails(const struct gate *gate, enum wc_severity least);
 
 /* Of several: errors outweigh what is unexplained, and that all else; not observed counts only

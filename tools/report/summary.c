@@ -102,7 +102,7 @@ void summary_end(struct summary *s) {
     free(s->rows);
 }
 
-/* ---- who ---- */
+/* ---- which process ---- */
 
 static char *command_of(const struct merged_process *p) {
     const struct wc_strings *a = &p->report->source->stack.process.arguments;
@@ -138,7 +138,7 @@ static char *common_node(const struct merged *m, const struct summary_row *row) 
     return node && others ? must_format(" on %s", node) : must_copy("");
 }
 
-/* Behind a number of processes, or one. NULL: it is no log, nothing has ended. The caller frees. */
+/* After a number of processes, or one. NULL: not a log, nothing has ended. The caller frees. */
 static char *ending_of(const struct report *r) {
     const struct source *s = r->source;
     const struct wc_outcome_record *o = &s->stack.outcome;

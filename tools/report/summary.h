@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One answer about several processes: each finding once, the worst first, with those that have it;
- * then who was fine, and with which cuDNN.
+ * then which processes were fine, and with which cuDNN.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ void summary_make(struct summary *s, const struct merged *m);
 void summary_end(struct summary *s);
 
 /* "13 processes (python3 train.py): 1 ended normally, 12 by _exit", "ranks 0, 1"; NULL: there is
- * but the one that was asked for, which goes without saying. The caller frees it. */
+ * except the requested one. The caller frees it. */
 char *summary_who(const struct summary *s, const struct summary_row *row);
 /* The same without that word, for a row of its own: "13 (python3 train.py): ..."; of one process
  * "4711 on node7: python3 train.py, by _exit". The caller frees it. */

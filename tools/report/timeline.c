@@ -94,7 +94,7 @@ static int earlier_first(const void *a, const void *b) {
     return WC_ORDER(x->time, y->time) ?: WC_ORDER(x->seq, y->seq);
 }
 
-/* A log says when; what was found is found anew. */
+/* A log has times; what was found is found again. */
 static const struct wc_finding_record *finding_now(const struct report *report,
                                                    const struct wc_record *r) {
     if (r->kind != WC_KIND_finding)

@@ -21,7 +21,7 @@ struct below {
 void below_begin(struct below *b, const char *root);
 void below_end(struct below *b);
 
-/* Paths begin with the root's name. b NULL: they are this computer's. */
+/* Paths begin with the root's name. b NULL: they are this machine's. */
 int below_open(const struct below *b, const char *path, int flags);
 DIR *below_list(const struct below *b, const char *path);
 bool below_lstat(const struct below *b, const char *path, struct stat *facts);

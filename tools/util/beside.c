@@ -43,7 +43,7 @@ static void leave_signals(void) {
 }
 
 #define RANDOM 6     /* characters that mkostemp makes */
-#define LEFTOVER 600 /* seconds: nobody is at it any more */
+#define LEFTOVER 600 /* seconds: its writer is gone */
 
 static bool is_like(const char *name, const char *own) {
     size_t n = strlen(own), same = n - RANDOM;
@@ -148,7 +148,8 @@ static bool replace(const char *path, const struct stat *old, const char *text) 
            beside_end(&b, path, beside_write(&b, text, strlen(text)));
 }
 
-/* Nothing can be put beside it or in its place: the directory is not ours, or it is mounted alone.
+/* Nothing can be put next to it or in its place: the directory is not ours, or it is a mount of its
+ * own.
  */
 static bool stays_where_it_is(int error) {
     return error == EACCES || error == EPERM || error == EROFS || error == EBUSY;

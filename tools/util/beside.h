@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file that is made under another name, and takes its own once it is whole. What ends the program
- * meanwhile removes it; what SIGKILL left is removed by who makes that file ten minutes later. A
- * limit of sizes is an error, not a signal. One at a time.
+ * meanwhile removes it; what SIGKILL left is removed by the next writer of that file ten minutes
+ * later. A limit of sizes is an error, not a signal. One at a time.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct beside {
-    char *path; /* begins with a dot and ends otherwise: who reads a directory passes over it */
+    char *path; /* begins with a dot and ends otherwise: readers of a directory skip it */
     int fd;
 };
 

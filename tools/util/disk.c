@@ -20,7 +20,7 @@ struct disk_memory {
     struct way *ways;
 };
 
-/* What a path led to, through links and the layer. */
+/* What a path pointed to, through links and the layer. */
 struct way {
     UT_hash_handle hh;
     char *from;
@@ -29,7 +29,7 @@ struct way {
     bool layered;               /* something on the way was the layer's */
     bool leads_on;              /* others lead through it */
     int error;
-    char *to; /* as this computer has it */
+    char *to; /* as this machine has it */
     struct disk_entry entry;
     struct seen *seen;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file system as core/ reads it: the machine's own, or a tree below another root (an image
- * unpacked somewhere, /proc/PID/root), in which absolute links lead to that root. Only regular
+ * unpacked somewhere, /proc/PID/root), in which absolute links point to that root. Only regular
  * files are ever opened to be read, so that no pipe or device can hold the command up.
  */
 #pragma once
@@ -12,9 +12,9 @@
 #include "below.h"
 #include "core/base/files.h"
 
-extern const struct wc_files disk_files; /* of this computer */
+extern const struct wc_files disk_files; /* of this machine */
 
-/* What stands at a path in place of what the disk has there. */
+/* What is at a path in place of what the disk has there. */
 struct disk_entry {
     enum { DISK_AS_IT_IS, DISK_GONE, DISK_FILE, DISK_LINK, DISK_DIRECTORY } kind;
     int fd;             /* of a file */
@@ -29,14 +29,14 @@ struct disk_layer {
     bool (*concerns)(void *ctx, const char *name);
     /* Has it anything in that directory? */
     bool (*is_in)(void *ctx, const char *dir);
-    /* Calls each() for every entry that it adds to a directory; false: each() did not want more. */
+    /* Calls each() for every entry that it adds to a directory; false: each() stopped. */
     bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
 };
 
 struct disk {
     struct wc_files files;          /* its ctx points back here: the disk must not move */
     const struct disk_layer *layer; /* over all of it; NULL: none */
-    unsigned changed;               /* how often the layer was: whoever changes it counts */
+    unsigned changed;               /* how often the layer was: every change counts */
     struct disk_memory *memory;     /* each path is looked at once: it counts as what it was then */
     char *root;                     /* without a '/' at its end; "": the machine's own */
     struct below below;
@@ -48,7 +48,7 @@ struct disk {
 void disk_begin(struct disk *d, const char *root);
 void disk_end(struct disk *d);
 
-/* Opens a regular file to be read; d NULL: of this computer. Negative: errno says why (EISDIR,
+/* Opens a regular file to be read; d NULL: of this machine. Negative: errno says why (EISDIR,
  * EINVAL: another kind). */
 int disk_open(const struct disk *d, const char *path, struct stat *facts);
 /* At most `most` bytes of a regular file, and a NUL. NULL: errno. The caller frees. */

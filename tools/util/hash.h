@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * uthash as functions: its macros are written out at each use. A struct that is in a table begins
- * with `UT_hash_handle hh`, whose `next` leads to the one that was added behind it. A table is a
- * pointer to the first, NULL while empty.
+ * with `UT_hash_handle hh`, whose `next` points to the element that was added after it. A table is
+ * a pointer to the first, NULL while empty.
  */
 #pragma once
 

@@ -23,14 +23,14 @@ void layout_word(struct layout *l, const char *text);
 /* The same of a path, shortened rather than put on another line; `reserve` columns stay free. */
 void layout_path(struct layout *l, const char *path, int reserve);
 void layout_painted(struct layout *l, const char *text, enum paint p);
-/* The same with a colon behind it; there must be room, as near a line's start. */
+/* The same with a colon after it; there must be room, as near a line's start. */
 void layout_label(struct layout *l, const char *text, enum paint p);
 /* Untrusted words between spaces, arguments as in must_format. */
 #define layout_words(l, ...) layout_put(l, must_format(__VA_ARGS__), false)
 /* The same, on one line if a line can hold it. */
 #define layout_together(l, ...) layout_put(l, must_format(__VA_ARGS__), true)
 void layout_end(struct layout *l);
-/* A line of words alone. */
+/* A line of only words. */
 #define layout_row(l, indent, hang, ...) layout_put_row(l, indent, hang, must_format(__VA_ARGS__))
 /* A line that begins with a word of ours; what belongs to it stands from LAYOUT_KEYS on. */
 void layout_key(struct layout *l, const char *word);

@@ -22,13 +22,13 @@ struct heap_arena {
 
 void heap_arena_begin(struct heap_arena *h);
 void heap_arena_end(struct heap_arena *h); /* everything taken from it is gone */
-/* The same, to begin anew: keeps a chunk for that. */
+/* The same, to begin again: keeps a chunk for that. */
 void heap_arena_clear(struct heap_arena *h);
 
 /* Never NULL. */
 void *must_allocate(size_t n); /* zeroed */
 void *must_grow(void *p, size_t n);
-/* The place behind the last of a list, of which there is one more then: *MUST_ADD(p, n) = x; */
+/* The place after the last of a list, of which there is one more then: *MUST_ADD(p, n) = x; */
 #define MUST_ADD(p, n) ((p) = must_grow((p), ((n) + 1) * sizeof(*(p))), &(p)[(n)++])
 char *must_copy(const char *s); /* NULL of NULL */
 /* What wc_text_format would add (%s of NULL: nothing); the caller frees. */
@@ -40,7 +40,8 @@ static inline void owned_end(char **text) {
     free(*text);
 }
 #define OWNED __attribute__((cleanup(owned_end)))
-/* The same of what is closed there. -1, NULL: nothing is open. A descriptor leaves errno alone. */
+/* The same of what is closed there. -1, NULL: nothing is open. A descriptor does not change errno.
+ */
 void owned_fd_end(int *fd);
 void owned_file_end(FILE **file);
 void owned_directory_end(DIR **directory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which word was meant: the one that least has to be changed to become what was typed.
+ * Which word was meant: the one with the fewest changes to become what was typed.
  */
 #pragma once
 

@@ -15,7 +15,7 @@ enum exit_code {
     EXIT_USAGE = 2, /* also: what was named cannot be read */
     EXIT_NOTHING_OBSERVED = 3,
     EXIT_UNEXPLAINED = 4,
-    EXIT_NOT_REPAIRED = 5 /* no repair is known, or none that was tried holds */
+    EXIT_NOT_REPAIRED = 5 /* no repair is known, or no tried one holds */
 };
 
 /* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands at the paths of this computer, each looked at once: for who asks for the same ones a
- * thousand times, and may be told of files as they were at first.
+ * What is at the paths of this machine, each looked at once: for callers that ask for the same ones
+ * a thousand times, and may be reported of files as they were at first.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct seen {
     const char *target;       /* of a link, once asked for */
     const char *const *names; /* of a directory, once asked for, NULL at the end */
     unsigned char *bytes;     /* of a file, once asked for; NULL: not kept */
-    size_t kept;              /* how many of these: of a large file a loader's first look alone */
+    size_t kept;              /* how many of these: of a large file a loader's first look only */
     struct sought *sought;    /* in these */
 };
 

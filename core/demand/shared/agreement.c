@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which releases would suit several hosts? Every rule and every set of versions changes its answer
- * only at versions that can be told from the demand: what it names, and the beginnings of the next
+ * only at versions that follow from the demand: what it names, and the beginnings of the next
  * patch, minor and major. So each demand is asked about each of these, and nothing has to know the
- * rules once more.
+ * rules again.
  */
 #include "core/demand/words.h"
 

@@ -59,7 +59,7 @@ static bool moves_a_cursor(char ch) {
     return (unsigned char)ch < ' ' || ch == 127;
 }
 
-/* What stands in a sentence gets printed by whoever reads a log: no control characters, whatever
+/* What is in a sentence is printed by every reader of a log: no control characters, whatever
  * it was made of. */
 static void add_visible(struct wc_text *t, const char *text) {
     for (size_t n = 0; *text && !t->cut; text += n + (text[n] != '\0')) {
@@ -106,7 +106,7 @@ static void add_fact(struct wc_case *c, const char *name, struct wc_typed_fact t
                      const char *value, const char *source) {
     if (!value)
         return;
-    if (c->facts == WC_CASE_FACTS - 1) { /* the last place tells how many found none */
+    if (c->facts == WC_CASE_FACTS - 1) { /* the last place holds how many found none */
         c->more++;
         return;
     }

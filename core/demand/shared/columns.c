@@ -7,7 +7,7 @@
 
 /* ---- files that were looked at ---- */
 
-/* The same question of the same object is searched for once, and told again. */
+/* The same question of the same object is searched for once, and reported again. */
 static bool file_belongs(const struct wc_stack *s, const struct wc_file_record *file,
                          const struct wc_failure *f) {
     if (file->request == f->r.request)
@@ -101,7 +101,7 @@ static bool is_of_system(enum wc_file_fault fault) {
            fault == WC_file_fault_CLOSED;
 }
 
-/* The file that the loader refused, or passed over without a word. */
+/* The file that the loader refused, or skipped without a word. */
 static bool find_file(const struct wc_stack *s, struct wc_failure *f) {
     const char *name = f->said.what == WC_SAID_REFUSED ? f->said.file : missing_of(f);
 
@@ -126,13 +126,13 @@ static bool system_refuses(const struct wc_stack *s, struct wc_failure *f) {
     if (f->refusal)
         return true;
     if (fault == WC_file_fault_NO_EXECUTION || fault == WC_file_fault_NO_ROOM)
-        f->refusal = WC_SYSTEM_MAPPING; /* nobody asked the loader why */
+        f->refusal = WC_SYSTEM_MAPPING; /* the loader was not asked why */
     /* Whether it is in a closed directory cannot be seen: what is tried in case it is there is
-     * missed by nobody. */
+     * missed by no host. */
     else if (fault == WC_file_fault_UNREADABLE ||
              (fault == WC_file_fault_CLOSED &&
               (wc_name_kind_of(f->culprit) == WC_NAME_FACADE || wc_ended_badly(s))))
-        f->refusal = WC_SYSTEM_RIGHTS; /* passed over without a word */
+        f->refusal = WC_SYSTEM_RIGHTS; /* skipped without a word */
     return f->refusal != WC_SYSTEM_NOTHING;
 }
 
@@ -159,7 +159,7 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
     const char *asked = f->r.name ? wc_base_name(missing_of(f)) : NULL;
     const enum wc_name_kind kind = wc_name_kind_of(asked);
 
-    /* With libcuda in the process nobody is without it: who asks once more tries its names. But
+    /* With libcuda in the process no host lacks it: a repeated request tries its names. But
      * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
     if (kind == WC_NAME_OTHER || (kind == WC_NAME_DRIVER && wc_driver_library(s) &&
                                   !(wc_asked_by_cudnn(s, f) && wc_was_fatal(s, f))))
@@ -177,7 +177,7 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
 }
 
 /* The library that it took for one that it is not, where the loader names it; where it names a
- * function alone, the one that was found by the name of the symbol version, or of cuDNN. */
+ * function, the library that was found by the name of the symbol version, or of cuDNN. */
 static bool name_has_other_library(const struct wc_stack *s, struct wc_failure *f) {
     const struct wc_said *said = &f->said;
 
@@ -195,7 +195,7 @@ static bool name_has_other_library(const struct wc_stack *s, struct wc_failure *
     return f->file && f->file->soname && wc_is_false_name(f->file->path, f->file->soname);
 }
 
-/* A file of cuDNN that wants what another one of cuDNN does not have: the two are of different
+/* A file of cuDNN that requires what another one of cuDNN does not have: the two are of different
  * releases. */
 static bool part_is_refused(const struct wc_stack *s, struct wc_failure *f) {
     f->culprit = f->said.file;
@@ -215,7 +215,7 @@ bool wc_is_alternative(const char *a, const char *b) {
     }
 }
 
-/* By its files alone a library does not load: nothing of it comes behind that. */
+/* By the files, a library does not load: nothing of it comes after that. */
 bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
     if (s->replayed && f->r.text)
         return true;
@@ -287,7 +287,7 @@ static void claim(const struct wc_stack *s, struct wc_failure *f) {
 
 /* ---- whether it was made good ---- */
 
-/* Is o what was to be had under this name: the same library, or what answers to the name? */
+/* Is o what was requested under this name: the same library, or what answers to the name? */
 static bool is_same_library(const struct wc_object *o, const char *name) {
     const char *path = wc_path_of(o);
 
@@ -316,8 +316,8 @@ static bool found_another(const struct wc_stack *s, const struct wc_failure *f,
 }
 
 /* Is that facade one for the file that lacked one: opened by its caller itself, or needed by
- * another file of its name, or of its directory? Who opens for everybody, as Python's ctypes does,
- * got the others' facades for others. */
+ * another file of its name, or of its directory? A caller that opens for all (RTLD_GLOBAL), as
+ * Python's ctypes does, got the others' facades for others. */
 static bool is_for_file(const struct wc_object *facade, const struct wc_failure *f) {
     const size_t n = wc_dir_length(f->r.name);
     const char *by = facade->r.asked_by;
@@ -334,7 +334,7 @@ static bool is_for_caller(const struct wc_stack *s, const struct wc_object *o,
 }
 
 /* A facade that another host had loaded is found without a new object: the caller's binding to it
- * tells. */
+ * shows. */
 static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_object *caller = wc_caller_of(s, f);
 

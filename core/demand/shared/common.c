@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts that several findings give: what a library is, and what the replays of the loader's search
- * say of it and of what stood beside it. */
+ * report about it and about its neighbours. */
 #include "core/demand/words.h"
 #include "core/knowledge/programs.h"
 #include "core/packages/distribution.h"
@@ -97,7 +97,7 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
     const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->r.installation_kind);
     const char *name = o->r.installation, *version = o->r.installation_version;
 
-    if (!name) /* that it is in a directory is no news */
+    if (!name) /* that it is in a directory is known */
         return o->r.installation_kind == WC_installation_kind_DIRECTORY ? NULL : kind;
     if (version && wc_str_ends(name, version)) /* cuda-13.0 */
         version = NULL;

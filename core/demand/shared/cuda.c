@@ -49,7 +49,7 @@ bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
     return o ? wc_is_cudnn(o) : wc_name_is_cudnn(f->r.caller);
 }
 
-/* What o says it by; NULL, or a text that tells no CUDA: it does not say it in this way. */
+/* What o says it by; NULL, or a text without a CUDA: it does not show it in this way. */
 static const char *said_by(const struct wc_stack *s, const struct wc_object *o, enum way way) {
     const char *installation = o->r.installation;
 
@@ -62,7 +62,7 @@ static const char *said_by(const struct wc_stack *s, const struct wc_object *o, 
     /* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so have wheels. */
     if (way == PACKAGE)
         return wc_cuda_in_package(installation) > 0 ? installation : o->r.installation_version;
-    /* Asked for by it and loaded, or in vain. */
+    /* Asked for by it and loaded, or without success. */
     WC_EACH(other, s->objects) {
         const struct wc_object_record *r = &other->r;
         if (r->role == WC_role_CUDA_DEPENDENCY && wc_means(o, r->asked_by_object, r->asked_by) &&

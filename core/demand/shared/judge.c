@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a host wants against what it got. A framework's own check decides where it is known
+ * What a host requires against what it got. A framework's own check decides where it is known
  * (core/knowledge/rules.def), a range in package metadata decides by itself, the oldest
  * release with all imported functions and the major of a symbol version are bounds. A range of
  * possible versions fails only when both its ends fail in the same way.
@@ -228,8 +228,8 @@ static bool same_demand(const struct wc_judgement *a, const struct wc_judgement 
            wc_str_same(x->source, y->source) && wc_str_same(x->source_path, y->source_path);
 }
 
-/* Two libraries of one wheel want the same by the same line of its metadata: the one that uses more
- * of cuDNN tells it for both. */
+/* Two libraries of one wheel require the same by the same line of its metadata: the library that
+ * uses more of cuDNN reports it for both. */
 static void fold(struct wc_diagnosis *d) {
     for (size_t i = 0; i < d->judged.n; i++) {
         struct wc_judgement *b = &d->judged.p[i];

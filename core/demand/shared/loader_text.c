@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the loader said of a failed request. glibc's text is "NAME: WHAT", where NAME is the
- * library that stopped it, which need not be the one that was asked for.
+ * What the loader reported about a failed request. glibc's text is "NAME: WHAT", where NAME is the
+ * library that stopped it, not always the requested one.
  */
 #include "core/demand/words.h"
 

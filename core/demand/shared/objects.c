@@ -3,7 +3,7 @@
 #include "core/demand/words.h"
 
 enum {
-    CHAIN_MOST = 8, /* who asked for whom: longer ones are damaged records */
+    CHAIN_MOST = 8, /* which object requested which: longer ones are damaged records */
     FACADES_MOST = 16,
     DIRECTORY_MOST = 511
 };
@@ -92,7 +92,7 @@ bool wc_kind_is_ours(enum wc_name_kind kind) {
     return wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY;
 }
 
-/* From cuDNN 4 on a SONAME ends in the major alone; libcudnn.so.6.5 and .7.0 of the releases before
+/* From cuDNN 4 on a SONAME ends in only the major; libcudnn.so.6.5 and .7.0 of the releases before
  * are numbered after the CUDA toolkit (docs/findings.md, "major"). */
 static int32_t major_in(const char *name) {
     struct wc_name n = wc_name_read(name);
@@ -252,7 +252,7 @@ bool wc_hides_gpus(const struct wc_stack *s) {
            !wc_str_starts(visible, "MIG-");
 }
 
-/* ---- where it lies ---- */
+/* ---- where it is ---- */
 
 bool wc_is_grafted(const struct wc_object *o) {
     const char *path = wc_path_of(o);
@@ -307,7 +307,7 @@ void wc_case_crash(struct wc_case *c) {
                      c->d->s->has_outcome ? "wait" : "status of the command");
 }
 
-/* Two copies work beside each other, mostly. After a crash that nothing graver explains they are
+/* Two copies work next to each other, mostly. After a crash that nothing graver explains they are
  * the first thing to look at. */
 enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d) {
     return !wc_has_error(d) && (wc_crashed(d->s) || wc_a_call_failed(d->s)) ? WC_EFFECT_FELT

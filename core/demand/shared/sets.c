@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who belongs to whom: which library a host's calls end in, which parts work for which facade.
- * Several facades in one process are usual, and a framework's own stubs may stand between.
+ * Which library belongs to which: which library a host's calls end in, which parts work for which
+ * facade. Several facades in one process are usual, and a framework's own stubs may stand between.
  */
 #include "core/demand/finding.h"
 
@@ -15,7 +15,7 @@ static bool same_major(const struct wc_object *a, const struct wc_object *b) {
     return x < 0 || y < 0 || x == y;
 }
 
-/* The first cuDNN facade on the way from a part to who asked for it. */
+/* The first cuDNN facade on the way from a part to its requester. */
 static const struct wc_object *asking_facade(const struct wc_stack *s, const struct wc_object *o) {
     for (int i = 0; o && i < CHAIN_MOST; i++) {
         o = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
@@ -25,7 +25,8 @@ static const struct wc_object *asking_facade(const struct wc_stack *s, const str
     return NULL;
 }
 
-/* How many facades could a part nobody of cuDNN asked for work for? `near`: in its installation. */
+/* How many facades could a part that cuDNN did not request work for? `near`: in its installation.
+ */
 static size_t rivals(const struct wc_stack *s, const struct wc_object *part, bool near) {
     size_t n = 0;
 
@@ -108,8 +109,8 @@ static void by_bindings(const struct wc_stack *s, const struct wc_object *host, 
             add(out, &s->objects.p[i]);
 }
 
-/* cuDNN linked into the host itself, or asked for in vain: another one's facade is none of its
- * business. */
+/* cuDNN linked into the host itself, or requested without success: another one's facade is none of
+ * its business. */
 static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object *host) {
     return WC_ANY(b, s->bindings, b->r.how == WC_binding_how_ITSELF && wc_is_binding_of(b, host)) ||
            WC_ANY(f, s->failures,

@@ -20,10 +20,10 @@
 #define ARCH_RELOC_ABSOLUTE R_AARCH64_ABS64
 /* Is a jump slot's addend the address of its PLT entry, which does not count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 0
-/* How shim_call_lazy tells the loader which slot it is: by an address that is as far behind
- * instance.map as the slot is behind the link map in the host's GOT. */
+/* How shim_call_lazy passes to the loader which slot it is: by an address that is as far behind
+ * instance.map as the slot is after the link map in the host's GOT. */
 #define ARCH_LAZY_PASSES(in, number) ((uintptr_t)(&(in)->map + 2 + (number)))
-/* The code behind a lazy slot begins with stp x16, x30, [sp, -16]!: x16 is the slot's address. */
+/* The code after a lazy slot begins with stp x16, x30, [sp, -16]!: x16 is the slot's address. */
 #define ARCH_LAZY_CODE 8
 static inline bool arch_is_lazy_code(const unsigned char *code, uint32_t number) {
     (void)number;

@@ -20,9 +20,9 @@
 #define ARCH_RELOC_ABSOLUTE R_X86_64_64
 /* Is a jump slot's addend the address of its PLT entry, which does not count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 1
-/* How shim_call_lazy tells the loader which slot it is: by its number. */
+/* How shim_call_lazy passes to the loader which slot it is: by its number. */
 #define ARCH_LAZY_PASSES(in, number) ((void)(in), number)
-/* The code behind a lazy slot begins with a push of the slot's number, or of r11, which holds it
+/* The code after a lazy slot begins with a push of the slot's number, or of r11, which holds it
  * (mold), and of the second word of the GOT. */
 #define ARCH_LAZY_CODE 9
 static inline bool arch_is_lazy_code(const unsigned char *code, uint32_t number) {

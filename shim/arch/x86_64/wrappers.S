@@ -12,7 +12,7 @@
         .endm
 
         /* Pushes the instance, then a copy of the arguments on the stack, the last one first. Each is
-         * at the same distance from the stack's top, which moves by as much. */
+         * at the same distance from the stack's top, which moves by the same distance. */
         .macro  CALL_WITH words
         .set    space, (\words + \words % 2) * 8
         pushq   %r11

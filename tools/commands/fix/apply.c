@@ -19,7 +19,7 @@
 
 /* ---- what is to be done ---- */
 
-/* Nobody's environment is changed by what was not played. NULL: there is none. */
+/* No environment is changed by what was not played. NULL: there is none. */
 static json_t *steps_of_best(const struct job *j) {
     const struct repair *best = job_best_repair(j, true, NULL);
     struct heap_arena memory;
@@ -224,7 +224,7 @@ static char *find_journal(const char *where, bool *named) {
 }
 
 /* A journal is data, which a repository may hold: it names nothing but what --apply would save of
- * the environment in which it lies. NULL: so it does. */
+ * the environment in which it is. NULL: so it does. */
 static char *check_paths(const struct saved *s, struct trust *t) {
     OWNED char *environment = directory_of(s->folder);
     const char *first = json_object_iter_key(json_object_iter(s->paths)), *path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The best repair, made for good, by the commands of what manages the environment.
+ * The best repair, made permanently, by the commands of what manages the environment.
  */
 #pragma once
 
@@ -8,9 +8,9 @@
 
 #include "job.h"
 
-/* held: what an attempt told of the repair that held; NULL: nothing was tried, the first one is
- * taken. command: by which it can be seen, NULL: not known. *applied becomes what was done. An exit
- * code; after a signal all is as it was, and it is the signal's. */
+/* held: what an attempt reported about the repair that held; NULL: nothing was tried, the first one
+ * is taken. command: by which it can be seen, NULL: not known. *applied becomes what was done. An
+ * exit code; after a signal all is as it was, and it is the signal's. */
 int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
                json_t **applied);
 /* Puts back what a repair that was cut off has left half done. where: a journal, an environment, a

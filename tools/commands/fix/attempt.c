@@ -30,7 +30,7 @@ struct stage { /* in the process of its own */
     struct heap_arena memory;
     struct sandbox sandbox;
     json_t *steps;
-    char *keep;                                           /* the commands that make it for good */
+    char *keep;                                           /* the commands that make it permanent */
     const struct wc_finding_record *targets[ROUNDS_MOST]; /* the findings that are to go */
     enum wc_severity worst;                               /* of them */
     size_t rounds;
@@ -74,7 +74,7 @@ static char *run_step(struct sandbox *s, const char *command) {
 }
 
 /* Python runs it before the first line of any program, and then whatever has that name elsewhere:
- * who imports us wants a module of that name. */
+ * code that imports us requires a module of that name. */
 static const char startup[] = "import sys\n"
                               "try:\n    %s\nexcept ImportError:\n    pass\n"
                               "sys.path = [p for p in sys.path if p != '%s']\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command watched once more, with a repair made for real where it can be thrown away: in a
- * process of its own, whose variables and directories are nobody else's. Where it takes a finding
- * away and the next cause comes to light, that one's repair is made on top.
+ * A command watched again, with a repair made for real where it can be thrown away: in a
+ * process of its own, whose variables and directories no other process sees. Where it takes a
+ * finding away and the next cause comes to light, that one's repair is made on top.
  */
 #pragma once
 

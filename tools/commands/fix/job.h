@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What logs tell of a command, with what repairs it: one answer about all of its processes.
+ * What logs report about a command, with what repairs it: one answer about all of its processes.
  */
 #pragma once
 

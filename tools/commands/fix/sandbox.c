@@ -155,7 +155,7 @@ static char *cover(const struct sandbox *s, const char *place, const char *in) {
     return here && chdir(here) != 0 ? trouble_of(here) : NULL;
 }
 
-/* ---- whoever makes the repair ---- */
+/* ---- the process that makes the repair ---- */
 
 /* Of linux/mount.h, which older systems do not have, nor goes with sys/mount.h everywhere. */
 enum { MOUNT_SETATTR = 442, RECURSIVE = 0x8000, READ_ONLY = 1 };
@@ -180,7 +180,7 @@ static void keep_writable(char **list, size_t *n, char *path) {
         free(real);
 }
 
-/* What package managers download is worth keeping: it is wanted once more. */
+/* What package managers download is worth keeping: it is wanted again. */
 static void keep_caches(const struct sandbox *s, char **list, size_t *n) {
     static const char *const named[] = {"XDG_CACHE_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR",
                                         "POETRY_CACHE_DIR", "CONDA_PKGS_DIRS"};

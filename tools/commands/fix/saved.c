@@ -58,9 +58,9 @@ void saved_forget(struct saved *s) {
 
 /* ---- the same files in two places ---- */
 
-/* What is there already stays. A project's files, which are named alone, are written in place: they
+/* What is there already stays. A project's files, which are only named, are written in place: they
  * are copied. So is all where a file system has no hard links, or none of what others own. Pipes,
- * sockets and devices are of a process, and no part of what a package brings. */
+ * sockets and devices are of a process, and not a part of what a package installs. */
 static int link_one(const char *path, const struct stat *facts, int what, struct FTW *at) {
     OWNED char *to = must_format("%s%s", now.to, path + now.from);
 
@@ -154,7 +154,7 @@ char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const cha
 
 /* ---- putting back ---- */
 
-/* What is not the very file that was saved goes. */
+/* Everything but the saved file itself goes. */
 static int remove_new(const char *path, const struct stat *facts, int what, struct FTW *at) {
     OWNED char *saved = must_format("%s%s", now.to, path + now.from);
     struct stat was;

@@ -2,7 +2,7 @@
 /*
  * What a repair may overwrite, saved before as hard links: they hold whatever installs, is killed
  * or loses power. In ENVIRONMENT/.whichcudnn-undo, with a journal that is there only while the
- * saved files are whole and the repair is not finished; a link to it lies next to the log.
+ * saved files are whole and the repair is not finished; a link to it is next to the log.
  */
 #pragma once
 
@@ -26,5 +26,5 @@ void saved_end(struct saved *s);
 char *saved_journal_in(const char *directory);
 /* Nothing is done with it. */
 void saved_forget(struct saved *s);
-/* "." of a name alone. The caller frees. */
+/* "." of a bare name. The caller frees. */
 char *directory_of(const char *path);

@@ -15,7 +15,7 @@ enum step_kind {
     STEP_VARIABLE, /* of the command's environment */
     STEP_COMMAND,  /* a shell's */
     STEP_PYTHON,   /* a statement that Python is to run before all others */
-    STEP_SAID      /* nobody but the user can do it */
+    STEP_SAID      /* only the user can do it */
 };
 
 struct step {

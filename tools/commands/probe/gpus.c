@@ -16,7 +16,7 @@
 #define PATIENCE 5   /* seconds */
 #define NAME_MOST 64 /* bytes */
 
-static int answer; /* where the process that asks tells it */
+static int answer; /* where the process that asks stores it */
 
 /* NVML's functions by the names of their stable versions; 0 is success everywhere. */
 struct nvml {
@@ -70,7 +70,7 @@ static void ask(void) {
             report_device(&n, i);
 }
 
-/* Whole lines only: who was cut off in one has not printed it. */
+/* Whole lines only: a program cut off in one has not printed it. */
 void gpus_ask(struct gpus *out) {
     struct trial trial = {.instead = ask, .patience = PATIENCE};
     char *line, *end;

@@ -52,7 +52,7 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...) {
 
 /* ---- cuDNN is loaded ---- */
 
-/* Where none is found, what the loader said of the first name. */
+/* Where none is found, what the loader reported about the first name. */
 static bool load(struct probe *p, const char *path) {
     const char *const names[] = {"libcudnn.so.9", "libcudnn.so.8", "libcudnn.so.7", "libcudnn.so"};
     const size_t n = path ? 1 : sizeof(names) / sizeof(names[0]);
@@ -201,7 +201,7 @@ static bool convolve(struct probe *p, const float *x, const float *w, float *y) 
              p->y, IMPLICIT_GEMM, &size) ||
         (size > 0 && !TRY_CUDA(p, cuMemAlloc_v2, &room, size)))
         return false;
-    /* What goes wrong on the GPU is told by the copy, which waits for it. */
+    /* What goes wrong on the GPU is reported by the copy, which waits for it. */
     return TRY(p, cudnnConvolutionForward, p->handle, &one, p->x, pointer(on_x), p->w,
                pointer(on_w), p->convolution, IMPLICIT_GEMM, pointer(room), size, &zero, p->y,
                pointer(on_y)) &&

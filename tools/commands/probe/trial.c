@@ -148,7 +148,7 @@ char *trial_directory(void) {
 static int remove_one(const char *path, const struct stat *facts, int what, struct FTW *at) {
     (void)facts;
     (void)at;
-    /* overlayfs has a directory there that nobody may look into. */
+    /* overlayfs has a directory there that no user may look into. */
     if (what == FTW_D || what == FTW_DNR)
         chmod(path, S_IRWXU);
     if (what == FTW_DP || what == FTW_DNR)

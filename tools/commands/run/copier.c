@@ -156,8 +156,8 @@ static bool make_pipe(struct copied *s) {
     return s->from >= 0 && s->end >= 0;
 }
 
-/* It is no controlling terminal: keys, their signals and the shell's job control stay those of the
- * real one. That one turns line ends into what terminals want, so this one does not. */
+/* It is not a controlling terminal: keys, their signals and the shell's job control stay those of
+ * the real one. That one turns line ends into what terminals expect, so this one does not. */
 static bool make_terminal(struct copied *s) {
     struct winsize size = {.ws_row = 0};
     char name[64];

@@ -173,7 +173,7 @@ bool family_is_last(const struct family *f, const char *path) {
            strncmp(wc_base_name(path), f->last_name, sizeof(f->last_name) - 1) == 0;
 }
 
-/* ---- who may be signalled ---- */
+/* ---- which processes may be signalled ---- */
 
 static bool descends(pid_t pid, pid_t command) {
     int64_t ticks;
@@ -183,7 +183,7 @@ static bool descends(pid_t pid, pid_t command) {
     return pid == command;
 }
 
-/* While the descriptor does not tell of an end, the number meant this process all along. */
+/* While the descriptor does not report an end, the number meant this process all along. */
 bool family_hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_process *out) {
     struct pollfd has_ended = {.events = POLLIN};
     int64_t ticks;

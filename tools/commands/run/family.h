@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command that `run` started and its descendants, as /proc shows them while they live: whose
- * logs are theirs, who may be signalled, and who had cuDNN. A log alone proves nothing of that: in
- * a shared directory anybody can leave one.
+ * logs are theirs, which may be signalled, and which had cuDNN. A log proves nothing of that: in
+ * a shared directory any user can leave one.
  */
 #pragma once
 

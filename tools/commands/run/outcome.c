@@ -49,7 +49,7 @@ void outcome_begin(struct wc_record *r, const struct child *child) {
     }
 }
 
-/* In a shared directory something else may stand there by now: only what was read, or is ours. */
+/* In a shared directory something else may be there by now: only what was read, or is ours. */
 static bool is_same(const struct stat *facts, const struct log_file *read) {
     bool same = read ? facts->st_dev == read->device && facts->st_ino == read->inode
                      : facts->st_uid == geteuid();

@@ -26,8 +26,8 @@
 #define ROWS_SHOWN 8
 #define VERDICT_MOST 4096 /* a pod's termination message is cut there */
 
-/* Which GPUs there are matters to whoever got a cuDNN, and costs a start of the driver. A process
- * that still runs numbers its records itself. */
+/* Which GPUs there are matters to processes that got a cuDNN, and costs a start of the driver. A
+ * process that still runs numbers its records itself. */
 static void add_gpus(const struct child_logs *logs) {
     struct gpus gpus = {.n = 0};
     OWNED char *of_computer = NULL;
@@ -91,7 +91,7 @@ static bool ended_within(const struct source *log) {
             !log->stack.has_summary);
 }
 
-/* Of one process, what its finding has not told. */
+/* Of one process, what its finding has not reported. */
 static void print_end(const struct run *run, const struct summary_row *row) {
     const struct source *log = row->report->source;
 
@@ -114,7 +114,7 @@ static char *origin_of(const struct run *run, const struct summary *s) {
     return must_format("%s (%zu logs)", run->place.directory, m->n);
 }
 
-/* What a shim that speaks for itself, as somebody wished, has printed. */
+/* What a shim that speaks for itself, as requested, has printed. */
 static void note_told_by_shim(struct run *run, const struct source *log) {
     const char *says = getenv("WHICHCUDNN_STDERR");
     const struct wc_noted_finding *f = log->stack.findings.p;
@@ -174,7 +174,7 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
     FILE *to = sink_begin(&sink);
 
     WC_EACH(copy, first->report->conclusion.copies)
-        if (first->report->conclusion.verdict != WC_verdict_OK) /* whose text they are */
+        if (first->report->conclusion.verdict != WC_verdict_OK) /* the program that printed them */
             fprintf(to, "%s; ", *copy);
     fputs(verdict, to);
     if (fix && fix->n > 0)
@@ -254,7 +254,7 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     return answer;
 }
 
-/* ---- what of the command no log tells ---- */
+/* ---- what no log reports about the command ---- */
 
 /* By its mode: what root may, and in which groups the user is, is not asked, so that a right counts
  * where it may be there. */
@@ -313,7 +313,7 @@ static bool was_the_last(const struct source *log, const struct family *family) 
             wc_str_same(family->seen_name, family->last_name));
 }
 
-/* NULL: it was seen to its end, as far as anybody can tell. */
+/* NULL: it was seen to its end, as far as is known. */
 static char *missing_of_command(const struct run *run, const struct child_logs *logs) {
     const struct family *family = &run->live.family;
 
@@ -481,7 +481,7 @@ struct gate run_conclude(struct run *run) {
     of_started = r;
     if (!reason && !is_disabled())
         started = startup_source(run, &of_started, is_logged, &reason);
-    if (started) { /* beside others that did well, too */
+    if (started) { /* next to others that did well, too */
         *MUST_ADD(logs.found, logs.n) = started;
         logs.own = is_logged ? logs.own : started;
     }

@@ -22,12 +22,12 @@
 #define WATCH_AFTER (CLOCK_SECOND / 2)
 #define LOOK_FIRST (CLOCK_SECOND / 50)
 #define LOOK_RARER 5 /* times */
-/* Of a finding: with what is said at the end it fills no more than half a screen. */
+/* Of a finding: with what is printed at the end it fills no more than half a screen. */
 #define LIVE_LINES 10
 #define LOOK_RAREST (60 * CLOCK_SECOND)
 /* To write a checkpoint and go; then it is killed. */
 #define STOP_PATIENCE (10 * CLOCK_SECOND)
-/* Logs that grow and grow, and those of other commands beside them, take little time. */
+/* Logs that grow and grow, and those of other commands next to them, take little time. */
 #define PAUSE_LEAST CLOCK_SECOND
 #define PAUSE_TIMES 20
 
@@ -143,8 +143,8 @@ static void consider(struct run_monitor *m, const struct report *r,
 
 /* ---- ending the command ---- */
 
-/* A process that has the error may not mind what becomes of the command. Held before that is told
- * anything: its children may lose their parent. */
+/* A process that has the error may continue after the end of the command. Held before that is
+ * reported anything: its children may lose their parent. */
 static void hold(struct run_monitor *m, const struct source *log, pid_t child) {
     struct held_process held;
 

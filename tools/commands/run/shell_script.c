@@ -46,7 +46,7 @@ static void assign(const struct shell *s, const char *word) {
         environ[n] = wc_arena_string(memory, word);
 }
 
-/* "$NAME", "${NAME:-word}" and the like, but what has wordexp print or set something. */
+/* "$NAME", "${NAME:-word}" and similar, but what has wordexp print or set something. */
 static bool is_variable(const char *at) {
     const char *name = at + 1 + (at[1] == '{'), *end = name + strspn(name, NAME);
 
@@ -69,7 +69,7 @@ static const char *read_command(const struct shell *s, const char *at, FILE *to)
             return NULL;
         } else if (begins && *at == '#') {
             at += strcspn(at, "\n");
-        } else if (!quoted && strchr("<>&", *at)) { /* the file is no word */
+        } else if (!quoted && strchr("<>&", *at)) { /* the file is not a word */
             at += strspn(at, "<>&|");
             at += strspn(at, " \t");
             at += strcspn(at, " \t\n;&|()<>");

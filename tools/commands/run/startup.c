@@ -17,7 +17,7 @@
 #include "tools/observe/not_preloadable.h"
 #include "tools/util/program.h"
 
-#define VERSION_STATUS 1 /* the same for want of a symbol version */
+#define VERSION_STATUS 1 /* the same for lack of a symbol version */
 
 struct startup {
     const char *program;
@@ -26,7 +26,7 @@ struct startup {
     int64_t status; /* it is the loader's; -1: it ended otherwise, or that is not known */
     bool any;       /* its script failed, with a status of its own */
     bool damage;    /* by a signal: of pages that a file does not have, or tables that are zeros */
-    bool goes_on;   /* the script did: nobody saw how this ended */
+    bool goes_on;   /* the script did: this end was not seen */
 };
 
 /* ---- records ---- */
@@ -106,7 +106,7 @@ static struct source *replay(const struct startup *start, const char *path, char
     library_cache_begin(&library_cache, NULL);
     if (loader_sim_begin(&s, &library_cache, start->program, start->environment, NULL)) {
         loader_sim_check_symbols(&s, true);
-        /* What is found may be refused. What is not there ends the loader first, or as well. */
+        /* What is found may be refused. What does not exist ends the loader first, or as well. */
         if (!has_part_of_cudnn(&s, start) && (start->any || start->status == LOADER_STATUS))
             startup_trial_objects(&s, 0, loader_sim_startup(&s));
         if (has_part_of_cudnn(&s, start))
@@ -135,7 +135,7 @@ char *startup_missing(const struct wc_outcome_record *o, const char *program) {
     return missing;
 }
 
-/* As the status of a command tells it that may be a script. logged: others of the command left
+/* As the status of a command shows it that may be a script. logged: others of the command left
  * logs, which say how it fared. False: it did not end in the loader. */
 static bool read_end(const struct wc_outcome_record *o, const struct shell_program *program,
                      bool logged, struct startup *s) {

@@ -12,6 +12,6 @@
  * says which library is missing, if one is. The caller frees with source_free. */
 struct source *startup_source(struct run *run, struct wc_record *outcome, bool logged,
                               char **reason);
-/* The loader preloads nothing for the rights of this program, and takes LD_LIBRARY_PATH out of its
- * environment: which library it then did not find. NULL: that is not why it ended. */
+/* The loader preloads nothing for a program with these rights, and removes LD_LIBRARY_PATH out of
+ * its environment: which library it then did not find. NULL: that is not why it ended. */
 char *startup_missing(const struct wc_outcome_record *o, const char *program);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In one piece, of the size for which the loader first takes room; code where a segment is code. */
+/* Contiguous, of the size for which the loader first takes room; code where a segment is code. */
 static int map_file(int fd) {
     uint64_t low = UINT64_MAX, high = 0;
     int protection = PROT_READ;
@@ -35,7 +35,7 @@ static int map_file(int fd) {
     return errno;
 }
 
-/* What is no library, or damaged, others tell. */
+/* Others report what is not a library, or damaged. */
 static int try_file(const char *path) {
     int found = open(path, O_PATH | O_CLOEXEC), fd, error;
     char again[32];

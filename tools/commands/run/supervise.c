@@ -88,7 +88,7 @@ static bool has_terminal(void) {
     return fd >= 0;
 }
 
-/* Returns when somebody let us go on; the SIGCONT that did it is taken. */
+/* Returns after a SIGCONT; the SIGCONT that did it is taken. */
 static void stop_likewise(int signal) {
     struct sigaction usual = {.sa_handler = SIG_DFL}, before;
     const struct timespec at_once = {0, 0};
@@ -108,8 +108,8 @@ static void stop_likewise(int signal) {
 
 /* The shell watches us, not the child: when the child stops (Ctrl-Z, a background read), so do we,
  * and what wakes us wakes the child, unless it reached both: then the child may stand still by
- * another signal already. Without a terminal there is no shell that would: who stops the child
- * alone will wake it alone. */
+ * another signal already. Without a terminal there is no shell that would: a signal that stops the
+ * child only will wake only it. */
 static void follow_stop(pid_t pid, const struct supervision *with) {
     int signal = stopped_by(pid);
 
@@ -185,8 +185,7 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     error = errno;
     if (out->pid == 0) {
         restore_signals(&before);
-        /* Who kills us with SIGKILL means the command: it must not live on unseen and keep its GPU.
-         */
+        /* A SIGKILL of us means the command: it must not live on unseen and keep its GPU. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != before.parent)
             _exit(128 + SIGKILL);

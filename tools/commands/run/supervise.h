@@ -18,8 +18,8 @@ struct supervision {
     void (*prepare)(void *arg); /* called in the child before exec; NULL: nothing */
     int (*instead)(void *arg);  /* or in place of it: the child's status; NULL: exec */
     /* Called while the child lives: whenever something happened, `readable` is readable, or the
-     * time that it asked for is over. Returns the milliseconds after which it wants to be called
-     * again, -1: only then. NULL: nobody waits for anything. */
+     * time that it asked for is over. Returns the milliseconds after which it requires to be called
+     * again, -1: only then. NULL: nothing waits. */
     int (*meanwhile)(void *arg, pid_t child, bool is_readable);
     void (*ended)(void *arg, pid_t child); /* when it has, before it is waited for */
     void (*stops)(void *arg);              /* when it stands still, before we do; NULL: nothing */

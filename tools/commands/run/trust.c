@@ -30,7 +30,7 @@
 #define NO_GROUP 65534 /* of a user without an entry in /etc/passwd */
 #define DESCRIPTORS_MOST 1024
 
-/* ---- who may write ---- */
+/* ---- which users may write ---- */
 
 static bool is_other(uid_t user) {
     struct stat root = {.st_uid = 0};
@@ -38,7 +38,7 @@ static bool is_other(uid_t user) {
     return user != geteuid() && user != 0 && (lstat("/", &root) != 0 || user != root.st_uid);
 }
 
-/* Nobody else is in a group that is the caller's alone, nor in one without members (Debian's
+/* No other user is in the caller's own group, nor in one without members (Debian's
  * staff). Which users a directory service has need not be listed: their groups do not count. */
 static bool has_others(gid_t group) {
     const struct group *g = getgrgid(group);
@@ -183,13 +183,13 @@ static void become_owner(void *arg) {
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
         prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && /* it ended with the change of user */
         (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || errno == ENOSYS ||
-         errno == EPERM)) /* a container's filter; then no key can be had */
+         errno == EPERM)) /* a container's filter; then no key is available */
         return;
     complain("root's rights cannot be given up: %s", strerror(errno));
     _exit(EXIT_USAGE);
 }
 
-/* All of it anew, as a log that the owner may change meanwhile is no more trusted then. */
+/* All of it again, as a log that the owner may change meanwhile is no more trusted then. */
 static int run_as(uid_t owner) {
     const struct supervision with = {.prepare = become_owner, .arg = &owner};
     struct child child = {.pid = 0};

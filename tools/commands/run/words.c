@@ -45,7 +45,7 @@ void words_begin(struct words *w, bool copies) {
     }
 }
 
-/* A shell opens the file for writing only; so it is opened once more. NULL: it cannot be. */
+/* A shell opens the file for writing only; so it is opened again. NULL: it cannot be. */
 static struct kept *read_file(const struct words_stream *s, int descriptor) {
     OWNED char *path = must_format("/proc/self/fd/%d", descriptor);
     OWNED_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -118,7 +118,7 @@ static void add_record(void *log, struct wc_record *r) {
 }
 
 /* It is the word of the processes that nothing explains; where there is none, of the only one, if
- * it says that it goes on without the GPU. */
+ * it says that it continues without the GPU. */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
                      bool quiet) {
     bool unexplained = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the command printed, where `run` can read it, as evidence: versions and statuses become
- * records of the logs, other messages that are known are told with an end that nothing explains.
+ * records of the logs, other messages that are known are reported with an end that nothing
+ * explains.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "tools/report/explain/messages.h"
 #include "tools/report/report.h"
 
-#define WORDS_LINES 3 /* messages that are told */
+#define WORDS_LINES 3 /* messages that are reported */
 
 struct words {
     struct words_stream {
@@ -28,7 +29,7 @@ struct words {
 void words_begin(struct words *w, bool copies);
 /* After its end: what it printed, and what is recognized in it. */
 void words_read(struct words *w);
-/* Records for the logs of which these are the reports, which are judged anew. What contradicts the
+/* Records for the logs of which these are the reports, which are judged again. What contradicts the
  * only log is complained of, unless `quiet`. */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
                      bool quiet);

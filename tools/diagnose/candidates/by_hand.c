@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cuDNN or a CUDA library that no package manages: of an archive below /opt, of a module tree, of
- * a toolkit, of an application that brings its own.
+ * a toolkit, of an application with its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2 };
 
 /* ---- where ---- */
 
-/* Does somebody look after what is installed so? */
+/* Does a user maintain what is installed so? */
 static bool is_managed(enum wc_installation_kind kind) {
     return kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
            kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM ||
@@ -56,7 +56,7 @@ static void add_directory(struct making *m, struct entries *to, const char *file
 static struct entries directories_of(struct making *m) {
     struct entries all = {NULL, 0};
 
-    WC_EACH(o, m->s->objects) /* a link may lead to another library than its name says */
+    WC_EACH(o, m->s->objects) /* a link may point to another library than its name says */
         if (wc_is_cudnn(o) && !is_managed(o->r.installation_kind))
             add_directory(m, &all, is_ours(o->r.real_path) ? o->r.real_path : o->r.path);
     WC_EACH(file, m->s->files)
@@ -131,8 +131,8 @@ static struct entries cudas_of(struct making *m) {
 
 /* ---- which releases ---- */
 
-/* The set as archives for that CUDA (NULL: not known) have it: none that was not made for it yet.
- * Where the name alone says what is wanted, which release of its major it was built with is not
+/* The set as archives for that CUDA (NULL: not known) have it: only those that are made for it.
+ * Where only the name says what is required, which release of its major it was built with is not
  * known: the newest takes the place of all before it. NULL: none is left. */
 static const char *spec_for(struct making *m, const char *spec, const char *cuda) {
     static const char *const before_wheels[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
@@ -211,7 +211,7 @@ static void add_releases(struct making *m, const struct entries *specs, const ch
     e.target = cuda || known <= 0 ? cuda : make_format(m, "%d", known);
     if (there)
         make_one(m, e);
-    /* Of one that is damaged the same is wanted once more, of whatever release it was. */
+    /* Of one that is damaged the same is wanted again, of whatever release it was. */
     e.kind = !there && WC_ANY(file, m->s->files,
                               file->r.fault != WC_file_fault_UNKNOWN && is_ours(file->r.path) &&
                                   wc_lies_in(file->r.path, directory, strlen(directory)))
@@ -222,9 +222,9 @@ static void add_releases(struct making *m, const struct entries *specs, const ch
             make_one(m, e);
 }
 
-/* A toolkit without such a cuDNN, which the loader's cache leads to. What is put there gets into
+/* A toolkit without such a cuDNN, which the loader's cache points to. What is put there gets into
  * the cache by ldconfig, which no replay runs: the variable leads there, too. Those of several
- * majors may lie beside one another; of one major the one that is there is put in order. */
+ * majors may lie next to one another; of one major the installed one is put in order. */
 static void add_beside_cuda(struct making *m, const struct toolkit *t,
                             const struct entries *directories, const struct entries *specs) {
     if (WC_ANY(one, m->s->objects, wc_is_cudnn(one)))

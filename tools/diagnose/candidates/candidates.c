@@ -158,7 +158,7 @@ const char *make_module_of(struct making *m, const char *path) {
         return path ? wc_base_name(path) : NULL;
     below = path + n + 1;
     below = make_format(m, "%.*s", (int)strcspn(below, strchr(below, '/') ? "/" : "."), below);
-    return wc_str_ends(below, ".libs") /* beside what is imported */
+    return wc_str_ends(below, ".libs") /* next to what is imported */
                ? make_format(m, "%.*s", (int)(strlen(below) - strlen(".libs")), below)
                : below;
 }

@@ -5,7 +5,7 @@
 #include "tools/diagnose/wheel_table.h"
 #include "tools/diagnose/wheels.h"
 
-/* Of NVIDIA's wheels those without which no framework gets to cuDNN. */
+/* Of NVIDIA's wheels those without which no framework loads cuDNN. */
 static const struct wheel {
     const char *package, *folder; /* of it, before CUDA 13 */
 } first_wheels[] = {
@@ -35,8 +35,8 @@ static bool has_any(struct making *m, const char *site, int32_t cuda) {
            (library && make_has_cuda(m, library, cuda));
 }
 
-/* What is wanted by the file that could not be loaded, else by who asked; NULL: it is not of that
- * site, or wants no cuDNN that is known. */
+/* What is wanted by the file that could not be loaded, else by the requester; NULL: it is not of
+ * that site, or requires no cuDNN that is known. */
 static const char *cudnn_wanted(struct making *m, const char *site,
                                 const struct wc_failure *failure) {
     const struct wc_object *asker = wc_caller_of(m->s, failure);

@@ -56,7 +56,7 @@ static struct edit allow(struct making *m, const struct wc_file_record *r, const
     return e;
 }
 
-/* With all that was asked for behind the same directory. */
+/* With all that was asked for after the same directory. */
 static void open_way(struct making *m, const struct wc_file_record *r) {
     const char *directory = closed_on_way(m, r->path), *paths = "", *way;
     struct edit e;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How candidates are made: for tools/diagnose/candidates/ alone. Texts that are given back live as
+ * How candidates are made: for tools/diagnose/candidates/ only. Texts that are given back live as
  * long as the candidates' memory.
  */
 #pragma once
@@ -26,7 +26,7 @@ struct making {
 /* ---- the makers ---- */
 
 void make_without_element(struct making *m); /* set, unset: without each, or as it was before */
-void make_cleaned(struct making *m);         /* set: without what a shell would have taken away */
+void make_cleaned(struct making *m);         /* set: without what a shell would have removed */
 void make_unsplit(struct making *m);         /* link, set: a directory whose name has a colon */
 void make_no_expectation(struct making *m);  /* unset: an expectation that nothing can meet */
 void make_path_to_copy(struct making *m);    /* set: the directory of each copy that is known */
@@ -55,7 +55,7 @@ const char *make_real_path(struct making *m, const char *path);
 struct entries make_searched(struct making *m, const struct wc_failure *failure);
 /* Once each; NULL: nothing is added. */
 void make_add(struct making *m, struct entries *to, const char *text);
-/* The directory of a file that is not there, where a link of its name leads nowhere; NULL: there
+/* The directory of a file that does not exist, where a link of its name leads nowhere; NULL: there
  * is none. */
 const char *make_place_of_dead_link(struct making *m, const char *file);
 /* Is a finding about a library, or the symbol version that it lacks (NULL: none)? A host may ask
@@ -63,7 +63,7 @@ const char *make_place_of_dead_link(struct making *m, const char *file);
 bool make_matters(const struct making *m, const char *name, const char *version);
 /* One of the directories that the loader searches by itself. */
 bool make_is_of_system(const char *directory);
-/* The same release once more. */
+/* The same release again. */
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
 /* What Python imports: the folder below site-packages, or the module there; else the file. */
 const char *make_module_of(struct making *m, const char *path);
@@ -75,11 +75,11 @@ struct edit make_install(const char *package, const char *spec, const char *envi
 
 /* ---- packages (tools/diagnose/candidates/packages.c) ---- */
 
-/* site-packages, or the conda environment, that a file lies in; NULL: none. */
+/* site-packages, or the conda environment, that a file is in; NULL: none. */
 const char *make_environment_of(struct making *m, const char *path);
 /* Is it one of conda? */
 bool make_is_conda(const char *environment);
-/* Those that a failed request is about: of who asked for it, or of the process. */
+/* Those that a failed request is about: of the requester, or of the process. */
 struct entries make_environments(struct making *m, const struct wc_failure *failure);
 
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
@@ -87,7 +87,7 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
 /* Does a directory have a library of that CUDA? */
 bool make_has_cuda(struct making *m, const char *directory, int32_t cuda);
 /* All of it that frameworks ask for one library after another, where neither the process nor the
- * site has any of that CUDA, with a cuDNN that who lacks it accepts. wheel: the one that has the
+ * site has any of that CUDA, with a cuDNN that the host accepts. wheel: the wheel that has the
  * first of them. False: it has some, or the wheel is none of these. */
 bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure *failure,
                      const char *wheel, int32_t cuda);
@@ -107,5 +107,5 @@ enum { SPECS_MOST = 4 };
 
 /* The releases that a demand accepts, as a set; NULL: it says nothing of that. */
 const char *make_accepted(struct making *m, const struct wc_demand_record *demand);
-/* Sets of releases that hosts, demands and failed requests want. */
+/* Sets of releases that hosts, demands and failed requests require. */
 struct entries make_wanted(struct making *m);

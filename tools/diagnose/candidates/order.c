@@ -24,7 +24,7 @@ static void add_preloader(struct making *m, const struct wc_object *o) {
                               .environment = environment});
 }
 
-/* A file of the module that a script imports: nobody imports _ctypes by itself, but the package
+/* A file of the module that a script imports: no script imports _ctypes by itself, but the package
  * whose cuDNN it opens (world: notebook_imports_another_before). NULL: it has opened none. */
 static const char *imported(struct making *m, const struct wc_object *host) {
     const struct wc_object *opened = host;
@@ -40,7 +40,7 @@ void make_order(struct making *m) {
         WC_EACH(then, m->s->objects)
             if (first != then && wc_wants_cudnn(first) && wc_wants_cudnn(then))
                 make_import_before(m, imported(m, first), imported(m, then), NULL);
-    WC_EACH(o, m->s->objects) /* a library of CUDA's that an import has brought by its path */
+    WC_EACH(o, m->s->objects) /* a library of CUDA's that an import has loaded by its path */
         if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.asked_how == WC_operation_DLOPEN &&
             o->r.asked_name && o->r.asked_name[0] == '/')
             WC_EACH(host, m->s->objects)

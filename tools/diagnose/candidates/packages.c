@@ -32,7 +32,7 @@ bool make_is_conda(const char *environment) {
     return !wc_str_ends(environment, "-packages");
 }
 
-/* A virtual environment has links to the interpreter alone. */
+/* A virtual environment has only links to the interpreter. */
 static const char *started_by(struct making *m) {
     const struct wc_process_record *p = &m->s->process;
     const char *name = p->arguments.n > 0 ? p->arguments.p[0] : NULL;
@@ -76,7 +76,7 @@ static const char *prefix_of(struct making *m, const struct wc_package_record *p
 
 /* ---- which package ---- */
 
-/* The CUDA major that what wants cuDNN there is made for, else what the process has of CUDA; -1:
+/* The CUDA major that what requires cuDNN there is made for, else what the process has of CUDA; -1:
  * nothing says it. */
 static int32_t cuda_for(struct making *m, const char *environment) {
     int32_t cuda = -1;
@@ -102,7 +102,7 @@ static int32_t cuda_of_site(struct making *m, const char *site) {
     return -1;
 }
 
-/* The package that has cuDNN in an environment: the one that is there, where it is for the CUDA of
+/* The package that has cuDNN in an environment: the installed one, where it is for the CUDA of
  * the process. NULL: no such package is known. */
 static const char *package_for(struct making *m, const char *environment) {
     const struct wc_package *there =
@@ -158,7 +158,7 @@ static void add_install(struct making *m, const char *package, const char *spec,
 
 /* ---- packages that are there ---- */
 
-/* Put back, taken away, without what others have put there. */
+/* Put back, removed, without what others have put there. */
 void make_package_anew(struct making *m) {
     static const char dev[] = "-dev";
 
@@ -193,7 +193,7 @@ static const char *set_of(struct making *m, const char *spec) {
                                              : NULL;
 }
 
-/* The cuDNN that is installed there is not for a file that lies elsewhere. */
+/* The cuDNN that is installed there is not for a file elsewhere. */
 static bool is_of_others(struct making *m, const struct wc_failure *failure,
                          const char *environment) {
     const char *name = failure->r.name;
@@ -203,7 +203,7 @@ static bool is_of_others(struct making *m, const struct wc_failure *failure,
            WC_ANY(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
 }
 
-/* Wherever who wants cuDNN, or has it, has packages. */
+/* Wherever a host that requires or has cuDNN has packages. */
 static struct entries all_environments(struct making *m) {
     struct entries all = {NULL, 0};
 
@@ -222,7 +222,7 @@ static struct entries all_environments(struct making *m) {
     return all;
 }
 
-/* A set with what another one says beside it: ">=9.5" and ">=9.1,<9.12" are ">=9.5,<9.12". */
+/* A set with what another one says next to it: ">=9.5" and ">=9.1,<9.12" are ">=9.5,<9.12". */
 static const char *both(struct making *m, const char *spec, const char *other) {
     struct wc_spec set, one;
 
@@ -314,8 +314,8 @@ static void add_required(struct making *m, const struct site *site, const struct
 }
 
 /* The wheel that has a file on its list: put back where the loader refuses that very file;
- * installed once more for what it requires, as nobody may have looked after that. missing: what it
- * needs; NULL: nothing is missing. */
+ * installed again for what it requires, as it may not have been looked at after that. missing: what
+ * it needs; NULL: nothing is missing. */
 static void add_owner(struct making *m, const char *file, const char *missing, bool refused) {
     const char *path = file && file[0] == '/' ? make_environment_of(m, file) : NULL;
     const char *real = path ? make_real_path(m, file) : NULL;
@@ -339,8 +339,8 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
     }
 }
 
-/* The parts of a facade that a package has brought alone: of its very release, where the variable
- * leads to them. */
+/* The parts of a facade that a package has without parts: of exactly its release, where the
+ * variable points to them. */
 static void add_parts(struct making *m, const struct wc_failure *failure, const char *site) {
     const struct wc_object *facade = wc_caller_of(m->s, failure);
     const char *package, *release;
@@ -360,9 +360,9 @@ static void add_parts(struct making *m, const struct wc_failure *failure, const 
                  make_path_with(m, make_format(m, "%s/nvidia/cudnn/lib", site)));
 }
 
-/* What NVIDIA's wheels have. Who asks for one library after another does not tell of the next; what
- * a file needs is all known. What a cuDNN for another CUDA than the process's asks for does not
- * make it the right one. */
+/* What NVIDIA's wheels have. A host that requests one library after another does not show the next;
+ * what a file needs is all known. What a cuDNN for another CUDA than the process's asks for does
+ * not make it the right one. */
 static void add_wheel(struct making *m, const struct wc_failure *failure, const char *site,
                       const char *name) {
     const int32_t named = wc_name_cuda(name), of_process = wc_cuda_of_dependencies(m->s);

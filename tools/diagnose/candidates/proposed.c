@@ -73,7 +73,7 @@ static mode_t mode_of(const struct making *m, const char *path) {
     return lstat(path, &facts) == 0 ? facts.st_mode : 0;
 }
 
-/* ln, rm, and cp, which is played as a link: the loader tells them apart only if it loads both. */
+/* ln, rm, and cp, which is played as a link: they differ only if the loader loads both. */
 static void change_files(struct making *m, const char *program, char **w) {
     const bool removes = *program == 'r', copies = *program == 'c';
     const char *options = "", *path, *real;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which file that can be reached answers a request that failed: where it lies, by the variable, or
+ * Which file that can be reached answers a request that failed: where it is, by the variable, or
  * by an import of the package that has it (extension-cpp#127); under another name, by a link.
  */
 #include <limits.h>
@@ -41,7 +41,7 @@ static const char *lib_of(struct making *m, const char *environment) {
                                       : make_directory_of(m, make_directory_of(m, environment));
 }
 
-/* The directories that may have it. What is nobody's of cuDNN or CUDA may lie in any package. */
+/* The directories that may have it. A library of neither cuDNN nor CUDA may be in any package. */
 static struct entries places_of(struct making *m, const struct wc_failure *failure,
                                 const char *name) {
     const enum wc_name_kind kind = wc_name_kind_of(name);
@@ -174,7 +174,7 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
         make_path_to(m, make_format(m, "%s/%s", *place, name));
 }
 
-/* A directory that who asks searches by itself is not there: it alone is concerned. */
+/* A directory that who asks searches by itself does not exist: it alone is concerned. */
 static bool link_searched(struct making *m, const struct wc_failure *failure,
                           const struct entries *places) {
     const struct entries searched = make_searched(m, failure);
@@ -197,8 +197,8 @@ static bool link_searched(struct making *m, const struct wc_failure *failure,
 
 /* ---- under another name ---- */
 
-/* Under such a name it would be taken for what it is not. What CUDA's libraries have behind the
- * major is no release: libcudart.so.11.0 is of 11.8. */
+/* Under such a name it would be taken for what it is not. What CUDA's libraries have after the
+ * major is not a release: libcudart.so.11.0 is of 11.8. */
 static bool is_of_other_release(struct making *m, const char *name, const char *file) {
     const struct wc_object *known =
         WC_FIRST(o, m->s->objects, wc_str_same(wc_real_path_of(o), file));
@@ -211,8 +211,8 @@ static bool is_of_other_release(struct making *m, const char *name, const char *
     return !wc_version_agree(asked, wc_name_read(wc_base_name(file)).version);
 }
 
-/* What stands there is of no use: an empty directory, as `docker run -v FILE:FILE` makes one where
- * the computer has no such file, or a file that the loader refuses and no package has put there: a
+/* What is there is of no use: an empty directory, as `docker run -v FILE:FILE` makes one where
+ * the machine has no such file, or a file that the loader refuses and no package has put there: a
  * link that was copied as its text. */
 static bool is_in_the_way(struct making *m, const char *path) {
     if (wc_is_directory(m->files, path))
@@ -272,7 +272,7 @@ static void link_in(struct making *m, const char *directory, const char *name) {
     }
 }
 
-/* The name without a number leads to one of several majors that lie there: Debian's alternatives.
+/* The name without a number points to one of several majors that lie there: Debian's alternatives.
  */
 static void turn_alternative(struct making *m, const struct wc_object *o) {
     char target[PATH_MAX];
@@ -307,8 +307,8 @@ static const char *joined(struct making *m, const struct entries *directories) {
     return all;
 }
 
-/* With all that the wheels beside it have of cuDNN and CUDA; then with all of them: a host may need
- * what stands in no table (libnvToolsExt.so.1). */
+/* With all that the wheels next to it have of cuDNN and CUDA; then with all of them: a host may
+ * need what is in no table (libnvToolsExt.so.1). */
 static void add_site(struct making *m, const char *directory) {
     const char *site = make_environment_of(m, make_format(m, "%s/", directory));
     struct entries wheels = {NULL, 0}, known = {NULL, 0}, all = {NULL, 0};
@@ -330,7 +330,7 @@ static void add_site(struct making *m, const char *directory) {
         make_one(m, make_path_with(m, joined(m, &all)));
 }
 
-/* The symbol version that the library found does not have; NULL: it is no matter of versions. */
+/* The symbol version that the library found does not have; NULL: versions do not matter. */
 static const char *version_wanted(const struct wc_failure *f) {
     return f->said.what == WC_SAID_UNMET ? f->said.version : NULL;
 }
@@ -361,7 +361,7 @@ void make_reached(struct making *m) {
         if (o->r.role == WC_role_FACADE && o->r.mapped &&
             WC_ANY(f, m->base->of_end, f->severity == WC_severity_ERROR))
             add_other_copies(m, o);
-    WC_EACH(o, m->s->objects) /* the driver that came in may be another system's (cuml#6218) */
+    WC_EACH(o, m->s->objects) /* the loaded driver may be another system's (cuml#6218) */
         if (o->r.mapped && wc_name_kind_of(wc_path_of(o)) == WC_NAME_DRIVER)
             WC_EACH_ROW(place, driver_places) {
                 const char *file = make_format(m, "%s/libcuda.so.1", *place);
@@ -391,7 +391,7 @@ void make_reached(struct making *m) {
             add_site(m, *place);
             make_path_to(m, file);
             make_add(m, &together, *place);
-            if (!ours && !wc_str_same(make_module_of(m, file), name)) /* it lies in one */
+            if (!ours && !wc_str_same(make_module_of(m, file), name)) /* it is in one */
                 make_import_before(m, file, failure->r.name, file);
         }
         if (!ours || version || wc_name_is_one_of_many(name) || strchr(name, ' '))

@@ -20,7 +20,7 @@ const char *make_accepted(struct making *m, const struct wc_demand_record *deman
     return set_of(m->out->memory, &(struct wc_demands){{demand}, 1});
 }
 
-/* ---- releases that NVIDIA's own words are about ---- */
+/* ---- releases that NVIDIA's own documents are about ---- */
 
 static const struct {
     const char *bad, *instead;
@@ -29,7 +29,7 @@ static const struct {
 #include "core/knowledge/bad_releases.def"
 };
 
-/* Of all GPUs it must be known that they have code. What goes on without an end has it for later
+/* Of all GPUs it must be known that they have code. What continues without an end has it for later
  * ones, too. */
 static bool knows_gpus(const struct wc_stack *s, const struct gpu_row *row) {
     WC_EACH(gpu, s->machine.gpus) {
@@ -50,7 +50,7 @@ static bool is_found(const struct making *m, const char *id) {
 
 struct wanting {
     struct making *m;
-    struct wc_demands all; /* whichever release of it somebody takes must do */
+    struct wc_demands all; /* every release of it must do */
     struct entries out;    /* sets */
 };
 
@@ -108,7 +108,7 @@ static void want_name(struct wanting *w, const char *name) {
 }
 
 /* A part that its facade's release does not have, but asks for, and gets from elsewhere: the
- * nearest releases that have it, or one of them (nvidia-cudnn-cu13 9.20 brings no
+ * nearest releases that have it, or one of them (nvidia-cudnn-cu13 9.20 has no
  * engines_tensor_ir). */
 static void want_part(struct wanting *w, const struct wc_object *o) {
     const struct wc_object *facade = o->r.role == WC_role_PART ? wc_facade_of(w->m->s, o) : NULL;
@@ -153,7 +153,7 @@ struct entries make_wanted(struct making *m) {
             want_name(&w, file->r.path);
     WC_EACH(o, m->s->objects)
         want_name(&w, o->r.asked_name);
-    WC_EACH(o, m->s->objects) /* what was compiled with the header may want no other release */
+    WC_EACH(o, m->s->objects) /* what was compiled with the header may require this release */
         if (wc_version_known(wc_version_of(o->r.header_version)))
             joins(&w, demand_for(&w, make_format(m, "==%s.*", o->r.header_version)));
     WC_EACH(o, m->s->objects)

@@ -153,7 +153,7 @@ void make_unsplit(struct making *m) {
         }
 }
 
-/* An expectation that is no version: nothing can meet it. */
+/* An expectation that is not a version: nothing can meet it. */
 void make_no_expectation(struct making *m) {
     static const char variable[] = "WHICHCUDNN_EXPECT";
     struct wc_spec spec;
@@ -197,7 +197,7 @@ static void add_preload(struct making *m, const char *path) {
                                                        : make_format(m, "%s", path)});
 }
 
-/* What is there at the start gets all the thread-local room that it wants, and all see its
+/* What is there at the start gets all the thread-local room that it requires, and all see its
  * functions. */
 void make_preload(struct making *m) {
     struct wc_search_context search = {.machine = OWN_MACHINE};

@@ -5,7 +5,7 @@
  */
 #include "core/demand/words.h"
 
-/* It works by more than luck: by what the host's package says of the versions that it takes, else
+/* It works by more than luck: by the versions that the host's package accepts, else
  * by what its own copy is: the same release, or an older one of the same major, as NVIDIA promises.
  */
 static bool serves(const struct wc_stack *s, const struct wc_object *host,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * init-failed, call-failed: what a call returned. A symptom most of the time: explained by what was
- * found before it, told alone where nothing explains it. Answers ("not supported") are no failures.
+ * found before it, reported only where nothing explains it. "Not supported" is not a failure.
  */
 #include "core/demand/words.h"
 
-/* A warning where the program went on without it, a cause all the same. */
+/* A warning where the program continued without it, a cause all the same. */
 static bool no_driver(const struct wc_diagnosis *d) {
     return WC_ANY(r, *d->out,
                   r->severity > WC_severity_NOTE && wc_str_same(r->id, "driver-missing"));
@@ -32,7 +32,7 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
     }
 }
 
-/* Where somebody in the parent asked for the driver, the parent may have begun to use it. A child's
+/* Where the parent requested for the driver, the parent may have begun to use it. A child's
  * log begins with its two heads, and with what it inherited. */
 static const char *driver_of_parent(const struct wc_stack *s) {
     const struct wc_object *libcuda = s->process.forked ? wc_driver_library(s) : NULL;
@@ -42,7 +42,7 @@ static const char *driver_of_parent(const struct wc_stack *s) {
                : NULL;
 }
 
-/* The same function of the same library with the same status is told once. */
+/* The same function of the same library with the same status is reported once. */
 static bool is_like(const struct wc_call_record *a, const struct wc_call_record *b) {
     return b->phase == a->phase && b->status == a->status && b->target == a->target &&
            wc_str_same(a->function, b->function);

@@ -12,7 +12,7 @@ struct copies { /* every library that is there twice, each one's copies one afte
     size_t n;
 };
 
-/* As far as its name tells: libcudart.so.12 of two installations is one library, 11 another; a name
+/* As far as its name shows: libcudart.so.12 of two installations is one library, 11 another; a name
  * without a number may be any. */
 static struct wc_name name_of(const struct wc_object *o) {
     struct wc_name n = wc_name_read(o->r.soname);
@@ -56,7 +56,7 @@ static struct copies find_copies(const struct wc_stack *s) {
     return f;
 }
 
-/* Of the first one alone: how many there are changes as libraries come and go. */
+/* Of only the first one: how many there are changes as libraries come and go. */
 static const char *format_title(struct wc_case *c, const struct copies *f) {
     const char *a = wc_cuda_release(c, f->p[0]), *b = wc_cuda_release(c, f->p[1]);
     const char *name = wc_format_name(c, f->p[0]->r.soname ? f->p[0]->r.soname : f->p[0]->r.path);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda-major-differs, cuda-dependency-differs: the CUDA libraries beside cuDNN. A cuDNN of the
+ * cuda-major-differs, cuda-dependency-differs: the CUDA libraries next to cuDNN. A cuDNN of the
  * right release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
  */
 #include "core/demand/words.h"
 
 /* ---- cuda-major-differs ---- */
 
-/* Was one of its own major asked for by cuDNN in vain, or needed by a part that it asked for? */
+/* Did a request of cuDNN, or of a part that it requested, for one of its major fail? */
 static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_t major) {
     return wc_is_load(f) && wc_name_cuda(wc_missing_of(f)) == major && wc_asked_by_cudnn(s, f);
 }
@@ -38,8 +38,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     int32_t cuda = host ? of_host.major : wc_cuda_of(other);
     struct wc_case *c = wc_case_begin(d);
 
-    /* Its own CUDA dependencies came in beside those of the host: works as long as both are found.
-     */
+    /* Its own CUDA dependencies were loaded, too: works as long as both are found. */
     if (own && host)
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
@@ -98,7 +97,7 @@ void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
 
 /* ---- cuda-dependency-differs: missing ---- */
 
-/* cuDNN looks for the compiler when it needs it, and goes on without where it can. */
+/* cuDNN looks for the compiler when it needs it, and continues without where it can. */
 static bool is_optional(const char *part) {
     return wc_str_starts(part, "nvrtc");
 }
@@ -120,7 +119,7 @@ static bool host_went_without(const struct wc_stack *s, const struct wc_failure 
                        (o->r.framework && (o->r.gpu_library || o->r.installation_version)));
 }
 
-/* That of another CUDA is there, and the process ended badly. */
+/* That of another CUDA is there, and the process failed. */
 static bool is_of_other_cuda(const struct wc_stack *s, const struct wc_failure *f) {
     const int32_t cuda = wc_name_cuda(f->r.name);
 
@@ -128,7 +127,7 @@ static bool is_of_other_cuda(const struct wc_stack *s, const struct wc_failure *
            !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) && f->fate == WC_FATE_LAST;
 }
 
-/* By the rules of the loader the program cannot start, for want of what it or a preloaded library
+/* By the rules of the loader the program cannot start, for lack of what it or a preloaded library
  * needs. What was opened fails by itself. */
 static bool ends_start(const struct wc_stack *s, const struct wc_object *by) {
     for (int i = 0; by && i < 64 && by->r.asked_how == WC_operation_NEEDED; i++)
@@ -136,8 +135,8 @@ static bool ends_start(const struct wc_stack *s, const struct wc_object *by) {
     return s->replayed && (!by || by->r.asked_how != WC_operation_DLOPEN);
 }
 
-/* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several
- * releases: only where that was the last that one asked for was it a need. */
+/* Libraries that need what they request: cuDNN, or a library of CUDA. Others try what may be there,
+ * in several releases: only where that was the last that one asked for was it a need. */
 static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
     const struct wc_object *by = wc_caller_of(s, f);
 
@@ -155,7 +154,7 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
            f->fate >= WC_FATE_LAST || host_went_without(s, f);
 }
 
-/* A CUDA dependency that was asked for and that nobody brought; part NULL: any. */
+/* A CUDA dependency that was asked for and was not found; part NULL: any. */
 static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, const char *part,
                        struct wc_name *n) {
     *n = wc_name_read(f->r.name);
@@ -170,7 +169,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     struct wc_name n;
     struct wc_case *c = wc_case_begin(d);
 
-    /* Who tried last may have gone on without, to end for something else. */
+    /* The last requester may have continued without, to end for something else. */
     if (wc_ended_badly(s)   ? has_come(s, part) && is_of_other_cuda(s, f)
         : is_optional(part) ? !wc_a_call_failed(s)
                             : host_went_without(s, f))
@@ -194,7 +193,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
 /* ---- cuda-dependency-differs: from elsewhere ---- */
 
 /* Where an installation of many packages begins: site-packages, the conda environment, the toolkit.
- * NULL: one library's own directory tells nothing. */
+ * NULL: one library's own directory shows nothing. */
 static struct wc_span home_of(const struct wc_object *o) {
     static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
     static const char system[] = "package manager";
@@ -225,7 +224,7 @@ static bool same_home(struct wc_span a, struct wc_span b) {
     return a.n == b.n && (a.p == b.p || (a.p && b.p && wc_mem_compare(a.p, b.p, a.n) == 0));
 }
 
-/* An environment brings all that its libraries need; a toolkit does too, unless one is named. */
+/* An environment has all that its libraries need; a toolkit does too, unless one is named. */
 static bool is_environment(const struct wc_object *o) {
     return o->r.installation_kind == WC_installation_kind_WHEEL ||
            o->r.installation_kind == WC_installation_kind_CONDA;
@@ -264,9 +263,9 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
     struct wc_span home = home_of(o);
 
     if (o->r.installation_kind == WC_installation_kind_BUNDLED)
-        return wc_ended_by(s, "SIGABRT") && is_of_pair(o); /* cuDNN ends so for a function's want */
+        return wc_ended_by(s, "SIGABRT") && is_of_pair(o); /* a function is missing */
     if (is_below(wc_real_path_of(o), home_of(of)))
-        return false; /* a framework's own, under a name of its own; or nobody's, but there */
+        return false; /* a framework's own, under a name of its own; or of no package, but there */
     return home.p ? !same_home(home, home_of(of)) : is_environment(of) && wc_in_search_path(s, o);
 }
 
@@ -287,8 +286,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
         WC_FIRST(b, d->s->candidates,
                  f && b->r.search == f->r.search && b->r.beaten &&
                      is_below(b->r.real_path ? b->r.real_path : b->r.path, home_of(of)));
-    /* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it.
-     */
+    /* cuDNN in an environment and the rest in a toolkit may be intended if nothing fails. */
     bool meant =
         !own && !wc_crashed(d->s) && !wc_a_call_failed(d->s) && !pair_is_torn(d->s, foreign);
     struct wc_case *c = wc_case_begin(d);
@@ -315,7 +313,7 @@ static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade
     const struct wc_object *foreign =
         WC_FIRST(o, d->s->objects,
                  of && o != of && is_of_major(o, major) && is_foreign(d->s, o, of) &&
-                     !wc_has_cuda_copy(d->s, o)); /* that is told as such */
+                     !wc_has_cuda_copy(d->s, o)); /* that is reported as such */
 
     if (foreign)
         report_foreign(d, facade, foreign, of);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * demands-conflict: two hosts of one process that no release of cuDNN suits both. Nothing is
- * told where each got a library that it accepts: two majors in one process are two libraries.
+ * reported where each got a library that it accepts: two majors in one process are two libraries.
  */
 #include "core/demand/words.h"
 
@@ -19,12 +19,12 @@ static bool has_demand(const struct wc_stack *s, const struct wc_object *host,
                        wc_str_same(d->r.framework, like->framework))));
 }
 
-/* Does a want all that b wants? Libraries of one wheel do. */
+/* Does a require all that b requires? Libraries of one wheel do. */
 static bool covers(const struct wc_stack *s, const struct wc_object *a, const struct wc_object *b) {
     return !WC_ANY(demand, s->demands, wc_is_demand_by(demand, b) && !has_demand(s, a, &demand->r));
 }
 
-/* Hosts with demands, one of those that want the same. A refused one goes before its like. */
+/* Hosts with demands, one of those with the same. A refused one goes first. */
 static void collect(const struct wc_diagnosis *d, struct wc_hosts *out) {
     const struct wc_stack *s = d->s;
 
@@ -89,7 +89,7 @@ void wc_find_demands_conflict(struct wc_diagnosis *d) {
     struct wc_hosts hosts;
     size_t told = 0;
 
-    if (!d->judged.n) /* nobody refuses anything */
+    if (!d->judged.n) /* no host refuses anything */
         return;
     collect(d, &hosts);
     for (size_t i = 0; i < hosts.n; i++)

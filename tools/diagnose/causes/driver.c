@@ -12,7 +12,7 @@ static const struct {
 #include "core/knowledge/drivers.def"
 };
 
-/* Drivers have three-digit numbers: libcuda.so.1 alone, as WSL has it, tells none. */
+/* Drivers have three-digit numbers: a plain libcuda.so.1, as WSL has it, has none. */
 enum { DRIVER_LEAST = 100 };
 
 struct release {
@@ -74,7 +74,7 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
 
 /* ---- driver-too-old ---- */
 
-/* A CUDA in use, and who says so. */
+/* A CUDA in use, and its source. */
 struct use {
     struct wc_version cuda;
     const struct wc_object *by;
@@ -105,7 +105,7 @@ static void demand_more(const struct wc_stack *s, struct use *most, struct wc_ve
         *most = u;
 }
 
-/* The CUDA that wants the newest driver: of the loaded CUDA dependencies, and of each cuDNN. */
+/* The CUDA that requires the newest driver: of the loaded CUDA dependencies, and of each cuDNN. */
 static struct use newest_use(const struct wc_stack *s) {
     struct use most = {.by = NULL};
 
@@ -126,17 +126,17 @@ static struct use newest_use(const struct wc_stack *s) {
     return most;
 }
 
-/* libcuda is what programs talk to; while none is loaded the module tells which one will come. */
+/* libcuda is what programs talk to; while none is loaded the module shows its release. */
 void wc_find_driver_too_old(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
     struct release library = of_library(libcuda), module = release_of(d->s->machine.driver);
     struct release driver = libcuda ? library : module;
     struct use use;
 
-    if (!driver.text || is_wsl(d->s)) /* driver-mixed tells that one */
+    if (!driver.text || is_wsl(d->s)) /* driver-mixed reports that one */
         return;
     if (wc_lacks_driver(d->s) && wc_has_ended(d->s))
-        return; /* there is none, which driver-missing tells at the end */
+        return; /* there is none, which driver-missing reports at the end */
     use = newest_use(d->s);
     if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)
         return;

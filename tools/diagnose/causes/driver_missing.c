@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had, or it can reach no
- * GPU. Told by the loader; by cudnnCreate, or by a program with libcuda in it, where the computer
- * shows why: no module in the kernel, a device file that is missing or closed, a daemon that does
- * not run, a variable that hides all GPUs. Then the failed cudnnCreate is no finding of its own:
- * it is a fact of this one. A toolkit brings a libcuda to link with, which does nothing: loaded
- * in the driver's place it is none.
+ * driver-missing: libcuda, which comes with NVIDIA's driver, is not found, or it can reach no
+ * GPU. Reported by the loader; by cudnnCreate, or by a program with libcuda in it, where the
+ * machine shows why: no module in the kernel, a device file that is missing or closed, a daemon
+ * that does not run, a variable that hides all GPUs. Then the failed cudnnCreate is not a finding
+ * of its own: it is a fact of this one. A toolkit contains a libcuda to link with, which does
+ * nothing: loaded in the driver's place it is none.
  */
 #include "core/demand/words.h"
 
 struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */
-    const struct wc_failure *victim;  /* a library that did not come in for want of it */
+    const struct wc_failure *victim;  /* a library that was not loaded for lack of it */
     const struct wc_call *call;       /* the first call that returned NOT_INITIALIZED */
     const struct wc_object *libcuda;  /* that is loaded */
     bool stub;                        /* it is none */
     const char *unreached;            /* why no GPU can be reached here; NULL: not known */
-    bool by_host, by_cudnn;           /* who asked for it */
+    bool by_host, by_cudnn;           /* the requester */
     bool gpu_wanted;                  /* a call was made that needs a GPU */
     bool gpu_had;                     /* one did well */
 };
@@ -36,7 +36,7 @@ static struct signs signs_of(const struct wc_stack *s) {
     WC_EACH(f, s->failures) {
         const struct wc_object *asker = wc_caller_of(s, f);
         if (signs.libcuda && !signs.stub)
-            break; /* it came in after all */
+            break; /* it was loaded later */
         if (!wc_is_load(f) || f->reason == WC_REASON_BAD_FILE || f->reason == WC_REASON_WRONG_NAME)
             continue;
         if (wc_name_kind_of(f->r.name) == WC_NAME_DRIVER) {
@@ -112,22 +112,22 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
                      wc_format_name(c, signs->request->r.name));
 }
 
-/* Somebody needs the driver, not only whether there is one. */
+/* A host needs the driver, not only whether there is one. */
 static bool is_felt(const struct signs *signs) {
     return signs->stub || signs->victim || signs->call || signs->by_host ||
            (signs->by_cudnn && signs->gpu_wanted);
 }
 
-/* A GPU is there, in reach of this process, which goes on without: not so of a computer that has
+/* A GPU is there, in reach of this process, which continues without: not so of a machine that has
  * none, nor of a plain name, by which some only look whether it is there. */
 static bool is_passed_by(const struct wc_stack *s, const struct signs *signs) {
     return signs->request && !wc_str_ends(signs->request->r.name, ".so") && s->has_machine &&
            s->machine.driver && s->machine.gpu_devices > 0;
 }
 
-/* A job that goes on without the driver is none that fails for it, whichever framework asked. As
+/* A job that continues without the driver has not failed for it, whichever framework asked. As
  * long as its end is not known, what has failed already decides. A question in passing is blamed
- * for a bad end only where nothing else is. */
+ * for a failure only where nothing else is. */
 static enum wc_effect effect_of(const struct wc_diagnosis *d, const struct signs *signs) {
     const enum wc_ending ending = d->s->outcome.ending;
     bool ended = d->s->has_outcome && (ending == WC_ending_EXITED || ending == WC_ending_SIGNALED);
@@ -146,7 +146,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool asked = signs.stub || signs.request || signs.victim;
     bool is_alone = signs.unreached && !wc_has_error(d);
     bool by_call = signs.call && (is_alone || wc_lacks_driver(d->s));
-    /* A device file that cannot be had is sure; what daemons do is not seen from everywhere. */
+    /* A missing device file is certain; what daemons do is not seen from everywhere. */
     bool in_reach = d->s->machine.driver && d->s->machine.device_fault &&
                     wc_str_starts(d->s->machine.device_fault, "/dev/");
     bool passed_by = wc_has_ended(d->s) && !wc_hides_gpus(d->s) &&
@@ -157,7 +157,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     if (!asked && !by_call && !by_end)
         return;
     if (!is_felt(&signs) && signs.by_cudnn)
-        return; /* a part asks when it is loaded, long before anybody needs the driver */
+        return; /* a part asks when it is loaded, long before any call needs the driver */
     struct wc_case *c = wc_case_begin(d);
     c->r.title = title(c, &signs);
     c->effect = asked || by_call                   ? effect_of(d, &signs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu-stack-not-reached, cpu-only-build: a framework is in the process and has no cuDNN. Either it
- * is a build without CUDA, or something that it asked for was not there and it goes on without.
+ * is a build without CUDA, or something that it asked for did not exist and it continues without.
  */
 #include "core/knowledge/frameworks.h"
 #include "core/demand/words.h"
@@ -106,7 +106,7 @@ static bool asked_for_cuda(const struct wc_stack *s, const struct wc_object *mai
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_framework *f = wc_framework_named(o->r.framework);
-    /* Where others have the GPU it may be meant so: surely where a package wants this build. */
+    /* Where others have the GPU it may be intended: surely where a package requires this build. */
     bool may_be_meant = !o->r.gpu_library && has_cudnn(d->s);
 
     if (may_be_meant &&
@@ -114,7 +114,7 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
          WC_ANY(host, d->s->objects,
                 wc_wants_cudnn(host) && wc_str_same(host->r.framework, o->r.framework))))
         return;
-    /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
+    /* A framework whose CUDA builds are not known cannot lack it. */
     if (!f || !f->gpu_libraries || (o->r.gpu_library && !is_put_over(d->s, o, f)) ||
         asked_for_cuda(d->s, o))
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu-unsupported: the computer's GPUs against what the release of cuDNN in use has code for, as it
+ * gpu-unsupported: the machine's GPUs against what the release of cuDNN in use has code for, as it
  * is made for its CUDA: packages of one release differ. The GPUs are known only where `whichcudnn
  * run` has asked NVML for them.
  */
@@ -60,7 +60,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
     const char *made_for = row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "";
     bool others_fit = f->old + f->new < f->known;
 
-    /* One of several, or a GPU on which part of it runs: it may not be felt. */
+    /* One of several, or a GPU on which part of it runs: it may have no effect. */
     if (others_fit || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(
@@ -84,7 +84,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
 
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
-    int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: nothing tells */
+    int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: not known */
     const struct gpu_row *row = runtime.range.exact ? gpu_row_of(runtime.range.low, cuda) : NULL;
     struct fit f = {.known = 0};
 

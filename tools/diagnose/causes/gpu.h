@@ -14,7 +14,7 @@ extern const struct gpu_table {
     size_t n;
 } gpu_table;
 
-/* That of a release, made for a CUDA (-1: nothing tells); NULL: none. */
+/* That of a release, made for a CUDA (-1: not known); NULL: none. */
 const struct gpu_row *gpu_row_of(struct wc_version release, int32_t cuda);
 /* The first release behind those of the row; NONE: it goes on. */
 struct wc_version gpu_row_end(const struct gpu_row *row);

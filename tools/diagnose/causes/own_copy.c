@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own-copy-unused: the environment of who asked for cuDNN has one, and another one came in, since
- * no search leads into the environment. A name without a number may lead to any major.
+ * own-copy-unused: the requester's environment has a cuDNN, and another was loaded, since
+ * no search leads into the environment. A name without a number may point to any major.
  */
 #include "core/demand/words.h"
 #include "core/knowledge/programs.h"
@@ -20,7 +20,7 @@ static bool is_whole(const struct wc_package_record *p) {
            p->package_state == WC_package_state_COMPLETE;
 }
 
-/* A path, a preload and a host's own search path say which file is meant. */
+/* A path, a preload and a host's own search path name one file. */
 static bool is_by_chance(const struct wc_searched *f) {
     return f && (f->r.rule == WC_search_rule_CACHE || f->r.rule == WC_search_rule_DEFAULT ||
                  f->r.rule == WC_search_rule_LIBRARY_PATH);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * installation-incomplete, installation-mixed: the packages of cuDNN around the hosts against their
- * own lists of files, as package records say it, and against what the mapped files say of
- * themselves. Told only of packages that this process had to do with.
+ * own lists of files, as package records say it, and against what the mapped files say about
+ * themselves. Reported only of packages that this process had to do with.
  */
 #include "core/demand/words.h"
 
@@ -49,7 +49,7 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
                  p->list);
 }
 
-/* A scan of packages beside which no host is. */
+/* A scan of packages next to which no host is. */
 static bool is_alone(const struct wc_stack *s) {
     return s->replayed && !WC_ANY(o, s->objects, wc_wants_cudnn(o));
 }
@@ -61,7 +61,7 @@ static bool would_answer(const char *file, const char *asked) {
     return wc_name_is_cudnn(asked) && wc_same_library(file, asked, true);
 }
 
-/* The load that failed for want of one of the package's files. */
+/* The load that failed for lack of one of the package's files. */
 static const struct wc_failure *failed_for(const struct wc_stack *s,
                                            const struct wc_package_record *p) {
     WC_EACH(f, s->failures) {
@@ -92,7 +92,7 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
 
     c->on_disk = true;
     if (!f && !instead)
-        c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for want of it, by luck */
+        c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for lack of it, by luck */
     if (p->missing_count == p->file_count)
         c->r.title = wc_format(
             c, "%s is listed as installed, but all of its %jd cuDNN libraries are missing", package,
@@ -131,7 +131,7 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
 
 /* ---- installation-mixed ---- */
 
-/* A mapped file of the package that says of itself that it is of another release. */
+/* A mapped file of the package that states that it is of another release. */
 static const struct wc_object *disagrees(const struct wc_stack *s,
                                          const struct wc_package_record *p) {
     struct wc_version stated = WC_VERSION_NONE;
@@ -169,15 +169,14 @@ static bool names(const char *text, const struct wc_package_record *p) {
     return n && text && wc_str_starts(text, p->package) && (text[n] == ' ' || !text[n]);
 }
 
-/* Of two that own the same files: the one that a host requires, else the one whose files are there.
- */
+/* Of two that own the same files: what a host requires, else that whose files are there. */
 static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p) {
     bool wanted = p->package && WC_ANY(d, s->demands, wc_str_same(d->r.package, p->package));
 
     return (wanted ? 1000 : 0) - (int64_t)p->changed.n - (int64_t)p->missing.n;
 }
 
-/* Is that they share files told of another of them? */
+/* Is that they share files reported of another of them? */
 static bool is_told_of_another(const struct wc_stack *s, const struct wc_package_record *p) {
     WC_EACH(name, p->shared_with) {
         const struct wc_package *other =
@@ -189,7 +188,7 @@ static bool is_told_of_another(const struct wc_stack *s, const struct wc_package
     return false;
 }
 
-/* cuDNN compares its libraries by itself, also those that tell nobody else their release. */
+/* cuDNN compares its libraries by itself, also those that show no other their release. */
 static bool refuses_itself(const struct wc_stack *s, const struct wc_package_record *p) {
     return WC_ANY(call, s->calls,
                   wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER &&
@@ -231,7 +230,7 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
 void wc_find_installation_mixed(struct wc_diagnosis *d) {
     for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
-        /* That the mapped ones differ among themselves is told as such. */
+        /* That the mapped ones differ among themselves is reported as such. */
         const struct wc_object *o = is_torn(d->s, p) ? NULL : disagrees(d->s, p);
         const bool mapped = mapped_of(d->s, p) != NULL;
         if (!is_told_of_another(d->s, p) && (mapped || is_alone(d->s)) &&

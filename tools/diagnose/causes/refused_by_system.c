@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * refused-by-system: the library that was asked for may be sound, and the system did not give the
- * loader what it takes to have it: room, rights, a descriptor. Another copy would fare the same.
+ * loader what it needs: room, rights, a descriptor. Another copy would fail, too.
  */
 #include "core/demand/words.h"
 
@@ -70,7 +70,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_end(c);
 }
 
-/* What else is behind the same directory is told with the first of it. */
+/* What else is after the same directory is reported with the first of it. */
 static bool is_behind_told(const struct wc_diagnosis *d, const struct wc_file_record *file) {
     return file && file->fault == WC_file_fault_CLOSED && file->content &&
            WC_ANY(r, *d->out,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replaced-on-disk: a library that is mapped is not the file any more that has its name: somebody
+ * replaced-on-disk: a library that is mapped is not the file any more that has its name: a user
  * installed another release while the process ran. What it opens from now on is of the new one.
  */
 #include "core/demand/words.h"
 
 /* ---- what is mapped ---- */
 
-/* Did what came in behind it turn out to be of another release? */
+/* Did what was loaded after it turn out to be of another release? */
 static bool differs(const struct wc_stack *s, const struct wc_object *facade) {
     return WC_ANY(o, s->objects,
                   o->r.role == WC_role_PART && wc_in_set(s, o, facade) &&

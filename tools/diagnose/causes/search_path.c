@@ -22,7 +22,7 @@ static const char *format_element(struct wc_case *c, struct wc_element e) {
     return e.n ? wc_format(c, "%.*s", (int)e.n, e.p) : "an empty element: the working directory";
 }
 
-/* Told with what was not found, or was refused, where it had that effect. */
+/* Reported with what was not found, or was refused, where it had that effect. */
 static void find_late(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->searches) {
         const struct wc_object *got = wc_object_of(d->s, f->r.object, NULL);

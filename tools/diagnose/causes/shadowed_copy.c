@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shadowed-copy: one copy stands before another of another release. LD_LIBRARY_PATH puts it there,
+ * shadowed-copy: one copy is before another of another release. LD_LIBRARY_PATH puts it there,
  * or the host's own search path, which has a package's copy behind: then to upgrade that package
  * changes nothing. Or the program failed, and the loader cache has an older one that was put there
- * by hand, or the host's RPATH one that LD_LIBRARY_PATH should have replaced. Where a host refuses
- * what it got, that finding says so itself.
+ * unmanaged, or the host's RPATH one that LD_LIBRARY_PATH should have replaced. Where a host
+ * refuses what it got, that finding says so itself.
  */
 #include "core/demand/words.h"
 
@@ -12,7 +12,7 @@ static bool has_failed(const struct wc_stack *s) {
     return wc_ended_badly(s) || wc_a_call_failed(s);
 }
 
-/* A program that was built with the newer one may give up, for a number that it alone knows. */
+/* A program that was built with the newer one may give up, for a number that only it knows. */
 static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
                        const struct wc_candidate *b) {
     struct wc_range got = wc_runtime_of(d->s, o).range;
@@ -21,7 +21,7 @@ static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
            (has_failed(d->s) || wc_turned_away(d->s, true)) && !wc_has_error(d);
 }
 
-/* The system has a package for it, and an older file that is in no package comes first: nobody
+/* The system has a package for it, and an older file that is in no package comes first: no user
  * needs to hear of it while all is well. */
 static bool is_left_by_hand(const struct wc_object *o, const struct wc_searched *f,
                             const struct wc_candidate *b) {
@@ -30,8 +30,8 @@ static bool is_left_by_hand(const struct wc_object *o, const struct wc_searched 
             b->r.installation_kind == WC_installation_kind_RPM);
 }
 
-/* Else what stands behind in the system's directories is nobody's business. But where both are in
- * one search path of one object, and the second is of a package, somebody may upgrade that, and
+/* Otherwise later copies in the system's directories do not matter. But where both are in
+ * one search path of one object, and the second is of a package, a user may upgrade that, and
  * wonder. */
 static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const struct wc_object *o,
                                            const struct wc_searched *f) {

@@ -2,7 +2,7 @@
 /*
  * symbol-version-not-found: a library could not be loaded, because it was linked against another
  * release of a library than it found: there is no such symbol version in it, or that has no such
- * function. (Among parts of one cuDNN parts-differ tells it, behind a false name wrong-name does.)
+ * function. (Among parts of one cuDNN parts-differ reports it, after a false name wrong-name does.)
  */
 #include "core/demand/words.h"
 
@@ -26,7 +26,7 @@ static const char *title(struct wc_case *c, const struct wc_said *u, const char 
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_said *u = &f->said;
-    /* The one that does not have it, where it was there before. */
+    /* The library that does not have it, where it was there before. */
     const struct wc_object *library = wc_mapped_as(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_caller_of(d->s, f);
@@ -54,7 +54,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_end(c);
 }
 
-/* A facade asks for a part by up to four names, which may lead to one file. */
+/* A facade asks for a part by up to four names, which may point to one file. */
 static bool is_told(const struct wc_diagnosis *d, const struct wc_said *u) {
     return WC_ANY(r, *d->out,
                   wc_str_same(r->id, d->kind->id) && r->facts.n > 1 && !u->symbol &&

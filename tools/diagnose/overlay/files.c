@@ -9,7 +9,7 @@
 
 #include "core/demand/questions.h"
 
-/* ---- libraries that stand for others ---- */
+/* ---- libraries in place of others ---- */
 
 /* The same file of the same release is made once, and read once. */
 struct overlay_made {
@@ -73,7 +73,7 @@ void overlay_kept_end(struct overlay_kept *kept) {
     }
 }
 
-/* Nothing that the loader refuses, or is for other computers, and of no other release than that. */
+/* Nothing that the loader refuses, or is for other machines, and of no other release than that. */
 static bool is_sound(struct overlay *o, const char *path, struct wc_version release) {
     const struct library *l = library_cache_get(o->library_cache, path, NULL);
     struct wc_version own;
@@ -119,7 +119,7 @@ bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *p
     release.build = -1;
     if (wheel_list(&o->memory.arena, package, wc_version_format(release, version)).n == 0)
         package = "";
-    WC_EACH(entry, there) { /* libraries of another major stay beside it */
+    WC_EACH(entry, there) { /* libraries of another major stay next to it */
         const struct wc_name name = wc_name_read(*entry);
         const char *path = overlay_format(o, "%s/%s", directory, *entry);
         if (wc_kind_is_cudnn(name.kind) &&
@@ -169,7 +169,7 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
                                    wc_name_read(e->name).version, 0);
     }
     package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";
-    /* Whichever release of the set somebody takes must do: the oldest, too. */
+    /* Every release of the set must do: the oldest, too. */
     release =
         wc_spec_read(spec, &set) ? wc_version_filled(wc_spec_floor(&set), 0, 0) : WC_VERSION_NONE;
     if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
@@ -181,8 +181,8 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
 
 /* ---- what may not be read ---- */
 
-/* What is behind it nobody could see: what was asked for there, of cuDNN all that belongs to it, of
- * which no more than the major need be known. */
+/* What is after it was never searched: what was asked for there, of cuDNN all that belongs to it,
+ * of which no more than the major need be known. */
 static bool open_directory(struct overlay *o, const struct edit *e, struct wc_version release) {
     WC_EACH_ELEMENT(one, e->target, ":") {
         const char *path = overlay_placed(o, overlay_format(o, "%.*s", (int)one.n, one.p));
@@ -252,7 +252,7 @@ static const char *soname_of(struct overlay *o, const char *directory, const cha
     return library && library->is_elf ? library->search.soname : NULL;
 }
 
-/* As ldconfig makes them: each SONAME, where nothing stands, leads to the newest file that has it.
+/* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
  */
 bool overlay_make_links(struct overlay *o, const struct edit *e) {
     const char *directory = overlay_real_path(o, e->path);
@@ -268,7 +268,7 @@ bool overlay_make_links(struct overlay *o, const struct edit *e) {
         if (!soname || strchr(soname, '/') ||
             overlay_is_there(o, overlay_format(o, "%s/%s", directory, soname)))
             continue;
-        /* "libcudnn.so", a link for who builds: ldconfig makes no other name of it. */
+        /* "libcudnn.so", a link for building: ldconfig makes no other name of it. */
         if (wc_str_ends(*entry, ".so") && wc_str_starts(soname, *entry) &&
             S_ISLNK(mode_of(o, overlay_format(o, "%s/%s", directory, *entry))))
             continue;

@@ -150,7 +150,7 @@ static bool is_mount(const struct overlay *o, const char *path) {
     return mount_points_have(&o->kept->mounts, path);
 }
 
-/* Directories on the way to it that are not there. */
+/* Directories on the way to it that do not exist. */
 static void put_directories(struct overlay *o, const char *path) {
     const char *directory = overlay_directory(o, path);
 

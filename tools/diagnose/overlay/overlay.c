@@ -21,7 +21,7 @@ static bool set_variable(struct overlay *o, const char *name, const char *value)
     return true;
 }
 
-/* Of whatever CUDA it is a build for: the others' files are not there. */
+/* Of whatever CUDA it is a build for: the others' files do not exist. */
 static bool preload(struct overlay *o, const struct edit *e) {
     const struct wc_framework *f = e->environment ? wc_framework_named(e->name) : NULL;
 

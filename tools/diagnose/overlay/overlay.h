@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files and the start variables of a process as edits would leave them: files that are gone, or
- * stand there in memory, links. All of core reads through it as through a disk.
+ * are there in memory, links. All of core reads through it as through a disk.
  */
 #pragma once
 

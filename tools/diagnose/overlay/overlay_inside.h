@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of an overlay: for tools/diagnose/overlay/ alone. Texts that are given back live as long
+ * Inside of an overlay: for tools/diagnose/overlay/ only. Texts that are given back live as long
  * as the overlay. What does something and gives a bool: false where it cannot, and o->why says it.
  */
 #pragma once
@@ -26,7 +26,7 @@ struct overlay_name {
 
 /* The first reason stays. False. */
 bool overlay_fail(struct overlay *o, const char *why);
-/* The file is to be looked at anew. */
+/* The file is to be looked at again. */
 void overlay_note_name(struct overlay *o, const char *path);
 /* What is known of the packages there is out of date; of the directory of a file. */
 void overlay_note_environment(struct overlay *o, const char *path);
@@ -66,7 +66,7 @@ const char *overlay_real_path(struct overlay *o, const char *path);
 
 /* By its name. */
 bool overlay_is_library(const char *path);
-/* A library that stands for that of a package's release (empty: of a package that is not known);
+/* A library that means that of a package's release (empty: of a package that is not known);
  * size: of the file at least, in bytes. */
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size);

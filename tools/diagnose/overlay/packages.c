@@ -29,7 +29,7 @@ struct where {
     const char *path; /* a site, a prefix; "": the whole system */
 };
 
-/* Where lib64 is no link, NVIDIA's wheels go to lib all the same: they count as pure. */
+/* Where lib64 is not a link, NVIDIA's wheels go to lib all the same: they count as pure. */
 static const char *site_for(struct overlay *o, const char *site, const char *package) {
     const char *at = wc_str_starts(package, "nvidia-") ? strstr(site, "/lib64/python") : NULL;
     const char *pure =
@@ -153,7 +153,7 @@ static void add_file(struct overlay *o, struct listed *to, const struct where *w
             size, link};
 }
 
-/* RECORD: a path, perhaps between quotes, and behind the last comma the size. dpkg's list: a path.
+/* RECORD: a path, perhaps between quotes, and after the last comma the size. dpkg's list: a path.
  */
 static void read_lines(struct overlay *o, struct listed *to, const struct where *w, char *text) {
     char *line;
@@ -215,7 +215,7 @@ static struct listed files_of(struct overlay *o, const struct where *w, const st
     return all;
 }
 
-/* A link leads to the longest name of the same library that is listed. */
+/* A link points to the longest name of the same library that is listed. */
 static void put_link_of(struct overlay *o, const struct listed *files, const char *link) {
     const char *name = wc_base_name(link), *target = NULL;
 
@@ -273,7 +273,7 @@ static bool is_listed(struct overlay *o, const struct where *w, const char *reco
            strstr(record, overlay_format(o, "%s,", path + strlen(w->path) + 1));
 }
 
-/* Files of that package have come in, or failed: the replay shows what becomes of them. */
+/* Files of that package were loaded, or failed: the replay shows what becomes of them. */
 static bool is_of_process(struct overlay *o, const struct where *w, const char *info) {
     const char *record = read_all(o, overlay_format(o, "%s/%s/RECORD", w->path, info));
 
@@ -285,8 +285,9 @@ static bool is_of_process(struct overlay *o, const struct where *w, const char *
 }
 
 /* What other packages accept is there, and not that release (NONE: it goes). Of a newer cuDNN of
- * the same major NVIDIA promises that it works: who does not accept it is named ("torch-2.9.0
- * requires ==9.20.0.48"). The other major stays, too, where nothing says which one a package wants.
+ * the same major NVIDIA promises that it works: a package that does not accept it is named
+ * ("torch-2.9.0 requires ==9.20.0.48"). The other major stays, too, where nothing says which one a
+ * package requires.
  */
 static void note_broken(struct overlay *o, const struct where *w, const char *package,
                         const char *installed, struct wc_version release) {
@@ -310,7 +311,7 @@ static void note_broken(struct overlay *o, const struct where *w, const char *pa
     }
 }
 
-/* What somebody requires: it goes. */
+/* What another package requires is removed. */
 static void note_lack(struct overlay *o, const struct where *w, const char *package) {
     struct installed p;
 
@@ -381,7 +382,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
                                    version, required));
 }
 
-/* What it requires comes along, where it is not there. What others are made of is not known. */
+/* What it requires comes along, where it does not exist. What others are made of is not known. */
 static bool install_required(struct overlay *o, const struct where *w, const struct installed *p) {
     struct requirements all = {NULL, 0};
     struct installed there;
@@ -468,7 +469,7 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
     return (!is_there || take_away(o, w, &there)) && put_conda(o, w, e->name, wheel, release);
 }
 
-/* To where the package for developers, which has links alone, counts on it. */
+/* To where the package for developers, which has only links, counts on it. */
 static bool install_in_debian(struct overlay *o, const struct where *w, const struct edit *e) {
     const size_t n = strcspn(e->name, "0123456789");
     const size_t digits = n + strspn(e->name + n, "0123456789");
@@ -513,7 +514,7 @@ bool overlay_remove_package(struct overlay *o, const struct edit *e) {
     return take_away(o, &w, &p);
 }
 
-/* What a package has brought, once more. */
+/* The files of a package, again. */
 bool overlay_reinstall(struct overlay *o, const struct edit *e) {
     struct listed files;
     struct installed p;

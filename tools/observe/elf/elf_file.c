@@ -78,8 +78,8 @@ static bool fetch_memory(void *contents, uint64_t offset, uint64_t n) {
 
 static struct elf_file_contents *mapped;
 
-/* Whoever cuts a file while it is looked at takes pages away: they read as zero from then on, and
- * the file counts as damaged. Anybody else's fault ends the command, as it would without this. */
+/* Truncating a file while it is read removes pages: they read as zero from then on, and
+ * the file counts as damaged. Any other fault ends the command, as it would without this. */
 static void lost_page(int signal, siginfo_t *info, void *context) {
     unsigned char *page = (void *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
     struct elf_file_contents *f = mapped;
@@ -238,7 +238,7 @@ static void begin_reader(struct wc_reader *r, const struct disk *disk) {
         .files = &disk->files, .scratch = scratch, .scratch_size = sizeof(scratch)};
 }
 
-/* What lies beside it now says nothing of what lay there then. */
+/* What is next to it now says nothing about its neighbours then. */
 static void forget_package(struct wc_identity *id) {
     id->installation_version[0] = '\0';
     if (wc_version_is_claim(id->version_source)) {

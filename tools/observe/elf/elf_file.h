@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library as it lies on disk, or as another process has it mapped: the same facts as the shim has
+ * A library as it is on disk, or as another process has it mapped: the same facts as the shim has
  * of its own (core/records/library.h).
  */
 #pragma once
@@ -21,8 +21,8 @@ struct elf_file {
     struct elf_file_contents *contents;
 };
 
-/* A regular file that can be read; NULL: errno says why it is none. What is no ELF object, or a
- * damaged one, has an error. The file is mapped; who cuts it meanwhile does no harm. other: it is
+/* A regular file that can be read; NULL: errno says why. What is not an ELF object, or a
+ * damaged one, has an error. The file is mapped; truncating it meanwhile does no harm. other: it is
  * known to have none of cuDNN's functions, and its symbols are not read. */
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other);
 void elf_file_close(struct elf_file *l);
@@ -36,15 +36,15 @@ struct elf_file_memory {
     bool (*read)(const void *owner, uint64_t address, void *to, size_t n);
     const void *owner; /* of read; lives as long as the elf_file */
 };
-/* Of such a one, size and mtime are not known, nor what its package's metadata says of the file
+/* Of such a one, size and mtime are not known, nor what its package's metadata says about the file
  * that was. path: what its name was. Never NULL. */
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
                                       const struct elf_file_memory *memory);
 
-/* Adds to what is known of it: its image, version, installation, what tells a build for CUDA. They
- * live until elf_file_close. */
+/* Adds to what is known of it: its image, version, installation, what identifies a build for CUDA.
+ * They live until elf_file_close. */
 void elf_file_identify(struct elf_file *l, struct wc_library *out);
-/* What lies around it is another way now. */
+/* Its neighbours changed. */
 void elf_file_forget(struct elf_file *l);
 
 /* Looks into files of a disk for core/, one at a time; not to be moved. */

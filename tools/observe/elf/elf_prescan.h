@@ -2,7 +2,7 @@
 /*
  * A first look at a file: can it have to do with cuDNN? Of most files the ELF header, the
  * dynamic section and the names in .dynstr are read, and nothing else: a tree has thousands of
- * libraries, and what is read of them is what a scan costs. elf_file.h tells all of the few that
+ * libraries, and what is read of them is what a scan costs. elf_file.h reads all of the few that
  * remain.
  */
 #pragma once
@@ -10,7 +10,7 @@
 #include "tools/util/disk.h"
 
 enum elf_prescan_answer {
-    ELF_PRESCAN_NOTHING, /* it has nothing to do with cuDNN, or is no ELF object of 64 bits */
+    ELF_PRESCAN_NOTHING, /* it has nothing to do with cuDNN, or is not an ELF object of 64 bits */
     ELF_PRESCAN_NAMES,   /* a symbol begins with "cudnn", or it needs a "libcudnn" */
     ELF_PRESCAN_OPENS,   /* it calls dlopen and has a name of cuDNN's libraries in its constants */
     ELF_PRESCAN_DAMAGED

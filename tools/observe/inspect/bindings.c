@@ -21,7 +21,7 @@ static bool is_shim(const struct process_library *m) {
     return e && wc_str_same(wc_elf_soname(e), WC_OWN_NAME);
 }
 
-/* Of which version the shim may be: what it says of itself has to make sense. */
+/* Of which version the shim may be: what it states has to make sense. */
 static bool find_mark(const struct process_library *m, struct wc_wrappers *out, uint64_t *at) {
     const struct wc_elf_image *e = m->library->image;
     uint64_t from = 0, found;
@@ -71,7 +71,7 @@ void wrappers_end(struct wrappers *w) {
     free(w->target);
 }
 
-/* 0: it is no wrapper. */
+/* 0: it is not a wrapper. */
 static uint64_t behind_wrapper(const struct wrappers *w, uint64_t address) {
     for (size_t i = 0; i < w->n; i++)
         if (w->wrapper[i] == address)
@@ -104,7 +104,7 @@ static bool is_slot(const struct wc_elf_image *e, const struct wc_elf_reloc *r, 
     bool arm = e->machine == EM_AARCH64;
 
     *jump = r->type == (arm ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT);
-    /* A jump slot's addend is no part of its value on x86-64 (-z mark-plt). */
+    /* A jump slot's addend is not part of its value on x86-64 (-z mark-plt). */
     if (r->addend != 0 && !(*jump && !arm))
         return false;
     return *jump || r->type == (arm ? R_AARCH64_GLOB_DAT : R_X86_64_GLOB_DAT) ||
@@ -159,7 +159,7 @@ static void read_value(const struct reading *r, const struct process_library *in
 }
 
 /* In a program that is not position independent the address of a function is its PLT entry: what
- * it is bound to stands in the program's own slot. */
+ * it is bound to is in the program's own slot. */
 static void go_through_program(const struct reading *r, struct slot *s) {
     const struct process_library *program = s->library;
     struct slot own;

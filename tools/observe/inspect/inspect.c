@@ -17,7 +17,7 @@ static void note_unobserved(struct inspection *in, const char *what, const char 
         wc_emit_unobserved(&in->to, what, why, path);
 }
 
-/* ---- the process and its computer ---- */
+/* ---- the process and its machine ---- */
 
 static void emit_process(struct inspection *in) {
     const struct process *p = &in->process;
@@ -108,7 +108,7 @@ static void find_preloaded(struct inspection *in) {
     }
 }
 
-/* ---- who opened what nobody needs ---- */
+/* ---- what opened libraries that none needs ---- */
 
 static bool may_open(struct inspection *in, const struct process_library *by,
                      const struct process_library *m) {
@@ -127,8 +127,8 @@ static const char *usual_name(const struct process_library *m) {
     return e && wc_elf_soname(e) ? wc_elf_soname(e) : wc_base_name(m->library->path);
 }
 
-/* The only one for whom the loader would take just this file; NULL: none, or several. A framework's
- * libraries that are known to open it have all got it. */
+/* The only one for which the loader would take just this file; NULL: none, or several. A
+ * framework's libraries that are known to open it have all got it. */
 static struct process_library *opener_of(struct inspection *in, const struct process_library *m) {
     struct process_library *found = NULL;
     size_t n = 0;
@@ -251,7 +251,7 @@ static void emit_objects(struct inspection *in) {
 
 /* ---- the whole ---- */
 
-/* Where nothing of cuDNN is there, one may want to know whether it could be. */
+/* Without cuDNN, a user may ask whether it could be. */
 static void emit_static(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
         const struct wc_elf_image *e = in->list.p[i]->library->image;

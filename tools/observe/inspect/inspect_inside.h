@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of inspect: for tools/observe/inspect/ alone.
+ * Inside of inspect: for tools/observe/inspect/ only.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct inspection {
 
     bool replays; /* the rules are known by which its loader looks */
     struct library_cache
-        files; /* what its loader adds to a search, and who opens cuDNN by a name */
+        files; /* what its loader adds to a search, and what opens cuDNN by a name */
     struct wc_search_context search;
     struct wc_replay replay;
     unsigned char scratch[WC_SEARCH_SCRATCH];

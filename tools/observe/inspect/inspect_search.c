@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By which rule the loader found what is mapped: the replay of its search, where that leads to it.
+/* By which rule the loader found what is mapped: the replay of its search, where that points to it.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ void inspect_end_searches(struct inspection *in) {
         library_cache_end(&in->files);
 }
 
-/* ---- who opens what nobody needs ---- */
+/* ---- what opens libraries that none needs ---- */
 
 bool inspect_opens(struct inspection *in, const struct process_library *by,
                    const struct process_library *m) {

@@ -57,7 +57,7 @@ void maps_end(struct maps *m) {
     *m = (struct maps){NULL, 0};
 }
 
-/* Files alone: heaps and stacks grow. */
+/* Only files: heaps and stacks grow. */
 bool maps_same(const struct maps *a, const struct maps *b) {
     size_t i = 0, k = 0;
 

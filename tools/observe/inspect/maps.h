@@ -13,7 +13,7 @@ struct mapping {
     uint64_t device; /* as stat gives it */
     bool readable, executable;
     /* Of the file, as the kernel has it; NULL: no file. It spells a newline \012 and puts
-     * " (deleted)" behind the name of a file that has no name any more, and a file's own name may
+     * " (deleted)" after the name of a file that has no name any more, and a file's own name may
      * hold both: which it is, only the file can emit. */
     char *path;
 };

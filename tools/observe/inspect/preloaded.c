@@ -24,8 +24,8 @@ static bool mentions(pid_t pid, const char *file, int end, const char *begin, co
     return found;
 }
 
-/* Before its exec, and while the loader works, it is in the environment alone; a process that
- * writes its title over its environment has it in memory alone. */
+/* Before its exec, and while the loader works, it is only in the environment; a process that
+ * writes its title over its environment has it only in memory. */
 bool preload_is_gone(pid_t pid, const char *shim) {
     const char *name = wc_base_name(shim);
     bool environment, maps;

@@ -253,7 +253,7 @@ bool process_read(const struct process *p, uint64_t address, void *to, size_t n)
     return done == n;
 }
 
-/* By pages: what is behind its page may not be there. */
+/* By pages: what is after its page may not be there. */
 bool process_read_text(const struct process *p, uint64_t address, char *to, size_t cap) {
     size_t n = 0, piece;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A running process as /proc tells it. It is only read: never stopped, never traced, nothing is
+ * A running process as /proc shows it. It is only read: never stopped, never traced, nothing is
  * written to it. What needs more rights than the rest is its memory (PTRACE_MODE_ATTACH; all else
  * PTRACE_MODE_READ).
  */
@@ -24,7 +24,7 @@ struct process {
     int64_t parent, start_ticks;
     bool forked;
     char *directory;  /* "/proc/PID" */
-    int handle;       /* that directory: stays the same process's when the number is given anew */
+    int handle;       /* that directory: stays the same process's when the number is given again */
     struct disk disk; /* its files: below its root; relative paths begin at its working directory */
     char *root;       /* as the kernel names it to us, without a '/' at its end; "": "/" */
     bool same_mounts; /* the same mount namespace as ours */
@@ -55,7 +55,7 @@ bool process_is_as_it_was(const struct process *p);
  * the top of the process's mount namespace: either way p->root begins there, too. */
 const char *process_path(const struct process *p, const char *path);
 
-/* n bytes at an address of its memory. False: they are not there, or may not be read. */
+/* n bytes at an address of its memory. False: they do not exist, or may not be read. */
 bool process_read(const struct process *p, uint64_t address, void *to, size_t n);
 /* The text at an address, up to cap - 1 bytes. */
 bool process_read_text(const struct process *p, uint64_t address, char *to, size_t cap);

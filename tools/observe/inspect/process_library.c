@@ -184,7 +184,7 @@ static void read_name(struct process_library *m, const char *name) {
     }
 }
 
-/* NULL: it is no ELF object. */
+/* NULL: it is not an ELF object. */
 static struct process_library *read_one(struct process_libraries *list, const struct process *p,
                                         const struct mapping *first) {
     struct process_library *m = must_allocate(sizeof(*m));
@@ -231,7 +231,7 @@ static void read_objects(struct process_libraries *list, const struct process *p
 
 /* ---- the loader's list ---- */
 
-/* Of whoever has a DT_DEBUG that the loader filled: the program, however it was started. */
+/* Of the object with a DT_DEBUG that the loader filled: the program, however it was started. */
 static uint64_t debug_address(const struct process *p, struct process_library *m) {
     const struct wc_elf_image *e = m->library->image;
     Elf64_Dyn d;
@@ -270,7 +270,7 @@ static void read_link_map(struct process_libraries *list, const struct process *
     }
 }
 
-/* Further name spaces hang behind the first one since glibc 2.35 (link.h, r_version 2). */
+/* Further name spaces hang after the first one since glibc 2.35 (link.h, r_version 2). */
 static void read_list(struct process_libraries *list, const struct process *p) {
     struct {
         struct r_debug first;
@@ -294,7 +294,7 @@ static void read_list(struct process_libraries *list, const struct process *p) {
     list->in_order = place > 0;
 }
 
-/* What is not on the list stands behind what is. */
+/* What is not on the list stands after what is. */
 static int by_place(const void *a, const void *b) {
     const struct process_library *x = *(struct process_library *const *)a,
                                  *y = *(struct process_library *const *)b;
@@ -305,9 +305,9 @@ static int by_place(const void *a, const void *b) {
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* ---- who needs whom ---- */
+/* ---- which needs which ---- */
 
-/* What an object needs is appended behind it. Without an order only one that needs it is sure. */
+/* What an object needs is appended after it. Without an order only one that needs it is sure. */
 static bool may_have_loaded(const struct process_libraries *list, const struct process_library *by,
                             const struct process_library *m) {
     return by != m && (!list->in_order || (by->place && by->place < m->place));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ELF objects of a running process: which files are mapped where, under which names the loader
- * has them, and who needs whom.
+ * has them, and which needs which.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum process_library_file {
     PROCESS_LIBRARY_FILE, /* the file of that path is what is mapped */
     PROCESS_LIBRARY_GONE, /* it was deleted, or another one put in its place: the kernel says so */
-    PROCESS_LIBRARY_UNREACHED /* no path that leads to it is known */
+    PROCESS_LIBRARY_UNREACHED /* no path that points to it is known */
 };
 
 struct process_library {
@@ -29,9 +29,9 @@ struct process_library {
     Elf64_Phdr *headers; /* of memory, NULL: it was not asked */
     size_t place;        /* on the loader's list, from 1; 0: it is not on it */
     bool program;
-    bool needed; /* somebody needs it, even if it is not known who was first */
-    bool opens;  /* what nobody needs: no other one can have, or its framework does */
-    /* By whose DT_NEEDED it came in, or who opened it; NULL: unknown. */
+    bool needed; /* another needs it, even if the first is not known */
+    bool opens;  /* needed by none: no other one can have, or its framework does */
+    /* The object whose DT_NEEDED names it, or that opened it; NULL: unknown. */
     const struct process_library *asked_by;
     struct wc_search_object search;
 };

@@ -17,7 +17,7 @@
 #define LOOKS_MOST 256 /* descriptors */
 #define CACHE_MOST ((size_t)8 << 20)
 #define SMALLEST_PAGE 4096
-/* A part may be larger; the names that it opens are in its constants, which are searched alone. */
+/* A part may be larger; the names that it opens are in its constants, which are only searched. */
 #define OPENS_MOST_BYTES ((uint64_t)64 << 20)
 
 #ifdef __aarch64__
@@ -113,7 +113,8 @@ static void take_constants(struct library_cache *w, struct library *b, enum wc_n
 static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
                          const struct wc_elf_image *image, int fd, uint64_t size) {
     if (wc_str_same(b->search.soname, WC_OWN_NAME)) {
-        b->about.role = WC_role_OTHER; /* it names and defines what hosts do, and wants no cuDNN */
+        b->about.role =
+            WC_role_OTHER; /* it names and defines what hosts do, and requires no cuDNN */
     } else if (opens_parts(b)) {
         take_constants(w, b, WC_NAME_PART, fd, size);
     } else if (b->about.role == WC_role_HOST && !b->needs_cudnn) {
@@ -123,7 +124,7 @@ static void take_prescan(struct library_cache *w, struct library *b, enum elf_pr
         b->about.role = WC_role_HOST;
     } else if (answer == ELF_PRESCAN_NAMES && b->about.role == WC_role_OTHER &&
                imports_dlopen(image) && (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named)) {
-        /* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
+        /* It may open libcudnn although only its search path has the name. */
         take_constants(w, b, WC_NAME_FACADE, fd, size);
         if (b->opens && b->opens[0])
             b->about.role = WC_role_HOST;
@@ -155,7 +156,7 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
         b->about.role = WC_role_OTHER;
 }
 
-/* What is told of later stays open: its symbols are asked for again. */
+/* What is reported of later stays open: its symbols are asked for again. */
 static bool is_kept(const struct library_cache *w, const struct library *b) {
     return b->is_elf && w->looks < LOOKS_MOST &&
            (b->about.role != WC_role_OTHER || b->about.framework);

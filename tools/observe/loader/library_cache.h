@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files that a loader would see, each read once: libraries, and what the loader itself adds to
- * a search (ld.so.cache, its own directories). Of this computer, or below another root.
+ * a search (ld.so.cache, its own directories). Of this machine, or below another root.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct library {
     struct wc_library about;
     bool is_elf;      /* of 64 bits, with a dynamic section, whole as far as looked at */
     bool needs_cudnn; /* a facade or a part */
-    bool is_program;  /* a PIE: the loader takes it for nobody's library */
+    bool is_program;  /* a PIE: the loader does not load it as a library */
     uint16_t machine;
     bool damaged;                   /* the loader refuses it, or cannot map all of it */
     struct wc_search_object search; /* as far as its image says */
@@ -29,7 +29,7 @@ struct library {
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
      * "libcudnn_graph.so": it opens them itself. NULL at the end. */
     const char **opens;
-    struct elf_file *elf_file; /* kept open: it will be told of; NULL: not kept */
+    struct elf_file *elf_file; /* kept open: it will be reported of; NULL: not kept */
     bool listed;               /* by a scan, as a copy or a host */
 };
 
@@ -50,7 +50,7 @@ struct library_cache {
     } fits[1024];
 };
 
-/* Was it noted lately that the one has all symbol versions that the other wants of it? */
+/* Was it noted lately that the one has all symbol versions that the other requires of it? */
 bool library_cache_fits(const struct library_cache *w, const struct library *by,
                         const struct library *found);
 void library_cache_note_fit(struct library_cache *w, const struct library *by,
@@ -60,13 +60,13 @@ void library_cache_note_fit(struct library_cache *w, const struct library *by,
 void library_cache_begin(struct library_cache *w, const char *root);
 void library_cache_end(struct library_cache *w);
 
-/* What packages say of files below these directories (NULL at the end) is another thing now. */
+/* What packages say about files below these directories (NULL at the end) is another thing now. */
 void library_cache_forget(struct library_cache *w, const char *const *environments);
 /* NULL: no regular file that can be read (errno). Lives as long as the library_cache. answer: of a
  * prescan that was made already; NULL: none was. */
 struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer);
-/* All of it, to be told; to be given back. NULL: it cannot be read any more. */
+/* All of it, to be reported; to be given back. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b);
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l); /* l may be NULL */
 void library_cache_add_open(struct library_cache *w, struct library *b, const char *name);

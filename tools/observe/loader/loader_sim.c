@@ -99,12 +99,12 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
         (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, NULL, 0};
 }
 
-/* *path: where it lies. */
+/* *path: where it is. */
 static const struct library *find(struct loader_sim *g, const char *name, const struct loaded *by,
                                   enum wc_operation how, const char **path) {
     if (g->opens.in_turn && how == WC_operation_DLOPEN)
         by = NULL;
-    g->search.whole = false; /* the loader does not look behind what it takes */
+    g->search.whole = false; /* the loader does not look after what it takes */
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
     g->search.whole = true;
@@ -157,8 +157,8 @@ static void check_system(struct loader_sim *g, size_t from) {
     }
 }
 
-/* A host whose own search leads to what cuDNN needs of CUDA, without needing that, opens it by name
- * before (TensorFlow, CTranslate2). */
+/* A host whose own search points to what cuDNN needs of CUDA, without needing that, opens it by
+ * name before (TensorFlow, CTranslate2). */
 static bool is_opened_by_host(struct loader_sim *g, const char *name, const struct loaded *by) {
     if (g->opens.may || wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY)
         return false;
@@ -235,7 +235,7 @@ static void note_part(struct loader_sim *g, const char *name, const struct loade
     }
 }
 
-/* One that lacks something does not come in. */
+/* A library that lacks something is not loaded. */
 static void open_one_part(struct loader_sim *g, const char *name, const struct loaded *by,
                           struct wc_version version) {
     const size_t objects = g->n, missing = g->missing_count;
@@ -331,8 +331,8 @@ static void note_lacking(struct loader_sim *g, const char *name, const struct lo
     g->missing[before].function = keep(g, function);
 }
 
-/* e: its image, which wants symbol versions of other files. of_nobody: only those that are neither
- * cuDNN's nor CUDA's, each pair of files once. */
+/* e: its image, which requires symbol versions of other files. of_nobody: only those that are
+ * neither cuDNN's nor CUDA's, each pair of files once. */
 static void check_versions(struct loader_sim *g, const struct loaded *by,
                            const struct wc_elf_image *e, bool of_nobody) {
     const char *name;
@@ -366,7 +366,7 @@ static bool defines(struct loader_sim *g, const struct loaded *o, const char *fu
     return found;
 }
 
-/* Does dlopen lead to another than the loader's, of those that are there at the start? */
+/* Does dlopen point to another than the loader's, of those that are there at the start? */
 static bool has_another_dlopen(struct loader_sim *g) {
     for (size_t i = 0; i < g->n; i++) {
         const char *soname = g->objects[i]->search.soname;
@@ -376,7 +376,7 @@ static bool has_another_dlopen(struct loader_sim *g) {
     return false;
 }
 
-/* By an object that is seen, or (NULL) any; of cuDNN or CUDA, or (all) anybody: who is preloaded
+/* By an object that is seen, or (NULL) any; of cuDNN or CUDA, or (all) any: what is preloaded
  * may define what another lacks. */
 static bool is_defined(struct loader_sim *g, const bool *seen, const char *function, bool all) {
     bool found = false;
@@ -563,7 +563,7 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
     const struct loaded *o = g->objects[object];
     struct loader_sim_missing *m;
 
-    g->missing_count = 0; /* what comes behind it is not asked for any more */
+    g->missing_count = 0; /* what comes after it is not asked for any more */
     note_missing(g, o->about.asked_name ? o->about.asked_name : o->about.path, o->by,
                  o->about.asked_how, false);
     loader_sim_undo(g, object);
@@ -574,7 +574,7 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
 
 /* ---- the start ---- */
 
-/* One that is not found is passed over. */
+/* One that is not found is skipped. */
 static void preload(struct loader_sim *g) {
     const char *list = loader_variable(g->environment, "LD_PRELOAD");
     char *copy = must_copy(list ? list : ""), *rest = copy, *name;

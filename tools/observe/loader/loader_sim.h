@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the loader would do, replayed over files: which libraries come in at the start of a program
- * and by each dlopen after it, by whose DT_NEEDED, and what is missing. For programs that ended
- * before the shim woke in them, and for those that have not been started yet. Nothing is loaded.
+ * What the loader would do, replayed over files: which libraries are loaded at the start of a
+ * program and by each dlopen after it, by whose DT_NEEDED, and what is missing. For programs that
+ * ended before the shim woke in them, and for those that have not been started yet. Nothing is
+ * loaded.
  */
 #pragma once
 
@@ -13,9 +14,9 @@ struct loaded {
     struct wc_library about; /* asked_name NULL: the program */
     const struct library *library;
     struct wc_search_object search;
-    const struct loaded *by;     /* who needs or opens it; NULL: the program, a preload, unknown */
+    const struct loaded *by;     /* what needs or opens it; NULL: the program, a preload, unknown */
     const char **names;          /* all by which it was asked for, NULL at the end */
-    const struct loaded *facade; /* that its own request brought; NULL: not known */
+    const struct loaded *facade; /* that its own request loaded; NULL: not known */
     const char *facade_name;     /* by which it asked for it */
     bool for_all;                /* a dlopen let all see its functions (RTLD_GLOBAL) */
 };
@@ -25,7 +26,7 @@ struct loader_sim_missing {
     const struct loaded *by;
     enum wc_operation how;
     bool damaged;               /* it is there, and mapping it fails or ends the process */
-    const struct loaded *found; /* it came in, and lacks this symbol version; NULL: it did not */
+    const struct loaded *found; /* it was loaded, and lacks this symbol version; NULL: it did not */
     const char *version;
     const char *function; /* has that version, and lacks this function; NULL: it lacks all of it */
     int refused; /* errno of the system, which does not let the loader have what it found; 0: no */
@@ -35,9 +36,9 @@ struct loader_sim_missing {
  * then, a library of cuDNN the parts that `may` lets it, each before the next. */
 struct loader_sim_opens {
     bool (*may)(void *ctx, const struct loaded *by, const char *name);
-    bool (*was_missed)(void *ctx, const char *name); /* the process ended for want of it */
+    bool (*was_missed)(void *ctx, const char *name); /* the process ended for lack of it */
     void *ctx;
-    bool in_turn; /* who stands before the loader's dlopen calls it in turn: the search path of who
+    bool in_turn; /* a wrapper of the loader's dlopen calls it: the search path of what
                    * asks is not heeded */
 };
 
@@ -56,38 +57,38 @@ struct loader_sim {
     const struct wc_search_object **loaded;
     struct loader_sim_missing *missing; /* each name once since missing_from */
     size_t missing_count, missing_from;
-    struct asked_name *asked; /* who answers to what was asked for */
+    struct asked_name *asked; /* the object that answers to the request */
     struct loaded **gone;     /* undone; what is missing may name them */
     size_t gone_count;
     const char *undefined; /* a function of cuDNN's that is imported; NULL: none was found */
-    bool ended;            /* at a damaged library: nothing comes in any more */
+    bool ended;            /* at a damaged library: nothing is loaded any more */
     struct loader_sim_opens opens;
 };
 
 /* program: path of an ELF file, NULL: unknown. environment: NAME=value as it is given, NULL at the
  * end; it has to live as long as *g. opens: NULL: hosts open what they have the names of, the
- * libraries of cuDNN all parts, in no order that is known. False: it is none that a loader of this
+ * libraries of cuDNN all parts, in no order that is known. False: no loader of this
  * machine starts; there is nothing to end then. */
 bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
                       const char *program, char *const *environment,
                       const struct loader_sim_opens *opens);
 void loader_sim_end(struct loader_sim *g);
 
-/* As dlopen(name) in that object (NULL: in nobody that is known), with all that comes with it, and
+/* As dlopen(name) in that object (NULL: in an unknown one), with all that it loads, and
  * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
 /* For what the loader refuses a library, or ends a program: a library is missing, too, that lacks a
  * symbol version, or a function of one, with which another was linked, where one of them is of
- * cuDNN, of CUDA or of a framework; a function of cuDNN's that nobody defines is noted. start:
- * functions count for what comes in at the start, too, which is not bound by then as a rule. */
+ * cuDNN, of CUDA or of a framework; a function of cuDNN's that no object defines is noted. start:
+ * functions count for what is loaded at the start, too, which is not bound by then as a rule. */
 void loader_sim_check_symbols(struct loader_sim *g, bool start);
-/* The first function without a symbol version that no object defines, imported by what comes in
+/* The first function without a symbol version that no object defines, imported by what is loaded
  * with that object (NULL: by any). NULL: there is none, or a library that is missing may have it.
  */
 const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
                                const struct loaded **by);
-/* For want of that function `by` does not load. */
+/* For lack of that function `by` does not load. */
 void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *function);
 /* A library is missing, too, that lacks a symbol version, or a function of one, which an object
  * from the from-th on imports. */
@@ -97,20 +98,20 @@ void loader_sim_show(struct loader_sim *g, const struct loaded *o);
 /* A function of cuDNN's that the object imports (NULL), or that one, and finds nowhere: neither in
  * what was there at the start, nor in what all see, nor in what it needs. NULL: there is none. */
 const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, const char *function);
-/* What the loader says of a library that it did not find; the caller frees. */
+/* What the loader reports about a library that it did not find; the caller frees. */
 char *loader_sim_not_found(const char *name);
 /* What ended it in the loader, a clause: what was not found, and why a file of that name does not
  * serve ("PATH is empty"), or was refused, or a function that no library has. By this machine's
  * files. NULL: nothing is known. The caller frees. */
 char *loader_sim_why_ended(struct loader_sim *g);
-/* How many objects come in before anything of the program runs. */
+/* How many objects are loaded before anything of the program runs. */
 size_t loader_sim_startup(const struct loader_sim *g);
 /* The system refuses that one of them: the loader ends there. */
 void loader_sim_refuse(struct loader_sim *g, size_t object, int error);
 /* How many parts of cuDNN are there and need other parts that are not found, not by the library
  * that opens them either: no set that is whole. */
 size_t loader_sim_torn(struct loader_sim *g);
-/* What came in since there were `objects` of them goes again. */
+/* What was loaded since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);
 /* The file's own version, for the names that a facade makes of it. */
 struct wc_version loader_sim_version(struct loader_sim *g, const struct loaded *o);
@@ -127,19 +128,19 @@ struct loader_sim_emitter {
     struct wc_environments environments;
 };
 /* What is known by that, as records without a head: each library of cuDNN or CUDA and each object
- * that wants cuDNN, with its demands; what is missing, where it was looked for, and copies that are
- * elsewhere. */
+ * that requires cuDNN, with its demands; what is missing, where it was looked for, and copies that
+ * are elsewhere. */
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
-/* The same of what is damaged, or refused, alone. False: nothing is. */
+/* The same of what is damaged, or refused. False: nothing is. */
 bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t);
 /* A function that an object imports and none defines ended the process: bound lazily, when it was
- * called. Told as if the last request had been refused for it; of one with a symbol version, which
- * that library lacks, as it is. False: there is none. */
+ * called. Reported as if the last request had been refused for it; of one with a symbol version,
+ * which that library lacks, as it is. False: there is none. */
 bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
                              const struct wc_failure_record *last);
 /* Why that request failed, the last since missing_from: what its file lacks, unless the log has the
  * loader's words, and the search for that; and the file, if it is a host, as an object of that
- * number that is not mapped. False: it is not there, or lacks nothing. */
+ * number that is not mapped. False: it does not exist, or lacks nothing. */
 bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
                             const struct wc_failure_record *f, int64_t number);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

@@ -19,15 +19,15 @@ struct emitting {
 
 /* ---- what does not load ---- */
 
-/* With which that one comes in. */
+/* With which that one is loaded. */
 static const struct loaded *root_of(const struct loaded *o) {
     while (o->by && o->about.asked_how == WC_operation_NEEDED)
         o = o->by;
     return o;
 }
 
-/* A tree without a C library is no whole system, and nothing in it can start: only what it has of
- * cuDNN and CUDA can be compared. */
+/* A tree without a C library is not a whole system, and nothing in it can start: only what it has
+ * of cuDNN and CUDA can be compared. */
 static bool lacks_libc(const struct loader_sim *g) {
     for (size_t i = 0; i < g->missing_count; i++)
         if (strcmp(g->missing[i].name, "libc.so.6") == 0)
@@ -48,8 +48,8 @@ static const struct loaded *opened_for(const struct loader_sim *g,
                : NULL;
 }
 
-/* Beside cuDNN and CUDA: the process may have it already, or what was opened is an optional plug-in
- * (onnxruntime's for TensorRT). */
+/* Next to cuDNN and CUDA: the process may have it already, or what was opened is an optional
+ * plug-in (onnxruntime's for TensorRT). */
 static bool is_another(const struct loader_sim_missing *m) {
     return wc_name_kind_of(m->name) == WC_NAME_OTHER && !wc_name_is_cudnn(m->by->about.path);
 }
@@ -137,7 +137,7 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
                                          .was_loaded = was_loaded,
                                          .by_replay = got != NULL};
 
-    /* That the loader has tried a directory in vain counts for its own search alone. */
+    /* That the loader has tried a directory without success counts only for its own search. */
     g->search.memory = NULL;
     g->search.loaded = NULL;
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
@@ -166,7 +166,7 @@ static void emit_preload(struct emitting *s, const struct loaded *o) {
         wc_emit_preload(&s->t->to, ++s->t->searches, &p, o->about.number, o->about.path);
 }
 
-/* Where a host would have got another facade than the one that was there already. */
+/* Where a host would have got another facade than the loaded one. */
 static void emit_own_search(struct emitting *s, const struct loaded *host, const char *name) {
     const struct loaded *got = NULL;
 
@@ -188,7 +188,7 @@ static void emit_own_searches(struct emitting *s, const struct loaded *host) {
 
 /* ---- what is missing ---- */
 
-/* What limits and mounts say of it is the reason only where the system said so. */
+/* What limits and mounts say about it is the reason only where the system said so. */
 static void check_mapping(struct emitting *s, const char *path, int refused,
                           struct wc_file_check *check) {
     const struct wc_file_check as_it_is = *check;
@@ -199,7 +199,7 @@ static void check_mapping(struct emitting *s, const char *path, int refused,
         *check = as_it_is;
 }
 
-/* Its dynamic section alone says so. */
+/* Only its dynamic section says so. */
 static void check_program(struct emitting *s, const char *path, struct wc_file_check *check) {
     const struct library *library = library_cache_get(s->g->library_cache, path, NULL);
 
@@ -241,7 +241,7 @@ static bool emit_file(struct emitting *s, const char *path, int64_t request,
     return true;
 }
 
-/* A link that leads nowhere stands there like nothing. */
+/* A link that leads nowhere is there like nothing. */
 static void emit_dead_links(struct emitting *s, const char *name, int64_t request) {
     const char *directory, *cached = wc_search_cache(&s->g->search, name);
     enum wc_search_rule rule;
@@ -287,7 +287,7 @@ static const char *words_of(int error) {
     }
 }
 
-/* What limits and mounts say of it holds for what is too large, and for what may not run. */
+/* What limits and mounts say about it holds for what is too large, and for what may not run. */
 static void emit_unmapped(struct emitting *s, const struct loader_sim_missing *m,
                           struct wc_record *record) {
     const char *found = m->found->about.path;
@@ -310,7 +310,7 @@ static bool is_behind(const struct loader_sim *g, const struct loader_sim_missin
     return false;
 }
 
-/* The loader ends at a file that is damaged, and passes over one for another machine. */
+/* The loader ends at a file that is damaged, and skips one for another machine. */
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
     const struct wc_replay *replay = &s->g->replay;
     const struct loaded *refused = refused_for(s->g, m);
@@ -472,7 +472,7 @@ static char *unbound(struct loader_sim *g) {
     return function ? must_format("%s: undefined symbol: %s", by->about.path, function) : NULL;
 }
 
-/* NULL: nothing stands there, or nothing is wrong with it. */
+/* NULL: nothing is there, or nothing is wrong with it. */
 static char *fault_of(const struct loader_sim *g, const char *path) {
     const struct wc_files *files = &g->library_cache->disk.files;
     struct wc_file_check check;

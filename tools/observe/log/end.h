@@ -6,7 +6,7 @@ enum wc_end {
     WC_END_UNKNOWN,
     WC_END_RUNS,    /* it still runs, or nothing of it ever did */
     WC_END_NORMAL,  /* by exit, with a status that is not known */
-    WC_END_ASSUMED, /* not known; who started it looked after it, and ended well */
+    WC_END_ASSUMED, /* not known; its parent waited for it, and ended well */
     WC_END_WELL,
     WC_END_FAILED /* it, or the command that it belongs to */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first two records of what the command tells itself: the process as it would be started, or
- * was, and this computer.
+ * The first two records of what the command writes itself: the process as it would be started, or
+ * was, and this machine.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "whichcudnn/record.h"
 
 struct first_records {
-    const struct disk *disk;  /* NULL: this computer's */
+    const struct disk *disk;  /* NULL: this machine's */
     const char *program;      /* NULL: unknown */
     const char *glibc;        /* "2.36"; NULL: unknown */
     char *const *environment; /* as the process is given it */

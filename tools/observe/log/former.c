@@ -8,7 +8,7 @@
 #include "tools/util/memory.h"
 #include "whichcudnn/record.h"
 
-/* What a key means that is not there: another key of the line, or its file name, or a JSON value.
+/* What a key means that does not exist: another key of the line, or its file name, or a JSON value.
  * Each is made of those above it. */
 static const struct {
     const char *kind, *key, *other, *value;
@@ -59,7 +59,7 @@ static bool is_whole(const char *key, const json_t *line) {
 
 /* ---- paths ---- */
 
-/* Digits and a slash behind them; NULL: it is something else. */
+/* Digits and a slash after them; NULL: it is something else. */
 static const char *read_part(const char *s, json_int_t *out) {
     size_t n = strspn(s, "0123456789");
 
@@ -77,10 +77,10 @@ static size_t without(const char *path, json_int_t parts) {
     return n;
 }
 
-#define WORD_MOST 32 /* bytes: the writer left a path alone behind more */
+#define WORD_MOST 32 /* bytes: the writer left only a path after more */
 
 /* N/K/REST: the path of line N up to its K-th slash from behind, and REST; 0/0/REST: REST. In a
- * list it stands behind a word. NULL: it is something else. */
+ * list it stands after a word. NULL: it is something else. */
 static json_t *whole_path(const struct former *before, const json_t *value, bool listed) {
     const char *text = json_string_value(value), *slash = text ? strchr(text, '/') : NULL, *rest;
     size_t word = slash && listed ? (size_t)(slash - text) : 0;
@@ -92,7 +92,8 @@ static json_t *whole_path(const struct former *before, const json_t *value, bool
     rest = rest ? read_part(rest, &parts) : NULL;
     if (!rest)
         return NULL;
-    OWNED char *start = must_copy(seq == 0 ? "" : "/?/"); /* for that of a line that is not there */
+    OWNED char *start =
+        must_copy(seq == 0 ? "" : "/?/"); /* for that of a line that does not exist */
     for (size_t i = 0; i < before->n && seq > 0; i++)
         if (before->path[i].seq == seq) {
             const char *other = json_string_value(before->path[i].text);

@@ -16,7 +16,7 @@ static bool is_relevant(const struct wc_failure_record *f) {
 bool image_counts(const struct source *log) {
     const struct wc_stack *s = &log->stack;
 
-    /* What is expected stands in each log. */
+    /* What is expected is in each log. */
     return s->objects.n + s->bindings.n + s->calls.n + s->unobserved.n > 0 ||
            WC_ANY(f, s->failures, is_relevant(&f->r)) ||
            WC_ANY(d, s->demands, d->r.demand_kind != WC_demand_kind_EXPECTATION);

@@ -8,7 +8,7 @@
 #include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
-#define THREADS_MOST 65536 /* a log may tell of ever new ones */
+#define THREADS_MOST 65536 /* a log may have ever new ones */
 
 struct flight {
     UT_hash_handle hh;

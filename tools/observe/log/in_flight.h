@@ -14,7 +14,7 @@ struct in_flight { /* all zero: nothing noted yet */
 };
 
 void in_flight_note(struct in_flight *f, const struct wc_record *r);
-/* The one that began last: "cudnnCreate", "dlopen libcudnn.so.9"; *seq: its record. NULL: none.
+/* What began last: "cudnnCreate", "dlopen libcudnn.so.9"; *seq: its record. NULL: none.
  * Lives until the next note. */
 const char *in_flight_last(const struct in_flight *f, int64_t *seq);
 /* If that is a request: the failure that it would be if it came to nothing. False: it is a call.

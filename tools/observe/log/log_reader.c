@@ -16,7 +16,7 @@
 #include "record_line.h"
 #include "unpack.h"
 
-/* Longer lines than any record are no records; they are passed over without being kept. */
+/* Longer lines than any record are not records; they are skipped without being kept. */
 #define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
 #define BLOCK (8 * LINE_MOST)
 /* A file without one record in so many lines is something else. */
@@ -38,7 +38,7 @@ struct reading {
     struct source *process;  /* NULL: no record yet */
     struct heap_arena lists; /* of the records being read */
     struct former former;    /* of this process */
-    char *other_version;     /* what is said of a log that has another; NULL: none yet */
+    char *other_version;     /* the error for a log that has another; NULL: none yet */
     const char *line;
     size_t n;
     size_t from, to; /* of the block, what is not taken yet */
@@ -211,9 +211,9 @@ static bool answers(const struct wc_object_record *o, const char *name) {
     return false;
 }
 
-/* cuDNN aborts where a library that it asked for is not there, without another word to the loader:
- * the shim could not learn any more that the request had failed. Of libraries of CUDA whatever
- * comes in is in the log. */
+/* cuDNN aborts where a library that it asked for does not exist, without another word to the
+ * loader: the shim could not learn any more that the request had failed. Of libraries of CUDA
+ * whatever is loaded is in the log. */
 static void infer_failure(struct source *p) {
     struct wc_record r;
     struct wc_name name;

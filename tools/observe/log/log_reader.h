@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Logs into stacks. A file usually holds one process; where a place was shared, each `process`
- * record begins the next one. Damaged lines are counted and told, and the rest is still read.
+ * record begins the next one. Damaged lines are counted and reported, and the rest is still read.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "source.h"
 
-#define LOG_DAMAGED_TOLD 20 /* damaged lines that are told one by one */
+#define LOG_DAMAGED_TOLD 20 /* damaged lines that are reported one by one */
 
 struct damaged_line {
     size_t line; /* from 1 */
@@ -41,7 +41,7 @@ struct logs { /* all zero: none yet */
 bool logs_read(struct logs *logs, const char *path, char **trouble);
 /* The same of an open descriptor, which is closed; negative: errno says why. */
 bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **trouble);
-/* To be read: a regular file, not behind a link, of an owner who counts. Negative: none, and *why
+/* To be read: a regular file, not after a link, of an owner that counts. Negative: none, and *why
  * (the caller frees) says why. */
 int log_open_of(const char *path, bool (*counts)(const void *arg, uid_t owner), const void *arg,
                 char **why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log that somebody means who names none.
+ * The log to read if none is named.
  */
 #pragma once
 

@@ -22,7 +22,7 @@ static bool is_here(const struct wc_process_record *p) {
     return p->node && uname(&own) == 0 && strcmp(p->node, own.nodename) == 0;
 }
 
-/* The letter behind the name, which may hold anything. */
+/* The letter after the name, which may hold anything. */
 static bool has_ended(const char *stat) {
     const char *end = strrchr(stat, ')');
 

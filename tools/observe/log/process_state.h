@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether the process that wrote a log still runs, by /proc of this computer.
+ * Whether the process that wrote a log still runs, by /proc of this machine.
  */
 #pragma once
 
 #include "source.h"
 
 enum process_state {
-    PROCESS_NOT_KNOWN, /* it was on another computer, or its log does not say when it began */
+    PROCESS_NOT_KNOWN, /* it was on another machine, or its log does not say when it began */
     PROCESS_RUNS,
     PROCESS_GONE
 };

@@ -28,7 +28,7 @@ bool record_field_from_json(const json_t *value, const struct wc_field *f, struc
 /* Object of all fields of the kind except the one named `without` (NULL: all). New reference. */
 json_t *record_to_json(enum wc_kind kind, const void *fields, const char *without);
 
-/* JSON string; bytes that are no UTF-8 become U+FFFD. NULL is null. New reference. */
+/* JSON string; bytes that are not UTF-8 become U+FFFD. NULL is null. New reference. */
 json_t *text_to_json(const char *s);
 
 /* An array of what `value` gives for each item of a list, as WC_EACH goes through it. */

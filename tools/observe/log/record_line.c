@@ -19,7 +19,7 @@ static bool take(struct reading *in, const char *text, size_t n) {
 }
 #define TAKE(in, literal) take(in, literal, sizeof(literal) - 1)
 
-/* What stands before a value. */
+/* What is before a value. */
 static bool take_key(struct reading *in, const char *name) {
     const char *p = in->p;
     size_t n = strlen(name);
@@ -73,7 +73,7 @@ static bool is_plain(char c) {
     return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
 }
 
-/* Eight bytes at once: all of them plain? Of each byte its highest bit tells. */
+/* Eight bytes at once: all of them plain? The highest bit of each byte shows it. */
 static bool all_plain(uint64_t v) {
     const uint64_t ones = 0x0101010101010101U, high = ones << 7;
     uint64_t quote = v ^ ones * '"', backslash = v ^ ones * '\\';

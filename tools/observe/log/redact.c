@@ -118,7 +118,7 @@ static bool stands_here(const struct name *name, const char *start, const char *
     return behind_home(start, p) && ends_name(p[name->n]);
 }
 
-/* The longest that stands there: node-70 before node-7. */
+/* The longest that is there: node-70 before node-7. */
 static const struct name *name_at(const struct redaction *r, const char *start, const char *p) {
     for (size_t n = strnlen(p, r->longest); n > 0; n--) {
         const struct name *name = in_word(p[n]) ? NULL : find(r, p, n);
@@ -140,7 +140,7 @@ static bool is_common(const char *name) {
         /* systems and what images call their user */
         "ubuntu", "debian", "fedora", "centos", "rocky", "suse", "alpine", "arch", "docker",
         "podman", "kubernetes", "vagrant", "runner", "jenkins", "vscode", "jovyan", "nobody",
-        /* what a report says of cuDNN: parts, words of its own */
+        /* what a report says about cuDNN: parts, own terms */
         "graph", "ops", "adv", "cnn", "infer", "train", "engines", "runtime", "compiled", "ext",
         "heuristic", "precompiled", "tensor", "host", "facade", "part", "driver", "wheel", "debug",
         "error", "warning", "note", "notes", "errors", "warnings", "found", "fix", "got", "built",
@@ -152,7 +152,7 @@ static bool is_common(const char *name) {
            strncmp(name, "python", 6) == 0 || strncmp(name, "lib", 3) == 0;
 }
 
-/* Returns what stands for it; NULL: it is none. */
+/* Returns what means it; NULL: it is none. */
 static const char *learn(struct redaction *r, const char *text, size_t n, bool node,
                          const char *placeholder) {
     struct name *one = n > 0 && n <= NAME_MOST ? find(r, text, n) : NULL;
@@ -210,7 +210,7 @@ static void learn_user(struct redaction *r, const char *name) {
         learn_user_n(r, name, strlen(name));
 }
 
-/* With and without its domain it is one computer. */
+/* With and without its domain it is one machine. */
 static void learn_node(struct redaction *r, const char *node) {
     size_t n = strcspn(node, ".");
     const char *placeholder = learn(r, node, n, true, NULL);
@@ -274,7 +274,7 @@ struct redaction *redaction_of_nobody(void) {
     return must_allocate(sizeof(struct redaction));
 }
 
-/* Those of this computer who are people. */
+/* Those of this machine that are people. */
 static void learn_all_users(struct redaction *r) {
     OWNED_FILE FILE *from = fopen("/etc/passwd", "re");
     const struct passwd *user;

@@ -15,7 +15,7 @@ struct log_file;
 
 enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
 
-struct source_events { /* every record as it came, for the timeline; perhaps the first alone */
+struct source_events { /* every record as it came, for the timeline; perhaps only the first */
     struct wc_record *p;
     size_t n, room;
 };
@@ -29,7 +29,7 @@ struct source_requests { /* in the order of their records; the first of them */
 };
 #define SOURCE_REQUESTS_MOST 65536
 
-/* Lists of which there may be more than is told: a lock has what its lines say, and no more. */
+/* Lists of which there may be more than is reported: a lock has what its lines say, and no more. */
 struct source_in_part {
     bool environment, packages, objects, demands, bindings;
 };
@@ -51,7 +51,7 @@ struct source {
     const char *how;        /* the same in words; NULL: nothing to say */
     enum wc_end end;        /* where it does not say so itself (tools/report/ends.h) */
     struct source_requests requests;
-    char *root; /* below which its files lie; NULL: this computer's */
+    char *root; /* below which its files lie; NULL: this machine's */
     bool keep_events;
     struct source_events events; /* empty unless keep_events */
 };
@@ -62,7 +62,7 @@ void source_free(struct source *s);
 
 /* Takes the record, which has its head, into the model. */
 void source_take(struct source *s, const struct wc_record *r);
-/* Into the model alone: it has been counted, or is not of this writer. */
+/* Only into the model: it has been counted, or is not of this writer. */
 void source_apply(struct source *s, const struct wc_record *r);
 /* For a record that the command itself makes: gives it the next number, the time, and the
  * source's pid. */
@@ -74,7 +74,7 @@ void source_settle(struct source *s);
 /* The same, for core/records/emit.h. */
 struct wc_sink source_sink(struct source *s);
 
-/* Records that were written, by their numbers, and are not there, damaged ones not counted. */
+/* Records that were written, by their numbers, and do not exist, damaged ones not counted. */
 int64_t source_missing(const struct source *s);
 
 const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */

@@ -13,7 +13,7 @@
 #define PACKED ((size_t)64 << 10)
 #define GZIP_ALONE (16 + MAX_WBITS)
 
-/* Whoever packs with zstd has its library, which is as large as half of ours: it is opened when it
+/* A user of zstd has its library, which is as large as half of ours: it is opened when it
  * is wanted. The functions and structs are those of zstd.h, since its 1.0. */
 struct zstd_buffer {
     void *data; /* const in a ZSTD_inBuffer */
@@ -86,7 +86,7 @@ static ssize_t fail(struct unpack *u, const char *format, const char *detail) {
     return -1;
 }
 
-/* More of the file behind what is not taken yet. False: it cannot be read. */
+/* More of the file after what is not taken yet. False: it cannot be read. */
 static bool fill(struct unpack *u) {
     ssize_t n;
 
@@ -139,7 +139,7 @@ static ssize_t read_plain(struct unpack *u, void *to, size_t n) {
     return (ssize_t)n;
 }
 
-/* Archives may stand one behind the other. Returns what was unpacked; -1: it is damaged. */
+/* Archives may stand one after the other. Returns what was unpacked; -1: it is damaged. */
 static ssize_t inflate_some(struct unpack *u, void *to, size_t n) {
     int answer;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scan has seen, and who of that brings a host in. An extension of Python, or a program,
+ * What a scan has seen, and what of that loads a host. An extension of Python, or a program,
  * needs it, or needs what needs it: its DT_RPATH then counts in the host's own searches, and wheels
  * rely on that.
  */
@@ -9,7 +9,7 @@
 
 #include "scan_inside.h"
 
-#define GRAFTED ".libs/" /* behind the name of what auditwheel repaired */
+#define GRAFTED ".libs/" /* after the name of what auditwheel repaired */
 
 void scan_files_add(struct scan *s, const char *path, bool is_program) {
     *MUST_ADD(s->seen, s->seen_count) = (struct scan_file){must_copy(path), is_program};
@@ -86,7 +86,7 @@ static char *scope_of(const struct scan *s, const struct scan_host *h) {
     return must_copy(h->environment);
 }
 
-/* ---- who needs what ---- */
+/* ---- what needs what ---- */
 
 static bool needs(const struct library *b, const struct library *wanted) {
     const char *soname = wanted->search.soname;
@@ -141,7 +141,7 @@ void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_im
         if (add_importers(s, scope, one.library, &known, programs) == 0 && i > 0)
             *MUST_ADD(roots->p, roots->n) = one;
     }
-    /* The first that Python imports stands before the others. */
+    /* The first that Python imports is before the others. */
     for (size_t i = 1; i < roots->n && !is_extension(roots->p[0].path); i++)
         if (is_extension(roots->p[i].path)) {
             struct scan_importer first = roots->p[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files beside an environment that say which packages of cuDNN it should have: see scan.h. */
+/* Files next to an environment that say which packages of cuDNN it should have: see scan.h. */
 #include <glob.h>
 #include <regex.h>
 #include <string.h>

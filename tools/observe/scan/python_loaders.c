@@ -136,7 +136,7 @@ static bool see(void *arg, const char *name) {
     const size_t n = wc_dir_length(path) + 1;
     const int order = strcmp(name, wc_base_name(d->best));
 
-    /* Of equal names the first: a directory's own files stand before those of the ones in it. */
+    /* Of equal names the first: a directory's own files are before those of the ones in it. */
     if (fnmatch(d->files, name, 0) == 0 && !strstr(path, "stub") &&
         (order > 0 || (order == 0 && strncmp(path, d->best, n) == 0 && strchr(d->best + n, '/'))))
         d->best = FORMAT(d->c, "%s", path);

@@ -13,7 +13,7 @@
 #include "scan_inside.h"
 #include "tree_walk.h"
 
-#define NOTES_MOST 1000 /* a damaged disk has more, and nobody reads them */
+#define NOTES_MOST 1000 /* a damaged disk has more, and they are not read */
 
 static void note(struct scan *s, const char *path, const char *why) {
     if (s->note_count == NOTES_MOST)
@@ -132,7 +132,7 @@ static void walk_file(void *ctx, const char *path, int at, const char *name,
     case WC_NAME_OTHER:
         look_at_entry(s, path, at, name, entry);
         break;
-    default: /* CUDA's other libraries: who needs one finds it */
+    default: /* CUDA's other libraries: a library that needs one finds it */
         break;
     }
 }
@@ -180,7 +180,7 @@ static void pass_over(void *ctx, const char *path, const char *why) {
     (void)ctx, (void)path, (void)why;
 }
 
-/* A library of Python's is brought in by others of its package. */
+/* A library of Python's is loaded by others of its package. */
 static void see_package(struct scan *s, const char *path) {
     OWNED char *environment = must_format("%.*s", (int)wc_environment_length(path), path);
     struct tree_walk w = {

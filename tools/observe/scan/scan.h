@@ -25,10 +25,10 @@ struct scan_host {
     struct library *library;
     char *environment; /* its directory, or that of its Python packages; a program: itself */
     bool is_program;
-    bool is_loaded; /* by a program of the scan, with which it is told */
+    bool is_loaded; /* by a program of the scan, with which it is reported */
 };
 
-/* A package of cuDNN that a lock file beside an environment names. */
+/* A package of cuDNN that a lock file next to an environment names. */
 struct scan_locked {
     const char *site, *file, *package, *version;
     const char *installed; /* NULL: the package is not */
@@ -44,14 +44,14 @@ struct scan {
     struct library_cache library_cache;
     char *const *environment; /* variables: NAME=value, NULL at the end; the caller's */
     void (*progress)(size_t done, size_t known); /* of directories; NULL: not wanted */
-    struct scan_copy *found;                     /* each library of cuDNN's, where it lies */
+    struct scan_copy *found;                     /* each library of cuDNN's, where it is */
     size_t found_count;
-    struct source *copies;     /* an object for each library of cuDNN's, where it lies */
+    struct source *copies;     /* an object for each library of cuDNN's, where it is */
     struct source **processes; /* one for each environment with a host */
     size_t process_count;
     struct scan_host *hosts;
     size_t host_count;
-    struct scan_note *notes; /* what was passed over, and why */
+    struct scan_note *notes; /* what was skipped, and why */
     size_t note_count;
     size_t files, libraries; /* directory entries seen, libraries looked at */
     struct scan_file *seen;  /* libraries and programs, by their names and marks */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of a scan: for tools/observe/scan/ alone.
+ * Inside of a scan: for tools/observe/scan/ only.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_
 /* One of that name; NULL: the environment has none. */
 const char *scan_file_in(const struct scan *s, const char *environment, const char *name);
 bool scan_is_site(const char *environment);
-/* Where those lie that may need a file: with what its path begins, and '/' or '.' behind it. */
+/* Where those lie that may need a file: with what its path begins, and '/' or '.' after it. */
 char *scan_package(const char *path, const char *environment);
 
 struct scan_importers {
@@ -24,7 +24,7 @@ struct scan_importers {
     } * p;
     size_t n;
 };
-/* Who brings a host in by DT_NEEDED, that of others between them included: libraries that nobody
+/* What loads a host by DT_NEEDED, that of others between them included: libraries that no one
  * needs in turn, those that Python imports first, and programs. Lists of the caller's. */
 void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_importers *roots,
                        struct scan_importers *programs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the hosts of each environment would get: see scan.h. Each host is loaded by itself, so that
- * what comes out is its own search and not who came first; what is the same file is one object.
+ * what comes out is its own search and not the order; what is the same file is one object.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static bool is_there(const struct library_cache *w, const char *site, const char
     return w->disk.files.facts(w->disk.files.ctx, path, &facts);
 }
 
-/* False: none of them came in. */
+/* False: none of them was loaded. */
 static bool preload_files(struct loader_sim *g, const char *directory,
                           const struct wc_framework_file *p) {
     struct library_cache *w = g->library_cache;
@@ -219,7 +219,7 @@ static bool load(struct scan *s, const struct scan_host *h, const char *importer
                  const char *program, const struct before *b, bool if_missing,
                  struct loader_sim *g);
 
-/* Does another host of the environment bring that in, so that it is there where that one is
+/* Does another host of the environment load that, so that it is loaded where that one is
  * imported first? */
 static bool is_brought(struct scan *s, const struct scan_host *h, const char *program,
                        const struct library *wanted) {
@@ -257,7 +257,7 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
     return b->n > n;
 }
 
-/* importer: whom it comes with; NULL: it is opened by its own path. */
+/* importer: what loads it; NULL: it is opened by its own path. */
 static bool load(struct scan *s, const struct scan_host *h, const char *importer,
                  const char *program, const struct before *b, bool if_missing,
                  struct loader_sim *g) {
@@ -299,7 +299,7 @@ static void report_unobserved(struct scan *s, const struct scan_host *h,
     wc_emit_unobserved(&emitter->to, "what it would get", reason, h->path);
 }
 
-/* What a program has loaded is told with it. */
+/* What a program has loaded is reported with it. */
 static void note_loaded(struct scan *s, const struct scan_host *h, const struct loader_sim *g) {
     for (size_t i = 0; i < s->host_count && h->is_program; i++)
         if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment) &&
@@ -335,7 +335,7 @@ static void check_symbols(struct scan *s, const struct scan_host *h, const char 
         loader_sim_lack(g, by, function);
 }
 
-/* False: it did not come in. Of an importer that brings another one in nothing is told. */
+/* False: it was not loaded. Of an importer that loads another one nothing is reported. */
 static bool emit_by(struct scan *s, const struct scan_host *h, const char *importer,
                     const char *program, struct loader_sim_emitter *emitter) {
     struct before b = {NULL, 0};
@@ -418,7 +418,7 @@ static void make_process(struct scan *s, size_t first) {
     *MUST_ADD(s->processes, s->process_count) = source;
 }
 
-/* ---- packages that no host stands beside ---- */
+/* ---- packages that no host is next to ---- */
 
 static bool is_damaged(const struct wc_package *p) {
     return p->r.missing.n > 0 || p->r.changed.n > 0 || p->r.shared_with.n > 0;
@@ -443,7 +443,7 @@ static void emit_packages(struct scan *s, struct source *to, const char *file) {
     wc_emit_packages(&sink, &told, file, &reader.reader);
 }
 
-/* One that is damaged is so whoever wants it. */
+/* A damaged one is damaged for every host. */
 static void add_packages(struct scan *s, const char *file) {
     struct source *looked = source_new(SOURCE_SCAN, file), *source;
     const struct wc_package *p;
@@ -458,7 +458,7 @@ static void add_packages(struct scan *s, const char *file) {
     source_free(looked);
 }
 
-/* Where a library of cuDNN's lies, and in each site-packages, once. */
+/* Where a library of cuDNN is, and in each site-packages, once. */
 static void add_all_packages(struct scan *s) {
     const char *last = "";
     size_t n = 0;
@@ -481,7 +481,7 @@ static void add_all_packages(struct scan *s) {
     }
 }
 
-/* A program that has nothing of cuDNN's itself brings in a library that has. */
+/* A program that has nothing of cuDNN's itself loads a library that has. */
 static void add_programs(struct scan *s) {
     struct scan_importers roots = {.n = 0}, programs = {.n = 0};
 

@@ -12,7 +12,7 @@
 #include "tools/util/memory.h"
 #include "tools/util/mount_points.h"
 
-/* Which file systems hold no files of this computer's. From the kernel's documentation of them. */
+/* Which file systems hold no files of this machine's. From the kernel's documentation of them. */
 static const char *const elsewhere[] = {
     "proc",        "sysfs",      "devtmpfs",   "devpts",       "cgroup",
     "cgroup2",     "securityfs", "debugfs",    "tracefs",      "bpf",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every library-like file and every program below a directory. Links to directories are not
- * followed, so that the walk ends; nor does it go into file systems that are no disk: /proc, /sys,
- * what lies on other computers.
+ * followed, so that the walk ends; nor does it go into file systems that are not on disk: /proc,
+ * /sys, what is on other machines.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct tree_walk {
      * it. */
     void (*file)(void *ctx, const char *path, int at, const char *name, enum tree_entry entry);
     void (*directory)(void *ctx, const char *path); /* that is read; NULL: not wanted */
-    void (*trouble)(void *ctx, const char *path, const char *why); /* it is passed over */
+    void (*trouble)(void *ctx, const char *path, const char *why); /* it is skipped */
     /* Between directories: of how many that are known, how many are done. NULL: not wanted. */
     void (*progress)(void *ctx, size_t done, size_t known);
     void *ctx;

@@ -61,7 +61,7 @@ const struct message *messages_all(size_t *n) {
     return table;
 }
 
-/* ---- the text as the patterns want it ---- */
+/* ---- the text as the patterns require it ---- */
 
 struct flat {
     char *text;
@@ -137,7 +137,7 @@ static int32_t last_major(enum wc_rule rule) {
     return rule == WC_RULE_PADDLE_MINOR || rule == WC_RULE_OPENCV_EXACT ? 8 : 7;
 }
 
-/* Frameworks changed their rules, and most texts stayed: it is the one that refuses the two. */
+/* Frameworks changed their rules, and most texts stayed: the rule that refuses the two decides. */
 static void judge(struct message_match *m) {
     const struct message *message = m->message;
     bool ends = message->effect == EFFECT_FATAL;
@@ -290,7 +290,7 @@ static unsigned weight(const struct message_match *m) {
     return effects[m->message->effect] * (m->library || m->found ? 2 : 1);
 }
 
-/* The first finding of a row counts once, its second half as much, its third a third. */
+/* The first finding of a row counts 1, its second half as much, its third a third. */
 static unsigned says(const struct message_match *m, const char *id) {
     unsigned place = 0;
 

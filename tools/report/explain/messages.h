@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages of frameworks, of cuDNN and of the loader in a text that somebody saved or pasted. The
+ * Messages of frameworks, of cuDNN and of the loader in a text that a user saved or pasted. The
  * table: tools/knowledge/messages.def.
  */
 #pragma once
@@ -23,7 +23,7 @@ struct message {
     const char *pattern, *means, *findings, *next; /* see tools/knowledge/messages.def */
     size_t library, wanted, found;                 /* groups of the pattern; 0: it has none */
     bool by_words; /* wanted and found are two numbers; words around them say which is which */
-    /* Of one with two versions: whose text it is, by which rules it compares them, the newest
+    /* Of one with two versions: the program, by which rules it compares them, the newest
      * first, or in words. */
     const char *framework;
     enum wc_rule rules[3];
@@ -43,7 +43,7 @@ struct message_match {
 
 struct messages {
     struct message_match *p; /* in the order of the text */
-    size_t n, main;          /* main: the one that says most for the likeliest finding */
+    size_t n, main;          /* main: the message that says most for the likeliest finding */
     struct {
         struct message_finding {
             const char *id;

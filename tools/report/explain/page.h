@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The section below the heading of an id, as it stands there, in Markdown. NULL: there is none. */
+/* The section below the heading of an id, as it is there, in Markdown. NULL: there is none. */
 const char *page_of(const char *id);
-/* What such findings say, in general; NULL: there is no such finding. */
+/* The general title; NULL: there is no such finding. */
 const char *title_of(const char *id);
 
 /* The same for a terminal of 80 columns, as generate_pages.py makes it. False: there is none. */

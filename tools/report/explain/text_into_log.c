@@ -16,7 +16,7 @@ struct adding {
     const struct wc_sink *to;
 };
 
-/* ---- whose numbers they are ---- */
+/* ---- which process the numbers are of ---- */
 
 static bool is_of(const struct wc_stack *s, const struct wc_object *host, const char *framework) {
     return WC_ANY(d, s->demands,
@@ -25,8 +25,8 @@ static bool is_of(const struct wc_stack *s, const struct wc_object *host, const 
             strncmp(host->r.installation, framework, strlen(framework)) == 0);
 }
 
-/* The only one that asked cuDNN for its version, as who compares it does, of no framework: XLA asks
- * by another function, which is not watched. NULL: not known. */
+/* The only one that asked cuDNN for its version, as a host that compares it does, of no framework:
+ * XLA asks by another function, which is not watched. NULL: not known. */
 static const struct wc_object *asker_of(const struct wc_stack *s) {
     const struct wc_object *asker = NULL;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program printed beside what its log knows: the text's version that was wanted is a demand
- * of the log's host, the one that was found is what cudnnGetVersion gave, a status is that of a
+ * What a program printed next to what its log knows: the text's version that was wanted is a demand
+ * of the log's host, the found one is what cudnnGetVersion gave, a status is that of a
  * call.
  */
 #pragma once
@@ -12,7 +12,7 @@
 
 struct text_view {
     const char *name, *of; /* "what it printed", " of FILE": where its evidence is from */
-    bool fallbacks;        /* only what tells that the program goes on without the GPU counts */
+    bool fallbacks; /* only text which says that the program continues without the GPU counts */
     bool quiet;
 };
 

@@ -56,7 +56,7 @@ static json_t *count_of(const json_t *section, enum wc_kind kind) {
     return json_integer((json_int_t)json_array_size(section));
 }
 
-/* What a lock does not say of a record. */
+/* What a lock omits of a record. */
 static void begin_record(struct wc_record *r, enum wc_kind kind) {
     wc_record_begin(r, kind);
     if (kind == WC_KIND_object)
@@ -169,7 +169,7 @@ static void set_name(json_t *json, const char *field, json_t *name) {
     json_decref(name);
 }
 
-/* All have a name before one is told that refers to another. How often a number or a path comes
+/* All have a name before one is reported that refers to another. How often a number or a path comes
  * differs from run to run, so it counts last. */
 static void add_objects(struct writing *w, bool of_lock) {
     struct entries *objects = &w->of[WC_KIND_object];
@@ -205,7 +205,7 @@ static void add_objects(struct writing *w, bool of_lock) {
         set_name(e->json, "asked_by", name_of(w, e->object->asked_by_object, e->object->asked_by));
 }
 
-/* $ORIGIN leads to the same place on every computer. */
+/* $ORIGIN points to the same place on every machine. */
 static void add_searches(struct writing *w) {
     WC_EACH(e, w->of[WC_KIND_object]) {
         const struct wc_search_record *found = library_search(w->s, e->object);
@@ -257,7 +257,7 @@ static void add_others(struct writing *w) {
     WC_EACH(demand, s->demands) {
         const struct wc_demand_record *d = &demand->r;
         json_t *json;
-        /* What was expected of this run is no property of the stack. */
+        /* What was expected of this run is not a property of the stack. */
         if ((!d->spec && !d->built) || d->demand_kind == WC_demand_kind_EXPECTATION)
             continue;
         json = chosen_fields(WC_KIND_demand, d);
@@ -351,7 +351,7 @@ struct reading {
     struct source *source;
     json_t *numbers; /* of objects, by their names */
     struct heap_arena texts;
-    struct wc_record record; /* the one that is read ... */
+    struct wc_record record; /* the lock that is read ... */
     size_t n;                /* ... the n-th of its section, from 1 */
     char *trouble;           /* NULL: none yet */
 };
@@ -408,7 +408,7 @@ static void complete_object(struct reading *in, struct wc_object_record *o, cons
     o->asked_by_object = number_of(in, o->asked_by);
 }
 
-/* Numbers, and what else tells records of a kind apart in the model and is not in the lock: there
+/* Numbers, and what else distinguishes records of a kind in the model and is not in the lock: there
  * it is where they stand. */
 static void complete_record(struct reading *in, const char *name) {
     const char *place = wc_arena_format(&in->texts.arena, "%zu", in->n);
@@ -466,7 +466,7 @@ static bool take_record(struct reading *in, enum wc_kind kind, const json_t *jso
     return in->source->stack.dropped == 0 || fail(in, "", "more than a process can have");
 }
 
-/* The loader may ask for an object before it is told what that is. */
+/* The loader may ask for an object before it gets the name. */
 static bool number_objects(struct reading *in, const json_t *objects) {
     const json_t *object;
     size_t i;

@@ -10,10 +10,10 @@
 
 #include "tools/observe/log/source.h"
 
-/* paths: with directories of this computer, and the environment, which is made of such. */
+/* paths: with directories of this machine, and the environment, which is made of such. */
 void lock_write(FILE *to, const struct source *source, bool paths);
 /* What pip installs to get the same again, as a requirements file; what does not come from pip is
- * told in comments. Number of requirements. */
+ * named in comments. Number of requirements. */
 size_t lock_write_requirements(FILE *to, const struct source *source);
 
 /* It begins as a lock does, be it of an older format. */
