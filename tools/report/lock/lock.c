@@ -466,7 +466,7 @@ static bool take_record(struct reading *in, enum wc_kind kind, const json_t *jso
     return in->source->stack.dropped == 0 || fail(in, "", "more than a process can have");
 }
 
-/* The loader may ask for an object before it gets the name. */
+/* The loader may ask for an object before its kind is known. */
 static bool number_objects(struct reading *in, const json_t *objects) {
     const json_t *object;
     size_t i;
