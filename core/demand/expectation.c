@@ -7,8 +7,7 @@ static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_r
 
     c->effect = WC_EFFECT_DOUBTED;
     c->on_disk = true;
-    c->r.title =
-        wc_format(c, "WHICHCUDNN_EXPECT is not a version, nothing was compared: %s", r->spec);
+    c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is not a version, not compared: %s", r->spec);
     wc_case_fact(c, WC_FACT_EXPECTED, r->spec, r->source);
     wc_case_fact(c, WC_FACT_MIND,
                  "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says",

@@ -197,7 +197,7 @@ make_lock() {
     [[ $stderr == *"a lock and one log or process is expected"* ]]
     run -2 check stack.lock a.jsonl a.jsonl
     run -2 --separate-stderr check stack.lock --
-    is "$stderr" "whichcudnn: a command is expected behind --"
+    is "$stderr" "whichcudnn: a command is expected after --"
     run -2 --separate-stderr check -- stack.lock
     [[ $stderr == *"a lock before -- is expected"* ]]
     run -2 check --no stack.lock

@@ -397,7 +397,7 @@ is_run() {
     cp "$(the_log logs)" . && chmod 600 "$(the_log .)"
     unset WHICHCUDNN_LOG
     run -2 --separate-stderr fix --apply </dev/null
-    [[ $stderr == *"no LOG was named; the newest of yours is ./whichcudnn-"*"  $PWD/venv/bin/python -m pip install"*"nobody can be asked"* ]]
+    [[ $stderr == *"no LOG was named; the newest of yours is ./whichcudnn-"*"  $PWD/venv/bin/python -m pip install"*"cannot ask"* ]]
     [ ! -e "$proof" ]
     run -2 --separate-stderr fix --apply --yes
     [[ $stderr == *"no LOG was named"* && -s $proof ]]
@@ -1012,7 +1012,7 @@ END
     run -2 --separate-stderr fix --yes
     is "$stderr" "whichcudnn: --yes goes with --apply or --undo"
     run -2 --separate-stderr fix --
-    is "$stderr" "whichcudnn: a command is expected behind --"
+    is "$stderr" "whichcudnn: a command is expected after --"
     run -2 --separate-stderr fix no-such-log
     is "$stderr" "whichcudnn: no-such-log: No such file or directory"
     if unshare -rm true; then # this computer's /tmp may hold some

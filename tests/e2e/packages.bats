@@ -39,10 +39,10 @@ of_finding() { "$CMD" report --json "$log" | jq -r --arg id "$1" ".findings[] | 
     rm "$lib"/*
     for _ in files directory; do
         run -127 env WHICHCUDNN_SHIM="$SHIM" "$CMD" run --log logs/ -- ./linked version
-        [[ $output == *"error[installation-incomplete]: nvidia-cudnn-cu12 8.9.2.26 counts as installed"* ]]
+        [[ $output == *"error[installation-incomplete]: nvidia-cudnn-cu12 8.9.2.26 is listed as installed"* ]]
         rm logs/*
         run env WHICHCUDNN_SHIM="$SHIM" "$CMD" run --log logs/ -- ./opener version
-        [[ $output == *"error[installation-incomplete]: nvidia-cudnn-cu12 8.9.2.26 counts as installed"* ]]
+        [[ $output == *"error[installation-incomplete]: nvidia-cudnn-cu12 8.9.2.26 is listed as installed"* ]]
         rm -rf logs/* "$lib" # then with its directory
     done
 }
@@ -186,7 +186,7 @@ END
     rm "$site/nvidia/cudnn/lib/libcudnn_graph.so.9"
     watched 134 without_cache ./host version
     is "$(of_finding installation-incomplete '[.severity, .title]' | jq -c . | tail -n 1)" \
-        '["error","1 of the 8 cuDNN libraries of nvidia-cudnn-cu12 9.1.0.70 is not there"]'
+        '["error","1 of the 8 cuDNN libraries of nvidia-cudnn-cu12 9.1.0.70 is missing"]'
 }
 
 @test "a part that nobody asked for yet is a warning" {

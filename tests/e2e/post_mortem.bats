@@ -227,7 +227,7 @@ except OSError: pass"
     head -c 32 whole/libshared.so.1 >cut/libshared.so.1
     echo "version https://git-lfs.github.com/spec/v1" >text/libshared.so.1
     for row in "loop/libshared.so.1 is a link that points to itself" "empty/libshared.so.1 is empty" \
-        "file is no directory" "cut/libshared.so.1 is a library that is cut short" "text/libshared.so.1 is a "; do
+        "file is not a directory" "cut/libshared.so.1 is a library that is cut short" "text/libshared.so.1 is a "; do
         RPATH=$PWD/${row%%[/ ]*} calls program 'int main(void) { one(); return two() - 2; }'
         run -127 "$CMD" run -- ./program
         [[ $output == *"${ends}libshared.so.1, which $PWD/program needs, was not found: $PWD/$row"* ]]
@@ -244,7 +244,7 @@ except OSError: pass"
     with_cudnn 1 "ctypes.CDLL('$PWD/loop/libother.so.1')"
     [[ $output == *"error[bad-file]: "*"libother.so.1, which is a link that leads nowhere"*"  suggestion "* ]]
     with_cudnn 1 "ctypes.CDLL('$PWD/libempty.so')"
-    [[ $output == *"error[bad-file]: "*"libempty.so, which is empty"*"  suggestion copy $PWD/libempty.so anew"* ]]
+    [[ $output == *"error[bad-file]: "*"libempty.so, which is empty"*"  suggestion copy $PWD/libempty.so again"* ]]
     cp whole/libshared.so.1 libempty.so
     with_cudnn 0 "ctypes.CDLL('$PWD/libempty.so')"
     # Caught, and the program ends well, or for something else: no finding.

@@ -46,7 +46,7 @@ make_host() {
 @test "WHICHCUDNN_EXPECT that is no version is told, by the library alone, too" {
     make_host
     WHICHCUDNN_EXPECT=foo run -0 --separate-stderr run_it -- ./host version
-    [[ $stderr == *"]: WHICHCUDNN_EXPECT is not a version, nothing was compared: foo"* ]]
+    [[ $stderr == *"]: WHICHCUDNN_EXPECT is not a version, not compared: foo"* ]]
     [[ $stderr == *"fix  "*"unset WHICHCUDNN_EXPECT"*"replayed"*"write it as 9.1"* ]]
     rm whichcudnn-*
     WHICHCUDNN_EXPECT=foo WHICHCUDNN_LOG=$PWD/alone.jsonl LD_PRELOAD=$SHIM ./host version
@@ -260,5 +260,5 @@ END
     is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     mkdir logs
     run -0 run_it --quiet --log logs -- env -i sleep 2
-    [[ $(jq -r .reason logs/*-outcome.jsonl) == *"took LD_PRELOAD out"* ]]
+    [[ $(jq -r .reason logs/*-outcome.jsonl) == *"LD_PRELOAD was removed"* ]]
 }

@@ -168,7 +168,7 @@ static int check_arguments(int n, char **arguments) {
     int answer;
 
     if (command && !*command) {
-        complain("a command is expected behind --");
+        complain("a command is expected after --");
         return EXIT_USAGE;
     }
     lock = lock_read(arguments[0], &trouble);

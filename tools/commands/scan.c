@@ -31,7 +31,7 @@ static const struct option_row rows[] = {
      "/proc/PID/environ gives them",
      .value = &environment_file},
     {"ld-library-path", " PATHS", "in place of LD_LIBRARY_PATH", .value = &library_path},
-    {"all", NULL, "the whole machine, without network and virtual file systems",
+    {"all", NULL, "the whole machine, except network and virtual disks",
      .flag = &whole_computer},
     {"verbose", NULL, "nothing is shortened; all that is known", 'v', .flag = &verbose},
     {"json", NULL, "as JSON (docs/scan.schema.json)", .flag = &options.json},
