@@ -35,7 +35,7 @@ static const struct command commands[] = {
 static int help(void) {
     puts("Usage: whichcudnn COMMAND [options]\n"
          "\n"
-         "Which cuDNN did a process really get, from where, and is it what its host requires?\n");
+         "Which cuDNN did a process really get, from where, and does it fit its host?\n");
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-8s  %s\n", commands[i].name, commands[i].what);
     puts("\n"

@@ -36,7 +36,7 @@ ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/
     run -0 explain runtime-too-old
     [[ $output == *$'\nHow to check: the finding is gone, and the report\'s "runtime version" is the\nrequired one. '* ]]
     [[ $output == *$'\n    whichcudnn run -- python train.py\n'* ]]
-    [[ $output == *"(How a demand is"* ]]
+    [[ $output == *$'(How a\ndemand is judged)'* ]]
 }
 
 @test "colour where it is wanted" {

@@ -298,7 +298,7 @@ row() {
     local failed=0 nobody="setpriv --reuid 65533 --regid 65533 --clear-groups" mapped="the file of a library that is mapped"
     local start="LD_PRELOAD=$FIXED/hold.so exec" inside="LD_LIBRARY_PATH=/lib:/cudnn LD_PRELOAD=/hold.so exec"
     local own="unshare --mount bash -c" deleted="$mapped: it was deleted or replaced since it was "
-    local unreached="$mapped: the path that the kernel reports for it" one="PWD/set/libcudnn.so.9 9.1.0"
+    local unreached="$mapped: the path that the kernel reports for it " one="PWD/set/libcudnn.so.9 9.1.0"
     make_root root
     cp -r "$FIXED/9.1" set
     cp -r "$FIXED/9.8" newer

@@ -25,8 +25,8 @@ static const struct usage usage = {
              "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
              "number of a running process (./123 is a file). Where there are several, A:PID\n"
              "takes one.\n\n"
-             "Only facts that both contain are compared: a running process has no calls, a lock\n"
-             "has no directories. Paths, ranks and the preloaded library are ignored.\n\n",
+             "Compares only facts that both contain: a running process has no calls, a lock no\n"
+             "directories. Paths, ranks and the preloaded library are ignored.\n\n",
     .options = rows,
     .end = "Exit status: 0 no difference, 1 they differ, 2 usage or unreadable, 3 nothing to\n"
            "compare: nothing was observed in either.\n",

@@ -42,17 +42,16 @@ static const struct option_row rows[] = {
 };
 
 static const struct usage usage = {
-    .begin =
-        "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n\n"
-        "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n\n"
-        "  library       is it found, is it for this processor and this C library?\n"
-        "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
-        "  others        what else is preloaded\n"
-        "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
-        "  place         can logs be written where they would go?\n"
-        "  system, driver, gpu\n"
-        "  tables        up to which release of cuDNN they know; older than a year?\n"
-        "  log           problems that a log reports about itself; default: your newest log\n\n",
+    .begin = "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n\n"
+             "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n\n"
+             "  library       is it found, is it for this processor and this C library?\n"
+             "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
+             "  others        what else is preloaded\n"
+             "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
+             "  place         can logs be written where they would go?\n"
+             "  system, driver, gpu\n"
+             "  tables        up to which release of cuDNN they know; older than a year?\n"
+             "  log           problems of a log (default: your newest one)\n\n",
     .options = rows,
     .end = "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
            "be read.\n",

@@ -48,7 +48,7 @@ static const struct option_row rows[] = {
 
 static const struct usage usage = {
     .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n\n"
-             "Prints what repairs each finding, the cheapest first: of your newest log, of LOG,\n"
+             "Prints repairs of each finding, the cheapest first: of your newest log, of LOG,\n"
              "or of COMMAND, which it starts and watches like `whichcudnn run`. With --try,\n"
              "COMMAND runs again with the repair made: variables only in its environment,\n"
              "packages and files in a private overlay that is removed afterwards.\n\n",
