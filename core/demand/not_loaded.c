@@ -95,7 +95,7 @@ static void major_of_part_fact(struct wc_case *c, const char *name, const struct
                  NULL);
 }
 
-/* A process had another facade: of the same caller, which tries several majors, or of anybody where
+/* A process had another facade: of the same caller, which tries several majors, or of any where
  * one that opens for all asked (Python's ctypes), and cuDNN was used after that. */
 static bool has_another(const struct wc_stack *s, const struct wc_failure *f) {
     bool for_all = f->fate == WC_FATE_WENT_ON && wc_program_is(f->r.caller, WC_PROGRAM_LIBRARY);

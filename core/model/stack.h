@@ -105,7 +105,7 @@ struct wc_stack {
     bool has_process, has_machine, has_summary, has_outcome;
     /* The end of the command that the process belongs to. Only its parent knows how the process
      * itself ended. command_signal: the signal that a parent reports by its exit status; 0: none.
-     * is_kept: it is a worker; who started it learned of its end, and ended well. */
+     * is_kept: it is a worker; its parent waited for it and ended well. */
     bool command_ended, command_failed, is_kept; /* ended: how may be unknown */
     int64_t command_signal;
     int64_t failed_child; /* time at which it started its last child that lacked a library; 0 */

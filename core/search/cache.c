@@ -135,7 +135,7 @@ static const char *hwcaps_name(const struct cache *c, uint32_t index) {
     return NULL;
 }
 
-/* Its place on the machine's list, from 1; 0: this machine has it not. */
+/* Its place on the machine's list, from 1; 0: not of this machine. */
 static unsigned priority(const struct cache *c, const struct wc_search_context *w, uint64_t hwcap) {
     const char *name = hwcaps_name(c, (uint32_t)hwcap);
     for (unsigned k = 0; name && w->hwcaps && w->hwcaps[k]; k++)

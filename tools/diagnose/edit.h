@@ -30,7 +30,7 @@ struct edit {
     const char *target;      /* of a link */
     const char *environment; /* of a package: its site-packages, or a conda prefix; NULL: the
                                 system's, or not known */
-    const char *because;     /* of a package: who requires it; NULL: not said */
+    const char *because;     /* of a package: what requires it; NULL: not said */
     const char *by;          /* of a variable: what starts the process with another value than the
                                 user gave, the only place where it can be changed; NULL: the user */
 };

@@ -34,7 +34,7 @@ static bool is_other_request(const struct wc_finding_record *a, const struct wc_
                        wc_str_same(fact->value, one));
 }
 
-/* The library that was missing, or is no library. */
+/* The library that was missing, or is not a library. */
 static const char *missed(const struct wc_finding_record *f) {
     const char *of = is_a(f, "dependency-missing") ? wc_fact_value(f, WC_FACT_MISSING)
                      : is_a(f, "bad-file")         ? wc_fact_value(f, WC_FACT_FILE)

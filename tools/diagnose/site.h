@@ -13,7 +13,7 @@ struct requirements {
         const char *by;      /* of which wheel: "torch-2.9.0.dist-info" */
         const char *package; /* "nvidia-cudnn-cu12", however it is written there */
         const char *spec;    /* "<10,>=9.8", without blanks; "": any release */
-        bool extra;          /* with something that not everybody asks for */
+        bool extra;          /* with an option that not all request */
     } * p;
     size_t n;
 };

@@ -20,7 +20,7 @@ struct wc_version release_newest(struct wc_arena *memory, int32_t major);
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out);
 
-/* As a library says of itself; NONE: it does not. */
+/* As a library states; NONE: it does not. */
 struct wc_version library_release(struct library_cache *libraries, const char *path);
 /* The release of a wheel that counts as installed in a site; NULL: none does. *info: its
  * name.dist-info below that; info NULL: it is not asked for. */

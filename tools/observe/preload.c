@@ -180,7 +180,7 @@ static bool is_own_directory(const char *path) {
            !(facts.st_mode & 022);
 }
 
-/* ABOVE/NAME, made for this user alone; else NAME.2 and so on, as the library has it: another user
+/* ABOVE/NAME, made for only this user; else NAME.2 and so on, as the library has it: another user
  * may have put something there. NULL: no absolute path, or nothing can be made. */
 static char *private_directory(const char *above, const char *name) {
     for (int i = 1; above && above[0] == '/' && i < DIRECTORIES_TRIED; i++) {

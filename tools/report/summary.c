@@ -39,7 +39,7 @@ static void add_row(struct summary *s, json_t *keys, char *key, size_t process, 
         *MUST_ADD(row->members, row->n) = process;
 }
 
-/* Its bad end is that of a process that it, or the command, started and that has an error. */
+/* Its failure is that of a process that it, or the command, started and that has an error. */
 static bool failed_with_another(const struct merged *m, size_t process) {
     const struct merged_process *p = &m->p[process];
     const int64_t pid = p->report->source->pid;

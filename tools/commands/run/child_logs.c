@@ -87,7 +87,7 @@ static bool came_to_nothing(const struct source *p) {
            p->file->damaged_lines == 0 && !image_counts(p) && !failed_requests_want_cudnn(p);
 }
 
-/* The last request that failed pointed to a file that is no library of this machine. */
+/* The last request that failed pointed to a file that is not a library of this machine. */
 static bool met_bad_file(const struct source *p) {
     const struct wc_stack *s = &p->stack;
     const struct wc_failure *last = s->failures.n ? &s->failures.p[s->failures.n - 1] : NULL;

@@ -435,7 +435,7 @@ static struct gate conclude_unobserved(const struct run *run, struct wc_record *
                                        const char *reason) {
     OWNED char *silence = reason ? NULL : reason_of_silence(run);
     const char *printed = child_exit_code(&run->child) ? run->printed.lines[0] : NULL;
-    /* Who asks for cuDNN with the library in it leaves a log. */
+    /* A process with the library that requests cuDNN leaves a log. */
     const char *by = printed && run->printed.name_cudnn
                          ? " The process that printed it left no log: it ended in the loader, or "
                            "was started without LD_PRELOAD (env -i, env= in Python)."

@@ -89,7 +89,7 @@ static bool is_of_others(const char *directory) { /* of the system, of packages,
            !strchr(directory + 1, '/');
 }
 
-/* The directories below one that have such a file, without that of the one that is there. */
+/* The directories below one that have such a file, without that of the present one. */
 static void add_below(struct making *m, struct entries *to, const char *base, const char *name,
                       const char *own) {
     struct entries all = {NULL, 0};
@@ -120,7 +120,8 @@ static const char *above(struct making *m, const char *directory) {
 }
 
 /* Around directories, of which the first few were searched, the nearest that have it: of who asks
- * less, as its user's home may be near. Its name alone says what is wanted: the newest comes first.
+ * less, as its user's home may be near. Only its name says what is required: the newest comes
+ * first.
  */
 static struct entries nearby(struct making *m, struct entries at, size_t searched, const char *name,
                              const char *own) {
@@ -162,7 +163,7 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
     return nearby(m, at, searched, name, NULL);
 }
 
-/* Of what came in another copy, where something is wrong with it. */
+/* Another copy of a loaded file, where something is wrong with it. */
 static void add_other_copies(struct making *m, const struct wc_object *o) {
     const char *asked = o->r.asked_name ? o->r.asked_name : o->r.soname;
     const char *name = wc_base_name(asked ? asked : wc_path_of(o));
@@ -174,7 +175,7 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
         make_path_to(m, make_format(m, "%s/%s", *place, name));
 }
 
-/* A directory that who asks searches by itself does not exist: it alone is concerned. */
+/* A directory that only the requester searches does not exist: only it is concerned. */
 static bool link_searched(struct making *m, const struct wc_failure *failure,
                           const struct entries *places) {
     const struct entries searched = make_searched(m, failure);

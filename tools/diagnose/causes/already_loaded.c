@@ -25,8 +25,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const stru
     const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     struct wc_case *c = wc_case_begin(d);
 
-    /* It is felt where the process asked for the version, and failed before it used cuDNN, for
-     * nothing else that is known. */
+    /* It has an effect where the process asked for the version, and failed before it used cuDNN,
+     * for nothing else that is known. */
     if (serves(d->s, host, o, own))
         c->effect = WC_EFFECT_NONE;
     else if (wc_has_error(d) || !wc_failed_itself(d->s) || !wc_turned_away(d->s, true))

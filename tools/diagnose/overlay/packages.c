@@ -352,7 +352,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *const *requires = wheel_required(&o->memory.arena, package, text);
     const char *record = "", *required = "";
 
-    if (!files.n && old && /* a package there requires it, and not the one that is there */
+    if (!files.n && old && /* a package there requires it, and not the present one */
         WC_ANY(q, overlay_site(o, w->path)->requires,
                wheel_is_name(q->package, strlen(q->package), package) &&
                    requirement_refuses(q, old->version) && !requirement_refuses(q, text)))

@@ -403,7 +403,7 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             emit_missing(&s, &g->missing[i]);
 }
 
-/* What a process ended with counts, whatever its name. lookups: of what lacks a function alone,
+/* What a process ended with counts, whatever its name. lookups: of what lacks only a function,
  * else of what is damaged or refused. */
 static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool lookups) {
     struct emitting s = {.g = g, .t = t};

@@ -7,7 +7,7 @@
 /* Lists end with a row whose first field is NULL. */
 struct python_loader {
     const char *name, *call, *distribution; /* normalised, as its dist-info has it */
-    const char *releases, *read; /* whose rule it is; the newest one in which it was read */
+    const char *releases, *read; /* the program of the rule; the newest one in which it was read */
     /* The exception where no place has the library, and where a file does not load, which then ends
      * the call. NULL: none is raised. */
     const char *not_found, *refused;
@@ -17,7 +17,7 @@ struct python_loader {
         const struct python_loader_place {
             const char *files;
             enum {
-                PLACE_LOADED,      /* what LD_PRELOAD brought, by the name `files` */
+                PLACE_LOADED,      /* what LD_PRELOAD loaded, by the name `files` */
                 PLACE_SYSTEM,      /* the loader's own search for that name */
                 PLACE_SITES,       /* each site-packages of the interpreter */
                 PLACE_PURELIB,     /* the one into which its pip installs */
