@@ -127,7 +127,8 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
         const struct wc_failure *f = &s->failures.p[i];
         const struct wc_failure_record asked = f->r;
         const size_t objects = g->n;
-        if (!wc_is_load(f) || !asked.name || (asked.text && !f->needs))
+        if (!wc_is_load(f) || !asked.name ||
+            (asked.text && (!f->needs || wc_name_kind_of(f->needs) != WC_NAME_OTHER)))
             continue;
         const struct loaded *by = asked.caller ? loader_sim_open(g, asked.caller, NULL) : NULL;
         g->missing_from = g->missing_count;
