@@ -100,7 +100,7 @@ static void add_below(struct making *m, struct entries *to, const char *base, co
         for (const size_t end = all.n; i < end; i++) {
             const struct entries some = make_entries(m, all.p[i]);
             if (make_is_there(m, make_format(m, "%s/%s", all.p[i], name)) &&
-                !wc_str_same(make_real_path(m, all.p[i]), own) &&
+                !wc_str_same(all.p[i], own) &&
                 !WC_ANY(known, *to, wc_is_same_file(m->files, *known, all.p[i])))
                 make_add(m, to, all.p[i]);
             for (size_t k = 0; k < some.n && k < LOOKED_MOST && all.n < LOOKED_MOST; k++) {
@@ -130,7 +130,8 @@ static struct entries nearby(struct making *m, struct entries at, size_t searche
 
     for (int level = 0; level <= LEVELS_UP && all.n == 0; level++)
         for (size_t i = 0; i < at.n; i++) {
-            const char *base = make_real_path(m, at.p[i]);
+            /* As it is spelt: a link may lead to what a package manager keeps for all. */
+            const char *base = strstr(at.p[i], "/..") ? make_real_path(m, at.p[i]) : at.p[i];
             const size_t before = seen.n;
             at.p[i] = above(m, base);
             if (!is_of_others(base) &&
@@ -154,12 +155,16 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
                                    const char *name) {
     struct entries at = make_searched(m, failure);
     const size_t searched = at.n;
-    const char *asked = failure->r.name;
+    const char *asked = failure->r.name, *top = m->s->process.directory;
 
     make_add(m, &at, make_directory_of(m, failure->r.caller));
     make_add(m, &at, make_directory_of(m, asked && asked[0] == '/' ? asked : NULL));
     make_add(m, &at, make_directory_of(m, m->s->process.executable));
-    make_add(m, &at, m->s->process.directory);
+    for (size_t i = searched; top && i < at.n; i++) /* else it has nothing to do with them */
+        if (wc_is_below(at.p[i], top, strlen(top))) {
+            make_add(m, &at, top);
+            break;
+        }
     return nearby(m, at, searched, name, NULL);
 }
 
@@ -169,8 +174,8 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
     const char *name = wc_base_name(asked ? asked : wc_path_of(o));
     struct entries at = {NULL, 0};
 
-    make_add(m, &at, make_directory_of(m, wc_real_path_of(o)));
-    at = nearby(m, at, at.n, name, make_directory_of(m, wc_real_path_of(o)));
+    make_add(m, &at, make_directory_of(m, o->r.path));
+    at = nearby(m, at, at.n, name, make_directory_of(m, o->r.path));
     WC_EACH(place, at)
         make_path_to(m, make_format(m, "%s/%s", *place, name));
 }
@@ -379,7 +384,8 @@ void make_reached(struct making *m) {
             continue;
         places = places_of(m, failure, missing);
         if (!WC_ANY(place, places, is_sound(m, make_format(m, "%s/%s", *place, name))) &&
-            !version && make_matters(m, name, NULL)) {
+            !version && make_matters(m, name, NULL) &&
+            !WC_ANY(file, m->s->files, file->r.fault == WC_file_fault_CLOSED)) {
             const struct entries near = near_failure(m, failure, name);
             const bool linked = link_searched(m, failure, &near);
             for (size_t i = 0; !linked && i < near.n; i++)
