@@ -93,10 +93,10 @@ first() { fixes "$@" | head -n 1; }
     is "$(fixes_of symbol-version-not-found checked log.jsonl | head -n 1)" replayed
     # Another package requires the one that is there.
     package fam-tools 1.0 <<<'fam-core==1.4.0'
-    [[ $(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so") == 'take an environment of its own for each'* ]]
+    [[ $(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so") == *'into separate environments'* ]]
     # Of a release that it accepts nothing is known.
     package fam-gpu 2.0.0 famgpu/lib/libfam_gpu.so <<<'fam-core>=1'
-    [[ $(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so") != install* ]]
+    [[ $(first symbol-version-not-found "$site/famgpu/lib/libfam_gpu.so") != "install fam-core"* ]]
 }
 
 @test "a pin on a library of CUDA's counts as one on cuDNN does" {
@@ -109,7 +109,7 @@ first() { fixes "$@" | head -n 1; }
     package fast 1.0 fast/lib/libfast.so <<<'nvidia-cublas-cu12>=12.9'
     is "$(first symbol-version-not-found "$site/fast/lib/libfast.so")" 'install nvidia-cublas-cu12>=12.9, which fast 1.0 requires'
     package old 1.0 <<<'nvidia-cublas-cu12==12.4.5.8'
-    [[ $(first symbol-version-not-found "$site/fast/lib/libfast.so") == 'take an environment of its own for each'* ]]
+    [[ $(first symbol-version-not-found "$site/fast/lib/libfast.so") == *'into separate environments'* ]]
 }
 
 none_of_the_computer() {
