@@ -801,6 +801,55 @@ ctypes.CDLL('$PWD/cudnn/libcudnn.so.8'); ctypes.CDLL('libcuda.so.1')"
     is "$(finding runtime-too-old '.fix[0].command')" '"unset LD_LIBRARY_PATH"'
 }
 
+@test "a variable that begins the name that is asked for is set to the place that has it" {
+    local c='#include <dlfcn.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(void) { char name[4096];
+            snprintf(name, sizeof(name), "%s/lib64/libcudnn.so.8", getenv(VARIABLE));
+            return !dlopen(name, RTLD_NOW) && puts(dlerror()); }' variable to
+    for variable in CUDA_HOME CUDNN_ROOT CONDA_PREFIX; do
+        cc -x c - -DVARIABLE="\"$variable\"" -o app -ldl <<<"$c"
+        for to in toolkits/12.6 toolkits/12.1/x toolkits; do # next to it, in it, above it
+            rm -rf logs toolkits
+            make_standin 8.9.2 "$to/lib64"
+            run -1 env "$variable=$PWD/toolkits/12.1" "$CMD" run --quiet --log logs -- ./app
+            "$CMD" report --json logs >report.json || true
+            is "$(finding library-not-found '.fix[0] | [.command, .checked]')" "[\"export $variable=$PWD/$to\",\"replayed\"]"
+            run -0 env "$variable=$PWD/$to" ./app
+        done
+    done
+    # The caller lies there itself: it has the name of its own place.
+    rm -rf logs && mkdir own
+    cc -x c - -DVARIABLE='"HOME"' -o own/app -ldl <<<"$c"
+    run -1 env CUDA_HOME="$PWD/own" HOME="$PWD/own" "$CMD" run --quiet --log logs -- own/app
+    "$CMD" report --json logs >report.json || true
+    is "$(jq '[.findings[].fix[] | select(.checked == "replayed")] | length' report.json)" 0
+}
+
+@test "a module search path that shadows the environment's own package loses that element" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 nfs --layout pip --build 96
+    packaged engine 1.0 engine/_engine.so
+    echo 'Requires-Dist: nvidia-cudnn-cu11>=8.8,<9' >>"$site/engine-1.0.dist-info/METADATA"
+    echo 'unsigned long cudnnGetVersion(void); int start(void) { return cudnnGetVersion(); }' |
+        cc -shared -fPIC -x c - -o "$site/engine/_engine.so" -L nfs/nvidia/cudnn/lib -l:libcudnn.so.8
+    echo "import ctypes, os, nvidia.cudnn
+ctypes.CDLL(list(nvidia.cudnn.__path__)[0] + '/lib/libcudnn.so.8', mode=ctypes.RTLD_GLOBAL)
+print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/engine/__init__.py"
+    run env PYTHONPATH="$PWD/nfs:$site" "$CMD" run --quiet --log logs -- python3 -c 'import engine'
+    "$CMD" report --json logs >report.json || true
+    is "$(finding runtime-too-old '.fix[0] | [.command, .checked]')" "[\"export PYTHONPATH=$site\",\"replayed\"]"
+    run -0 env PYTHONPATH="$site" python3 -c 'import engine'
+    is "$output" 8902
+    # What only that element has is not lost.
+    touch nfs/other.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding runtime-too-old '.fix[0] | [.command, .checked]')" "[\"export PYTHONPATH=$site:$PWD/nfs:$site\",\"replayed\"]"
+    run -0 env PYTHONPATH="$site:$PWD/nfs:$site" python3 -c 'import engine, other'
+    is "$output" 8902
+}
+
 @test "a repair whose program is not in PATH is printed, and says so" {
     local env=$PWD/env
     make_standin 9.8.0 env/lib

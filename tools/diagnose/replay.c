@@ -150,6 +150,21 @@ static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
                       : f->r.inferred && wc_asked_by_cudnn(s, f));
 }
 
+/* ---- names that a variable begins ---- */
+
+bool replay_names_by(const char *variable, const char *element, size_t n, const char *name,
+                     const char *caller) {
+    static const char standard[] = "/usr/local/cuda";
+    const bool of_modules = wc_str_starts(variable, REPLAY_MODULES "=");
+
+    if (wc_str_starts(variable, "LD_") || wc_str_starts(variable, "WHICHCUDNN_") ||
+        element[0] != '/' || strncmp(name, element, n) != 0 || name[n] != '/')
+        return false;
+    return of_modules ||
+           !((n == strlen(standard) && strncmp(element, standard, n) == 0) ||
+             strstr(name + n, "-packages/") || (caller && wc_is_below(caller, element, n)));
+}
+
 /* ---- one play ---- */
 
 struct play {
@@ -311,6 +326,47 @@ static bool is_own_affair(struct play *p, const struct replay_request *q, const 
               library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library));
 }
 
+static bool has_directory(struct play *p, const char *root, size_t n, const char *rest) {
+    return wc_is_directory(&p->r->library_cache.disk.files,
+                           wc_arena_format(&p->r->memory.arena, "%.*s%.*s", (int)n, root,
+                                           (int)wc_dir_length(rest), rest));
+}
+
+/* Where Python finds a module: in the first place of a list that has its folder, then in an
+ * environment. gone: where it was. */
+static const char *first_place(struct play *p, const char *list, const char *gone, size_t n,
+                               const char *rest) {
+    WC_EACH_ELEMENT(e, list, ":")
+        if (has_directory(p, e.p, e.n, rest))
+            return wc_arena_format(&p->r->memory.arena, "%.*s%s", (int)e.n, e.p, rest);
+    for (size_t i = 0; i < p->r->n; i++) {
+        const char *name = p->r->requests[i].name;
+        const size_t site = wc_environment_length(name);
+        if (!wc_is_below(name, gone, n) && has_directory(p, name, site, rest))
+            return wc_arena_format(&p->r->memory.arena, "%.*s%s", (int)site, name, rest);
+    }
+    return wc_arena_format(&p->r->memory.arena, "%.*s-is-not-searched%s", (int)n, gone, rest);
+}
+
+/* What a host asks for once the variable that the name begins with has another value. */
+static const char *name_now(struct play *p, const char *name, const char *caller) {
+    WC_EACH(text, p->r->source->stack.process.environment) {
+        const size_t n = strcspn(*text, "=");
+        const char *value = (*text)[n] ? *text + n + 1 : NULL;
+        const char *now =
+            loader_variable((char *const *)p->overlay.environment.p,
+                            wc_arena_format(&p->r->memory.arena, "%.*s", (int)n, *text));
+        WC_EACH_ELEMENT(e, !name || wc_str_same(value, now) ? NULL : value, ":") {
+            if (!replay_names_by(*text, e.p, e.n, name, caller))
+                continue;
+            return now && !strchr(value, ':') && !strchr(now, ':')
+                       ? wc_arena_format(&p->r->memory.arena, "%s%s", now, name + e.n)
+                       : first_place(p, now, e.p, e.n, name + e.n);
+        }
+    }
+    return name;
+}
+
 /* Parts for another CUDA ask for its libraries by other names. */
 static const char *name_for(struct play *p, const struct replay_request *q,
                             const struct loaded *by) {
@@ -387,18 +443,24 @@ static bool is_needless(const struct play *p, size_t number) {
 }
 
 static void ask(struct play *p, size_t number) {
-    struct replay_request *q = &p->r->requests[number];
-    const struct loaded *by = caller_of(p, q->caller), *o;
+    struct replay_request *q = &p->r->requests[number], moved = *q;
+    OWNED char *file = file_before(p, q);
+    const struct loaded *by, *o;
     struct replay_got *got = &p->out->got[number];
-    OWNED char *file = NULL;
-    const size_t objects = p->sim.n, missing = p->sim.missing_count;
+    size_t objects, missing;
 
+    moved.name = name_now(p, q->name, q->caller);
+    moved.caller = name_now(p, q->caller, q->caller);
+    if (moved.name != q->name || moved.caller != q->caller)
+        q = &moved;
+    by = caller_of(p, q->caller);
+    objects = p->sim.n;
+    missing = p->sim.missing_count;
     if ((q->caller && !by) || is_own_affair(p, q, by) || is_needless(p, number)) {
         got->files = WC_HASH_START; /* it is not requested */
         return;
     }
     p->sim.missing_from = missing;
-    file = file_before(p, q);
     o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
     p->sim.ended = false;
     /* After an edit, another library may have that version without the function, and one that lay

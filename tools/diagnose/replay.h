@@ -55,6 +55,13 @@ struct outcome {
     const char *idle;          /* why one of them changes nothing; NULL: all do something */
 };
 
+/* The variable of the places in which Python looks for modules first. */
+#define REPLAY_MODULES "PYTHONPATH"
+/* Has the host made that name of an element of that variable (NAME=value)? Not where the loader
+ * heeds the variable itself, nor where the host, or Python's environment, has the name of its own
+ * place; /usr/local/cuda is a name that programs know without a variable. */
+bool replay_names_by(const char *variable, const char *element, size_t n, const char *name,
+                     const char *caller);
 /* NULL: it can be replayed; else why not. *r must not move until replay_end, which is called in
  * either case. */
 const char *replay_begin(struct replay *r, const struct source *source);

@@ -38,6 +38,7 @@ void make_reached(struct making *m);         /* set, import-first, link: what ca
 void make_order(struct making *m);           /* import-first, preloader: another order */
 void make_by_hand(struct making *m);         /* place, restore: what no package manages */
 void make_preload(struct making *m);         /* set: what has to be there at the start */
+void make_roots(struct making *m);           /* set, unset: what a name that is asked for is of */
 void make_proposed(struct making *m);        /* no candidate: what a user's command changes */
 
 /* ---- what they share (tools/diagnose/candidates/candidates.c) ---- */
@@ -95,6 +96,10 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
 /* ---- LD_LIBRARY_PATH (tools/diagnose/candidates/variables.c) ---- */
 
 /* As that value; empty: it is unset. */
+struct edit make_variable(const char *name, const char *value);
+/* A list without its i-th element. */
+const char *make_without(struct making *m, const char *list, const char *separators, size_t i);
+/* The same of LD_LIBRARY_PATH. */
 struct edit make_path(const char *value);
 /* With those directories, a list, in front; none of them twice. */
 struct edit make_path_with(struct making *m, const char *directories);

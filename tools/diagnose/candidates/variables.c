@@ -4,9 +4,13 @@
 #include "core/names/symbols.h"
 #include "making.h"
 
+struct edit make_variable(const char *name, const char *value) {
+    return *value ? (struct edit){.kind = EDIT_SET, .name = name, .value = value}
+                  : (struct edit){.kind = EDIT_UNSET, .name = name};
+}
+
 struct edit make_path(const char *value) {
-    return *value ? (struct edit){.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = value}
-                  : (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
+    return make_variable("LD_LIBRARY_PATH", value);
 }
 
 bool candidates_path_has(const char *path, const char *element, size_t n) {
@@ -51,8 +55,7 @@ void make_path_to(struct making *m, const char *file) {
 
 /* ---- what the variables have ---- */
 
-/* Of a list without its i-th element. */
-static const char *without(struct making *m, const char *list, const char *separators, size_t i) {
+const char *make_without(struct making *m, const char *list, const char *separators, size_t i) {
     const char *value = "";
 
     WC_EACH_ELEMENT(e, list, separators)
@@ -75,14 +78,11 @@ void make_without_element(struct making *m) {
     if (m->path) {
         size_t n = elements_of(m->path, ":");
         for (size_t i = 0; n > 1 && i < n; i++)
-            make_one(m, make_path(without(m, m->path, ":", i)));
+            make_one(m, make_path(make_without(m, m->path, ":", i)));
         make_one(m, make_path(""));
     }
-    for (size_t i = 0; preload && *preload && i < elements_of(preload, " :"); i++) {
-        const char *value = without(m, preload, " :", i);
-        make_one(m, *value ? (struct edit){.kind = EDIT_SET, .name = "LD_PRELOAD", .value = value}
-                           : (struct edit){.kind = EDIT_UNSET, .name = "LD_PRELOAD"});
-    }
+    for (size_t i = 0; preload && *preload && i < elements_of(preload, " :"); i++)
+        make_one(m, make_variable("LD_PRELOAD", make_without(m, preload, " :", i)));
     WC_EACH(search, m->s->searches)
         if (search->r.later_path && !wc_str_same(search->r.later_path, m->path ? m->path : ""))
             make_one(m, make_path(search->r.later_path));
