@@ -885,7 +885,7 @@ build_launchers() {
     run unshare -Urm sh -c 'mount --bind venv venv && mount -o remount,ro,bind venv || exit 99; exec "$@"' sh \
         "$CMD" scan venv
     [ "$status" -ne 99 ] || skip "its mounts cannot be made read-only here"
-    [[ $(tr -s ' \n' ' ' <<<"$output") == *"suggestion force its reinstallation"*"not replayed: $site is read-only "* ]]
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"suggestion force its reinstallation"*"not replayed: read-only: $site "* ]]
 }
 
 # ---- packages that look for cuDNN themselves ----

@@ -434,7 +434,7 @@ static void plan_finding(struct planning *p, size_t number) {
     add_rejected(p, of, f, of_end);
     if (of->n == 0)
         advise(p->plan, of, &p->source->stack, f,
-               p->read_only ? wc_arena_format(p->candidates.memory, "%s is read-only", p->read_only)
+               p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
                             : unplayed,
                WC_ANY(r, of->rejected, r->because == judge_conflict) ? ADVICE_CONFLICT
                                                                      : ADVICE_PLAYED);
