@@ -827,6 +827,15 @@ ctypes.CDLL('$PWD/cudnn/libcudnn.so.8'); ctypes.CDLL('libcuda.so.1')"
     is "$(jq '[.findings[].fix[] | select(.checked == "replayed")] | length' report.json)" 0
 }
 
+@test "no variable is named for a path that is asked for: the loader searches for none" {
+    mkdir -p proj/scripts
+    make_standin 8.9.2 proj/lib
+    echo 'import ctypes; ctypes.CDLL("./lib/libcudnn.so.8")' >proj/scripts/main.py
+    run -1 env -C proj/scripts "$CMD" run --quiet --log "$PWD/logs" -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '.fix[0].text')" '"put the library at ./lib/libcudnn.so.8, or start the program so that it asks for a path that is there: LD_LIBRARY_PATH does not count for a path"'
+}
+
 @test "a module search path that shadows the environment's own package loses that element" {
     wheel 8.9.2 26
     make_standin 8.5.0 nfs --layout pip --build 96

@@ -180,6 +180,13 @@ static bool is_refused(const struct asked *a) {
     return said && !wc_text_not_found(said, name, sizeof(name));
 }
 
+/* The loader searches for no name that has a slash. */
+static bool is_by_path(const struct asked *a) {
+    const char *asked = fact(a, WC_FACT_ASKED_FOR);
+
+    return asked && strchr(asked, '/') && wc_name_is_cudnn(asked);
+}
+
 static bool is_part(const struct asked *a) {
     return wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_PART &&
            WC_ANY(o, a->s->objects, o->r.role == WC_role_FACADE);
