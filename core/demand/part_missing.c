@@ -85,18 +85,15 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     bool refused =
         WC_ANY(f, d->s->failures, /* a file was there, and the loader did not take it */
                is_request(d->s, f, facade, &n) && listed(&m, n.part) && !wc_was_not_found(f));
-    if (refused)
-        c->r.title = wc_format(
-            c, m.n == 1 ? "%s could not load its %s part" : "%s could not load its %s parts", who,
-            parts);
-    else
-        c->r.title =
-            wc_format(c, m.n == 1 ? "%s found no %s part" : "%s found no %s parts", who, parts);
+    c->r.title = wc_format(c, "%s %s %s part%s", who, refused ? "could not load its" : "found no",
+                           parts, m.n == 1 ? "" : "s");
     if (facade) {
         c->r.object = facade->r.object;
         wc_case_library(c, WC_FACT_FACADE, facade);
         wc_case_fact(c, WC_FACT_PARTS_BELONG_INTO, wc_directory_of(c, facade),
                      "directory of the facade");
+        WC_EACH(part, m)
+            wc_case_not_shipped(c, facade, *part);
     }
     if (d->s->replayed && facade && wc_is_grafted(facade))
         c->effect = WC_EFFECT_DOUBTED; /* no part was requested yet; only the facade was grafted */

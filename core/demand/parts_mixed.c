@@ -39,12 +39,11 @@ static struct wc_range range_beside(const struct wc_stack *s, const struct wc_ob
 }
 
 static void add(const struct wc_stack *s, struct set *set, const struct wc_object *part) {
-    bool near = wc_same_installation(set->facade, part);
     struct wc_range range = range_beside(s, part, set->facade);
     struct wc_range own = range_beside(s, set->facade, part);
     bool meets = wc_ranges_meet(range, own);
 
-    if (!set->foreign && !near)
+    if (!set->foreign && !wc_same_installation(set->facade, part))
         set->foreign = part;
     if (!wc_version_known(range.low))
         return;
@@ -88,11 +87,13 @@ static void row(struct wc_case *c, const struct wc_object *o) {
 static void matrix(struct wc_case *c, const struct set *set) {
     const struct wc_stack *s = c->d->s;
 
+    c->r.object = set->facade->r.object;
     row(c, set->facade);
     WC_EACH(o, s->objects) {
         if (!wc_in_set(s, o, set->facade))
             continue;
         row(c, o);
+        wc_case_not_shipped(c, set->facade, o->r.part);
         /* Not the facade's doing: it found the part there. */
         if (o->r.asked_by && !wc_is_cudnn(wc_object_of(s, o->r.asked_by_object, o->r.asked_by)))
             wc_case_asker(c, o);
@@ -137,13 +138,10 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     if (!set.differ || set.agree)
         return;
     struct wc_case *c = wc_case_begin(d);
-    c->r.title = wc_format(c,
-                           set.differ > 1 ? "%s is cuDNN %s, its parts are not: %s"
-                                          : "%s is cuDNN %s, its part is not: %s",
+    c->r.title = wc_format(c, "%s is cuDNN %s, its part%s not: %s",
                            wc_format_name(c, wc_name_of(facade)), wc_format_range(c, set.own),
-                           format_part(c, set.other));
-    c->r.object = facade->r.object;
-    c->r.explained_by = wc_found_before(d, c->r.object, "installation-mixed",
+                           set.differ > 1 ? "s are" : " is", format_part(c, set.other));
+    c->r.explained_by = wc_found_before(d, facade->r.object, "installation-mixed",
                                         "installation-incomplete", "replaced-on-disk", NULL);
     matrix(c, &set);
     if (answering)
@@ -201,8 +199,7 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
             lacks.kind == WC_NAME_PART ? wc_format_name(c, lacks.part) : "facade");
         wc_case_fact(c, WC_FACT_REFUSED, refused->culprit, "dlerror");
     }
-    c->r.object = facade->r.object;
-    c->r.explained_by = wc_found_before(d, c->r.object, "installation-mixed",
+    c->r.explained_by = wc_found_before(d, facade->r.object, "installation-mixed",
                                         "installation-incomplete", "replaced-on-disk", NULL);
     matrix(c, &set);
     lookups(c, facade);
@@ -221,7 +218,6 @@ static void other_installation(struct wc_diagnosis *d, const struct wc_object *f
                            wc_format_name(c, wc_name_of(facade)),
                            set.foreign->r.part ? wc_format_name(c, set.foreign->r.part) : "?",
                            directory ? directory : "?");
-    c->r.object = facade->r.object;
     matrix(c, &set);
     wc_case_end(c);
 }

@@ -123,3 +123,21 @@ void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx,
             lower_ceiling(r, wc_function_last(f));
     }
 }
+
+/* ---- parts ---- */
+
+static const struct {
+    const char *part, *asked, *shipped;
+} added_parts[] = {
+#define ADDED_PART(part, asked, shipped) {part, asked, shipped},
+#include "core/knowledge/parts.def"
+};
+
+const char *wc_part_comes_with(const char *part, struct wc_version release) {
+    WC_EACH_ROW(row, added_parts)
+        if (wc_str_same(row->part, part) &&
+            wc_version_compare(release, wc_version_of(row->asked)) >= 0 &&
+            (!*row->shipped || wc_version_compare(release, wc_version_of(row->shipped)) < 0))
+            return *row->shipped ? row->shipped : "a later release";
+    return NULL;
+}

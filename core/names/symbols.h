@@ -31,3 +31,7 @@ void wc_release_range_imports(struct wc_release_range *r, int function);
  * has. has(ctx, function): does it export that one? */
 void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),
                               void *ctx);
+
+/* The release whose wheels bring a part that this one looks for and does not bring, "a later
+ * release" where none does so far; NULL: it does not look for it, or brings it. */
+const char *wc_part_comes_with(const char *part, struct wc_version release);

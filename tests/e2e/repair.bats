@@ -200,6 +200,8 @@ played() { # each fix was, or says why not, and has no command then
     is "$(finding part-from-other-installation '.fix[0] | [.command, .checked]')" \
         "[\"pip install 'nvidia-cudnn-cu13>=9.21,<9.22'\",\"replayed\"]"
     never part-from-other-installation reinstall
+    finding part-from-other-installation '.facts[].value' |
+        grep -x '"cuDNN 9.20.0 looks for engines_tensor_ir, which its packages hold from 9.21 on"'
     # A pin that it breaks is said in the same line.
     sed -i 's/cu13/cu13==9.20.0.48/' "$site"/engine*.dist-info/METADATA
     "${alone[@]}" "$CMD" report --json logs >report.json || true

@@ -541,6 +541,25 @@ static void optional_parts_are_missed_only_by_a_call(void **state) {
     assert_int_equal(s->found.p[0].object, facade);
 }
 
+/* nvidia-cudnn-cu13 9.20 looks for engines_tensor_ir, which its wheel lacks. */
+static void a_part_that_the_release_never_had_is_said(void **state) {
+    (void)state;
+    for (int minor = 19; minor <= 21; minor++) {
+        struct scene *s = new_scene();
+        const struct wc_version v = {9, minor, 0, -1};
+        int64_t host = add_host(s, "/opt/app/host");
+        int64_t facade = add_facade(s, "/opt/cudnn", v, host);
+        int64_t graph = add_part(s, "/opt/cudnn", "graph", v, facade);
+        add_failed_part(s, graph, "engines_tensor_ir", v, 4);
+        add_call(s, "cudnnBackendFinalize", host, facade, 1008, WC_NULL);
+        assert_finds(s, "part-missing call-failed");
+        assert_int_equal(has_fact(&s->found.p[0], "mind",
+                                  "cuDNN 9.20.0 looks for engines_tensor_ir, which its packages "
+                                  "hold from 9.21 on"),
+                         minor == 20);
+    }
+}
+
 static void a_host_that_asks_for_a_part_is_not_cudnn(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -920,6 +939,7 @@ int main(void) {
         cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),
         cmocka_unit_test(a_part_is_missing_when_its_last_name_failed),
         cmocka_unit_test(optional_parts_are_missed_only_by_a_call),
+        cmocka_unit_test(a_part_that_the_release_never_had_is_said),
         cmocka_unit_test(a_host_that_asks_for_a_part_is_not_cudnn),
         cmocka_unit_test(names_of_another_major_are_not_to_be_installed),
         cmocka_unit_test(two_sets_are_not_mixed_up),

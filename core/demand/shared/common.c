@@ -3,6 +3,7 @@
  * report about it and about its neighbours. */
 #include "core/demand/words.h"
 #include "core/knowledge/programs.h"
+#include "core/names/symbols.h"
 #include "core/packages/distribution.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
@@ -156,6 +157,16 @@ const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
         return wc_format_asker(c, wc_path_of(o));
     return version ? wc_format(c, "%s %s", wc_format_name(c, name), wc_format_name(c, version))
                    : wc_format_name(c, name);
+}
+
+void wc_case_not_shipped(struct wc_case *c, const struct wc_object *facade, const char *part) {
+    const char *with = wc_part_comes_with(part, facade->version);
+
+    if (with)
+        wc_case_fact(c, WC_FACT_MIND,
+                     wc_format(c, "cuDNN %s looks for %s, which its packages hold from %s on",
+                               wc_format_version(c, facade->version), part, with),
+                     NULL);
 }
 
 void wc_case_asker(struct wc_case *c, const struct wc_object *o) {

@@ -4,7 +4,6 @@
 #include "core/names/symbols.h"
 #include "making.h"
 #include "tools/diagnose/causes/gpu.h"
-#include "tools/diagnose/wheel_table.h"
 
 /* Without builds, which package managers have and hosts do not ask for. */
 static const char *set_of(struct wc_arena *memory, const struct wc_demands *demands) {
@@ -112,18 +111,14 @@ static void want_name(struct wanting *w, const char *name) {
  * engines_tensor_ir). */
 static void want_part(struct wanting *w, const struct wc_object *o) {
     const struct wc_object *facade = o->r.role == WC_role_PART ? wc_facade_of(w->m->s, o) : NULL;
-    struct wc_version first = WC_VERSION_NONE;
-    const char *spec = "", *part = o->r.mapped ? o->r.part : NULL;
-    struct wc_spec set;
+    const char *with =
+        facade && o->r.part && o->r.mapped ? wc_part_comes_with(o->r.part, facade->version) : NULL;
+    struct wc_version first = with ? wc_version_of(with) : WC_VERSION_NONE;
 
-    if (facade && part &&
-        wheel_with(w->m->out->memory, make_format(w->m, "libcudnn_%s.so.9", part), 12, &spec) &&
-        wc_spec_read(spec, &set))
-        first = wc_spec_floor(&set);
-    if (!facade || !wc_version_known(first) || wc_version_compare(facade->version, first) >= 0)
+    if (!wc_version_known(first))
         return;
-    want_spec(w, make_format(w->m, "%s,<%d.%d", spec, first.major, first.minor + 1));
-    want_spec(w, make_format(w->m, "%s,<%d", spec, first.major + 1));
+    want_spec(w, make_format(w->m, ">=%s,<%d.%d", with, first.major, first.minor + 1));
+    want_spec(w, make_format(w->m, ">=%s,<%d", with, first.major + 1));
 }
 
 struct entries make_wanted(struct making *m) {
