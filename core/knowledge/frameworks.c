@@ -51,12 +51,22 @@ static const char *end_like(const char *path, const char *stem) {
     return end == path || end[-1] == '/' ? end : "";
 }
 
-bool wc_framework_opens_cudnn(const char *path) {
+static const struct wc_framework *opener_of(const char *path) {
     WC_EACH_FRAMEWORK(f)
         WC_EACH_TEXT(stem, f->openers)
             if (begins(end_like(path, *stem), *stem))
-                return true;
-    return false;
+                return f;
+    return NULL;
+}
+
+bool wc_framework_opens_cudnn(const char *path) {
+    return opener_of(path) != NULL;
+}
+
+bool wc_framework_makes_name(const char *path) {
+    const struct wc_framework *f = opener_of(path);
+
+    return f && f->makes_name;
 }
 
 const struct wc_framework_file *wc_framework_preload(const char *folder, size_t length,

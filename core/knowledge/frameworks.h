@@ -62,6 +62,7 @@ struct wc_framework {
      * libcudnn.so.N by name, or use what their package has opened, where their symbols do not show
      * it. N is the major that they were built for. */
     const char *const *openers;
+    bool makes_name; /* these put the numbered name together, and ask for a plain one after it */
     const struct wc_framework_file *preloads;
 
     const struct wc_framework_rule {
@@ -97,7 +98,8 @@ extern const struct wc_framework wc_frameworks[]; /* ends with a row without a n
 const struct wc_framework *wc_framework_named(const char *name); /* NULL: none */
 /* Name of the framework whose main library this path is; NULL: none. */
 const char *wc_framework_of(const char *path);
-/* Is this library one of a framework's openers? */
+/* Is this library one of a framework's openers? One that makes the name that it asks for? */
+bool wc_framework_makes_name(const char *path);
 bool wc_framework_opens_cudnn(const char *path);
 /* The i-th preload row of the package in this folder (length bytes); NULL past the last. */
 const struct wc_framework_file *wc_framework_preload(const char *folder, size_t length,

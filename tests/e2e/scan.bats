@@ -595,6 +595,25 @@ make_needy() {
     is "$(findings)" "warning cpu-only-build"
 }
 
+@test "a library that makes the numbered name asks for that, whatever plain name its constants have" {
+    make_environment 9.9.0 '>=9.8'
+    rm "$site/frame/_C.so"
+    mkdir -p "$site/onnxruntime/capi" "$site/onnxruntime_gpu-1.30.0.dist-info"
+    local provider=$site/onnxruntime/capi/libonnxruntime_providers_cuda.so
+    # shellcheck disable=SC2016 # the loader's
+    echo '#include <dlfcn.h>
+void *open_it(void) { return dlopen("libcudnn.so", RTLD_NOW); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$provider" -Wl,-rpath,'$ORIGIN/../../nvidia/cudnn/lib'
+    printf 'Name: onnxruntime-gpu\nVersion: 1.30.0\nProvides-Extra: cudnn\nRequires-Dist: nvidia-cudnn-cu12~=9.0; extra == "cudnn"\n' \
+        >"$site/onnxruntime_gpu-1.30.0.dist-info/METADATA"
+    echo 'onnxruntime/capi/libonnxruntime_providers_cuda.so,,' >"$site/onnxruntime_gpu-1.30.0.dist-info/RECORD"
+    scan --json env >scan.json
+    is "$(objects 0 facade)" "facade 9.9.0 $site/nvidia/cudnn/lib/libcudnn.so.9"
+    mv "$provider" "$site/onnxruntime/capi/libother.so" # of which nothing is known
+    scan --json env >scan.json || true
+    [[ $(objects 0 facade) != *"$site"* ]] # nothing, or one of this machine
+}
+
 # ---- roots ----
 
 make_image() { # DIR

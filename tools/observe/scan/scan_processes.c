@@ -96,6 +96,8 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
     int32_t major;
     char *name;
 
+    if (wc_framework_makes_name(b->about.path))
+        b->opens = NULL;
     if (b->needs_cudnn || (b->opens && b->opens[0]) ||
         !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
         !(demands = demands_of(s, b)))
