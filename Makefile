@@ -32,7 +32,7 @@ endif
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-agreement test-neutral \
         test-faults test-sanitizers test-worlds test-repairs test-places test-all fuzz mutants coverage confusion lint bench refresh schema readme tour \
-        compare frameworks man
+        compare frameworks matrix man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -442,6 +442,14 @@ frameworks:
 	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/measured/matrix.py write $(if $(ROW),'$(ROW)')
 
+# docs/matrix.md: which cuDNN fits which release of a framework, computed from their wheels. PLAY=torch==2.13.0 shows
+# its cells, WHEEL=nvidia-cudnn-cu13==9.20.0.48 besides what a scan says of them.
+matrix:
+	$(call prepare,)
+	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
+	$(Q)$(test_env) $(O)/venv/bin/python tests/matrix/matrix.py --cache '$(abspath $(CACHE))' --jobs '$(JOBS)' \
+	    $(if $(PLAY),play '$(PLAY)' $(if $(WHEEL),'$(WHEEL)'),write)
+
 bench:
 	$(call prepare,demo bench)
 	$(Q)$(MAKE) --no-print-directory all
@@ -517,6 +525,7 @@ help:
 	@echo 'make readme      the first lines and the picture in README.md, out of a run of make demo'
 	@echo 'make compare     the comparison with other tools in README.md, measured'
 	@echo 'make frameworks  tests/measured/frameworks.md, out of real frameworks, healthy and broken in five ways (20 GB)'
+	@echo 'make matrix      docs/matrix.md: each wheel of cuDNN with each release of a framework, computed (PLAY=torch==2.13.0)'
 	@echo 'make confusion   what cases expect against what is reported, into tests/cases/confusion.md'
 	@echo 'make refresh     what the package index has that the tables lack: shown and written (WRITE=0: shown);'
 	@echo '                 SINCE=9.20 reads all from that release on anew, LIMIT=8 MB is the largest library read'
