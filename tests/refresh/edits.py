@@ -17,12 +17,13 @@ KNOWLEDGE = "core/data/cudnn_knowledge.tsv"
 WHEELS = "tools/knowledge/wheel_files.def"
 PINS = "core/knowledge/built_with.def"
 RULES = "core/knowledge/rules.def"
+PARTS = "core/knowledge/parts.def"
 
 
 class Tables:
     def __init__(self, root):
         self.root, self.notes = root, []
-        self.old = {name: self.read(name) for name in (KNOWLEDGE, SYMBOLS, WHEELS, PINS, RULES)}
+        self.old = {name: self.read(name) for name in (KNOWLEDGE, SYMBOLS, WHEELS, PINS, RULES, PARTS)}
         self.new = dict(self.old)
         self.left_out = {line.split("\t")[0] for line in self.read(EXPORTS).splitlines()}
 
@@ -135,6 +136,21 @@ class Tables:
         return [row[3:] for row in self.rows(WHEELS, macro) if row[0] == release.distribution
                 and (not row[1] or watch.fields(row[1]) <= number)
                 and (not row[2] or number < watch.fields(row[2]))]
+
+    def learn_parts(self, release):
+        """Which parts it looks for that no older release had, and from when on wheels hold them."""
+        number, since = watch.fields(release.version), self.from_where(release.version)
+        for part in sorted(release.asked()):
+            there = part in release.parts()
+            row = next((row for row in self.rows(PARTS, "ADDED_PART") if row[0] == part), None)
+            is_old = any(held[3].endswith(f"/libcudnn_{part}.so.9") and watch.fields(held[1] or "0") < number
+                         for held in self.rows(WHEELS, "WHEEL_FILE"))
+            old, new = "/* clang-format on */", ""
+            if row and not row[2] and there:
+                old, new = f'("{part}", "{row[1]}", "")', f'("{part}", "{row[1]}", "{since}")'
+            elif not row and not is_old:
+                new = f'ADDED_PART("{part}", "{since}", "{since if there else ""}")\n{old}'
+            self.new[PARTS] = self.new[PARTS].replace(old, new or old)
 
     def learn_wheel(self, release, newest):
         """What a wheel holds, and what its files need and look for. newest: of all releases."""

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import types
 
+import elf
 import fetch_cudnn
 import packaging.version
 import pypi_simple
@@ -155,6 +156,16 @@ class Release:
         """The functions that its headers declare."""
         headers = (pathlib.Path(self.facade).parents[1] / "include").glob("*.h")
         return set(re.findall(r"\b(cudnn[A-Z]\w+)\s*\(", "\n".join(map(read, sorted(headers)))))
+
+    def parts(self):
+        return {found[1] for name in self.sizes if (found := re.search(r"/libcudnn_(\w+)\.so\.\d+$", name))}
+
+    def asked(self):
+        """The parts whose names its facade and graph have as constants."""
+        read = [path for path in self.files.values()
+                if re.fullmatch(r"libcudnn(_graph)?\.so\.\d+", os.path.basename(path))]
+        names = {name for path in read for name in elf.constants(pathlib.Path(path).read_bytes())}
+        return {found[1] for name in names if (found := re.match(r"libcudnn_(\w+)\.so", name))}
 
     def required(self):
         """The distributions that pip installs with it."""

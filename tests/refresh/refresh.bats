@@ -62,6 +62,20 @@ host() {
     wheel "$1" "$2" "$site"
 }
 
+# module NAME VERSION PATH MODE [FILE NAME]...: a host of fixtures/hosts, and empty files, in a wheel.
+module() {
+    local site=site/$1-$2 name
+    mkdir -p "$site/$1-$2.dist-info" "$site/$(dirname "$3")"
+    printf 'Name: %s\nVersion: %s\n' "$1" "$2" >"$site/$1-$2.dist-info/METADATA"
+    # shellcheck disable=SC2016 # the loader's
+    "$WC_ROOT/tests/fixtures/hosts/build-host" "library-$4" \
+        "$([ "$4" = dlopen ] && echo - || echo "site/nvidia-cudnn-cu13-$KNOWN_WHEEL/nvidia/cudnn/lib")" \
+        "$site/${3%.so}" -Wl,-rpath,"${5-}" >&2
+    rm -f "$site/${3%.so}"
+    for name in "${@:6}"; do cp "site/nvidia-cudnn-cu13-$KNOWN_WHEEL/nvidia/cudnn/lib/libcudnn.so.9" "$site/$name"; done
+    wheel "$1" "$2" "$site"
+}
+
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     mkdir -p index maker/tests/fixtures maker/core old
@@ -73,7 +87,7 @@ setup_file() {
     cudnn nvidia-cudnn-cu12 "$PATCHED.7" nvidia-cublas-cu12 --without-function $DROPPED
     cudnn nvidia-cudnn-cu13 "$PATCHED.7" nvidia-cublas --without-function $DROPPED
     cudnn nvidia-cudnn-cu13 "$NEWER.0.5" 'nvidia-cublas nvidia-cuda-nvrtc' --without-function $DROPPED \
-        --needs cnn=libnew.so.1
+        --needs cnn=libnew.so.1 --probes graph=libcudnn_future.so.9
     local lib=site/nvidia-cudnn-cu13-$NEWER.0.5/nvidia/cudnn/lib site
     mv "$lib/libcudnn_ext.so.9" "$lib/libcudnn_brand.so.9"
     patchelf --set-soname libcudnn_brand.so.9 "$lib/libcudnn_brand.so.9"
@@ -88,7 +102,16 @@ setup_file() {
     echo 'Name: nvidia-curand-cu12' >site/curand/nvidia_curand_cu12-99.1.dist-info/METADATA
     wheel nvidia-curand-cu12 99.1 site/curand
     host torch "$TORCH" nvidia-cudnn-cu13 '!='
+    host tensorflow "$TENSORFLOW" 'nvidia-cudnn-cu12<10.0,>=9.3.0.75; extra == "and-cuda"'
     touch -d 2020-01-01 index/*
+    # How frameworks come to cuDNN: by dlopen in place of DT_NEEDED, by a facade that is gone, a path that is new.
+    local onnx=onnxruntime/capi/libonnxruntime_providers_cuda.so ct=ctranslate2.libs
+    module onnxruntime-gpu "$(knows onnxruntime-gpu)" $onnx lazy
+    module ctranslate2 "$(knows ctranslate2)" $ct/libctranslate2-01234567.so dlopen '' $ct/libcudnn-01234567.so.9.1.0
+    touch -d 2020-01-01 index/{onnxruntime_gpu,ctranslate2}-*
+    module onnxruntime-gpu "$(next "$(knows onnxruntime-gpu)").0" $onnx dlopen
+    # shellcheck disable=SC2016 # the loader's
+    module ctranslate2 "$(next "$(knows ctranslate2)").0" $ct/libctranslate2-76543210.so dlopen '$ORIGIN/../nvidia/cudnn/lib'
     host torch 2.0.9 'nvidia-cudnn-cu11 (==8.5.0.96)' '!=' # an old line goes on
     host torch "$(next "$TORCH").0" "nvidia-cudnn-cu13==$PATCHED.7; platform_system == \"Linux\"" '>='
     host tensorflow "$(next "$TENSORFLOW").1" 'nvidia-cudnn-cu12<10.0,>=9.3.0.75; extra == "and-cuda"'
@@ -98,7 +121,7 @@ setup_file() {
     cp -r "$WC_ROOT"/{core,include,docs,tests} tree/
     knowledge "$WC_ROOT" tree
     start_index index
-    refresh --limit 8 >out 2>err
+    refresh --limit 8 >out 2>err || { cat out err && return 1; }
     cp -r tree refreshed
 }
 
@@ -169,6 +192,24 @@ row() { grep -qxF "$2" "refreshed/$1" || { echo "no row: $2" && unchanged "$WC_R
     grep -F "by hand: tensorflow $tensorflow.1: what is it built with? BUILT_WITH in" out
     grep -F "by hand: torch $torch.0 compares versions otherwise than $TORCH: the rule torch" out
     grep -F '+    if _cudnn.getRuntimeVersion() >= _cudnn.getCompileVersion():' out
+}
+
+@test "frameworks: how they come to cuDNN, what they bring" {
+    local onnx ct
+    onnx=onnxruntime-gpu\ $(next "$(knows onnxruntime-gpu)").0 ct=ctranslate2\ $(next "$(knows ctranslate2)").0
+    grep -xF "changed: $onnx: no longer so, unlike $(knows onnxruntime-gpu): \
+onnxruntime/capi/libonnxruntime_providers_cuda.so needs libcudnn.so.9" out
+    run -1 grep "changed: $onnx: .*names libcudnn" out # they had that name before
+    grep -xF "changed: $ct: no longer so, unlike $(knows ctranslate2): it has ctranslate2.libs/libcudnn.so" out
+    # shellcheck disable=SC2016 # the loader's
+    grep -xF "changed: $ct: ctranslate2.libs/libctranslate2.so looks in \$ORIGIN/../nvidia/cudnn/lib, unlike $(knows ctranslate2)" out
+    run -1 grep "changed: $ct: it has" out # by the name without its hash
+    row core/data/cudnn_knowledge.tsv "$(printf 'ctranslate2\t%s.0' "$(next "$(knows ctranslate2)")")"
+}
+
+@test "parts: which a release looks for, before any has it" {
+    row core/knowledge/parts.def "ADDED_PART(\"future\", \"$NEWER\", \"\")"
+    is "$(diff "$WC_ROOT/core/knowledge/parts.def" refreshed/core/knowledge/parts.def | grep -c '^[<>]')" 1
 }
 
 @test "the tables carry their day, and the difference was shown" {

@@ -6,7 +6,8 @@ Of NVIDIA's wheels of cuDNN: each release that is new, its functions, its librar
 and where they look; of those of CUDA the libraries of the newest. Of frameworks: what new releases
 require, and whether the text by which they compare versions has changed. Read are listings of
 wheels and small members, by range, once. The difference to the tables is printed and written; what
-no row can say is left to people, a line each.
+no row can say is left to people, a line each. Of all frameworks of docs/matrix.md it is listed what
+has changed: how they come to cuDNN, what they require of it, what they bring.
 """
 
 import argparse
@@ -16,17 +17,20 @@ import os
 import pathlib
 import re
 import sys
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "setup"), str(ROOT / "tests" / "real")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("setup", "real", "matrix")]
 
 from edits import PINS, RULES, WHEELS, Tables  # noqa: E402
 from index import Index, Trouble, checks_in, key  # noqa: E402
+import pieces  # noqa: E402
 import watch  # noqa: E402
 import wheels  # noqa: E402
 
 NUMBERED = ("nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
 OTHERS = ("nvidia-cudnn-jit-cu12", "nvidia-cudnn-jit-cu13")
+MATRIX = ROOT / "tests/matrix/hosts.toml"
 MEGABYTE = 1000 * 1000
 
 
@@ -62,6 +66,7 @@ def read_cudnn(tables, index, options):
         if release.distribution in NUMBERED:
             tables.add_release(release)
     for release in new:
+        tables.learn_parts(release)
         tables.learn_wheel(release, key(release.version) == newest)
         say_version(tables, release)
     for name, page in pages.items():
@@ -154,6 +159,48 @@ def compare_texts(tables, release, before, text, directories):
     tables.note(f"{release} compares versions otherwise than {before}: the rule {rule} in {RULES}")
 
 
+# ---- how frameworks come to cuDNN ----
+
+
+def plain_name(path):
+    """ "ctranslate2.libs/libctranslate2.so" of "ctranslate2.libs/libctranslate2-a7a60d30.so.4.8.5"."""
+    return re.sub(r"-[0-9a-f]{8}(?=\.so)|(?<=\.so)[.\d]+$|\.cpython-\w+-x86_64-linux-gnu", "", path)
+
+
+def facts_of(kept):
+    """Sentences on a release, of what matters to its search for cuDNN."""
+    metadata = next(text for name, text in kept["texts"].items() if name.endswith("/METADATA"))
+    facts = {f"it requires {wheel}{','.join(sorted(releases, reverse=True))}{extra and f' [{extra}]'}"
+             for wheel, releases, extra in wheels.cudnn_required(metadata)}
+    for path, one in kept["libraries"].items():
+        name, read = plain_name(path), one["facts"] or {}
+        facts.add(f"it has {name}")
+        facts |= {f"{name} needs {other}" for other in read.get("needed", ()) if "libcudnn" in other}
+        facts |= {f"{name} names {other}" for other in read.get("constants", ())}
+        facts |= {f"{name} looks in {place}" for place in f"{read.get('rpath')}:{read.get('runpath')}".split(":")
+                  if "cudnn" in place}
+        facts |= {f"{name} imports {symbol}" for symbol, _, is_defined, _ in read.get("symbols", ())
+                  if symbol != "dlopen" and not is_defined}
+    return facts
+
+
+def read_matrix(tables, index):
+    """Lists the changes; {wheel: its newest release}."""
+    store, newest = pieces.Pieces(index), {}
+    for framework in tomllib.loads(MATRIX.read_text(encoding="utf-8"))["framework"]:
+        for name in (row[key] for row in framework["wheels"] for key in ("wheel", "with") if key in row):
+            page = list(index.wheels_of(name).values())
+            for before, wheel in zip(page, page[1:]):
+                if is_new(tables, name, wheel) and (name in tables.knowledge() or wheel is page[-1]):
+                    old, new = (facts_of(store.host(name, one, framework["modules"])) for one in (before, wheel))
+                    for fact in sorted(old - new):
+                        print(f"changed: {name} {wheel.version}: no longer so, unlike {before.version}: {fact}")
+                    for fact in sorted(new - old):
+                        print(f"changed: {name} {wheel.version}: {fact}, unlike {before.version}")
+            newest[name] = page[-1].version
+    return newest
+
+
 # ---- all of it ----
 
 
@@ -188,7 +235,10 @@ def main():
         index = Index(os.path.abspath(options.cache))
         read_cudnn(tables, index, options)
         read_cuda(tables, index)
+        newest = read_matrix(tables, index)
         read_hosts(tables, index)
+        for name, version in newest.items():
+            tables.know(name, version)
         tables.know("tables", today())
     except Trouble as error:
         sys.exit(f"refresh: {error}\nrefresh: nothing was written")
