@@ -11,7 +11,7 @@ dist_cc   = $(1)-linux-gnu-gcc
 dist_root = $(if $(filter $(1),$(ARCH)),,$$(WC_CACHE='$(abspath $(CACHE))' tests/setup/userland-$(1) \
               libjansson-dev zlib1g-dev))
 
-.PHONY: dist release-check $(addprefix dist-,x86_64 aarch64)
+.PHONY: dist release-check tables-are-young $(addprefix dist-,x86_64 aarch64)
 dist:
 	$(call prepare,dist $(if $(filter-out $(ARCH),$(DIST_ARCHES)),dist-cross))
 	$(Q)mkdir -p '$(DIST)' && cd '$(DIST)' && rm -f whichcudnn[-_]* SHA256SUMS
@@ -26,8 +26,10 @@ $(addprefix dist-,x86_64 aarch64): dist-%: $(O)/venv/.ready man
 	    HEADERS="$${root:+-isystem $$root/usr/include -isystem $$root/usr/include/$*-linux-gnu}" \
 	    PACK='$(abspath $(O)/venv/bin)' packaging/dist $* '$(O)/portable-$*' '$(DIST)'
 
+tables-are-young: ; $(Q)$(PYTHON) tests/release/age
+
 # In clean userlands of other releases, which it fetches; built a second time, elsewhere.
-release-check: dist
+release-check: tables-are-young dist
 	$(call prepare,test neutral release)
 	$(Q)$(begin); rm -f $(tap)/release*.tap; $(test_env) DIST='$(abspath $(DIST))' WC_COMMIT='$(COMMIT)' \
 	    WC_DATE='$(SOURCE_DATE_EPOCH)' tests/setup/run-bats $(tap)/release $(wildcard tests/release/*.bats); \

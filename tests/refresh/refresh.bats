@@ -336,3 +336,11 @@ fails() {
     run -0 "$CMD" report whichcudnn-*.jsonl
     [[ $(xargs <<<"$output") == *"this release of cuDNN is not known to this build, whose newest is $(knows cudnn)"* ]]
 }
+
+@test "no release with tables that are older than 60 days" {
+    local age=$WC_ROOT/tests/release/age table=refreshed/core/data/cudnn_knowledge.tsv # of 2100-01-02
+    "$age" $table 2100-03-03
+    run -1 "$age" $table 2100-03-04
+    is "$output" "$table: the tables are of 2100-01-02, more than 60 days before 2100-03-04: make refresh"
+    grep -q '^release-check: tables-are-young ' "$WC_ROOT/packaging/dist.mk"
+}
