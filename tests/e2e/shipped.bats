@@ -158,7 +158,7 @@ make_release() {
     is "$(grep -c '^::error file=requirements.txt,title=cuDNN::error' <<<"$output")" 2
     [[ $output == *'1 passed'* ]]
     is "$(grep -c '^ *error\[.*parts-differ\]' summary)" 2
-    run ! grep "$(uname -n)" summary
+    run ! grep -w "$(uname -n)" summary
     validate_log artifacts/whichcudnn-logs/whichcudnn-*.jsonl
     make_project good
     run -0 --separate-stderr steps "$WC_ROOT/action.yml" scan=.venv run="python3 -m pytest"

@@ -332,8 +332,8 @@ fails() {
     make_standin 9.99.0 "$BATS_TEST_TMPDIR/lib"
     build_host lazy "$BATS_TEST_TMPDIR/lib" "$BATS_TEST_TMPDIR/host"
     cd "$BATS_TEST_TMPDIR"
-    LD_LIBRARY_PATH=$PWD/lib run -0 "$CMD" run -- ./host version
-    run -0 "$CMD" report whichcudnn-*.jsonl
+    LD_LIBRARY_PATH=$PWD/lib run -0 "$CMD" run --log log.jsonl -- ./host version
+    run -0 "$CMD" report log.jsonl
     [[ $(xargs <<<"$output") == *"this release of cuDNN is not known to this build, whose newest is $(knows cudnn)"* ]]
 }
 
