@@ -32,6 +32,6 @@ void wc_release_range_imports(struct wc_release_range *r, int function);
 void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),
                               void *ctx);
 
-/* The release whose wheels bring a part that this one looks for and does not bring, "a later
- * release" where none does so far; NULL: it does not look for it, or brings it. */
+/* The release whose wheels contain a part that this one looks for and lacks, "a later
+ * release" where none does so far; NULL: it does not look for it, or contains it. */
 const char *wc_part_comes_with(const char *part, struct wc_version release);

@@ -208,7 +208,7 @@ def line(host, every, played):
     columns = [ranges(own, by_way["alone"])]
     for way in cells.WAYS[1:]:
         differing = {wheel: outcome for wheel, outcome in by_way[way].items() if by_way["alone"].get(wheel) != outcome}
-        columns.append(ranges(own, differing) if differing else "as alone")
+        columns.append(ranges(own, differing) if differing else "the same")
     for cuda in sorted({wheel.cuda for wheel in others}, reverse=True):
         told = ranges([wheel for wheel in others if wheel.cuda == cuda], by_way["alone"])
         columns.append(f"cu{cuda}: {told}")
@@ -218,7 +218,7 @@ def line(host, every, played):
             f"`make matrix PLAY={host}` |")
 
 
-HEAD = ("| release | asks for | built for | alone | with an older copy | with a newer copy | wheels of another CUDA | "
+HEAD = ("| release | requires | built for | no other cuDNN | with an older copy | with a newer copy | wheels of another CUDA | "
         "to play it |\n|---|---|---|---|---|---|---|---|\n")
 
 

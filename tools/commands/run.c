@@ -111,7 +111,7 @@ static void release_signals(void) {
 }
 
 /* In the child: its own pid is the mark by which the shim knows the process that was asked for.
- * What it finds is ours to print, unless it was told to print. */
+ * Its findings are printed at the end of run, unless its environment asks it to print. */
 static void set_environment(void *supervised) {
     char pid[24];
 

@@ -463,7 +463,7 @@ static void ask(struct play *p, size_t number) {
     p->sim.missing_from = missing;
     o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
     p->sim.ended = false;
-    /* After an edit, another library may have that version without the function, and one that lay
+    /* After an edit, another library may have that version without the function, and one that was
      * elsewhere may lack it. */
     if (!p->first && q->failure &&
         (q->failure->said.version || !is_known_library(wc_missing_of(q->failure))))

@@ -155,7 +155,7 @@ def what_is_expected_is_no_version(w):
     if w.faulty:
         w.environment["WHICHCUDNN_EXPECT"] = w.rng.choice(["foo", "latest", "v9", "9.x"])
     w.says(f"version {release.number}", ends=0)
-    w.finds("expectation-not-met", "WHICHCUDNN_EXPECT", "no version", severity="warning")
+    w.finds("expectation-not-met", "WHICHCUDNN_EXPECT", "not a version", severity="warning")
     w.repairs("set-variable", maps=lib / "libcudnn.so.9", by=write_it_right)
 
 

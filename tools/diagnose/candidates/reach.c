@@ -119,9 +119,9 @@ static const char *above(struct making *m, const char *directory) {
     return !up || wc_str_same(directory, top) ? "/" : up;
 }
 
-/* Around directories, of which the first few were searched, the nearest that have it: of who asks
- * less, as its user's home may be near. Only its name says what is required: the newest comes
- * first.
+/* Around directories, of which the first few were searched, the nearest that have it: of the
+ * library that asks less, as its user's home may be near. Only its name says what is required: the
+ * newest comes first.
  */
 static struct entries nearby(struct making *m, struct entries at, size_t searched, const char *name,
                              const char *own) {

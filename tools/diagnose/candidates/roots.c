@@ -13,7 +13,7 @@ static void set_root(struct making *m, const char *variable, const char *value, 
         make_one(m, (struct edit){.kind = EDIT_SET, .name = variable, .value = root});
 }
 
-/* What lies beside it, above it and in it, and what the program and the caller lie in. */
+/* What is next to it, above it and in it, and the folders of the program and the caller. */
 static void try_roots(struct making *m, const char *variable, const char *value, const char *rest,
                       const char *caller) {
     const char *above = make_directory_of(m, value);

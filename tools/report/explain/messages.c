@@ -290,7 +290,7 @@ static unsigned weight(const struct message_match *m) {
     return effects[m->message->effect] * (m->library || m->found ? 2 : 1);
 }
 
-/* The first finding of a row counts 1, its second half as much, its third a third. */
+/* The first finding of a row counts 1, its second a half, its third a third. */
 static unsigned says(const struct message_match *m, const char *id) {
     unsigned place = 0;
 
