@@ -111,6 +111,7 @@ ends_in() { # FINDING COMMAND
     mkdir cublas
     make_standin --empty libcublas.so.12 cublas
     package '>=9.8' -L"$PWD/cublas" -Wl,--no-as-needed -l:libcublas.so.12
+    rm -r cublas # where it would be found near what was searched
     joined "ImportError: libcublas.so.12: cannot open shared object file: No such file or directory"
     ends_in dependency-missing "nvidia-cublas-cu12"
 }

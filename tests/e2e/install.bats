@@ -101,9 +101,9 @@ library() {
     printf '\xf3\x00' | dd of=other/libwhichcudnn.so bs=1 seek=18 conv=notrunc status=none # RISC-V
     refused 'is for another processor than this one' "$CMD" install shared
     head -c 20000 "$SHIM" >other/libwhichcudnn.so
-    refused 'is cut off' "$CMD" install shared
+    refused 'or is truncated' "$CMD" install shared
     echo text >other/libwhichcudnn.so
-    refused 'is no library' "$CMD" install shared
+    refused 'is not a library' "$CMD" install shared
     WHICHCUDNN_SHIM=$PWD/gone refused 'libwhichcudnn.so is not' "$CMD" install shared
 }
 

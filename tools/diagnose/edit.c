@@ -25,11 +25,12 @@ bool edit_comes_with(const struct edit *before, const struct edit *e) {
            wc_str_same(before->environment, e->environment);
 }
 
-bool edit_is_same(const struct edit *a, const struct edit *b, bool any_release) {
+bool edit_is_same(const struct edit *a, const struct edit *b, bool any) {
     return a->kind == b->kind && wc_str_same(a->name, b->name) &&
            wc_str_same(a->environment, b->environment) && wc_str_same(a->path, b->path) &&
            wc_str_same(a->target, b->target) &&
-           ((any_release && a->kind == EDIT_INSTALL) || wc_str_same(a->value, b->value));
+           ((any && (a->kind == EDIT_INSTALL || a->kind == EDIT_SET)) ||
+            wc_str_same(a->value, b->value));
 }
 
 const char *edit_word(enum edit_kind kind) {

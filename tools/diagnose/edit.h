@@ -43,7 +43,7 @@ struct edits {
 /* Does the command that installs the one before install this one as well? before: NULL: there is
  * none. One after the other some ways to install remove what the one before has installed. */
 bool edit_comes_with(const struct edit *before, const struct edit *e);
-/* The same, of whatever release where a package is installed and any will do. */
-bool edit_is_same(const struct edit *a, const struct edit *b, bool any_release);
+/* The same; any: whatever release is installed, or value is set. */
+bool edit_is_same(const struct edit *a, const struct edit *b, bool any);
 const char *edit_word(enum edit_kind kind);
 int edit_cost(const struct edits *edits);

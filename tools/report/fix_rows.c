@@ -24,7 +24,7 @@ static void put_fix(struct wc_finding_page *page, const struct repair *fix, cons
     if (!row)
         return;
     row->command = whole;
-    row->most = whole ? COMMAND_LINES : 2;
+    row->most = whole ? COMMAND_LINES : 4;
     row->weight = first ? RANK_GOT : RANK_FOUND;
     row = whole || matters ? wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome))
                            : NULL;
