@@ -54,6 +54,16 @@ $differ"
     "$CMD" report logs | grep -q 'standard output, line 1'
 }
 
+@test "a framework that refuses its cuDNN counts where the command ends with 0; of two programs it is nobody's" {
+    run -0 run_it -- bash -c 'for i in 1 2; do "$@" || sleep 0.1; done' - "${opens[@]}" 1 "$differ"
+    grep -q '^whichcudnn: error\[runtime-too-old\]: .*9\.1\.0.*9\.3' printed
+    is "$("$CMD" report logs | grep -c '^error\[runtime-too-old\]')" 1
+    rm -r logs
+    build_host lazy "$BATS_FILE_TMPDIR/cudnn" "$PWD/host"
+    LD_LIBRARY_PATH=$BATS_FILE_TMPDIR/cudnn run -1 run_it -- bash -c './host version >/dev/null; "$@"' - "${opens[@]}" 1 "$differ"
+    [[ $(<printed) == *unexplained* && $(<printed) != *runtime-too-old* ]]
+}
+
 @test "a status that no watched call returned" {
     run -1 run_it -- "${opens[@]}" 1 "RuntimeError: cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"
     grep -A1 '^whichcudnn: error\[call-failed\]: ' printed | grep CUDNN_STATUS_EXECUTION_FAILED

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/demand/questions.h"
 #include "outcome.h"
 #include "tools/observe/log/process_state.h"
 #include "tools/report/explain/text_into_log.h"
@@ -117,8 +118,21 @@ static void add_record(void *log, struct wc_record *r) {
         outcome_append(log, r);
 }
 
-/* It is the word of the processes that nothing explains; where there is none, of the only one, if
- * it says that it continues without the GPU. */
+/* Another program had the same release: nobody knows which of the two printed it. */
+static bool is_of_two(struct source *const *logs, size_t n, const struct source *log) {
+    const struct wc_object *own = wc_first_facade(&log->stack), *other;
+
+    for (size_t i = 0; own && i < n; i++) {
+        other = wc_first_facade(&logs[i]->stack);
+        if (other && wc_ranges_meet(wc_own_range(own), wc_own_range(other)) &&
+            !wc_str_same(logs[i]->stack.process.executable, log->stack.process.executable))
+            return true;
+    }
+    return false;
+}
+
+/* It is the word of the processes that nothing explains; where there is none, of those that ended
+ * well, if it says that the program continues without the GPU, or refuses its cuDNN (a child). */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
                      bool quiet) {
     bool unexplained = false;
@@ -128,7 +142,9 @@ void words_into_logs(const struct words *w, struct source **logs, struct report 
     for (size_t i = 0; i < n; i++) {
         const struct wc_sink to = {add_record, logs[i]};
         enum wc_verdict verdict = reports[i].conclusion.verdict;
-        if (unexplained ? verdict != WC_verdict_UNEXPLAINED : n > 1 || verdict == WC_verdict_ERRORS)
+        if (unexplained ? verdict != WC_verdict_UNEXPLAINED : verdict == WC_verdict_ERRORS)
+            continue;
+        if (is_of_two(logs, n, logs[i]))
             continue;
         WC_EACH_ROW(s, w->of)
             text_into_log(&s->found,

@@ -174,7 +174,9 @@ void text_into_log(const struct messages *m, const struct text_view *view, struc
         const struct wc_version found =
             match->rule == WC_RULE_NONE ? WC_VERSION_NONE : match->found_version;
         enum message_effect effect = match->message->effect;
-        if (effect == EFFECT_NOISE || (view->fallbacks && effect != EFFECT_FALLBACK))
+        const bool refuses = effect == EFFECT_FATAL && !s->stack.has_outcome &&
+                             wc_version_known(found) && wc_version_known(match->wanted_version);
+        if (effect == EFFECT_NOISE || (view->fallbacks && effect != EFFECT_FALLBACK && !refuses))
             continue;
         if (!wc_version_known(found) ||
             WC_ANY(o, s->stack.objects,

@@ -12,7 +12,8 @@
 
 struct text_view {
     const char *name, *of; /* "what it printed", " of FILE": where its evidence is from */
-    bool fallbacks; /* only text which says that the program continues without the GPU counts */
+    bool fallbacks; /* only text which says that the program continues without the GPU counts, or,
+                     * if nobody knows how this process ended, that it refuses its cuDNN */
     bool quiet;
 };
 
