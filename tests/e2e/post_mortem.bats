@@ -303,7 +303,7 @@ C
     export LD_LIBRARY_PATH=$PWD
     run -3 "$CMD" run -- "$PY" speech.py
     [[ $output == *"error[dependency-missing]: libspeech.so could not be loaded: it needs libshared.so.1"* ]]
-    [[ $output != *"  fix  "* ]] # without LD_LIBRARY_PATH libspeech.so itself is not found
+    [[ $output == *"  fix       export LD_LIBRARY_PATH=$PWD/whole:$PWD"* ]] # without it libspeech.so itself is not found
     LD_LIBRARY_PATH=$PWD:$PWD/whole run -3 "$CMD" run -- "$PY" speech.py
     [[ $output != *"[dependency-missing]"* ]]
 }
