@@ -42,12 +42,23 @@ static void every_finding_has_a_sentence_of_its_own(void **state) {
             .host = host,
             .object = host};
         struct advice advice = advised(&s->stack, &f);
-        if (strstr(advice.text, "explain says"))
+        if (strstr(advice.text, "explain describes"))
             fail_msg("%s needs a row ADVICE in core/demand/findings.def", kind[i].id);
         assert_null(strchr(advice.text, '{'));
     }
     const struct wc_finding_record other = {.id = "of-a-newer-build"};
     assert_string_equal(action_word(advised(&s->stack, &other).action), "check");
+}
+
+static void a_path_of_the_computer_that_built_it_is_linked_anew(void **state) {
+    static const struct wc_fact needs[] = {{"needs", "/home/ci/cudnn/libcudnn.so.9", NULL}};
+    const struct wc_finding_record f = {.id = "library-not-found",
+                                        .facts = {.p = needs, .n = 1},
+                                        .host = WC_NULL,
+                                        .object = WC_NULL};
+    (void)state;
+    assert_non_null(strstr(advised(&new_scene()->stack, &f).text,
+                           "put the library at /home/ci/cudnn/libcudnn.so.9, or link"));
 }
 
 static void a_row_says_what_is_asked(void **state) {
@@ -226,6 +237,7 @@ static void an_older_release_is_said_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_a_sentence_of_its_own),
+        cmocka_unit_test(a_path_of_the_computer_that_built_it_is_linked_anew),
         cmocka_unit_test(a_row_says_what_is_asked),
         cmocka_unit_test(what_is_not_known_is_not_in_it),
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),

@@ -182,7 +182,7 @@ static bool is_refused(const struct asked *a) {
 
 /* The loader searches for no name that has a slash. */
 static bool is_by_path(const struct asked *a) {
-    const char *asked = fact(a, WC_FACT_ASKED_FOR);
+    const char *asked = fact(a, WC_FACT_ASKED_FOR) ?: fact(a, WC_FACT_NEEDS);
 
     return asked && strchr(asked, '/') && wc_name_is_cudnn(asked);
 }
