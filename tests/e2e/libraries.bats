@@ -194,7 +194,7 @@ program() {
     is "$(fixes_of expectation-not-met text log.jsonl | head -n 1)" "set LD_LIBRARY_PATH to $PWD/opt/new/lib"
     unset WHICHCUDNN_EXPECT
     file=$(readlink -f opt/old/lib/libcudnn.so.8)
-    head -c 100 "$file" >cut && cp cut "$file"
+    head -c 100 "$file" >short && cp short "$file"
     run ! "$CMD" run -q --log cut.jsonl -- ./infer
     eval "$(fixes_of bad-file command cut.jsonl | head -n 1)"
     ./infer
