@@ -104,7 +104,7 @@ library() {
     refused 'or is truncated' "$CMD" install shared
     echo text >other/libwhichcudnn.so
     refused 'is not a library' "$CMD" install shared
-    WHICHCUDNN_SHIM=$PWD/gone refused 'libwhichcudnn.so is not' "$CMD" install shared
+    WHICHCUDNN_SHIM=$PWD/gone refused 'libwhichcudnn.so is neither' "$CMD" install shared
 }
 
 @test "a library that ends whoever loads it, that wants what is not there, or that talks" {
