@@ -263,6 +263,9 @@ HOW = {PIPES: lambda c: in_pipes(c, False), JOINED: lambda c: in_pipes(c, True),
 
 
 def main():
+    # Whoever started this in the background may ignore them, and no shell traps what it was told to ignore.
+    for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(ignored, signal.SIG_DFL)
     under = [sys.argv[1], "run", "--text", "--quiet", "--log", "/dev/null", "--"]
     count = different = 0
     for name, command, where in rows():
