@@ -895,6 +895,21 @@ build_launchers() {
     [[ $("$CMD" scan venv | tr -s ' \n' ' ') == *"all of its 8 cuDNN libraries are missing"* ]]
 }
 
+@test "dead links of a package are removed before it comes back, in its own folder alone" {
+    "$PY" -m venv --without-pip env
+    site=$(echo "$PWD"/env/lib/python3*/site-packages)
+    make_standin 9.1.0 "$site" --layout pip --build 70
+    ln -sf nowhere "$site/nvidia/cudnn/lib/libcudnn_graph.so.9"
+    run "$CMD" scan --json env
+    grep -F "find $site/nvidia/cudnn/lib -maxdepth 1 -type l" <<<"$output"
+    rm "$site/nvidia/cudnn/lib/libcudnn_graph.so.9"
+    mkdir outside
+    ln -s nowhere outside/libcudnn_graph.so.9
+    sed -i '1i ../../../../outside/libcudnn_graph.so.9,sha256=aa,123' "$site"/nvidia_cudnn_cu12-*.dist-info/RECORD
+    run "$CMD" scan --json env
+    [[ $output == *installation-incomplete* && $output != *"find "* ]]
+}
+
 @test "a damaged package on a read-only file system: that is why there is no command" {
     "$PY" -m venv --without-pip venv
     site=$(echo "$PWD"/venv/lib/python3*/site-packages)
@@ -990,6 +1005,8 @@ $PWD/project/uv.lock locks nvidia-cudnn-cu13 9.20.0.48: $site does not have it"*
     printf 'nvidia-cudnn-cu12==9.1.0.70 \\\n    --hash=sha256:00\nnvidia-cudnn-frontend==1.32.0\n' >project/requirements.txt
     is "$(locked)" "project/pylock.cuda.toml nvidia-cudnn-cu12 9.1.0.70 9.8.0.87 false
 project/requirements.txt nvidia-cudnn-cu12 9.1.0.70 9.8.0.87 false"
+    printf 'nvidia-cudnn-cu12==9.8.*\n' >project/requirements.txt
+    is "$(locked | grep requirements)" "project/requirements.txt nvidia-cudnn-cu12 9.8.* 9.8.0.87 true"
     rm project/*.t*
     printf 'nvidia-cudnn-cu12\n# nvidia-cudnn-cu12==9.1\nnvidia-cudnn-cu12>=9\n' >project/requirements.txt
     is "$(locked)" ""

@@ -218,9 +218,10 @@ static const char *mode(struct making *m) {
 }
 
 static const char *cleared(struct making *m) {
-    return m->edit->path ? format(m->memory, "find %s -type l ! -exec test -e {} \\; -delete && ",
-                                  quoted_path(m, m->edit->path))
-                         : "";
+    return m->edit->path
+               ? format(m->memory, "find %s -maxdepth 1 -type l ! -exec test -e {} \\; -delete && ",
+                        quoted_path(m, m->edit->path))
+               : "";
 }
 
 static const char *replacing(struct making *m) {

@@ -110,7 +110,8 @@ const char *make_place_of_dead_link(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
     const struct entries all = make_entries(m, directory ? directory : "");
 
-    return !make_is_there(m, file) && WC_ANY(entry, all, strcmp(*entry, wc_base_name(file)) == 0)
+    return !strstr(file, "/../") && !make_is_there(m, file) && /* a list may name any place */
+                   WC_ANY(entry, all, strcmp(*entry, wc_base_name(file)) == 0)
                ? directory
                : NULL;
 }
