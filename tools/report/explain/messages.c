@@ -55,6 +55,8 @@ static const struct {
 #define GROUPS 16
 #define NAME_MOST 16  /* characters of "cudnn version = " */
 #define WORD_MOST 256 /* longer words are broken: a search costs the square of a word's length */
+#define DISTINCT_MOST                                                                              \
+    1000 /* texts of one message: to tell them apart costs the square of their number */
 
 const struct message *messages_all(size_t *n) {
     *n = MESSAGES;
@@ -264,7 +266,7 @@ static void find_one(const struct message *message, struct flat *flat, struct me
 
     if (regcomp(&compiled, message->pattern, REG_EXTENDED | REG_ICASE) != 0)
         abort(); /* a row of our own: tests/unit/test_messages.c compiles each */
-    while (at < flat->n) {
+    while (at < flat->n && found->n - first < DISTINCT_MOST) {
         groups[0] = (regmatch_t){(regoff_t)at, (regoff_t)flat->n};
         if (regexec(&compiled, flat->text, GROUPS, groups, REG_STARTEND) != 0)
             break;
