@@ -107,7 +107,8 @@ signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT
     is "$(ls -A elsewhere)" ""
     # Nor where another user may rename it, or nothing can be made.
     mkdir -m 777 open
-    for state in "$PWD/open" '' state /proc/nowhere; do
+    mkdir -m 700 'of %p'
+    for state in "$PWD/open" '' state /proc/nowhere "$PWD/of %p"; do
         [[ $(XDG_STATE_HOME=$state place) == /tmp/whichcudnn-$(id -u)?(.?) ]]
     done
 }

@@ -183,7 +183,9 @@ static bool is_own_directory(const char *path) {
 /* ABOVE/NAME, made for only this user; else NAME.2 and so on, as the library has it: another user
  * may have put something there. NULL: no absolute path, or nothing can be made. */
 static char *private_directory(const char *above, const char *name) {
-    for (int i = 1; above && above[0] == '/' && i < DIRECTORIES_TRIED; i++) {
+    const bool is_plain = above && above[0] == '/' && !strchr(above, '%'); /* of %p, %n, %r */
+
+    for (int i = 1; is_plain && i < DIRECTORIES_TRIED; i++) {
         char *path =
             i == 1 ? must_format("%s/%s", above, name) : must_format("%s/%s.%d", above, name, i);
         mkdir(path, 0700);
