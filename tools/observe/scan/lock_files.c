@@ -62,11 +62,14 @@ static void read_lock_file(struct scan *s, const char *site, const char *path) {
         const char *at = text;
         for (int i = 0; i < LINES_MOST && regexec(&expression, at, 4, m, 0) == 0; i++) {
             struct scan_locked new = {.site = site};
+            struct wc_spec spec;
             new.file = KEEP(s, "%s", path + strlen(s->library_cache.disk.root));
             new.package = KEEP(s, "%.*s", (int)(m[1].rm_eo - m[1].rm_so), at + m[1].rm_so);
             new.version = KEEP(s, "%.*s", (int)(m[3].rm_eo - m[3].rm_so), at + m[3].rm_so);
             new.installed = version_installed(s, site, line->installed, new.package);
-            new.as_locked = wc_str_same(new.installed, new.version);
+            new.as_locked = /* 9.10.2 is 9.10.2.0, and of 9.10.* */
+                wc_spec_read(KEEP(s, "==%s", new.version), &spec) &&
+                new.installed &&wc_spec_accepts(&spec, wc_version_of(new.installed)) == WC_YES;
             note_locked(s, &new);
             at += m[3].rm_eo;
         }
