@@ -495,7 +495,7 @@ gives_rights() { # HOW
     log_tells "$log" "${whole[@]}"
 }
 
-stack_bound() { sed -n 's/.*at most \([0-9]*\) KiB of stack.*/\1/p' "$WC_ROOT/docs/limits.md"; }
+stack_bound() { tr -s '\n ' ' ' <"$WC_ROOT/docs/limits.md" | sed -n 's/.*at most \([0-9]*\) KiB of stack.*/\1/p'; }
 
 @test "stack: no hook takes more than docs/limits.md says" {
     local bound operation bare shimmed

@@ -74,7 +74,7 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
 @test "trust: --stop-on heeds no log of another user, and no process that is not the command's is signalled" {
     begin_bystander "${victim[@]}"
     leave_forged "$PWD" "$bystander" -- "${other[@]}" & left=$!
-    run -0 --separate-stderr "${victim[@]}" "$CMD" run --stop-on error -- sh -c "$goes_on" "$PWD/command.pid"
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run --log "$PWD/" --stop-on error -- sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     [ -s forged.tmp ]
     lives "$bystander"
@@ -84,7 +84,7 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
 @test "trust: a log that the command's own user left cannot have a foreign process signalled" {
     begin_bystander "${victim[@]}"
     leave_forged "$PWD" "$bystander" -- "${victim[@]}" & left=$!
-    run -1 --separate-stderr "${victim[@]}" "$CMD" run --stop-on error -- sh -c "$goes_on" "$PWD/command.pid"
+    run -1 --separate-stderr "${victim[@]}" "$CMD" run --log "$PWD/" --stop-on error -- sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     lives "$bystander"
     [[ $stderr == *9.1.0* && $stderr != *forged* ]] # what it holds is believed, of that user
@@ -93,7 +93,7 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
 @test "trust: run as root for another user believes that user's logs, and signals nobody else for them" {
     begin_bystander "${as_root[@]}"
     leave_forged "$PWD" "$bystander" -- "${other[@]}" & left=$!
-    run -1 --separate-stderr "${as_root[@]}" "$CMD" run --stop-on error -- "${other[@]}" \
+    run -1 --separate-stderr "${as_root[@]}" "$CMD" run --log "$PWD/" --stop-on error -- "${other[@]}" \
         sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     lives "$bystander"
@@ -102,19 +102,19 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
 
 @test "trust: what is said while the command runs is found, not copied" {
     leave_forged "$PWD" $$ -- "${other[@]}" & left=$!
-    run -0 --separate-stderr "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run --log "$PWD/" -- sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     [[ $stderr != *forged* && $stderr != *9.1.0* ]]
     rm -f -- *.pid whichcudnn-*
     # Of the own user's what is found is told, and no word of the finding that the log has.
     leave_forged "$PWD" $$ -- "${victim[@]}" & left=$!
-    run -0 --separate-stderr "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run --log "$PWD/" -- sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     [[ $stderr == *"error"*"9.1.0"* && $stderr != *forged* ]]
     rm -f -- *.pid whichcudnn-*
     # A finding that is not so is told nowhere.
     leave_forged "$PWD" $$ two-copies -- "${victim[@]}" & left=$!
-    run -0 --separate-stderr "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run --log "$PWD/" -- sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     [[ $stderr != *forged* && $stderr != *two-copies* ]]
 }
@@ -129,7 +129,7 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
         "${other[@]}" mkfifo "$PWD/whichcudnn-n-$$-2.jsonl"
     }
     leave_link & left=$!
-    run -0 --separate-stderr timeout 60 "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    run -0 --separate-stderr timeout 60 "${victim[@]}" "$CMD" run --log "$PWD/" -- sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     [ -h "whichcudnn-n-$$-1.jsonl" ]
     [[ $stderr != *9.1.0* ]]
@@ -147,9 +147,9 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
     "${other[@]}" mkfifo whichcudnn-n-4-1.jsonl
     run -1 --separate-stderr "${victim[@]}" "$CMD" report .
     [[ $output == *"error"*"9.1.0"* && $output != *forged* ]]
-    [[ $stderr == *"passed over"*"whichcudnn-n-2-1.jsonl"*"of user 65534"* ]]
-    [[ $stderr == *"passed over"*"whichcudnn-n-3-1.jsonl"*"a link"* ]]
-    [[ $stderr == *"passed over"*"whichcudnn-n-4-1.jsonl"*"not a regular file"* ]]
+    [[ $stderr == *"skipped: "*"whichcudnn-n-2-1.jsonl"*"of user 65534"* ]]
+    [[ $stderr == *"skipped: "*"whichcudnn-n-3-1.jsonl"*"a link"* ]]
+    [[ $stderr == *"skipped: "*"whichcudnn-n-4-1.jsonl"*"not a regular file"* ]]
     # Who names the file means it.
     run -1 --separate-stderr "${victim[@]}" "$CMD" report whichcudnn-n-2-1.jsonl
     is "$stderr" ''
