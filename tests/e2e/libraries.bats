@@ -77,7 +77,7 @@ first() { fixes "$@" | head -n 1; }
     is "$(first dependency-missing "$site/engine/lib/libown.so")" 'reinstall nvidia-cublas-cu12 12.9.1.4'
     ln -s /gone/libcublasLt.so.12 "$cut"
     is "$(first bad-file libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
-    [[ $(fixes_of bad-file command log.jsonl | head -n 1) == "find ${cut%/*} -type l"*" && "* ]]
+    [[ $(fixes_of bad-file command log.jsonl | head -n 1) == "find ${cut%/*} -maxdepth 1 -type l"*" && "* ]]
     rm "$cut"
     head -c 100 whole >"$cut"
     is "$(first bad-file libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
