@@ -166,7 +166,8 @@ static bool choose(struct candidates *c, const char *site, const char *path,
         bool changed;
         if (!listed(c->r, path, &d, c->p[i].likeness > 2, &changed))
             continue;
-        wc_distribution_take(out, site, d.info, d.relative);
+        if (!wc_distribution_take(out, site, d.info, d.relative))
+            continue; /* "name.dist-info" has no version */
         out->changed = changed;
         any = true;
         if (!changed)
@@ -243,8 +244,8 @@ size_t wc_distributions_in(struct wc_reading *r, const char *site,
     c->fits = fits;
     c->ctx = ctx;
     r->files->list(r->files->ctx, site, consider, c);
-    for (; n < c->n && n < most; n++)
-        wc_distribution_take(&out[n], site, c->p[n].info, "");
+    for (size_t i = 0; i < c->n && n < most; i++)
+        n += wc_distribution_take(&out[n], site, c->p[i].info, "");
     return n;
 }
 
