@@ -109,6 +109,25 @@ static inline void put_host(struct environment *e, const char *runpath, const ch
     put_metadata(e, "frame", "1.0", requires, "frame/libframe.so,,\n");
 }
 
+/* Its program has opened e->host, by a request and as an object of that number. */
+static inline void observe_host(struct environment *e, const struct wc_sink *to, int64_t number) {
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_request);
+    r.u.request.request = number;
+    r.u.request.operation = WC_operation_DLOPEN;
+    r.u.request.name = e->host;
+    r.u.request.caller = "/bin/program";
+    to->add(to->ctx, &r);
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object.object = r.u.object.request = number;
+    r.u.object.role = WC_role_HOST;
+    r.u.object.is_host = r.u.object.mapped = true;
+    r.u.object.path = r.u.object.real_path = r.u.object.asked_name = e->host;
+    r.u.object.asked_how = WC_operation_DLOPEN;
+    to->add(to->ctx, &r);
+}
+
 /* What its log would hold: who it was, and that it opened the host. */
 static inline void observe(struct environment *e, const char *node, const char *variable) {
     struct wc_record r;
@@ -129,20 +148,7 @@ static inline void observe(struct environment *e, const char *node, const char *
     r.u.process.executable = program;
     r.u.process.environment = (struct wc_strings){variables, variable != NULL};
     to.add(to.ctx, &r);
-    wc_record_begin(&r, WC_KIND_request);
-    r.u.request.request = 1;
-    r.u.request.operation = WC_operation_DLOPEN;
-    r.u.request.name = e->host;
-    r.u.request.caller = program;
-    to.add(to.ctx, &r);
-    wc_record_begin(&r, WC_KIND_object);
-    r.u.object.object = 1;
-    r.u.object.request = 1;
-    r.u.object.role = WC_role_HOST;
-    r.u.object.is_host = r.u.object.mapped = true;
-    r.u.object.path = r.u.object.real_path = r.u.object.asked_name = e->host;
-    r.u.object.asked_how = WC_operation_DLOPEN;
-    to.add(to.ctx, &r);
+    observe_host(e, &to, 1);
 }
 
 /* A setup and a teardown of cmocka's. */

@@ -102,7 +102,6 @@ static void nothing_is_imported_before_who_opened_none(void **state) {
     struct environment *e = *state;
     struct wc_sink to;
     struct heap_arena memory;
-    struct wc_record bridge;
     struct candidates c;
 
     put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
@@ -111,20 +110,7 @@ static void nothing_is_imported_before_who_opened_none(void **state) {
     e->host = in(e, "/usr/lib/python3.12/lib-dynload/_ctypes.cpython-312-x86_64-linux-gnu.so");
     write_image(e->host, &(struct image){.soname = "_ctypes.so", .version = WC_VERSION_NONE});
     to = source_sink(e->log);
-    wc_record_begin(&bridge, WC_KIND_request);
-    bridge.u.request.request = 7;
-    bridge.u.request.operation = WC_operation_DLOPEN;
-    bridge.u.request.name = e->host;
-    bridge.u.request.caller = "/bin/program";
-    to.add(to.ctx, &bridge);
-    wc_record_begin(&bridge, WC_KIND_object);
-    bridge.u.object.object = 9;
-    bridge.u.object.request = 7;
-    bridge.u.object.role = WC_role_HOST;
-    bridge.u.object.is_host = bridge.u.object.mapped = true;
-    bridge.u.object.path = bridge.u.object.real_path = bridge.u.object.asked_name = e->host;
-    bridge.u.object.asked_how = WC_operation_DLOPEN;
-    to.add(to.ctx, &bridge);
+    observe_host(e, &to, 9);
     find_for(e, in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site), &memory, &c);
     assert_true(c.n > 0);
     for (size_t i = 0; i < c.n; i++)
