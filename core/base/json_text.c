@@ -7,38 +7,20 @@
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 #define ESCAPE_MAX 12
 
-/* The second byte carries all the limits of a sequence: table 3-7 of the Unicode standard. */
-static bool second_fits(unsigned char first, unsigned char second) {
-    switch (first) {
-    case 0xE0:
-        return second >= 0xA0 && second <= 0xBF;
-    case 0xED:
-        return second >= 0x80 && second <= 0x9F;
-    case 0xF0:
-        return second >= 0x90 && second <= 0xBF;
-    case 0xF4:
-        return second >= 0x80 && second <= 0x8F;
-    default:
-        return wc_utf8_continues((char)second);
-    }
-}
-
 size_t wc_utf8_length(const char *s) {
     const unsigned char *u = (const unsigned char *)s;
+    size_t n = u[0] < 0x80 ? 1 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
 
-    if (u[0] == 0)
+    if (u[0] == 0 || (n > 1 && u[0] < 0xC2) || u[0] > 0xF4)
         return 0;
-    if (u[0] < 0x80)
-        return 1;
-    if (u[0] < 0xC2 || u[0] > 0xF4 || !second_fits(u[0], u[1]))
+    for (size_t i = 1; i < n; i++)
+        if (!wc_utf8_continues(s[i]))
+            return 0;
+    /* The second byte carries all other limits: table 3-7 of the Unicode standard. */
+    if ((u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xED && u[1] > 0x9F) ||
+        (u[0] == 0xF0 && u[1] < 0x90) || (u[0] == 0xF4 && u[1] > 0x8F))
         return 0;
-    if (u[0] < 0xE0)
-        return 2;
-    if (!wc_utf8_continues(s[2]))
-        return 0;
-    if (u[0] < 0xF0)
-        return 3;
-    return wc_utf8_continues(s[3]) ? 4 : 0;
+    return n;
 }
 
 /* Controls, line separators, the marks that change the order in which text is shown (Unicode's UAX
@@ -91,14 +73,6 @@ void wc_json_add_int(struct wc_json *j, int64_t v) {
     wc_json_add(j, p, (size_t)(digits + sizeof digits - p));
 }
 
-/* The letter after a backslash; 0: none. */
-static char short_escape(char c) {
-    static const char characters[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
-    const char *at = wc_str_find_char(characters, c);
-
-    return at ? letters[at - characters] : 0;
-}
-
 /* \u and four digits. Returns bytes. */
 static size_t spell_unit(uint32_t unit, char *out) {
     static const char hex[] = "0123456789abcdef";
@@ -110,16 +84,10 @@ static size_t spell_unit(uint32_t unit, char *out) {
     return 6;
 }
 
-/* Beyond U+FFFF two of them are one character. */
-static size_t spell_hidden(uint32_t c, char out[ESCAPE_MAX]) {
-    if (c < 0x10000)
-        return spell_unit(c, out);
-    spell_unit(0xD800 | (c - 0x10000) >> 10, out);
-    return 6 + spell_unit(0xDC00 | ((c - 0x10000) & 0x3FF), out + 6);
-}
-
 /* The spelling of the character at s; *used: its bytes in s. Returns bytes in out. */
 static size_t spell(const char *s, char out[ESCAPE_MAX], size_t *used) {
+    static const char characters[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
+    const char *escaped = wc_str_find_char(characters, *s);
     size_t n = wc_utf8_length(s);
     uint32_t odd = n ? wc_utf8_hidden(s, n) : 0;
 
@@ -128,29 +96,24 @@ static size_t spell(const char *s, char out[ESCAPE_MAX], size_t *used) {
         wc_mem_copy(out, REPLACEMENT, 3);
         return 3;
     }
-    if (short_escape(s[0])) {
+    if (escaped) {
         out[0] = '\\';
-        out[1] = short_escape(s[0]);
+        out[1] = letters[escaped - characters];
         return 2;
     }
+    if (odd >= 0x10000) { /* two units are one character */
+        spell_unit(0xD800 | (odd - 0x10000) >> 10, out);
+        return 6 + spell_unit(0xDC00 | ((odd - 0x10000) & 0x3FF), out + 6);
+    }
     if (odd)
-        return spell_hidden(odd, out);
+        return spell_unit(odd, out);
     wc_mem_copy(out, s, n);
     return n;
 }
 
-/* How many bytes of s, at most `most`, are spelled as they are: nearly all. */
-static size_t plain_length(const char *s, size_t most) {
+void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
     static const bool plain[256] = {
         [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true};
-    size_t n = 0;
-
-    while (n < most && plain[(unsigned char)s[n]])
-        n++;
-    return n;
-}
-
-void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
     char spelled[ESCAPE_MAX];
     size_t used, n, sum = 0;
 
@@ -160,8 +123,9 @@ void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
     }
     wc_json_add(j, "\"", 1);
     for (; *s; s += used) {
-        used = plain_length(s, most - sum);
-        if (used) {
+        for (used = 0; used < most - sum && plain[(unsigned char)s[used]];)
+            used++;
+        if (used) { /* nearly all is spelled as it is */
             wc_json_add(j, s, used);
             sum += used;
             continue;

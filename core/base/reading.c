@@ -27,46 +27,56 @@ bool wc_reading_exists(struct wc_reading *r, const char *path) {
     return path && r->files->facts(r->files->ctx, path, &facts);
 }
 
-static size_t read_window(struct wc_reading *r, const char *path, uint64_t at) {
-    size_t n = 0;
-    if (!r->files->read(r->files->ctx, path, at, r->window, r->window_size, &n))
-        return 0;
-    return n < r->window_size ? n : r->window_size;
+struct names {
+    struct wc_reading *r;
+    const char *dir, *ending;
+    bool (*fits)(void *ctx, const char *name);
+    void *ctx;
+    const char **path;
+    size_t n, most;
+};
+
+static bool keep_name(void *arg, const char *name) {
+    struct names *l = arg;
+    if (wc_str_ends(name, l->ending) && l->fits(l->ctx, name)) {
+        l->path[l->n] = wc_reading_format(l->r, "%s/%s", l->dir, name);
+        l->n += l->path[l->n] != NULL;
+    }
+    return l->n < l->most;
 }
 
-/* Index of text in the n bytes of the window; n: it does not exist. first: the window begins a
- * line.
- */
-static size_t find_in_window(const struct wc_reading *r, size_t n, const char *text, size_t length,
-                             bool at_line, bool first) {
-    const char *w = r->window;
-    for (size_t i = 0; length <= n && i <= n - length; i++) {
-        bool candidate = w[i] == text[0] && (!at_line || (i ? w[i - 1] == '\n' : first));
-        if (candidate && wc_mem_compare(w + i, text, length) == 0)
-            return i;
-    }
-    return n;
+bool wc_reading_names(struct wc_reading *r, const char *dir, const char *ending,
+                      bool (*fits)(void *ctx, const char *name), void *ctx, const char **path,
+                      size_t most, size_t *n) {
+    struct names l = {r, dir, ending, fits, ctx, path, 0, most};
+    bool listed = dir && r->files->list(r->files->ctx, dir, keep_name, &l);
+    *n = l.n;
+    return listed;
 }
 
 uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, const char *text,
                          bool at_line) {
+    const char *w = r->window;
     size_t length = wc_str_length(text), n;
-    bool first = from == 0;
+    bool first = from == 0; /* the window begins a line */
     uint64_t at;
     if (!path || !length || length + 1 >= r->window_size)
         return WC_NOWHERE;
     if (r->files->find && r->files->find(r->files->ctx, path, from, text, at_line, &at))
         return at;
-    while (from < WC_READING_MOST && (n = read_window(r, path, from)) >= length) {
-        size_t found = find_in_window(r, n, text, length, at_line, first);
-        if (found < n)
-            return from + found;
+    while (from < WC_READING_MOST &&
+           r->files->read(r->files->ctx, path, from, r->window, r->window_size, &n)) {
+        n = n < r->window_size ? n : r->window_size;
+        for (size_t i = 0; i + length <= n; i++)
+            if (w[i] == text[0] && (!at_line || (i ? w[i - 1] == '\n' : first)) &&
+                wc_mem_compare(w + i, text, length) == 0)
+                return from + i;
         if (n < r->window_size)
             return WC_NOWHERE;
         /* The next window begins with the end of this one, where the text may have been cut, and
          * with the character before it. */
         size_t step = n - length;
-        first = r->window[step - 1] == '\n';
+        first = w[step - 1] == '\n';
         from += step;
     }
     return WC_NOWHERE;

@@ -35,6 +35,11 @@ bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *
 /* The text after `text` on the first line that begins with it. False: there is no such line. */
 bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
                       size_t cap);
+/* The paths of the entries of dir that end so and whose names fit, up to most, in r's memory; *n:
+ * how many. False: there is no such directory. */
+bool wc_reading_names(struct wc_reading *r, const char *dir, const char *ending,
+                      bool (*fits)(void *ctx, const char *name), void *ctx, const char **path,
+                      size_t most, size_t *n);
 /* Calls each() with each piece of a file between characters of `separators`, until it returns
  * false. Pieces longer than the window are left out. each() may use r's memory, but not read
  * through r. False: the file cannot be read. */

@@ -67,18 +67,6 @@ static size_t bytes_of(const char *s, size_t n) {
     return i;
 }
 
-static void add_without_middle(struct wc_text *t, const char *s, size_t width) {
-    size_t all = wc_columns(s), head = (width - GAP_LENGTH) / 2;
-    size_t tail = width - GAP_LENGTH - head;
-
-    if (all <= width) {
-        wc_text_add(t, s);
-        return;
-    }
-    wc_text_add_n(t, s, bytes_of(s, head));
-    wc_text_format(t, "%s%s", GAP, s + bytes_of(s, all - tail));
-}
-
 /* Keeps the first directory, which shows the tree, and as many of the last as fit. */
 void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width) {
     const char *second = wc_str_find_char(s + (*s == '/'), '/'), *tail;
@@ -90,7 +78,14 @@ void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width) {
     }
     tail = second ? wc_str_find_last_char(s, '/') : NULL;
     if (!second || GAP_LENGTH + wc_columns(tail) > width) {
-        add_without_middle(t, second ? tail + 1 : s, width);
+        s = second ? tail + 1 : s;
+        size_t all = wc_columns(s), kept = width - GAP_LENGTH;
+        if (all <= width) {
+            wc_text_add(t, s);
+        } else { /* without the middle of the last name */
+            wc_text_add_n(t, s, bytes_of(s, kept / 2));
+            wc_text_format(t, "%s%s", GAP, s + bytes_of(s, all - (kept - kept / 2)));
+        }
     } else if (head + GAP_LENGTH + wc_columns(tail) > width) {
         wc_text_format(t, "%s%s", GAP, tail);
     } else {

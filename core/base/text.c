@@ -29,26 +29,23 @@ void wc_mem_copy(void *to, const void *from, size_t n) {
     }
 }
 
-static void copy_down(unsigned char *to, const unsigned char *from, size_t n) {
-    while (n >= sizeof(wide)) {
-        n -= sizeof(wide);
-        *(wide *)(to + n) = *(const wide *)(from + n);
-        OPAQUE(to);
-    }
-    while (n) {
-        n--;
-        to[n] = from[n];
-        OPAQUE(to);
-    }
-}
-
 void wc_mem_move(void *to, const void *from, size_t n) {
+    unsigned char *d = to;
+    const unsigned char *s = from;
     /* Overlap by less than a word is safe both ways: a whole word is read before it is written,
      * and the writes run away from what is still to be read. */
-    if ((uintptr_t)to - (uintptr_t)from >= n)
+    if ((uintptr_t)to - (uintptr_t)from >= n) {
         wc_mem_copy(to, from, n);
-    else
-        copy_down(to, from, n);
+        return;
+    }
+    for (; n >= sizeof(wide); n -= sizeof(wide)) {
+        *(wide *)(d + n - sizeof(wide)) = *(const wide *)(s + n - sizeof(wide));
+        OPAQUE(d);
+    }
+    for (; n; n--) {
+        d[n - 1] = s[n - 1];
+        OPAQUE(d);
+    }
 }
 
 void wc_mem_set(void *to, int byte, size_t n) {

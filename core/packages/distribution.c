@@ -60,22 +60,19 @@ struct candidates {
     size_t n;
 };
 
-static int likeness_of_owner(const char *top, const char *name) {
-    if (wc_str_compare(name, top) == 0)
+static int likeness(const struct candidates *c, const char *name) {
+    size_t n = wc_str_length(c->top);
+    if (!c->relative)
+        return c->fits(c->ctx, name);
+    if (wc_str_compare(name, c->top) == 0)
         return 4;
     WC_EACH_FRAMEWORK(f)
         WC_EACH_KNOWN(row, f->folders, folder)
-            if (wc_str_same(top, row->folder) && wc_str_starts(name, row->distribution))
+            if (wc_str_same(c->top, row->folder) && wc_str_starts(name, row->distribution))
                 return 3;
-    size_t n = wc_str_length(top);
-    return n && wc_str_starts(name, top) && name[n] == '_' ? 2 : 0;
-}
-
-static int likeness(const struct candidates *c, const char *name) {
-    if (!c->relative)
-        return c->fits(c->ctx, name);
-    int like = likeness_of_owner(c->top, name);
-    return like == 2 && c->sub[0] && wc_str_find(name, c->sub) ? 3 : like;
+    if (!n || !wc_str_starts(name, c->top) || name[n] != '_')
+        return 0;
+    return c->sub[0] && wc_str_find(name, c->sub) ? 3 : 2;
 }
 
 static bool consider(void *arg, const char *info) {
@@ -132,48 +129,24 @@ bool wc_distribution_take(struct wc_distribution *out, const char *site, const c
     return wc_str_format(out->version, sizeof out->version, "%.*s", (int)version, dash + 1);
 }
 
-/* RECORD: path,hash,size. */
-static bool other_size(struct wc_reading *r, const char *path, const char *line) {
-    struct wc_file_stat facts;
-    const char *comma = wc_str_find_last_char(line, ',');
-    uint64_t size;
-    return comma && wc_parse_number(comma + 1, wc_str_length(comma + 1), &size) &&
-           r->files->facts(r->files->ctx, path, &facts) && facts.size != size;
-}
-
-/* likely: without a RECORD the name is enough. */
-static bool listed(struct wc_reading *r, const char *path, const struct wc_distribution *d,
-                   bool likely, bool *changed) {
+static bool listed(struct wc_reading *r, const char *path, const char *site,
+                   const struct candidate *c, const char *relative, bool *changed) {
     char line[LINE];
     size_t mark = r->memory.used;
-    const char *record = wc_reading_format(r, "%s/%s/RECORD", d->site, d->info);
-    const char *key = wc_reading_format(r, "%s,", d->relative);
-    bool found = likely;
+    const char *record = wc_reading_format(r, "%s/%s/RECORD", site, c->info);
+    const char *key = wc_reading_format(r, "%s,", relative), *comma;
+    struct wc_file_stat facts;
+    uint64_t size;
+    bool found = c->likeness > 2; /* without a RECORD the name is enough */
     *changed = false;
-    if (record && wc_reading_exists(r, record)) {
+    if (wc_reading_exists(r, record)) {
         found = key && wc_reading_value(r, record, key, line, sizeof line);
-        *changed = found && other_size(r, path, line);
+        comma = found ? wc_str_find_last_char(line, ',') : NULL; /* path,hash,size */
+        *changed = comma && wc_parse_number(comma + 1, wc_str_length(comma + 1), &size) &&
+                   r->files->facts(r->files->ctx, path, &facts) && facts.size != size;
     }
     r->memory.used = mark;
     return found;
-}
-
-static bool choose(struct candidates *c, const char *site, const char *path,
-                   struct wc_distribution *out) {
-    bool any = false;
-    for (size_t i = 0; i < c->n; i++) {
-        struct wc_distribution d = {.site = site, .info = c->p[i].info, .relative = c->relative};
-        bool changed;
-        if (!listed(c->r, path, &d, c->p[i].likeness > 2, &changed))
-            continue;
-        if (!wc_distribution_take(out, site, d.info, d.relative))
-            continue; /* "name.dist-info" has no version */
-        out->changed = changed;
-        any = true;
-        if (!changed)
-            break;
-    }
-    return any;
 }
 
 /* Length of the part of path that ends in a directory so named; 0: none. */
@@ -224,9 +197,18 @@ bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distri
     struct candidates *c = site ? wc_arena_take(&r->memory.arena, sizeof *c) : NULL;
     bool found = false;
     if (c) {
+        bool changed = true;
         c->r = r;
         prepare(c, path + wc_str_length(site) + 1);
-        found = r->files->list(r->files->ctx, site, consider, c) && choose(c, site, path, out);
+        r->files->list(r->files->ctx, site, consider, c);
+        for (size_t i = 0; i < c->n && changed; i++)
+            if (listed(r, path, site, &c->p[i], c->relative, &changed) &&
+                wc_distribution_take(out, site, c->p[i].info, c->relative)) {
+                out->changed = changed;
+                found = true;
+            } else {
+                changed = true; /* not listed, or "name.dist-info", which has no version */
+            }
     }
     if (!found)
         r->memory.used = mark;
@@ -277,4 +259,56 @@ bool wc_requirement_read(const char *line, struct wc_requirement *out) {
     while (out->spec_length && spec[out->spec_length - 1] == ' ')
         out->spec_length--;
     return true;
+}
+
+/* ---- what requires a distribution ---- */
+
+struct requiring {
+    struct wc_reading *r;
+    const char *site, *wanted; /* normalised */
+    bool found;
+    char *to;
+    size_t cap;
+};
+
+static bool see_line(void *ctx, const char *line) {
+    struct requiring *q = ctx;
+    struct wc_requirement read;
+    size_t n = 0;
+    while (wc_is_alphanumeric(line[n]) || line[n] == '-')
+        n++;
+    /* Headers come before the description, which may be long. */
+    if (line[0] != ' ' && line[0] != '\t' && !(n && line[n] == ':'))
+        return false;
+    if (!wc_requirement_read(line, &read) || (read.marker && wc_str_find(read.marker, "extra")))
+        return true;
+    q->found = wc_str_same(read.normal, q->wanted);
+    return !q->found;
+}
+
+static bool see_info(void *arg, const char *info) {
+    struct requiring *q = arg;
+    size_t mark = q->r->memory.used;
+    struct wc_distribution d;
+    if (!wc_distribution_take(&d, q->site, info, ""))
+        return true;
+    wc_reading_each(q->r, wc_reading_format(q->r, "%s/%s/METADATA", q->site, info), "\n", see_line,
+                    q);
+    q->r->memory.used = mark;
+    q->found = q->found && wc_str_format(q->to, q->cap, "%s %s", d.name, d.version);
+    return !q->found;
+}
+
+bool wc_required_by(const struct wc_files *files, const char *path, const char *distribution,
+                    void *scratch, size_t scratch_size, char *to, size_t cap) {
+    struct wc_reading r;
+    char wanted[64];
+    if (!scratch)
+        return false;
+    wc_reading_begin(&r, files, scratch, scratch_size);
+    wc_distribution_normalise(distribution, wc_str_length(distribution), wanted, sizeof wanted);
+    struct requiring q = {&r, wc_distribution_site(&r, path), wanted, false, to, cap};
+    if (q.site)
+        files->list(files->ctx, q.site, see_info, &q);
+    return q.found;
 }

@@ -26,15 +26,13 @@ int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
     return -1;
 }
 
-static bool data_symbol_name(const char *name) {
-    return name && wc_str_starts(name, "cudnn_") && wc_str_ends(name, "_version");
-}
-
 static struct wc_version by_data_symbol(const struct wc_version_query *q) {
     const struct wc_elf_image *e = q->image;
     struct wc_elf_symbol s;
     for (uint32_t i = e ? e->first_defined : 0; e && i < e->symbols; i++) {
-        if (!data_symbol_name(wc_elf_symbol_name(e, i)) || !wc_elf_symbol_at(e, i, &s))
+        const char *name = wc_elf_symbol_name(e, i);
+        if (!name || !wc_str_starts(name, "cudnn_") || !wc_str_ends(name, "_version") ||
+            !wc_elf_symbol_at(e, i, &s))
             continue;
         uint32_t packed;
         const void *value = s.defined && s.type == STT_OBJECT && s.size == sizeof packed
@@ -83,22 +81,12 @@ static bool has_shape(const char *s, size_t n, const char *shape, uint64_t numbe
     return numbers == 3;
 }
 
-static struct wc_version build_text(const char *s, size_t n, int32_t major) {
+static struct wc_version by_build_string(const struct wc_version_query *q) {
+    static const char start[] = "cudnn_version";
     /* # means major, minor, patch. The last two are texts of an assertion, whose factors are
      * CUDNN_VERSION's. */
     static const char *const shapes[] = {"_#_#_#_", " != (# * 10000 + # * 100 + #)",
                                          " != (# * 1000 + # * 100 + #)"};
-    WC_EACH_ROW(shape, shapes) {
-        uint64_t number[3];
-        if (has_shape(s, n, *shape, number) && number[0] == (uint64_t)major && number[1] < 100 &&
-            number[2] < 100)
-            return (struct wc_version){major, (int32_t)number[1], (int32_t)number[2], -1};
-    }
-    return WC_VERSION_NONE;
-}
-
-static struct wc_version by_build_string(const struct wc_version_query *q) {
-    static const char start[] = "cudnn_version";
     const size_t length = sizeof start - 1;
     uint64_t at = q->image ? q->image->fini : 0, end = at + BUILD_TEXT_WITHIN, found;
     while (q->image && q->major > 0 && at < end &&
@@ -106,9 +94,12 @@ static struct wc_version by_build_string(const struct wc_version_query *q) {
         uint64_t room = wc_elf_room(q->image, found + length);
         size_t n = room < BUILD_TEXT_LENGTH ? room : BUILD_TEXT_LENGTH;
         const char *s = wc_elf_at(q->image, found + length, n);
-        struct wc_version v = s ? build_text(s, n, q->major) : WC_VERSION_NONE;
-        if (wc_version_known(v))
-            return v;
+        WC_EACH_ROW(shape, shapes) {
+            uint64_t number[3];
+            if (s && has_shape(s, n, *shape, number) && number[0] == (uint64_t)q->major &&
+                number[1] < 100 && number[2] < 100)
+                return (struct wc_version){q->major, (int32_t)number[1], (int32_t)number[2], -1};
+        }
     }
     return WC_VERSION_NONE;
 }
@@ -185,14 +176,6 @@ bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v)
                                  wc_version_compare(v, r->ceiling) <= 0);
 }
 
-/* Does a facade export what is newer? The ceiling refutes nothing: a library may be cut down. */
-static bool refutes(const struct wc_version_query *q, struct wc_version v) {
-    if (!q->facade || !q->image)
-        return false;
-    struct wc_release_range range = wc_release_bounds(q->image);
-    return is_too_old(&range, v);
-}
-
 /* The strongest first: what the file itself holds, then what stands around it. */
 static const struct {
     enum wc_version_source source;
@@ -230,7 +213,13 @@ struct wc_version wc_file_version(const struct wc_version_query *q,
         struct wc_version v = row->read(q);
         v.build = -1; /* of the package, not of cuDNN */
         *source = row->source;
-        if (v.patch >= 0 && (row->where == INSIDE || !refutes(q, v)))
+        if (v.patch < 0)
+            continue;
+        if (row->where == INSIDE || !q->facade || !q->image)
+            return v;
+        /* The ceiling refutes nothing: a library may be cut down. */
+        struct wc_release_range range = wc_release_bounds(q->image);
+        if (!is_too_old(&range, v))
             return v;
     }
     *source = WC_version_source_UNKNOWN;

@@ -7,13 +7,6 @@
 #include "file_version.h"
 #include "installation.h"
 
-static bool is_cudnn(const char *path, const struct wc_elf_image *image, bool facade) {
-    struct wc_name name = wc_name_read(path);
-    if (name.kind == WC_NAME_OTHER && image)
-        name = wc_name_read(wc_elf_soname(image));
-    return facade || wc_kind_is_cudnn(name.kind);
-}
-
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out) {
     struct wc_reading r;
@@ -24,10 +17,13 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
         return;
     wc_reading_begin(&r, files, scratch, scratch_size);
     wc_installation_of(&r, path, out, &q.package);
-    if (!is_cudnn(path, image, facade))
-        return;
-    q.major = wc_major_by_names(image, path);
-    out->version = wc_file_version(&q, &out->version_source);
+    enum wc_name_kind kind = wc_name_kind_of(path);
+    if (kind == WC_NAME_OTHER && image)
+        kind = wc_name_kind_of(wc_elf_soname(image));
+    if (facade || wc_kind_is_cudnn(kind)) {
+        q.major = wc_major_by_names(image, path);
+        out->version = wc_file_version(&q, &out->version_source);
+    }
 }
 
 void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out) {

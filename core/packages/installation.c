@@ -6,7 +6,7 @@
 #include "core/names/names.h"
 #include "distribution.h"
 
-enum { LEVELS = 6, STEM = 24, PACKAGES = 8, LINE = 128 };
+enum { LEVELS = 6, ENVIRONMENT_LEVELS = 8, RECORDS = 16, STEM = 24, PACKAGES = 8, LINE = 128 };
 
 #define DPKG "/var/lib/dpkg"
 
@@ -59,15 +59,6 @@ bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name) {
     return false;
 }
 
-/* What a package of cuDNN itself says; Debian and others append "-1", "~cuda12". */
-static struct wc_version stated(const struct wc_identity *id) {
-    struct wc_version v = WC_VERSION_NONE;
-    if (wc_is_cudnn_package(id->installation_kind, id->installation))
-        wc_version_parse_start(id->installation_version, wc_str_length(id->installation_version),
-                               &v);
-    return v;
-}
-
 /* ---- a wheel, or a framework's own copy in one ---- */
 
 /* *changed: the file is not what the wheel installed. */
@@ -104,6 +95,53 @@ static void library_stem(const char *path, char stem[STEM]) {
     wc_str_format(stem, STEM, "%.*s", (int)n, name);
 }
 
+/* Of NAME-VERSION-BUILD.json: the name may hold dashes, version and build cannot. */
+static void read_conda_record(const char *prefix, const char *record,
+                              struct wc_conda_package *out) {
+    const char *file = wc_base_name(record);
+    size_t end = wc_str_length(file) - wc_str_length(".json"), build = end, version, name;
+    while (build && file[build - 1] != '-')
+        build--;
+    version = build ? build - 1 : 0;
+    while (version && file[version - 1] != '-')
+        version--;
+    name = version ? version - 1 : 0;
+    out->prefix = prefix;
+    out->record = record;
+    wc_str_format(out->name, sizeof out->name, "%.*s", (int)name, file);
+    wc_str_format(out->version, sizeof out->version, "%.*s",
+                  build > version ? (int)(build - 1 - version) : 0, file + version);
+    wc_str_format(out->build, sizeof out->build, "%.*s", (int)(end - build), file + build);
+}
+
+size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
+                         bool (*fits)(void *ctx, const char *record), void *ctx,
+                         struct wc_conda_package *out, size_t most) {
+    const char *record[RECORDS];
+    size_t start = r->memory.used, length = wc_dir_length(path), n = 0, records;
+    bool is_environment = false;
+    for (int level = 0; level < ENVIRONMENT_LEVELS && length > 1 && !n; level++) {
+        r->memory.used = start;
+        const char *prefix = wc_reading_copy(r, path, length);
+        const char *meta = prefix ? wc_reading_format(r, "%s/conda-meta", prefix) : NULL;
+        is_environment = wc_reading_names(r, meta, ".json", fits, ctx, record, RECORDS, &records);
+        for (size_t i = 0; is_environment && i < records && n < most; i++) {
+            read_conda_record(prefix, record[i], &out[n]);
+            size_t mark = r->memory.used;
+            const char *quoted = wc_reading_format(r, "\"%s\"", path + length + 1);
+            n +=
+                !owner || (quoted && wc_reading_find(r, record[i], 0, quoted, false) != WC_NOWHERE);
+            r->memory.used = mark;
+        }
+        if (is_environment && !owner)
+            break;
+        length = wc_dir_above(path, length);
+    }
+    if (!n)
+        r->memory.used = start;
+    return n;
+}
+
 static bool names_stem(void *ctx, const char *record) {
     return wc_str_find(record, ctx) != NULL;
 }
@@ -120,28 +158,11 @@ static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct 
     return true;
 }
 
-struct package_lists {
-    struct wc_reading *r;
-    bool (*fits)(void *ctx, const char *name);
-    void *ctx;
-    const char **list;
-    size_t n, most;
-};
-
-static bool collect_list(void *arg, const char *name) {
-    struct package_lists *l = arg;
-    if (l->fits(l->ctx, name) && wc_str_ends(name, ".list")) {
-        l->list[l->n] = wc_reading_format(l->r, DPKG "/info/%s", name);
-        l->n += l->list[l->n] != NULL;
-    }
-    return l->n < l->most;
-}
-
 size_t wc_debian_lists(struct wc_reading *r, bool (*fits)(void *ctx, const char *name), void *ctx,
                        const char **list, size_t most) {
-    struct package_lists l = {r, fits, ctx, list, 0, most};
-    r->files->list(r->files->ctx, DPKG "/info", collect_list, &l);
-    return l.n;
+    size_t n;
+    wc_reading_names(r, DPKG "/info", ".list", fits, ctx, list, most, &n);
+    return n;
 }
 
 static bool has_line(struct wc_reading *r, const char *list, const char *path, bool *begins) {
@@ -150,13 +171,6 @@ static bool has_line(struct wc_reading *r, const char *list, const char *path, b
     *begins = at != WC_NOWHERE;
     return *begins &&
            (!wc_reading_line(r, list, at + wc_str_length(path), rest, sizeof rest) || !rest[0]);
-}
-
-/* dpkg's lists may name a file of /usr/lib by its old place, /lib. */
-static bool lists(struct wc_reading *r, const char *list, const char *path) {
-    bool begins, has = has_line(r, list, path, &begins);
-    return begins ? has
-                  : has_line(r, list, wc_str_starts(path, "/usr/") ? path + 4 : path, &begins);
 }
 
 const char *wc_debian_package(struct wc_reading *r, const char *list, char *to, size_t cap) {
@@ -185,8 +199,13 @@ static bool in_debian(struct wc_reading *r, const char *path, char *stem, struct
     size_t n = stem[0] && wc_is_debian_path(path)
                    ? wc_debian_lists(r, names_stem, stem, list, PACKAGES)
                    : 0;
-    while (i < n && !lists(r, list[i], path))
-        i++;
+    for (; i < n; i++) {
+        bool begins, has = has_line(r, list[i], path, &begins);
+        if (!begins && wc_str_starts(path, "/usr/")) /* by its old place, /lib */
+            has = has_line(r, list[i], path + 4, &begins);
+        if (has)
+            break;
+    }
     if (i < n) {
         name = wc_debian_package(r, list[i], version, sizeof version);
         set_name(out, WC_installation_kind_DEBIAN, name ? name : "", version);
@@ -228,11 +247,13 @@ static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identit
 
 /* ---- a CUDA toolkit, a framework's folder, a directory ---- */
 
-/* version.json of CUDA 11 and later: "cuda" : { "name" : ..., "version" : "13.0.2" } */
+/* version.json of CUDA 11 and later: "cuda" : { "name" : ..., "version" : "13.0.2" }. to: "" if
+ * there is none. */
 static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to, size_t cap) {
     char line[LINE];
     const char *json = wc_reading_format(r, "%s/version.json", root);
     uint64_t at = wc_reading_find(r, json, 0, "\"cuda\"", false);
+    to[0] = 0;
     if (at != WC_NOWHERE)
         at = wc_reading_find(r, json, at, "\"version\"", false);
     if (at == WC_NOWHERE || !wc_reading_line(r, json, at + 9, line, sizeof line))
@@ -251,7 +272,6 @@ static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to,
 static bool is_toolkit(struct wc_reading *r, const char *root, char *version, size_t cap) {
     const char *name = wc_base_name(root);
     bool numbered = wc_str_starts(name, "cuda-") && wc_is_digit(name[5]);
-    version[0] = 0;
     if (version_of_toolkit(r, root, version, cap))
         return true;
     if (numbered)
@@ -259,15 +279,6 @@ static bool is_toolkit(struct wc_reading *r, const char *root, char *version, si
     return numbered || (wc_str_compare(name, "cuda") == 0 &&
                         (wc_reading_exists(r, wc_reading_format(r, "%s/bin/nvcc", root)) ||
                          wc_reading_exists(r, wc_reading_format(r, "%s/version.txt", root))));
-}
-
-/* "cuda-13.0" of 13.0.2: how NVIDIA names the directory. */
-static void toolkit_name(const char *version, struct wc_identity *out) {
-    const char *dot = wc_str_find_char(version, '.');
-    dot = dot ? wc_str_find_char(dot + 1, '.') : NULL;
-    set_name(out, WC_installation_kind_CUDA_TOOLKIT, "", version);
-    wc_str_format(out->installation, sizeof out->installation, "cuda%s%.*s", version[0] ? "-" : "",
-                  (int)(dot ? (size_t)(dot - version) : wc_str_length(version)), version);
 }
 
 static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identity *out) {
@@ -278,7 +289,13 @@ static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identit
         bool found = root && is_toolkit(r, root, version, sizeof version);
         r->memory.used = mark;
         if (found) {
-            toolkit_name(version, out);
+            /* "cuda-13.0" of 13.0.2: how NVIDIA names the directory. */
+            const char *dot = wc_str_find_char(version, '.');
+            dot = dot ? wc_str_find_char(dot + 1, '.') : NULL;
+            set_name(out, WC_installation_kind_CUDA_TOOLKIT, "", version);
+            wc_str_format(out->installation, sizeof out->installation, "cuda%s%.*s",
+                          version[0] ? "-" : "",
+                          (int)(dot ? (size_t)(dot - version) : wc_str_length(version)), version);
             set_path(out, path, length);
             return true;
         }
@@ -314,5 +331,9 @@ void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identi
         set_name(out, WC_installation_kind_DIRECTORY, "", "");
         set_path(out, path, wc_dir_length(path));
     }
-    *cudnn = changed ? WC_VERSION_NONE : stated(out);
+    *cudnn = WC_VERSION_NONE;
+    if (!changed && wc_is_cudnn_package(out->installation_kind, out->installation))
+        /* Debian and others append "-1", "~cuda12". */
+        wc_version_parse_start(out->installation_version, wc_str_length(out->installation_version),
+                               cudnn);
 }

@@ -96,24 +96,6 @@ static void add_required(struct asking *a, const struct package *p, bool is_pip,
 
 /* ---- Requires-Dist (PEP 508): name[extras] (spec) ; marker ---- */
 
-static bool for_another_system(const char *marker) {
-    return !wc_str_find(marker, "!=") &&
-           (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
-            wc_str_find(marker, "arwin"));
-}
-
-static void read_requirement(struct asking *a, const struct package *p, const char *path,
-                             const char *line) {
-    struct wc_requirement q;
-    if (wc_requirement_read(line, &q) &&
-        (wc_str_starts(q.normal, "nvidia_cudnn_cu") ||
-         wc_str_starts(q.normal, "nvidia_cudnn_jit_cu")) &&
-        !(q.marker &&
-          (for_another_system(q.marker) || (a->site && wc_str_find(q.marker, "extra")))))
-        add_required(a, p, true, path, (struct wc_span){q.name, q.name_length},
-                     (struct wc_span){q.spec, q.spec_length});
-}
-
 static void read_requirements(struct asking *a, const struct package *p, const char *site,
                               const char *info) {
     const char *path = wc_reading_format(a->r, "%s/%s/METADATA", site, info);
@@ -121,8 +103,19 @@ static void read_requirements(struct asking *a, const struct package *p, const c
     while (path && a->n < a->most &&
            (at = wc_reading_find(a->r, path, at, WC_REQUIRES, true)) != WC_NOWHERE) {
         char line[LINE];
-        if (wc_reading_line(a->r, path, at, line, sizeof line))
-            read_requirement(a, p, path, line);
+        struct wc_requirement q;
+        if (wc_reading_line(a->r, path, at, line, sizeof line) && wc_requirement_read(line, &q) &&
+            (wc_str_starts(q.normal, "nvidia_cudnn_cu") ||
+             wc_str_starts(q.normal, "nvidia_cudnn_jit_cu"))) {
+            const char *marker = q.marker ? q.marker : "";
+            bool for_another_system =
+                !wc_str_find(marker, "!=") &&
+                (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
+                 wc_str_find(marker, "arwin"));
+            if (!for_another_system && !(a->site && wc_str_find(marker, "extra")))
+                add_required(a, p, true, path, (struct wc_span){q.name, q.name_length},
+                             (struct wc_span){q.spec, q.spec_length});
+        }
         at += sizeof WC_REQUIRES - 1;
     }
 }
@@ -143,18 +136,6 @@ static struct wc_version version_behind(struct wc_reading *r, const char *path,
         s++;
     wc_version_parse_start(s, wc_str_length(s), &v);
     return v;
-}
-
-static void read_files(struct asking *a, const struct package *p, const char *site) {
-    WC_EACH_KNOWN(file, p->framework ? p->framework->version_files : NULL, path) {
-        size_t mark = a->r->memory.used;
-        const char *path = wc_reading_format(a->r, "%s/%s", site, file->path);
-        if (path)
-            add_built(a, p, file->path, path,
-                      file->marker ? version_behind(a->r, path, file->marker)
-                                   : wc_header_version(a->r, path));
-        a->r->memory.used = mark;
-    }
 }
 
 /* jaxlib 0.4.11+cuda11.cudnn86: one digit each for major and minor, the rest is the patch. */
@@ -199,7 +180,7 @@ static bool consider_copy(void *arg, const char *name) {
 }
 
 static void read_bundled(struct asking *a, const struct package *p, const char *site) {
-    WC_EACH_KNOWN(row, p->framework ? p->framework->copies : NULL, within) {
+    WC_EACH_KNOWN(row, p->framework->copies, within) {
         size_t mark = a->r->memory.used;
         struct copy best = {"", 0};
         const char *within =
@@ -217,25 +198,6 @@ static void read_bundled(struct asking *a, const struct package *p, const char *
         d->by_file = true;
         a->n++;
     }
-}
-
-static bool version_within(const char *version, const char *from, const char *to) {
-    struct wc_version v;
-    return wc_version_parse_start(version, wc_str_length(version), &v) &&
-           wc_version_compare(v, wc_version_of(from)) >= 0 &&
-           wc_version_compare(v, wc_version_of(to)) < 0;
-}
-
-/* Does one of them contain more than a major? */
-static bool tells_a_minor(const struct asking *a) {
-    for (size_t i = 0; i < a->n; i++) {
-        const struct wc_metadata_demand *d = &a->out[i];
-        struct wc_spec spec;
-        if (d->by_file || wc_version_of(d->built).minor >= 0 ||
-            (wc_spec_read(d->spec, &spec) && wc_spec_floor(&spec).minor >= 0))
-            return true;
-    }
-    return false;
 }
 
 static const char *behind_last(const char *text, const char *mark) {
@@ -278,44 +240,39 @@ static bool is_of_an_index(struct asking *a, const struct wc_distribution *d) {
     if (wc_distribution_installer(a->r, d, installer, sizeof installer))
         WC_EACH_ROW(name, index_installers)
             known = known || wc_str_starts(installer, *name);
-    if (!known)
-        return false;
     const char *path = wc_reading_format(a->r, "%s/%s/direct_url.json", d->site, d->info);
-    struct wc_file_stat facts;
-    return path && !a->r->files->facts(a->r->files->ctx, path, &facts);
+    return known && path && !wc_reading_exists(a->r, path);
 }
 
 static void read_table(struct asking *a, const struct package *p, const char *normal,
                        const struct wc_distribution *distribution) {
     char cuda[8];
-    if (!p->framework || !flavour_of(normal, p->version, cuda) || !is_of_an_index(a, distribution))
+    struct wc_version v;
+    if (!flavour_of(normal, p->version, cuda) || !is_of_an_index(a, distribution) ||
+        !wc_version_parse_start(p->version, wc_str_length(p->version), &v))
         return;
     WC_EACH_ROW(row, built_with) {
+        struct wc_metadata_demand *d = &a->out[a->n];
         size_t before = a->n;
-        if (!wc_str_same(p->framework->name, row->framework) || !wc_str_same(cuda, row->cuda) ||
-            !version_within(p->version, row->from, row->to))
-            continue;
-        add_built(a, p, row->what, "", wc_version_of(row->cudnn));
-        if (a->n == before)
-            continue;
-        struct wc_metadata_demand *d = &a->out[before];
-        size_t n = wc_str_length(d->source);
-        wc_str_format(d->source + n, sizeof d->source - n, ", %s", row->source);
+        if (wc_str_same(p->framework->name, row->framework) && wc_str_same(cuda, row->cuda) &&
+            wc_version_compare(v, wc_version_of(row->from)) >= 0 &&
+            wc_version_compare(v, wc_version_of(row->to)) < 0)
+            add_built(a, p, row->what, "", wc_version_of(row->cudnn));
+        if (a->n > before)
+            wc_str_format(d->source + wc_str_length(d->source),
+                          sizeof d->source - wc_str_length(d->source), ", %s", row->source);
     }
-}
-
-static bool is_of(const char *distribution, const char *pattern) {
-    size_t n = wc_str_length(pattern) - 1;
-    return pattern[n] == '*'
-               ? wc_str_length(distribution) >= n && wc_mem_compare(distribution, pattern, n) == 0
-               : wc_str_same(distribution, pattern);
 }
 
 static const struct wc_framework *framework_of(const char *distribution) {
     WC_EACH_FRAMEWORK(f)
-        WC_EACH_TEXT(pattern, f->distributions)
-            if (is_of(distribution, *pattern))
+        WC_EACH_TEXT(pattern, f->distributions) {
+            size_t n = wc_str_length(*pattern) - 1;
+            if ((*pattern)[n] == '*' ? wc_str_length(distribution) >= n &&
+                                           wc_mem_compare(distribution, *pattern, n) == 0
+                                     : wc_str_same(distribution, *pattern))
                 return f;
+        }
     return NULL;
 }
 
@@ -327,10 +284,20 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
     char normal[NAME];
     wc_distribution_normalise(d->name, wc_str_length(d->name), normal, sizeof normal);
     struct package p = {framework_of(normal), d->name, d->version};
-    read_files(a, &p, d->site);
+    WC_EACH_KNOWN(file, p.framework ? p.framework->version_files : NULL, path) {
+        size_t mark = a->r->memory.used;
+        const char *path = wc_reading_format(a->r, "%s/%s", d->site, file->path);
+        if (path)
+            add_built(a, &p, file->path, path,
+                      file->marker ? version_behind(a->r, path, file->marker)
+                                   : wc_header_version(a->r, path));
+        a->r->memory.used = mark;
+    }
     read_version_suffix(a, &p, wc_reading_format(a->r, "%s/%s", d->site, d->info));
     read_requirements(a, &p, d->site, d->info);
-    WC_EACH_KNOWN(row, p.framework ? p.framework->related : NULL, distribution) {
+    if (!p.framework)
+        return;
+    WC_EACH_KNOWN(row, p.framework->related, distribution) {
         struct wc_distribution other;
         if (wc_str_same(normal, row->distribution) &&
             wc_distributions_in(a->r, d->site, begins, (void *)row->other, &other, 1)) {
@@ -340,8 +307,14 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
     }
     if (!a->n)
         read_bundled(a, &p, d->site);
-    if (!tells_a_minor(a))
-        read_table(a, &p, normal, d);
+    for (size_t i = 0; i < a->n; i++) {
+        const struct wc_metadata_demand *told = &a->out[i];
+        struct wc_spec spec;
+        if (told->by_file || wc_version_of(told->built).minor >= 0 ||
+            (wc_spec_read(told->spec, &spec) && wc_spec_floor(&spec).minor >= 0))
+            return; /* it contains more than a major */
+    }
+    read_table(a, &p, normal, d);
 }
 
 /* Python files that require a cuDNN, without a library to ask for it, may ask as a script does. */
@@ -374,20 +347,6 @@ static bool conda_fits(void *ctx, const char *record) {
     return conda_framework(record) != NULL;
 }
 
-/* "cudnn >=9.3.0.75,<10.0a0": the pre-release mark that conda puts behind upper bounds goes. */
-static void read_dependency(struct asking *a, const struct package *p, const char *record,
-                            const char *line) {
-    char spec[LINE];
-    size_t n = 0;
-    for (const char *s = line; *s && *s != '"' && *s != ' '; s++) {
-        if (*s == 'a' && s[1] == '0' && (s[2] == ',' || s[2] == '"' || s[2] == ' '))
-            s++;
-        else
-            spec[n++] = *s;
-    }
-    add_required(a, p, false, record, (struct wc_span){"cudnn", 5}, (struct wc_span){spec, n});
-}
-
 static void read_conda(struct asking *a, const char *path) {
     static const char *const names[] = {"\"cudnn ", "\"libcudnn "};
     struct wc_conda_package c;
@@ -403,9 +362,19 @@ static void read_conda(struct asking *a, const char *path) {
     uint64_t depends = wc_reading_find(a->r, c.record, 0, "\"depends\"", false);
     for (size_t i = 0; i < 2 && depends != WC_NOWHERE; i++) {
         uint64_t at = wc_reading_find(a->r, c.record, depends, names[i], false);
-        if (at != WC_NOWHERE &&
-            wc_reading_line(a->r, c.record, at + wc_str_length(names[i]), line, sizeof line))
-            read_dependency(a, &p, c.record, line);
+        if (at == WC_NOWHERE ||
+            !wc_reading_line(a->r, c.record, at + wc_str_length(names[i]), line, sizeof line))
+            continue;
+        /* "cudnn >=9.3.0.75,<10.0a0": the pre-release mark that conda puts behind upper bounds
+         * goes. */
+        size_t n = 0;
+        for (const char *s = line; *s && *s != '"' && *s != ' '; s++)
+            if (*s == 'a' && s[1] == '0' && (s[2] == ',' || s[2] == '"' || s[2] == ' '))
+                s++;
+            else
+                line[n++] = *s;
+        add_required(a, &p, false, c.record, (struct wc_span){"cudnn", 5},
+                     (struct wc_span){line, n});
     }
 }
 

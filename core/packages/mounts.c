@@ -26,50 +26,36 @@ static const char *field(const char **s, size_t *n) {
     return from;
 }
 
-static bool octal(const char *s) {
-    return s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-           s[3] >= '0' && s[3] <= '7';
-}
-
-/* Blanks and backslashes stand as \040. False: too long. */
-static bool decode(const char *s, size_t n, char *to, size_t cap) {
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool escaped = n - i >= 4 && octal(s + i);
-        if (used == cap - 1)
-            return false;
-        to[used++] = escaped
-                         ? (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'))
-                         : s[i];
-        i += escaped ? 3 : 0;
-    }
-    to[used] = 0;
-    return true;
-}
-
-static bool has_option(const char *list, size_t n, const char *option) {
-    const char *at = wc_str_find(list, option);
-    size_t length = wc_str_length(option);
-    return at && at > list && at[-1] == ',' && (size_t)(at - list) + length <= n &&
-           (at[length] == ',' || at[length] == ' ');
-}
-
 bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out) {
-    const char *root = line, *text, *rest = line, *type, *options;
-    size_t root_length = 0, n, options_length;
+    const char *root = line, *s, *rest = line, *type, *options;
+    size_t root_length = 0, n, options_length, used = 0;
     for (int i = 0; i < 4; i++) /* id, parent, device, root */
         root = field(&rest, &root_length);
-    text = field(&rest, &n);
+    s = field(&rest, &n);
     options = field(&rest, &options_length);
-    out->no_execution = has_option(options, options_length, "noexec");
+    out->no_execution = false;
+    WC_EACH_ELEMENT(option, options, ", ") {
+        if (option.p >= options + options_length)
+            break;
+        out->no_execution |= option.n == 6 && wc_str_starts(option.p, "noexec");
+    }
     type = wc_str_find(options, " - ");
     out->of_root = root_length == 1 && root[0] == '/';
     out->type = type ? type + 3 : "";
-    return decode(text, n, point, cap);
-}
-
-static bool covers(const char *point, size_t n, const char *path) {
-    return n > 1 && wc_str_starts(path, point) && (path[n] == '/' || !path[n]);
+    for (size_t i = 0; i < n; i++) {
+        char c = s[i];
+        if (used == cap - 1)
+            return false;
+        /* Blanks and backslashes stand as \040. */
+        if (c == '\\' && n - i >= 4 && s[i + 1] >= '0' && s[i + 1] <= '3' && s[i + 2] >= '0' &&
+            s[i + 2] <= '7' && s[i + 3] >= '0' && s[i + 3] <= '7') {
+            c = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'));
+            i += 3;
+        }
+        point[used++] = c;
+    }
+    point[used] = 0;
+    return true;
 }
 
 /* Of two on one point the later one is on top. */
@@ -81,7 +67,8 @@ static bool consider(void *ctx, const char *line) {
     if (!wc_mount_read(line, point, sizeof point, &read))
         return true;
     n = wc_str_length(point);
-    if (!covers(point, n, m->path) || n < m->length)
+    if (n <= 1 || n < m->length || !wc_str_starts(m->path, point) ||
+        (m->path[n] != '/' && m->path[n]))
         return true;
     bool volume = wc_str_starts(read.type, "btrfs "); /* has volumes of other roots */
     m->length = n;

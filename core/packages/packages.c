@@ -71,7 +71,7 @@ static struct listed *find_file(struct package *p, const char *path) {
     return NULL;
 }
 
-/* NULL: none of cuDNN's libraries, or no room. */
+/* NULL: not one of cuDNN's libraries, or no room. */
 static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     char copy[RELATIVE];
     struct package *p = l->now;
@@ -180,65 +180,47 @@ static const char *absolute(struct looking *l, const struct package *p, const ch
     return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->environment, path);
 }
 
-/* The package for developers has only links, to what another one has. */
-static bool is_dead_link(const struct looking *l, const struct package *p, const char *path) {
-    struct wc_file_check check;
-
-    return p->kind == WC_installation_kind_DEBIAN && path &&
-           wc_file_check(l->r->files, path, 0, &check) && check.fault == WC_file_fault_DANGLING;
-}
-
 static void compare(struct looking *l, struct package *p) {
     for (size_t i = 0; i < p->n; i++) {
         struct listed *f = &p->file[i];
         struct wc_file_stat facts = {.closed = false};
+        struct wc_file_check check;
         size_t mark = l->r->memory.used;
         const char *path = absolute(l, p, f->path);
         f->there = path && l->r->files->facts(l->r->files->ctx, path, &facts);
         f->closed = !f->there && facts.closed;
-        if (!f->there) {
-            f->there = is_dead_link(l, p, path);
-            l->r->memory.used = mark;
-            continue;
+        if (f->there) {
+            f->changed = f->size && f->size != facts.size;
+            f->device = facts.device;
+            f->inode = facts.inode;
+        } else {
+            /* Debian's package for developers has only links, to what another package has. */
+            f->there = p->kind == WC_installation_kind_DEBIAN && path &&
+                       wc_file_check(l->r->files, path, 0, &check) &&
+                       check.fault == WC_file_fault_DANGLING;
         }
         l->r->memory.used = mark;
-        f->changed = f->size && f->size != facts.size;
-        f->device = facts.device;
-        f->inode = facts.inode;
     }
 }
 
-/* Is it on a list, or a link to something that is? */
-static bool is_listed(const struct looking *l, const struct wc_file_stat *facts) {
-    for (size_t i = 0; i < l->n; i++)
-        for (size_t k = 0; k < l->package[i]->n; k++) {
-            const struct listed *f = &l->package[i]->file[k];
-            if (f->there && f->device == facts->device && f->inode == facts->inode)
-                return true;
-        }
-    return false;
-}
-
+/* A file that is on no list, nor a link to one that is. */
 static bool note_foreign(void *ctx, const char *name) {
     struct looking *l = ctx;
     struct wc_file_stat facts;
     size_t mark = l->r->memory.used;
     const char *path =
         wc_name_is_cudnn(name) ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
-    if (path && l->r->files->facts(l->r->files->ctx, path, &facts) && !is_listed(l, &facts))
+    bool foreign = path && l->r->files->facts(l->r->files->ctx, path, &facts);
+    for (size_t i = 0; foreign && i < l->n; i++)
+        for (size_t k = 0; foreign && k < l->package[i]->n; k++) {
+            const struct listed *f = &l->package[i]->file[k];
+            foreign = !f->there || f->device != facts.device || f->inode != facts.inode;
+        }
+    if (foreign)
         l->foreign[l->foreigners++] = path;
     else
         l->r->memory.used = mark;
     return l->foreigners < TOLD;
-}
-
-/* In the directory of the package's first library. */
-static void find_foreign(struct looking *l, const struct package *p) {
-    const char *path = absolute(l, p, p->file[0].path);
-    l->foreigners = 0;
-    l->directory = path ? wc_reading_copy(l->r, path, wc_dir_length(path)) : NULL;
-    if (l->directory)
-        l->r->files->list(l->r->files->ctx, l->directory, note_foreign, l);
 }
 
 /* ---- what is reported ---- */
@@ -251,20 +233,6 @@ struct names {
 static void put(struct names *to, const char *name) {
     if (name && to->n < TOLD)
         to->p[to->n++] = name;
-}
-
-static struct wc_strings strings_of(const struct names *from) {
-    return (struct wc_strings){from->p, from->n};
-}
-
-static void find_sharing(struct looking *l, const struct package *p, struct names *out) {
-    for (size_t i = 0; i < l->n; i++) {
-        bool shares = false;
-        for (size_t k = 0; l->package[i] != p && k < p->n && !shares; k++)
-            shares = l->package[i]->kind == p->kind && find_file(l->package[i], p->file[k].path);
-        if (shares)
-            put(out, wc_reading_format(l->r, "%s %s", l->package[i]->name, l->package[i]->version));
-    }
 }
 
 /* As installation_path of the objects in it. */
@@ -283,14 +251,6 @@ static const char *own_path(struct looking *l, const struct package *p) {
     }
 }
 
-static enum wc_package_state state_of(const struct wc_package_record *r, size_t closed) {
-    if (r->changed.n || r->foreign.n || r->shared_with.n)
-        return WC_package_state_MIXED;
-    if (r->missing_count)
-        return WC_package_state_INCOMPLETE;
-    return closed ? WC_package_state_UNKNOWN : WC_package_state_COMPLETE;
-}
-
 static void emit_package(struct looking *l, const struct package *p, const struct wc_sink *to) {
     struct names missing = {.n = 0}, changed = {.n = 0}, sharing = {.n = 0};
     struct wc_record record;
@@ -305,8 +265,20 @@ static void emit_package(struct looking *l, const struct package *p, const struc
         r->missing_count += is_missing;
         put(f->there ? &changed : &missing, is_missing || f->changed ? f->path : NULL);
     }
-    find_sharing(l, p, &sharing);
-    find_foreign(l, p);
+    for (size_t i = 0; i < l->n; i++) {
+        struct package *other = l->package[i];
+        bool shares = false;
+        for (size_t k = 0; other != p && k < p->n && !shares; k++)
+            shares = other->kind == p->kind && find_file(other, p->file[k].path);
+        if (shares)
+            put(&sharing, wc_reading_format(l->r, "%s %s", other->name, other->version));
+    }
+    /* Foreign files are looked for in the directory of the package's first library. */
+    const char *first = absolute(l, p, p->file[0].path);
+    l->foreigners = 0;
+    l->directory = first ? wc_reading_copy(l->r, first, wc_dir_length(first)) : NULL;
+    if (l->directory)
+        l->r->files->list(l->r->files->ctx, l->directory, note_foreign, l);
     r->installation_kind = p->kind;
     r->package = p->name;
     r->package_version = p->version && p->version[0] ? p->version : NULL;
@@ -314,11 +286,14 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     r->prefix = p->environment;
     r->list = p->list;
     r->file_count = (int64_t)p->n;
-    r->missing = strings_of(&missing);
-    r->changed = strings_of(&changed);
-    r->shared_with = strings_of(&sharing);
+    r->missing = (struct wc_strings){missing.p, missing.n};
+    r->changed = (struct wc_strings){changed.p, changed.n};
+    r->shared_with = (struct wc_strings){sharing.p, sharing.n};
     r->foreign = (struct wc_strings){l->foreign, l->foreigners};
-    r->package_state = state_of(r, closed);
+    r->package_state = changed.n || l->foreigners || sharing.n ? WC_package_state_MIXED
+                       : r->missing_count                      ? WC_package_state_INCOMPLETE
+                       : closed                                ? WC_package_state_UNKNOWN
+                                                               : WC_package_state_COMPLETE;
     to->add(to->ctx, &record);
 }
 
@@ -351,28 +326,24 @@ void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg
 
 /* ---- the environment of a process ---- */
 
-struct named {
-    char name[32];
-};
+enum { PYTHON = 32 };
 
-static bool take_python(void *arg, const char *name) {
-    struct named *python = arg;
+static bool take_python(void *python, const char *name) {
     if (wc_str_starts(name, "python3"))
-        wc_str_copy(python->name, sizeof python->name, name);
-    return !python->name[0];
+        wc_str_copy(python, PYTHON, name);
+    return !*(char *)python;
 }
 
 /* to: with the environment's own directory in it, of n bytes. */
 static bool find_site(const struct wc_files *files, char *to, size_t n, size_t cap) {
-    struct named python = {.name = ""};
     struct wc_file_stat facts;
-    char own[512];
+    char own[512], python[PYTHON] = "";
     if (!n || !wc_str_format(own, sizeof own, "%.*s", (int)n, to) ||
         !wc_str_format(to, cap, "%s/pyvenv.cfg", own) || !files->facts(files->ctx, to, &facts) ||
         !wc_str_format(to, cap, "%s/lib", own))
         return false;
-    files->list(files->ctx, to, take_python, &python);
-    return python.name[0] && wc_str_format(to, cap, "%s/lib/%s/site-packages/", own, python.name);
+    files->list(files->ctx, to, take_python, python);
+    return python[0] && wc_str_format(to, cap, "%s/lib/%s/site-packages/", own, python);
 }
 
 bool wc_process_site(const struct wc_files *files, const char *program, const char *virtual_env,

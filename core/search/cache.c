@@ -83,19 +83,20 @@ static bool begin(struct cache *c, struct wc_span file) {
 }
 
 struct entry {
-    uint32_t flags, key, value;
+    uint32_t flags, value;
     uint64_t hwcap;
 };
 
-static bool entry_at(const struct cache *c, uint32_t i, struct entry *e) {
+/* The name of the i-th entry; NULL: there is none. */
+static const char *entry_at(const struct cache *c, uint32_t i, struct entry *e) {
     const unsigned char *b =
         i < c->count ? at(c, c->entries + (uint64_t)i * c->entry_size, c->entry_size) : NULL;
     if (!b)
-        return false;
-    *e = (struct entry){u32(b), u32(b + 4), u32(b + 8), 0};
+        return NULL;
+    *e = (struct entry){u32(b), u32(b + 8), 0};
     if (!c->old)
         e->hwcap = u32(b + 16) | (uint64_t)u32(b + 20) << 32;
-    return true;
+    return text_at(c, c->strings + u32(b + 4));
 }
 
 /* As glibc's: runs of digits count as numbers. */
@@ -144,25 +145,13 @@ static unsigned priority(const struct cache *c, const struct wc_search_context *
     return 0;
 }
 
-static uint32_t flags_wanted(const struct wc_search_context *w) {
-    return w->machine == EM_X86_64 ? 0x0303 : w->machine == EM_AARCH64 ? 0x0a03 : 0x0003;
-}
-
-static bool kind_fits(uint32_t flags, const struct wc_search_context *w) {
-    return flags == 1 /* ELF, any libc */ || flags == flags_wanted(w);
-}
-
-static const char *name_of(const struct cache *c, uint32_t i, struct entry *e) {
-    return entry_at(c, i, e) ? text_at(c, c->strings + e->key) : NULL;
-}
-
 /* One of the entries of that name. */
 static bool find_name(const struct cache *c, const char *name, uint32_t *found) {
     uint32_t from = 0, to = c->count;
     struct entry e;
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
-        const char *text = name_of(c, middle, &e);
+        const char *text = entry_at(c, middle, &e);
         int order = text ? compare_names(name, text) : 0;
         if (!text)
             return false;
@@ -179,29 +168,17 @@ static bool find_name(const struct cache *c, const char *name, uint32_t *found) 
 }
 
 static bool has_name(const struct cache *c, uint32_t i, const char *name, struct entry *e) {
-    const char *text = name_of(c, i, e);
+    const char *text = entry_at(c, i, e);
     return text && compare_names(name, text) == 0;
-}
-
-static bool old_rules_allow(const struct entry *e, const struct wc_search_context *w) {
-    return (e->hwcap & ~w->cache_hwcap) == 0;
-}
-
-/* Is it better than the best so far, of which the number says how good it is? */
-static bool is_better(const struct cache *c, const struct entry *e,
-                      const struct wc_search_context *w, bool any, unsigned *best) {
-    unsigned p = priority(c, w, e->hwcap);
-    if (!p || (any && p >= *best))
-        return false;
-    *best = p;
-    return true;
 }
 
 /* Entries with named capabilities come first; then the first of the others that is allowed. */
 const char *wc_search_cache(const struct wc_search_context *w, const char *name) {
     struct cache c;
     struct entry e, best = {0};
-    uint32_t i;
+    uint32_t i, wanted = w->machine == EM_X86_64    ? 0x0303
+                         : w->machine == EM_AARCH64 ? 0x0a03
+                                                    : 0x0003;
     unsigned best_priority = 0;
     bool any = false;
     if (!begin(&c, w->cache) || !find_name(&c, name, &i))
@@ -210,14 +187,16 @@ const char *wc_search_cache(const struct wc_search_context *w, const char *name)
         i--;
     for (; has_name(&c, i, name, &e); i++) {
         bool named = (e.hwcap >> 32) == (NAMED_HWCAP >> 32);
-        if (!kind_fits(e.flags, w))
+        unsigned p = named ? priority(&c, w, e.hwcap) : 0;
+        if (e.flags != 1 /* ELF, any libc */ && e.flags != wanted)
             continue;
         if (!named && any)
             break;
-        if (named ? !is_better(&c, &e, w, any, &best_priority) : !old_rules_allow(&e, w))
-            continue;
-        best = e;
-        any = true;
+        if (named ? p && (!any || p < best_priority) : (e.hwcap & ~w->cache_hwcap) == 0) {
+            best = e;
+            best_priority = p;
+            any = true;
+        }
     }
     return any ? text_at(&c, c.strings + best.value) : NULL;
 }

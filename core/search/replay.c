@@ -25,43 +25,31 @@ static bool same_file(const struct wc_file_stat *a, const struct wc_file_stat *b
     return a->inode == b->inode && a->device == b->device;
 }
 
-/* By another way to the same file it is not another candidate. */
-static bool is_noted(const struct wc_replay *r, const struct wc_file_stat *facts) {
-    if (r->found && same_file(&r->taken.facts, facts))
-        return true;
-    for (size_t i = 0; i < r->others; i++)
-        if (same_file(&r->other[i].facts, facts))
-            return true;
-    return false;
-}
-
-static void keep_file(struct wc_replay *r, struct wc_replay_file *f,
-                      const struct wc_search_candidate *c) {
-    f->c = *c;
-    f->c.path = keep(r, c->path);
-    f->c.element = keep(r, c->element);
-}
-
 static bool note_candidate(void *replay, const struct wc_search_candidate *c) {
     struct wc_replay *r = replay;
+    struct wc_replay_file *f = &r->taken;
     struct wc_file_stat facts;
     if (!c->beaten)
         note_directory(r, c);
     if (c->state == WC_file_state_NOTHING || !r->files->facts(r->files->ctx, c->path, &facts))
         return true;
     if (c->state == WC_file_state_FITS && !c->beaten && c->rule != WC_search_rule_NOT_SEARCHED) {
-        keep_file(r, &r->taken, c);
-        r->taken.facts = facts;
         r->found = true;
-    } else if (is_noted(r, &facts)) {
-        return true;
-    } else if (r->others == WC_REPLAY_CANDIDATES) {
-        r->others_more++;
     } else {
-        struct wc_replay_file *f = &r->other[r->others++];
-        keep_file(r, f, c);
-        f->facts = facts;
+        /* By another way to the same file it is not another candidate. */
+        bool noted = r->found && same_file(&r->taken.facts, &facts);
+        for (size_t i = 0; i < r->others; i++)
+            noted = noted || same_file(&r->other[i].facts, &facts);
+        bool full = r->others == WC_REPLAY_CANDIDATES;
+        r->others_more += !noted && full;
+        if (noted || full)
+            return true;
+        f = &r->other[r->others++];
     }
+    f->c = *c;
+    f->c.path = keep(r, c->path);
+    f->c.element = keep(r, c->element);
+    f->facts = facts;
     return true;
 }
 
@@ -153,24 +141,18 @@ static bool note_copy(void *replay, const char *path) {
 }
 
 void wc_replay_copy(struct wc_replay *r, const char *path) {
-    const char *kept = keep(r, path);
-    if (kept)
-        note_copy(r, kept);
-}
-
-static void note_beside(struct wc_replay *r, const char *name, const char *caller, char *room) {
-    struct wc_file_stat facts;
-    size_t n = wc_dir_length(caller);
-    if (wc_str_format(room, WC_SEARCH_PATH, "%.*s%s%s", (int)n, caller, n ? "/" : "./", name) &&
-        r->files->facts(r->files->ctx, room, &facts) && facts.regular)
-        note_copy(r, room);
+    note_copy(r, path);
 }
 
 void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller) {
     struct wc_search_roots roots = {r->site, r->conda, r->cuda};
+    struct wc_file_stat facts;
     char *room = wc_arena_take(&r->memory.arena, WC_SEARCH_PATH);
+    size_t n = wc_dir_length(caller);
     if (!room)
         return;
-    note_beside(r, name, caller, room);
+    if (wc_str_format(room, WC_SEARCH_PATH, "%.*s%s%s", (int)n, caller, n ? "/" : "./", name) &&
+        r->files->facts(r->files->ctx, room, &facts) && facts.regular)
+        note_copy(r, room);
     wc_search_places(r->files, &roots, name, room, note_copy, r);
 }

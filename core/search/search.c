@@ -35,29 +35,25 @@ struct search {
 
 /* ---- what is there ---- */
 
-static enum wc_file_state state_of_header(const unsigned char *h, size_t n, uint16_t machine) {
-    const Elf64_Ehdr *e = (const void *)h;
-    if (n < sizeof(Elf32_Ehdr) || wc_mem_compare(h, ELFMAG, SELFMAG) != 0)
-        return WC_file_state_DAMAGED;
-    if (h[EI_CLASS] != ELFCLASS64)
-        return h[EI_CLASS] == ELFCLASS32 ? WC_file_state_OTHER_KIND : WC_file_state_DAMAGED;
-    if (n < sizeof *e || h[EI_DATA] != ELFDATA2LSB || h[EI_VERSION] != EV_CURRENT)
-        return WC_file_state_DAMAGED;
-    if (machine && e->e_machine != machine)
-        return WC_file_state_OTHER_KIND;
-    return e->e_type == ET_DYN && e->e_phentsize == sizeof(Elf64_Phdr) ? WC_file_state_FITS
-                                                                       : WC_file_state_DAMAGED;
-}
-
 static enum wc_file_state state_of(const struct wc_search_context *w, const char *path) {
-    _Alignas(Elf64_Ehdr) unsigned char header[sizeof(Elf64_Ehdr)];
     struct wc_file_stat facts;
+    Elf64_Ehdr e;
     size_t n = 0;
     if (!w->files->facts(w->files->ctx, path, &facts))
         return WC_file_state_NOTHING;
-    if (!w->files->read(w->files->ctx, path, 0, header, sizeof header, &n))
+    if (!w->files->read(w->files->ctx, path, 0, &e, sizeof e, &n))
         return facts.directory ? WC_file_state_DAMAGED : WC_file_state_UNREADABLE;
-    return state_of_header(header, n < sizeof header ? n : sizeof header, w->machine);
+    if (n < sizeof(Elf32_Ehdr) || wc_mem_compare(e.e_ident, ELFMAG, SELFMAG) != 0)
+        return WC_file_state_DAMAGED;
+    if (e.e_ident[EI_CLASS] == ELFCLASS32)
+        return WC_file_state_OTHER_KIND;
+    if (e.e_ident[EI_CLASS] != ELFCLASS64 || n < sizeof e || e.e_ident[EI_DATA] != ELFDATA2LSB ||
+        e.e_ident[EI_VERSION] != EV_CURRENT)
+        return WC_file_state_DAMAGED;
+    if (w->machine && e.e_machine != w->machine)
+        return WC_file_state_OTHER_KIND;
+    return e.e_type == ET_DYN && e.e_phentsize == sizeof(Elf64_Phdr) ? WC_file_state_FITS
+                                                                     : WC_file_state_DAMAGED;
 }
 
 /* ---- one file ---- */
@@ -103,10 +99,8 @@ static bool is_there(const struct search *s, const char *directory) {
 
 static void note_missing(struct search *s, const char *path, size_t base, const char *const *sub) {
     struct wc_search_memory *m = s->context->memory;
-    if (!m)
-        return;
     size_t n = wc_str_length(path);
-    struct wc_search_missing *d = wc_arena_take(m->arena, sizeof *d + n + 1);
+    struct wc_search_missing *d = m ? wc_arena_take(m->arena, sizeof *d + n + 1) : NULL;
     if (!d)
         return;
     wc_mem_copy(d->path, path, n + 1);
@@ -115,22 +109,6 @@ static void note_missing(struct search *s, const char *path, size_t base, const 
     d->sub = sub;
     d->next = m->missing;
     m->missing = d;
-}
-
-/* Where nothing was found the loader looks whether the directory is there at all. One that is not
- * absolute it takes to be there. */
-static void try_in(struct search *s, size_t base, const char *const *sub) {
-    enum wc_file_state state = state_of(s->context, s->path);
-    /* Sparse, whether the directory is there was asked before. */
-    if (state == WC_file_state_NOTHING && s->path[0] == '/' && (sub || !s->context->sparse)) {
-        char *name = s->path + wc_str_length(s->path) - wc_str_length(s->name);
-        *name = 0;
-        s->candidate.no_directory = !is_there(s, s->path);
-        if (s->candidate.no_directory)
-            note_missing(s, s->path, base, sub);
-        *name = s->name[0];
-    }
-    emit(s, s->path, state);
 }
 
 static void emit_missing(struct search *s, bool known) {
@@ -175,28 +153,34 @@ static void try_subdirectory(struct search *s, const char *directory, const char
     s->candidate.no_directory = false;
     if (!t.cut && missing && !sub)
         emit_missing(s, true);
-    else if (!t.cut && !missing)
-        try_in(s, base, sub);
-}
-
-/* Where it does not exist nothing is below it, either: one look instead of one for each. */
-static bool is_nowhere(struct search *s, const char *directory) {
-    size_t n = wc_str_length(directory);
-    bool known = is_missing(s, directory, n, NULL);
-    if (!s->context->sparse || directory[0] != '/' || (!known && is_there(s, directory)))
-        return false;
-    if (!known)
-        note_missing(s, directory, n, NULL);
-    if (join(s, directory, s->name, wc_str_length(s->name)))
-        emit_missing(s, known);
-    return true;
+    if (t.cut || missing)
+        return;
+    enum wc_file_state state = state_of(s->context, s->path);
+    /* Where nothing was found the loader looks whether the directory is there at all. One that is
+     * not absolute it takes to be there. Sparse, this was asked before. */
+    if (state == WC_file_state_NOTHING && s->path[0] == '/' && (sub || !s->context->sparse)) {
+        char *name = s->path + t.n - wc_str_length(s->name);
+        *name = 0;
+        s->candidate.no_directory = !is_there(s, s->path);
+        if (s->candidate.no_directory)
+            note_missing(s, s->path, base, sub);
+        *name = s->name[0];
+    }
+    emit(s, s->path, state);
 }
 
 static void try_directory(struct search *s, const char *directory) {
     const char *const *sub = s->context->subdirectories;
-    s->candidate.directory = directory;
     const char *missing = NULL;
-    bool nowhere = is_nowhere(s, directory);
+    size_t n = wc_str_length(directory);
+    bool known = is_missing(s, directory, n, NULL);
+    /* Where it does not exist nothing is below it, either: one look instead of one for each. */
+    bool nowhere = s->context->sparse && directory[0] == '/' && (known || !is_there(s, directory));
+    s->candidate.directory = directory;
+    if (nowhere && !known)
+        note_missing(s, directory, n, NULL);
+    if (nowhere && join(s, directory, s->name, wc_str_length(s->name)))
+        emit_missing(s, known);
     for (; sub && *sub && !nowhere && !s->over; sub++)
         if (leads_nowhere(s, directory, *sub, missing))
             missing = *sub;
@@ -236,25 +220,12 @@ static void add_directory(struct search *s, struct list *l, const char *p, const
         l->p[l->n++] = (struct listed){kept, t.n, element, index};
 }
 
-static void split(struct search *s, struct list *l, const char *text, const char *separators,
-                  const struct wc_search_object *of, const char *origin) {
-    unsigned index = 0;
-    WC_EACH_ELEMENT(e, text, separators) {
-        char *element = wc_arena_string_n(&s->memory.arena, e.p, e.n);
-        if (wc_search_expand(s->context, origin, of && of->is_program, e.p, e.n, s->expanded,
-                             sizeof s->expanded))
-            add_directory(s, l, s->expanded, element, index); /* empty: the working directory */
-        index++;
-        if (l->n == l->room)
-            break;
-    }
-}
-
 static void try_list(struct search *s, enum wc_search_rule rule, const char *text,
                      const char *separators, const struct wc_search_object *of,
                      const char *origin) {
     struct list l = {.room = 0};
     size_t used = s->memory.used;
+    unsigned index = 0;
     if (!text || !text[0] || s->over)
         return;
     WC_EACH_ELEMENT(e, text, separators)
@@ -263,7 +234,15 @@ static void try_list(struct search *s, enum wc_search_rule rule, const char *tex
     l.p = wc_arena_take(&s->memory.arena, l.room * sizeof *l.p);
     if (!l.p)
         return;
-    split(s, &l, text, separators, of, origin);
+    WC_EACH_ELEMENT(e, text, separators) {
+        char *element = wc_arena_string_n(&s->memory.arena, e.p, e.n);
+        if (wc_search_expand(s->context, origin, of && of->is_program, e.p, e.n, s->expanded,
+                             sizeof s->expanded))
+            add_directory(s, &l, s->expanded, element, index); /* empty: the working directory */
+        index++;
+        if (l.n == l.room)
+            break;
+    }
     s->candidate.rule = rule;
     s->candidate.of = of;
     for (size_t i = 0; i < l.n && !s->over; i++) {
@@ -298,17 +277,6 @@ bool wc_search_answers(const struct wc_search_object *o, const char *name) {
 
 /* ---- the rules ---- */
 
-static void by_name(struct search *s) {
-    for (const struct wc_search_object *const *o = s->context->loaded; o && *o; o++)
-        if (wc_search_answers(*o, s->name)) {
-            s->candidate.rule = WC_search_rule_LOADED;
-            s->candidate.of = *o;
-            emit(s, (*o)->path, WC_file_state_FITS);
-            s->candidate.of = NULL;
-            return;
-        }
-}
-
 static void by_rpath(struct search *s, const struct wc_search_object *o) {
     if (!o->runpath) /* next to a DT_RUNPATH the loader forgets DT_RPATH */
         try_list(s, WC_search_rule_RPATH, o->rpath, ":", o, o->origin);
@@ -326,46 +294,26 @@ static void by_rpaths(struct search *s, const struct wc_search_object *caller) {
         by_rpath(s, s->context->program);
 }
 
-static bool is_below_default(const struct wc_search_context *w, const char *path) {
-    for (size_t i = 0; w->defaults && w->defaults[i]; i++)
-        if (wc_str_starts(path, w->defaults[i]))
-            return true;
-    return false;
-}
-
-static void by_cache(struct search *s, bool no_default) {
-    const char *path = s->over ? NULL : wc_search_cache(s->context, s->name);
-    if (!path || (no_default && is_below_default(s->context, path)))
-        return;
-    s->candidate.rule = WC_search_rule_CACHE;
-    emit(s, path, state_of(s->context, path));
-}
-
-static void by_default(struct search *s) {
-    s->candidate.rule = WC_search_rule_DEFAULT;
-    for (size_t i = 0; s->context->defaults && s->context->defaults[i] && !s->over; i++) {
-        s->candidate.index = (unsigned)i;
-        s->candidate.element = s->context->defaults[i];
-        try_directory(s, s->context->defaults[i]);
-    }
-}
-
-static void by_path(struct search *s, const struct wc_search_object *caller) {
-    s->candidate.rule = WC_search_rule_PATH;
-    if (wc_search_expand(s->context, caller ? caller->origin : NULL, caller && caller->is_program,
-                         s->name, wc_str_length(s->name), s->path, sizeof s->path))
-        emit(s, s->path, state_of(s->context, s->path));
-}
-
 static void search_all(struct search *s, const struct wc_search_object *caller) {
     const struct wc_search_context *context = s->context;
     const struct wc_search_object *asks = caller ? caller : context->program;
     bool no_default = asks && asks->no_default;
-    by_name(s);
+    const struct wc_search_object *const *o = context->loaded;
+    while (o && *o && !wc_search_answers(*o, s->name))
+        o++;
+    if (o && *o) {
+        s->candidate.rule = WC_search_rule_LOADED;
+        s->candidate.of = *o;
+        emit(s, (*o)->path, WC_file_state_FITS);
+        s->candidate.of = NULL;
+    }
     if (s->over)
         return;
     if (wc_str_find_char(s->name, '/')) {
-        by_path(s, asks);
+        s->candidate.rule = WC_search_rule_PATH;
+        if (wc_search_expand(context, asks ? asks->origin : NULL, asks && asks->is_program, s->name,
+                             wc_str_length(s->name), s->path, sizeof s->path))
+            emit(s, s->path, state_of(context, s->path));
         return;
     }
     by_rpaths(s, caller);
@@ -374,9 +322,18 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
                  context->library_path_origin);
     if (caller)
         try_list(s, WC_search_rule_RUNPATH, caller->runpath, ":", caller, caller->origin);
-    by_cache(s, no_default);
-    if (!no_default)
-        by_default(s);
+    const char *cached = s->over ? NULL : wc_search_cache(context, s->name);
+    if (cached && !(no_default && wc_search_is_below_default(context, cached))) {
+        s->candidate.rule = WC_search_rule_CACHE;
+        emit(s, cached, state_of(context, cached));
+    }
+    s->candidate.rule = WC_search_rule_DEFAULT;
+    const char *const *directory = no_default ? NULL : context->defaults;
+    for (unsigned i = 0; directory && directory[i] && !s->over; i++) {
+        s->candidate.index = i;
+        s->candidate.element = directory[i];
+        try_directory(s, directory[i]);
+    }
 }
 
 /* All that is large is in scratch: a thread of the host may have little stack. */

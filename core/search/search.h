@@ -93,6 +93,9 @@ bool wc_search(const struct wc_search_context *context, const struct wc_search_o
 bool wc_search_expand(const struct wc_search_context *context, const char *origin, bool of_program,
                       const char *text, size_t n, char *to, size_t cap);
 
+/* Is the path in one of the loader's own directories, or below? */
+bool wc_search_is_below_default(const struct wc_search_context *context, const char *path);
+
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
 const char *wc_search_cache(const struct wc_search_context *context, const char *name);
 

@@ -51,26 +51,15 @@ static bool all(unsigned word, unsigned bits) {
     return (word & bits) == bits;
 }
 
-/* Which registers the kernel saves: bits of XCR0. */
-static unsigned saved_registers(const struct leaf *basic) {
-    unsigned low = 0, high;
-    if (basic->c & bit_OSXSAVE)
-        __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return low;
-}
-
-static bool is_intel(void) {
-    struct leaf vendor = leaf(0, 0);
-    return vendor.b == signature_INTEL_ebx && vendor.c == signature_INTEL_ecx &&
-           vendor.d == signature_INTEL_edx;
-}
-
 /* Levels as the x86-64 psABI defines them; the words by glibc's init_cpu_features. */
 void wc_search_processor_read(struct wc_search_processor *out) {
     enum { AVX_SAVED = 0x6, AVX512_SAVED = 0xe6, LZCNT = 1 << 5, LAHF = 1 };
     const unsigned ER = 1u << 27, PF = 1u << 26;
-    struct leaf basic = leaf(1, 0), more = leaf(7, 0), far = leaf(0x80000001, 0);
-    unsigned saved = saved_registers(&basic);
+    struct leaf vendor = leaf(0, 0), basic = leaf(1, 0), more = leaf(7, 0);
+    struct leaf far = leaf(0x80000001, 0);
+    unsigned saved = 0, high; /* which registers the kernel saves: bits of XCR0 */
+    if (basic.c & bit_OSXSAVE)
+        __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
     bool avx = all(saved, AVX_SAVED) && all(basic.c, bit_AVX);
     bool v2 = all(basic.c,
                   bit_CMPXCHG16B | bit_POPCNT | bit_SSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_SSSE3) &&
@@ -81,7 +70,8 @@ void wc_search_processor_read(struct wc_search_processor *out) {
     bool avx512 = avx && all(saved, AVX512_SAVED) && all(more.b, bit_AVX512F | bit_AVX512CD);
     bool v4 = avx512 && all(more.b, bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
     bool phi = avx512 && all(more.b, ER | PF);
-    bool intel = is_intel();
+    bool intel = vendor.b == signature_INTEL_ebx && vendor.c == signature_INTEL_ecx &&
+                 vendor.d == signature_INTEL_edx;
     *out = (struct wc_search_processor){.level = v3 && v4 ? 4
                                                  : v3     ? 3
                                                  : v2     ? 2
@@ -164,23 +154,14 @@ static void add_subdirectory(struct lists *l, const char *const *pieces) {
     add(l, l->out->subdirectories, WC_SEARCH_SUBDIRECTORIES, pieces);
 }
 
-static bool knows_hwcaps(unsigned glibc_minor, const struct wc_elf_image *loader) {
-    static const char list[] = "x86-64-v4:x86-64-v3:x86-64-v2";
-    uint64_t at = 0;
-    return glibc_minor >= HWCAPS_SINCE ||
-           (loader && wc_elf_find_bytes(loader, list, sizeof list, &at, SIZE_MAX));
-}
-
-static void add_hwcaps(struct lists *l, unsigned level) {
-    static const char *const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
-    for (; level >= 2; level--) {
-        add(l, l->out->hwcaps, 3, (const char *const[]){names[level - 2], NULL});
-        add_subdirectory(l, (const char *const[]){"glibc-hwcaps/", names[level - 2], "/", NULL});
-    }
-}
-
 /* All sets of the words but the empty one; the first word counts most. */
-static void add_sets(struct lists *l, const char *const *words, unsigned n) {
+static void add_sets(struct lists *l, const struct words *w) {
+    const char *words[WORDS_MOST] = {"tls"};
+    unsigned n = 1;
+    if (w->platform && w->platform[0])
+        words[n++] = w->platform;
+    for (unsigned i = 0; w->capabilities[i]; i++)
+        words[n++] = w->capabilities[i];
     for (unsigned set = (1u << n) - 1; set > 0; set--) {
         const char *pieces[2 * WORDS_MOST + 1];
         size_t k = 0;
@@ -192,16 +173,6 @@ static void add_sets(struct lists *l, const char *const *words, unsigned n) {
         pieces[k] = NULL;
         add_subdirectory(l, pieces);
     }
-}
-
-static void add_words(struct lists *l, const struct words *w) {
-    const char *words[WORDS_MOST] = {"tls"};
-    unsigned n = 1;
-    if (w->platform && w->platform[0])
-        words[n++] = w->platform;
-    for (unsigned i = 0; w->capabilities[i]; i++)
-        words[n++] = w->capabilities[i];
-    add_sets(l, words, n);
 }
 
 /* ---- the loader's own directories ---- */
@@ -217,18 +188,14 @@ static size_t directory_length(const struct wc_elf_image *e, uint64_t at) {
     return c && n > 1 && *first == '/' && *last == '/' ? n : 0;
 }
 
-static uint64_t start_of_text(const struct wc_elf_image *e, uint64_t at) {
-    const char *c;
-    while (at && (c = wc_elf_at(e, at - 1, 1)) && *c)
-        at--;
-    return at;
-}
-
 /* They stand one after the other, each with a '/' and a NUL at its end. */
 static void add_defaults(struct lists *l, const struct wc_elf_image *loader) {
     uint64_t at = 0, found;
     while (!l->out->defaults[0] && (found = wc_elf_find_bytes(loader, "/\0/", 3, &at, SIZE_MAX))) {
-        uint64_t text = start_of_text(loader, found);
+        uint64_t text = found;
+        const char *c;
+        while (text && (c = wc_elf_at(loader, text - 1, 1)) && *c)
+            text--;
         size_t n = directory_length(loader, text);
         if (!n || !directory_length(loader, text + n + 1))
             continue;
@@ -238,30 +205,34 @@ static void add_defaults(struct lists *l, const struct wc_elf_image *loader) {
     }
 }
 
-/* $LIB is what the first of them has after the root: "lib64", "lib/x86_64-linux-gnu". */
-static void read_lib(struct wc_search_system *out) {
-    const char *first = out->defaults[0];
-    if (!first || !wc_str_starts(first, "/lib"))
-        first = "/lib/";
-    wc_str_format(out->lib, sizeof out->lib, "%.*s", (int)wc_str_length(first) - 2, first + 1);
-}
-
 void wc_search_system_of(struct wc_search_system *out, const struct wc_search_processor *processor,
                          unsigned glibc_minor, const char *platform, uint64_t hwcap,
                          const struct wc_elf_image *loader) {
+    static const char *const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+    static const char built_in[] = "x86-64-v4:x86-64-v3:x86-64-v2";
     struct lists l = {out, 0};
     struct words w = {.platform = platform};
+    uint64_t at = 0;
     wc_mem_set(out, 0, sizeof *out);
     read_words(&w, processor, glibc_minor, hwcap);
     wc_str_copy(out->platform, sizeof out->platform, w.platform);
     out->cache_hwcap = glibc_minor <= CACHE_WORDS_UNTIL ? w.hwcap | TLS_BIT : 0;
     if (loader)
         add_defaults(&l, loader);
-    read_lib(out);
-    if (knows_hwcaps(glibc_minor, loader))
-        add_hwcaps(&l, processor->level);
+    /* $LIB is what the first of them has after the root: "lib64", "lib/x86_64-linux-gnu". */
+    const char *first = out->defaults[0];
+    if (!first || !wc_str_starts(first, "/lib"))
+        first = "/lib/";
+    wc_str_format(out->lib, sizeof out->lib, "%.*s", (int)wc_str_length(first) - 2, first + 1);
+    if (glibc_minor >= HWCAPS_SINCE ||
+        (loader && wc_elf_find_bytes(loader, built_in, sizeof built_in, &at, SIZE_MAX)))
+        for (unsigned level = processor->level; level >= 2; level--) {
+            const char *name = names[level - 2];
+            add(&l, out->hwcaps, 3, (const char *const[]){name, NULL});
+            add_subdirectory(&l, (const char *const[]){"glibc-hwcaps/", name, "/", NULL});
+        }
     if (glibc_minor <= WORDS_UNTIL)
-        add_words(&l, &w);
+        add_sets(&l, &w);
 }
 
 void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,

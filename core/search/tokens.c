@@ -14,11 +14,9 @@ static size_t token_length(const char *s, size_t n, const char *name) {
     return n > length && (wc_is_alphanumeric(s[length]) || s[length] == '_') ? 0 : length;
 }
 
-/* In the tags of a program with the rights of another, $ORIGIN points to the loader's own
- * directories only. */
-static bool is_trusted(const struct wc_search_context *context, const char *path) {
+bool wc_search_is_below_default(const struct wc_search_context *context, const char *path) {
     for (size_t i = 0; context->defaults && context->defaults[i]; i++)
-        if (wc_str_starts(path, context->defaults[i]) && !wc_str_find(path, "/../"))
+        if (wc_str_starts(path, context->defaults[i]))
             return true;
     return false;
 }
@@ -47,8 +45,11 @@ bool wc_search_expand(const struct wc_search_context *context, const char *origi
         wc_text_add_n(&t, text + i, plain);
         i += length ? length + 1 : plain;
     }
+    /* In the tags of a program with the rights of another, $ORIGIN points to the loader's own
+     * directories only. */
     bool restricted = from_origin && context->secure && of_program;
-    return !t.cut && (!restricted || is_trusted(context, to));
+    return !t.cut &&
+           (!restricted || (wc_search_is_below_default(context, to) && !wc_str_find(to, "/../")));
 }
 
 const char *wc_search_origin(struct wc_arena *arena, const char *path, const char *directory) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/packages/metadata.c, distribution.c, conda.c, installation.c, reading.c: what packages
+ * core/packages/metadata.c, distribution.c, installation.c, reading.c: what packages
  * around a file print. The input is a file system (support_paths.h), of which the first file is the
  * host, then a setting: the call at which the file system breaks down.
  */
