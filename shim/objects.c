@@ -132,20 +132,14 @@ static void find_tables(struct tables *t, const struct link_map *m) {
     }
 }
 
-/* The loader ignores the size of the strings, so a damaged size may be anything. */
-static bool has_all_strings(const struct tables *t) {
-    if (!t->size || t->size > UINT64_MAX - t->strings)
-        return false;
-    if (t->next)
-        return t->size <= t->next - t->strings;
-    return sys_is_readable((const void *)(uintptr_t)(t->strings + t->size - 1));
-}
-
 /* An image without program headers: the dynamic section, and the tables from `low` to the end of
  * the strings. It is for a first look; a relevant object is read again in full. */
 static bool image_from(struct wc_elf_image *e, const struct link_map *m, const struct tables *t,
                        uint64_t low) {
-    if (low < m->l_addr || low > t->strings || !has_all_strings(t))
+    /* The loader ignores the size of the strings, so a damaged size may be anything. */
+    if (low < m->l_addr || low > t->strings || !t->size || t->size > UINT64_MAX - t->strings ||
+        !(t->next ? t->size <= t->next - t->strings
+                  : sys_is_readable((const void *)(uintptr_t)(t->strings + t->size - 1))))
         return false;
     uint64_t dynamic = (uintptr_t)m->l_ld - m->l_addr, size = (t->entries + 1) * sizeof *m->l_ld;
     uint64_t tables_size = t->strings + t->size - low;
@@ -159,13 +153,6 @@ static bool image_from(struct wc_elf_image *e, const struct link_map *m, const s
     return readable_image(e, m->l_addr, headers, 3);
 }
 
-static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
-    struct tables t;
-    find_tables(&t, m);
-    uint64_t low = t.hash && t.hash < t.symbols ? t.hash : t.symbols;
-    return low && t.symbols < t.strings && t.hash <= t.strings && image_from(e, m, &t, low);
-}
-
 bool objects_names(struct wc_elf_image *e, const struct link_map *m) {
     struct tables t;
     find_tables(&t, m);
@@ -175,7 +162,11 @@ bool objects_names(struct wc_elf_image *e, const struct link_map *m) {
 bool objects_may_matter(const struct link_map *m) {
     struct wc_elf_image e;
     struct wc_library l;
-    return !image_of_tables(&e, m) || wc_library_read(&l, &e, m->l_name);
+    struct tables t;
+    find_tables(&t, m);
+    uint64_t low = t.hash && t.hash < t.symbols ? t.hash : t.symbols;
+    return !low || t.symbols >= t.strings || t.hash > t.strings || !image_from(&e, m, &t, low) ||
+           wc_library_read(&l, &e, m->l_name);
 }
 
 /* ---- entries ---- */
@@ -216,13 +207,6 @@ static bool is_another_file(const struct object *o, const struct dl_phdr_info *i
     struct wc_elf_image e;
     return !o->image.build_id_size && listed_image_asked(info, &e) &&
            hash_strings(&e) != o->strings;
-}
-
-/* The image of an object; if its tables are damaged, an empty one: its name may still be relevant.
- */
-static void read_image(struct wc_elf_image *e, const struct dl_phdr_info *info) {
-    if (!listed_image_asked(info, e))
-        wc_elf_from_memory(e, info->dlpi_addr, NULL, 0);
 }
 
 static struct known *known_add(const struct known_key *key) {
@@ -278,21 +262,15 @@ static int own_major(const struct wc_elf_image *e, const char *path) {
     return -1;
 }
 
-/* The entry of the same file, if it is loaded again. */
-static struct object *unmapped_twin(const char *path, const struct wc_elf_image *e) {
-    for (size_t i = 0; i < objects_count; i++) {
-        struct object *o = objects_table[i];
-        if (!o->mapped && wc_str_same(o->path, path) &&
+/* The entry of the same file, if it is loaded again; else a new one. */
+static struct object *object_for(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
+    struct object *o;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (!o->mapped && wc_str_same(o->path, info->dlpi_name) &&
             o->image.build_id_size == e->build_id_size && o->image.strsz == e->strsz &&
             wc_mem_compare(o->image.build_id, e->build_id, e->build_id_size) == 0)
             return o;
-    }
-    return NULL;
-}
-
-static struct object *new_object(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
-    struct object *o =
-        objects_count < OBJECTS_MOST ? wc_arena_take(&memory_arena, sizeof *o) : NULL;
+    o = objects_count < OBJECTS_MOST ? wc_arena_take(&memory_arena, sizeof *o) : NULL;
     if (!o) {
         journal_unobserved("further objects", "there is no room for more", NULL);
         return NULL;
@@ -309,8 +287,8 @@ static struct object *new_object(const struct dl_phdr_info *info, const struct w
 
 static struct object *add_object(const struct dl_phdr_info *info, const struct wc_elf_image *e,
                                  const struct wc_library *l) {
-    struct object *o = unmapped_twin(info->dlpi_name, e);
-    if (!o && !(o = new_object(info, e)))
+    struct object *o = object_for(info, e);
+    if (!o)
         return NULL;
     o->image = *e;
     readable_keep(&o->image);
@@ -340,16 +318,12 @@ void objects_walk_begin(void) {
     generation++;
 }
 
-static void unmap_object(struct object *o) {
-    o->mapped = false;
-    o->described = false;
-    o->gone = true;
-    news = true;
-}
-
 static void forget_known(struct known *k) {
-    if (k->object)
-        unmap_object(k->object);
+    if (k->object) {
+        k->object->mapped = k->object->described = false;
+        k->object->gone = true;
+        news = true;
+    }
     HASH_DEL(known_table, k);
     k->next_free = known_free;
     known_free = k;
@@ -370,7 +344,8 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     }
     if (k)
         forget_known(k);
-    read_image(&e, info);
+    if (!listed_image_asked(info, &e)) /* its tables are damaged: its name may still be relevant */
+        wc_elf_from_memory(&e, info->dlpi_addr, NULL, 0);
     bool matters = wc_library_read(&l, &e, info->dlpi_name);
     k = known_add(&key);
     if (!k)
@@ -397,26 +372,22 @@ struct object *objects_find(const struct dl_phdr_info *info) {
     return k ? k->object : NULL;
 }
 
-/* A framework's main library that asks for cuDNN is a host after all. */
-static struct object *made_host(struct object *o) {
-    if (o->role == WC_role_OTHER) {
-        o->role = WC_role_HOST;
-        o->is_host = true;
-        o->major = demanded_major(&o->image);
-        o->described = false;
-        news = true;
-    }
-    return o;
-}
-
 struct object *objects_promote(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
     struct wc_elf_image e;
     const struct wc_library host = {.role = WC_role_HOST};
     HASH_FIND(hh, known_table, &key, sizeof key, k);
-    if (k && k->object)
-        return made_host(k->object);
+    struct object *o = k ? k->object : NULL;
+    if (o && o->role == WC_role_OTHER) { /* a framework's main library */
+        o->role = WC_role_HOST;
+        o->is_host = true;
+        o->major = demanded_major(&o->image);
+        o->described = false;
+        news = true;
+    }
+    if (o)
+        return o;
     if (!listed_image_asked(info, &e))
         return NULL;
     if (!k && !(k = known_add(&key)))

@@ -101,25 +101,6 @@ static void each_object(const struct walk *w, void (*note)(const struct dl_phdr_
     readable_trust(false);
 }
 
-static void keep_seen(const struct link_map *m) {
-    if (seen.places && seen.count < SEEN_MOST)
-        seen.places[seen.count++] = (struct place){m, m->l_addr, m->l_ld};
-    else
-        seen.known = false;
-}
-
-static bool is_at(const struct place *p, const struct link_map *m) {
-    return m == p->map && m && m->l_addr == p->base && m->l_ld == p->dynamic;
-}
-
-static bool is_relevant(uintptr_t base) {
-    const struct object *o;
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->mapped && o->base == base)
-            return true;
-    return false;
-}
-
 /* The last object that was seen before. New objects are appended, so all objects after it are new,
  * as long as the known ones are in their old order. NULL: a relevant one, or too many, were
  * unloaded. */
@@ -127,14 +108,20 @@ static const struct link_map *last_known(void) {
     const struct link_map *m = start_last;
     size_t kept = start_objects, count = seen.count, batch = seen.batch;
     for (size_t i = start_objects; m && i < count; i++) {
-        if (is_at(&seen.places[i], m->l_next)) {
-            m = m->l_next;
-            seen.places[kept++] = seen.places[i];
+        const struct place p = seen.places[i];
+        const struct link_map *next = m->l_next;
+        if (next && next == p.map && next->l_addr == p.base && next->l_ld == p.dynamic) {
+            m = next;
+            seen.places[kept++] = p;
             continue;
         }
-        if (is_relevant(seen.places[i].base) || ++seen.gone > READ_ALL_AFTER)
+        const struct object *o;
+        for (size_t k = 0; (o = objects_get(k)); k++)
+            if (o->mapped && o->base == p.base)
+                return NULL;
+        if (++seen.gone > READ_ALL_AFTER)
             return NULL;
-        objects_gone_at |= object_base_bit(seen.places[i].base);
+        objects_gone_at |= object_base_bit(p.base);
         seen.batch -= i < batch;
         if (i < seen.in_load_chain)
             seen.in_load_chain = 0;
@@ -164,21 +151,6 @@ static bool may_contain(const struct link_map *m, uintptr_t address) {
     return address - m->l_addr < (uintptr_t)m->l_ld - m->l_addr;
 }
 
-/* May an object that this thread has opened have the place of one that another thread has closed?
- */
-static bool may_be_replaced(void) {
-    bool opened = this_thread.opened;
-    this_thread.opened = false;
-    return opened && (this_thread.closes != closes || closing);
-}
-
-static bool is_among(const struct walk *w, uintptr_t address) {
-    const struct link_map *m = w->from;
-    while (m != w->end && !may_contain(m, address))
-        m = m->l_next;
-    return m != w->end;
-}
-
 /* Which objects have to be read. initialised: an address in an object that this thread has just
  * loaded; 0: not known. */
 static struct walk begin_walk(uintptr_t initialised) {
@@ -186,15 +158,20 @@ static struct walk begin_walk(uintptr_t initialised) {
     if (this_thread.closing)
         closing--;
     this_thread.closing = false;
-    bool replaced = may_be_replaced();
+    /* An object that this thread has opened may have the place of one that another thread has
+     * closed. */
+    bool replaced = this_thread.opened && (this_thread.closes != closes || closing);
+    this_thread.opened = false;
     const struct link_map *last = is_known() ? last_known() : NULL;
     if (!last)
         return all;
     if (last->l_next)
         seen.batch = seen.count;
-    struct walk newest = {.from =
-                              seen.batch < seen.count ? seen.places[seen.batch].map : last->l_next};
-    if (replaced || (initialised && !is_among(&newest, initialised)))
+    const struct link_map *newest =
+        seen.batch < seen.count ? seen.places[seen.batch].map : last->l_next;
+    while (initialised && newest && !may_contain(newest, initialised))
+        newest = newest->l_next;
+    if (replaced || (initialised && !newest))
         return all;
     return (struct walk){
         .from = last->l_next, .untouched = initialised ? last->l_next : NULL, .only = ALL};
@@ -207,15 +184,6 @@ static void note_object(const struct dl_phdr_info *info, void *argument) {
     objects_walk_see(info);
 }
 
-static void forget_wrappers_of_gone(void) {
-    struct object *o;
-    for (size_t i = 0; (o = objects_get(i)); i++) {
-        if (o->gone)
-            watched_forget(o);
-        o->gone = false;
-    }
-}
-
 /* Does this object answer to the name of this thread's last request? */
 static void note_answer(const struct dl_phdr_info *info, void *argument) {
     struct request *r = argument;
@@ -226,6 +194,7 @@ static void note_answer(const struct dl_phdr_info *info, void *argument) {
 
 static void look_at(const struct walk *w) {
     struct request *own = requests_find(this_thread.request);
+    struct object *o;
     if (w->whole) {
         objects_walk_begin();
         seen.known = true;
@@ -238,12 +207,19 @@ static void look_at(const struct walk *w) {
         each_object(w, note_object, NULL);
     if (w->whole) {
         objects_walk_end();
-        forget_wrappers_of_gone();
+        for (size_t i = 0; (o = objects_get(i)); i++) {
+            if (o->gone)
+                watched_forget(o);
+            o->gone = false;
+        }
     }
     if (own && !own->ended && journal_is_open())
         each_object(w, note_answer, own);
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
-        keep_seen(m);
+        if (seen.places && seen.count < SEEN_MOST)
+            seen.places[seen.count++] = (struct place){m, m->l_addr, m->l_ld};
+        else
+            seen.known = false;
 }
 
 static void add_seen_to_load_chain(void) {
@@ -251,10 +227,11 @@ static void add_seen_to_load_chain(void) {
     struct wc_elf_image e;
     if (!seen.in_load_chain)
         load_chain_begin();
-    for (; seen.in_load_chain < seen.count; seen.in_load_chain++)
-        if (read_listed(seen.places[seen.in_load_chain].map, &info))
-            load_chain_see(&info,
-                           objects_names(&e, seen.places[seen.in_load_chain].map) ? &e : NULL);
+    for (; seen.in_load_chain < seen.count; seen.in_load_chain++) {
+        const struct link_map *m = seen.places[seen.in_load_chain].map;
+        if (read_listed(m, &info))
+            load_chain_see(&info, objects_names(&e, m) ? &e : NULL);
+    }
 }
 
 /* ---- the callers of requests ---- */
@@ -273,18 +250,6 @@ static const struct start *find_at_start(uintptr_t address) {
     return NULL;
 }
 
-/* Callers are few objects, which may call again and again. */
-#define CALLERS_MOST 256
-static const char *keep_path(const char *path) {
-    static const char *kept[CALLERS_MOST];
-    size_t i = 0;
-    while (i < CALLERS_MOST && kept[i] && !wc_str_same(kept[i], path))
-        i++;
-    if (i < CALLERS_MOST && !kept[i])
-        kept[i] = wc_arena_string(&memory_arena, path);
-    return i < CALLERS_MOST ? kept[i] : NULL;
-}
-
 const char *rescan_known_path(uintptr_t address) {
     const struct object *o = objects_at(address);
     const struct start *s = o ? NULL : find_at_start(address);
@@ -293,19 +258,19 @@ const char *rescan_known_path(uintptr_t address) {
     return s && !s->path[0] ? objects_program_path(address) : s ? s->path : NULL;
 }
 
+#define CALLERS_MOST 256
 static const char *listed_path(uintptr_t address) {
+    static const char *kept[CALLERS_MOST]; /* few objects, which may call again and again */
     struct dl_phdr_info info;
     const char *known = rescan_known_path(address);
-    return !known && find_listed(address, &info) ? keep_path(info.dlpi_name) : known;
-}
-
-static bool brought_facade(const struct request *r) {
-    const struct object *o;
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        if (!o->described && o->mapped && o->role == WC_role_FACADE &&
-            wc_name_fits(r->name, o->path, o->soname))
-            return true;
-    return false;
+    size_t i = 0;
+    if (known || !find_listed(address, &info))
+        return known;
+    while (i < CALLERS_MOST && kept[i] && !wc_str_same(kept[i], info.dlpi_name))
+        i++;
+    if (i < CALLERS_MOST && !kept[i])
+        kept[i] = wc_arena_string(&memory_arena, info.dlpi_name);
+    return i < CALLERS_MOST ? kept[i] : NULL;
 }
 
 /* Fills in the callers of open requests, which may not have been looked up. An object that
@@ -316,9 +281,13 @@ static void note_callers(void) {
     for (size_t i = 0; (r = requests_recent(i)); i++) {
         if (r->ended)
             continue;
-        const struct object *by = objects_at(r->return_address);
-        if (!by && brought_facade(r) && find_listed(r->return_address, &info))
-            by = objects_promote(&info);
+        const struct object *by = objects_at(r->return_address), *o;
+        for (size_t k = 0; !by && (o = objects_get(k)); k++)
+            if (!o->described && o->mapped && o->role == WC_role_FACADE &&
+                wc_name_fits(r->name, o->path, o->soname)) {
+                by = find_listed(r->return_address, &info) ? objects_promote(&info) : NULL;
+                break;
+            }
         if (!r->caller)
             r->caller = listed_path(r->return_address);
         if (by)
@@ -352,16 +321,6 @@ static void note_needed(const struct dl_phdr_info *info, void *argument) {
  * not seen; one that takes dlsym by its symbol version passes on none. */
 static const char *dlsym_in_front;
 
-static void emit_news(const struct walk *w) {
-    each_object(w, note_needed, NULL);
-    note_callers();
-    add_seen_to_load_chain();
-    if (dlsym_in_front)
-        journal_unobserved("lookups with dlsym", "another preload has a dlsym in front of ours",
-                           dlsym_in_front);
-    describe_news();
-}
-
 /* ---- the slots of hosts ---- */
 
 static void rewrite_host(const struct dl_phdr_info *info, void *argument) {
@@ -376,55 +335,51 @@ static void rewrite_host(const struct dl_phdr_info *info, void *argument) {
         rewrite_slots(o);
 }
 
-/* w.only: thousands of other objects may be listed, each with pages to ask the kernel about. */
-static void rewrite_hosts(struct walk w) {
-    struct object *o;
-    seen.rewritten = true;
-    w.only = 0;
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        w.only |= o->is_host && o->mapped ? object_base_bit(o->base) : 0;
-    each_object(&w, rewrite_host, NULL);
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->is_host && o->mapped)
-            slots_emit(o);
-    journal_diagnose_if_due();
-}
-
-static bool has_hosts(void) {
+/* The load addresses of all hosts, as bits. 0: there is none. */
+static uint64_t hosts_at(void) {
     const struct object *o;
+    uint64_t bits = 0;
     for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->is_host && o->mapped)
-            return true;
-    return false;
-}
-
-/* Is a cuDNN library new? Then older hosts may be bound to it. */
-static bool is_library_new(void) {
-    const struct object *o;
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        if (!o->described && o->mapped && object_is_cudnn(o))
-            return true;
-    return false;
+        bits |= o->is_host && o->mapped ? object_base_bit(o->base) : 0;
+    return bits;
 }
 
 /* ---- rescanning ---- */
 
 /* This thread holds the loader's lock, or w has only start-up objects; and it holds our lock. */
 static void rescan(struct walk w) {
-    const struct walk all = {.from = listed_first(), .end = w.end, .whole = true, .only = ALL};
+    struct object *o;
     look_at(&w);
-    bool news = objects_have_news();
-    bool every = w.whole || !seen.rewritten || is_library_new();
-    if (!news && !(every && has_hosts())) {
+    bool news = objects_have_news(), every = w.whole || !seen.rewritten;
+    /* If a cuDNN library is new, older hosts may be bound to it. */
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        every = every || (!o->described && o->mapped && object_is_cudnn(o));
+    if (!news && !(every && hosts_at())) {
         seen.rewritten = true;
         return;
     }
     config_load(NULL); /* at start this comes before our own constructor */
     if (config.off)
         return;
-    if (news)
-        emit_news(&w);
-    rewrite_hosts(every ? all : w);
+    if (news) {
+        each_object(&w, note_needed, NULL);
+        note_callers();
+        add_seen_to_load_chain();
+        if (dlsym_in_front)
+            journal_unobserved("lookups with dlsym", "another preload has a dlsym in front of ours",
+                               dlsym_in_front);
+        describe_news();
+    }
+    if (every)
+        w = (struct walk){.from = listed_first(), .end = w.end, .whole = true};
+    /* Thousands of other objects may be listed, each with pages to ask the kernel about. */
+    w.only = hosts_at();
+    seen.rewritten = true;
+    each_object(&w, rewrite_host, NULL);
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (o->is_host && o->mapped)
+            slots_emit(o);
+    journal_diagnose_if_due();
 }
 
 static void rescan_listed(uintptr_t initialised, const struct link_map *untouched) {
@@ -480,20 +435,15 @@ void rescan_note_close(void) {
 
 /* ---- the start ---- */
 
-static void look_for_dlsym(const struct dl_phdr_info *info) {
+static void note_at_start(const struct dl_phdr_info *info) {
     static bool behind_us;
+    struct start s = {.path = info->dlpi_name};
     struct wc_elf_image e;
-    struct wc_elf_symbol s;
+    process_note_object(info);
     behind_us = behind_us || listed_contains(info, (uintptr_t)&dlsym_in_front);
     if (!behind_us && info->dlpi_name && info->dlpi_name[0] && listed_image_asked(info, &e) &&
-        wc_elf_find_defined(&e, "dlsym", &s))
+        wc_elf_defines(&e, "dlsym"))
         dlsym_in_front = info->dlpi_name; /* a start-up object's, never freed */
-}
-
-static void note_at_start(const struct dl_phdr_info *info) {
-    struct start s = {.path = info->dlpi_name};
-    process_note_object(info);
-    look_for_dlsym(info);
     listed_range(info, &s.low, &s.high);
     if (s.high && at_start_count < START_MOST)
         at_start[at_start_count++] = s;
@@ -564,16 +514,20 @@ bool rescan_is_outdated(void) {
 
 struct question {
     uintptr_t address;
+    bool promote; /* makes its object a host; else its path is asked for */
     const char *path;
     int64_t number;
 };
 
-static void promote_job(void *argument) {
+static void answer_job(void *argument) {
     struct question *q = argument;
     struct dl_phdr_info info;
     if (!take_for_look())
         return;
-    const struct object *o = find_listed(q->address, &info) ? objects_promote(&info) : NULL;
+    if (!q->promote)
+        q->path = listed_path(q->address);
+    const struct object *o =
+        q->promote && find_listed(q->address, &info) ? objects_promote(&info) : NULL;
     if (o) {
         q->number = o->number;
         describe_news();
@@ -582,17 +536,9 @@ static void promote_job(void *argument) {
 }
 
 int64_t rescan_promote(uintptr_t address) {
-    struct question q = {.address = address, .number = WC_NULL};
-    run_with_list(promote_job, &q);
+    struct question q = {.address = address, .promote = true, .number = WC_NULL};
+    run_with_list(answer_job, &q);
     return q.number;
-}
-
-static void path_job(void *argument) {
-    struct question *q = argument;
-    if (!take_for_look())
-        return;
-    q->path = listed_path(q->address);
-    state_leave();
 }
 
 const char *rescan_path_at(uintptr_t address) {
@@ -602,7 +548,7 @@ const char *rescan_path_at(uintptr_t address) {
         state_leave();
     }
     if (!q.path)
-        run_with_list(path_job, &q);
+        run_with_list(answer_job, &q);
     return q.path;
 }
 
