@@ -92,17 +92,14 @@ static bool emit_loss(void) {
         create_log();
     if (!log_path()[0])
         return false;
-    if (!has_first) {
+    if (!has_first)
         emit_first(&to);
-        has_first = good;
-    }
+    has_first = has_first || good;
     if (good)
         wc_emit_unobserved(&to, WC_UNOBSERVED_RECORDS, why, NULL);
-    if (!good)
-        return false;
-    lost_in_all += lost;
-    lost = 0;
-    return true;
+    lost_in_all += good ? lost : 0;
+    lost = good ? 0 : lost;
+    return good;
 }
 
 static void write_line(struct wc_record *r) {
@@ -148,10 +145,8 @@ static void add_expectation(void) {
         return;
     bool is_number = wc_parse_number(config.expect, n, &number) == n && number >= 1000;
     struct wc_version v = is_number ? wc_version_from_number(number) : WC_VERSION_NONE;
-    if (wc_version_known(v))
-        wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", NULL, wc_version_format(v, built));
-    else
-        wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", config.expect, NULL);
+    const char *text = wc_version_text(v, built);
+    wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", text ? NULL : config.expect, text);
 }
 
 static void write_snapshot_record(enum wc_kind kind, const void *entry, size_t size) {
@@ -162,8 +157,8 @@ static void write_snapshot_record(enum wc_kind kind, const void *entry, size_t s
 }
 
 #define SNAPSHOT(list, kind)                                                                       \
-    for (size_t i = 0; i < stack.list.n; i++)                                                      \
-    write_snapshot_record(WC_KIND_##kind, &stack.list.p[i].r, sizeof stack.list.p[i].r)
+    WC_EACH(entry, stack.list)                                                                     \
+    write_snapshot_record(WC_KIND_##kind, &entry->r, sizeof entry->r)
 
 static void write_snapshot(void) {
     SNAPSHOT(objects, object);
@@ -176,14 +171,6 @@ static void write_snapshot(void) {
     SNAPSHOT(failures, failure);
     SNAPSHOT(calls, call);
     SNAPSHOT(unobserved, unobserved);
-}
-
-static void add_first_records(void) {
-    lost = lost_in_all = 0;
-    wc_mem_set(left_out, 0, sizeof left_out);
-    has_first = false;
-    emit_first(&journal_sink);
-    has_first = has_first || !lost;
 }
 
 void journal_open(void) {
@@ -201,7 +188,11 @@ void journal_open(void) {
     __atomic_store_n(&open_for, opened_by, __ATOMIC_RELAXED);
     create_log();
     journal_stack();
-    add_first_records();
+    lost = lost_in_all = 0;
+    wc_mem_set(left_out, 0, sizeof left_out);
+    has_first = false;
+    emit_first(&journal_sink);
+    has_first = has_first || !lost;
     write_snapshot();
     if (!child)
         add_expectation();
@@ -245,15 +236,6 @@ static bool same_finding(const struct written *a, const struct written *b) {
     return a->id == b->id && same_subject(a->object, b->object) && same_subject(a->host, b->host);
 }
 
-static bool still_holds(const struct written *s, const struct wc_findings *now) {
-    for (size_t i = 0; i < now->n; i++) {
-        struct written other = as_logged(&now->p[i]);
-        if (other.title == s->title && same_finding(s, &other))
-            return true;
-    }
-    return false;
-}
-
 /* The entry of an equal finding; else one of the same subject that no longer holds. One library and
  * host may have several findings at a time: one for each function that failed. */
 static struct written *written_of(const struct written *f, const struct wc_findings *now,
@@ -267,15 +249,14 @@ static struct written *written_of(const struct written *f, const struct wc_findi
         *subject_known = true;
         if (s->title == f->title)
             return s;
-        if (!past && !still_holds(s, now))
-            past = s;
+        bool holds = past != NULL;
+        for (size_t k = 0; !holds && k < now->n; k++) {
+            struct written other = as_logged(&now->p[k]);
+            holds = other.title == s->title && same_finding(s, &other);
+        }
+        past = holds ? past : s;
     }
     return past;
-}
-
-/* `whichcudnn run` sets WHICHCUDNN_STDERR=off because it reads the log. Is there none to read? */
-static bool is_unheard(void) {
-    return config.run_pid && log_trouble() && (!log_path()[0] || lost);
 }
 
 static void print_finding(const struct wc_finding_record *f) {
@@ -287,7 +268,9 @@ static void print_finding(const struct wc_finding_record *f) {
                                    .no_log = log_trouble(),
                                    .no_report = true};
     struct wc_text t;
-    bool on = config.standard_error != STDERR_OFF || is_unheard();
+    /* `whichcudnn run` sets WHICHCUDNN_STDERR=off because it reads the log; there may be none. */
+    bool unheard = config.run_pid && log_trouble() && (!log_path()[0] || lost);
+    bool on = config.standard_error != STDERR_OFF || unheard;
     if (config.standard_error != STDERR_ALL && !(on && f->severity == WC_severity_ERROR))
         return;
     wc_text_begin(&t, process, sizeof process);
@@ -337,19 +320,16 @@ static void find_findings(void) {
 
 /* A failed request may be one of several names and copies that the host tries. Such a finding is
  * written only when the process ends. */
-static bool may_be_a_probe(const struct wc_finding_record *f) {
-    static const char *const ids[] = {"bad-file", "wrong-name", "symbol-version-not-found",
-                                      "missing-symbols"};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        if (f->object == WC_NULL && wc_str_same(f->id, ids[i]))
-            return true;
-    return wc_str_same(f->id, "library-not-found");
-}
-
 static void note_findings(bool at_end) {
-    for (size_t i = 0; i < found.n; i++)
-        if (at_end || !may_be_a_probe(&found.p[i]))
-            note_finding(&found.p[i], &found);
+    static const char *const of_requests[] = {"bad-file", "wrong-name", "symbol-version-not-found",
+                                              "missing-symbols"};
+    WC_EACH(f, found) {
+        bool probe = wc_str_same(f->id, "library-not-found");
+        WC_EACH_ROW(id, of_requests)
+            probe = probe || (f->object == WC_NULL && wc_str_same(f->id, *id));
+        if (at_end || !probe)
+            note_finding(f, &found);
+    }
 }
 
 void journal_diagnose(void) {
@@ -416,21 +396,19 @@ static void add_summary(void) {
 void journal_close(void) {
     if (!journal_is_open())
         return;
-    if (!relevant && process_is_eager() && has_first) {
+    if (relevant) {
+        find_findings();
+        note_findings(true);
+        add_summary();
+        print_last_words();
+        if (!has_first) /* it is empty: there was no room */
+            log_remove();
+    } else if (process_is_eager() && has_first) {
         add_summary(); /* shows `run` that the shim worked to the end; `run` removes the log */
-        return;
-    }
-    if (!relevant) {
+    } else {
         log_remove();
         __atomic_store_n(&open_for, 0, __ATOMIC_RELAXED);
-        return;
     }
-    find_findings();
-    note_findings(true);
-    add_summary();
-    print_last_words();
-    if (!has_first) /* it is empty: there was no room */
-        log_remove();
 }
 
 void journal_forget(void) {

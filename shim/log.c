@@ -121,96 +121,75 @@ static bool try_with_numbers(const char *name) {
 static const char *const rank_variables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
                                              "PMI_RANK"};
 
-static void add_rank(struct wc_text *t) {
-    const char *rank = NULL;
-    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables && !rank; i++)
-        rank = config_variable(rank_variables[i]);
-    for (const char *s = rank ? rank : "0"; *s; s++)
-        wc_text_add_char(t, *s == '/' ? '_' : *s);
-}
-
 struct name_parts {
     const char *node;
     int64_t pid, start_ticks;
 };
 
-/* Expands %p, %n and %r in WHICHCUDNN_LOG. */
-static void add_expanded(struct wc_text *t, const char *pattern, const struct name_parts *parts) {
-    for (const char *s = pattern; *s; s++) {
-        if (s[0] == '%' && s[1] == 'p')
-            wc_text_format(t, "%jd", (intmax_t)parts->pid), s++;
-        else if (s[0] == '%' && s[1] == 'n')
-            wc_text_add(t, parts->node), s++;
-        else if (s[0] == '%' && s[1] == 'r')
-            add_rank(t), s++;
-        else
-            wc_text_add_char(t, *s);
-    }
-}
-
 /* Begins an absolute path: the working directory may change or be removed later. */
-static void add_absolute(struct wc_text *t, const char *name) {
+static void begin_absolute(struct wc_text *t, char candidate[SYS_PATH], const char *name) {
     static char directory[SYS_PATH];
-    if (name[0] != '/' && sys_getcwd(directory, sizeof directory) > 0 && directory[0] == '/') {
+    wc_text_begin(t, candidate, SYS_PATH);
+    if (name[0] != '/' && sys_getcwd(directory, sizeof directory) > 0 && directory[0] == '/')
         wc_text_format(t, "%s%s", directory, wc_str_ends(directory, "/") ? "" : "/");
-    }
+    wc_text_add(t, name);
 }
 
 static bool create_in(const char *directory, const struct name_parts *parts) {
     static char candidate[SYS_PATH];
     struct wc_text t;
-    wc_text_begin(&t, candidate, sizeof candidate);
-    add_absolute(&t, directory);
-    wc_text_format(&t, "%s%swhichcudnn-%s-%jd-%jd.jsonl", directory,
-                   wc_str_ends(directory, "/") ? "" : "/", parts->node, (intmax_t)parts->pid,
+    begin_absolute(&t, candidate, directory);
+    wc_text_format(&t, "%swhichcudnn-%s-%jd-%jd.jsonl", wc_str_ends(directory, "/") ? "" : "/",
+                   parts->node, (intmax_t)parts->pid,
                    (intmax_t)(parts->start_ticks > 0 ? parts->start_ticks : 0));
     return !t.cut && try_with_numbers(candidate);
-}
-
-static bool is_among_devices(const char *name) {
-    return wc_str_starts(name, "/dev/") && wc_dir_length(name) == sizeof "/dev" - 1;
 }
 
 /* A file that the user named. If it exists, another process with the same variable has created it,
  * and this one adds its pid to the name; but not next to a device. */
 static bool create_named(const char *pattern, const struct name_parts *parts) {
     static char candidate[SYS_PATH], expanded[SYS_PATH];
-    struct wc_text t, e;
-    wc_text_begin(&e, expanded, sizeof expanded);
-    add_expanded(&e, pattern, parts);
-    if (e.cut)
+    const char *rank = NULL;
+    struct wc_text t;
+    wc_text_begin(&t, expanded, sizeof expanded);
+    WC_EACH_ROW(variable, rank_variables)
+        rank = rank ? rank : config_variable(*variable);
+    for (const char *s = pattern; *s; s++) {
+        char code = s[0] == '%' ? s[1] : 0;
+        if (code == 'p')
+            wc_text_format(&t, "%jd", (intmax_t)parts->pid);
+        else if (code == 'n')
+            wc_text_add(&t, parts->node);
+        else if (code == 'r')
+            for (const char *c = rank ? rank : "0"; *c; c++)
+                wc_text_add_char(&t, *c == '/' ? '_' : *c);
+        else
+            wc_text_add_char(&t, *s);
+        s += code == 'p' || code == 'n' || code == 'r';
+    }
+    if (t.cut)
         return false;
     if (wc_str_ends(expanded, "/") || wc_is_directory(&shim_files, expanded))
         return create_in(expanded, parts);
-    wc_text_begin(&t, candidate, sizeof candidate);
-    add_absolute(&t, expanded);
-    wc_text_add(&t, expanded);
+    begin_absolute(&t, candidate, expanded);
     if (!t.cut && try_create(candidate))
         return true;
-    if (t.cut || wc_str_compare(trouble, NAME_TAKEN) != 0 || is_among_devices(candidate))
+    bool device =
+        wc_str_starts(candidate, "/dev/") && wc_dir_length(candidate) == sizeof "/dev" - 1;
+    if (t.cut || wc_str_compare(trouble, NAME_TAKEN) != 0 || device)
         return false;
     wc_str_copy(expanded, sizeof expanded, candidate);
     return with_number(candidate, sizeof candidate, expanded, parts->pid) &&
            try_with_numbers(candidate);
 }
 
-/* Makes the directory, or finds it: a real directory of ours. No other user can replace it in a
- * directory with the sticky bit. */
-static bool is_own_directory(const char *directory, uid_t own) {
-    struct stat st;
-    int made = sys_make_directory(directory, 0700);
-    passing = made == -ENOSPC || made == -EDQUOT;
-    trouble = "the directory for logs cannot be made";
-    if (sys_link_stat(directory, &st) != 0)
-        return false;
-    trouble = "other users may write to the directory for logs";
-    return S_ISDIR(st.st_mode) && st.st_uid == own && !(st.st_mode & 022);
-}
-
+/* In a directory that we make, or that is a real directory of ours. No other user can replace it in
+ * a directory with the sticky bit. */
 static bool create_below(const char *temporary, const struct name_parts *parts) {
     static char directory[SYS_PATH];
     uid_t own = (uid_t)sys_call(__NR_geteuid);
     struct wc_text t;
+    struct stat st;
     for (int i = 1; temporary && temporary[0] == '/' && i < DIRECTORIES_TRIED; i++) {
         wc_text_begin(&t, directory, sizeof directory);
         wc_text_format(&t, "%s/whichcudnn-%jd", temporary, (intmax_t)own);
@@ -218,7 +197,13 @@ static bool create_below(const char *temporary, const struct name_parts *parts) 
             wc_text_format(&t, ".%d", i);
         if (t.cut)
             return false;
-        if (is_own_directory(directory, own))
+        int made = sys_make_directory(directory, 0700);
+        passing = made == -ENOSPC || made == -EDQUOT;
+        trouble = "the directory for logs cannot be made";
+        if (sys_link_stat(directory, &st) != 0)
+            continue;
+        trouble = "other users may write to the directory for logs";
+        if (S_ISDIR(st.st_mode) && st.st_uid == own && !(st.st_mode & 022))
             return create_in(directory, parts);
     }
     return false;
@@ -255,14 +240,8 @@ static int open_own(void) {
     return -1;
 }
 
-/* Removes the part of a line that was written before the disk was full. */
-static void take_back(int fd, long written) {
-    struct stat st;
-    if (sys_fstat(fd, &st) == 0 && st.st_size >= written)
-        sys_call(__NR_ftruncate, fd, st.st_size - written);
-}
-
 bool log_append(const char *line, size_t n) {
+    struct stat st;
     int fd = open_own();
     if (fd < 0)
         return false;
@@ -270,8 +249,9 @@ bool log_append(const char *line, size_t n) {
     bool good = written == (long)n;
     if (!good)
         trouble = "the log file takes no more";
-    if (written > 0 && !good)
-        take_back(fd, written);
+    /* Removes the part of a line that was written before the disk was full. */
+    if (written > 0 && !good && sys_fstat(fd, &st) == 0 && st.st_size >= written)
+        sys_call(__NR_ftruncate, fd, st.st_size - written);
     sys_close(fd);
     return good;
 }
@@ -304,16 +284,6 @@ void log_note_standard_error(const struct stat *at_start) {
     }
 }
 
-/* A terminal, a pipe, or a file that is appended to. Not a socket, an eventfd, timerfd or epoll
- * (which share one inode), the reading end of a pipe, or a data file. */
-static bool is_for_text(const struct stat *st, int flags) {
-    bool written = (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
-    if (flags < 0 || !written)
-        return false;
-    return S_ISCHR(st->st_mode) || S_ISFIFO(st->st_mode) ||
-           (S_ISREG(st->st_mode) && (flags & O_APPEND));
-}
-
 /* If descriptor 2 was redirected since, it has to be where standard output is, too. */
 static bool is_standard_error(void) {
     struct stat error, output;
@@ -321,20 +291,20 @@ static bool is_standard_error(void) {
         return false;
     if (error.st_dev == standard_error.device && error.st_ino == standard_error.inode)
         return true;
-    int flags = sys_fcntl(2, F_GETFL, 0);
-    return is_for_text(&error, flags) && flags == sys_fcntl(1, F_GETFL, 0) &&
-           sys_fstat(1, &output) == 0 && error.st_dev == output.st_dev &&
-           error.st_ino == output.st_ino;
-}
-
-/* A full pipe would block the host. If poll finds room there is a page, more than we print. */
-static bool would_wait(void) {
-    struct pollfd ask = {2, POLLOUT, 0};
-    const struct sys_time none = {0, 0};
-    return sys_call(__NR_ppoll, &ask, 1, &none, 0, 8) != 1;
+    int flags = sys_fcntl(2, F_GETFL, 0), access = flags < 0 ? O_RDONLY : flags & O_ACCMODE;
+    /* A terminal, a pipe, or a file that is appended to. Not a socket, an eventfd, timerfd or epoll
+     * (which share one inode), the reading end of a pipe, or a data file. */
+    bool is_for_text = S_ISCHR(error.st_mode) || S_ISFIFO(error.st_mode) ||
+                       (S_ISREG(error.st_mode) && (flags & O_APPEND));
+    return (access == O_WRONLY || access == O_RDWR) && is_for_text &&
+           flags == sys_fcntl(1, F_GETFL, 0) && sys_fstat(1, &output) == 0 &&
+           error.st_dev == output.st_dev && error.st_ino == output.st_ino;
 }
 
 void log_to_standard_error(const char *text, size_t n) {
-    if (is_standard_error() && !would_wait())
+    struct pollfd ask = {2, POLLOUT, 0};
+    const struct sys_time none = {0, 0};
+    /* A full pipe would block the host. If poll finds room there is a page, more than we print. */
+    if (is_standard_error() && sys_call(__NR_ppoll, &ask, 1, &none, 0, 8) == 1)
         write_quietly(2, text, n);
 }
