@@ -118,37 +118,30 @@ static void begin_record(struct wc_record *r, const struct call *c, enum wc_phas
     }
 }
 
-static void emit_first_call(const struct call *c) {
-    struct wc_record r;
-    c->in->call = FIRST_CALL_UNDERWAY;
-    c->in->first_thread = self_tid();
-    begin_record(&r, c, WC_phase_BEFORE);
-    journal_open_relevant();
-    journal_add(&r);
-    journal_diagnose();
-}
-
-/* A tracer of the PLT (uftrace) may have taken this wrapper for the function and written the lazy
- * value back into the slot, to see each call. The loader overwrites that value in this call, so it
- * is kept here. */
-static void note_put_back(struct instance *in) {
-    if (in->lazy && objects_number(in->host) &&
-        __atomic_load_n((uintptr_t *)in->slot, __ATOMIC_ACQUIRE) == in->target)
-        in->put_back = in->target;
-}
-
 static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
     const struct call c = {watched_row_of(in), in, return_address};
-    if (thread_enter()) {
-        /* Other threads that make this call wait here until the record is written. */
-        if (state_take()) {
-            note_put_back(in);
-            if (in->call == FRESH)
-                emit_first_call(&c);
-            state_leave();
+    struct wc_record r;
+    if (!thread_enter())
+        return watched[c.row].words;
+    /* Other threads that make this call wait here until the record is written. */
+    if (state_take()) {
+        /* A tracer of the PLT (uftrace) may have taken this wrapper for the function and written
+         * the lazy value back into the slot, to see each call. The loader overwrites that value in
+         * this call, so it is kept here. */
+        if (in->lazy && objects_number(in->host) &&
+            __atomic_load_n((uintptr_t *)in->slot, __ATOMIC_ACQUIRE) == in->target)
+            in->put_back = in->target;
+        if (in->call == FRESH) {
+            in->call = FIRST_CALL_UNDERWAY;
+            in->first_thread = self_tid();
+            begin_record(&r, &c, WC_phase_BEFORE);
+            journal_open_relevant();
+            journal_add(&r);
+            journal_diagnose();
         }
-        thread_leave();
+        state_leave();
     }
+    thread_leave();
     return watched[c.row].words;
 }
 
@@ -201,42 +194,34 @@ static bool is_failure_recorded(const struct instance *in, int64_t status) {
     return kinds == FAILURE_KINDS;
 }
 
-static bool is_new_failure(struct instance *in, int64_t status) {
-    if (is_failure_recorded(in, status))
-        return false;
-    in->failure[in->failures] = (short)status;
-    __atomic_store_n(&in->failures, in->failures + 1, __ATOMIC_RELEASE);
-    return true;
-}
-
-static void emit_result(const struct call *c, uintptr_t value) {
-    const struct object *library = library_of(c->in);
-    struct wc_record r;
-    begin_record(&r, c, WC_phase_AFTER);
-    if (watched[c->row].result == STATUS) {
-        r.u.call.status = (cudnnStatus_t)value;
-        r.u.call.status_name = wc_status_name(r.u.call.status, library ? library->major : -1);
-    } else if (c->row == ROW_cudnnGetVersion) {
-        r.u.call.returned_version = (int64_t)value;
-    }
-    journal_add(&r);
-    journal_diagnose();
-}
-
-static bool is_failure(const struct call *c, uintptr_t value) {
-    return watched[c->row].result == STATUS && (cudnnStatus_t)value != CUDNN_STATUS_SUCCESS;
-}
-
 static void record_result(const struct call *c, uintptr_t value) {
-    bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == self_tid();
-    bool new_failure = is_failure(c, value) && is_new_failure(c->in, (cudnnStatus_t)value);
-    if (c->in->slot)
+    struct instance *in = c->in;
+    struct wc_record r;
+    bool is_status = watched[c->row].result == STATUS;
+    bool first = in->call == FIRST_CALL_UNDERWAY && in->first_thread == self_tid();
+    bool new_failure = is_status && (cudnnStatus_t)value != CUDNN_STATUS_SUCCESS &&
+                       !is_failure_recorded(in, (cudnnStatus_t)value);
+    if (new_failure) {
+        in->failure[in->failures] = (short)(cudnnStatus_t)value;
+        __atomic_store_n(&in->failures, in->failures + 1, __ATOMIC_RELEASE);
+    }
+    if (in->slot)
         resolve_lazy(c);
     if (first)
-        c->in->call = SEEN;
-    if (first || new_failure)
-        emit_result(c, value);
-    watched_heed(c->in, c->in->lazy || c->in->call != SEEN);
+        in->call = SEEN;
+    if (first || new_failure) {
+        const struct object *library = library_of(in);
+        begin_record(&r, c, WC_phase_AFTER);
+        if (is_status) {
+            r.u.call.status = (cudnnStatus_t)value;
+            r.u.call.status_name = wc_status_name(r.u.call.status, library ? library->major : -1);
+        } else if (c->row == ROW_cudnnGetVersion) {
+            r.u.call.returned_version = (int64_t)value;
+        }
+        journal_add(&r);
+        journal_diagnose();
+    }
+    watched_heed(in, in->lazy || in->call != SEEN);
 }
 
 static void heed_after(struct instance *in, uintptr_t return_address, uintptr_t value) {

@@ -18,40 +18,31 @@
 
 /* ---- the request that loaded it ---- */
 
-static struct request *request_that_fits(const struct object *o, const char **candidates,
-                                         size_t *n) {
-    struct request *r, *found = NULL;
-    *n = 0;
-    for (size_t i = 0; (r = requests_recent(i)); i++) {
-        if (r->ended || !wc_name_fits(r->name, o->path, o->soname))
-            continue;
-        found = r;
-        if (*n < 4)
-            candidates[(*n)++] = r->name;
-    }
-    return *n == 1 ? found : NULL;
-}
-
-/* Is it a start-up library that LD_PRELOAD names? */
-static bool is_preloaded(const struct object *o, struct wc_preload *p) {
-    return o->role != WC_role_HOST && o->role != WC_role_OTHER && start_has(o->base) &&
-           wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, p);
-}
-
+/* candidates: the names of the requests that may have loaded it, if there are several. */
 static void find_origin(struct object *o, const char **candidates, size_t *n) {
     static struct wc_preload preload;
     struct request *own = requests_open_of_thread(self_tid());
-    struct request *r = own;
+    struct request *r = own, *other;
     *n = 0;
-    if (is_preloaded(o, &preload)) {
+    if (o->role != WC_role_HOST && o->role != WC_role_OTHER && start_has(o->base) &&
+        wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, &preload)) {
         o->asked_how = WC_operation_PRELOAD;
         o->asked_name = wc_arena_string(&memory_arena, preload.element);
         o->asked_by = NULL;
         o->asked_by_object = WC_NULL;
         return;
     }
-    if (!r || !wc_name_fits(r->name, o->path, o->soname))
-        r = request_that_fits(o, candidates, n);
+    if (!r || !wc_name_fits(r->name, o->path, o->soname)) {
+        r = NULL;
+        for (size_t i = 0; (other = requests_recent(i)); i++) {
+            if (other->ended || !wc_name_fits(other->name, o->path, o->soname))
+                continue;
+            r = other;
+            if (*n < 4)
+                candidates[(*n)++] = other->name;
+        }
+        r = *n == 1 ? r : NULL;
+    }
     if (r) {
         *n = 0;
         o->asked_how = r->operation;
@@ -96,39 +87,30 @@ static void fill_library(struct wc_library *l, struct object *o, const struct wc
     }
 }
 
-static void identify_object(struct wc_library *l, struct object *o) {
-    static struct wc_identity id;
-    wc_library_identify(l, reader(), &id);
-    if (!l->identity || !object_is_cudnn(o))
-        return;
-    if (!wc_version_known(id.version) && wc_version_known(o->asked_version)) {
-        id.version = o->asked_version;
-        id.version_source = WC_version_source_ASKED_NAMES;
-    }
-    if (o->major < 0 && id.version.major > 0)
-        o->major = id.version.major;
-}
-
-static void add_object(struct wc_library *l, struct object *o, const struct wc_elf_image *e) {
-    static char gpu_library[SYS_PATH];
-    const char *names[4];
-    struct wc_strings candidates = {names, 0};
-    find_origin(o, names, &candidates.n);
-    fill_library(l, o, e);
-    identify_object(l, o);
-    wc_library_find_gpu(l, reader(), gpu_library, sizeof gpu_library);
-    if (o->framework)
-        journal_open_relevant();
-    wc_emit_object(&journal_sink, l, candidates.n > 1 ? &candidates : NULL);
-    if (o->role != WC_role_OTHER)
-        searches_emit_object(o);
-}
-
 /* ---- all its records ---- */
 
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
+    static char gpu_library[SYS_PATH];
+    static struct wc_identity id;
     static struct wc_library l;
-    add_object(&l, o, e);
+    const char *names[4];
+    struct wc_strings candidates = {names, 0};
+    find_origin(o, names, &candidates.n);
+    fill_library(&l, o, e);
+    wc_library_identify(&l, reader(), &id);
+    bool library = l.identity && object_is_cudnn(o);
+    if (library && !wc_version_known(id.version) && wc_version_known(o->asked_version)) {
+        id.version = o->asked_version;
+        id.version_source = WC_version_source_ASKED_NAMES;
+    }
+    if (library && o->major < 0 && id.version.major > 0)
+        o->major = id.version.major;
+    wc_library_find_gpu(&l, reader(), gpu_library, sizeof gpu_library);
+    if (o->framework)
+        journal_open_relevant();
+    wc_emit_object(&journal_sink, &l, candidates.n > 1 ? &candidates : NULL);
+    if (o->role != WC_role_OTHER)
+        searches_emit_object(o);
     if (o->is_host || object_is_cudnn(o))
         packages_note(wc_library_file(&l));
     if (o->role == WC_role_FACADE)
@@ -163,12 +145,12 @@ static void describe_object(struct object *o) {
         const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
         if (known)
             wc_emit_unmapped(&journal_sink, &known->r);
-    } else if (!is_whole(o)) {
-        describe_with(o, NULL);
-        journal_unobserved("what is in a library", "it is damaged", o->path);
-    } else {
-        describe_with(o, &o->image);
+        return;
     }
+    bool whole = is_whole(o);
+    describe_with(o, whole ? &o->image : NULL);
+    if (!whole)
+        journal_unobserved("what is in a library", "it is damaged", o->path);
 }
 
 void describe_news(void) {

@@ -21,14 +21,9 @@ static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 /* Has the file a record for that request? r NULL: a record that it was replaced, for any request?
  */
 static bool is_emitted(const struct request *r, const char *path) {
-    const struct wc_stack *s = journal_stack();
-    for (size_t i = 0; i < s->files.n; i++) {
-        const struct wc_file_record *f = &s->files.p[i].r;
-        if (wc_str_same(f->path, path) &&
-            (r ? f->request == r->number : f->fault == WC_file_fault_REPLACED))
-            return true;
-    }
-    return false;
+    return WC_ANY(f, journal_stack()->files,
+                  wc_str_same(f->r.path, path) &&
+                      (r ? f->r.request == r->number : f->r.fault == WC_file_fault_REPLACED));
 }
 
 /* Writes the record while the file is open, because its SONAME points into it. A file that is no
@@ -76,21 +71,13 @@ static bool examine_file(const struct request *r, const char *path, enum wc_sear
 
 /* ---- what the asker required, where it is not a host of this process ---- */
 
-static bool are_demands_emitted(const char *path) {
-    const struct wc_stack *s = journal_stack();
-    for (size_t i = 0; i < s->demands.n; i++)
-        if (wc_str_same(s->demands.p[i].r.host_path, path))
-            return true;
-    return false;
-}
-
 /* The demands of a library that failed to get a cuDNN, or was itself refused. number: of its object
  * record; WC_NULL: it has none. */
 static void emit_demands(int64_t number, const char *path) {
     const struct wc_reader *files = reader();
     struct wc_library l;
-    if (!path || are_demands_emitted(path) || wc_name_is_cudnn(path) ||
-        !files->open(files->ctx, path, &l))
+    if (!path || WC_ANY(d, journal_stack()->demands, wc_str_same(d->r.host_path, path)) ||
+        wc_name_is_cudnn(path) || !files->open(files->ctx, path, &l))
         return;
     l.number = number;
     if (shim_files.real_path(NULL, path, real_path, sizeof real_path))
@@ -138,33 +125,11 @@ static void examine_beside(const struct request *r, const char *name, const char
 
 /* ---- the places where the loader looked ---- */
 
-/* Examines the file of that name in a directory, or else similar names in it. */
-static void look_into(const struct request *r, const char *directory, const char *name,
-                      enum wc_search_rule rule) {
-    static char path[SYS_PATH];
-    size_t n = wc_str_length(directory);
-    while (n > 1 && directory[n - 1] == '/')
-        n--;
-    if (wc_str_format(path, sizeof path, "%.*s/%s", (int)n, directory, name) &&
-        !examine_file(r, path, rule))
-        examine_beside(r, name, directory, n, rule);
-}
-
-/* The file of that name next to a cached one. The cache may not know it: ldconfig enters a copy
- * only by its SONAME. */
-static void look_at_copy(const struct request *r, const char *cached, const char *name) {
-    static char path[SYS_PATH];
-    static struct wc_file_check check;
-    if (wc_str_format(path, sizeof path, "%.*s%s", (int)(wc_base_name(cached) - cached), cached,
-                      name) &&
-        wc_file_check(&shim_files, path, ARCH_MACHINE, &check) && !check.fault)
-        examine_file(r, path, WC_search_rule_CACHE);
-}
-
 /* The cache may be outdated, so its file may be missing or broken by now. And if libcudnn.so
  * without a number was requested, the cache may have it with one. */
 static void look_into_cache(const struct request *r, const char *name) {
     static struct wc_file_check check;
+    static char beside[SYS_PATH];
     char numbered[64];
     struct wc_name read = wc_name_read(name);
     const char *known = searches_cached(name);
@@ -176,14 +141,20 @@ static void look_into_cache(const struct request *r, const char *name) {
         const char *path = wc_str_format(numbered, sizeof numbered, "%s.%d", name, major)
                                ? searches_cached(numbered)
                                : NULL;
-        if (path && examine_file(r, path, WC_search_rule_CACHE))
-            look_at_copy(r, path, name);
+        /* The cache may not know the file of that name next to it: ldconfig enters a copy only by
+         * its SONAME. */
+        if (path && examine_file(r, path, WC_search_rule_CACHE) &&
+            wc_str_format(beside, sizeof beside, "%.*s%s", (int)(wc_base_name(path) - path), path,
+                          name) &&
+            wc_file_check(&shim_files, beside, ARCH_MACHINE, &check) && !check.fault)
+            examine_file(r, beside, WC_search_rule_CACHE);
     }
 }
 
 /* found: the loader takes the file that the replay takes; otherwise the loader found none. */
 static void look_for(const struct request *r, const char *name, const struct wc_replay *replay,
                      bool found) {
+    static char path[SYS_PATH];
     enum wc_search_rule rule = WC_search_rule_UNKNOWN;
     const char *place, *taken = replay ? wc_replay_taken(replay) : NULL;
     if (!replay)
@@ -194,8 +165,14 @@ static void look_for(const struct request *r, const char *name, const struct wc_
         examine_file(r, place, rule);
     if (found && taken)
         return;
-    for (size_t i = 0; (place = wc_replay_directory(replay, i, &rule)); i++)
-        look_into(r, place, name, rule);
+    for (size_t i = 0; (place = wc_replay_directory(replay, i, &rule)); i++) {
+        size_t n = wc_str_length(place);
+        while (n > 1 && place[n - 1] == '/')
+            n--;
+        if (wc_str_format(path, sizeof path, "%.*s/%s", (int)n, place, name) &&
+            !examine_file(r, path, rule))
+            examine_beside(r, name, place, n, rule);
+    }
     look_into_cache(r, name);
 }
 
@@ -213,31 +190,25 @@ struct needs {
     char texts[8 << 10];
 };
 
-static void copy_needs(struct needs *n, const char *file, const char *wanted,
-                       const struct wc_elf_image *e) {
-    struct wc_arena *a = &n->memory.arena;
-    const char *name;
-    if (shim_files.real_path(NULL, file, real_path, sizeof real_path))
-        n->object.origin = wc_arena_string_n(a, real_path, wc_dir_length(real_path));
-    n->object.path = file;
-    wc_search_object_read(&n->object, e, a);
-    for (size_t i = 0; (name = wc_elf_needed(e, i)) && n->names < NEEDS_MOST; i++)
-        if (wc_str_same(name, wanted) || wc_name_is_cudnn(name))
-            n->name[n->names++] = wc_arena_string(a, name);
-}
-
 /* Copies what is needed from the file, because only two files can be open at a time. */
 static bool read_needs(struct needs *n, const char *path, const char *wanted) {
     const struct wc_reader *files = reader();
+    struct wc_arena *a = &n->memory.arena;
     struct wc_library l;
-    wc_mem_set(&n->object, 0, sizeof n->object);
+    const char *name;
+    n->object = (struct wc_search_object){.path = path};
     n->names = 0;
     wc_buffer_arena_begin(&n->memory, n->texts, sizeof n->texts);
     if (!files->open(files->ctx, path, &l))
         return false;
     bool fits = l.image && l.image->machine == ARCH_MACHINE;
+    if (fits && shim_files.real_path(NULL, path, real_path, sizeof real_path))
+        n->object.origin = wc_arena_string_n(a, real_path, wc_dir_length(real_path));
     if (fits)
-        copy_needs(n, path, wanted, l.image);
+        wc_search_object_read(&n->object, l.image, a);
+    for (size_t i = 0; fits && n->names < NEEDS_MOST && (name = wc_elf_needed(l.image, i)); i++)
+        if (wc_str_same(name, wanted) || wc_name_is_cudnn(name))
+            n->name[n->names++] = wc_arena_string(a, name);
     return files->close(files->ctx) && fits;
 }
 
@@ -256,12 +227,16 @@ static void examine_needs(const struct request *r, const char *file, const char 
                      !wc_str_same(needs.name[i], missing));
 }
 
+/* The file of a request, by its path or by a search for its name; NULL: none. */
+static const char *file_of(const struct request *r) {
+    return wc_str_find_char(r->name, '/') ? r->name
+                                          : searches_taken(load_chain_of(r->caller), r->name);
+}
+
 /* The requested library exists, but a library that it needs does not. */
 static void examine_missing(const struct request *r, const char *missing) {
     static char file[SYS_PATH];
-    const char *path = r->name;
-    if (!wc_str_find_char(path, '/'))
-        path = searches_taken(load_chain_of(r->caller), path);
+    const char *path = file_of(r);
     if (!path || !wc_str_copy(file, sizeof file, path))
         return;
     examine_needs(r, file, NULL, missing);
@@ -294,27 +269,19 @@ static bool lacks_version(const struct wc_search_object *by, const struct wc_elf
     return files->close(files->ctx) && lacks;
 }
 
-static bool lacks_library(const struct wc_search_object *by, const char *name, char *text,
-                          size_t cap) {
-    return !wc_name_is_cudnn(name) && !library_for(by, name) &&
-           wc_str_format(text, cap, "%s: cannot open shared object file", name);
-}
-
 const char *failed_files_words(const struct request *r) {
     static char file[SYS_PATH], text[3 * 512];
     static struct needs needs;
     const struct wc_reader *files = reader();
-    const char *caller = r->caller, *asked = r->name, *name;
-    const char *path = wc_str_find_char(asked, '/') ? asked : NULL;
+    const char *name, *path = wc_name_kind_of(r->name) == WC_NAME_OTHER ? NULL : file_of(r);
     struct wc_library l;
     bool lacks = false;
-    if (!path && searches_matter(asked))
-        path = searches_taken(load_chain_of(caller), asked);
-    if (!path || wc_name_kind_of(asked) == WC_NAME_OTHER || !wc_str_copy(file, sizeof file, path) ||
-        !read_needs(&needs, file, NULL) || !files->open(files->ctx, file, &l))
+    if (!path || !wc_str_copy(file, sizeof file, path) || !read_needs(&needs, file, NULL) ||
+        !files->open(files->ctx, file, &l))
         return NULL;
     for (size_t i = 0; l.image && !lacks && (name = wc_elf_needed(l.image, i)); i++)
-        lacks = lacks_library(&needs.object, name, text, sizeof text);
+        lacks = !wc_name_is_cudnn(name) && !library_for(&needs.object, name) &&
+                wc_str_format(text, sizeof text, "%s: cannot open shared object file", name);
     for (size_t i = 0; l.image && !lacks && (name = wc_elf_version_file(l.image, i)); i++)
         lacks = lacks_version(&needs.object, l.image, i, name, text, sizeof text);
     return files->close(files->ctx) && lacks ? text : NULL;
@@ -323,12 +290,10 @@ const char *failed_files_words(const struct request *r) {
 void failed_files_ahead(const struct request *r) {
     static struct wc_file_check check;
     struct wc_file_stat facts;
-    const char *path = r->name;
     enum wc_name_kind kind = wc_name_kind_of(r->name);
     if (!r->logged || !(wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY))
         return;
-    if (!wc_str_find_char(path, '/'))
-        path = searches_taken(load_chain_of(r->caller), r->name);
+    const char *path = file_of(r);
     /* Of what does not exist the whole directory would be looked through. */
     if (path && shim_files.facts(NULL, path, &facts) &&
         wc_file_check(&shim_files, path, ARCH_MACHINE, &check) &&

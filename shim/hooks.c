@@ -29,12 +29,11 @@
 
 /* Is a result of this request worth a record? text: as for conclude(). */
 static bool does_end_matter(const struct request *r, const char *text) {
-    bool open_ended = r->named && r->name[0] && !r->no_load;
     /* Objects of another namespace are not on our list, so without a message the result is unknown.
      */
-    if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
-        open_ended = false;
-    return open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
+    bool unknown = !text && (r->operation == WC_operation_DLMOPEN || r->cut);
+    return r->named && r->name[0] && !r->no_load && !unknown &&
+           (journal_is_open() || r->hints || wc_name_hints(text));
 }
 
 /* With a message (text) the host may call dlerror again, so dlerror's state must stay: nothing here
@@ -152,15 +151,6 @@ struct lookup {
     const struct object *caller; /* NULL: not known yet */
 };
 
-/* With an explicit handle the result does not depend on the caller, so the hook may make the call.
- */
-static void *call_next(const struct lookup *l, uintptr_t next) {
-    if (l->version)
-        return ((void *(*)(void *, const char *, const char *))next)(l->handle, l->name,
-                                                                     l->version);
-    return ((void *(*)(void *, const char *))next)(l->handle, l->name);
-}
-
 static uintptr_t watched_value(const struct object *host, const struct object *library,
                                const struct lookup *l, uintptr_t value) {
     int row = config.calls ? watched_row(l->name, library->major) : NOT_WATCHED;
@@ -223,24 +213,9 @@ static void note_failed_lookup(const struct lookup *l) {
     state_leave();
 }
 
-static bool is_cudnn_name(const char *name) {
-    return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'n' &&
-           name[4] == 'n';
-}
-
-/* If the next dlsym is another preload's, it may answer without the loader, so there was no look at
- * the list before it: that would clear dlerror's message. If its result is not its own function, it
- * called the C library's dlsym, which has cleared the message anyway. */
-static void look_behind(uintptr_t next, uintptr_t value) {
-    if (!value || rescan_is_same_at_start(next, value))
-        return;
-    this_thread.walk = WALK_ASKS;
-    rescan_second_chance();
-}
-
 static struct entry_answer hook_lookup(struct lookup *l, uintptr_t next) {
     bool pseudo = l->handle == RTLD_NEXT || l->handle == RTLD_DEFAULT;
-    bool named = is_cudnn_name(l->name);
+    bool named = l->name && wc_str_starts(l->name, "cudnn");
     bool behind = this_thread.walk == WALK_NEVER && this_thread.loads_since_rescan;
     if (pseudo || !(named || behind))
         return (struct entry_answer){next, 0};
@@ -249,9 +224,19 @@ static struct entry_answer hook_lookup(struct lookup *l, uintptr_t next) {
         return (struct entry_answer){next, 0};
     if (named) /* now, as nothing may be read after a failure */
         this_thread.lookup_path = l->caller ? NULL : rescan_path_if_new(l->return_address);
-    uintptr_t value = (uintptr_t)call_next(l, next);
-    if (behind)
-        look_behind(next, value);
+    /* With an explicit handle the result does not depend on the caller, so the hook may make the
+     * call. */
+    void *(*look_up)(void *, const char *) = (void *)next;
+    void *(*look_up_version)(void *, const char *, const char *) = (void *)next;
+    uintptr_t value = (uintptr_t)(l->version ? look_up_version(l->handle, l->name, l->version)
+                                             : look_up(l->handle, l->name));
+    /* If the next dlsym is another preload's, it may answer without the loader, so there was no
+     * look at the list before it: that would clear dlerror's message. If its result is not its own
+     * function, it called the C library's dlsym, which has cleared the message anyway. */
+    if (behind && value && !rescan_is_same_at_start(next, value)) {
+        this_thread.walk = WALK_ASKS;
+        rescan_second_chance();
+    }
     if (named && !value)
         note_failed_lookup(l);
     return (struct entry_answer){0, named && value ? value_or_wrapper(l, value) : value};
@@ -350,14 +335,11 @@ void hooks_begin(void) {
     thread_leave();
 }
 
-/* If not, the end makes no system call: a sandbox may allow only exit_group by then. */
-static bool is_anything_open(void) {
-    return this_thread.request || this_thread.lookup_failed || this_thread.loads_since_rescan ||
-           journal_is_open();
-}
-
 void hooks_end(void) {
-    if (!is_anything_open() || !thread_enter())
+    /* If nothing is open, the end makes no system call: a sandbox may allow only exit_group. */
+    bool open = this_thread.request || this_thread.lookup_failed ||
+                this_thread.loads_since_rescan || journal_is_open();
+    if (!open || !thread_enter())
         return;
     /* The host may still call dlerror, in a destructor that comes after this one. */
     this_thread.walk = thread_others ? WALK_NEVER : WALK_HOLDS;

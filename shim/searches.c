@@ -24,22 +24,27 @@
 static struct wc_search_context context;
 static struct wc_search_memory missing = {&memory_arena, NULL};
 
-/* The loader's image. In "ld.so PROGRAM" the loader is the program that the kernel started, so
- * AT_PHDR has its headers. */
-static bool read_loader(struct wc_elf_image *e) {
-    uintptr_t base = auxv_value(AT_BASE);
-    const Elf64_Ehdr *h;
-    if (!base)
-        base = auxv_value(AT_PHDR) & ~(auxv_page_size() - 1);
-    h = (const void *)base;
-    return base && wc_mem_compare(h->e_ident, ELFMAG, SELFMAG) == 0 &&
-           wc_elf_from_memory(e, base, (const void *)(base + h->e_phoff), h->e_phnum) == WC_ELF_OK;
-}
-
-/* Reads the cache once, as the loader does. */
-static void read_cache(void) {
+static void begin_context(void) {
+    static struct wc_search_system system;
+    static struct wc_elf_image loader;
     struct stat st;
     size_t n = 0;
+    if (context.files)
+        return;
+    /* In "ld.so PROGRAM" the loader is the program that the kernel started, so AT_PHDR has its
+     * headers. */
+    uintptr_t base = auxv_value(AT_BASE);
+    if (!base)
+        base = auxv_value(AT_PHDR) & ~(auxv_page_size() - 1);
+    const Elf64_Ehdr *h = (const void *)base;
+    bool known = base && wc_mem_compare(h->e_ident, ELFMAG, SELFMAG) == 0 &&
+                 wc_elf_from_memory(&loader, base, (const void *)(base + h->e_phoff), h->e_phnum) ==
+                     WC_ELF_OK;
+    wc_search_system_read(&system, process_glibc_minor(), (const char *)auxv_value(AT_PLATFORM),
+                          auxv_value(AT_HWCAP), known ? &loader : NULL);
+    wc_search_system_use(&system, &context);
+    context.library_path = wc_arena_string(&memory_arena, config_variable("LD_LIBRARY_PATH"));
+    /* The cache is read once, as the loader does. */
     int fd = files_open("/etc/ld.so.cache", &st);
     void *bytes = fd >= 0 && st.st_size > 0 && st.st_size <= CACHE_MOST
                       ? memory_map((size_t)st.st_size)
@@ -48,20 +53,6 @@ static void read_cache(void) {
         context.cache = (struct wc_span){bytes, n};
     if (fd >= 0)
         sys_close(fd);
-}
-
-static void begin_context(void) {
-    static struct wc_search_system system;
-    static struct wc_elf_image loader;
-    if (context.files)
-        return;
-    bool known = read_loader(&loader);
-    wc_search_system_read(&system, process_glibc_minor(), (const char *)auxv_value(AT_PLATFORM),
-                          auxv_value(AT_HWCAP), known ? &loader : NULL);
-    wc_search_system_use(&system, &context);
-    const char *path = config_variable("LD_LIBRARY_PATH");
-    context.library_path = path ? wc_arena_string(&memory_arena, path) : NULL;
-    read_cache();
     context.machine = ARCH_MACHINE;
     context.sparse = true;
     context.files = &shim_files;
@@ -99,18 +90,6 @@ const char *searches_cached(const char *name) {
     return wc_search_cache(&context, name);
 }
 
-static void note_copies(const char *name, const char *caller) {
-    const char *path;
-    for (const char *const *variable = config_logged(); *variable; variable++)
-        wc_replay_root(replay, *variable);
-    wc_replay_site(replay, caller);
-    for (size_t i = 0; (path = load_chain_path(i)); i++)
-        wc_replay_site(replay, path);
-    if (process_site())
-        wc_replay_site(replay, process_site());
-    wc_replay_copies(replay, name, caller);
-}
-
 /* ---- LD_LIBRARY_PATH as it was set since the start ---- */
 
 static const char library_path_name[] = "LD_LIBRARY_PATH=";
@@ -133,16 +112,6 @@ static bool is_there(const void *p, size_t n, uintptr_t *last) {
     return true;
 }
 
-static bool copy_asked(char *to, size_t cap, const char *from, uintptr_t *last) {
-    for (size_t i = 0; i < cap; i++) {
-        if (!is_there(from + i, 1, last))
-            return false;
-        if (!(to[i] = from[i]))
-            return true;
-    }
-    return false;
-}
-
 /* The current LD_LIBRARY_PATH; "": it is unset. NULL: it is unchanged, or unknown. */
 static const char *later_library_path(void) {
     static char value[LATER_MOST];
@@ -160,8 +129,12 @@ static const char *later_library_path(void) {
         found = is_there(variable, 1, &of_text) && variable[0] == 'L' &&
                 is_there(variable, n, &of_text) &&
                 wc_mem_compare(variable, library_path_name, n) == 0;
-        if (found && !copy_asked(value, sizeof value, variable + n, &of_text))
-            return NULL;
+        for (size_t k = 0; found; k++) {
+            if (k == sizeof value || !is_there(variable + n + k, 1, &of_text))
+                return NULL;
+            if (!(value[k] = variable[n + k]))
+                break;
+        }
     }
     if (!list || (!found && i == VARIABLES_MOST))
         return NULL;
@@ -170,45 +143,11 @@ static const char *later_library_path(void) {
     return wc_str_same(value, was ? was : "") ? NULL : value;
 }
 
-/* What the search would have found with the current LD_LIBRARY_PATH, had it been set at the start.
- */
-static void replay_later(struct wc_search_question *q, const struct wc_search_object *from) {
-    static char takes[SYS_PATH];
-    const char *was;
-    begin_context();
-    was = context.library_path;
-    q->later_path = later_library_path();
-    if (!q->later_path)
-        return;
-    context.library_path = *q->later_path ? q->later_path : NULL;
-    if (wc_str_copy(takes, sizeof takes, searches_taken(from, q->name)) && takes[0])
-        q->later_takes = takes;
-    context.library_path = was;
-}
-
 /* ---- which searches get a record ---- */
-
-static bool is_facade(const char *name) {
-    return wc_name_kind_of(name) == WC_NAME_FACADE;
-}
 
 static int64_t searches;
 static uint64_t recorded[QUESTIONS_MOST];
 static size_t recorded_count;
-
-static uint64_t hash_query(const struct wc_search_question *q, const struct object *o) {
-    uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->name), q->caller);
-    return wc_hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
-}
-
-/* Has this search its record, or is there no room for more? */
-static bool is_emitted(const struct wc_search_question *q, const struct object *o) {
-    uint64_t hash = hash_query(q, o);
-    for (size_t i = 0; i < recorded_count; i++)
-        if (recorded[i] == hash)
-            return true;
-    return recorded_count == QUESTIONS_MOST;
-}
 
 void searches_forget(void) {
     recorded_count = 0;
@@ -217,11 +156,25 @@ void searches_forget(void) {
 /* o: the object that was found; NULL: none. */
 static bool emit_from(struct wc_search_question *q, const struct wc_search_object *from,
                       struct wc_search_memory *memory, const struct object *o) {
-    if (!searches_matter(q->name) || is_emitted(q, o))
+    static char takes[SYS_PATH];
+    uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->name), q->caller);
+    bool known = recorded_count == QUESTIONS_MOST;
+    hash = wc_hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
+    for (size_t i = 0; i < recorded_count; i++)
+        known = known || recorded[i] == hash;
+    if (!searches_matter(q->name) || known)
         return false;
-    recorded[recorded_count++] = hash_query(q, o);
-    if (!q->was_loaded)
-        replay_later(q, from);
+    recorded[recorded_count++] = hash;
+    begin_context();
+    const char *was = context.library_path, *path;
+    q->later_path = q->was_loaded ? NULL : later_library_path();
+    if (q->later_path) {
+        /* What the search would have found, had it been set at the start. */
+        context.library_path = *q->later_path ? q->later_path : NULL;
+        if (wc_str_copy(takes, sizeof takes, searches_taken(from, q->name)) && takes[0])
+            q->later_takes = takes;
+        context.library_path = was;
+    }
     if (o && wc_str_same(q->later_takes, o->path)) /* it would have changed nothing */
         q->later_takes = NULL;
     if (!run_replay(from, q->name, memory, true))
@@ -231,8 +184,16 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
     if (taken && q->was_loaded) /* a search would have found the same object */
         return true;
-    if (!o && !wc_replay_taken(replay) && wc_name_kind_of(q->name) != WC_NAME_DRIVER)
-        note_copies(q->name, q->caller);
+    if (!o && !wc_replay_taken(replay) && wc_name_kind_of(q->name) != WC_NAME_DRIVER) {
+        for (const char *const *variable = config_logged(); *variable; variable++)
+            wc_replay_root(replay, *variable);
+        wc_replay_site(replay, q->caller);
+        for (size_t i = 0; (path = load_chain_path(i)); i++)
+            wc_replay_site(replay, path);
+        if (process_site())
+            wc_replay_site(replay, process_site());
+        wc_replay_copies(replay, q->name, q->caller);
+    }
     q->search = ++searches;
     q->object = o ? o->number : WC_NULL;
     q->by_replay = taken;
@@ -252,15 +213,16 @@ static bool emit_search(const char *name, const char *caller, int64_t caller_obj
     return emit_from(&q, load_chain_of(caller), &missing, o);
 }
 
-static void emit_preload(const struct object *o) {
-    static struct wc_preload p;
-    if (wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, &p))
-        wc_emit_preload(&journal_sink, ++searches, &p, o->number, o->path);
+/* The mapped facade that answers to a name; NULL: none, or not the name of a facade. */
+static const struct object *facade_named(const char *name) {
+    return wc_name_kind_of(name) == WC_NAME_FACADE ? objects_named(name) : NULL;
 }
 
 void searches_emit_object(const struct object *o) {
-    if (o->asked_how == WC_operation_PRELOAD)
-        emit_preload(o);
+    static struct wc_preload p;
+    if (o->asked_how == WC_operation_PRELOAD &&
+        wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, &p))
+        wc_emit_preload(&journal_sink, ++searches, &p, o->number, o->path);
     if (o->asked_name && o->asked_by)
         emit_search(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, false);
 }
@@ -268,21 +230,15 @@ void searches_emit_object(const struct object *o) {
 void searches_emit_needed(const struct object *host, const struct wc_elf_image *e) {
     const char *needed;
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
-        const struct object *o = is_facade(needed) ? objects_named(needed) : NULL;
+        const struct object *o = facade_named(needed);
         if (o && o->asked_by_object != host->number)
             emit_search(needed, host->path, host->number, WC_NULL, o, true);
     }
 }
 
-/* The facade that answers and was loaded before; NULL: none, or this very request loaded it. */
-static const struct object *answer_to(const struct request *r) {
-    const struct object *o = is_facade(r->name) ? objects_named(r->name) : NULL;
-    return o && o->request != r->number ? o : NULL;
-}
-
 void searches_emit_answered(const struct request *r) {
-    const struct object *o = answer_to(r);
-    if (o)
+    const struct object *o = facade_named(r->name);
+    if (o && o->request != r->number) /* it was loaded before */
         emit_search(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 

@@ -42,63 +42,35 @@ static bool find_wanted(const struct object *host, struct wanted *w) {
     return true;
 }
 
-static bool slot_kind_of(uint32_t type, enum slot_kind *kind) {
-    switch (type) {
-    case ARCH_RELOC_JUMP_SLOT:
-        *kind = SLOT_JUMP;
-        return true;
-    case ARCH_RELOC_GLOB_DAT:
-        *kind = SLOT_ADDRESS;
-        return true;
-    case ARCH_RELOC_ABSOLUTE:
-        *kind = SLOT_TABLE;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Is the relocation relative to the function's address? On x86-64 the addend of a jump slot does
- * not count: linkers put the PLT entry's address there (-z mark-plt). */
-static bool counts_from(const struct wc_elf_reloc *r) {
-    return r->addend != 0 && !(ARCH_JUMP_SLOT_MARKS_PLT && r->type == ARCH_RELOC_JUMP_SLOT);
-}
-
-static bool is_defined(const struct wc_elf_image *e, uint32_t symbol) {
-    struct wc_elf_symbol s;
-    return wc_elf_symbol_at(e, symbol, &s) && s.defined;
-}
-
 /* Puts at most `room` slots of wanted functions into `to`. Returns how many there are. */
 static size_t each_slot(const struct object *host, const struct wanted *w, struct slot *to,
                         size_t room) {
+    struct wc_elf_symbol s;
     struct wc_elf_reloc r;
     size_t n = 0;
     for (size_t i = 0; wc_elf_reloc_at(&host->image, i, &r); i++) {
-        enum slot_kind kind;
-        if (r.symbol < w->low || r.symbol > w->high || counts_from(&r) ||
-            w->function[r.symbol - w->low] == WC_NO_FUNCTION || !slot_kind_of(r.type, &kind) ||
+        bool jump = r.type == ARCH_RELOC_JUMP_SLOT, address = r.type == ARCH_RELOC_GLOB_DAT;
+        /* On x86-64 the addend of a jump slot does not count: linkers put the PLT entry's address
+         * there (-z mark-plt). */
+        bool relative = r.addend != 0 && !(ARCH_JUMP_SLOT_MARKS_PLT && jump);
+        if (r.symbol < w->low || r.symbol > w->high || relative ||
+            w->function[r.symbol - w->low] == WC_NO_FUNCTION ||
+            !(jump || address || r.type == ARCH_RELOC_ABSOLUTE) ||
             (host->base + r.slot) % sizeof(uintptr_t) != 0 || /* not one that any linker makes */
             !wc_elf_at(&host->image, r.slot, sizeof(uintptr_t)))
             continue;
         if (n < room)
-            to[n] = (struct slot){.function = w->function[r.symbol - w->low],
-                                  .kind = kind,
-                                  .defined = is_defined(&host->image, r.symbol),
-                                  .address = host->base + r.slot,
-                                  .number = i};
+            to[n] =
+                (struct slot){.function = w->function[r.symbol - w->low],
+                              .kind = jump      ? SLOT_JUMP
+                                      : address ? SLOT_ADDRESS
+                                                : SLOT_TABLE,
+                              .defined = wc_elf_symbol_at(&host->image, r.symbol, &s) && s.defined,
+                              .address = host->base + r.slot,
+                              .number = i};
         n++;
     }
     return n;
-}
-
-static void mark_only(struct slot *slots, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        slots[i].only = slots[i].kind != SLOT_JUMP;
-        for (size_t k = 0; slots[i].only && k < n; k++)
-            if (slots[k].function == slots[i].function && slots[k].kind == SLOT_JUMP)
-                slots[i].only = false;
-    }
 }
 
 static void find_slots(struct object *host) {
@@ -117,14 +89,15 @@ static void find_slots(struct object *host) {
         return;
     host->slot_count = n;
     each_slot(host, &w, host->slots, n);
-    mark_only(host->slots, n);
+    for (size_t i = 0; i < n; i++) {
+        struct slot *s = &host->slots[i];
+        s->only = s->kind != SLOT_JUMP;
+        for (size_t k = 0; s->only && k < n; k++)
+            s->only = host->slots[k].function != s->function || host->slots[k].kind != SLOT_JUMP;
+    }
 }
 
 /* ---- reading ---- */
-
-static bool lies_in(const struct object *o, uintptr_t address) {
-    return address - o->low < o->high - o->low;
-}
 
 /* In a program that is not position independent the address of a function is its PLT entry, and the
  * program's own slot has the binding. NULL: this address is not such an entry. */
@@ -137,40 +110,24 @@ static const struct slot *program_slot(uintptr_t address, int function) {
     return NULL;
 }
 
-static void read_outside(struct slot *s) {
-    const struct slot *further = program_slot(s->target, s->function);
-    s->through_program = further != NULL;
-    s->how = WC_binding_how_SLOT;
-    if (!further)
-        return;
-    s->how = further->how;
-    s->target = further->target;
-    s->wrapped = further->wrapped;
-}
-
 static void read_slot(const struct object *host, struct slot *s) {
     uintptr_t value = __atomic_load_n((uintptr_t *)s->address, __ATOMIC_ACQUIRE);
     uintptr_t behind = watched_target_of(value);
     struct slot before = *s;
     s->target = behind ? behind : value;
     s->wrapped = behind != 0;
-    if (value == 0)
+    if (value == 0) {
         s->how = WC_binding_how_UNDEFINED;
-    else if (lies_in(host, s->target))
+    } else if (s->target - host->low < host->high - host->low) {
         s->how = s->defined ? WC_binding_how_ITSELF : WC_binding_how_LAZY;
-    else
-        read_outside(s);
+    } else {
+        const struct slot *further = program_slot(s->target, s->function);
+        s->through_program = further != NULL;
+        s->how = further ? further->how : WC_binding_how_SLOT;
+        s->target = further ? further->target : s->target;
+        s->wrapped = further ? further->wrapped : s->wrapped;
+    }
     s->recorded = s->recorded && before.how == s->how && before.target == s->target;
-}
-
-/* Calls through a table of function pointers are not seen; only its bindings are. */
-static void note_tables(const struct object *host) {
-    for (size_t i = 0; i < host->slot_count; i++)
-        if (host->slots[i].kind == SLOT_TABLE && host->slots[i].how == WC_binding_how_SLOT) {
-            journal_unobserved("calls through a table of function pointers",
-                               "only jump slots and addresses are rewritten", host->path);
-            return;
-        }
 }
 
 void slots_read(struct object *host) {
@@ -181,11 +138,6 @@ void slots_read(struct object *host) {
 }
 
 /* ---- emitting ---- */
-
-static bool same_group(const struct slot *a, const struct slot *b) {
-    return a->how == b->how &&
-           (a->how != WC_binding_how_SLOT || objects_at(a->target) == objects_at(b->target));
-}
 
 static void add_binding(const struct object *host, const struct object *library,
                         enum wc_binding_how how, const struct wc_strings *functions,
@@ -204,10 +156,14 @@ static void emit_group(struct object *host, size_t first) {
     static const char *list[512];
     struct wc_strings names = {list, 0};
     struct slot *s = &host->slots[first];
+    const struct object *library = s->how == WC_binding_how_SLOT     ? objects_at(s->target)
+                                   : s->how == WC_binding_how_ITSELF ? host
+                                                                     : NULL;
     int64_t wrapped = 0;
     for (size_t i = first; i < host->slot_count; i++) {
         struct slot *other = &host->slots[i];
-        if (other->recorded || !same_group(s, other))
+        if (other->recorded || other->how != s->how ||
+            (s->how == WC_binding_how_SLOT && objects_at(other->target) != library))
             continue;
         const char *name = wc_function_name(other->function);
         wrapped += other->wrapped;
@@ -215,20 +171,22 @@ static void emit_group(struct object *host, size_t first) {
             list[names.n++] = name;
         other->recorded = true;
     }
-    add_binding(host,
-                s->how == WC_binding_how_SLOT     ? objects_at(s->target)
-                : s->how == WC_binding_how_ITSELF ? host
-                                                  : NULL,
-                s->how, &names, wrapped);
+    add_binding(host, library, s->how, &names, wrapped);
 }
 
 void slots_emit(struct object *host) {
+    bool tables = false;
     if (object_is_emitted_enough(host))
         return;
-    for (size_t i = 0; i < host->slot_count; i++)
-        if (!host->slots[i].recorded && host->slots[i].how != WC_binding_how_UNKNOWN)
+    for (size_t i = 0; i < host->slot_count; i++) {
+        const struct slot *s = &host->slots[i];
+        tables = tables || (s->kind == SLOT_TABLE && s->how == WC_binding_how_SLOT);
+        if (!s->recorded && s->how != WC_binding_how_UNKNOWN)
             emit_group(host, i);
-    note_tables(host);
+    }
+    if (tables) /* only its bindings are seen */
+        journal_unobserved("calls through a table of function pointers",
+                           "only jump slots and addresses are rewritten", host->path);
 }
 
 static void emit_resolved(const struct object *host, const struct object *library,
@@ -255,18 +213,13 @@ void slots_emit_resolved(const struct object *host, const struct object *library
             emit_resolved(o, library, function);
 }
 
-/* Some hosts look a function up again for each call. */
-static bool is_lookup_recorded(const struct object *host, const struct object *library,
-                               const char *function) {
-    return WC_ANY(b, journal_stack()->bindings,
-                  b->r.how == WC_binding_how_DLSYM && b->r.target == library->number &&
-                      b->r.host == host->number &&
-                      WC_ANY(f, b->r.functions, wc_str_same(*f, function)));
-}
-
 void slots_emit_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped) {
-    if (!is_lookup_recorded(host, library, function))
+    /* Some hosts look a function up again for each call. */
+    if (!WC_ANY(b, journal_stack()->bindings,
+                b->r.how == WC_binding_how_DLSYM && b->r.target == library->number &&
+                    b->r.host == host->number &&
+                    WC_ANY(f, b->r.functions, wc_str_same(*f, function))))
         add_binding(host, library, WC_binding_how_DLSYM, &(struct wc_strings){&function, 1},
                     wrapped);
 }
