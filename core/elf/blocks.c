@@ -16,16 +16,6 @@ static bool has_block(const struct wc_blocks *b, uint64_t i) {
     return b->have[i / 8] >> (i % 8) & 1;
 }
 
-/* Blocks first to last, none of which was read. */
-static bool read_blocks(struct wc_blocks *b, uint64_t first, uint64_t last) {
-    uint64_t from = first << b->bits, end = (last + 1) << b->bits;
-    if (!b->read(b->owner, from, (end < b->size ? end : b->size) - from))
-        return false;
-    for (uint64_t i = first; i <= last; i++)
-        b->have[i / 8] |= (unsigned char)(1 << (i % 8));
-    return true;
-}
-
 bool wc_blocks_fetch(struct wc_blocks *b, uint64_t offset, uint64_t n) {
     if (!n)
         return true;
@@ -36,7 +26,10 @@ bool wc_blocks_fetch(struct wc_blocks *b, uint64_t offset, uint64_t n) {
             continue;
         while (end <= last && !has_block(b, end))
             end++;
-        b->damaged = !read_blocks(b, i, end - 1);
+        uint64_t from = i << b->bits, to = end << b->bits;
+        b->damaged = !b->read(b->owner, from, (to < b->size ? to : b->size) - from);
+        for (uint64_t k = i; k < end && !b->damaged; k++)
+            b->have[k / 8] |= (unsigned char)(1 << (k % 8));
     }
     return !b->damaged;
 }

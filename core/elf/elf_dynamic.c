@@ -60,18 +60,6 @@ static void take_entry(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn 
     }
 }
 
-/* A string table that ends with a NUL needs no search for one at each string. */
-static void open_strings(struct wc_elf_image *e) {
-    uint64_t room = wc_elf_room(e, e->strtab);
-    if (!e->strtab || e->strsz > room)
-        e->strsz = e->strtab ? room : 0;
-    e->string_table = e->strsz ? wc_elf_at(e, e->strtab, e->strsz) : NULL;
-    if (!e->string_table)
-        e->strsz = 0;
-    while (e->strsz && e->string_table[e->strsz - 1])
-        e->strsz--;
-}
-
 static const void *open_relocs(const struct wc_elf_image *e, uint64_t vaddr, uint64_t size,
                                size_t *count) {
     uint64_t room = vaddr ? wc_elf_room(e, vaddr) : 0;
@@ -121,7 +109,14 @@ enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, ui
     }
     if ((e->flags & DF_BIND_NOW) || (e->flags_1 & DF_1_NOW))
         e->bind_now = true;
-    open_strings(e);
+    uint64_t room = e->strtab ? wc_elf_room(e, e->strtab) : 0;
+    e->strsz = e->strsz < room ? e->strsz : room;
+    e->string_table = e->strsz ? wc_elf_at(e, e->strtab, e->strsz) : NULL;
+    if (!e->string_table)
+        e->strsz = 0;
+    /* A string table that ends with a NUL needs no search for one at each string. */
+    while (e->strsz && e->string_table[e->strsz - 1])
+        e->strsz--;
     if (raw.syment && raw.syment != sizeof(Elf64_Sym))
         return WC_ELF_MALFORMED;
     wc_elf_count_symbols(e);

@@ -58,20 +58,15 @@ static uint32_t gnu_symbol_count(const struct wc_elf_image *e, const struct wc_e
     return 0;
 }
 
-/* .dynsym ends where the next table begins, or before. */
-static uint64_t most_symbols(const struct wc_elf_image *e) {
+void wc_elf_count_symbols(struct wc_elf_image *e) {
     const uint64_t others[] = {e->strtab, e->hash,   e->gnu_hash, e->versym, e->verdef, e->verneed,
                                e->rela,   e->jmprel, e->relr,     e->pltgot, e->init,   e->dynamic};
-    uint64_t room = e->symtab ? wc_elf_room(e, e->symtab) : 0;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i] > e->symtab && others[i] - e->symtab < room)
-            room = others[i] - e->symtab;
-    return room / sizeof(Elf64_Sym);
-}
-
-void wc_elf_count_symbols(struct wc_elf_image *e) {
     struct wc_elf_hash h;
-    uint64_t most = most_symbols(e), count = most;
+    uint64_t room = e->symtab ? wc_elf_room(e, e->symtab) : 0;
+    WC_EACH_ROW(other, others) /* .dynsym ends where the next table begins, or before */
+        if (*other > e->symtab && *other - e->symtab < room)
+            room = *other - e->symtab;
+    uint64_t most = room / sizeof(Elf64_Sym), count = most;
     bool gnu = wc_elf_open_gnu_hash(e, &h);
     uint32_t first = gnu ? h.first : 0;
     if (gnu) {

@@ -55,17 +55,9 @@ uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n, unsigned
     return i;
 }
 
-/* Index of n bytes in p[0..size), size if they do not exist. */
-static uint64_t find_in(const unsigned char *p, uint64_t size, const char *bytes, size_t n) {
-    const unsigned char first = (unsigned char)bytes[0];
-    for (uint64_t i = 0; n <= size && (i = wc_elf_skip_to(p, i, size, first)) <= size - n; i++)
-        if (p[i] == first && wc_mem_compare(p + i, bytes, n) == 0)
-            return i;
-    return size;
-}
-
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit) {
+    const unsigned char first = (unsigned char)bytes[0];
     for (size_t i = 0; n && limit && i < e->loads; i++) {
         uint64_t size = e->load[i].readable, from = 0;
         if (*at > e->load[i].vaddr)
@@ -74,13 +66,14 @@ uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size
             continue;
         size = size - from < limit ? size - from : limit;
         limit -= size;
-        if (!wc_elf_fetched(e, e->load[i].at + from, size))
+        const unsigned char *p = e->load[i].at + from;
+        if (n > size || !wc_elf_fetched(e, p, size))
             continue;
-        uint64_t found = find_in(e->load[i].at + from, size, bytes, n);
-        if (found < size) {
-            *at = e->load[i].vaddr + from + found + 1;
-            return *at - 1;
-        }
+        for (uint64_t k = 0; (k = wc_elf_skip_to(p, k, size, first)) <= size - n; k++)
+            if (p[k] == first && wc_mem_compare(p + k, bytes, n) == 0) {
+                *at = e->load[i].vaddr + from + k + 1;
+                return *at - 1;
+            }
     }
     return 0;
 }

@@ -60,7 +60,7 @@ struct wc_elf_image {
     size_t jump_reloc_count, reloc_count;
     size_t dynamic_entries; /* before DT_NULL */
 
-    struct {
+    struct wc_elf_segment {
         uint64_t vaddr, memsz, offset, filesz;
         const unsigned char *at; /* the byte of vaddr */
         uint64_t readable;       /* bytes there: memsz in memory, filesz in a file */

@@ -22,14 +22,13 @@ static bool add_segment(struct wc_elf_image *e, const Elf64_Phdr *p, const unsig
         return false;
     if (!(p->p_flags & PF_R) || !readable || e->loads == WC_ELF_SEGMENTS)
         return true;
-    e->load[e->loads].vaddr = p->p_vaddr;
-    e->load[e->loads].memsz = p->p_memsz;
-    e->load[e->loads].offset = p->p_offset;
-    e->load[e->loads].filesz = p->p_filesz;
-    e->load[e->loads].at = at;
-    e->load[e->loads].readable = readable;
-    e->load[e->loads].flags = p->p_flags;
-    e->loads++;
+    e->load[e->loads++] = (struct wc_elf_segment){.vaddr = p->p_vaddr,
+                                                  .memsz = p->p_memsz,
+                                                  .offset = p->p_offset,
+                                                  .filesz = p->p_filesz,
+                                                  .at = at,
+                                                  .readable = readable,
+                                                  .flags = p->p_flags};
     return true;
 }
 
@@ -85,15 +84,6 @@ static enum wc_elf_error read_rest(struct wc_elf_image *e, const void *phdrs, si
     return has_dynamic ? wc_elf_read_dynamic(e, dynamic, size) : WC_ELF_NO_DYNAMIC;
 }
 
-static uint16_t mapped_machine(const struct wc_elf_image *e) {
-    for (size_t i = 0; i < e->loads; i++)
-        if (e->load[i].offset == 0 && e->load[i].readable >= sizeof(Elf64_Ehdr) &&
-            wc_elf_fetched(e, e->load[i].at, sizeof(Elf64_Ehdr)) &&
-            wc_mem_compare(e->load[i].at, ELFMAG, SELFMAG) == 0)
-            return WC_LAX_AT(Elf64_Ehdr, e->load[i].at).e_machine;
-    return 0;
-}
-
 /* at: where the byte of the link-time address 0 is, or would be. */
 static enum wc_elf_error read_mapped(struct wc_elf_image *e, uintptr_t at, const Elf64_Phdr *phdr,
                                      size_t phnum) {
@@ -102,7 +92,11 @@ static enum wc_elf_error read_mapped(struct wc_elf_image *e, uintptr_t at, const
             !add_segment(e, &phdr[i], (const unsigned char *)(at + phdr[i].p_vaddr),
                          phdr[i].p_memsz))
             return WC_ELF_MALFORMED;
-    e->machine = mapped_machine(e);
+    for (size_t i = 0; i < e->loads && !e->machine; i++)
+        if (e->load[i].offset == 0 && e->load[i].readable >= sizeof(Elf64_Ehdr) &&
+            wc_elf_fetched(e, e->load[i].at, sizeof(Elf64_Ehdr)) &&
+            wc_mem_compare(e->load[i].at, ELFMAG, SELFMAG) == 0)
+            e->machine = WC_LAX_AT(Elf64_Ehdr, e->load[i].at).e_machine;
     return read_rest(e, phdr, phnum);
 }
 

@@ -48,44 +48,51 @@ const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e) {
     return base;
 }
 
-/* The demanded version of an import: DT_VERNEED is a list of files with a list of versions each. */
+/* DT_VERNEED is a list of files with a list of versions each. *at as for next_verdef; the second
+ * list begins at `first`. */
+static bool next_verneed(const struct wc_elf_image *e, uint64_t *at, Elf64_Verneed *need) {
+    if (*at && !need->vn_next)
+        return false;
+    *at = *at ? *at + need->vn_next : e->verneed;
+    const void *p = *at ? wc_elf_at(e, *at, sizeof *need) : NULL;
+    if (p)
+        *need = WC_LAX_AT(Elf64_Verneed, p);
+    return p != NULL;
+}
+
+static bool next_vernaux(const struct wc_elf_image *e, uint64_t first, uint64_t *at,
+                         Elf64_Vernaux *aux) {
+    if (*at && !aux->vna_next)
+        return false;
+    *at = *at ? *at + aux->vna_next : first;
+    const void *p = wc_elf_at(e, *at, sizeof *aux);
+    if (p)
+        *aux = WC_LAX_AT(Elf64_Vernaux, p);
+    return p != NULL;
+}
+
+/* The demanded version of an import. */
 static void find_needed_version(const struct wc_elf_image *e, unsigned index,
                                 struct wc_elf_symbol *out) {
-    uint64_t at = e->verneed;
-    const void *p;
+    Elf64_Verneed need;
+    Elf64_Vernaux aux;
     int steps = 0;
-    while (at && (p = wc_elf_at(e, at, sizeof(Elf64_Verneed)))) {
-        const Elf64_Verneed need = WC_LAX_AT(Elf64_Verneed, p);
-        uint64_t aux_at = at + need.vn_aux;
-        while ((p = wc_elf_at(e, aux_at, sizeof(Elf64_Vernaux)))) {
-            const Elf64_Vernaux aux = WC_LAX_AT(Elf64_Vernaux, p);
+    for (uint64_t at = 0; steps++ < WC_ELF_LONGEST_CHAIN && next_verneed(e, &at, &need);)
+        for (uint64_t in = 0;
+             steps++ < WC_ELF_LONGEST_CHAIN && next_vernaux(e, at + need.vn_aux, &in, &aux);)
             if ((aux.vna_other & ~HIDDEN) == index) {
                 out->version = wc_elf_string(e, aux.vna_name);
                 out->version_file = out->version ? wc_elf_string(e, need.vn_file) : NULL;
                 return;
             }
-            if (!aux.vna_next || ++steps > WC_ELF_LONGEST_CHAIN)
-                break;
-            aux_at += aux.vna_next;
-        }
-        if (!need.vn_next || ++steps > WC_ELF_LONGEST_CHAIN)
-            return;
-        at += need.vn_next;
-    }
 }
 
 /* The i-th entry of DT_VERNEED; 0: past the last, or damaged. */
 static uint64_t verneed_at(const struct wc_elf_image *e, size_t i, Elf64_Verneed *need) {
-    uint64_t at = e->verneed;
-    for (size_t k = 0; k <= i && k < FILES_MOST; k++) {
-        const void *p = at ? wc_elf_at(e, at, sizeof *need) : NULL;
-        if (!p)
-            return 0;
-        *need = WC_LAX_AT(Elf64_Verneed, p);
+    uint64_t at = 0;
+    for (size_t k = 0; k < FILES_MOST && next_verneed(e, &at, need); k++)
         if (k == i)
             return at;
-        at = need->vn_next ? at + need->vn_next : 0;
-    }
     return 0;
 }
 
@@ -107,19 +114,12 @@ static bool defines_version(const struct wc_elf_image *e, const char *version) {
 const char *wc_elf_version_lacking(const struct wc_elf_image *e, size_t i,
                                    const struct wc_elf_image *library) {
     Elf64_Verneed need;
-    uint64_t at = library->verdef ? verneed_at(e, i, &need) : 0;
-    const void *p;
-    if (!at)
-        return NULL;
-    at += need.vn_aux;
-    for (int k = 0; k < WANTED_MOST && (p = wc_elf_at(e, at, sizeof(Elf64_Vernaux))); k++) {
-        const Elf64_Vernaux aux = WC_LAX_AT(Elf64_Vernaux, p);
+    Elf64_Vernaux aux;
+    uint64_t in = 0, at = library->verdef ? verneed_at(e, i, &need) : 0;
+    for (int k = 0; at && k < WANTED_MOST && next_vernaux(e, at + need.vn_aux, &in, &aux); k++) {
         const char *version = wc_elf_string(e, aux.vna_name);
         if (version && !(aux.vna_flags & VER_FLG_WEAK) && !defines_version(library, version))
             return version;
-        if (!aux.vna_next)
-            return NULL;
-        at += aux.vna_next;
     }
     return NULL;
 }
@@ -180,16 +180,11 @@ static bool consider_symbol(const struct wc_elf_image *e, uint32_t index, const 
     return by_default;
 }
 
-static uint32_t gnu_hash_of(const char *name) {
-    uint32_t h = 5381;
-    for (const unsigned char *p = (const unsigned char *)name; *p; p++)
-        h = h * 33 + *p;
-    return h;
-}
-
 static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_elf_hash *h,
                                  const char *name) {
-    uint32_t found = 0, hash = gnu_hash_of(name);
+    uint32_t found = 0, hash = 5381;
+    for (const char *c = name; *c; c++)
+        hash = hash * 33 + (unsigned char)*c;
     uint64_t word = WC_LAX_AT(uint64_t, h->bloom + 8ull * ((hash / 64) % h->bloom_count));
     if (!(word >> (hash % 64) & word >> ((hash >> (h->bloom_shift & 31)) % 64) & 1))
         return 0;
@@ -206,19 +201,15 @@ static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_e
     return found;
 }
 
-static uint32_t hash_of(const char *name) {
-    uint32_t h = 0;
-    for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
-        h = (h << 4) + *p;
-        h ^= (h >> 24) & 0xf0;
-    }
-    return h & 0x0fffffff;
-}
-
 static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_hash *h,
                              const char *name) {
-    uint32_t found = 0;
-    uint32_t i = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash_of(name) % h->bucket_count));
+    uint32_t found = 0, hash = 0;
+    for (const char *c = name; *c; c++) {
+        hash = (hash << 4) + (unsigned char)*c;
+        hash ^= (hash >> 24) & 0xf0;
+    }
+    hash &= 0x0fffffff;
+    uint32_t i = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash % h->bucket_count));
     for (uint64_t steps = 0; i && i < h->chain_entries && steps < h->chain_entries; steps++) {
         if (consider_symbol(e, i, name, &found))
             break;
@@ -231,12 +222,11 @@ static uint32_t find_defined(const struct wc_elf_image *e, const char *name) {
     struct wc_elf_hash h;
     uint32_t found = 0;
     if (wc_elf_open_gnu_hash(e, &h))
-        found = find_by_gnu_hash(e, &h, name);
-    else if (wc_elf_open_hash(e, &h))
-        found = find_by_hash(e, &h, name);
-    else
-        for (uint32_t i = 1; i < e->symbols && !consider_symbol(e, i, name, &found); i++)
-            ;
+        return find_by_gnu_hash(e, &h, name);
+    if (wc_elf_open_hash(e, &h))
+        return find_by_hash(e, &h, name);
+    for (uint32_t i = 1; i < e->symbols && !consider_symbol(e, i, name, &found);)
+        i++;
     return found;
 }
 

@@ -180,28 +180,13 @@ static void conclude_cut(struct checked *l, int64_t needs) {
     wc_text_add(&l->what, " bytes are there");
 }
 
-/* An interrupted copy that had allocated the whole file leaves zeros at its end. */
-static bool is_dynamic_lost(struct checked *l, uint64_t offset) {
-    Elf64_Dyn first;
-
-    return read_at(l, offset, &first, sizeof first) && first.d_tag == DT_NULL;
-}
-
-/* Magic, class and byte order were checked before. Any ABI version is valid with ELFOSABI_GNU. */
-static bool is_header_sound(const Elf64_Ehdr *h) {
-    bool gnu = h->e_ident[EI_OSABI] == ELFOSABI_GNU;
-    uint64_t rest; /* the version of the ABI, and what has to be zeros */
-
-    wc_mem_copy(&rest, h->e_ident + EI_ABIVERSION, sizeof rest);
-    return (gnu ? rest >> 8 : h->e_ident[EI_OSABI] | rest) == 0 &&
-           h->e_ident[EI_VERSION] == EV_CURRENT && h->e_version == EV_CURRENT &&
-           h->e_phentsize == sizeof(Elf64_Phdr);
-}
-
-/* The checks of the loader: elf/dl-load.c, open_verify and _dl_map_object_from_fd. */
+/* The checks of the loader: elf/dl-load.c, open_verify and _dl_map_object_from_fd. Magic, class and
+ * byte order were checked before. */
 static void look_at_library(struct checked *l) {
     struct segments s = {.end = 0};
+    uint64_t rest; /* the version of the ABI, and what has to be zeros */
     Elf64_Ehdr h;
+    Elf64_Dyn first;
 
     wc_mem_copy(&h, l->beginning, sizeof h);
     if (h.e_type != ET_DYN) {
@@ -211,7 +196,11 @@ static void look_at_library(struct checked *l) {
                                        : "an ELF file, but no library");
         return;
     }
-    if (is_header_sound(&h))
+    wc_mem_copy(&rest, h.e_ident + EI_ABIVERSION, sizeof rest);
+    /* Any ABI version is valid with ELFOSABI_GNU. */
+    rest = h.e_ident[EI_OSABI] == ELFOSABI_GNU ? rest >> 8 : h.e_ident[EI_OSABI] | rest;
+    if (rest == 0 && h.e_ident[EI_VERSION] == EV_CURRENT && h.e_version == EV_CURRENT &&
+        h.e_phentsize == sizeof(Elf64_Phdr))
         read_segments(l, &h, &s);
     if (s.end < 0 || s.end > l->out->size)
         conclude_cut(l, s.end);
@@ -219,7 +208,8 @@ static void look_at_library(struct checked *l) {
         conclude(l, WC_file_fault_MALFORMED, "a library whose headers make no sense");
     else if (s.torn)
         conclude(l, WC_file_fault_MALFORMED, "a library whose segments do not lie on pages");
-    else if (is_dynamic_lost(l, s.dynamic))
+    else if (read_at(l, s.dynamic, &first, sizeof first) && first.d_tag == DT_NULL)
+        /* An interrupted copy that had allocated the whole file leaves zeros at its end. */
         conclude(l, WC_file_fault_MALFORMED,
                  "a library that was not written to its end: its tables are zeros");
     else
@@ -254,16 +244,6 @@ static bool is_entry(void *arg, const char *name) {
     return !e->there;
 }
 
-/* Its directory has an entry of that name, but there is no file: a link that leads nowhere. */
-static bool is_dangling(struct checked *l) {
-    char directory[1024];
-    struct entry e = {wc_base_name(l->path), false};
-    int n = (int)wc_dir_length(l->path);
-
-    return wc_str_format(directory, sizeof directory, "%.*s", n ? n : 1, n ? l->path : ".") &&
-           l->files->list(l->files->ctx, directory, is_entry, &e) && e.there;
-}
-
 bool wc_closed_directory(const struct wc_files *files, const char *path, char *to, size_t cap,
                          bool *is_link) {
     struct wc_file_stat facts = {.closed = false};
@@ -296,18 +276,6 @@ bool wc_closed_directory(const struct wc_files *files, const char *path, char *t
     return (*is_link || facts.closed) && wc_str_format(to, cap, "%.*s", (int)n, path);
 }
 
-static void conclude_closed(struct checked *l) {
-    char directory[1024];
-    bool is_link;
-
-    conclude(l, WC_file_fault_CLOSED, "behind ");
-    if (!wc_closed_directory(l->files, l->path, directory, sizeof directory, &is_link))
-        wc_text_add(&l->what, "a directory that this process may not enter");
-    else
-        wc_text_format(&l->what, "%s, %s this process may not enter", directory,
-                       is_link ? "a link to what" : "which");
-}
-
 bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
                    struct wc_file_check *out) {
     struct checked l = {.files = files, .path = path, .machine = machine, .out = out};
@@ -318,13 +286,24 @@ bool wc_file_check(const struct wc_files *files, const char *path, uint16_t mach
     out->maps = 0;
     wc_text_begin(&l.what, out->what, sizeof out->what);
     if (!files->facts(files->ctx, path, &facts)) {
-        if (facts.closed) {
-            conclude_closed(&l);
+        char directory[1024];
+        struct entry e = {wc_base_name(path), false};
+        int n = (int)wc_dir_length(path);
+        bool is_link;
+        if (!facts.closed) {
+            /* If its directory has an entry of that name, that is a link that leads nowhere. */
+            if (!wc_str_format(directory, sizeof directory, "%.*s", n ? n : 1, n ? path : ".") ||
+                !files->list(files->ctx, directory, is_entry, &e) || !e.there)
+                return false;
+            conclude(&l, WC_file_fault_DANGLING, "a link that leads nowhere");
             return true;
         }
-        if (!is_dangling(&l))
-            return false;
-        conclude(&l, WC_file_fault_DANGLING, "a link that leads nowhere");
+        conclude(&l, WC_file_fault_CLOSED, "behind ");
+        if (!wc_closed_directory(files, path, directory, sizeof directory, &is_link))
+            wc_text_add(&l.what, "a directory that this process may not enter");
+        else
+            wc_text_format(&l.what, "%s, %s this process may not enter", directory,
+                           is_link ? "a link to what" : "which");
         return true;
     }
     out->size = (int64_t)facts.size;

@@ -40,22 +40,18 @@ const char *wc_framework_of(const char *path) {
     return NULL;
 }
 
-/* The last element of a path, with the folder before it where the stem has one. */
-static const char *end_like(const char *path, const char *stem) {
-    const char *end = wc_base_name(path), *slash = wc_str_find_char(stem, '/');
-    size_t n = slash ? (size_t)(slash - stem) + 1 : 0;
-
-    if ((size_t)(end - path) < n)
-        return "";
-    end -= n;
-    return end == path || end[-1] == '/' ? end : "";
-}
-
 static const struct wc_framework *opener_of(const char *path) {
+    const char *name = wc_base_name(path);
+
     WC_EACH_FRAMEWORK(f)
-        WC_EACH_TEXT(stem, f->openers)
-            if (begins(end_like(path, *stem), *stem))
+        WC_EACH_TEXT(stem, f->openers) {
+            /* The last element, with the folder before it where the stem has one. */
+            const char *slash = wc_str_find_char(*stem, '/');
+            size_t n = slash ? (size_t)(slash - *stem) + 1 : 0;
+            const char *end = (size_t)(name - path) < n ? "" : name - n;
+            if ((end == path || !*end || end[-1] == '/') && begins(end, *stem))
                 return f;
+        }
     return NULL;
 }
 

@@ -47,95 +47,65 @@ const char *wc_rule_explanation(enum wc_rule rule) {
 /* ---- which rule ---- */
 
 /* An open end holds for an unknown version, too. A bound holds only if it holds for every version
- * that v may mean. */
-static bool from_on(const char *from, struct wc_version v) {
-    return !*from || (wc_version_known(v) && wc_version_compare(v, wc_version_of(from)) >= 0);
-}
-
-static bool before(const char *to, struct wc_version v) {
-    bool known = wc_version_known(v);
-    if (v.minor < 0)
-        v.minor = INT32_MAX;
-    return !*to || (known && wc_version_compare(v, wc_version_of(to)) < 0);
-}
-
+ * that the version may mean. */
 enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version) {
     const struct wc_framework *f = wc_framework_named(framework);
+    bool known = wc_version_known(version);
+    struct wc_version latest = version;
+    if (latest.minor < 0)
+        latest.minor = INT32_MAX;
     WC_EACH_KNOWN(row, f ? f->rules : NULL, name)
-        if (from_on(row->from, version) && before(row->to, version))
+        if ((!*row->from ||
+             (known && wc_version_compare(version, wc_version_of(row->from)) >= 0)) &&
+            (!*row->to || (known && wc_version_compare(latest, wc_version_of(row->to)) < 0)))
             return wc_rule_from_name(row->name);
     return WC_RULE_NVIDIA;
 }
 
 /* ---- the checks ---- */
 
-enum order { OLDER, SAME, NEWER, UNDECIDED };
-
-/* Compares the first n fields of the runtime version with those of the built one. */
-static enum order order_of(struct wc_version built, struct wc_version runtime, size_t n) {
+/* Compares the first n fields. or_newer: a later version of the same major fits, too. */
+static enum wc_fit fit_in(struct wc_version built, struct wc_version runtime, size_t n,
+                          bool or_newer) {
     const int32_t b[] = {built.major, built.minor, built.patch};
     const int32_t r[] = {runtime.major, runtime.minor, runtime.patch};
     for (size_t i = 0; i < n; i++) {
         if (b[i] < 0 || r[i] < 0)
-            return UNDECIDED;
+            return WC_FIT_UNKNOWN;
         if (b[i] != r[i])
-            return r[i] < b[i] ? OLDER : NEWER;
+            return i == 0        ? WC_OTHER_MAJOR
+                   : r[i] < b[i] ? WC_TOO_OLD
+                   : or_newer    ? WC_FITS
+                                 : WC_TOO_NEW;
     }
-    return SAME;
-}
-
-static enum wc_fit refused(struct wc_version built, struct wc_version runtime, enum order o) {
-    if (built.major != runtime.major)
-        return WC_OTHER_MAJOR;
-    return o == OLDER ? WC_TOO_OLD : WC_TOO_NEW;
-}
-
-static enum wc_fit equal_in(struct wc_version built, struct wc_version runtime, size_t n) {
-    enum order o = order_of(built, runtime, n);
-    if (o == UNDECIDED)
-        return WC_FIT_UNKNOWN;
-    return o == SAME ? WC_FITS : refused(built, runtime, o);
-}
-
-static enum wc_fit not_older_in(struct wc_version built, struct wc_version runtime, size_t n) {
-    enum order o = order_of(built, runtime, n);
-    return o == NEWER ? WC_FITS : equal_in(built, runtime, n);
+    return WC_FITS;
 }
 
 enum { FIRST_WITH_PROMISE = 7 }; /* the first major whose minors are promised to be compatible */
 
-static enum wc_fit minor_by_major(struct wc_version built, struct wc_version runtime) {
-    if (runtime.major >= FIRST_WITH_PROMISE)
-        return not_older_in(built, runtime, 2);
-    return equal_in(built, runtime, 2);
-}
-
-/* Before cuDNN 7 nothing is promised: only the built version itself surely fits. */
-static enum wc_fit promised(struct wc_version built, struct wc_version runtime) {
-    if (runtime.major >= FIRST_WITH_PROMISE)
-        return not_older_in(built, runtime, 2);
-    return order_of(built, runtime, 3) == SAME ? WC_FITS : WC_FIT_UNKNOWN;
-}
-
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime) {
+    bool with_promise = runtime.major >= FIRST_WITH_PROMISE;
     if (!is_rule(rule))
         return WC_FIT_UNKNOWN;
     /* Whatever a framework compares: another major has other functions, and other part names. */
-    if (equal_in(built, runtime, 1) == WC_OTHER_MAJOR)
+    if (fit_in(built, runtime, 1, false) == WC_OTHER_MAJOR)
         return WC_OTHER_MAJOR;
     switch (rules[rule].compares) {
     case PROMISED:
-        return promised(built, runtime);
+        if (with_promise)
+            return fit_in(built, runtime, 2, true);
+        /* Before cuDNN 7 nothing is promised: only the built version itself surely fits. */
+        return fit_in(built, runtime, 3, false) == WC_FITS ? WC_FITS : WC_FIT_UNKNOWN;
     case SAME_MINOR:
-        return equal_in(built, runtime, 2);
+        return fit_in(built, runtime, 2, false);
     case NO_OLDER_MINOR:
-        return not_older_in(built, runtime, 2);
+        return fit_in(built, runtime, 2, true);
     case NO_OLDER_PATCH:
-        return not_older_in(built, runtime, 3);
+        return fit_in(built, runtime, 3, true);
     case SAME_PATCH:
-        return equal_in(built, runtime, 3);
+        return fit_in(built, runtime, 3, false);
     case MINOR_BY_MAJOR:
-        return minor_by_major(built, runtime);
+        return fit_in(built, runtime, 2, with_promise);
     }
     return WC_FIT_UNKNOWN;
 }

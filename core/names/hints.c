@@ -22,14 +22,6 @@ static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool word_at(const char *s, const char *word, enum end end) {
-    while (*word && lower(*s) == *word) {
-        s++;
-        word++;
-    }
-    return !*word && (end == PREFIX || !wc_is_alphanumeric(*s));
-}
-
 /* The text after the first `part` of a name; NULL: the name does not contain it. */
 static const char *text_behind(const char *name, const char *part) {
     for (; *name; name++) {
@@ -74,17 +66,15 @@ static inline bool may_begin_a_hint(const char *s) {
 }
 
 static bool is_a_hint(const char *name, const char *s) {
-    WC_EACH_ROW(hint, hints)
-        if (hint->word[0] == lower(*s) && word_at(s, hint->word, hint->end) &&
+    WC_EACH_ROW(hint, hints) {
+        size_t n = 0;
+        while (hint->word[n] && lower(s[n]) == hint->word[n])
+            n++;
+        if (!hint->word[n] && (hint->end == PREFIX || !wc_is_alphanumeric(s[n])) &&
             word_counts(name, s, hint->where))
             return true;
+    }
     return false;
-}
-
-static const char *behind_word(const char *s) {
-    while ((unsigned char)((*s | 0x20) - 'a') < 26 || wc_is_digit(*s))
-        s++;
-    return s;
 }
 
 bool wc_name_hints_behind(const char *name, size_t n) {
@@ -93,7 +83,8 @@ bool wc_name_hints_behind(const char *name, size_t n) {
             s += 3;
         if (may_begin_a_hint(s) && is_a_hint(name, s))
             return true;
-        s = behind_word(s);
+        while ((unsigned char)((*s | 0x20) - 'a') < 26 || wc_is_digit(*s))
+            s++;
         if (!*s)
             return false;
     }

@@ -12,19 +12,6 @@ static const struct {
 #include "core/knowledge/names.def"
 };
 
-static bool is_hexadecimal(char c) {
-    return wc_is_digit(c) || (c >= 'a' && c <= 'f');
-}
-
-/* auditwheel puts "-" or "." and at least 8 hexadecimal digits after the name of what it copies. */
-static size_t without_hash(const char *stem, size_t n) {
-    size_t digits = 0;
-    while (digits < n && is_hexadecimal(stem[n - 1 - digits]))
-        digits++;
-    bool hash = digits >= 8 && digits < n && wc_str_find_char("-.", stem[n - 1 - digits]);
-    return hash ? n - 1 - digits : n;
-}
-
 static bool is_word(const char *s, size_t n, const char *word) {
     size_t i = 0;
     while (i < n && word[i] == s[i])
@@ -32,27 +19,17 @@ static bool is_word(const char *s, size_t n, const char *word) {
     return i == n && !word[i];
 }
 
-static void set_name(struct wc_name *out, enum wc_name_kind kind, const char *part, size_t n) {
-    out->kind = kind;
-    if (n >= sizeof out->part)
-        n = sizeof out->part - 1;
-    wc_mem_copy(out->part, part, n);
-    out->part[n] = 0;
-}
-
-static bool read_stem(const char *stem, size_t n, struct wc_name *out) {
-    if (is_word(stem, n, "cudnn")) {
-        set_name(out, WC_NAME_FACADE, "", 0);
-    } else if (is_word(stem, n, "cuda")) {
-        set_name(out, WC_NAME_DRIVER, "", 0);
-    } else if (n > 6 && is_word(stem, 6, "cudnn_")) {
-        set_name(out, WC_NAME_PART, stem + 6, n - 6);
-    } else {
-        WC_EACH_ROW(row, cuda_dependencies)
-            if (is_word(stem, n, row->stem))
-                set_name(out, WC_NAME_CUDA_DEPENDENCY, stem, n);
-    }
-    return out->kind != WC_NAME_OTHER;
+static enum wc_name_kind kind_of_stem(const char *stem, size_t n) {
+    if (is_word(stem, n, "cudnn"))
+        return WC_NAME_FACADE;
+    if (is_word(stem, n, "cuda"))
+        return WC_NAME_DRIVER;
+    if (n > 6 && is_word(stem, 6, "cudnn_"))
+        return WC_NAME_PART;
+    WC_EACH_ROW(row, cuda_dependencies)
+        if (is_word(stem, n, row->stem))
+            return WC_NAME_CUDA_DEPENDENCY;
+    return WC_NAME_OTHER;
 }
 
 struct wc_name wc_name_read(const char *name) {
@@ -64,7 +41,19 @@ struct wc_name wc_name_read(const char *name) {
     const char *so = wc_str_find(name, ".so");
     if (!so || (so[3] && so[3] != '.'))
         return read;
-    if (read_stem(name, without_hash(name, (size_t)(so - name)), &read) && so[3] == '.')
+    /* auditwheel puts "-" or "." and at least 8 hexadecimal digits after the name of what it
+     * copies. */
+    size_t n = (size_t)(so - name), stem = n;
+    while (stem &&
+           (wc_is_digit(name[stem - 1]) || (name[stem - 1] >= 'a' && name[stem - 1] <= 'f')))
+        stem--;
+    if (n - stem >= 8 && stem && wc_str_find_char("-.", name[stem - 1]))
+        n = stem - 1;
+    read.kind = kind_of_stem(name, n);
+    size_t front = read.kind == WC_NAME_PART ? wc_str_length("cudnn_") : 0;
+    if (read.kind == WC_NAME_PART || read.kind == WC_NAME_CUDA_DEPENDENCY)
+        wc_str_format(read.part, sizeof read.part, "%.*s", (int)(n - front), name + front);
+    if (read.kind != WC_NAME_OTHER && so[3] == '.')
         wc_version_parse(so + 4, wc_str_length(so + 4), &read.version);
     return read;
 }

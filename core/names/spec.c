@@ -31,34 +31,26 @@ static void trim(const char **s, size_t *n) {
         (*n)--;
 }
 
-static bool ends_with(const char *s, size_t n, const char *end) {
-    size_t m = wc_str_length(end);
-    return n >= m && wc_mem_compare(s + n - m, end, m) == 0;
-}
-
-/* Takes the sign off the front. None means WC_EQ_PREFIX: "9.1" for people is every 9.1.x. */
-static enum wc_spec_op take_sign(const char **s, size_t *n) {
-    WC_EACH_ROW(row, signs) {
-        size_t m = wc_str_length(row->sign);
-        if (*n < m || wc_mem_compare(*s, row->sign, m) != 0)
-            continue;
-        *s += m;
-        *n -= m;
-        return row->op;
-    }
-    return WC_EQ_PREFIX;
-}
-
 static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc_version *v) {
     trim(&s, &n);
-    *op = take_sign(&s, &n);
+    *op = WC_EQ_PREFIX; /* without a sign: "9.1" for people is every 9.1.x */
+    WC_EACH_ROW(row, signs) {
+        size_t m = wc_str_length(row->sign);
+        if (n >= m && wc_mem_compare(s, row->sign, m) == 0) {
+            *op = row->op;
+            s += m;
+            n -= m;
+            break;
+        }
+    }
     trim(&s, &n);
-    if (ends_with(s, n, ".*")) {
+    if (n >= 2 && wc_mem_compare(s + n - 2, ".*", 2) == 0) {
         if (*op != WC_EQ && *op != WC_NE && *op != WC_EQ_PREFIX)
             return false;
         *op = *op == WC_NE ? WC_NE_PREFIX : WC_EQ_PREFIX;
         n -= 2;
-    } else if ((*op == WC_LT || *op == WC_GE) && ends_with(s, n, "a0")) {
+    } else if ((*op == WC_LT || *op == WC_GE) && n >= 2 &&
+               wc_mem_compare(s + n - 2, "a0", 2) == 0) {
         /* conda's pins say "<10.0a0", below even the first preview of 10.0. There are no previews
          * of cuDNN, so that it is the same as without. */
         n -= 2;
@@ -106,26 +98,12 @@ struct candidates {
     size_t width;
 };
 
-static struct candidates candidates_of(struct wc_version v) {
-    int32_t field[FIELDS] = {v.major, v.minor, v.patch, v.build};
-    struct candidates c = {.width = v.build >= 0 ? FIELDS : CUDNN_FIELDS};
-    for (size_t i = 0; i < FIELDS; i++) {
-        c.low[i] = field[i] >= 0 ? field[i] : 0;
-        c.high[i] = field[i] >= 0 ? field[i] : INT32_MAX;
-    }
-    return c;
-}
-
 static int compare_fields(const int32_t *a, const int32_t *b, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (a[i] != b[i])
             return a[i] < b[i] ? -1 : 1;
     }
     return 0;
-}
-
-static size_t known_fields(struct wc_version v) {
-    return v.major < 0 ? 0 : v.minor < 0 ? 1 : v.patch < 0 ? 2 : v.build < 0 ? 3 : 4;
 }
 
 static enum wc_answer opposite(enum wc_answer a) {
@@ -158,8 +136,10 @@ static enum wc_answer both(enum wc_answer a, enum wc_answer b) {
 static enum wc_answer clause_accepts(enum wc_spec_op op, struct wc_version limit,
                                      const struct candidates *c) {
     /* Fields that the clause leaves out are 0 (PEP 440), but not part of its prefix. */
-    size_t fields = known_fields(limit);
     int32_t bound[FIELDS] = {limit.major, limit.minor, limit.patch, limit.build};
+    size_t fields = 0;
+    while (fields < FIELDS && bound[fields] >= 0)
+        fields++;
     for (size_t i = fields; i < FIELDS; i++)
         bound[i] = 0;
     switch (op) {
@@ -187,7 +167,12 @@ static enum wc_answer clause_accepts(enum wc_spec_op op, struct wc_version limit
 
 enum wc_answer wc_spec_accepts(const struct wc_spec *spec, struct wc_version v) {
     enum wc_answer answer = WC_YES;
-    struct candidates c = candidates_of(v);
+    int32_t field[FIELDS] = {v.major, v.minor, v.patch, v.build};
+    struct candidates c = {.width = v.build >= 0 ? FIELDS : CUDNN_FIELDS};
+    for (size_t i = 0; i < FIELDS; i++) {
+        c.low[i] = field[i] >= 0 ? field[i] : 0;
+        c.high[i] = field[i] >= 0 ? field[i] : INT32_MAX;
+    }
     for (size_t i = 0; i < spec->n; i++)
         answer = both(answer, clause_accepts(spec->clause[i].op, spec->clause[i].version, &c));
     return answer;
@@ -195,30 +180,17 @@ enum wc_answer wc_spec_accepts(const struct wc_spec *spec, struct wc_version v) 
 
 /* ---- its lower end ---- */
 
-static struct wc_version next_version(struct wc_version v) {
-    int32_t *last = v.build >= 0 ? &v.build : &v.patch;
-    if (v.minor < 0)
-        v.minor = 0;
-    if (*last < INT32_MAX)
-        *last = *last < 0 ? 1 : *last + 1;
-    return v;
-}
-
 struct wc_version wc_spec_floor(const struct wc_spec *spec) {
     struct wc_version floor = WC_VERSION_NONE;
     for (size_t i = 0; i < spec->n; i++) {
         struct wc_version v = spec->clause[i].version;
-        switch (spec->clause[i].op) {
-        case WC_NE:
-        case WC_NE_PREFIX:
-        case WC_LE:
-        case WC_LT:
+        enum wc_spec_op op = spec->clause[i].op;
+        int32_t *last = v.build >= 0 ? &v.build : &v.patch;
+        if (op == WC_NE || op == WC_NE_PREFIX || op == WC_LE || op == WC_LT)
             continue;
-        case WC_GT:
-            v = next_version(v);
-            break;
-        default:
-            break;
+        if (op == WC_GT) { /* the next version */
+            v.minor = v.minor < 0 ? 0 : v.minor;
+            *last = *last < 0 ? 1 : *last < INT32_MAX ? *last + 1 : *last;
         }
         if (!wc_version_known(floor) || wc_version_compare(v, floor) > 0)
             floor = v;

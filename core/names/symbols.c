@@ -62,32 +62,28 @@ struct wc_version wc_function_last(int function) {
     return is_listed(function) ? release_at(rows[function].last) : WC_VERSION_NONE;
 }
 
-static void raise_floor(struct wc_release_range *r, struct wc_version v) {
-    if (wc_version_known(v) && (!wc_version_known(r->floor) || wc_version_compare(v, r->floor) > 0))
-        r->floor = v;
-}
-
-static int32_t or_most(int32_t field) {
-    return field < 0 ? INT32_MAX : field;
-}
-
 /* As ceilings 9.1 and 9 mean all that begins with them. */
-static int compare_ceilings(struct wc_version a, struct wc_version b) {
-    a.minor = or_most(a.minor);
-    b.minor = or_most(b.minor);
-    a.patch = or_most(a.patch);
-    b.patch = or_most(b.patch);
-    return wc_version_compare(a, b);
+static struct wc_version filled_up(struct wc_version v) {
+    v.minor = v.minor < 0 ? INT32_MAX : v.minor;
+    v.patch = v.patch < 0 ? INT32_MAX : v.patch;
+    return v;
 }
 
 static void lower_ceiling(struct wc_release_range *r, struct wc_version v) {
-    if (wc_version_known(v) &&
-        (!wc_version_known(r->ceiling) || compare_ceilings(v, r->ceiling) < 0))
+    if (wc_version_known(v) && (!wc_version_known(r->ceiling) ||
+                                wc_version_compare(filled_up(v), filled_up(r->ceiling)) < 0))
         r->ceiling = v;
 }
 
+static bool is_later(int function, struct wc_version floor) {
+    struct wc_version first = wc_function_first(function);
+    return wc_version_known(first) &&
+           (!wc_version_known(floor) || wc_version_compare(first, floor) > 0);
+}
+
 void wc_release_range_imports(struct wc_release_range *r, int function) {
-    raise_floor(r, wc_function_first(function));
+    if (is_later(function, r->floor))
+        r->floor = wc_function_first(function);
     lower_ceiling(r, wc_function_last(function));
 }
 
@@ -98,12 +94,6 @@ static struct wc_version older_than(struct wc_version v) {
     if (v.minor > 0)
         return (struct wc_version){v.major, v.minor - 1, -1, -1};
     return v.major > 1 ? (struct wc_version){v.major - 1, -1, -1, -1} : WC_VERSION_NONE;
-}
-
-static bool is_later(int function, struct wc_version floor) {
-    struct wc_version first = wc_function_first(function);
-    return wc_version_known(first) &&
-           (!wc_version_known(floor) || wc_version_compare(first, floor) > 0);
 }
 
 void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),

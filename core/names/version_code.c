@@ -70,19 +70,6 @@ static int32_t minor_near(const unsigned char *p, uint64_t from, uint64_t to, ui
     return -1;
 }
 
-/* push $patch, the only push of a small number there; -1: none, or several that differ. */
-static int32_t pushed_patch(const unsigned char *p, uint64_t from, uint64_t to) {
-    int32_t patch = -1;
-    for (uint64_t i = from; i + 2 <= to; i++) {
-        if (p[i] != 0x6a || p[i + 1] >= MOST_PATCH)
-            continue;
-        if (patch >= 0 && patch != p[i + 1])
-            return -1;
-        patch = p[i + 1];
-    }
-    return patch;
-}
-
 static void names_x86_64(const unsigned char *p, uint64_t n, int32_t major, struct found *f) {
     for (uint64_t i = 0; i + 6 <= n; i++) {
         i = wc_elf_skip_to(p + 1, i, n - 1, 0xb8);
@@ -90,9 +77,15 @@ static void names_x86_64(const unsigned char *p, uint64_t n, int32_t major, stru
             break;
         if (p[i] != 0x41 || p[i + 1] != 0xb8 || word_at(p + i + 2) != (uint32_t)major)
             continue;
-        int32_t minor = minor_near(p, back(i, NEAR), ahead(i, NEAR, n), i);
-        int32_t patch = pushed_patch(p, back(i, PUSH_BEFORE), ahead(i, PUSH_BEHIND, n));
-        if (minor >= 0 && patch >= 0)
+        int32_t minor = minor_near(p, back(i, NEAR), ahead(i, NEAR, n), i), patch = -1;
+        bool differs = false;
+        /* push $patch: the only push of a small number there */
+        for (uint64_t k = back(i, PUSH_BEFORE); k + 2 <= ahead(i, PUSH_BEHIND, n); k++)
+            if (p[k] == 0x6a && p[k + 1] < MOST_PATCH) {
+                differs = differs || (patch >= 0 && patch != p[k + 1]);
+                patch = p[k + 1];
+            }
+        if (minor >= 0 && patch >= 0 && !differs)
             add_version(f, (struct wc_version){major, minor, patch, -1});
     }
 }
@@ -166,13 +159,6 @@ static uint16_t machine_of(const struct wc_elf_image *e) {
     return e->machine ? e->machine : own;
 }
 
-static bool has_format(const struct wc_elf_image *e) {
-    static const char format[] = "%s.%d.%d.%d";
-    uint64_t behind_code = e->fini, at = 0;
-    return wc_elf_find_bytes(e, format, sizeof format, &behind_code, MOST_CODE) ||
-           wc_elf_find_bytes(e, format, sizeof format, &at, MOST_CODE);
-}
-
 static void look_in_code(const struct wc_elf_image *e, const unsigned char *p, uint64_t n,
                          int32_t major, struct found *f) {
     if (!wc_elf_fetched(e, p, n))
@@ -185,9 +171,12 @@ static void look_in_code(const struct wc_elf_image *e, const unsigned char *p, u
 
 /* All releases seen have their code between .init and .fini, in a segment with much else. */
 struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t major) {
+    static const char format[] = "%s.%d.%d.%d";
     struct found f = {.any = false};
     const unsigned char *code = wc_elf_bytes(e, e->init);
-    if (!has_format(e))
+    uint64_t behind_code = e->fini, at = 0;
+    if (!wc_elf_find_bytes(e, format, sizeof format, &behind_code, MOST_CODE) &&
+        !wc_elf_find_bytes(e, format, sizeof format, &at, MOST_CODE))
         return WC_VERSION_NONE;
     if (code && e->init < e->fini && e->fini - e->init <= wc_elf_room(e, e->init) &&
         e->fini - e->init <= MOST_CODE)
@@ -200,22 +189,16 @@ struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t majo
     return agreed_version(&f);
 }
 
-/* Length of the instruction before its constant, if it stores a constant to the stack; else 0. */
+/* Length of the instruction before its constant, if it stores a constant to the stack, at disp8 or
+ * disp32 of %rbp or %rsp; else 0. */
 static size_t bytes_before_stored(const unsigned char *p) {
-    if (p[0] != 0xc7)
-        return 0;
-    switch (p[1]) {
-    case 0x45:
-        return 3; /* disp8(%rbp) */
-    case 0x85:
-        return 6; /* disp32(%rbp) */
-    case 0x44:
-        return p[2] == 0x24 ? 4 : 0; /* disp8(%rsp) */
-    case 0x84:
-        return p[2] == 0x24 ? 7 : 0; /* disp32(%rsp) */
-    default:
-        return 0;
-    }
+    bool rsp = p[2] == 0x24;
+    return p[0] != 0xc7          ? 0
+           : p[1] == 0x45        ? 3
+           : p[1] == 0x85        ? 6
+           : p[1] == 0x44 && rsp ? 4
+           : p[1] == 0x84 && rsp ? 7
+                                 : 0;
 }
 
 static void add_number(struct found *f, uint32_t number, int32_t major) {
