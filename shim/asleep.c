@@ -30,10 +30,6 @@ static struct stat standard_error;
 
 typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
 
-static bool ends_in(uint64_t word) {
-    return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
-}
-
 /* Length of the directories that both names begin with. Most objects lie in one directory, which so
  * is tested once. A whole word may be read beyond a name's end, but not beyond its page. */
 static size_t common_directories(const char *a, const char *b) {
@@ -41,8 +37,8 @@ static size_t common_directories(const char *a, const char *b) {
     size_t most = 4096 - (in_a > in_b ? in_a : in_b);
     for (uint64_t differ = 0; !differ && n + sizeof(wide) <= most;) {
         uint64_t word = *(const wide *)(a + n);
-        if (ends_in(word))
-            break;
+        if ((word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080))
+            break; /* the name ends in it */
         differ = word ^ *(const wide *)(b + n);
         n += differ ? (size_t)__builtin_ctzll(differ) / 8 : sizeof(wide);
     }
@@ -89,19 +85,6 @@ static uint64_t hash_name(const char *name) {
     return h;
 }
 
-static const struct link_map *find_tail(const struct tail *t, const struct link_map *from) {
-    while (from && from != t->map)
-        from = from->l_next;
-    return from && from->l_addr == t->base && hash_name(from->l_name) == t->name ? from : NULL;
-}
-
-static void add_tail(const struct link_map *m) {
-    if (tail_count == TAILS)
-        for (tail_count = 0; tail_count < TAILS - 1; tail_count++)
-            tails[tail_count] = tails[tail_count + 1];
-    tails[tail_count++] = (struct tail){m, m->l_addr, hash_name(m->l_name)};
-}
-
 /* Reads the names of new objects. This thread is in a dlopen and holds the loader's lock, so the
  * list does not change. *untouched: the first object that was not on the list before; NULL: not
  * known. */
@@ -109,16 +92,25 @@ static bool look_at_new(const struct link_map **untouched) {
     const struct link_map *m = start_end()->l_next, *seen = NULL, *last = NULL;
     const size_t tails_before = tail_count;
     bool matters = false;
-    while (tail_count && !(seen = find_tail(&tails[tail_count - 1], m)))
-        tail_count--;
+    for (; tail_count && !seen; tail_count -= !seen) {
+        const struct tail *t = &tails[tail_count - 1];
+        for (seen = m; seen && seen != t->map;)
+            seen = seen->l_next;
+        if (seen && (seen->l_addr != t->base || hash_name(seen->l_name) != t->name))
+            seen = NULL;
+    }
     m = seen ? seen->l_next : m;
     *untouched = tail_count == tails_before ? m : NULL;
     for (; m; m = m->l_next) {
         matters = matters || wc_name_hints(m->l_name);
         last = m;
     }
-    if (last)
-        add_tail(last);
+    if (!last)
+        return matters;
+    if (tail_count == TAILS)
+        for (tail_count = 0; tail_count < TAILS - 1; tail_count++)
+            tails[tail_count] = tails[tail_count + 1];
+    tails[tail_count++] = (struct tail){last, last->l_addr, hash_name(last->l_name)};
     return matters;
 }
 
@@ -242,11 +234,6 @@ static bool opens(unsigned entry) {
     return entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN;
 }
 
-/* The same test as in entry.S. */
-static bool is_function(const char *name) {
-    return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'n';
-}
-
 struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
                               uintptr_t return_address) {
     uintptr_t next = next_definition(entry);
@@ -256,8 +243,11 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
         return (struct entry_answer){next, 0};
     if (current_state() != SHIM_AWAKE) {
         bool matters = !start_end() && look_at_start();
-        matters = matters || (opens(entry) && wc_name_hints(name)) ||
-                  ((entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM) && is_function(name));
+        bool looks_up = entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM;
+        matters = matters || (opens(entry) && wc_name_hints(name));
+        if (looks_up && name) /* the same test as in entry.S */
+            matters =
+                matters || (name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'n');
         if (!matters || !wake_with_request()) {
             this_thread.kept = NULL;
             if (opens(entry) && name)
@@ -294,55 +284,45 @@ HIDDEN int shim_dladdr1(const void *address, Dl_info *info, void **extra, int fl
 
 /* ---- called by the loader ---- */
 
-static bool is_there_a_name(uintptr_t return_address, const struct link_map **untouched) {
-    const struct link_map *last = start_end();
-    if (!last) {
-        *untouched = start_list();
-        return look_at_start();
-    }
-    return last->l_next && !start_has(return_address) && look_at_new(untouched);
-}
-
 HIDDEN void shim_initialising(void) {
     uintptr_t return_address = (uintptr_t)__builtin_return_address(0);
-    const struct link_map *untouched = NULL;
-    if (current_state() != SHIM_AWAKE &&
-        (current_state() == SHIM_OFF || !is_there_a_name(return_address, &untouched) ||
-         !wake_with_request()))
+    const struct link_map *untouched = NULL, *last = start_end();
+    bool awake = current_state() == SHIM_AWAKE, matters = false;
+    if (current_state() == SHIM_OFF)
         return;
-    rescan_in_initialisation(return_address, untouched);
+    if (!awake && !last) {
+        untouched = start_list();
+        matters = look_at_start();
+    } else if (!awake) {
+        matters = last->l_next && !start_has(return_address) && look_at_new(&untouched);
+    }
+    if (awake || (matters && wake_with_request()))
+        rescan_in_initialisation(return_address, untouched);
 }
 
 EXPORT void __gmon_start__(void) __attribute__((alias("shim_initialising")));
 
-/* A program that was built with -pg defines __gmon_start__ itself, and objects bind to that one. */
-static bool is_hidden(void) {
-    void (*bound)(void) = __gmon_start__;
-    __asm__("" : "+r"(bound));
-    return bound != shim_initialising;
-}
-
-static bool has_settings(const char *const *envp) {
-    static const char prefix[] = "WHICHCUDNN_";
-    size_t n = 0;
-    for (; *envp && prefix[n]; envp++)
-        for (n = 0; prefix[n] && (*envp)[n] == prefix[n];)
-            n++;
-    return !prefix[n];
-}
-
 /* Does our constructor have to wake the shim? Reads the settings at once: the process may change
  * its environment, or write its title over it. */
 static bool is_wanted(const char *const *envp) {
+    static const char prefix[] = "WHICHCUDNN_";
     bool wanted = !start_end() && look_at_start();
+    void (*bound)(void) = __gmon_start__;
+    size_t n = 0;
     environment = envp;
-    if (has_settings(envp)) { /* otherwise the page of config stays untouched */
+    for (const char *const *e = envp; *e && prefix[n]; e++)
+        for (n = 0; prefix[n] && (*e)[n] == prefix[n];)
+            n++;
+    if (!prefix[n]) { /* otherwise the page of config stays untouched */
         config_load(envp);
         if (config.off)
             __atomic_store_n(&shim_state, SHIM_OFF, __ATOMIC_RELEASE);
         wanted = wanted || (config.run_pid && config.run_pid == sys_getpid());
     }
-    return wanted || too_early || is_hidden();
+    /* A program that was built with -pg defines __gmon_start__ itself, and objects bind to that
+     * one. */
+    __asm__("" : "+r"(bound));
+    return wanted || too_early || bound != shim_initialising;
 }
 
 #ifdef SHIM_IN_ARRAYS /* a coverage build: gcov's own constructors have to come after ours */

@@ -118,9 +118,18 @@ static void begin_record(struct wc_record *r, const struct call *c, enum wc_phas
     }
 }
 
+static void emit_first_call(const struct call *c) {
+    struct wc_record r;
+    c->in->call = FIRST_CALL_UNDERWAY;
+    c->in->first_thread = self_tid();
+    begin_record(&r, c, WC_phase_BEFORE);
+    journal_open_relevant();
+    journal_add(&r);
+    journal_diagnose();
+}
+
 static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
     const struct call c = {watched_row_of(in), in, return_address};
-    struct wc_record r;
     if (!thread_enter())
         return watched[c.row].words;
     /* Other threads that make this call wait here until the record is written. */
@@ -131,14 +140,8 @@ static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
         if (in->lazy && objects_number(in->host) &&
             __atomic_load_n((uintptr_t *)in->slot, __ATOMIC_ACQUIRE) == in->target)
             in->put_back = in->target;
-        if (in->call == FRESH) {
-            in->call = FIRST_CALL_UNDERWAY;
-            in->first_thread = self_tid();
-            begin_record(&r, &c, WC_phase_BEFORE);
-            journal_open_relevant();
-            journal_add(&r);
-            journal_diagnose();
-        }
+        if (in->call == FRESH)
+            emit_first_call(&c);
         state_leave();
     }
     thread_leave();

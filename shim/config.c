@@ -21,18 +21,15 @@ static const char *value_of(const char *variable, const char *name) {
     return wc_str_starts(variable, name) && variable[n] == '=' ? variable + n + 1 : NULL;
 }
 
-static void copy_value(char *to, size_t cap, const char *value) {
-    if (!wc_str_copy(to, cap, value))
-        to[0] = 0; /* half a path is not a path */
-}
-
 static void take_setting(const char *variable) {
     const char *v;
-    if ((v = value_of(variable, "WHICHCUDNN_LOG")))
-        copy_value(config.log, sizeof config.log, v);
-    else if ((v = value_of(variable, "WHICHCUDNN_EXPECT")))
-        copy_value(config.expect, sizeof config.expect, v);
-    else if ((v = value_of(variable, "WHICHCUDNN_STDERR")))
+    if ((v = value_of(variable, "WHICHCUDNN_LOG"))) {
+        if (!wc_str_copy(config.log, sizeof config.log, v))
+            config.log[0] = 0; /* half a path is not a path */
+    } else if ((v = value_of(variable, "WHICHCUDNN_EXPECT"))) {
+        if (!wc_str_copy(config.expect, sizeof config.expect, v))
+            config.expect[0] = 0;
+    } else if ((v = value_of(variable, "WHICHCUDNN_STDERR")))
         config.standard_error = wc_str_same(v, "off")   ? STDERR_OFF
                                 : wc_str_same(v, "all") ? STDERR_ALL
                                                         : STDERR_FINDING;
@@ -79,21 +76,12 @@ static void keep_variable(const char *variable, struct kept *k) {
 static const char *copy_environment(size_t *size) {
     static char usual[64 << 10];
     enum { MOST = 8 << 20 }; /* the kernel takes 6 MiB at most; untouched pages cost nothing */
-    size_t n = 0;
-    if (!shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n))
+    if (!shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, size))
         return NULL;
-    char *large = n == sizeof usual - 1 ? memory_map(MOST) : NULL;
+    char *large = *size == sizeof usual - 1 ? memory_map(MOST) : NULL;
     if (large)
-        shim_files.read(NULL, "/proc/self/environ", 0, large, MOST - 1, &n);
-    *size = n;
+        shim_files.read(NULL, "/proc/self/environ", 0, large, MOST - 1, size);
     return large ? large : usual;
-}
-
-/* By the auxiliary vector. A process that may not read its own vector has changed its rights. */
-static bool is_secure(void) {
-    if (auxv_value(AT_PAGESZ))
-        return auxv_value(AT_SECURE) != 0;
-    return sys_has_other_rights();
 }
 
 void config_load(const char *const *envp) {
@@ -112,7 +100,8 @@ void config_load(const char *const *envp) {
     temporary_directory = NULL;
     if (envp)
         auxv_note_environment(envp);
-    config.secure = is_secure();
+    /* A process that may not read its own auxiliary vector has changed its rights. */
+    config.secure = auxv_value(AT_PAGESZ) ? auxv_value(AT_SECURE) != 0 : sys_has_other_rights();
     for (size_t i = 0; envp && envp[i]; i++)
         keep_variable(envp[i], &kept);
     for (size_t at = 0; at < size; at += wc_str_length(copied + at) + 1)

@@ -15,17 +15,13 @@
 #define LOOKUPS_RECORDED (2 * 512)
 static unsigned lookups_recorded;
 
-/* Does this failure, of a CUDA library or a name that hints at one, open the log? */
-static bool is_worth_a_log(const char *name, const char *text) {
-    struct wc_name read = wc_name_read(name);
-    return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
-}
-
 void failures_emit_request(struct request *r, const char *text) {
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;
     r->ended = true;
-    bool worth_a_log = is_worth_a_log(r->name, text);
+    /* A failure of a CUDA library, or of a name that hints at one, opens the log. */
+    bool worth_a_log =
+        wc_name_kind_of(r->name) != WC_NAME_OTHER || wc_name_hints(r->name) || wc_name_hints(text);
     if (worth_a_log)
         journal_open_relevant();
     else if (!journal_is_open())

@@ -157,18 +157,6 @@ static uintptr_t read_hexadecimal(const char **p) {
     return n;
 }
 
-/* "START-END rwxp OFFSET DEVICE INODE   /path" */
-static bool line_covers(const char *line, uintptr_t address) {
-    uintptr_t start = read_hexadecimal(&line);
-    uintptr_t end = *line == '-' ? (line++, read_hexadecimal(&line)) : 0;
-    return address >= start && address < end;
-}
-
-static bool take_path(const char *line, char *to, size_t cap) {
-    const char *path = wc_str_find_char(line, '/');
-    return path && wc_str_copy(to, cap, path);
-}
-
 /* A line that does not fit is skipped in pieces, which do not begin with an address. */
 bool files_mapped_at(uintptr_t address, char *to, size_t cap) {
     char line[1024];
@@ -180,7 +168,11 @@ bool files_mapped_at(uintptr_t address, char *to, size_t cap) {
         char *end = (char *)wc_str_find_char(line, '\n');
         if (end)
             *end = 0;
-        found = line_covers(line, address) && take_path(line, to, cap);
+        /* "START-END rwxp OFFSET DEVICE INODE   /path" */
+        const char *s = line, *path = wc_str_find_char(line, '/');
+        uintptr_t low = read_hexadecimal(&s);
+        uintptr_t high = *s == '-' ? (s++, read_hexadecimal(&s)) : 0;
+        found = address >= low && address < high && path && wc_str_copy(to, cap, path);
         offset += end ? (uint64_t)(end - line) + 1 : (uint64_t)n;
     }
     if (fd >= 0)

@@ -58,10 +58,6 @@ static int first_that_needs(const char *name) {
     return n && n->name ? n->by : -1;
 }
 
-static const char *keep_text(const char *text) {
-    return wc_arena_string(&chain->text.arena, text);
-}
-
 /* Names and search path of one object that take more than what is left are missing. */
 static bool is_full(void) {
     return chain->links == LINKS_MOST ||
@@ -76,7 +72,8 @@ void load_chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *
     struct link *l = &chain->link[number];
     bool program = !info->dlpi_name || !info->dlpi_name[0];
     *l = (struct link){.needed_by = -1};
-    l->object.path = keep_text(program ? objects_path_of(info) : info->dlpi_name);
+    l->object.path =
+        wc_arena_string(&chain->text.arena, program ? objects_path_of(info) : info->dlpi_name);
     if (e)
         wc_search_object_read(&l->object, e, &chain->text.arena);
     l->object.is_program = program && number == 0;
@@ -92,34 +89,27 @@ void load_chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *
     }
 }
 
-static struct link *find_link(const char *path) {
-    for (size_t i = 0; path && chain && i < chain->links; i++)
-        if (wc_str_same(chain->link[i].object.path, path))
-            return &chain->link[i];
-    return NULL;
-}
-
-static const char *origin_of(const char *path) {
-    static char here[SYS_PATH];
-    bool known = path && path[0] != '/' && sys_getcwd(here, sizeof here) > 0 && here[0] == '/';
-    return wc_search_origin(&chain->text.arena, path, known ? here : NULL);
-}
-
 /* An object that none needs was opened with dlopen: the loader's search ends there, and does not go
  * on to the caller of dlopen. */
 static const struct wc_search_object *climb(struct link *l) {
+    static char here[SYS_PATH];
     for (struct link *at = l; at && !at->climbed;) {
         struct link *by = at->needed_by >= 0 ? &chain->link[at->needed_by] : NULL;
+        const char *path = at->object.path;
+        bool known = path && path[0] != '/' && sys_getcwd(here, sizeof here) > 0 && here[0] == '/';
         at->climbed = true;
-        at->object.origin = origin_of(at->object.path);
+        at->object.origin = wc_search_origin(&chain->text.arena, path, known ? here : NULL);
         at->object.loaded_by = by ? &by->object : NULL;
         at = by;
     }
-    return l ? &l->object : NULL;
+    return &l->object;
 }
 
 const struct wc_search_object *load_chain_of(const char *path) {
-    return climb(find_link(path));
+    for (size_t i = 0; path && chain && i < chain->links; i++)
+        if (wc_str_same(chain->link[i].object.path, path))
+            return climb(&chain->link[i]);
+    return NULL;
 }
 
 const struct wc_search_object *load_chain_program(void) {

@@ -51,23 +51,16 @@ uintptr_t next_resolver(const char *name) {
 }
 
 /* `environ` is the program's if the program defines one: the C library then uses it, too. */
-static const void *find_environment(void) {
+const char *const *next_environment(void) {
+    static const void *of_libc;
     struct dl_phdr_info info;
     struct wc_elf_image image;
-    uintptr_t found = 0;
-    for (const struct link_map *m = listed_first(); m && !found; m = m->l_next) {
+    for (const struct link_map *m = of_libc ? NULL : listed_first(); m && !of_libc; m = m->l_next) {
         listed_info(m, &info);
         if ((m == listed_first() || is_of_libc(wc_base_name(m->l_name))) &&
             listed_image_asked(&info, &image))
-            found = defined_in(&image, "environ", STT_OBJECT);
+            of_libc = (const void *)defined_in(&image, "environ", STT_OBJECT);
     }
-    return (const void *)found;
-}
-
-const char *const *next_environment(void) {
-    static const void *of_libc;
-    if (!of_libc)
-        of_libc = find_environment();
     return of_libc && readable_asked(of_libc, sizeof(void *)) ? *(const char *const *const *)of_libc
                                                               : NULL;
 }

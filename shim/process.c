@@ -21,25 +21,6 @@ static const struct utsname *kernel(void) {
     return &names;
 }
 
-static void read_stat(struct wc_process *out) {
-    char text[1024];
-    bool is_read = files_read_text("/proc/self/stat", text, sizeof text);
-    out->start_ticks = is_read ? wc_start_ticks(text) : WC_NULL;
-    out->forked = is_read && wc_is_forked(text);
-}
-
-static const char *name_of(int process) {
-    static char name[32];
-    char path[32];
-    wc_str_format(path, sizeof path, "/proc/%d/comm", process);
-    if (!files_read_text(path, name, sizeof name))
-        return NULL;
-    for (char *s = name; *s; s++)
-        if (*s == '\n')
-            *s = 0;
-    return wc_str_or_null(name);
-}
-
 static const char *executable(void) {
     static char path[SYS_PATH];
     return path[0] || files_read_link("/proc/self/exe", path, sizeof path) ? path : NULL;
@@ -50,12 +31,22 @@ bool process_is_eager(void) {
 }
 
 void process_describe(struct wc_process *out) {
-    static char directory[SYS_PATH], arguments[8192];
+    static char directory[SYS_PATH], arguments[8192], parent_name[32];
+    char comm[32], text[1024];
     int parent = sys_getppid();
+    bool is_read = files_read_text("/proc/self/stat", text, sizeof text);
     size_t n = 0;
+    wc_str_format(comm, sizeof comm, "/proc/%d/comm", parent);
+    if (parent <= 0 || !files_read_text(comm, parent_name, sizeof parent_name))
+        parent_name[0] = 0;
+    char *end = (char *)wc_str_find_char(parent_name, '\n');
+    if (end)
+        *end = 0;
     *out = (struct wc_process){.node = wc_str_or_null(kernel()->nodename),
                                .parent_pid = parent < 0 ? WC_NULL : parent,
-                               .parent_name = parent > 0 ? name_of(parent) : NULL,
+                               .parent_name = wc_str_or_null(parent_name),
+                               .start_ticks = is_read ? wc_start_ticks(text) : WC_NULL,
+                               .forked = is_read && wc_is_forked(text),
                                .executable = executable(),
                                .arguments = arguments,
                                .all_arguments = config.whole_arguments,
@@ -64,7 +55,6 @@ void process_describe(struct wc_process *out) {
                                .shim_path = wc_str_or_null(shim_path),
                                .eager = process_is_eager(),
                                .run_pid = config.run_pid ? config.run_pid : WC_NULL};
-    read_stat(out);
     if (sys_getcwd(directory, sizeof directory) > 0)
         out->directory = directory;
     shim_files.read(NULL, "/proc/self/cmdline", 0, arguments, sizeof arguments - 1, &n);
@@ -72,27 +62,22 @@ void process_describe(struct wc_process *out) {
     out->arguments_size = n;
 }
 
-/* The absolute path that was passed to execve. */
-static const char *started_by(char *to, size_t cap) {
-    const char *given = (const char *)auxv_value(AT_EXECFN);
-    long n = given && given[0] != '/' ? sys_getcwd(to, cap) : 0;
-    if (n <= 0)
-        return given;
-    size_t length = wc_str_length(to);
-    return wc_str_format(to + length, cap - length, "/%s", given) ? to : NULL;
-}
-
 const char *process_site(void) {
     static char site[SYS_PATH], started[SYS_PATH];
     static bool asked;
     if (!asked) {
         asked = true;
+        /* The absolute path that was passed to execve. */
+        const char *path = (const char *)auxv_value(AT_EXECFN);
+        if (path && path[0] != '/' && sys_getcwd(started, sizeof started) > 0) {
+            size_t n = wc_str_length(started);
+            path = wc_str_format(started + n, sizeof started - n, "/%s", path) ? started : NULL;
+        }
         if (!wc_program_is(executable(), WC_PROGRAM_PYTHON) ||
-            !wc_process_site(&shim_files, started_by(started, sizeof started),
-                             config_variable("VIRTUAL_ENV"), site, sizeof site))
+            !wc_process_site(&shim_files, path, config_variable("VIRTUAL_ENV"), site, sizeof site))
             site[0] = 0;
     }
-    return site[0] ? site : NULL;
+    return wc_str_or_null(site);
 }
 
 static uint64_t libc_base;

@@ -15,27 +15,22 @@ static struct request kept[REQUESTS_KEPT];
 static unsigned char order[REQUESTS_KEPT]; /* indices into kept, newest first */
 static size_t kept_count;
 
-/* Makes it the newest and moves those before it up by one. */
-static struct request *make_newest(size_t at) {
-    unsigned char which = order[at];
-    for (; at > 0; at--)
-        order[at] = order[at - 1];
-    order[0] = which;
-    return &kept[which];
-}
-
-/* An entry for a new request: a free one, else the oldest ended one, else the oldest. A thread may
+/* An entry for a new request: the oldest ended one, else a free one, else the oldest. A thread may
  * wait in its dlopen while others make more requests than are kept. */
 static struct request *make_room(void) {
     size_t at = kept_count;
     while (at > 0 && !kept[order[at - 1]].ended)
         at--;
-    if (at > 0)
-        return make_newest(at - 1);
-    if (kept_count == REQUESTS_KEPT)
-        return make_newest(REQUESTS_KEPT - 1);
-    order[kept_count] = (unsigned char)kept_count;
-    return make_newest(kept_count++);
+    if (at == 0 && kept_count < REQUESTS_KEPT) {
+        order[kept_count] = (unsigned char)kept_count;
+        kept_count++;
+    }
+    at = at > 0 ? at - 1 : kept_count - 1;
+    unsigned char which = order[at]; /* it becomes the newest */
+    for (; at > 0; at--)
+        order[at] = order[at - 1];
+    order[0] = which;
+    return &kept[which];
 }
 
 uint64_t requests_hash(const struct request *r) {
@@ -74,8 +69,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->no_load = (flags & RTLD_NOLOAD) != 0;
     r->named = name != NULL;
     r->hints = hints;
-    r->logged = false;
-    r->ended = r->answered = false;
+    r->logged = r->ended = r->answered = false;
     r->return_address = return_address;
     r->caller = by ? by->path : caller;
     r->caller_object = by ? by->number : WC_NULL;
@@ -109,22 +103,22 @@ struct request *requests_open_of_thread(int64_t tid) {
     return NULL;
 }
 
-static bool look_beside(const struct object *o, const char *asked, struct wc_file_stat *facts) {
-    static char beside[SYS_PATH];
-    int n = (int)(wc_base_name(o->path) - o->path);
-    return wc_str_format(beside, sizeof beside, "%.*s%s", n, o->path, asked) &&
-           shim_files.facts(NULL, beside, facts);
-}
-
 bool requests_same_file(const struct request *r) {
+    static char beside[SYS_PATH];
     bool by_path = wc_str_find_char(r->name, '/');
     struct wc_file_stat facts;
     const struct object *o;
     if (by_path && !shim_files.facts(NULL, r->name, &facts))
         return false;
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->mapped && o->inode && o->path && (by_path || look_beside(o, r->name, &facts)) &&
-            facts.device == o->device && facts.inode == o->inode)
+    for (size_t i = 0; (o = objects_get(i)); i++) {
+        if (!o->mapped || !o->inode || !o->path)
+            continue;
+        int n = (int)(wc_base_name(o->path) - o->path);
+        bool known =
+            by_path || (wc_str_format(beside, sizeof beside, "%.*s%s", n, o->path, r->name) &&
+                        shim_files.facts(NULL, beside, &facts));
+        if (known && facts.device == o->device && facts.inode == o->inode)
             return true;
+    }
     return false;
 }

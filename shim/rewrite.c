@@ -28,20 +28,15 @@ bool rewrite_is_too_early(const struct object *host) {
            sys_is_writable((const void *)start);
 }
 
-static bool is_writable_segment(const struct object *host, uintptr_t address) {
-    for (size_t i = 0; i < host->image.loads; i++) {
-        uint64_t at = address - host->base - host->image.load[i].vaddr;
-        if (at < host->image.load[i].memsz)
-            return (host->image.load[i].flags & PF_W) != 0;
-    }
-    return false;
-}
-
 static bool write_slot(const struct object *host, uintptr_t address, uintptr_t value) {
     uintptr_t page = auxv_page_size();
     void *start = (void *)(address & ~(page - 1));
     bool protected = is_read_only_after_relocation(host, address);
-    if (!is_writable_segment(host, address))
+    size_t i = 0;
+    while (i < host->image.loads &&
+           address - host->base - host->image.load[i].vaddr >= host->image.load[i].memsz)
+        i++;
+    if (i == host->image.loads || !(host->image.load[i].flags & PF_W))
         return false;
     if (protected && sys_protect(start, page, PROT_READ | PROT_WRITE) != 0)
         return false;
@@ -84,24 +79,21 @@ static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
     return row == NOT_WATCHED ? 0 : call_wrapper(row, s->target, library);
 }
 
-/* Not a slot that leads through the program's PLT: its calls are seen there, and the function keeps
- * one address in all objects. */
-static void rewrite_slot(struct object *host, struct slot *s) {
-    if (s->wrapped || s->through_program ||
-        !(s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only)))
-        return;
-    uintptr_t wrapper = wrapper_for(host, s);
-    if (!wrapper)
-        return;
-    s->wrapped = write_slot(host, s->address, wrapper);
-    if (!s->wrapped)
-        journal_unobserved("calls through a slot", "its page cannot be written", host->path);
-}
-
 void rewrite_slots(struct object *host) {
     if (!host->is_host || !host->mapped)
         return;
     slots_read(host);
-    for (size_t i = 0; config.calls && i < host->slot_count; i++)
-        rewrite_slot(host, &host->slots[i]);
+    for (size_t i = 0; config.calls && i < host->slot_count; i++) {
+        struct slot *s = &host->slots[i];
+        /* Not a slot that leads through the program's PLT: its calls are seen there, and the
+         * function keeps one address in all objects. */
+        bool rewritable = !s->wrapped && !s->through_program &&
+                          (s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only));
+        uintptr_t wrapper = rewritable ? wrapper_for(host, s) : 0;
+        if (!wrapper)
+            continue;
+        s->wrapped = write_slot(host, s->address, wrapper);
+        if (!s->wrapped)
+            journal_unobserved("calls through a slot", "its page cannot be written", host->path);
+    }
 }
