@@ -1,42 +1,231 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apply.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "saved.h"
+#include "sandbox.h"
 #include "steps.h"
 #include "tools/commands/options.h"
+#include "tools/commands/probe/trial.h"
 #include "tools/commands/run/outcome.h"
+#include "tools/diagnose/command.h"
 #include "tools/observe/log/newest_log.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/program.h"
 #include "tools/util/terminal.h"
 
-/* ---- what is to be done ---- */
+/* ---- what a repair may overwrite, saved before it ---- */
 
-/* No environment is changed by what was not played. NULL: there is none. */
-static json_t *steps_of_best(const struct job *j) {
-    const struct repair *best = job_best_repair(j, true, NULL);
-    struct heap_arena memory;
-    struct steps steps;
-    json_t *list;
+/* As hard links: they hold whatever installs, is killed or loses power. In
+ * ENVIRONMENT/.whichcudnn-undo, with a journal that is there only while the saved files are whole
+ * and the repair is not finished; a link to it is next to the log. */
+struct saved {
+    char *folder, *journal, *link; /* NULL: nothing is saved */
+    json_t *paths;                 /* the keys: directories and files; the first has the folder */
+    int lock;                      /* held by what changes them, too */
+};
 
-    if (!best)
-        return NULL;
-    heap_arena_begin(&memory);
-    steps_make(&steps, &memory.arena, &best->edits);
-    list = steps_json(&steps, &memory.arena);
-    if (steps.why)
-        json_array_append_new(
-            list, json_pack("{s:s, s:o}", "kind", "said", "refused", text_to_json(steps.why)));
-    heap_arena_end(&memory);
-    return list;
+static const char *first_path(const json_t *paths) {
+    return json_object_iter_key(json_object_iter((json_t *)paths));
 }
+
+/* "." of a bare name. The caller frees. */
+static char *directory_of(const char *path) {
+    return strchr(path, '/') ? must_format("%.*s", (int)wc_dir_length(path), path) : must_copy(".");
+}
+
+/* Of a repair that was cut off, in that directory of logs or environment. NULL: none; the caller
+ * frees. */
+static char *journal_in(const char *directory) {
+    char *found = must_format("%s/" COMMAND_UNDO "/journal.json", directory);
+    OWNED_DIR DIR *d = opendir(directory);
+    const struct dirent *e = NULL;
+
+    while (found && access(found, F_OK) != 0) {
+        free(found);
+        while (d && (e = readdir(d)) && !wc_str_starts(e->d_name, "whichcudnn-undo-"))
+            ;
+        found = d && e ? must_format("%s/%s", directory, e->d_name) : NULL;
+    }
+    return found;
+}
+
+/* Not closed on exec: a pip that outlives us holds it. False: something else does. Some file
+ * systems have no locks. */
+static bool lock(struct saved *s, int how) {
+    OWNED char *directory = directory_of(s->folder);
+
+    if (s->lock >= 0)
+        close(s->lock);
+    s->lock = open(directory, O_RDONLY | O_DIRECTORY); /* NOLINT(android-cloexec-open) */
+    return s->lock < 0 || flock(s->lock, how) == 0 || errno != EWOULDBLOCK;
+}
+
+static void saved_forget(struct saved *s) {
+    if (s->lock >= 0)
+        close(s->lock);
+    free(s->folder);
+    free(s->journal);
+    free(s->link);
+    json_decref(s->paths);
+    *s = (struct saved){.lock = -1};
+}
+
+/* ---- the same files in two places ---- */
+
+/* What is there already stays. A project's files, which are only named, are written in place: they
+ * are copied. So is all where a file system has no hard links, or none of what others own. Pipes,
+ * sockets and devices are of a process, and not a part of what a package installs. NULL: done. */
+static char *link_tree(const char *from, const char *to) {
+    FTS *walk = fts_open((char *const[]){(char *)from, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    char *trouble = walk ? NULL : trouble_of(from);
+
+    for (FTSENT *e; !trouble && (e = fts_read(walk));) {
+        OWNED char *copy = must_format("%s%s", to, e->fts_path + strlen(from));
+        if (strcmp(e->fts_name, COMMAND_UNDO) == 0)
+            fts_set(walk, e, FTS_SKIP);
+        else if (e->fts_info == FTS_DNR || e->fts_info == FTS_NS)
+            trouble = must_format("%s: %s", e->fts_path, strerror(e->fts_errno));
+        else if (e->fts_info == FTS_D &&
+                 mkdir(copy, (e->fts_statp->st_mode & 07777) | S_IRWXU) != 0 && errno != EEXIST)
+            trouble = trouble_of(copy);
+        else if ((e->fts_info == FTS_F || e->fts_info == FTS_SL) &&
+                 (e->fts_level == 0 || (link(e->fts_path, copy) != 0 && errno != EEXIST)))
+            trouble = copy_tree(e->fts_path, copy);
+    }
+    if (walk)
+        fts_close(walk);
+    return trouble;
+}
+
+/* Everything but the saved file itself goes. */
+static void remove_new(const char *path, const char *saved) {
+    FTS *walk = fts_open((char *const[]){(char *)path, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    struct stat was;
+
+    for (FTSENT *e; walk && (e = fts_read(walk));) {
+        OWNED char *kept = must_format("%s%s", saved, e->fts_path + strlen(path));
+        const struct stat *facts = e->fts_statp;
+        if (e->fts_info == FTS_DP ||
+            (strcmp(e->fts_name, COMMAND_UNDO) != 0 && lstat(kept, &was) == 0 &&
+             ((S_ISDIR(was.st_mode) && S_ISDIR(facts->st_mode)) ||
+              (was.st_ino == facts->st_ino && was.st_dev == facts->st_dev))))
+            continue;
+        fts_set(walk, e, FTS_SKIP);
+        if (strcmp(e->fts_name, COMMAND_UNDO) != 0)
+            remove_tree(e->fts_path);
+    }
+    if (walk)
+        fts_close(walk);
+}
+
+/* ---- saving, and putting back ---- */
+
+static char *trouble_of_room(const char *path) {
+    return access(path, F_OK) != 0 ? trouble_of(path)
+           : !has_little_room(path)
+               ? NULL
+               : must_format("%s: less than %d MiB are free", path, ROOM_LEAST >> 20);
+}
+
+static char *save_all(struct saved *s, const json_t *steps) {
+    OWNED char *fresh = must_format("%s.new", s->journal);
+    const char *path;
+    json_t *unused, *journal;
+    bool good;
+    int n = 0;
+
+    if (!lock(s, LOCK_EX | LOCK_NB))
+        return must_format("%s: another repair is still at work there", s->folder);
+    if (access(s->journal, F_OK) == 0)
+        return must_format("an earlier repair was cut off: whichcudnn fix --undo %s", s->journal);
+    remove_tree(s->folder); /* of one that was cut off before it changed anything */
+    if (mkdir(s->folder, S_IRWXU) != 0)
+        return trouble_of(s->folder);
+    json_object_foreach(s->paths, path, unused) {
+        OWNED char *to = must_format("%s/%d", s->folder, n++);
+        char *trouble = access(path, W_OK) == 0 ? trouble_of_room(path) : trouble_of(path);
+        trouble = trouble ? trouble : link_tree(path, to);
+        if (trouble)
+            return trouble;
+    }
+    journal = json_pack("{s:i, s:O, s:O, s:o}", "version", 1, "paths", s->paths, "steps", steps,
+                        "link", text_to_json(s->link));
+    good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0;
+    json_decref(journal);
+    /* All of it is on the disk before the name is, and that is before anything changes. */
+    good = good && syncfs(s->lock) == 0 && rename(fresh, s->journal) == 0 && syncfs(s->lock) == 0;
+    return good ? NULL : trouble_of(s->journal);
+}
+
+/* Takes the paths. NULL: done; else why not, and nothing is changed (the caller frees). near: the
+ * directory of the log. */
+static char *saved_begin(struct saved *s, json_t *paths, const json_t *steps, const char *near) {
+    const char *temporary = getenv("TMPDIR");
+    const char *first = first_path(paths);
+    char *trouble = trouble_of_room(temporary && *temporary ? temporary : "/tmp");
+
+    *s = (struct saved){.paths = paths, .lock = -1};
+    if (first && !trouble) {
+        s->folder = must_format("%s/" COMMAND_UNDO, first);
+        s->journal = must_format("%s/journal.json", s->folder);
+        s->link = must_format("%s/whichcudnn-undo-%d.json", near, (int)getpid());
+        trouble = save_all(s, steps);
+        if (trouble && access(s->journal, F_OK) != 0)
+            remove_tree(s->folder);
+        else if (!trouble && symlink(s->journal, s->link) != 0)
+            complain("no link to the journal: %s: %s", s->link, strerror(errno));
+    }
+    if (trouble)
+        saved_forget(s);
+    return trouble;
+}
+
+/* NULL: all is as it was; else why not (the caller frees), and undo() may try again. */
+static char *put_back(struct saved *s) {
+    const char *path;
+    json_t *unused;
+    int n = 0;
+
+    lock(s, LOCK_EX); /* what a step has left running is waited for */
+    for (int i = 0; i < (int)json_object_size(s->paths); i++) {
+        OWNED char *saved = must_format("%s/%d", s->folder, i);
+        if (access(saved, F_OK) != 0)
+            return trouble_of(saved);
+    }
+    json_object_foreach(s->paths, path, unused) {
+        OWNED char *saved = must_format("%s/%d", s->folder, n++);
+        char *trouble;
+        remove_new(path, saved);
+        trouble = link_tree(saved, path);
+        if (trouble)
+            return trouble;
+    }
+    syncfs(s->lock);
+    return NULL;
+}
+
+/* What was saved is not needed any more. */
+static void saved_end(struct saved *s) {
+    OWNED char *journal = s->link ? realpath(s->link, NULL) : NULL;
+
+    if (journal && strcmp(journal, s->journal) == 0)
+        unlink(s->link);
+    if (s->folder && unlink(s->journal) == 0)
+        remove_tree(s->folder);
+    saved_forget(s);
+}
+
+/* ---- making the repair ---- */
 
 static bool is_kind(const json_t *step, const char *kind) {
     const char *of = json_string_value(json_object_get(step, "kind"));
@@ -47,8 +236,6 @@ static bool is_kind(const json_t *step, const char *kind) {
 static const char *text_of_step(const json_t *step) {
     return json_string_value(json_object_get(step, "text"));
 }
-
-/* ---- asking ---- */
 
 /* Asks the user about what was shown; yes: the answer is known. False is complained of. */
 static bool is_agreed(bool yes) {
@@ -69,19 +256,7 @@ static bool is_agreed(bool yes) {
     return false;
 }
 
-static bool agrees_to_steps(const json_t *steps, bool yes) {
-    const json_t *step;
-    size_t i;
-
-    json_array_foreach(steps, i, step)
-        if (is_kind(step, "command"))
-            print_format(stderr, "%s%s\n", yes ? "+ " : "  ", text_of_step(step));
-    return is_agreed(yes);
-}
-
-/* ---- doing ---- */
-
-/* With --json a command's words are not the JSON's. */
+/* In the child. With --json a command's words are not the JSON's. */
 static void begin_step(void *before) {
     sigprocmask(SIG_SETMASK, before, NULL);
     if (options.json)
@@ -130,7 +305,7 @@ static int do_all(const json_t *steps, const char *near) {
             good = !asked && do_step(text_of_step(step), &before, &asked);
     good = good && !trouble;
     if (!trouble && !good && saved.journal) {
-        trouble = saved_put_back(&saved);
+        trouble = put_back(&saved);
         complain("%s%s%s%s", trouble ? "not put back: " : "put back what was there",
                  trouble ? trouble : "", trouble ? "; this does it: whichcudnn fix --undo " : "",
                  trouble ? saved.journal : "");
@@ -141,34 +316,28 @@ static int do_all(const json_t *steps, const char *near) {
     return good ? EXIT_NOTHING_WRONG : asked ? 128 + asked : EXIT_USAGE;
 }
 
-/* ---- what is left to the user ---- */
-
-static void tell_rest(const json_t *steps, bool done, char *const *command) {
-    OWNED char *line = command && *command ? shell_words(command) : must_copy(" COMMAND");
-
-    if (done)
-        complain("done");
-    for (size_t i = 0; i < json_array_size(steps); i++) {
-        const json_t *step = json_array_get(steps, i);
-        if (is_kind(step, "variable"))
-            complain("to be typed in your shell, whose variables are its own: %s",
-                     text_of_step(step));
-        else if (is_kind(step, "said"))
-            complain("for you to do: %s", text_of_step(step));
-    }
-    complain("to see that it holds: whichcudnn run --%s", line);
-}
-
+/* No environment is changed by what was not played. */
 int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
                json_t **applied) {
     const char *log = command ? "" : j->in.logs.processes[0]->path; /* a command's goes away */
-    OWNED char *near = directory_of(log);
-    OWNED char *journal = saved_journal_in(near);
-    json_t *steps = held ? json_incref(json_object_get(held, "steps")) : steps_of_best(j), *step;
+    OWNED char *near = directory_of(log), *journal = journal_in(near);
+    OWNED char *line = command && *command ? shell_words(command) : must_copy(" COMMAND");
+    const struct repair *best = held ? NULL : job_best_repair(j, true, NULL);
+    json_t *steps = json_array(), *step;
     const json_t *refused = NULL; /* the first that is not made here */
     size_t commands = 0, i;
     int answer = EXIT_USAGE;
 
+    if (held)
+        json_array_extend(steps, json_object_get(held, "steps"));
+    if (best) {
+        struct heap_arena memory;
+        struct steps made;
+        heap_arena_begin(&memory);
+        steps_make(&made, &memory.arena, &best->edits);
+        steps_json(&made, &memory.arena, steps);
+        heap_arena_end(&memory);
+    }
     json_array_foreach(steps, i, step) {
         commands += is_kind(step, "command");
         if (!refused && json_is_string(json_object_get(step, "refused")))
@@ -177,8 +346,9 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
     if (journal) {
         complain("nothing was done: an earlier repair was cut off: whichcudnn fix --undo %s",
                  journal);
-    } else if (!steps) {
+    } else if (!held && !best) {
         complain("no repair is known that could be made");
+        json_decref(steps);
         return EXIT_NOT_REPAIRED;
     } else if (refused) {
         complain("nothing was done: %s", json_string_value(json_object_get(refused, "refused")));
@@ -186,15 +356,26 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
             complain("for you to do: %s", text_of_step(refused));
     } else if (commands == 0) {
         answer = EXIT_NOTHING_WRONG;
-    } else if (agrees_to_steps(steps, yes)) {
-        answer = do_all(steps, near);
+    } else {
+        json_array_foreach(steps, i, step)
+            if (is_kind(step, "command"))
+                print_format(stderr, "%s%s\n", yes ? "+ " : "  ", text_of_step(step));
+        if (is_agreed(yes))
+            answer = do_all(steps, near);
     }
-    *applied = json_pack("{s:b, s:o}", "done", commands > 0 && answer == EXIT_NOTHING_WRONG,
-                         "steps", steps ? json_incref(steps) : json_array());
+    *applied = json_pack("{s:b, s:O}", "done", commands > 0 && answer == EXIT_NOTHING_WRONG,
+                         "steps", steps);
     if (answer == EXIT_NOTHING_WRONG) {
-        tell_rest(steps, commands > 0, command);
-        /* What only the user can do is not done. */
-        if (commands < json_array_size(steps))
+        if (commands > 0)
+            complain("done");
+        json_array_foreach(steps, i, step)
+            if (is_kind(step, "variable"))
+                complain("to be typed in your shell, whose variables are its own: %s",
+                         text_of_step(step));
+            else if (is_kind(step, "said"))
+                complain("for you to do: %s", text_of_step(step));
+        complain("to see that it holds: whichcudnn run --%s", line);
+        if (commands < json_array_size(steps)) /* what only the user can do is not done */
             answer = EXIT_ERRORS_FOUND;
     }
     json_decref(steps);
@@ -206,7 +387,7 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
 /* *named: the user knows which repair that is. NULL: there is none. */
 static char *find_journal(const char *where, bool *named) {
     OWNED char *looked = NULL, *newest = where ? NULL : newest_log(&looked), *directory = NULL;
-    char *found = where ? NULL : saved_journal_in(".");
+    char *found = where ? NULL : journal_in(".");
     struct stat facts;
     bool is_directory;
 
@@ -218,7 +399,7 @@ static char *find_journal(const char *where, bool *named) {
         return found;
     is_directory = stat(where, &facts) == 0 && S_ISDIR(facts.st_mode);
     directory = is_directory ? must_copy(where) : directory_of(where);
-    found = saved_journal_in(directory);
+    found = journal_in(directory);
     *named = found && is_directory && strcmp(wc_base_name(found), "journal.json") == 0;
     return found;
 }
@@ -227,7 +408,7 @@ static char *find_journal(const char *where, bool *named) {
  * the environment in which it is. NULL: so it does. */
 static char *check_paths(const struct saved *s, struct trust *t) {
     OWNED char *environment = directory_of(s->folder);
-    const char *first = json_object_iter_key(json_object_iter(s->paths)), *path;
+    const char *first = first_path(s->paths), *path;
     const char *changes[STEP_CHANGES];
     struct heap_arena memory;
     char *trouble = NULL;
@@ -259,7 +440,7 @@ static char *read_journal(struct saved *s, const char *path, struct trust *t) {
     trust_path(t, path);
     s->journal = realpath(path, NULL);
     if (!s->journal || stat(s->journal, &facts) != 0)
-        return must_format("%s: %s", path, strerror(errno));
+        return trouble_of(path);
     if (t->why)
         return NULL;
     journal = S_ISREG(facts.st_mode) ? json_load_file(s->journal, 0, NULL) : NULL;
@@ -270,30 +451,28 @@ static char *read_journal(struct saved *s, const char *path, struct trust *t) {
     return check_paths(s, t);
 }
 
-static bool agrees_to_undo(const struct saved *s, bool yes) {
-    const char *path;
-    json_t *unused;
-
-    complain("found %s, which puts back:", s->journal);
-    json_object_foreach(s->paths, path, unused)
-        print_format(stderr, "  %s\n", path);
-    return is_agreed(yes);
-}
-
 int undo(const char *where, bool yes) {
     bool named;
-    OWNED char *path = find_journal(where, &named), *trouble = NULL;
+    OWNED char *journal = find_journal(where, &named), *trouble = NULL;
     struct saved s = {.lock = -1};
     struct trust trust = {.why = NULL};
+    const char *path;
+    json_t *unused;
     int answer = EXIT_USAGE;
 
-    trouble = path ? read_journal(&s, path, &trust)
-                   : must_copy("no journal of a repair that was cut off");
-    if (!trouble && !trust_refused(&trust, &answer) && (named || agrees_to_undo(&s, yes)) &&
-        !(trouble = saved_put_back(&s))) {
-        complain("as it was: %s", json_object_iter_key(json_object_iter(s.paths)));
-        saved_end(&s);
-        answer = EXIT_NOTHING_WRONG;
+    trouble = journal ? read_journal(&s, journal, &trust)
+                      : must_copy("no journal of a repair that was cut off");
+    if (!trouble && !trust_refused(&trust, &answer)) {
+        if (!named) {
+            complain("found %s, which puts back:", s.journal);
+            json_object_foreach(s.paths, path, unused)
+                print_format(stderr, "  %s\n", path);
+        }
+        if ((named || is_agreed(yes)) && !(trouble = put_back(&s))) {
+            complain("as it was: %s", first_path(s.paths));
+            saved_end(&s);
+            answer = EXIT_NOTHING_WRONG;
+        }
     }
     free(trust.why);
     if (trouble)

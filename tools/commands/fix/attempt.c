@@ -19,11 +19,6 @@
 
 #define ROUNDS_MOST 4
 
-static bool was_stopped(int status) {
-    return status == 128 + SIGINT || status == 128 + SIGTERM || status == 128 + SIGHUP ||
-           status == 128 + SIGQUIT;
-}
-
 struct stage { /* in the process of its own */
     const struct attempt *a;
     int told; /* its outcome, as JSON */
@@ -36,24 +31,10 @@ struct stage { /* in the process of its own */
     size_t rounds;
     struct job now; /* of the last round */
     int status;
+    bool stopped; /* by a signal that ends processes */
 };
 
 /* ---- the repair ---- */
-
-/* What went wrong, by what it said: its first line that says so, else the last. The caller frees.
- */
-static char *complaint(const char *command, int status, const char *said, const char *room) {
-    const char *chosen = "";
-
-    for (const char *line = said; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        if (line[strspn(line, " \t")] != '\n')
-            chosen = line;
-        if (strncasecmp(line, "error", 5) == 0 && line[strcspn(line, "\n") - 1] != ':')
-            break;
-    }
-    return must_format("%s: status %d: %.*s%s", command, status, (int)strcspn(chosen, "\n"), chosen,
-                       room);
-}
 
 /* What may fail gives why it did, which the caller frees; NULL: it did not. */
 static char *run_step(struct sandbox *s, const char *command) {
@@ -64,11 +45,21 @@ static char *run_step(struct sandbox *s, const char *command) {
     fflush(NULL);
     if (!trial_run(&t))
         return must_format("no process can be made: %s", strerror(errno));
-    if (WIFSIGNALED(t.status))
+    if (WIFSIGNALED(t.status)) {
         trouble = must_format("%s: ended by signal %d", command, WTERMSIG(t.status));
-    else if (t.status != 0)
-        trouble = complaint(command, WEXITSTATUS(t.status), *t.errors ? t.errors : t.output,
-                            sandbox_room(s));
+    } else if (t.status != 0) {
+        const char *chosen = "";
+        /* Its first line that says what went wrong, else the last. */
+        for (const char *line = *t.errors ? t.errors : t.output; *line;
+             line += strcspn(line, "\n"), line += *line == '\n') {
+            if (line[strspn(line, " \t")] != '\n')
+                chosen = line;
+            if (strncasecmp(line, "error", 5) == 0 && line[strcspn(line, "\n") - 1] != ':')
+                break;
+        }
+        trouble = must_format("%s: status %d: %.*s%s", command, WEXITSTATUS(t.status),
+                              (int)strcspn(chosen, "\n"), chosen, sandbox_room(s));
+    }
     trial_end(&t);
     return trouble;
 }
@@ -81,17 +72,6 @@ static const char startup[] = "import sys\n"
                               "own = sys.modules.pop('sitecustomize', None)\n"
                               "try:\n    import sitecustomize\nexcept ImportError:\n    pass\n"
                               "sys.modules.setdefault('sitecustomize', own)\n";
-
-static char *write_python(struct stage *s, const char *statement) {
-    OWNED char *directory = must_format("%s/python-%zu", s->sandbox.work, s->rounds);
-    OWNED char *path = must_format("%s/sitecustomize.py", directory);
-    FILE *to = mkdir(directory, S_IRWXU) == 0 || errno == EEXIST ? fopen(path, "ae") : NULL;
-
-    if (!to || fprintf(to, startup, statement, directory) < 0 || fclose(to) != 0)
-        return must_format("%s: %s", path, strerror(errno));
-    sandbox_put_in_front("PYTHONPATH", directory);
-    return NULL;
-}
 
 /* Texts of this process end with it. */
 static char *there(const struct stage *s, const char *text) {
@@ -117,41 +97,40 @@ static struct edits edits_there(const struct stage *s, const struct edits *edits
 static char *do_step(struct stage *s, const struct step *step) {
     const struct edit *e = step->edit;
 
-    if (step->kind == STEP_PYTHON)
-        return write_python(s, step->text);
-    if (step->kind == STEP_COMMAND) {
+    if (step->kind == STEP_PYTHON) {
+        OWNED char *directory = must_format("%s/python-%zu", s->sandbox.work, s->rounds);
+        OWNED char *path = must_format("%s/sitecustomize.py", directory);
+        FILE *to = mkdir(directory, S_IRWXU) == 0 || errno == EEXIST ? fopen(path, "ae") : NULL;
+        if (!to || fprintf(to, startup, step->text, directory) < 0 || fclose(to) != 0)
+            return trouble_of(path);
+        sandbox_put_in_front("PYTHONPATH", directory);
+    } else if (step->kind == STEP_COMMAND) {
         if (s->sandbox.how == SANDBOX_COPIES && e->environment)
             sandbox_put_in_front("PYTHONPATH", e->environment);
         return run_step(&s->sandbox, step->text);
-    }
-    if (e->kind == EDIT_SET)
+    } else if (e->kind == EDIT_SET) {
         setenv(e->name, e->value, 1);
-    else
+    } else {
         unsetenv(e->name);
+    }
     return NULL;
-}
-
-static void keep_steps(struct stage *s, const struct steps *steps, const struct repair *r) {
-    json_t *list = steps_json(steps, &s->memory.arena);
-    OWNED char *before = s->keep;
-
-    json_array_extend(s->steps, list);
-    json_decref(list);
-    s->keep = must_format("%s%s%s", before ? before : "", before ? ", then " : "",
-                          r->command ? r->command : r->text);
 }
 
 static char *make_repair(struct stage *s, const struct repair *r) {
     struct wc_arena *memory = &s->memory.arena;
+    OWNED char *before = s->keep;
     char *trouble = NULL;
     struct steps steps;
     struct edits moved;
 
+    s->keep = must_format("%s%s%s", before ? before : "", before ? ", then " : "",
+                          r->command ? r->command : r->text);
     steps_make(&steps, memory, &r->edits);
     if (steps.why)
         return must_copy(steps.why);
-    keep_steps(s, &steps, r);
-    trouble = sandbox_cover(&s->sandbox, steps.places, steps.place_count);
+    steps_json(&steps, memory, s->steps);
+    for (size_t i = 0; i < steps.place_count && !trouble; i++)
+        trouble = sandbox_cover(&s->sandbox, steps.places[i]);
     if (!trouble && s->sandbox.how == SANDBOX_COPIES) {
         moved = edits_there(s, &r->edits);
         steps_make(&steps, memory, &moved);
@@ -162,10 +141,6 @@ static char *make_repair(struct stage *s, const struct repair *r) {
 }
 
 /* ---- what came of it ---- */
-
-static bool has_row(const struct job *j, const char *id) {
-    return WC_ANY(one, j->found, strcmp((*one)->finding->id, id) == 0);
-}
 
 /* What the command lived with before: it was a warning then, whatever it is without the error. */
 static bool was_outlived(const struct stage *s, const struct wc_finding_record *f) {
@@ -189,7 +164,9 @@ static bool is_cured(const struct stage *s) {
     const bool is_worse = WC_ANY(
         row, s->now.found,
         ((*row)->finding->severity >= WC_severity_ERROR && !was_outlived(s, (*row)->finding)) ||
-            ((*row)->finding->severity >= s->worst && !has_row(s->a->before, (*row)->finding->id)));
+            ((*row)->finding->severity >= s->worst &&
+             !WC_ANY(old, s->a->before->found,
+                     strcmp((*old)->finding->id, (*row)->finding->id) == 0)));
 
     if (is_worse || has_targets(s) || (*before && !*versions))
         return false;
@@ -211,38 +188,18 @@ static json_t *outcome(const struct stage *s, bool cures) {
         in_front ? " (with a copy in front: what has a whole path is not in it)" : "");
 
     return json_pack("{s:b, s:b, s:n, s:i, s:o, s:o, s:o, s:O, s:o, s:I}", "cures", cures,
-                     "stopped", was_stopped(s->status), "trouble", "status", s->status, "cudnn",
+                     "stopped", s->stopped, "trouble", "status", s->status, "cudnn",
                      text_to_json(*versions ? versions : NULL), "outcome", text_to_json(words),
                      "left", JSON_EACH(row, s->now.found, text_to_json((*row)->finding->id)),
                      "steps", s->steps, "keep", text_to_json(s->keep), "rounds",
                      (json_int_t)s->rounds);
 }
 
-/* The next cause, where the last one is gone. In front of copies nothing but them could be seen. */
-static const struct repair *next_repair(const struct stage *s, const struct summary_row **row) {
-    const struct repair *next =
-        s->rounds < ROUNDS_MOST && s->sandbox.how != SANDBOX_COPIES && !has_targets(s)
-            ? job_best_repair(&s->now, false, row)
-            : NULL;
-
-    return next && (*row)->finding->severity >= WC_severity_WARNING ? next : NULL;
-}
-
-/* Words of the command that lie in a directory of which there is a copy. */
-static char **command_there(const struct stage *s) {
-    char **words = NULL;
-    size_t n = 0;
-
-    do
-        words = must_grow(words, (n + 1) * sizeof(*words));
-    while ((words[n] = there(s, s->a->command[n])) && ++n);
-    return words;
-}
-
 /* Makes the repair of a row's finding, and watches the command with it. */
 static char *play_round(struct stage *s, const struct summary_row *row, const struct repair *r) {
     OWNED char *logs = must_format("%s/logs-%zu", s->sandbox.work, s->rounds);
-    char *trouble = make_repair(s, r);
+    char *trouble = make_repair(s, r), **words = NULL;
+    size_t n = 0;
 
     if (trouble)
         return trouble;
@@ -250,48 +207,45 @@ static char *play_round(struct stage *s, const struct summary_row *row, const st
     if (row->finding->severity > s->worst)
         s->worst = row->finding->severity;
     s->now = (struct job){.n = 0}; /* the one before has what this one points to */
-    s->status = input_observe(&s->now.in, command_there(s), logs);
+    do /* words of the command may lie in a directory of which there is a copy */
+        words = must_grow(words, (n + 1) * sizeof(*words));
+    while ((words[n] = there(s, s->a->command[n])) && ++n);
+    s->status = input_observe(&s->now.in, words, logs);
     if (s->status < 0)
-        return must_format("%s: %s", logs, strerror(errno));
+        return trouble_of(logs);
     job_make(&s->now);
     return NULL;
 }
 
-static json_t *play_all(struct stage *s) {
+/* In the process of its own. */
+static int play(void *arg) {
+    struct stage *s = arg;
     const struct summary_row *row = s->a->row;
     const struct repair *repair = s->a->repair;
-    char *trouble = NULL;
+    char *trouble = mkdir(s->a->work, S_IRWXU) == 0 ? NULL : trouble_of(s->a->work);
     bool cures = false;
 
-    if (mkdir(s->a->work, S_IRWXU) != 0)
-        trouble = must_format("%s: %s", s->a->work, strerror(errno));
     while (repair && !trouble && !(trouble = play_round(s, row, repair))) {
         cures = is_cured(s);
-        repair = cures || was_stopped(s->status) ? NULL : next_repair(s, &row);
+        s->stopped = s->status == 128 + SIGINT || s->status == 128 + SIGTERM ||
+                     s->status == 128 + SIGHUP || s->status == 128 + SIGQUIT;
+        /* The next cause, where the last one is gone. In front of copies nothing but them could be
+         * seen. */
+        repair = !cures && !s->stopped && s->rounds < ROUNDS_MOST &&
+                         s->sandbox.how != SANDBOX_COPIES && !has_targets(s)
+                     ? job_best_repair(&s->now, false, &row)
+                     : NULL;
+        if (repair && row->finding->severity < WC_severity_WARNING)
+            repair = NULL;
     }
-    return trouble ? json_pack("{s:b, s:o}", "cures", 0, "trouble", text_to_json(trouble))
-                   : outcome(s, cures);
-}
-
-static int play(void *arg) {
-    const struct stage *s = arg;
-
-    if (json_dumpfd(play_all(arg), s->told, JSON_COMPACT) != 0)
+    if (json_dumpfd(trouble ? json_pack("{s:b, s:o}", "cures", 0, "trouble", text_to_json(trouble))
+                            : outcome(s, cures),
+                    s->told, JSON_COMPACT) != 0)
         complain("the result of the try could not be reported: %s", strerror(errno));
     return 0;
 }
 
 /* ---- from without ---- */
-
-static json_t *without_word(const struct child *child) {
-    const bool killed = WIFSIGNALED(child->status);
-    const int signal = killed ? WTERMSIG(child->status) : 0, status = killed ? 128 + signal : 0;
-    OWNED char *trouble = killed ? must_format("it was ended by signal %d", signal)
-                                 : must_copy("its end could not be determined");
-
-    return json_pack("{s:b, s:b, s:i, s:o}", "cures", 0, "stopped", killed, "status", status,
-                     "trouble", text_to_json(trouble));
-}
 
 json_t *attempt_make(const struct attempt *a) {
     struct stage s = {.a = a,
@@ -313,5 +267,13 @@ json_t *attempt_make(const struct attempt *a) {
     heap_arena_end(&s.memory);
     if (s.told >= 0)
         close(s.told);
-    return told ? told : without_word(&child);
+    if (!told) {
+        const bool killed = WIFSIGNALED(child.status);
+        const int signal = killed ? WTERMSIG(child.status) : 0;
+        OWNED char *trouble = killed ? must_format("it was ended by signal %d", signal)
+                                     : must_copy("its end could not be determined");
+        told = json_pack("{s:b, s:b, s:i, s:o}", "cures", 0, "stopped", killed, "status",
+                         killed ? 128 + signal : 0, "trouble", text_to_json(trouble));
+    }
+    return told;
 }

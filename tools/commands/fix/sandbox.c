@@ -20,9 +20,8 @@
 
 #define WRITABLE_MOST (2 * SANDBOX_PLACES + 8)
 #define EXIT_LOST 126
-#define ROOM_LEAST ((fsblkcnt_t)16 << 20)
 
-static char *trouble_of(const char *path) {
+char *trouble_of(const char *path) {
     return must_format("%s: %s", path, strerror(errno));
 }
 
@@ -34,24 +33,18 @@ static bool write_into(const char *path, const char *text) {
     return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-/* The same user and group as before: a command is to see no difference. */
-static bool become_oneself(uid_t user, gid_t group) {
-    OWNED char *users = must_format("%u %u 1", user, user);
-    OWNED char *groups = must_format("%u %u 1", group, group);
-
-    return write_into("/proc/self/uid_map", users) && write_into("/proc/self/setgroups", "deny") &&
-           write_into("/proc/self/gid_map", groups);
-}
-
 static bool enter_namespace(bool *of_user) {
-    const uid_t user = geteuid();
-    const gid_t group = getegid();
+    OWNED char *users = must_format("%u %u 1", geteuid(), geteuid());
+    OWNED char *groups = must_format("%u %u 1", getegid(), getegid());
 
     if (unshare(CLONE_NEWNS) != 0) {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
             return false;
         *of_user = true;
-        if (!become_oneself(user, group))
+        /* The same user and group as before: a command is to see no difference. */
+        if (!write_into("/proc/self/uid_map", users) ||
+            !write_into("/proc/self/setgroups", "deny") ||
+            !write_into("/proc/self/gid_map", groups))
             return false;
     }
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
@@ -78,31 +71,27 @@ static int open_below(int directory, const char *name) {
     return openat(directory, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* By descriptors: a path may have a comma or a colon. */
-static bool mount_overlay(int place, int in, bool of_user) {
-    OWNED_FD int upper = open_below(in, "upper"), work = open_below(in, "work");
-    OWNED char *options = must_format(
-        "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", place,
-        upper, work, of_user ? ",userxattr" : "");
-    OWNED char *at = must_format("/proc/self/fd/%d", place);
+/* What holds the temporary directory may be an overlay itself, which cannot be on top of one:
+ * in_memory. By descriptors: a path may have a comma or a colon. */
+static bool mount_overlay(int place, int in, bool of_user, bool in_memory) {
+    OWNED_FD int memory = in_memory ? open_below(in, "memory") : -1, room = -1;
+    OWNED char *on = must_format("/proc/self/fd/%d", memory);
+    OWNED_FD int upper = -1, work = -1;
+    OWNED char *options = NULL, *at = must_format("/proc/self/fd/%d", place);
     struct stat facts;
 
-    return upper >= 0 && work >= 0 && fstat(place, &facts) == 0 &&
-           fchmodat(in, "upper", facts.st_mode & 07777, 0) == 0 &&
-           (geteuid() || fchownat(in, "upper", facts.st_uid, facts.st_gid, 0) == 0) &&
-           mount("whichcudnn", at, "overlay", 0, options) == 0;
-}
-
-/* What holds the temporary directory may be an overlay itself, which cannot be on top of one. */
-static bool mount_overlay_in_memory(int place, int in, bool of_user) {
-    OWNED_FD int memory = open_below(in, "memory");
-    OWNED char *at = must_format("/proc/self/fd/%d", memory);
-    OWNED_FD int there = -1;
-
-    if (memory < 0 || mount("whichcudnn", at, "tmpfs", 0, "mode=700") != 0)
+    if (in_memory && (memory < 0 || mount("whichcudnn", on, "tmpfs", 0, "mode=700") != 0))
         return false;
-    there = openat(in, "memory", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return there >= 0 && mount_overlay(place, there, of_user);
+    room = in_memory ? open_below(in, "memory") : dup(in); /* what is on top now */
+    upper = open_below(room, "upper");
+    work = open_below(room, "work");
+    options = must_format(
+        "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", place,
+        upper, work, of_user ? ",userxattr" : "");
+    return upper >= 0 && work >= 0 && fstat(place, &facts) == 0 &&
+           fchmodat(room, "upper", facts.st_mode & 07777, 0) == 0 &&
+           (geteuid() || fchownat(room, "upper", facts.st_uid, facts.st_gid, 0) == 0) &&
+           mount("whichcudnn", at, "overlay", 0, options) == 0;
 }
 
 bool is_within(const char *path, const char *top) {
@@ -111,11 +100,15 @@ bool is_within(const char *path, const char *top) {
     return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '/');
 }
 
-/* An overlay on a full disk says what it likes: an input/output error. */
-const char *sandbox_room(const struct sandbox *s) {
+bool has_little_room(const char *path) {
     struct statvfs facts;
 
-    return statvfs(s->work, &facts) == 0 && facts.f_bavail * facts.f_frsize < ROOM_LEAST
+    return statvfs(path, &facts) == 0 && facts.f_bavail * facts.f_frsize < ROOM_LEAST;
+}
+
+/* An overlay on a full disk says what it likes: an input/output error. */
+const char *sandbox_room(const struct sandbox *s) {
+    return has_little_room(s->work)
                ? "; there is hardly any room left for the try (TMPDIR says where it is made)"
                : "";
 }
@@ -141,7 +134,8 @@ static char *cover(const struct sandbox *s, const char *place, const char *in) {
     below = mkdir(in, S_IRWXU) == 0 ? open(in, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (below < 0)
         return trouble_of(in);
-    if (!mount_overlay(at, below, s->of_user) && !mount_overlay_in_memory(at, below, s->of_user)) {
+    if (!mount_overlay(at, below, s->of_user, false) &&
+        !mount_overlay(at, below, s->of_user, true)) {
         char *trouble = make_copy(s, place, copy);
         if (trouble)
             return trouble;
@@ -180,39 +174,31 @@ static void keep_writable(char **list, size_t *n, char *path) {
         free(real);
 }
 
-/* What package managers download is worth keeping: it is wanted again. */
-static void keep_caches(const struct sandbox *s, char **list, size_t *n) {
+void sandbox_guard(void *sandbox) {
     static const char *const named[] = {"XDG_CACHE_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR",
                                         "POETRY_CACHE_DIR", "CONDA_PKGS_DIRS"};
-    const char *home = getenv("HOME");
-    OWNED char *usual = must_format("%s/.cache", home ? home : "");
-
-    WC_EACH_ROW(name, named)
-        keep_writable(list, n, must_copy(getenv(*name)));
-    if (access(usual, W_OK) == 0) {
-        keep_writable(list, n, must_copy(usual));
-    } else if (!getenv("XDG_CACHE_HOME")) {
-        OWNED char *cache = must_format("%s/cache", s->work);
-        setenv("XDG_CACHE_HOME", cache, 1);
-    }
-    /* conda's, of BASE/envs/NAME and of the user. */
-    for (size_t i = 0; i < s->n; i++)
-        keep_writable(list, n, must_format("%s/../../pkgs", s->places[i]));
-    keep_writable(list, n, must_format("%s/.conda", home ? home : ""));
-}
-
-void sandbox_guard(void *sandbox) {
     const struct sandbox *s = sandbox;
+    const char *home = getenv("HOME") ?: "";
     OWNED char *directory = getcwd(NULL, 0), *temporary = must_format("%s/tmp", s->work);
+    OWNED char *usual = must_format("%s/.cache", home), *own = must_format("%s/cache", s->work);
     char *list[WRITABLE_MOST];
     size_t n = 0;
 
     if (s->how != SANDBOX_COVERS || unshare(CLONE_NEWNS) != 0)
         return;
     mkdir(temporary, S_IRWXU);
-    keep_caches(s, list, &n);
-    for (size_t i = 0; i < s->n; i++)
+    /* What package managers download is worth keeping: it is wanted again. */
+    WC_EACH_ROW(name, named)
+        keep_writable(list, &n, must_copy(getenv(*name)));
+    if (access(usual, W_OK) == 0)
+        keep_writable(list, &n, must_copy(usual));
+    else
+        setenv("XDG_CACHE_HOME", own, 0);
+    keep_writable(list, &n, must_format("%s/.conda", home));
+    for (size_t i = 0; i < s->n; i++) {
+        keep_writable(list, &n, must_format("%s/../../pkgs", s->places[i])); /* BASE/envs/NAME */
         keep_writable(list, &n, must_copy(s->places[i]));
+    }
     keep_writable(list, &n, must_copy(s->work));
     if (set_attributes("/", READ_ONLY, 0)) {
         for (size_t i = 0; i < n; i++)
@@ -282,7 +268,7 @@ static char *copy_in_front(const struct sandbox *s, const char *place, const cha
     return trouble;
 }
 
-static char *change_elsewhere(struct sandbox *s, const char *place) {
+char *sandbox_cover(struct sandbox *s, const char *place) {
     OWNED char *name = must_format("%s/%zu", s->work, s->n);
 
     for (size_t i = 0; i < s->n; i++)
@@ -298,12 +284,4 @@ static char *change_elsewhere(struct sandbox *s, const char *place) {
         return must_format("cannot create a mount namespace: %s", strerror(errno));
     s->places[s->n++] = must_copy(place);
     return s->how == SANDBOX_COVERS ? cover(s, place, name) : copy_in_front(s, place, name);
-}
-
-char *sandbox_cover(struct sandbox *s, const char *const *places, size_t n) {
-    char *trouble = NULL;
-
-    for (size_t i = 0; i < n && !trouble; i++)
-        trouble = change_elsewhere(s, places[i]);
-    return trouble;
 }

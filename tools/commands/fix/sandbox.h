@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #define SANDBOX_PLACES 16
+#define ROOM_LEAST (16 << 20) /* bytes */
 
 struct sandbox {
     const char *work; /* what is thrown away, below which all changes go */
@@ -19,12 +20,16 @@ struct sandbox {
     size_t n;
 };
 
-/* s all zero but `work`. From now on changes in these directories no other process sees; it may be
- * asked for more later. places: real paths, none below another. NULL: done;
- * else why not, which the caller frees. */
-char *sandbox_cover(struct sandbox *s, const char *const *places, size_t n);
+/* s all zero but `work`. From now on changes in this directory no other process sees; it may be
+ * asked for more later. place: a real path, not below another one of them. NULL: done; else why
+ * not, which the caller frees. */
+char *sandbox_cover(struct sandbox *s, const char *place);
 /* A hint where there is hardly any room left for the try; else "". */
 const char *sandbox_room(const struct sandbox *s);
+/* Is hardly any left on the disk of that path? */
+bool has_little_room(const char *path);
+/* "PATH: " and what errno is. The caller frees. */
+char *trouble_of(const char *path);
 /* Is it below that directory, or the same? */
 bool is_within(const char *path, const char *top);
 /* The text with each directory replaced by its copy. The caller frees. */

@@ -11,6 +11,7 @@
 #include "tools/util/disk.h"
 
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
+#define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 static const enum step_kind kinds[EDITS] = {
     [EDIT_SET] = STEP_VARIABLE,        [EDIT_UNSET] = STEP_VARIABLE,
@@ -80,22 +81,16 @@ static const char *environment_around(struct making *m, const char *path) {
     return NULL;
 }
 
-static void add_place_around(struct making *m, const char *path) {
-    const char *environment = environment_around(m, path);
-
-    add_place(m, environment ? environment : above(m, path, 1));
-}
-
 /* A link's mode is that of its target. */
 static void add_places_of_file(struct making *m, const char *path) {
     char real[PATH_MAX];
+    const char *both[] = {path, realpath(path, real) ? real : NULL};
 
     trust_path(m->trust, above(m, path, 1));
-    if (path)
-        add_place_around(m, path);
-    if (path && realpath(path, real)) {
-        trust_path(m->trust, real);
-        add_place_around(m, real);
+    trust_path(m->trust, both[1]);
+    WC_EACH_ROW(one, both) {
+        const char *environment = *one ? environment_around(m, *one) : NULL;
+        add_place(m, environment ? environment : above(m, *one, 1));
     }
 }
 
@@ -175,13 +170,6 @@ static void add_changes(struct making *m, struct step *step) {
         trust_path(m->trust, *path);
 }
 
-static bool is_name(const char *text) {
-    for (; text && *text; text++)
-        if (!wc_is_alphanumeric(*text) && *text != '_' && *text != '.')
-            return false;
-    return text != NULL;
-}
-
 static struct step *add(struct making *m, const struct edit *e, enum step_kind kind,
                         const char *text) {
     struct step *step = &m->out->p[m->out->n++];
@@ -190,17 +178,21 @@ static struct step *add(struct making *m, const struct edit *e, enum step_kind k
     return step;
 }
 
+static bool is_name(const char *text) {
+    return text && !text[strspn(text, NAME "._")];
+}
+
 /* Those from that one on, n that are made by one command. */
 static void add_edit(struct making *m, const struct edits *all, size_t from, size_t n) {
     const struct edit *e = &all->p[from];
-    const struct edits one = {e, n};
+    const char *text = text_of(m->memory, &(const struct edits){e, n});
     const char *command = command_of_some(m->memory, all, from, n, false, m->user);
     enum step_kind kind = kind_of(e);
     struct step *step;
 
     if (kind == STEP_SAID) {
         m->out->why = "no command can do it";
-        add(m, e, kind, text_of(m->memory, &one));
+        add(m, e, kind, text);
         return;
     }
     /* Before all else that Python does, which is before any program's own first import. */
@@ -208,22 +200,19 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
         command = wc_arena_format(m->memory, "import %s", e->name);
     else if (kind == STEP_PYTHON && is_name(e->name) && is_name(e->value))
         command = wc_arena_format(m->memory, "import %s; %s.%s()", e->name, e->name, e->value);
-    if (!command) {
-        m->out->why =
-            wc_arena_format(m->memory, "no command is known that can %s", text_of(m->memory, &one));
+    if (!command)
+        m->out->why = wc_arena_format(m->memory, "no command is known that can %s", text);
+    if (!command || !*command) /* the next one does it */
         return;
-    }
-    if (!*command) /* the next one does it */
-        return;
-    if (e->kind == EDIT_LINKS)
+    if (e->kind == EDIT_LINKS) {
         add_place(m, e->path);
-    else if (kind == STEP_COMMAND && e->path)
-        add_places_of_file(m, e->path);
-    else if (kind == STEP_COMMAND)
-        add_places_of_package(m, e);
-    if (e->kind == EDIT_LINKS)
         trust_directory(m->trust, e->path, ".so");
-    else if (e->kind == EDIT_LINK)
+    } else if (kind == STEP_COMMAND && e->path) {
+        add_places_of_file(m, e->path);
+    } else if (kind == STEP_COMMAND) {
+        add_places_of_package(m, e);
+    }
+    if (e->kind == EDIT_LINK)
         trust_path(m->trust,
                    e->target[0] == '/'
                        ? e->target
@@ -234,17 +223,6 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
     step = add(m, e, kind, command);
     if (kind == STEP_COMMAND && !e->path)
         add_changes(m, step);
-}
-
-/* All that is fetched is fetched before the first change. */
-static void add_fetching(struct making *m, const struct edits *all) {
-    for (size_t i = 0; i < all->n; i++) {
-        const char *command = command_of_some(m->memory, all, i, 1, true, m->user);
-        if (!command || !*command)
-            continue;
-        add_places_of_package(m, &all->p[i]);
-        add(m, &all->p[i], STEP_COMMAND, command);
-    }
 }
 
 bool steps_are_ours(const struct edits *edits) {
@@ -259,8 +237,14 @@ static void make_all(struct steps *s, struct wc_arena *memory, const struct edit
     *s = (struct steps){.p = wc_arena_take(m->memory, (2 * edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)
         s->why = "no command can make this change";
-    if (s->p)
-        add_fetching(m, edits);
+    /* All that is fetched is fetched before the first change. */
+    for (size_t i = 0; s->p && i < edits->n; i++) {
+        const char *command = command_of_some(memory, edits, i, 1, true, &user);
+        if (!command || !*command)
+            continue;
+        add_places_of_package(m, &edits->p[i]);
+        add(m, &edits->p[i], STEP_COMMAND, command);
+    }
     for (size_t i = 0, n; s->p && i < edits->n; i += n) {
         for (n = 1; i + n < edits->n && edit_comes_with(&edits->p[i + n - 1], &edits->p[i + n]);)
             n++;
@@ -286,12 +270,11 @@ void steps_trust(struct trust *t, const struct edits *edits) {
     heap_arena_end(&memory);
 }
 
-json_t *steps_json(const struct steps *s, struct wc_arena *memory) {
+void steps_json(const struct steps *s, struct wc_arena *memory, json_t *list) {
     static const char *const kinds[] = {"variable", "command", "said", "said"};
-    json_t *list = json_array(), *changes;
 
     WC_EACH(step, *s) {
-        changes = json_array();
+        json_t *changes = json_array();
         WC_EACH_ROW(path, step->changes)
             if (*path)
                 json_array_append_new(changes, text_to_json(*path));
@@ -302,5 +285,7 @@ json_t *steps_json(const struct steps *s, struct wc_arena *memory) {
                                              : step->text),
                             "changes", changes, "refused", text_to_json(step->refused)));
     }
-    return list;
+    if (s->why)
+        json_array_append_new(
+            list, json_pack("{s:s, s:o}", "kind", "said", "refused", text_to_json(s->why)));
 }

@@ -43,5 +43,5 @@ void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *ed
 void steps_changes(struct wc_arena *memory, const char *site, const char **changes);
 /* Whose is what they run, change, and have others load? */
 void steps_trust(struct trust *t, const struct edits *edits);
-/* [{kind: "variable", "command" or "said", text, changes, refused}]. New reference. */
-json_t *steps_json(const struct steps *s, struct wc_arena *memory);
+/* Adds to a list {kind: "variable", "command" or "said", text, changes, refused} of each. */
+void steps_json(const struct steps *s, struct wc_arena *memory, json_t *list);
