@@ -18,7 +18,7 @@
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/trust.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/observe/scan/scan.h"
+
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 
@@ -70,26 +70,11 @@ static struct {
     int alive; /* as long as it is open, the directory stays */
 } scratch = {.keeper = -1, .alive = -1};
 
-/* A process that waits for our output or our group's end does not wait for it. */
-static _Noreturn void keep_until_closed(int alive) {
-    sigset_t all;
-    char byte;
-
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, NULL);
-    setsid();
-    dup2(alive, 0);
-    for (int fd = 1; fd < DESCRIPTORS_MOST; fd++)
-        close(fd);
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        ;
-    remove_tree(scratch.path);
-    _exit(0);
-}
-
 /* False: errno. */
 static bool scratch_begin(void) {
     int ends[2];
+    sigset_t all;
+    char byte;
 
     scratch.path = trial_directory();
     if (!scratch.path || pipe2(ends, O_CLOEXEC) != 0)
@@ -97,8 +82,17 @@ static bool scratch_begin(void) {
     fflush(NULL);
     scratch.keeper = fork();
     if (scratch.keeper == 0) {
-        close(ends[1]);
-        keep_until_closed(ends[0]);
+        /* A process that waits for our output or our group's end does not wait for it. */
+        sigfillset(&all);
+        sigprocmask(SIG_BLOCK, &all, NULL);
+        setsid();
+        dup2(ends[0], 0);
+        for (int fd = 1; fd < DESCRIPTORS_MOST; fd++)
+            close(fd);
+        while (read(0, &byte, 1) < 0 && errno == EINTR)
+            ;
+        remove_tree(scratch.path);
+        _exit(0);
     }
     close(ends[0]);
     scratch.alive = ends[1];
@@ -144,17 +138,6 @@ static struct checked check_all(const struct job *j) {
 
 /* ---- the plan ---- */
 
-static void print_repair(struct layout *l, size_t number, const struct repair *r) {
-    OWNED char *label = must_format("  %zu  ", number);
-    OWNED char *outcome = repair_outcome(r, 0);
-
-    if (r->command)
-        print_format(l->to, "%s%s\n", label, r->command);
-    else
-        layout_row(l, 0, 5, "%s%s", label, r->text);
-    layout_row(l, 5, 5, "%s", outcome);
-}
-
 static void print_row(struct layout *l, const struct summary_row *row) {
     const struct plan_of_finding *of = report_fixes(row->report, row->finding);
     const struct wc_finding_record *f = row->finding;
@@ -163,8 +146,15 @@ static void print_row(struct layout *l, const struct summary_row *row) {
             paint_begin(l->colour, paint_of_severity(f->severity)),
             wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_end(l->colour), f->id);
     print_format(l->to, "%s\n", f->title ? f->title : f->id);
-    for (size_t i = 0; i < of->n; i++)
-        print_repair(l, i + 1, &of->p[i]);
+    WC_EACH(r, *of) {
+        OWNED char *label = must_format("  %zu  ", (size_t)(r - of->p) + 1);
+        OWNED char *outcome = repair_outcome(r, 0);
+        if (r->command)
+            print_format(l->to, "%s%s\n", label, r->command);
+        else
+            layout_row(l, 0, 5, "%s%s", label, r->text);
+        layout_row(l, 5, 5, "%s", outcome);
+    }
     if (of->n == 0)
         layout_row(l, 5, 5, "%s", proposed ? of->checked.because : "no repair is known");
 }
@@ -206,37 +196,32 @@ static json_t *row_json(const struct summary_row *row, const struct merged *m) {
 
 /* ---- trying ---- */
 
-static void print_attempt(const json_t *of) {
-    const char *trouble = json_string_value(json_object_get(of, "trouble"));
-    const char *keep = json_string_value(json_object_get(of, "keep"));
-    const char *outcome = json_string_value(json_object_get(of, "outcome"));
-    const bool cures = json_is_true(json_object_get(of, "cures"));
-    const bool stopped = json_is_true(json_object_get(of, "stopped"));
-
-    if (trouble)
-        complain("not tried: %s", trouble);
-    else if (stopped)
-        complain("stopped: %s; nothing was kept", outcome);
-    else if (cures)
-        complain("tried: %s. To keep it: %s", outcome, keep);
-    else
-        complain("tried: %s: it does not hold", outcome);
-}
-
 /* What came of it, which was printed. */
 static json_t *try_one(const struct job *j, const struct summary_row *row, struct repair *r,
                        int status) {
     const size_t number = (size_t)(r - report_fixes(row->report, row->finding)->p);
     OWNED char *work = must_format("%s/%zu", scratch.path, number + 1);
-    json_t *outcome;
+    const char *trouble, *outcome;
+    json_t *of;
 
     if (!options.json)
         complain("trying: %s", r->command ? r->command : r->text);
-    outcome = attempt_make(&(struct attempt){command, work, j, row, r, status});
-    json_object_set_new(outcome, "repair", json_integer((json_int_t)number));
-    if (!options.json || json_is_string(json_object_get(outcome, "trouble")))
-        print_attempt(outcome);
-    return outcome;
+    of = attempt_make(&(struct attempt){command, work, j, row, r, status});
+    json_object_set_new(of, "repair", json_integer((json_int_t)number));
+    trouble = json_string_value(json_object_get(of, "trouble"));
+    outcome = json_string_value(json_object_get(of, "outcome"));
+    if (trouble)
+        complain("not tried: %s", trouble);
+    else if (options.json)
+        return of;
+    else if (json_is_true(json_object_get(of, "stopped")))
+        complain("stopped: %s; nothing was kept", outcome);
+    else if (json_is_true(json_object_get(of, "cures")))
+        complain("tried: %s. To keep it: %s", outcome,
+                 json_string_value(json_object_get(of, "keep")));
+    else
+        complain("tried: %s: it does not hold", outcome);
+    return of;
 }
 
 /* status: of the command before; *held becomes the result of the repair that holds. */
@@ -269,16 +254,6 @@ static int try_all(const struct job *j, int status, json_t *tried, const json_t 
 }
 
 /* ---- all of it ---- */
-
-static void tell_nothing(const struct job *j) {
-    struct layout l = {.to = words(), .colour = options.colour};
-
-    if (j->n == 0)
-        complain("not observed: no cuDNN was loaded or asked for");
-    else
-        render_summary(&l, &j->summary,
-                       &(struct summary_view){command ? "whichcudnn: " : NULL, NULL, ROWS_SHOWN});
-}
 
 /* What is tried refuses one by one, as the next cause may be in another environment. */
 static bool is_refused(const struct job *j, int *answer) {
@@ -321,8 +296,11 @@ static int fix_job(struct job *j, int status) {
             answer = try_all(j, status, tried, &held);
         if (apply && (!try || held))
             answer = apply_best(j, held, command, yes, &applied);
+    } else if (!options.json && j->n == 0) {
+        complain("not observed: no cuDNN was loaded or asked for");
     } else if (!options.json) {
-        tell_nothing(j);
+        render_summary(&(struct layout){.to = words(), .colour = options.colour}, &j->summary,
+                       &(struct summary_view){command ? "whichcudnn: " : NULL, NULL, ROWS_SHOWN});
     }
     if (options.json)
         json_print(stdout,
@@ -349,56 +327,22 @@ static int fix_inputs(struct job *j, int status) {
     return j->in.trouble_count > 0 ? EXIT_USAGE : answer;
 }
 
-static int fix_command(struct job *j) {
-    OWNED char *logs = must_format("%s/logs", scratch.path);
-    const int status = input_observe(&j->in, command, logs), answer = fix_inputs(j, status);
-
-    return (status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED ? status : answer;
-}
-
-static int fix_newest(struct job *j) {
-    OWNED char *path = input_read_newest(&j->in);
-
-    if (path && apply)
-        complain("no LOG was named; the newest of yours is %s", path);
-    return path ? fix_inputs(j, -1) : EXIT_NOTHING_OBSERVED;
-}
-
-static void scan_all(struct inputs *in, char **paths) {
-    struct scan scan;
-
-    scan_begin(&scan, NULL, *paths, environ);
-    for (char *trouble; *paths; paths++)
-        if (!scan_add(&scan, *paths, &trouble))
-            *MUST_ADD(in->troubles, in->trouble_count) = must_format("%s: %s", *paths, trouble);
-    scan_make(&scan);
-    while (scan.process_count > 0)
-        logs_add(&in->logs, scan.processes[--scan.process_count]);
-    scan_end(&scan);
-}
-
 static int fix_arguments(int n, char **arguments) {
+    const char *wrong =
+        command && !*command        ? "a command is expected after --"
+        : try && !command           ? "--try requires a command: whichcudnn fix --try -- COMMAND"
+        : yes && !apply && !undo_it ? "--yes goes with --apply or --undo"
+        : (proposed && (try || apply || undo_it)) || (scan_it && (!proposed || command || n == 0))
+            ? "--check goes without --try, --apply and --undo; --scan goes with --check"
+        : undo_it && (try || apply || command || n > 1)
+            ? "--undo takes no other option, and one journal or log at most"
+            : NULL;
     struct job j = {.command = proposed};
-    int answer;
+    OWNED char *newest = NULL, *logs = NULL;
+    int answer = EXIT_NOTHING_OBSERVED, status;
 
-    if (command && !*command) {
-        complain("a command is expected after --");
-        return EXIT_USAGE;
-    }
-    if (try && !command) {
-        complain("--try requires a command: whichcudnn fix --try -- COMMAND");
-        return EXIT_USAGE;
-    }
-    if (yes && !apply && !undo_it) {
-        complain("--yes goes with --apply or --undo");
-        return EXIT_USAGE;
-    }
-    if ((proposed && (try || apply || undo_it)) || (scan_it && (!proposed || command || n == 0))) {
-        complain("--check goes without --try, --apply and --undo; --scan goes with --check");
-        return EXIT_USAGE;
-    }
-    if (undo_it && (try || apply || command || n > 1)) {
-        complain("--undo takes no other option, and one journal or log at most");
+    if (wrong) {
+        complain("%s", wrong);
         return EXIT_USAGE;
     }
     if (undo_it)
@@ -408,10 +352,22 @@ static int fix_arguments(int n, char **arguments) {
         return EXIT_USAGE;
     }
     if (scan_it)
-        scan_all(&j.in, arguments);
+        input_scan(&j.in, arguments);
     else
         input_read_files(&j.in, arguments, (size_t)n);
-    answer = n > 0 ? fix_inputs(&j, -1) : command ? fix_command(&j) : fix_newest(&j);
+    if (n > 0) {
+        answer = fix_inputs(&j, -1);
+    } else if (command) {
+        logs = must_format("%s/logs", scratch.path);
+        status = input_observe(&j.in, command, logs);
+        answer = fix_inputs(&j, status);
+        if ((status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED)
+            answer = status;
+    } else if ((newest = input_read_newest(&j.in))) {
+        if (apply)
+            complain("no LOG was named; the newest of yours is %s", newest);
+        answer = fix_inputs(&j, -1);
+    }
     job_end(&j);
     scratch_end();
     return answer;

@@ -17,6 +17,7 @@
 #include "tools/observe/inspect/inspect.h"
 #include "tools/observe/log/images.h"
 #include "tools/observe/log/newest_log.h"
+#include "tools/observe/scan/scan.h"
 #include "tools/report/lock/lock.h"
 #include "tools/util/terminal.h"
 
@@ -27,15 +28,9 @@ static int is_log_name(const struct dirent *entry) {
     return fnmatch(LOG_NAMES, entry->d_name, 0) == 0;
 }
 
-/* Takes text. */
-static bool add_trouble(struct inputs *s, char *text) {
-    *MUST_ADD(s->troubles, s->trouble_count) = text;
-    return false;
-}
-
 /* Takes trouble. */
 static bool note_trouble(struct inputs *s, const char *path, char *trouble) {
-    add_trouble(s, must_format("%s: %s", path, trouble));
+    *MUST_ADD(s->troubles, s->trouble_count) = must_format("%s: %s", path, trouble);
     free(trouble);
     return false;
 }
@@ -59,15 +54,6 @@ static bool may_be_looked_at(const struct source *p) {
            uname(&computer) == 0 && strcmp(computer.nodename, p->stack.process.node) == 0 &&
            stat(p->path, &facts) == 0 && facts.st_uid == geteuid() && p->pid > 0 &&
            kill((pid_t)p->pid, 0) != 0 && errno == ESRCH;
-}
-
-/* since: the first that was not looked at before. */
-static void look_at_last_requests(struct inputs *s, size_t since) {
-    for (size_t i = since; i < s->logs.process_count; i++) {
-        const struct wc_sink to = source_sink(s->logs.processes[i]);
-        if (may_be_looked_at(s->logs.processes[i]))
-            last_request_emit(s->logs.processes[i], false, &to);
-    }
 }
 
 static bool read_file(struct inputs *s, const char *path) {
@@ -126,26 +112,14 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
     if (passed_over > NAMED_MOST)
         complain("skipped: %zu more", passed_over - NAMED_MOST);
     if (good && !empty && s->logs.process_count == before)
-        return add_trouble(s, must_format("%s: no logs that count; name them one by one to have "
-                                          "them read",
-                                          directory));
+        return note_trouble(
+            s, directory, must_copy("no logs that count; name them one by one to have them read"));
     return good;
 }
 
-/* What was read before belongs to another reading: `diff` has handed it out. */
-static void settle(struct inputs *s, size_t since) {
-    struct logs *logs = &s->logs;
-    size_t kept = since;
-
-    look_at_last_requests(s, since);
-    if (logs->process_count > since)
-        kept += images_join(logs->processes + since, logs->process_count - since);
-    while (logs->process_count > kept)
-        source_free(logs->processes[--logs->process_count]);
-}
-
 bool input_read_files(struct inputs *s, char *const *arguments, size_t n) {
-    size_t before = s->logs.process_count;
+    struct logs *logs = &s->logs;
+    size_t before = logs->process_count, kept = before;
     bool good = true;
 
     for (size_t i = 0; i < n; i++) {
@@ -155,8 +129,32 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n) {
             (is_directory ? read_directory(s, arguments[i], &facts) : read_file(s, arguments[i])) &&
             good;
     }
-    settle(s, before);
+    for (size_t i = before; i < logs->process_count; i++) {
+        const struct wc_sink to = source_sink(logs->processes[i]);
+        if (may_be_looked_at(logs->processes[i]))
+            last_request_emit(logs->processes[i], false, &to);
+    }
+    /* What was read before belongs to another reading: `diff` has handed it out. */
+    if (logs->process_count > before)
+        kept += images_join(logs->processes + before, logs->process_count - before);
+    while (logs->process_count > kept)
+        source_free(logs->processes[--logs->process_count]);
     return good;
+}
+
+void input_scan(struct inputs *s, char *const *paths) {
+    struct scan scan;
+    char *trouble;
+
+    scan_begin(&scan, NULL, *paths, environ);
+    for (; *paths; paths++)
+        if (!scan_add(&scan, *paths, &trouble))
+            note_trouble(s, *paths, trouble);
+    scan_make(&scan);
+    for (size_t i = 0; i < scan.process_count; i++)
+        logs_add(&s->logs, scan.processes[i]);
+    scan.process_count = 0;
+    scan_end(&scan);
 }
 
 /* ---- one process ---- */
@@ -171,28 +169,6 @@ bool input_read_pid(const char *text, int64_t *pid) {
     return true;
 }
 
-/* "DIR:4711", where no file is called so. */
-static char *split(const char *argument, int64_t *pid) {
-    const char *colon = strrchr(argument, ':');
-    struct stat facts;
-
-    if (!colon || !input_read_pid(colon + 1, pid) || lstat(argument, &facts) == 0)
-        return NULL;
-    return must_format("%.*s", (int)(colon - argument), argument);
-}
-
-static size_t keep_one(struct logs *logs, size_t from, int64_t pid) {
-    size_t kept = from;
-
-    for (size_t i = from; i < logs->process_count; i++)
-        if (logs->processes[i]->pid == pid)
-            logs->processes[kept++] = logs->processes[i];
-        else
-            source_free(logs->processes[i]);
-    logs->process_count = kept;
-    return kept - from;
-}
-
 char *input_read_newest(struct inputs *s) {
     OWNED char *looked = NULL;
     char *path = newest_log(&looked);
@@ -205,50 +181,61 @@ char *input_read_newest(struct inputs *s) {
 }
 
 bool input_read(struct inputs *s, char *argument) {
-    size_t before = s->logs.process_count;
+    struct logs *logs = &s->logs;
+    size_t before = logs->process_count, kept = before;
     OWNED char *looked = NULL, *path = argument ? NULL : newest_log(&looked);
+    const char *colon = argument ? strrchr(argument, ':') : NULL;
     char *trouble = NULL;
+    struct stat facts;
     int64_t pid = 0;
 
+    if (!argument && !path)
+        *MUST_ADD(s->troubles, s->trouble_count) = must_format("no log of yours in %s", looked);
     if (!argument)
-        return path ? input_read_files(s, &path, 1)
-                    : add_trouble(s, must_format("no log of yours in %s", looked));
+        return path && input_read_files(s, &path, 1);
     if (input_read_pid(argument, &pid)) {
         struct source *process = inspect_process(pid, &trouble);
         return add_source(s, argument, process, trouble);
     }
-    path = split(argument, &pid);
-    if (!input_read_files(s, path ? &path : &argument, 1))
+    /* "DIR:4711", where no file is called so. */
+    if (!colon || !input_read_pid(colon + 1, &pid) || lstat(argument, &facts) == 0)
+        return input_read_files(s, &argument, 1);
+    path = must_format("%.*s", (int)(colon - argument), argument);
+    if (!input_read_files(s, &path, 1))
         return false;
-    return !path || keep_one(&s->logs, before, pid) > 0 ||
+    for (size_t i = before; i < logs->process_count; i++)
+        if (logs->processes[i]->pid == pid)
+            logs->processes[kept++] = logs->processes[i];
+        else
+            source_free(logs->processes[i]);
+    logs->process_count = kept;
+    return kept > before ||
            note_trouble(s, path, must_format("no process %lld in there", (long long)pid));
 }
 
-static void complain_of_several(const struct logs *logs, size_t from, const char *argument) {
-    size_t n = logs->process_count - from;
-    struct sink names;
-    FILE *to = sink_begin(&names);
-    OWNED char *text = NULL;
-
-    for (size_t i = 0; i < n && i < NAMED_MOST; i++)
-        fprintf(to, "%s%lld", i > 0 ? ", " : "", (long long)logs->processes[from + i]->pid);
-    if (n > NAMED_MOST)
-        fputs(", ...", to);
-    text = sink_end(&names);
-    complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%lld", argument, n,
-             text, argument, (long long)logs->processes[from]->pid);
-}
-
 struct source *input_read_one(struct inputs *s, char *argument) {
-    size_t before = s->logs.process_count;
+    const size_t before = s->logs.process_count;
+    struct source **found;
+    size_t n;
+    struct sink names;
 
     if (!input_read(s, argument)) {
         inputs_complain(s);
         return NULL;
     }
-    if (s->logs.process_count - before == 1)
-        return s->logs.processes[before];
-    complain_of_several(&s->logs, before, argument ? argument : s->logs.processes[before]->path);
+    found = s->logs.processes + before;
+    n = s->logs.process_count - before;
+    if (n == 1)
+        return *found;
+    sink_begin(&names);
+    for (size_t i = 0; i < n && i < NAMED_MOST; i++)
+        fprintf(names.to, "%s%lld", i > 0 ? ", " : "", (long long)found[i]->pid);
+    if (n > NAMED_MOST)
+        fputs(", ...", names.to);
+    OWNED char *text = sink_end(&names);
+    argument = argument ? argument : (char *)(*found)->path;
+    complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%lld", argument, n,
+             text, argument, (long long)(*found)->pid);
     return NULL;
 }
 

@@ -23,6 +23,8 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n);
 /* The same; a number is a running process, and after a path ":PID" takes only that process. NULL:
  * the newest log of this user. */
 bool input_read(struct inputs *s, char *argument);
+/* Adds what environments, programs or libraries would get: paths, NULL at the end. */
+void input_scan(struct inputs *s, char *const *paths);
 /* Runs the command as `run --quiet` does, for logs in that directory, which are read. Returns its
  * status; -1: the directory cannot be made (errno). */
 int input_observe(struct inputs *s, char *const *command, char *logs);
