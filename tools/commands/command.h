@@ -26,6 +26,6 @@ int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
 
-/* The words of `whichcudnn run --quiet --log PLACE -- COMMAND...`; *n of them, a NULL behind. The
- * caller frees the list. */
-char **run_quietly(char *place, char **command, int *n);
+/* The words of `whichcudnn run --quiet --log PLACE -- COMMAND...`, a NULL behind. The caller frees
+ * the list. */
+char **run_quietly(char *place, char **command);

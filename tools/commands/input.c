@@ -245,11 +245,10 @@ int input_observe(struct inputs *s, char *const *command, char *logs) {
     struct child child = {.pid = 0};
     sigset_t before;
     char **words;
-    int n;
 
     if (mkdir(logs, S_IRWXU) != 0)
         return -1;
-    words = run_quietly(place, (char **)command, &n);
+    words = run_quietly(place, (char **)command);
     words[0] = "/proc/self/exe";
     fflush(NULL);
     sigprocmask(SIG_SETMASK, NULL, &before);

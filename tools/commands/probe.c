@@ -200,44 +200,19 @@ static void set_environment(void *arg) {
     trial_watch(p->preload, p->log);
 }
 
-static void take_line(struct probed *p, char *line) {
+/* What follows from there being no driver, and no GPU. */
+static bool is_of_driver(const char *id) {
+    return strncmp(id, "driver-", 7) == 0 || strcmp(id, "init-failed") == 0;
+}
+
+/* False: no process could be made (errno). */
+static bool probe(struct probed *p) {
     const struct {
         const char *word;
         char **rest;
     } known[] = {{"step", &p->step},     {"failed", &p->words}, {"name", &p->name},
                  {"gpu", &p->gpu},       {"nogpu", &p->no_gpu}, {"works", &p->works},
                  {"version", &p->number}};
-    char *rest = strchr(line, ' ');
-
-    if (!rest)
-        return;
-    *rest++ = '\0';
-    WC_EACH_ROW(row, known)
-        if (strcmp(line, row->word) == 0)
-            *row->rest = rest;
-}
-
-/* What follows from there being no driver, and no GPU. */
-static bool is_of_driver(const char *id) {
-    return strncmp(id, "driver-", 7) == 0 || strcmp(id, "init-failed") == 0;
-}
-
-/* Without a GPU it is unknown whether cuDNN would have gone on, unless its files print that it
- * would not. */
-static void judge(struct probed *p) {
-    bool whole =
-        !p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0;
-    bool has_other_error =
-        p->has_report &&
-        WC_ANY(f, p->report.findings, f->severity == WC_severity_ERROR && !is_of_driver(f->id));
-
-    p->answer = whole && p->works               ? ANSWER_WORKS
-                : p->no_gpu && !has_other_error ? ANSWER_NO_GPU
-                                                : ANSWER_STOPS;
-}
-
-/* False: no process could be made (errno). */
-static bool probe(struct probed *p) {
     OWNED char *path = p->like ? must_copy(p->like->facade->r.path) : NULL, *trouble = NULL;
     char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL}, *save, *line;
 
@@ -246,7 +221,11 @@ static bool probe(struct probed *p) {
     if (!trial_run(&p->trial))
         return false;
     for (char *at = p->trial.output; (line = strtok_r(at, "\n", &save)); at = NULL)
-        take_line(p, line);
+        WC_EACH_ROW(row, known) {
+            const size_t n = strlen(row->word);
+            if (strncmp(line, row->word, n) == 0 && line[n] == ' ')
+                *row->rest = line + n + 1;
+        }
     p->version =
         p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
     p->has_report = logs_read(&p->logs, p->log, &trouble) && p->logs.process_count > 0;
@@ -255,7 +234,17 @@ static bool probe(struct probed *p) {
         report_plan(&p->report);
     }
     p->differences = p->like ? like_differences(p->like) : json_array();
-    judge(p);
+    /* Without a GPU it is unknown whether cuDNN would have gone on, unless its files print that it
+     * would not. */
+    if (!p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0 &&
+        p->works)
+        p->answer = ANSWER_WORKS;
+    else if (p->no_gpu &&
+             !(p->has_report && WC_ANY(f, p->report.findings,
+                                       f->severity == WC_severity_ERROR && !is_of_driver(f->id))))
+        p->answer = ANSWER_NO_GPU;
+    else
+        p->answer = ANSWER_STOPS;
     return true;
 }
 
@@ -292,29 +281,6 @@ static char *answer_text(const struct probed *p) {
     return must_format("cuDNN does not work here: %s", stopped ? stopped : "it ended early");
 }
 
-static void print_objects(const struct wc_stack *s) {
-    WC_EACH(object, s->objects) {
-        const struct wc_object_record *o = &object->r;
-        if (o->role != WC_role_FACADE && o->role != WC_role_PART)
-            continue;
-        print_format(stdout, "  %s ", o->role == WC_role_FACADE ? "facade  " : "part    ");
-        print_format(stdout, "%s %s", wc_real_path_of(object), o->version ? o->version : "");
-        if (o->installation)
-            print_format(stdout, "  (%s %s)", o->installation,
-                         o->installation_version ? o->installation_version : "");
-        putchar('\n');
-    }
-}
-
-/* That there is no driver is the answer already. */
-static void print_findings(const struct probed *p) {
-    WC_EACH(f, p->report.findings) {
-        struct wc_finding_view view = {.stack = &p->report.source->stack};
-        if (f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id)))
-            render_finding(stdout, &p->report, f, view, options.colour);
-    }
-}
-
 /* What a program printed before it gave up. */
 static void print_as_logged(FILE *to, char *text) {
     char *save, *line, *at = text;
@@ -330,7 +296,17 @@ static void print_answer(const struct probed *p) {
            paint_end(options.colour));
     print_format(stdout, ": %s\n", text);
     if (p->has_report)
-        print_objects(&p->report.source->stack);
+        WC_EACH(object, p->report.source->stack.objects) {
+            const struct wc_object_record *o = &object->r;
+            if (o->role != WC_role_FACADE && o->role != WC_role_PART)
+                continue;
+            print_format(stdout, "  %s %s %s", o->role == WC_role_FACADE ? "facade  " : "part    ",
+                         wc_real_path_of(object), o->version ? o->version : "");
+            if (o->installation)
+                print_format(stdout, "  (%s %s)", o->installation,
+                             o->installation_version ? o->installation_version : "");
+            putchar('\n');
+        }
     if (p->like)
         print_format(stdout, "  like     %s: %s\n", p->like->process->path,
                      json_array_size(p->differences) > 0 ? "not the same files" : "the same files");
@@ -338,7 +314,12 @@ static void print_answer(const struct probed *p) {
         print_format(stdout, "           %s\n",
                      json_string_value(json_array_get(p->differences, i)));
     if (p->has_report)
-        print_findings(p);
+        WC_EACH(f, p->report.findings) {
+            struct wc_finding_view view = {.stack = &p->report.source->stack};
+            /* That there is no driver is the answer already. */
+            if (f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id)))
+                render_finding(stdout, &p->report, f, view, options.colour);
+        }
     print_as_logged(stdout, p->trial.errors);
     if (p->answer == ANSWER_STOPS && !p->name && !p->like)
         puts("  hint     frameworks find theirs by a search path of their own:\n"
@@ -403,29 +384,11 @@ static int probe_like(const char *place, const char *shim, const char *directory
     return answer;
 }
 
-/* The command's own output is not ours to show, unless it comes to nothing. */
-static int probe_command(char **command, const char *shim, const char *directory) {
-    OWNED char *place = must_format("%s/command/", directory);
-    int n, answer = EXIT_USAGE;
-    char **words = run_quietly(place, command, &n);
-    struct trial trial = {.arguments = words, .patience = timeout};
-
-    if (trial_run(&trial)) {
-        answer = probe_like(place, shim, directory);
-        if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
-            print_as_logged(stderr, trial.errors);
-        trial_end(&trial);
-    } else {
-        complain("no process could be made: %s", strerror(errno));
-    }
-    free(words);
-    return answer;
-}
-
 static int probe_arguments(int n, char **command) {
-    OWNED char *shim = NULL;
-    char *directory;
-    int answer;
+    OWNED char *shim = NULL, *place = NULL;
+    struct trial trial = {.patience = timeout};
+    char *directory, **words;
+    int answer = EXIT_USAGE;
 
     if (like_log && n > 0) {
         complain("either --like or a command, not both");
@@ -433,14 +396,28 @@ static int probe_arguments(int n, char **command) {
     }
     shim = preload_find_shim(NULL);
     directory = shim ? trial_directory() : NULL;
-    if (!directory) {
-        if (shim)
-            complain("no directory can be made for the log: %s", strerror(errno));
+    if (shim && !directory)
+        complain("no directory can be made for the log: %s", strerror(errno));
+    if (!directory)
         return EXIT_USAGE;
+    if (like_log) {
+        answer = probe_like(like_log, shim, directory);
+    } else if (!*command) {
+        answer = probe_and_print(NULL, shim, directory);
+    } else {
+        place = must_format("%s/command/", directory);
+        trial.arguments = words = run_quietly(place, command);
+        if (trial_run(&trial)) {
+            answer = probe_like(place, shim, directory);
+            /* The command's own output is not ours to show, unless it comes to nothing. */
+            if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
+                print_as_logged(stderr, trial.errors);
+            trial_end(&trial);
+        } else {
+            complain("no process could be made: %s", strerror(errno));
+        }
+        free(words);
     }
-    answer = like_log   ? probe_like(like_log, shim, directory)
-             : *command ? probe_command(command, shim, directory)
-                        : probe_and_print(NULL, shim, directory);
     trial_directory_end(directory);
     return answer;
 }

@@ -81,27 +81,6 @@ static const struct usage usage = {
     .colours_stderr = true,
 };
 
-/* What the command starts with: where a process has another value, something between has set it.
- * In our own environment, too: it shows what never ran. */
-static void mark_variables(void) {
-    const char *path = getenv("LD_LIBRARY_PATH");
-
-    setenv("WHICHCUDNN_RUN_LD_PRELOAD", run.preload, 1);
-    if (path)
-        setenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH", path, 1);
-    else
-        unsetenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH");
-}
-
-/* A complaint into a closed pipe, or a file at its limit, is not a reason not to start the command.
- */
-static void hold_signals_of_writing(void) {
-    sigemptyset(&held);
-    sigaddset(&held, SIGPIPE);
-    sigaddset(&held, SIGXFSZ);
-    sigprocmask(SIG_BLOCK, &held, &mask_before);
-}
-
 static void release_signals(void) {
     const struct timespec at_once = {0, 0};
 
@@ -116,7 +95,7 @@ static void set_environment(void *supervised) {
     char pid[24];
 
     release_signals();
-    copier_enter(&run.printed.copier);
+    words_enter(&run.printed);
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     setenv("LD_PRELOAD", run.preload, 1);
     if (supervised)
@@ -141,8 +120,7 @@ static int run_alone(char **command) {
     OWNED char *text = must_format("not supervised: no process could be made: %s", strerror(errno));
 
     complain("%s; the command runs in place of run, which says nothing at its end", text);
-    if (run.verdict_file)
-        run_leave_verdict(&run, text);
+    run_leave_verdict(&run, text);
     set_environment(NULL);
     if (run.place.passing)
         setenv("WHICHCUDNN_LOG", "/dev/null", 1);
@@ -201,14 +179,14 @@ static void mind_faults(void) {
 
 static int meanwhile(void *arg, pid_t child, bool is_readable) {
     mind_faults();
-    copier_leave(&run.printed.copier);
+    words_leave(&run.printed);
     return run_monitor_check(arg, child, is_readable);
 }
 
 /* What it printed comes before the words of the shell. */
 static void before_stop(void *arg) {
     (void)arg;
-    copier_settle(&run.printed.copier);
+    words_settle(&run.printed);
 }
 
 static void end_at_once(int signal) {
@@ -240,36 +218,6 @@ static void mind_signals(void) {
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static int finish(void) {
-    int status = child_exit_code(&run.child);
-    struct gate gate;
-
-    command_ended = true;
-    mind_signals();
-    mind_faults();
-    if (run.child.exec_error) {
-        run_not_started(&run);
-        return status;
-    }
-    gate = run_conclude(&run);
-    if (run.live.stopped || (status == 0 && gate_fails(&gate, options.fail_on)))
-        return EXIT_ERRORS_FOUND;
-    return status;
-}
-
-/* Also where no log is wanted something has to be read at the end. */
-static void choose_place(struct log_place *place) {
-    char *directory;
-
-    log_place_choose(place, log_given);
-    if (!log_place_is_none(place) || !(directory = trial_directory()))
-        return;
-    log_place_end(place);
-    log_place_choose(place, directory);
-    place->passing = true;
-    free(directory);
-}
-
 static int run_command(int n, char **command) {
     const struct supervision with = {.prepare = set_environment,
                                      .meanwhile = meanwhile,
@@ -277,28 +225,58 @@ static int run_command(int n, char **command) {
                                      .stops = before_stop,
                                      .readable = &run.live.readable,
                                      .arg = &run.live};
+    const char *path = getenv("LD_LIBRARY_PATH");
     int answer;
 
     (void)n;
-    hold_signals_of_writing();
+    /* A complaint into a closed pipe, or a file at its limit, is not a reason not to start the
+     * command. */
+    sigemptyset(&held);
+    sigaddset(&held, SIGPIPE);
+    sigaddset(&held, SIGXFSZ);
+    sigprocmask(SIG_BLOCK, &held, &mask_before);
     run.shim = preload_find_shim(NULL);
     if (!run.shim)
         return EXIT_USAGE;
     run.preload = preload_list(getenv("LD_PRELOAD"), run.shim);
-    mark_variables();
+    /* What the command starts with: where a process has another value, something between has set
+     * it. In our own environment, too: it shows what never ran. */
+    setenv("WHICHCUDNN_RUN_LD_PRELOAD", run.preload, 1);
+    unsetenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH");
+    if (path)
+        setenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH", path, 1);
     run.command = command[0];
     run.words = command;
     must_fail_instead = without_memory;
     run.start = clock_now(CLOCK_REALTIME);
-    choose_place(&run.place);
+    log_place_choose(&run.place, log_given);
+    if (log_place_is_none(&run.place)) { /* then, too, something has to be read at the end */
+        OWNED char *directory = trial_directory();
+        if (directory) {
+            log_place_end(&run.place);
+            log_place_choose(&run.place, directory);
+            run.place.passing = true;
+        }
+    }
     words_begin(&run.printed, text);
     run.live.stop = stop_on_error;
     run_monitor_begin(&run.live, &run);
     fflush(NULL);
-    if (supervise(command, &with, &run.child))
-        answer = finish();
-    else
+    if (!supervise(command, &with, &run.child)) {
         answer = run_alone(command);
+    } else {
+        command_ended = true;
+        answer = child_exit_code(&run.child);
+        mind_signals();
+        mind_faults();
+        if (run.child.exec_error) {
+            run_not_started(&run);
+        } else {
+            const struct gate gate = run_conclude(&run);
+            if (run.live.stopped || (answer == 0 && gate_fails(&gate, options.fail_on)))
+                answer = EXIT_ERRORS_FOUND;
+        }
+    }
     run_monitor_end(&run.live);
     words_end(&run.printed);
     drop_passing_place();
@@ -308,7 +286,7 @@ static int run_command(int n, char **command) {
     return answer;
 }
 
-char **run_quietly(char *place, char **command, int *n) {
+char **run_quietly(char *place, char **command) {
     char *head[] = {"whichcudnn", "run", "--quiet", "--log", place, "--"};
     size_t heads = sizeof(head) / sizeof(head[0]), words = 0;
     char **list;
@@ -318,7 +296,6 @@ char **run_quietly(char *place, char **command, int *n) {
     list = must_allocate((heads + words + 1) * sizeof(*list));
     memcpy(list, head, sizeof(head));
     memcpy(list + heads, command, words * sizeof(*list));
-    *n = (int)(heads + words);
     return list;
 }
 

@@ -27,12 +27,20 @@ static bool is_of_family(const void *family, uid_t owner) {
     return family_has_user(family, owner);
 }
 
-static void read_new(struct child_logs *c, const struct log_place *place,
-                     const struct family *family, int64_t start) {
-    OWNED_DIR DIR *directory = opendir(place->directory);
+static void find_own(struct child_logs *c, pid_t child) {
+    c->own = NULL;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->found[i]->pid == child)
+            c->own = c->found[i];
+}
+
+void child_logs_find(struct child_logs *c, const struct log_place *place,
+                     const struct family *family, pid_t child, int64_t start) {
+    OWNED_DIR DIR *directory = place->directory ? opendir(place->directory) : NULL;
     struct dirent *entry;
     struct stat facts;
 
+    memset(c, 0, sizeof(*c));
     while (directory && (entry = readdir(directory))) {
         if (!wc_str_starts(entry->d_name, place->prefix))
             continue;
@@ -45,20 +53,6 @@ static void read_new(struct child_logs *c, const struct log_place *place,
         else if (!c->passed_over && lstat(path, &facts) == 0 && could_be_new(&facts, start))
             c->passed_over = must_format("%s (%s)", path, trouble);
     }
-}
-
-static void find_own(struct child_logs *c, pid_t child) {
-    c->own = NULL;
-    for (size_t i = 0; i < c->n; i++)
-        if (c->found[i]->pid == child)
-            c->own = c->found[i];
-}
-
-void child_logs_find(struct child_logs *c, const struct log_place *place,
-                     const struct family *family, pid_t child, int64_t start) {
-    memset(c, 0, sizeof(*c));
-    if (place->directory)
-        read_new(c, place, family, start);
     c->found = must_allocate(c->all.process_count * sizeof(struct source *));
     /* The mark is inherited: what the child started has its own pid and the child's mark. */
     for (size_t i = 0; i < c->all.process_count; i++) {
@@ -74,17 +68,15 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
     find_own(c, child);
 }
 
-static bool is_still_there(const struct source *p) {
+/* A file that holds more than this one process is not ours to remove, nor is another one that has
+ * come into its place. False: it is kept. */
+static bool remove_if_nothing(const struct source *p) {
     struct stat facts;
 
-    return lstat(p->path, &facts) == 0 && facts.st_dev == p->file->device &&
-           facts.st_ino == p->file->inode;
-}
-
-/* A file that holds more than this one process is not ours to remove. */
-static bool came_to_nothing(const struct source *p) {
     return p->stack.process.eager && p->file->records == p->records &&
-           p->file->damaged_lines == 0 && !image_counts(p) && !failed_requests_want_cudnn(p);
+           p->file->damaged_lines == 0 && !image_counts(p) && !failed_requests_want_cudnn(p) &&
+           lstat(p->path, &facts) == 0 && facts.st_dev == p->file->device &&
+           facts.st_ino == p->file->inode && unlink(p->path) == 0;
 }
 
 /* The last request that failed pointed to a file that is not a library of this machine. */
@@ -102,14 +94,11 @@ void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled, boo
     for (size_t i = 0; i < c->n; i++) {
         struct source *p = c->found[i];
         bool counts = p == c->own && (signaled || (failed && met_bad_file(p)));
-        if (p->pid == child && came_to_nothing(p) && !counts && is_still_there(p) &&
-            unlink(p->path) == 0)
-            continue;
-        c->found[kept++] = p;
+        if (p->pid != child || counts || !remove_if_nothing(p))
+            c->found[kept++] = p;
     }
     for (size_t i = 0; i < c->replaced_count; i++)
-        if (came_to_nothing(c->replaced[i]) && is_still_there(c->replaced[i]))
-            unlink(c->replaced[i]->path);
+        (void)remove_if_nothing(c->replaced[i]);
     c->n = kept;
     find_own(c, child);
 }

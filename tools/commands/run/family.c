@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "family.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,61 +83,50 @@ void family_end(struct family *f) {
 
 /* ---- looking at all of them ---- */
 
-static bool has_cudnn(const struct family *f, pid_t pid) {
-    for (size_t i = 0; i < f->with_cudnn_count; i++)
-        if (f->with_cudnn[i].pid == pid)
-            return true;
-    return false;
-}
-
 static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
     OWNED char *name = must_format("/proc/%d/maps", (int)pid), *line = NULL;
-    OWNED_FILE FILE *from = has_cudnn(f, pid) ? NULL : fopen(name, "re");
-    const char *path;
+    OWNED_FILE FILE *from = NULL;
     size_t room = 0;
     ssize_t n;
 
-    while (from && !has_cudnn(f, pid) && (n = getline(&line, &room, from)) > 0) {
+    for (size_t i = 0; i < f->with_cudnn_count; i++)
+        if (f->with_cudnn[i].pid == pid)
+            return;
+    from = fopen(name, "re");
+    while (from && (n = getline(&line, &room, from)) > 0) {
+        const char *path = strchr(line, '/');
         line[n - (line[n - 1] == '\n')] = '\0';
-        path = strchr(line, '/');
-        if (path && wc_name_kind_of(path) == WC_NAME_FACADE)
+        if (path && wc_name_kind_of(path) == WC_NAME_FACADE) {
             *MUST_ADD(f->with_cudnn, f->with_cudnn_count) =
                 (struct relative){pid, user, must_copy(path)};
-    }
-}
-
-struct list {
-    pid_t *p;
-    size_t n;
-};
-
-static void add_children(struct list *l, pid_t pid) {
-    OWNED char *name = must_format("/proc/%d/task", (int)pid);
-    OWNED_DIR DIR *threads = opendir(name);
-    struct dirent *one;
-    char word[24];
-
-    while (threads && (one = readdir(threads))) {
-        OWNED char *children = must_format("%s/%s/children", name, one->d_name);
-        OWNED_FILE FILE *from = one->d_name[0] == '.' ? NULL : fopen(children, "re");
-        while (from && l->n < LOOKED_AT_MOST && fscanf(from, "%23s", word) == 1)
-            *MUST_ADD(l->p, l->n) = (pid_t)strtol(word, NULL, 10);
+            return;
+        }
     }
 }
 
 void family_look(struct family *f, pid_t command) {
-    struct list l = {NULL, 0};
+    pid_t *all = NULL;
+    size_t n = 0;
     uid_t user;
+    char word[24];
 
-    *MUST_ADD(l.p, l.n) = command;
-    for (size_t i = 0; i < l.n; i++) {
-        if (read_user(l.p[i], &user)) {
+    *MUST_ADD(all, n) = command;
+    for (size_t i = 0; i < n; i++) {
+        OWNED char *of_threads = must_format("/proc/%d/task/*/children", (int)all[i]);
+        glob_t children = {.gl_pathc = 0};
+        if (read_user(all[i], &user)) {
             add_user(f, user);
-            look_at_maps(f, l.p[i], user);
+            look_at_maps(f, all[i], user);
         }
-        add_children(&l, l.p[i]);
+        glob(of_threads, GLOB_NOSORT, NULL, &children);
+        for (size_t k = 0; k < children.gl_pathc; k++) {
+            OWNED_FILE FILE *from = fopen(children.gl_pathv[k], "re");
+            while (from && n < LOOKED_AT_MOST && fscanf(from, "%23s", word) == 1)
+                *MUST_ADD(all, n) = (pid_t)strtol(word, NULL, 10);
+        }
+        globfree(&children);
     }
-    free(l.p);
+    free(all);
 }
 
 static void read_name(pid_t pid, char name[16]) {
@@ -175,18 +164,11 @@ bool family_is_last(const struct family *f, const char *path) {
 
 /* ---- which processes may be signalled ---- */
 
-static bool descends(pid_t pid, pid_t command) {
-    int64_t ticks;
-
-    for (int i = 0; i < DEPTH_MOST && pid > 1 && pid != command; i++)
-        pid = read_parent(pid, &ticks);
-    return pid == command;
-}
-
 /* While the descriptor does not report an end, the number meant this process all along. */
 bool family_hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_process *out) {
     struct pollfd has_ended = {.events = POLLIN};
-    int64_t ticks;
+    int64_t ticks, of_parent;
+    pid_t at;
 
     if (pid <= 1 || pid > INT32_MAX)
         return false;
@@ -195,9 +177,10 @@ bool family_hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_pr
     if (out->fd < 0 && errno != ENOSYS && errno != EPERM)
         return false;
     has_ended.fd = out->fd; /* poll passes a negative one over */
-    read_parent(out->pid, &ticks);
-    if (ticks != WC_NULL && ticks == start_ticks && descends(out->pid, command) &&
-        poll(&has_ended, 1, 0) == 0)
+    at = read_parent(out->pid, &ticks);
+    for (int i = 0; i < DEPTH_MOST && at > 1 && at != command; i++)
+        at = read_parent(at, &of_parent);
+    if (ticks != WC_NULL && ticks == start_ticks && at == command && poll(&has_ended, 1, 0) == 0)
         return true;
     held_process_end(out);
     return false;

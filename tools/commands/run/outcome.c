@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/observe/log/process_state.h"
 #include "tools/util/clock.h"
 #include "tools/util/program.h"
 
@@ -49,40 +50,29 @@ void outcome_begin(struct wc_record *r, const struct child *child) {
     }
 }
 
-/* In a shared directory something else may be there by now: only what was read, or is ours. */
-static bool is_same(const struct stat *facts, const struct log_file *read) {
-    bool same = read ? facts->st_dev == read->device && facts->st_ino == read->inode
-                     : facts->st_uid == geteuid();
-
-    return same && S_ISREG(facts->st_mode) && facts->st_nlink == 1;
-}
-
-/* A process that was killed, or whose disk was full, may have left half a line. */
-static bool end_open_line(int fd, const struct log_file *read) {
+bool outcome_write(const char *path, bool is_new, const struct log_file *read,
+                   const struct wc_record *r) {
+    char line[WC_RECORD_MAX], last = '\n';
+    size_t n = wc_record_write(r, line, sizeof(line));
+    OWNED_FD int fd = open(path,
+                           (is_new ? O_CREAT | O_EXCL : 0) | O_RDWR | O_APPEND | O_CLOEXEC |
+                               O_NOFOLLOW | O_NOCTTY,
+                           0644);
     struct stat facts;
-    char last = '\n';
 
-    if (fstat(fd, &facts) != 0 || !is_same(&facts, read)) {
+    if (fd < 0)
+        return false;
+    /* In a shared directory something else may be there by now. */
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_nlink != 1 ||
+        (read ? facts.st_dev != read->device || facts.st_ino != read->inode
+              : facts.st_uid != geteuid())) {
         errno = EINVAL;
         return false;
     }
+    /* A process that was killed, or whose disk was full, may have left half a line. */
     if (facts.st_size > 0 && pread(fd, &last, 1, facts.st_size - 1) != 1)
         return false;
-    return last == '\n' || write(fd, "\n", 1) == 1;
-}
-
-static bool write_into(const char *path, int flags, const struct log_file *read,
-                       const struct wc_record *r) {
-    char line[WC_RECORD_MAX];
-    size_t n = wc_record_write(r, line, sizeof(line));
-    OWNED_FD int fd =
-        open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
-
-    return fd >= 0 && end_open_line(fd, read) && write(fd, line, n) == (ssize_t)n;
-}
-
-bool outcome_write(const char *path, bool is_new, const struct wc_record *r) {
-    return write_into(path, is_new ? O_CREAT | O_EXCL : 0, NULL, r);
+    return (last == '\n' || write(fd, "\n", 1) == 1) && write(fd, line, n) == (ssize_t)n;
 }
 
 void outcome_append(struct source *log, struct wc_record *r) {
@@ -91,8 +81,15 @@ void outcome_append(struct source *log, struct wc_record *r) {
     r->pid = r->tid = getpid();
     log->records++;
     source_apply(log, r);
-    if (!write_into(log->path, 0, log->file, r))
+    if (!outcome_write(log->path, false, log->file, r))
         complain("%s: %s", log->path, strerror(errno));
+}
+
+void outcome_tell(void *log, struct wc_record *r) {
+    if (process_state(log) == PROCESS_RUNS)
+        source_apply(log, r);
+    else
+        outcome_append(log, r);
 }
 
 void outcome_add(struct source *own, struct wc_record *r) {
@@ -122,7 +119,7 @@ void outcome_leave(const struct log_place *place, struct wc_record *r, const cha
     OWNED char *other = path ? log_place_other_name(path, r->u.outcome.child) : NULL;
 
     r->u.outcome.reason = reason;
-    if (path && !outcome_write(path, true, r) &&
-        (errno != EEXIST || !outcome_write(other, true, r)))
+    if (path && !outcome_write(path, true, NULL, r) &&
+        (errno != EEXIST || !outcome_write(other, true, NULL, r)))
         complain("%s: %s", path, strerror(errno));
 }

@@ -57,16 +57,12 @@ static void add_gpus(const struct child_logs *logs) {
     }
 }
 
-static void append(void *log, struct wc_record *r) {
-    outcome_append(log, r);
-}
-
 /* Of what the command started the end is not known. */
 static void look_at_last_requests(const struct child_logs *logs,
                                   const struct wc_outcome_record *o) {
     for (size_t i = 0; i < logs->n; i++) {
         struct source *log = logs->found[i];
-        const struct wc_sink to = {append, log};
+        const struct wc_sink to = {outcome_tell, log};
         bool binding = log == logs->own && o->exit_status == LOADER_STATUS;
         bool may_be = log == logs->own ? binding || o->ending == WC_ending_SIGNALED
                                        : process_state(log) != PROCESS_RUNS;
@@ -91,18 +87,6 @@ static bool ended_within(const struct source *log) {
             !log->stack.has_summary);
 }
 
-/* Of one process, what its finding has not reported. */
-static void print_end(const struct run *run, const struct summary_row *row) {
-    const struct source *log = row->report->source;
-
-    if (run->live.stopped && log->pid == run->child.pid)
-        print_format(stderr, "  ended    by --stop-on, %s\n", row->report->ending);
-    else if (ended_within(log) && (!row->finding || row->told))
-        print_format(stderr, "  ended    %s\n", row->report->ending);
-    if (log->stack.outcome.reason)
-        print_format(stderr, "  note     %s\n", log->stack.outcome.reason);
-}
-
 /* Where what it says comes from: the log, or the place of several. */
 static char *origin_of(const struct run *run, const struct summary *s) {
     const struct merged *m = s->m;
@@ -114,31 +98,31 @@ static char *origin_of(const struct run *run, const struct summary *s) {
     return must_format("%s (%zu logs)", run->place.directory, m->n);
 }
 
-/* What a shim that speaks for itself, as requested, has printed. */
-static void note_told_by_shim(struct run *run, const struct source *log) {
-    const char *says = getenv("WHICHCUDNN_STDERR");
-    const struct wc_noted_finding *f = log->stack.findings.p;
-    bool all = says && strcmp(says, "all") == 0;
-
-    if (!says || strcmp(says, "off") == 0)
-        return;
-    for (size_t i = 0; i < log->stack.findings.n; i++)
-        if (all || f[i].r.severity == WC_severity_ERROR)
-            run_monitor_report(&run->live, f[i].r.title);
-}
-
 static void print_summary(struct run *run, struct summary *s) {
     struct layout l = {.to = stderr, .colour = options.colour, .whole = true};
+    const char *says = getenv("WHICHCUDNN_STDERR");
+    const struct summary_row *first = &s->rows[0];
+    const struct source *log = first->report->source;
     OWNED char *origin = origin_of(run, s);
 
-    for (size_t i = 0; i < s->m->n; i++)
-        note_told_by_shim(run, s->m->p[i].report->source);
+    /* What a shim that speaks for itself, as requested, has printed. */
+    for (size_t i = 0; says && strcmp(says, "off") != 0 && i < s->m->n; i++)
+        WC_EACH(f, s->m->p[i].report->source->stack.findings)
+            if (strcmp(says, "all") == 0 || f->r.severity == WC_severity_ERROR)
+                run_monitor_report(&run->live, f->r.title);
     for (size_t i = 0; i < s->n; i++)
         s->rows[i].told =
             s->rows[i].finding && run_monitor_reported(&run->live, s->rows[i].finding->title);
     render_summary(&l, s, &(struct summary_view){"whichcudnn: ", origin, ROWS_SHOWN});
-    if (s->counted <= 1)
-        print_end(run, &s->rows[0]);
+    if (s->counted > 1)
+        return;
+    /* Of one process, what its finding has not reported. */
+    if (run->live.stopped && log->pid == run->child.pid)
+        print_format(stderr, "  ended    by --stop-on, %s\n", first->report->ending);
+    else if (ended_within(log) && (!first->finding || first->told))
+        print_format(stderr, "  ended    %s\n", first->report->ending);
+    if (log->stack.outcome.reason)
+        print_format(stderr, "  note     %s\n", log->stack.outcome.reason);
 }
 
 static bool is_disabled(void) {
@@ -154,10 +138,13 @@ void run_leave_verdict(const struct run *run, const char *words) {
     OWNED char *harmless = harmless_text(words);
     OWNED char *line = must_format("%.*s\n", VERDICT_MOST - 1, harmless);
     const char *rest = line;
+    ssize_t n;
+
+    if (!run->verdict_file)
+        return;
     OWNED_FD int fd = open(run->verdict_file,
                            O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
-    ssize_t n = fd;
-
+    n = fd;
     while (n >= 0 && *rest && (n = write(fd, rest, strlen(rest))) > 0)
         rest += n;
     if (*rest)
@@ -201,14 +188,9 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
         if (reports[i].conclusion.verdict == WC_verdict_ERRORS)
             return;
     for (size_t i = 0; i < n; i++) {
-        struct source *log = logs->found[i];
         struct wc_record r = *outcome;
-        if (log == logs->own || log->stack.has_outcome)
-            continue;
-        if (process_state(log) == PROCESS_RUNS) /* it numbers its records itself */
-            source_apply(log, &r);
-        else
-            outcome_append(log, &r);
+        if (logs->found[i] != logs->own && !logs->found[i]->stack.has_outcome)
+            outcome_tell(logs->found[i], &r);
     }
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
@@ -267,27 +249,22 @@ static bool may(const char *path, uid_t user, mode_t wanted) {
            ((facts.st_mode >> 3) & wanted) == wanted;
 }
 
-/* In it, and on the way there. */
-static bool may_write_in(const char *directory, uid_t user) {
-    OWNED char *path = must_copy(directory);
-    bool good = may(path, user, 3);
-
-    for (char *slash; good && (slash = strrchr(path, '/')) && slash > path;) {
-        *slash = '\0';
-        good = may(path, user, 1);
-    }
-    return good;
-}
-
 /* NULL: nothing is known that would have kept that user from it: a line more finds room there. */
 static char *trouble_of_place(const struct log_place *place, uid_t user) {
     static const char zeros[4096];
-    OWNED char *name = NULL;
+    OWNED char *name = NULL, *path = must_copy(place->directory);
     int fd, error = 0;
+    bool good;
 
-    if (!place->directory)
+    if (!path)
         return must_format("%s does not name a place for logs", place->value);
-    if (user != geteuid() && !may_write_in(place->directory, user))
+    /* In it, and on the way there. */
+    good = user == geteuid() || may(path, user, 3);
+    for (char *slash; user != geteuid() && good && (slash = strrchr(path, '/')) && slash > path;) {
+        *slash = '\0';
+        good = may(path, user, 1);
+    }
+    if (!good)
         return must_format("user %u may not write in %s", (unsigned)user, place->directory);
     name = must_format("%s/whichcudnn-room-XXXXXX", place->directory);
     fd = mkostemp(name, O_CLOEXEC);
@@ -330,32 +307,25 @@ static char *missing_of_command(const struct run *run, const struct child_logs *
     return must_copy("the library left no log of the command");
 }
 
-static char *missing_of_others(const struct run *run, const struct child_logs *logs, uid_t *user) {
-    const struct family *family = &run->live.family;
-
-    for (size_t i = 0; i < family->with_cudnn_count; i++) {
-        const struct relative *one = &family->with_cudnn[i];
-        bool told = false;
-        for (size_t k = 0; k < logs->n; k++)
-            told = told || logs->found[k]->pid == one->pid;
-        *user = one->user;
-        if (!told)
-            return must_format("process %lld had %s and left no log", (long long)one->pid,
-                               one->library);
-    }
-    return NULL;
-}
-
 /* That the library was at work in a process that never asked for cuDNN is known of the command
  * itself, which logs from its start on and leaves that log to us; of others only that they had
  * cuDNN, by what they had mapped when they were looked at. logs: all that were found, empty ones as
  * well. NULL: nothing is known to be missing. The caller frees. */
 static char *unseen_reason(const struct run *run, const struct child_logs *logs) {
-    uid_t user = run->live.family.last_user;
+    const struct family *family = &run->live.family;
+    uid_t user = family->last_user;
     OWNED char *missing = missing_of_command(run, logs), *why = NULL;
 
-    if (!missing)
-        missing = missing_of_others(run, logs, &user);
+    for (size_t i = 0; i < family->with_cudnn_count && !missing; i++) {
+        const struct relative *one = &family->with_cudnn[i];
+        bool told = false;
+        for (size_t k = 0; k < logs->n; k++)
+            told = told || logs->found[k]->pid == one->pid;
+        user = one->user;
+        if (!told)
+            missing = must_format("process %lld had %s and left no log", (long long)one->pid,
+                                  one->library);
+    }
     if (!missing)
         return NULL;
     why = trouble_of_place(&run->place, user);
@@ -366,31 +336,25 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
     return must_format("%s%s%s", missing, why ? ": " : "", why);
 }
 
-/* Those of other users cannot be read. */
-static bool has_variable(const char *process, const char *variable) {
-    OWNED char *path = must_format("/proc/%s/environ", process), *piece = NULL;
-    OWNED_FILE FILE *from = fopen(path, "re");
-    bool found = false;
-    size_t room = 0;
-
-    while (from && !found && getdelim(&piece, &room, '\0', from) > 0)
-        found = strcmp(piece, variable) == 0;
-    return found;
-}
-
 /* Processes that a command of `run` started and that outlive it (a daemon, a server): how many have
- * the mark of this command in their environment; *one: one of them. */
+ * the mark of this command in their environment, which only the same user and root can read; *one:
+ * one of them. */
 static size_t left_running(pid_t command, pid_t *one) {
     OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
     OWNED_DIR DIR *processes = opendir("/proc");
     struct dirent *entry;
     size_t n = 0;
 
-    while (processes && (entry = readdir(processes)))
-        if (wc_is_digit(entry->d_name[0]) && has_variable(entry->d_name, mark)) {
-            *one = (pid_t)strtol(entry->d_name, NULL, 10);
-            n++;
-        }
+    while (processes && (entry = readdir(processes))) {
+        OWNED char *path = must_format("/proc/%s/environ", entry->d_name), *piece = NULL;
+        OWNED_FILE FILE *from = wc_is_digit(entry->d_name[0]) ? fopen(path, "re") : NULL;
+        bool found = false;
+        size_t room = 0;
+        while (from && !found && getdelim(&piece, &room, '\0', from) > 0)
+            found = strcmp(piece, mark) == 0;
+        *one = found ? (pid_t)strtol(entry->d_name, NULL, 10) : *one;
+        n += found;
+    }
     return n;
 }
 
@@ -409,46 +373,38 @@ static char *reason_of_program(const struct run *run, const struct wc_outcome_re
     return must_format("%s, and the loader ignores LD_LIBRARY_PATH for it; %s", rights, missing);
 }
 
-/* No log: either nothing of cuDNN was in it, or the shim could not be. The caller frees. */
-static char *reason_of_silence(const struct run *run) {
-    pid_t one = 0;
-    size_t running = left_running(run->child.pid, &one);
-    int status = child_exit_code(&run->child);
-
-    if (is_disabled())
-        return must_copy("WHICHCUDNN_DISABLE is set");
-    if (status > 128)
-        return must_copy("it ended before anything was asked for");
-    if (run->unsure && status != 0)
-        return must_copy("it failed, and its script does not name the program that it starts");
-    if (running == 0)
-        return must_copy("no cuDNN was loaded or asked for");
-    return must_format(running == 1 ? "no cuDNN was loaded or asked for so far; process %d, which "
-                                      "it started, still runs"
-                                    : "no cuDNN was loaded or asked for so far; %d processes that "
-                                      "it started still run",
-                       running == 1 ? (int)one : (int)running);
-}
-
-/* reason: why it could not be; NULL: it could. */
+/* No log: either nothing of cuDNN was in it, or the shim could not be. reason: why it could not be;
+ * NULL: it could. */
 static struct gate conclude_unobserved(const struct run *run, struct wc_record *outcome,
                                        const char *reason) {
-    OWNED char *silence = reason ? NULL : reason_of_silence(run);
-    const char *printed = child_exit_code(&run->child) ? run->printed.lines[0] : NULL;
+    const int status = child_exit_code(&run->child);
+    pid_t one = 0;
+    size_t running = reason ? 0 : left_running(run->child.pid, &one);
+    OWNED char *remaining =
+        running == 1 ? must_format("process %d, which it started, still runs", (int)one)
+                     : must_format("%d processes that it started still run", (int)running);
+    const char *why = reason          ? reason
+                      : is_disabled() ? "WHICHCUDNN_DISABLE is set"
+                      : status > 128  ? "it ended before anything was asked for"
+                      : run->unsure && status != 0
+                          ? "it failed, and its script does not name the program that it starts"
+                      : running == 0 ? "no cuDNN was loaded or asked for"
+                                     : NULL;
+    const char *printed = status ? run->printed.lines[0] : NULL;
     /* A process with the library that requests cuDNN leaves a log. */
     const char *by = printed && run->printed.name_cudnn
                          ? " The process that printed it left no log: it ended in the loader, or "
                            "was started without LD_PRELOAD (env -i, env= in Python)."
                          : "";
-    OWNED char *text = must_format("not observed: %s%s%s%s", reason ? reason : silence,
-                                   printed ? "; " : "", printed ?: "", by);
+    OWNED char *text =
+        must_format("not observed: %s%s%s%s%s", why ?: "no cuDNN was loaded or asked for so far; ",
+                    why ? "" : remaining, printed ? "; " : "", printed ?: "", by);
 
     if (reason)
         outcome_leave(&run->place, outcome, reason);
     if (!run->quiet)
         complain("%s", text);
-    if (run->verdict_file)
-        run_leave_verdict(run, text);
+    run_leave_verdict(run, text);
     return (struct gate){.passes = !reason && !is_disabled()};
 }
 
@@ -505,8 +461,7 @@ void run_not_started(const struct run *run) {
     struct wc_record r;
 
     complain("%s", text);
-    if (run->verdict_file)
-        run_leave_verdict(run, text);
+    run_leave_verdict(run, text);
     outcome_begin(&r, &run->child);
     outcome_leave(&run->place, &r, strerror(run->child.exec_error));
 }

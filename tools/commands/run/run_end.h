@@ -27,5 +27,5 @@ struct run {
 struct gate run_conclude(struct run *run);
 /* The same of a command that could not be started. */
 void run_not_started(const struct run *run);
-/* One line into run->verdict_file; a failure is complained of. */
+/* One line into run->verdict_file, if it is wanted; a failure is complained of. */
 void run_leave_verdict(const struct run *run, const char *words);

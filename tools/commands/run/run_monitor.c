@@ -33,17 +33,6 @@
 
 /* ---- logs that grow ---- */
 
-/* -1: the directory is not known, or the kernel will not watch it. */
-static int watch_logs(const struct log_place *place) {
-    int fd = place->directory ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
-
-    if (fd >= 0 && inotify_add_watch(fd, place->directory, IN_MODIFY | IN_ONLYDIR) < 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* Takes all that happened. */
 static bool has_grown(int fd, const struct log_place *place) {
     _Alignas(struct inotify_event) char events[8192];
@@ -80,8 +69,14 @@ void run_monitor_begin(struct run_monitor *m, const struct run *run) {
 
 /* What was written before is looked at once. */
 static void begin_watch(struct run_monitor *m) {
+    const char *directory = m->run->place.directory;
+
     m->watch_at = 0;
-    m->readable = watch_logs(&m->run->place);
+    m->readable = directory ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
+    if (m->readable >= 0 && inotify_add_watch(m->readable, directory, IN_MODIFY | IN_ONLYDIR) < 0) {
+        close(m->readable);
+        m->readable = -1; /* the kernel will not watch it */
+    }
     if (m->readable >= 0)
         m->judge_at = now();
     else if (m->stop)
@@ -143,16 +138,6 @@ static void consider(struct run_monitor *m, const struct report *r,
 
 /* ---- ending the command ---- */
 
-/* A process that has the error may continue after the end of the command. Held before that is
- * reported anything: its children may lose their parent. */
-static void hold(struct run_monitor *m, const struct source *log, pid_t child) {
-    struct held_process held;
-
-    if (log->pid != child && log->stack.has_process &&
-        family_hold(child, log->pid, log->stack.process.start_ticks, &held))
-        *MUST_ADD(m->held, m->held_count) = held;
-}
-
 static void signal_all(const struct run_monitor *m, pid_t child, int signal) {
     kill(child, signal);
     for (size_t i = 0; i < m->held_count; i++)
@@ -170,7 +155,13 @@ static void judge(struct run_monitor *m, pid_t child) {
         struct report r;
         report_make(&r, logs.found[i]);
         if (m->stop && !m->stopped && find_error(&r)) {
-            hold(m, logs.found[i], child);
+            /* A process that has the error may continue after the end of the command. Held before
+             * that is reported anything: its children may lose their parent. */
+            const struct source *log = logs.found[i];
+            struct held_process held;
+            if (log->pid != child && log->stack.has_process &&
+                family_hold(child, log->pid, log->stack.process.start_ticks, &held))
+                *MUST_ADD(m->held, m->held_count) = held;
             stops = true;
         } else if (m->print && !m->stop) {
             if (find_error(&r))
@@ -192,20 +183,6 @@ static void judge(struct run_monitor *m, pid_t child) {
         m->judge_after = now() + PAUSE_TIMES * (now() - begun);
 }
 
-/* ---- what it has become ---- */
-
-/* env -i, a launcher: what the command has become may be without the shim. */
-static void look(struct run_monitor *m, pid_t child) {
-    family_look(&m->family, child);
-    m->preload_gone = preload_is_gone(child, m->run->shim);
-    if (!m->preload_gone)
-        family_note_program(&m->family, child);
-    m->look_after *= LOOK_RARER;
-    if (m->look_after > LOOK_RAREST)
-        m->look_after = LOOK_RAREST;
-    m->look_at = now() + m->look_after;
-}
-
 void run_monitor_look_last(void *arg, pid_t child) {
     struct run_monitor *m = arg;
 
@@ -220,8 +197,17 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
     struct run_monitor *m = arg;
     int64_t next, left;
 
-    if (m->look_at && m->look_at <= now())
-        look(m, child);
+    if (m->look_at && m->look_at <= now()) {
+        /* env -i, a launcher: what the command has become may be without the shim. */
+        family_look(&m->family, child);
+        m->preload_gone = preload_is_gone(child, m->run->shim);
+        if (!m->preload_gone)
+            family_note_program(&m->family, child);
+        m->look_after *= LOOK_RARER;
+        if (m->look_after > LOOK_RAREST)
+            m->look_after = LOOK_RAREST;
+        m->look_at = now() + m->look_after;
+    }
     if (m->watch_at && m->watch_at <= now())
         begin_watch(m);
     if (is_readable && has_grown(m->readable, &m->run->place) && !m->stopped)

@@ -39,14 +39,14 @@ struct writing {
 /* The first record begins the file. */
 static void add(void *ctx, struct wc_record *r) {
     struct writing *w = ctx;
+    const bool is_first = r->kind == WC_KIND_process;
 
     source_add(w->source, r);
-    if (r->kind == WC_KIND_process) {
-        w->written = w->source->path[0] && outcome_write(w->source->path, true, r);
-    } else if (w->written && !outcome_write(w->source->path, false, r)) {
+    if (!w->source->path[0] || !(is_first || w->written))
+        return;
+    w->written = outcome_write(w->source->path, is_first, NULL, r);
+    if (!is_first && !w->written)
         complain("%s: %s", w->source->path, strerror(errno));
-        w->written = false;
-    }
 }
 
 static struct source *make(struct loader_sim *loading, const struct startup *start,
@@ -66,14 +66,6 @@ static struct source *make(struct loader_sim *loading, const struct startup *sta
 
 /* ---- the replay ---- */
 
-static bool explains_end(const struct loader_sim_missing *m, const struct startup *start) {
-    if (start->goes_on || start->any)
-        return start->any || !m->function;
-    if (m->version && !m->function)
-        return start->status == VERSION_STATUS;
-    return start->status == LOADER_STATUS || (m->damaged && start->damage);
-}
-
 static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *start) {
     bool works_with_cudnn = false;
 
@@ -83,18 +75,15 @@ static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *
         return false;
     for (size_t i = 0; i < s->missing_count; i++) {
         const struct loader_sim_missing *m = &s->missing[i];
+        const bool explains_end = start->goes_on || start->any ? start->any || !m->function
+                                  : m->version && !m->function ? start->status == VERSION_STATUS
+                                                               : start->status == LOADER_STATUS ||
+                                                                     (m->damaged && start->damage);
         if ((wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version || works_with_cudnn) &&
-            m->how != WC_operation_DLOPEN && explains_end(m, start))
+            m->how != WC_operation_DLOPEN && explains_end)
             return true;
     }
     return s->undefined && (start->any || start->status == LOADER_STATUS);
-}
-
-/* NULL: nothing is. */
-static char *missing_of(struct loader_sim *s) {
-    OWNED char *why = loader_sim_why_ended(s);
-
-    return why ? must_format("it ended in the loader: %s", why) : NULL;
 }
 
 /* *reason: which library is missing, where the status is the loader's. The caller frees both. */
@@ -111,8 +100,10 @@ static struct source *replay(const struct startup *start, const char *path, char
             startup_trial_objects(&s, 0, loader_sim_startup(&s));
         if (has_part_of_cudnn(&s, start))
             source = make(&s, start, path);
-        if (start->status == LOADER_STATUS && !*reason)
-            *reason = missing_of(&s);
+        if (start->status == LOADER_STATUS && !*reason) {
+            OWNED char *why = loader_sim_why_ended(&s);
+            *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
+        }
         loader_sim_end(&s);
     }
     library_cache_end(&library_cache);
@@ -135,43 +126,39 @@ char *startup_missing(const struct wc_outcome_record *o, const char *program) {
     return missing;
 }
 
-/* As the status of a command shows it that may be a script. logged: others of the command left
- * logs, which say how it fared. False: it did not end in the loader. */
-static bool read_end(const struct wc_outcome_record *o, const struct shell_program *program,
-                     bool logged, struct startup *s) {
-    int64_t status = o->ending == WC_ending_EXITED ? o->exit_status : -1;
-
-    s->damage = o->ending == WC_ending_SIGNALED && (o->signal == SIGBUS || o->signal == SIGSEGV);
-    s->goes_on = status == 0 || (logged && status > 0);
-    if (s->goes_on) {
-        s->status = -1;
-        return program->passed_over || (logged && program->by_script && status == LOADER_STATUS);
-    }
-    s->any = program->by_script && status > 0;
-    s->status = s->any ? -1 : status;
-    return s->any || status == LOADER_STATUS || status == VERSION_STATUS || (s->damage && !logged);
-}
-
+/* program: which may be what a script started. logged: others of the command left logs, which say
+ * how it fared. NULL: it did not end in the loader. */
 static struct source *look_at(const struct run *run, const struct shell_program *program,
                               struct wc_record *r, bool logged, char **reason) {
     struct wc_outcome_record *o = &r->u.outcome;
-    struct startup start = {
-        .program = program->path, .environment = program->environment, .child = o->child};
+    const int64_t status = o->ending == WC_ending_EXITED ? o->exit_status : -1;
+    const bool goes_on = status == 0 || (logged && status > 0);
+    const bool any = !goes_on && program->by_script && status > 0;
+    const struct startup start = {.program = program->path,
+                                  .environment = program->environment,
+                                  .child = o->child,
+                                  .status = goes_on || any ? -1 : status,
+                                  .any = any,
+                                  .damage = o->ending == WC_ending_SIGNALED &&
+                                            (o->signal == SIGBUS || o->signal == SIGSEGV),
+                                  .goes_on = goes_on};
+    const bool may_be =
+        goes_on ? program->passed_over || (logged && program->by_script && status == LOADER_STATUS)
+                : any || status == LOADER_STATUS || status == VERSION_STATUS ||
+                      (start.damage && !logged);
     OWNED char *path = outcome_path(&run->place, o->child);
-    struct source *source =
-        read_end(o, program, logged, &start) ? replay(&start, path, reason) : NULL;
+    struct source *source = may_be ? replay(&start, path, reason) : NULL;
 
     if (!source)
         return NULL;
-    o->reason = start.goes_on
-                    ? "what a script started ended in the loader, before anything of it ran, and "
-                      "the script went on: this is what its files and the script say"
+    o->reason = goes_on ? "what a script started ended in the loader, before anything of it ran, "
+                          "and the script went on: this is what its files and the script say"
                 : program->by_script
                     ? "what a script started ended in the loader, before anything of it ran: this "
                       "is what its files and the script say"
                     : "it ended in the loader, before anything of it ran: this is what its files "
                       "say";
-    if (start.goes_on) {
+    if (goes_on) {
         o->ending = WC_ending_UNKNOWN;
         o->exit_status = WC_NULL;
     }

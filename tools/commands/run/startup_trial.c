@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -37,64 +36,48 @@ static int map_file(int fd) {
 
 /* Others report what is not a library, or damaged. */
 static int try_file(const char *path) {
-    int found = open(path, O_PATH | O_CLOEXEC), fd, error;
-    char again[32];
+    OWNED_FD int found = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    OWNED char *again = must_format("/proc/self/fd/%d", found);
     struct stat facts;
 
     if (found < 0)
         return errno == ENOENT ? 0 : errno;
-    snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
     /* A pipe would hold us up, and a device may do something when it is opened. */
-    fd = fstat(found, &facts) == 0 && S_ISREG(facts.st_mode) ? open(again, O_RDONLY | O_CLOEXEC)
-                                                             : -1;
-    error = fd < 0 && S_ISREG(facts.st_mode) && errno != ENOENT ? errno : 0;
-    close(found);
+    if (fstat(found, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return 0;
+    fd = open(again, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return error;
-    error = map_file(fd);
-    close(fd);
-    return error;
-}
-
-/* ---- in a child ---- */
-
-/* The program was smaller than this command is: what this one has counts for nothing, as far as its
- * limits may be raised. */
-static void make_room(void) {
-    FILE *sizes = fopen("/proc/self/statm", "re");
-    struct rlimit limit;
-    char line[64];
-
-    if (sizes && fgets(line, sizeof(line), sizes) && getrlimit(RLIMIT_AS, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY) {
-        limit.rlim_cur += strtoull(line, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
-        if (limit.rlim_cur > limit.rlim_max)
-            limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_AS, &limit);
-    }
-    if (sizes)
-        fclose(sizes);
-}
-
-static void try_all(const char *const *paths, size_t n, int to) {
-    struct trial_end end = {0, 0};
-
-    make_room();
-    for (size_t i = 0; i < n && !end.error; i++)
-        end = (struct trial_end){i, try_file(paths[i])};
-    _exit(write(to, &end, sizeof(end)) == sizeof(end) ? 0 : 1);
+        return errno == ENOENT ? 0 : errno;
+    return map_file(fd);
 }
 
 struct trial_end startup_trial(const char *const *paths, size_t n) {
     struct trial_end end = {0, 0};
+    struct rlimit limit;
+    char line[64];
     int ends[2];
     pid_t child;
 
     if (n == 0 || pipe2(ends, O_CLOEXEC) != 0)
         return end;
     child = fork();
-    if (child == 0)
-        try_all(paths, n, ends[1]);
+    if (child == 0) {
+        OWNED_FILE FILE *sizes = fopen("/proc/self/statm", "re");
+        /* The program was smaller than this command is: what this one has counts for nothing, as
+         * far as its limits may be raised. */
+        if (sizes && fgets(line, sizeof(line), sizes) && getrlimit(RLIMIT_AS, &limit) == 0 &&
+            limit.rlim_cur != RLIM_INFINITY) {
+            limit.rlim_cur += strtoull(line, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+            if (limit.rlim_cur > limit.rlim_max)
+                limit.rlim_cur = limit.rlim_max;
+            setrlimit(RLIMIT_AS, &limit);
+        }
+        owned_file_end(&sizes);
+        sizes = NULL;
+        for (size_t i = 0; i < n && !end.error; i++)
+            end = (struct trial_end){i, try_file(paths[i])};
+        _exit(write(ends[1], &end, sizeof(end)) == sizeof(end) ? 0 : 1);
+    }
     close(ends[1]);
     if (child < 0 || read(ends[0], &end, sizeof(end)) != sizeof(end))
         end = (struct trial_end){0, 0};

@@ -18,40 +18,11 @@ struct before { /* what the child gets back before exec */
 
 /* Read from a descriptor, never handled: what was ignored when we were started (nohup) stays
  * ignored. Process 1 of a container gets only signals that it holds back or handles. */
-static int hold_signals(struct before *before) {
-    struct sigaction usual = {.sa_handler = SIG_DFL};
-    sigset_t all;
-
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before->mask);
-    /* With SIGCHLD ignored, as some parents leave it, no status would be kept for us. */
-    sigaction(SIGCHLD, &usual, &before->on_child);
-    before->parent = getpid();
-    return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-}
+static int signals = -1; /* one child is supervised at a time */
 
 static void restore_signals(const struct before *before) {
     sigaction(SIGCHLD, &before->on_child, NULL);
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
-}
-
-static _Noreturn void become(char **argv, int emit) {
-    int error;
-
-    execvp(argv[0], argv);
-    error = errno;
-    while (write(emit, &error, sizeof(error)) < 0 && errno == EINTR)
-        ;
-    _exit(error == ENOENT ? 127 : 126);
-}
-
-static int exec_error_from(int pipe_end) {
-    int error = 0;
-    ssize_t n;
-
-    while ((n = read(pipe_end, &error, sizeof(error))) < 0 && errno == EINTR)
-        ;
-    return n == (ssize_t)sizeof(error) ? error : 0;
 }
 
 /* Process 1 of a container is given every orphan. */
@@ -88,36 +59,30 @@ static bool has_terminal(void) {
     return fd >= 0;
 }
 
-/* Returns after a SIGCONT; the SIGCONT that did it is taken. */
-static void stop_likewise(int signal) {
-    struct sigaction usual = {.sa_handler = SIG_DFL}, before;
-    const struct timespec at_once = {0, 0};
-    sigset_t one;
-
-    sigemptyset(&one);
-    sigaddset(&one, signal);
-    sigaction(signal, &usual, &before);
-    raise(signal);
-    sigprocmask(SIG_UNBLOCK, &one, NULL);
-    sigprocmask(SIG_BLOCK, &one, NULL);
-    sigaction(signal, &before, NULL);
-    sigemptyset(&one);
-    sigaddset(&one, SIGCONT);
-    sigtimedwait(&one, NULL, &at_once);
-}
-
 /* The shell watches us, not the child: when the child stops (Ctrl-Z, a background read), so do we,
  * and what wakes us wakes the child, unless it reached both: then the child may stand still by
  * another signal already. Without a terminal there is no shell that would: a signal that stops the
  * child only will wake only it. */
 static void follow_stop(pid_t pid, const struct supervision *with) {
-    int signal = stopped_by(pid);
+    struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+    const struct timespec at_once = {0, 0};
+    const int signal = stopped_by(pid);
+    sigset_t one;
 
     if (!signal || !has_terminal())
         return;
     if (with->stops)
         with->stops(with->arg);
-    stop_likewise(signal);
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigaction(signal, &usual, &before);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &one, NULL); /* here we stand still, until a SIGCONT */
+    sigprocmask(SIG_BLOCK, &one, NULL);
+    sigaction(signal, &before, NULL);
+    sigemptyset(&one);
+    sigaddset(&one, SIGCONT);
+    sigtimedwait(&one, NULL, &at_once);
     if (stopped_by(pid) == signal)
         kill(pid, SIGCONT);
 }
@@ -139,8 +104,6 @@ static void hand_on(pid_t pid, bool whole_group, const struct signalfd_siginfo *
     else
         kill(whole_group && getpgid(pid) == pid ? -pid : pid, signal);
 }
-
-static int signals = -1; /* where they are read from: one child is supervised at a time */
 
 static bool next_signal(struct child *child, struct signalfd_siginfo *one) {
     if (read(signals, one, sizeof(*one)) != (ssize_t)sizeof(*one))
@@ -175,12 +138,18 @@ void supervise_rest(struct child *child) {
 }
 
 bool supervise(char **argv, const struct supervision *with, struct child *out) {
-    struct before before;
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    struct before before = {.parent = getpid()};
     int ends[2], error;
+    sigset_t all;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    signals = hold_signals(&before);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before.mask);
+    /* With SIGCHLD ignored, as some parents leave it, no status would be kept for us. */
+    sigaction(SIGCHLD, &usual, &before.on_child);
+    signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     out->pid = signals < 0 ? -1 : fork();
     error = errno;
     if (out->pid == 0) {
@@ -197,11 +166,17 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
         }
         if (with->prepare)
             with->prepare(with->arg);
-        become(argv, ends[1]);
+        execvp(argv[0], argv);
+        error = errno;
+        while (write(ends[1], &error, sizeof(error)) < 0 && errno == EINTR)
+            ;
+        _exit(error == ENOENT ? 127 : 126);
     }
     close(ends[1]);
     if (out->pid > 0) {
-        out->exec_error = exec_error_from(ends[0]);
+        /* The errno of exec; nothing where it went well. */
+        while (read(ends[0], &out->exec_error, sizeof(error)) < 0 && errno == EINTR)
+            ;
         wait_for(out, with);
     }
     close(ends[0]);

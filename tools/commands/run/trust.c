@@ -55,16 +55,6 @@ static bool has_others(gid_t group) {
 
 /* ---- paths ---- */
 
-static void check_owner(struct trust *t, const char *path, uid_t owner) {
-    const struct passwd *p = is_other(owner) ? getpwuid(owner) : NULL;
-
-    if (!is_other(owner))
-        return;
-    t->owner = owner;
-    t->why = must_format("%s belongs to user %s%s(uid %u), not to you or root", path,
-                         p ? p->pw_name : "", p ? " " : "", owner);
-}
-
 /* What an access list gives shows in the bits of the group. */
 static void check_writers(struct trust *t, const char *path, const struct stat *facts) {
     if (facts->st_mode & S_IWOTH)
@@ -90,8 +80,12 @@ static bool check(struct trust *t, const char *path, int *links) {
         t->why = must_format("%s: %s", path, strerror(errno));
     else if (stat(above, &directory) == 0 && !(is_there && directory.st_mode & S_ISVTX))
         check_writers(t, above, &directory);
-    if (is_there && !t->why)
-        check_owner(t, path, facts.st_uid);
+    if (is_there && !t->why && is_other(facts.st_uid)) {
+        const struct passwd *p = getpwuid(facts.st_uid);
+        t->owner = facts.st_uid;
+        t->why = must_format("%s belongs to user %s%s(uid %u), not to you or root", path,
+                             p ? p->pw_name : "", p ? " " : "", facts.st_uid);
+    }
     if (!is_there || t->why || !S_ISLNK(facts.st_mode))
         return is_there;
     target = must_allocate(PATH_MAX);
@@ -189,30 +183,26 @@ static void become_owner(void *arg) {
     _exit(EXIT_USAGE);
 }
 
-/* All of it again, as a log that the owner may change meanwhile is no more trusted then. */
-static int run_as(uid_t owner) {
-    const struct supervision with = {.prepare = become_owner, .arg = &owner};
-    struct child child = {.pid = 0};
-    char **words = options.words;
-
-    words[0] = "/proc/self/exe";
-    words[1] = strchr(words[1], ' ') + 1; /* of "whichcudnn NAME" */
-    fflush(NULL);
-    if (!supervise(words, &with, &child))
-        child.exec_error = errno;
-    return child_exit_code(&child);
-}
-
 bool trust_refused(struct trust *t, int *answer) {
     OWNED char *why = t->why;
     const bool may_become = t->owner && geteuid() == 0;
+    const struct supervision with = {.prepare = become_owner, .arg = &t->owner};
+    struct child child = {.pid = 0};
+    char **words = options.words;
 
     t->why = NULL;
     *answer = EXIT_USAGE;
-    if (why && may_become && options.as_owner)
-        *answer = run_as(t->owner);
-    else if (why)
+    if (why && may_become && options.as_owner) {
+        /* All of it again, as a log that the owner may change meanwhile is no more trusted then. */
+        words[0] = "/proc/self/exe";
+        words[1] = strchr(words[1], ' ') + 1; /* of "whichcudnn NAME" */
+        fflush(NULL);
+        if (!supervise(words, &with, &child))
+            child.exec_error = errno;
+        *answer = child_exit_code(&child);
+    } else if (why) {
         complain("not run: %s%s", why,
                  may_become ? "; --as-owner runs it with that user's rights" : "");
+    }
     return why != NULL;
 }

@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "copier.h"
+#include <termios.h>
+
 #include "tools/report/explain/messages.h"
 #include "tools/report/report.h"
 
@@ -14,12 +15,16 @@
 
 struct words {
     struct words_stream {
-        const struct kept *kept; /* of one that is copied; NULL */
-        bool is_file;
-        int64_t from; /* of a file: where what the command appends begins */
+        int to, also; /* a descriptor of ours; another for the same, -1 */
+        bool is_file, is_copied;
+        int64_t begin;        /* of a file: of what the command appends */
+        int from, end;        /* that a copier reads; that the command gets in place of `to` */
+        int talk;             /* a socket to the copier */
+        bool is_terminal;     /* else a pipe */
+        struct termios modes; /* of `end`, as they were last */
+        struct kept *kept;    /* its last part; NULL: it was not read */
         struct messages found;
-    } of[2]; /* standard error; standard output, unless it is the same */
-    struct copier copier;
+    } of[2];                      /* standard error; standard output, unless it is the same */
     bool were_read, name_cudnn;   /* a library of cuDNN is named in what was recognized */
     char *lines[WORDS_LINES + 1]; /* "standard error, line 3: ...", a NULL behind */
     size_t line_count;
@@ -27,6 +32,13 @@ struct words {
 
 /* Before the command is started. With `copies`, pipes and terminals get a copier. */
 void words_begin(struct words *w, bool copies);
+/* In the command, before exec. */
+void words_enter(const struct words *w);
+/* When the command was started: `run` keeps no end of its streams. */
+void words_leave(struct words *w);
+/* Returns when all that was printed until now has been copied: as long as the reader takes, for
+ * which the command itself would wait. */
+void words_settle(const struct words *w);
 /* After its end: what it printed, and what is recognized in it. */
 void words_read(struct words *w);
 /* Records for the logs of which these are the reports, which are judged again. What contradicts the
