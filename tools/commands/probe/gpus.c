@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpus.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +14,6 @@
 
 #define PATIENCE 5   /* seconds */
 #define NAME_MOST 64 /* bytes */
-
-static int answer; /* where the process that asks stores it */
 
 /* NVML's functions by the names of their stable versions; 0 is success everywhere. */
 struct nvml {
@@ -34,40 +31,39 @@ bool look_up_function(void *library, const char *name, void *function) {
     return found != NULL;
 }
 
-static bool load(struct nvml *n) {
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-
-    return library && look_up_function(library, "nvmlInit_v2", &n->init) &&
-           look_up_function(library, "nvmlDeviceGetCount_v2", &n->count) &&
-           look_up_function(library, "nvmlDeviceGetHandleByIndex_v2", &n->device) &&
-           look_up_function(library, "nvmlDeviceGetName", &n->name) &&
-           look_up_function(library, "nvmlDeviceGetCudaComputeCapability", &n->capability);
-}
-
-static void report_device(const struct nvml *n, unsigned i) {
-    char name[NAME_MOST] = "";
-    void *device;
-    int major, minor;
-
-    if (n->device(i, &device) != 0 || n->capability(device, &major, &minor) != 0 ||
-        n->name(device, name, sizeof(name)) != 0)
-        return;
-    name[sizeof(name) - 1] = '\0';
-    name[strcspn(name, "\n")] = '\0';
-    dprintf(answer, "%s, %d.%d\n", name, major, minor);
-}
-
 /* What NVML may have to print itself goes nowhere. */
 static void ask(void) {
     struct nvml n;
+    const struct {
+        const char *name;
+        void *function;
+    } functions[] = {{"nvmlInit_v2", &n.init},
+                     {"nvmlDeviceGetCount_v2", &n.count},
+                     {"nvmlDeviceGetHandleByIndex_v2", &n.device},
+                     {"nvmlDeviceGetName", &n.name},
+                     {"nvmlDeviceGetCudaComputeCapability", &n.capability}};
+    const int answer = dup(1);
     unsigned count = 0;
+    void *library, *device;
+    int major, minor;
 
-    answer = dup(1);
     dup2(0, 1);
     dup2(0, 2);
-    if (load(&n) && n.init() == 0 && n.count(&count) == 0)
-        for (unsigned i = 0; i < count && i < GPUS_MOST; i++)
-            report_device(&n, i);
+    library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    WC_EACH_ROW(row, functions)
+        if (!library || !look_up_function(library, row->name, row->function))
+            return;
+    if (n.init() != 0 || n.count(&count) != 0)
+        return;
+    for (unsigned i = 0; i < count && i < GPUS_MOST; i++) {
+        char name[NAME_MOST] = "";
+        if (n.device(i, &device) != 0 || n.capability(device, &major, &minor) != 0 ||
+            n.name(device, name, sizeof(name)) != 0)
+            continue;
+        name[sizeof(name) - 1] = '\0';
+        name[strcspn(name, "\n")] = '\0';
+        dprintf(answer, "%s, %d.%d\n", name, major, minor);
+    }
 }
 
 /* Whole lines only: a program cut off in one has not printed it. */
@@ -92,55 +88,39 @@ static bool has_driver(void) {
     return access("/proc/driver/nvidia/version", F_OK) == 0;
 }
 
-/* What libcuda opens first. */
-static char *fault_of_devices(void) {
-    static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia-uvm"};
+/* In a container its process is not seen; what it keeps in /run may be mounted there. */
+static bool has_fabric_manager(void) {
+    bool runs = access("/var/run/nvidia-fabricmanager/nv-fabricmanager.pid", F_OK) == 0 ||
+                access("/var/run/nvidia-fabricmanager/socket", F_OK) == 0;
+    char name[16] = ""; /* the kernel keeps 15 bytes */
+    glob_t names = {.gl_pathc = 0};
 
+    if (!runs)
+        glob("/proc/[0-9]*/comm", GLOB_NOSORT, NULL, &names);
+    for (size_t i = 0; i < names.gl_pathc && !runs; i++) {
+        OWNED_FILE FILE *from = fopen(names.gl_pathv[i], "re");
+        runs = from && fgets(name, sizeof(name), from) && strcmp(name, "nv-fabricmanage") == 0;
+    }
+    globfree(&names);
+    return runs;
+}
+
+char *driver_fault(void) {
+    /* What libcuda opens first. */
+    static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia-uvm"};
+    static const char switches[] = "/dev/nvidia-nvswitch0";
+
+    if (!has_driver())
+        return NULL;
     WC_EACH_ROW(device, devices)
         if (access(*device, R_OK | W_OK) != 0 &&
             (errno == ENOENT || errno == EACCES || errno == EPERM))
             return must_format("%s %s", *device,
                                errno == ENOENT ? "does not exist" : "may not be opened");
+    /* GPUs behind NVSwitches are not ready (cuInit: 802) before it has set these up. */
+    if (access(switches, F_OK) == 0 && !has_fabric_manager())
+        return must_format("no fabric manager is seen to run for %s", switches);
     return NULL;
-}
-
-/* The kernel keeps 15 bytes of a name. */
-static bool is_fabric_manager(const char *pid) {
-    char name[16] = "";
-    OWNED char *path = must_format("/proc/%s/comm", pid);
-    OWNED_FILE FILE *from = fopen(path, "re");
-
-    return from && fgets(name, sizeof(name), from) && strcmp(name, "nv-fabricmanage") == 0;
-}
-
-/* In a container its process is not seen; what it keeps in /run may be mounted there. */
-static bool has_fabric_manager(void) {
-    bool runs = access("/var/run/nvidia-fabricmanager/nv-fabricmanager.pid", F_OK) == 0 ||
-                access("/var/run/nvidia-fabricmanager/socket", F_OK) == 0;
-    OWNED_DIR DIR *d = runs ? NULL : opendir("/proc");
-    struct dirent *e;
-
-    while (!runs && d && (e = readdir(d)))
-        runs = isdigit((unsigned char)e->d_name[0]) && is_fabric_manager(e->d_name);
-    return runs;
-}
-
-/* GPUs behind NVSwitches are not ready (cuInit: 802) before it has set these up. */
-static char *fault_of_switches(void) {
-    static const char device[] = "/dev/nvidia-nvswitch0";
-
-    if (access(device, F_OK) != 0 || has_fabric_manager())
-        return NULL;
-    return must_format("no fabric manager is seen to run for %s", device);
-}
-
-char *driver_fault(void) {
-    char *fault;
-
-    if (!has_driver())
-        return NULL;
-    fault = fault_of_devices();
-    return fault ? fault : fault_of_switches();
 }
 
 /* Where no variable names it, a directory without a pipe was left by a daemon that has ended, and

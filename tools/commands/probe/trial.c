@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,41 +16,11 @@
 #include "tools/util/clock.h"
 #include "tools/util/memory.h"
 
-#define FILES_OPEN 16
 #define TEXT_MOST ((size_t)64 * 1024)
-
-static _Noreturn void become(const struct trial *t, const int *to) {
-    int nothing = open("/dev/null", O_RDONLY);
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (t->prepare)
-        t->prepare(t->arg);
-    if (nothing >= 0)
-        dup2(nothing, 0);
-    dup2(to[0], 1);
-    dup2(to[1], 2);
-    if (t->instead) {
-        t->instead();
-        _exit(0);
-    }
-    execv(t->program ? t->program : "/proc/self/exe", t->arguments);
-    _exit(127);
-}
-
-/* What does not fit is read and forgotten. False: the end. */
-static bool read_some(int from, char *text, size_t *n) {
-    char beyond[512];
-    bool fits = *n < TEXT_MOST;
-    ssize_t got = fits ? read(from, text + *n, TEXT_MOST - *n) : read(from, beyond, sizeof(beyond));
-
-    if (got > 0 && fits)
-        *n += (size_t)got;
-    return got > 0 || (got < 0 && errno == EINTR);
-}
 
 static void attend(struct trial *t, pid_t child, int out, int err) {
     struct pollfd ends[] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-    char *texts[] = {t->output, t->errors};
+    char *texts[] = {t->output, t->errors}, beyond[512];
     int64_t deadline =
         t->patience ? clock_now(CLOCK_MONOTONIC) + t->patience * CLOCK_SECOND : INT64_MAX;
     size_t n[] = {0, 0};
@@ -59,9 +29,19 @@ static void attend(struct trial *t, pid_t child, int out, int err) {
     while (!gone || poll(ends, 2, 0) > 0) {
         if (!gone)
             poll(ends, 2, ends[0].fd < 0 && ends[1].fd < 0 ? 1 : 50);
-        for (int i = 0; i < 2; i++)
-            if (ends[i].revents && !read_some(ends[i].fd, texts[i], &n[i]))
+        for (int i = 0; i < 2; i++) {
+            /* What does not fit is read and forgotten. */
+            const bool fits = n[i] < TEXT_MOST;
+            ssize_t got;
+            if (!ends[i].revents)
+                continue;
+            got = read(ends[i].fd, fits ? texts[i] + n[i] : beyond,
+                       fits ? TEXT_MOST - n[i] : sizeof(beyond));
+            if (got > 0 && fits)
+                n[i] += (size_t)got;
+            if (got == 0 || (got < 0 && errno != EINTR))
                 ends[i].fd = -1;
+        }
         /* What it started may hold the pipes open longer than it lives. */
         gone = gone || waitpid(child, &t->status, WNOHANG) != 0;
         if (clock_now(CLOCK_MONOTONIC) < deadline)
@@ -74,7 +54,7 @@ static void attend(struct trial *t, pid_t child, int out, int err) {
 }
 
 bool trial_run(struct trial *t) {
-    int out[2], err[2];
+    int out[2], err[2], nothing;
     pid_t child;
 
     t->timed_out = false;
@@ -87,8 +67,22 @@ bool trial_run(struct trial *t) {
         return false;
     }
     child = fork();
-    if (child == 0)
-        become(t, (const int[]){out[1], err[1]});
+    if (child == 0) {
+        nothing = open("/dev/null", O_RDONLY);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (t->prepare)
+            t->prepare(t->arg);
+        if (nothing >= 0)
+            dup2(nothing, 0);
+        dup2(out[1], 1);
+        dup2(err[1], 2);
+        if (t->instead) {
+            t->instead();
+            _exit(0);
+        }
+        execv(t->program ? t->program : "/proc/self/exe", t->arguments);
+        _exit(127);
+    }
     close(out[1]);
     close(err[1]);
     t->output = must_allocate(TEXT_MOST + 1);
@@ -145,24 +139,19 @@ char *trial_directory(void) {
     return NULL;
 }
 
-static int remove_one(const char *path, const struct stat *facts, int what, struct FTW *at) {
-    (void)facts;
-    (void)at;
-    /* overlayfs has a directory there that no user may look into. */
-    if (what == FTW_D || what == FTW_DNR)
-        chmod(path, S_IRWXU);
-    if (what == FTW_DP || what == FTW_DNR)
-        rmdir(path);
-    else if (what != FTW_D)
-        unlink(path);
-    return 0;
-}
-
 void remove_tree(const char *path) {
-    /* First from above, to be allowed to go in; then from below. */
-    nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT);
-    nftw(path, remove_one, FILES_OPEN, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
-    rmdir(path);
+    FTS *walk =
+        fts_open((char *const[]){(char *)path, NULL}, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+
+    for (FTSENT *e; walk && (e = fts_read(walk));)
+        if (e->fts_info == FTS_D)
+            chmod(e->fts_path, S_IRWXU); /* to be allowed to go in */
+        else if (e->fts_info == FTS_DP || e->fts_info == FTS_DNR)
+            rmdir(e->fts_path);
+        else
+            unlink(e->fts_path);
+    if (walk)
+        fts_close(walk);
 }
 
 void trial_directory_end(char *directory) {
