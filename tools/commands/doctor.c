@@ -62,66 +62,53 @@ static const struct usage usage = {
 
 enum check_state { CHECK_OK, CHECK_WARNING, CHECK_ERROR };
 
-struct check {
+static struct check {
     enum check_state state;
     const char *name, *fix; /* constants; fix: NULL where nothing is to be done */
     char *text;
-};
+} * checks;
+static size_t check_count;
+static enum check_state worst; /* of them */
 
-struct checks { /* all zero: none yet */
-    struct check *p;
-    size_t n;
-};
-
-static void __attribute__((format(printf, 5, 6)))
-add(struct checks *c, const char *name, enum check_state state, const char *fix, const char *format,
-    ...) {
+static void __attribute__((format(printf, 4, 5)))
+add(const char *name, enum check_state state, const char *fix, const char *format, ...) {
     va_list args;
 
     va_start(args, format);
-    *MUST_ADD(c->p, c->n) = (struct check){state, name, fix, must_format_list(format, args)};
+    *MUST_ADD(checks, check_count) =
+        (struct check){state, name, fix, must_format_list(format, args)};
     va_end(args);
+    worst = state > worst ? state : worst;
 }
 
-static enum check_state worst_of(const struct checks *c) {
-    enum check_state worst = CHECK_OK;
-
-    for (size_t i = 0; i < c->n; i++)
-        if (c->p[i].state > worst)
-            worst = c->p[i].state;
-    return worst;
-}
-
-static const char *const words[] = {"ok", "warning", "error"};
-
-static void print_checks(const struct checks *c) {
+static void print_checks(void) {
     static const enum paint paints[] = {PAINT_OK, PAINT_WARNING, PAINT_ERROR};
+    static const char *const words[] = {"ok", "warning", "error"};
+    static const char *const verdicts[] = {"ok", "warnings", "errors"};
+    json_t *list = json_array();
 
-    for (size_t i = 0; i < c->n; i++) {
-        const struct check *k = &c->p[i];
+    for (size_t i = 0; i < check_count; i++) {
+        const struct check *k = &checks[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s?}", "name", k->name, "state",
+                                              words[k->state], "text", text_to_json(k->text), "fix",
+                                              k->fix));
+        if (options.json)
+            continue;
         printf("%s%-7s%s  %-12s  ", paint_begin(options.colour, paints[k->state]), words[k->state],
                paint_end(options.colour), k->name);
         print_format(stdout, "%s\n", k->text);
         if (k->fix)
             printf("%23s%s\n", "", k->fix);
     }
-}
-
-static void print_json(const struct checks *c) {
-    static const char *const verdicts[] = {"ok", "warnings", "errors"};
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < c->n; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s?}", "name", c->p[i].name,
-                                              "state", words[c->p[i].state], "text",
-                                              text_to_json(c->p[i].text), "fix", c->p[i].fix));
-    json_print(stdout, json_pack("{s:s, s:o}", "verdict", verdicts[worst_of(c)], "checks", list));
+    if (options.json)
+        json_print(stdout, json_pack("{s:s, s:O}", "verdict", verdicts[worst], "checks", list));
+    json_decref(list);
 }
 
 /* ---- the library ---- */
 
 /* NULL: no library could be preloaded. The caller frees. */
-static char *check_library(struct checks *c) {
+static char *check_library(void) {
     const char *advice = "make install, or set WHICHCUDNN_SHIM to its path";
     char *trouble, *shim = preload_find_shim(&trouble);
 
@@ -130,28 +117,16 @@ static char *check_library(struct checks *c) {
         trouble = shim_file_trouble(shim);
     }
     if (!trouble) {
-        add(c, "library", CHECK_OK, NULL, "%s", shim);
+        add("library", CHECK_OK, NULL, "%s", shim);
         return shim;
     }
-    add(c, "library", CHECK_ERROR, advice, "%s", trouble);
+    add("library", CHECK_ERROR, advice, "%s", trouble);
     free(trouble);
     free(shim);
     return NULL;
 }
 
 /* ---- is it in a child that is started with it? ---- */
-
-/* The child itself: it asks for something that is relevant, and reports what it finds of the
- * driver.
- */
-static int be_the_child(void) {
-    void *libcuda = dlopen("libcuda.so.1", RTLD_LAZY);
-
-    printf("libcuda %s\n", libcuda ? "found" : "missing");
-    if (!dlopen(ELF_PRESCAN_OF_COMMAND, RTLD_LAZY))
-        (void)dlerror();
-    return EXIT_NOTHING_WRONG;
-}
 
 struct tried {
     const char *preload, *log;
@@ -190,93 +165,78 @@ static void try_preload(struct tried *t) {
     logs_end(&logs);
 }
 
-static void tried_end(struct tried *t) {
-    free(t->version);
-    free(t->words);
-}
-
-static void check_refused(struct checks *c, const struct tried *t, const char *shim) {
-    struct tried alone = {.preload = shim, .log = t->log};
-
-    try_preload(&alone);
-    if (alone.awake)
-        add(c, "preload", CHECK_ERROR,
-            "remove the other libraries from LD_PRELOAD one by one, to find which conflicts",
-            "it does not work after the libraries that LD_PRELOAD names already");
-    else if (t->words)
-        add(c, "preload", CHECK_ERROR, "install the whichcudnn that is built for this machine",
-            "a small child had none: %s", t->words);
-    else
-        add(c, "preload", CHECK_ERROR,
-            "is this command itself of glibc, and is its environment handed on?",
-            "a small child that was started with it wrote no log");
-    tried_end(&alone);
-}
-
-static void check_preload(struct checks *c, const char *shim, bool *has_libcuda) {
+static void check_preload(const char *shim, bool *has_libcuda) {
     char *directory = trial_directory();
     OWNED char *list = NULL, *log = NULL;
-    struct tried t = {.preload = NULL};
+    struct tried t = {.preload = NULL}, alone = {.preload = shim};
 
     if (!directory) {
-        add(c, "preload", CHECK_WARNING, "set TMPDIR to a directory that can be written",
+        add("preload", CHECK_WARNING, "set TMPDIR to a directory that can be written",
             "not tried, no directory can be made: %s", strerror(errno));
         return;
     }
-    list = preload_list(getenv("LD_PRELOAD"), shim);
-    log = must_format("%s/log.jsonl", directory);
-    t.preload = list;
-    t.log = log;
+    t.preload = list = preload_list(getenv("LD_PRELOAD"), shim);
+    t.log = alone.log = log = must_format("%s/log.jsonl", directory);
     try_preload(&t);
     *has_libcuda = t.has_libcuda;
     if (!t.awake)
-        check_refused(c, &t, shim);
-    else if (t.version && strcmp(t.version, WHICHCUDNN_VERSION) != 0)
-        add(c, "preload", CHECK_WARNING, "install both from one release",
+        try_preload(&alone);
+    if (t.awake && t.version && strcmp(t.version, WHICHCUDNN_VERSION) != 0)
+        add("preload", CHECK_WARNING, "install both from one release",
             "the library is whichcudnn %s, the command " WHICHCUDNN_VERSION, t.version);
+    else if (t.awake)
+        add("preload", CHECK_OK, NULL, "LD_PRELOAD is honoured: a small child wrote a log");
+    else if (alone.awake)
+        add("preload", CHECK_ERROR,
+            "remove the other libraries from LD_PRELOAD one by one, to find which conflicts",
+            "it does not work after the libraries that LD_PRELOAD names already");
+    else if (t.words)
+        add("preload", CHECK_ERROR, "install the whichcudnn that is built for this machine",
+            "a small child had none: %s", t.words);
     else
-        add(c, "preload", CHECK_OK, NULL, "LD_PRELOAD is honoured: a small child wrote a log");
+        add("preload", CHECK_ERROR,
+            "is this command itself of glibc, and is its environment handed on?",
+            "a small child that was started with it wrote no log");
     if (t.awake && t.words)
-        add(c, "preload", CHECK_WARNING, "it would say so in each process", "the loader says: %s",
+        add("preload", CHECK_WARNING, "it would say so in each process", "the loader says: %s",
             t.words);
-    tried_end(&t);
+    free(t.version);
+    free(t.words);
+    free(alone.version);
+    free(alone.words);
     trial_directory_end(directory);
 }
 
 /* ---- what else is preloaded ---- */
 
-static void check_preloaded(struct checks *c, const char *one, const char *from, const char *ours) {
-    bool same_name = ours && strcmp(wc_base_name(one), wc_base_name(ours)) == 0;
-    OWNED char *here = ours ? realpath(one, NULL) : NULL;
-
-    if (same_name && here && strcmp(here, ours) != 0)
-        add(c, "others", CHECK_WARNING, "take one of them out: a process would have both",
-            "%s in %s is another copy of %s", one, from, ours);
-    else if (!same_name && one[0] == '/' && access(one, R_OK) != 0)
-        add(c, "others", CHECK_WARNING, "take it out: the loader complains of it in each process",
-            "%s in %s: %s", one, from, strerror(errno));
-    else if (!same_name)
-        add(c, "others", CHECK_OK, NULL, "%s, in %s", one, from);
-}
-
-static void check_others(struct checks *c, const char *ours) {
-    size_t before = c->n, n;
+static void check_others(const char *ours) {
+    size_t before = check_count, n;
     OWNED char *variable = must_copy(getenv("LD_PRELOAD")),
                *file = disk_text("/etc/ld.so.preload", 4096, &n);
     const char *const names[] = {"LD_PRELOAD", "/etc/ld.so.preload"};
     char *lists[] = {variable, file}, *one;
 
     for (int i = 0; i < 2; i++)
-        while ((one = strsep(&lists[i], " :\t\n")))
-            if (*one)
-                check_preloaded(c, one, names[i], ours);
-    if (c->n == before)
-        add(c, "others", CHECK_OK, NULL, "nothing else is preloaded");
+        while ((one = strsep(&lists[i], " :\t\n"))) {
+            bool same_name = ours && strcmp(wc_base_name(one), wc_base_name(ours)) == 0;
+            OWNED char *here = ours ? realpath(one, NULL) : NULL;
+            if (*one && same_name && here && strcmp(here, ours) != 0)
+                add("others", CHECK_WARNING, "take one of them out: a process would have both",
+                    "%s in %s is another copy of %s", one, names[i], ours);
+            else if (*one == '/' && !same_name && access(one, R_OK) != 0)
+                add("others", CHECK_WARNING,
+                    "take it out: the loader complains of it in each process", "%s in %s: %s", one,
+                    names[i], strerror(errno));
+            else if (*one && !same_name)
+                add("others", CHECK_OK, NULL, "%s, in %s", one, names[i]);
+        }
+    if (check_count == before)
+        add("others", CHECK_OK, NULL, "nothing else is preloaded");
 }
 
 /* ---- variables, place, system ---- */
 
-static void check_variables(struct checks *c) {
+static void check_variables(void) {
     static const struct {
         const char *name, *fix; /* behind whose colon the values are */
     } known[] = {{"WHICHCUDNN_STDERR", "it takes one of: finding all off "},
@@ -284,27 +244,27 @@ static void check_variables(struct checks *c) {
                  {"WHICHCUDNN_ARGV", "it takes one of: 0 1  "},
                  {"WHICHCUDNN_DISABLE", "it takes one of: 0 1  "}};
     const char *disabled = getenv("WHICHCUDNN_DISABLE"), *version = getenv("WHICHCUDNN_EXPECT");
-    size_t before = c->n;
+    size_t before = check_count;
     struct wc_spec spec;
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         const char *value = getenv(known[i].name);
         OWNED char *word = must_format(" %s ", value);
         if (value && !strstr(strchr(known[i].fix, ':') + 1, word))
-            add(c, "variables", CHECK_WARNING, known[i].fix, "%s=%s is not understood",
-                known[i].name, value);
+            add("variables", CHECK_WARNING, known[i].fix, "%s=%s is not understood", known[i].name,
+                value);
     }
     if (version && !(*version && wc_spec_parse(version, strlen(version), &spec)))
-        add(c, "variables", CHECK_WARNING, "it takes a version: 9.1, '>=9.8,<10', 90800",
+        add("variables", CHECK_WARNING, "it takes a version: 9.1, '>=9.8,<10', 90800",
             "WHICHCUDNN_EXPECT=%s is not understood", version);
     if (disabled && strcmp(disabled, "1") == 0)
-        add(c, "variables", CHECK_ERROR, "unset WHICHCUDNN_DISABLE",
+        add("variables", CHECK_ERROR, "unset WHICHCUDNN_DISABLE",
             "WHICHCUDNN_DISABLE=1: the library does nothing");
-    if (c->n == before)
-        add(c, "variables", CHECK_OK, NULL, "all understood");
+    if (check_count == before)
+        add("variables", CHECK_OK, NULL, "all understood");
 }
 
-static void check_place(struct checks *c) {
+static void check_place(void) {
     const char *named = getenv("WHICHCUDNN_LOG");
     struct log_place place;
     struct statvfs room;
@@ -314,31 +274,31 @@ static void check_place(struct checks *c) {
     else
         log_place_of_library(&place);
     if (log_place_is_none(&place))
-        add(c, "place", CHECK_WARNING, "unset WHICHCUDNN_LOG",
+        add("place", CHECK_WARNING, "unset WHICHCUDNN_LOG",
             "WHICHCUDNN_LOG=/dev/null: no log is written");
     else if (!place.directory)
-        add(c, "place", CHECK_OK, NULL, "%s: each process has its own directory", place.value);
+        add("place", CHECK_OK, NULL, "%s: each process has its own directory", place.value);
     else if (!log_place_is_good(&place))
-        add(c, "place", CHECK_ERROR, "make it, or set WHICHCUDNN_LOG to another directory",
+        add("place", CHECK_ERROR, "make it, or set WHICHCUDNN_LOG to another directory",
             "%s: logs cannot be written here", place.directory);
     else if (statvfs(place.directory, &room) == 0 &&
              room.f_bavail < LITTLE_ROOM / (room.f_frsize ? room.f_frsize : 1))
-        add(c, "place", CHECK_WARNING, "make room, or set WHICHCUDNN_LOG to another directory",
+        add("place", CHECK_WARNING, "make room, or set WHICHCUDNN_LOG to another directory",
             "%s: hardly any room is left", place.directory);
     else
-        add(c, "place", CHECK_OK, NULL, "%s can be written",
+        add("place", CHECK_OK, NULL, "%s can be written",
             place.named ? place.directory : place.value);
     log_place_end(&place);
 }
 
-static void check_system(struct checks *c, const struct wc_machine_record *machine) {
+static void check_system(const struct wc_machine_record *machine) {
     const char *release = gnu_get_libc_version();
     struct utsname names;
     bool old = wc_glibc_minor(release) < OLDEST_GLIBC;
 
     if (uname(&names) != 0)
         names.release[0] = '\0';
-    add(c, "system", old ? CHECK_ERROR : CHECK_OK,
+    add("system", old ? CHECK_ERROR : CHECK_OK,
         old ? "2.17 is the oldest glibc that it knows" : NULL, "glibc %s, Linux %s, %s%s%s",
         release, names.release,
         machine->operating_system ? machine->operating_system : names.machine,
@@ -346,104 +306,97 @@ static void check_system(struct checks *c, const struct wc_machine_record *machi
         machine->container ? machine->container : "");
 }
 
-static void check_driver(struct checks *c, const struct wc_machine_record *machine,
-                         bool has_libcuda) {
+static void check_driver(const struct wc_machine_record *machine, bool has_libcuda) {
     long long devices = machine->gpu_devices > 0 ? machine->gpu_devices : 0;
     struct gpus gpus;
 
     if (!machine->driver)
-        add(c, "driver", CHECK_WARNING,
+        add("driver", CHECK_WARNING,
             "cuDNN can be loaded here, not used; to see which one is loaded that is enough",
             "no NVIDIA kernel module is loaded");
     else if (!has_libcuda)
-        add(c, "driver", CHECK_WARNING,
+        add("driver", CHECK_WARNING,
             "start the container with --gpus all, or install the driver's libraries",
             "kernel module %s, but no libcuda.so.1", machine->driver);
     else
-        add(c, "driver", CHECK_OK, NULL, "kernel module %s, and libcuda.so.1", machine->driver);
+        add("driver", CHECK_OK, NULL, "kernel module %s, and libcuda.so.1", machine->driver);
     gpus_ask(&gpus);
     for (size_t i = 0; i < gpus.n; i++)
-        add(c, "gpu", CHECK_OK, NULL, "%s", gpus.name[i]);
+        add("gpu", CHECK_OK, NULL, "%s", gpus.name[i]);
     if (gpus.n == 0)
-        add(c, "gpu", CHECK_WARNING, NULL, "NVML names none; /dev has %lld", devices);
+        add("gpu", CHECK_WARNING, NULL, "NVML names none; /dev has %lld", devices);
 }
 
 /* ---- logs ---- */
 
-static void check_process(struct checks *c, const struct source *log) {
-    const struct wc_stack *s = &log->stack;
-    size_t before = c->n;
-
-    for (size_t i = 0; i < s->unobserved.n; i++)
-        add(c, "log", CHECK_WARNING, NULL, "%s: %s: %s", log->path, s->unobserved.p[i].r.what,
-            s->unobserved.p[i].r.why);
-    if (s->has_summary && s->summary.dropped > 0)
-        add(c, "log", CHECK_WARNING, NULL, "%s: %lld facts or records found no room", log->path,
-            (long long)s->summary.dropped);
-    if (log->file && log->file->damaged_lines > 0)
-        add(c, "log", CHECK_WARNING, NULL, "%s: %zu lines cannot be read, the first is line %zu",
-            log->path, log->file->damaged_lines, log->file->damaged[0].line);
-    if (c->n == before)
-        add(c, "log", CHECK_OK, NULL, "%s: no trouble", log->path);
-}
-
 /* False: it cannot be read. */
-static bool check_log(struct checks *c, const char *path) {
+static bool check_log(const char *path) {
     struct logs logs = {.file_count = 0};
     OWNED char *trouble = NULL;
     bool good = logs_read(&logs, path, &trouble);
 
     if (!good)
-        add(c, "log", CHECK_ERROR, NULL, "%s: %s", path, trouble);
-    for (size_t i = 0; i < logs.process_count; i++)
-        check_process(c, logs.processes[i]);
+        add("log", CHECK_ERROR, NULL, "%s: %s", path, trouble);
+    for (size_t i = 0; i < logs.process_count; i++) {
+        const struct source *log = logs.processes[i];
+        const struct wc_stack *s = &log->stack;
+        const size_t before = check_count;
+        WC_EACH(u, s->unobserved)
+            add("log", CHECK_WARNING, NULL, "%s: %s: %s", log->path, u->r.what, u->r.why);
+        if (s->has_summary && s->summary.dropped > 0)
+            add("log", CHECK_WARNING, NULL, "%s: %lld facts or records found no room", log->path,
+                (long long)s->summary.dropped);
+        if (log->file && log->file->damaged_lines > 0)
+            add("log", CHECK_WARNING, NULL, "%s: %zu lines cannot be read, the first is line %zu",
+                log->path, log->file->damaged_lines, log->file->damaged[0].line);
+        if (check_count == before)
+            add("log", CHECK_OK, NULL, "%s: no trouble", log->path);
+    }
     logs_end(&logs);
     return good;
 }
 
 /* ---- all of it ---- */
 
-static void check_computer(struct checks *c) {
+static int doctor(int n, char **logs) {
     struct wc_machine machine = {.kernel = NULL};
-    OWNED char *shim = check_library(c);
+    OWNED char *shim = check_library(), *looked = NULL,
+               *newest = n > 0 ? NULL : newest_log(&looked);
     bool has_libcuda = false, is_old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP;
+    bool all_read = true;
     struct wc_record r;
 
     wc_record_begin(&r, WC_KIND_machine);
     wc_machine_read(&disk_files, &machine, &r.u.machine);
     if (shim)
-        check_preload(c, shim, &has_libcuda);
-    check_others(c, shim);
-    check_variables(c);
-    check_place(c);
-    check_system(c, &r.u.machine);
-    check_driver(c, &r.u.machine, has_libcuda);
-    add(c, "tables", is_old ? CHECK_WARNING : CHECK_OK,
+        check_preload(shim, &has_libcuda);
+    check_others(shim);
+    check_variables();
+    check_place();
+    check_system(&r.u.machine);
+    check_driver(&r.u.machine, has_libcuda);
+    add("tables", is_old ? CHECK_WARNING : CHECK_OK,
         is_old ? "a newer whichcudnn knows newer releases of cuDNN and of frameworks" : NULL,
         "know cuDNN up to " WC_NEWEST_CUDNN ", read on " WC_TABLES_DATE);
-}
-
-static int doctor(int n, char **logs) {
-    struct checks checks = {.n = 0};
-    OWNED char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
-    bool all_read = true;
-    int answer;
-
-    check_computer(&checks);
     for (int i = 0; i < n; i++)
-        all_read = check_log(&checks, logs[i]) && all_read;
+        all_read = check_log(logs[i]) && all_read;
     if (newest)
-        check_log(&checks, newest);
-    answer = worst_of(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
-    (options.json ? print_json : print_checks)(&checks);
-    for (size_t i = 0; i < checks.n; i++)
-        free(checks.p[i].text);
-    free(checks.p);
-    return all_read ? answer : EXIT_USAGE;
+        check_log(newest);
+    print_checks();
+    for (size_t i = 0; i < check_count; i++)
+        free(checks[i].text);
+    free(checks);
+    return !all_read ? EXIT_USAGE : worst == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
 int cmd_doctor(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "--child") == 0) /* see try_preload */
-        return be_the_child();
+    /* The child of try_preload: it asks for something that is relevant, and reports what it finds
+     * of the driver. */
+    if (argc == 2 && strcmp(argv[1], "--child") == 0) {
+        puts(dlopen("libcuda.so.1", RTLD_LAZY) ? "libcuda found" : "libcuda missing");
+        if (!dlopen(ELF_PRESCAN_OF_COMMAND, RTLD_LAZY))
+            (void)dlerror();
+        return EXIT_NOTHING_WRONG;
+    }
     return options_run(argc, argv, &usage, doctor);
 }

@@ -9,17 +9,6 @@
 #include "tools/commands/run/trust.h"
 #include "tools/observe/loader/loader_sim.h"
 
-static char **environment_of(const struct wc_stack *s) {
-    const struct wc_strings *list = &s->process.environment;
-    char **copy = must_allocate((list->n + 1) * sizeof(*copy));
-    size_t n = 0;
-
-    WC_EACH(variable, *list)
-        if (*variable)
-            copy[n++] = (char *)*variable;
-    return copy;
-}
-
 /* The numbers of what is there already are not given again. */
 static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s,
                           int64_t last_request) {
@@ -44,45 +33,25 @@ static void try_objects(struct loader_sim *g, size_t from) {
     free(trust.why);
 }
 
-static bool ask_again(struct loader_sim *g, const struct source *log,
-                      const struct wc_failure_record *last, bool binding,
-                      const struct wc_sink *to) {
-    const char *program = g->program->about.path;
-    struct loader_sim_emitter t = {.to = *to};
-    const struct loaded *by = g->program;
-    size_t before;
-    bool any;
-
-    if (last->caller && strcmp(last->caller, program) != 0)
-        by = loader_sim_open(g, last->caller, NULL);
-    before = g->n;
-    if (loader_sim_open(g, last->name, by ? by : g->program))
-        try_objects(g, before);
-    number_behind(&t, &log->stack, last->request);
-    any = loader_sim_emit_damaged(g, &t);
-    if (!any && binding) {
-        WC_EACH(o, log->stack.objects) /* what others let it see */
-            if (o->r.mapped && o->r.path)
-                loader_sim_open(g, o->r.path, NULL);
-        any = loader_sim_emit_unbound(g, &t, last);
-    }
-    loader_sim_emitter_end(&t);
-    return any;
-}
-
-/* The program of a log as the loader would start it now. False: there is nothing to end. */
+/* The program of a log as the loader would start it now. */
 struct loading {
     char **environment;
     struct library_cache library_cache;
     struct loader_sim sim;
 };
 
+/* False: there is nothing to end. */
 static bool begin(struct loading *l, const struct source *log) {
+    const struct wc_strings *list = &log->stack.process.environment;
     const char *program = log->stack.process.executable;
+    size_t n = 0;
 
     if (!program)
         return false;
-    l->environment = environment_of(&log->stack);
+    l->environment = must_allocate((list->n + 1) * sizeof(*l->environment));
+    WC_EACH(variable, *list)
+        if (*variable)
+            l->environment[n++] = (char *)*variable;
     library_cache_begin(&l->library_cache, NULL);
     if (loader_sim_begin(&l->sim, &l->library_cache, program, l->environment, NULL))
         return true;
@@ -98,13 +67,32 @@ static void end(struct loading *l) {
 }
 
 bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to) {
+    struct loader_sim_emitter t = {.to = *to};
     struct loading loading;
-    struct wc_record last;
+    struct loader_sim *g = &loading.sim;
+    struct wc_record r;
+    const struct wc_failure_record *last = &r.u.failure;
+    const struct loaded *by;
+    size_t before;
     bool any;
 
-    if (!in_flight_failure(&log->in_flight, &last) || !begin(&loading, log))
+    if (!in_flight_failure(&log->in_flight, &r) || !begin(&loading, log))
         return false;
-    any = ask_again(&loading.sim, log, &last.u.failure, binding, to);
+    by = g->program;
+    if (last->caller && strcmp(last->caller, by->about.path) != 0)
+        by = loader_sim_open(g, last->caller, NULL);
+    before = g->n;
+    if (loader_sim_open(g, last->name, by ? by : g->program))
+        try_objects(g, before);
+    number_behind(&t, &log->stack, last->request);
+    any = loader_sim_emit_damaged(g, &t);
+    if (!any && binding) {
+        WC_EACH(o, log->stack.objects) /* what others let it see */
+            if (o->r.mapped && o->r.path)
+                loader_sim_open(g, o->r.path, NULL);
+        any = loader_sim_emit_unbound(g, &t, last);
+    }
+    loader_sim_emitter_end(&t);
     end(&loading);
     return any;
 }
