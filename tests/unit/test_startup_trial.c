@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "support_own_tree.h"
-#include "tools/commands/run/startup_trial.h"
+#include "tools/commands/run/startup.h"
 #include "tools/util/memory.h"
 
 static int error_of(const char *path) {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "last_request.h"
+#include "tools/commands/run/startup.h"
 #include "tools/commands/run/supervise.h"
 #include "tools/observe/inspect/inspect.h"
 #include "tools/observe/log/images.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/commands/last_request.h"
+#include "startup.h"
 #include "tools/observe/log/images.h"
 #include "tools/util/clock.h"
 

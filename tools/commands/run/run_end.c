@@ -13,7 +13,6 @@
 #include "child_logs.h"
 #include "outcome.h"
 #include "startup.h"
-#include "tools/commands/last_request.h"
 #include "tools/commands/options.h"
 #include "tools/commands/probe/gpus.h"
 #include "tools/diagnose/plan.h"

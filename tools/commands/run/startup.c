@@ -1,23 +1,262 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "startup.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "outcome.h"
+#include "run_end.h"
 #include "shell_script.h"
-#include "startup_trial.h"
-#include "tools/commands/last_request.h"
+#include "tools/observe/loader/loader_sim.h"
 #include "tools/observe/log/first_records.h"
-#include "tools/observe/not_preloadable.h"
 #include "tools/util/program.h"
+#include "trust.h"
 
-#define VERSION_STATUS 1 /* the same for lack of a symbol version */
+#define VERSION_STATUS 1 /* as LOADER_STATUS, for lack of a symbol version */
+
+/* ---- does the system let the loader have a file that it finds? ---- */
+
+/* Contiguous, of the size for which the loader first takes room; code where a segment is code. */
+static int map_file(int fd) {
+    uint64_t low = UINT64_MAX, high = 0;
+    int protection = PROT_READ;
+    Elf64_Ehdr h;
+    Elf64_Phdr p;
+
+    if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.e_phentsize != sizeof(p))
+        return 0;
+    for (size_t i = 0; i < h.e_phnum; i++) {
+        if (pread(fd, &p, sizeof(p), (off_t)(h.e_phoff + i * sizeof(p))) != sizeof(p) ||
+            p.p_type != PT_LOAD)
+            continue;
+        low = p.p_vaddr < low ? p.p_vaddr : low;
+        high = p.p_vaddr + p.p_memsz > high ? p.p_vaddr + p.p_memsz : high;
+        protection |= p.p_flags & PF_X ? PROT_EXEC : 0;
+    }
+    if (high <= low || mmap(NULL, high - low, protection, MAP_PRIVATE, fd, 0) != MAP_FAILED)
+        return 0;
+    return errno;
+}
+
+/* Others report what is not a library, or damaged. */
+static int try_file(const char *path) {
+    OWNED_FD int found = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    OWNED char *again = must_format("/proc/self/fd/%d", found);
+    struct stat facts;
+
+    if (found < 0)
+        return errno == ENOENT ? 0 : errno;
+    /* A pipe would hold us up, and a device may do something when it is opened. */
+    if (fstat(found, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return 0;
+    fd = open(again, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 0 : errno;
+    return map_file(fd);
+}
+
+struct trial_end startup_trial(const char *const *paths, size_t n) {
+    struct trial_end end = {0, 0};
+    struct rlimit limit;
+    char line[64];
+    int ends[2];
+    pid_t child;
+
+    if (n == 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return end;
+    child = fork();
+    if (child == 0) {
+        OWNED_FILE FILE *sizes = fopen("/proc/self/statm", "re");
+        /* The program was smaller than this command is: what this one has counts for nothing, as
+         * far as its limits may be raised. */
+        if (sizes && fgets(line, sizeof(line), sizes) && getrlimit(RLIMIT_AS, &limit) == 0 &&
+            limit.rlim_cur != RLIM_INFINITY) {
+            limit.rlim_cur += strtoull(line, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+            if (limit.rlim_cur > limit.rlim_max)
+                limit.rlim_cur = limit.rlim_max;
+            setrlimit(RLIMIT_AS, &limit);
+        }
+        owned_file_end(&sizes);
+        sizes = NULL;
+        for (size_t i = 0; i < n && !end.error; i++)
+            end = (struct trial_end){i, try_file(paths[i])};
+        _exit(write(ends[1], &end, sizeof(end)) == sizeof(end) ? 0 : 1);
+    }
+    close(ends[1]);
+    if (child < 0 || read(ends[0], &end, sizeof(end)) != sizeof(end))
+        end = (struct trial_end){0, 0};
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return end;
+}
+
+/* The same of n objects of a replay, which ends at one that is refused. */
+static void try_objects(struct loader_sim *s, size_t from, size_t n) {
+    const char **paths = must_allocate((n + 1) * sizeof(*paths));
+    struct trial_end end;
+
+    for (size_t i = 0; i < n; i++)
+        paths[i] = s->objects[from + i]->about.path;
+    end = startup_trial(paths, n);
+    if (end.error)
+        loader_sim_refuse(s, from + end.number, end.error);
+    free(paths);
+}
+
+/* ---- a program as the loader would start it now ---- */
+
+struct loading {
+    char **environment; /* of a log; NULL */
+    struct library_cache library_cache;
+    struct loader_sim sim;
+};
+
+/* False: it cannot be replayed, and there is nothing to end. */
+static bool begin(struct loading *l, const char *program, char *const *environment) {
+    l->environment = NULL;
+    library_cache_begin(&l->library_cache, NULL);
+    if (program && loader_sim_begin(&l->sim, &l->library_cache, program, environment, NULL))
+        return true;
+    library_cache_end(&l->library_cache);
+    return false;
+}
+
+static bool begin_log(struct loading *l, const struct source *log) {
+    const struct wc_strings *list = &log->stack.process.environment;
+    char **environment = must_allocate((list->n + 1) * sizeof(*environment));
+    size_t n = 0;
+
+    WC_EACH(variable, *list)
+        if (*variable)
+            environment[n++] = (char *)*variable;
+    if (begin(l, log->stack.process.executable, environment)) {
+        l->environment = environment;
+        return true;
+    }
+    free(environment);
+    return false;
+}
+
+static void end(struct loading *l) {
+    loader_sim_end(&l->sim);
+    library_cache_end(&l->library_cache);
+    free(l->environment);
+}
+
+/* ---- a last request ---- */
+
+/* The numbers of what is there already are not given again. */
+static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s,
+                          int64_t last_request) {
+    t->requests = last_request > 0 ? last_request : 0;
+    WC_EACH(f, s->failures)
+        if (f->r.request > t->requests)
+            t->requests = f->r.request;
+    WC_EACH(search, s->searches)
+        if (search->r.search > t->searches)
+            t->searches = search->r.search;
+}
+
+bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to) {
+    struct loader_sim_emitter t = {.to = *to};
+    struct loading loading;
+    struct loader_sim *g = &loading.sim;
+    struct wc_record r;
+    const struct wc_failure_record *last = &r.u.failure;
+    const struct loaded *by;
+    struct trust trust = {.why = NULL};
+    size_t before;
+    bool any;
+
+    if (!in_flight_failure(&log->in_flight, &r) || !begin_log(&loading, log))
+        return false;
+    by = g->program;
+    if (last->caller && strcmp(last->caller, by->about.path) != 0)
+        by = loader_sim_open(g, last->caller, NULL);
+    before = g->n;
+    if (loader_sim_open(g, last->name, by ? by : g->program)) {
+        /* What it would have loaded may be refused. The loader's words for that were not
+         * requested, or not any more. A log from elsewhere has nothing mapped that is another
+         * user's. */
+        for (size_t i = before; i < g->n; i++)
+            trust_path(&trust, g->objects[i]->about.path);
+        if (!trust.why)
+            try_objects(g, before, g->n - before);
+        free(trust.why);
+    }
+    number_behind(&t, &log->stack, last->request);
+    any = loader_sim_emit_damaged(g, &t);
+    if (!any && binding) {
+        WC_EACH(o, log->stack.objects) /* what others let it see */
+            if (o->r.mapped && o->r.path)
+                loader_sim_open(g, o->r.path, NULL);
+        any = loader_sim_emit_unbound(g, &t, last);
+    }
+    loader_sim_emitter_end(&t);
+    end(&loading);
+    return any;
+}
+
+/* The log's own lists grow as it is reported. */
+void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
+    const struct wc_stack *s = &log->stack;
+    struct loader_sim_emitter t = {.to = *to};
+    const size_t n = s->failures.n;
+    int64_t number = 0;
+    struct loading loading;
+
+    if (!n || !begin_log(&loading, log))
+        return;
+    number_behind(&t, s, 0);
+    WC_EACH(o, s->objects)
+        number = o->r.object > number ? o->r.object : number;
+    for (size_t i = 0; i < n; i++) {
+        struct loader_sim *g = &loading.sim;
+        const struct wc_failure *f = &s->failures.p[i];
+        const struct wc_failure_record asked = f->r;
+        const size_t objects = g->n;
+        if (!wc_is_load(f) || !asked.name ||
+            (asked.text && (!f->needs || wc_name_kind_of(f->needs) != WC_NAME_OTHER)))
+            continue;
+        const struct loaded *by = asked.caller ? loader_sim_open(g, asked.caller, NULL) : NULL;
+        g->missing_from = g->missing_count;
+        loader_sim_open(g, asked.name, by);
+        number += loader_sim_emit_reason(g, &t, &asked, number + 1);
+        loader_sim_undo(g, objects);
+    }
+    loader_sim_emitter_end(&t);
+    end(&loading);
+}
+
+bool failed_requests_want_cudnn(const struct source *log) {
+    struct loading loading;
+    bool any = false;
+
+    if (!log->stack.failures.n || !begin_log(&loading, log))
+        return false;
+    WC_EACH(f, log->stack.failures)
+        if (f->r.name)
+            loader_sim_open(&loading.sim, f->r.name, NULL);
+    for (size_t i = 0; i < loading.sim.n; i++)
+        any = any || loading.sim.objects[i]->about.role == WC_role_HOST;
+    end(&loading);
+    return any;
+}
+
+/* ---- what ended before anything of it ran ---- */
 
 struct startup {
     const char *program;
@@ -89,24 +328,22 @@ static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *
 /* *reason: which library is missing, where the status is the loader's. The caller frees both. */
 static struct source *replay(const struct startup *start, const char *path, char **reason) {
     struct source *source = NULL;
-    struct library_cache library_cache;
-    struct loader_sim s;
+    struct loading loading;
+    struct loader_sim *s = &loading.sim;
 
-    library_cache_begin(&library_cache, NULL);
-    if (loader_sim_begin(&s, &library_cache, start->program, start->environment, NULL)) {
-        loader_sim_check_symbols(&s, true);
-        /* What is found may be refused. What does not exist ends the loader first, or as well. */
-        if (!has_part_of_cudnn(&s, start) && (start->any || start->status == LOADER_STATUS))
-            startup_trial_objects(&s, 0, loader_sim_startup(&s));
-        if (has_part_of_cudnn(&s, start))
-            source = make(&s, start, path);
-        if (start->status == LOADER_STATUS && !*reason) {
-            OWNED char *why = loader_sim_why_ended(&s);
-            *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
-        }
-        loader_sim_end(&s);
+    if (!begin(&loading, start->program, start->environment))
+        return NULL;
+    loader_sim_check_symbols(s, true);
+    /* What is found may be refused. What does not exist ends the loader first, or as well. */
+    if (!has_part_of_cudnn(s, start) && (start->any || start->status == LOADER_STATUS))
+        try_objects(s, 0, loader_sim_startup(s));
+    if (has_part_of_cudnn(s, start))
+        source = make(s, start, path);
+    if (start->status == LOADER_STATUS && !*reason) {
+        OWNED char *why = loader_sim_why_ended(s);
+        *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
     }
-    library_cache_end(&library_cache);
+    end(&loading);
     return source;
 }
 

@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ended in the loader, before anything of it ran: the command, or what its script started, as
- * their files explain it (loader_sim.h).
+ * What ended in the loader, as its files explain it (loader_sim.h): before anything of it ran, or
+ * at its last request. Mapping a library that is cut short ends the process inside the loader,
+ * which has no words for it, and what the asked one needs is known only to the loader.
  */
 #pragma once
 
-#include "run_end.h"
+#include "core/records/library.h"
+#include "tools/observe/log/source.h"
 
-/* A source like a log, which is written where the place was named, with the outcome in it. logged:
- * others of the command left logs. NULL: cuDNN has no part in it; then *reason (the caller frees)
- * says which library is missing, if one is. The caller frees with source_free. */
+struct run;
+
+#define LOADER_STATUS                                                                              \
+    127 /* with which glibc's loader ends a program that it cannot start, or bind */
+
+/* Of the command, or what its script started: a source like a log, which is written where the place
+ * was named, with the outcome in it. logged: others of the command left logs. NULL: cuDNN has no
+ * part in it; then *reason (the caller frees) says which library is missing, if one is. The caller
+ * frees with source_free. */
 struct source *startup_source(struct run *run, struct wc_record *outcome, bool logged,
                               char **reason);
 /* The loader preloads nothing for a program with these rights, and removes LD_LIBRARY_PATH out of
  * its environment: which library it then did not find. NULL: that is not why it ended. */
 char *startup_missing(const struct wc_outcome_record *o, const char *program);
+
+/* What the loader would have met that is damaged, as records: a failure and the file each. The log
+ * has what it asked for; files are looked at as they are now. binding: the status was the loader's;
+ * where nothing is damaged, it may have ended at a function that is in no library. False: nothing.
+ */
+bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to);
+/* Why requests of a process failed that did not ask the loader why, and what was refused so that
+ * requires cuDNN: as records for a process that came to a failure. */
+void failed_requests_tell(const struct source *log, const struct wc_sink *to);
+/* Would what was requested without success, or what that needs, use cuDNN? The words of the loader
+ * may name neither: libspeech.so, for another libstdc++. */
+bool failed_requests_want_cudnn(const struct source *log);
+
+struct trial_end {
+    size_t number; /* of the first file that is refused */
+    int error;     /* errno; 0: none is */
+};
+/* Does the system let the loader have these files, in the loader's order? They are opened and
+ * mapped as the loader does it, with the limits and rights that the command had, in a child that
+ * ends at once: nothing of them runs. */
+struct trial_end startup_trial(const char *const *paths, size_t n);
