@@ -46,54 +46,29 @@ static int help(void) {
     return EXIT_NOTHING_WRONG;
 }
 
-/* Where it was not built in a repository, there is no commit. */
-static int print_version(void) {
-    fputs("whichcudnn " WHICHCUDNN_VERSION, stdout);
-    if (WHICHCUDNN_COMMIT[0])
-        fputs(" (" WHICHCUDNN_COMMIT ")", stdout);
-    return puts("\nknows cuDNN up to " WC_NEWEST_CUDNN ", tables of " WC_TABLES_DATE) < 0;
-}
-
-static const struct command *command_of(const char *name) {
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return &commands[i];
-    return NULL;
-}
-
-static int no_command(const char *name) {
-    OWNED char *question = NULL;
-    struct nearest meant = {.word = NULL};
-
-    for (size_t i = 0; i < COMMANDS; i++)
-        nearest_look(&meant, name, commands[i].name);
-    question = nearest_question(&meant);
-    complain("no command called %s%s", name, meant.word ? question : "; see whichcudnn --help");
-    return EXIT_USAGE;
-}
-
 static int run_command(int argc, char **argv) {
     static char name[32];
-    const struct command *command = command_of(argv[0]);
+    struct nearest meant = {.word = NULL};
+    OWNED char *question = NULL;
 
-    if (!command)
-        return no_command(argv[0]);
     snprintf(name, sizeof(name), "whichcudnn %s", argv[0]);
-    argv[0] = name; /* what complaints about options begin with */
-    optind = 0;     /* begin again: main has read options of its own */
-    return command->main(argc, argv);
-}
-
-/* `help`, `help COMMAND` as `COMMAND --help`. */
-static int help_on(int argc, char **argv) {
-    char help_option[] = "--help", *asked[] = {argv[1], help_option, NULL};
-
-    return argc > 1 ? run_command(2, asked) : help();
+    for (size_t i = 0; i < COMMANDS; i++) {
+        nearest_look(&meant, argv[0], commands[i].name);
+        if (strcmp(argv[0], commands[i].name) != 0)
+            continue;
+        argv[0] = name; /* what complaints about options begin with */
+        optind = 0;     /* begin again: main has read options of its own */
+        return commands[i].main(argc, argv);
+    }
+    question = nearest_question(&meant);
+    complain("no command called %s%s", argv[0], meant.word ? question : "; see whichcudnn --help");
+    return EXIT_USAGE;
 }
 
 int main(int argc, char **argv) {
     static const struct option known[] = {
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+    char help_option[] = "--help", *asked[] = {NULL, help_option, NULL};
     int c, answer;
 
     /* A line is one write: among what others write there it stays together. */
@@ -101,8 +76,12 @@ int main(int argc, char **argv) {
     while ((c = getopt_long(argc, argv, "+h", known, NULL)) != -1) {
         if (c == 'h')
             return help();
-        if (c == 'V')
-            return print_version();
+        if (c == 'V') {
+            fputs("whichcudnn " WHICHCUDNN_VERSION, stdout);
+            if (WHICHCUDNN_COMMIT[0]) /* it was built in a repository */
+                fputs(" (" WHICHCUDNN_COMMIT ")", stdout);
+            return puts("\nknows cuDNN up to " WC_NEWEST_CUDNN ", tables of " WC_TABLES_DATE) < 0;
+        }
         complain("see whichcudnn --help");
         return EXIT_USAGE;
     }
@@ -113,7 +92,10 @@ int main(int argc, char **argv) {
     argc -= optind;
     argv += optind;
     options.words = argv - 1;
-    answer = strcmp(argv[0], "help") == 0 ? help_on(argc, argv) : run_command(argc, argv);
+    asked[0] = argc > 1 ? argv[1] : NULL;
+    answer = strcmp(argv[0], "help") != 0 ? run_command(argc, argv)
+             : argc > 1                   ? run_command(2, asked) /* COMMAND --help */
+                                          : help();
     if (fflush(stdout) != 0 || ferror(stdout)) {
         complain("what was printed could not be written");
         return EXIT_USAGE;

@@ -132,52 +132,37 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
                              : EXIT_NOTHING_WRONG;
 }
 
-static int check_command(const struct source *lock) {
-    char *directory = trial_directory();
-    OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
-    struct inputs now = {.troubles = NULL};
-    int status = logs ? input_observe(&now, command, logs) : -1, found;
-
-    if (status < 0) {
-        complain("no directory can be made for the logs: %s", strerror(errno));
-        if (directory)
-            trial_directory_end(directory);
-        return EXIT_USAGE;
-    }
-    inputs_complain(&now);
-    found = (int)check(lock, &now.logs, stderr);
-    inputs_end(&now);
-    trial_directory_end(directory);
-    return status ? status : found;
-}
-
-static enum exit_code check_logs(const struct source *lock, char *argument) {
-    struct inputs now = {.troubles = NULL};
-    enum exit_code answer = EXIT_USAGE;
-
-    if (input_read(&now, argument))
-        answer = check(lock, &now.logs, stdout);
-    inputs_complain(&now);
-    inputs_end(&now);
-    return answer;
-}
-
 static int check_arguments(int n, char **arguments) {
-    char *trouble = NULL;
-    struct source *lock;
-    int answer;
+    struct inputs now = {.troubles = NULL};
+    char *trouble = NULL, *directory = NULL;
+    struct source *lock = lock_read(arguments[0], &trouble);
+    OWNED char *logs = NULL;
+    int answer = EXIT_USAGE, status = 0;
 
-    if (command && !*command) {
-        complain("a command is expected after --");
-        return EXIT_USAGE;
-    }
-    lock = lock_read(arguments[0], &trouble);
     if (!lock) {
         complain("%s: %s", arguments[0], trouble);
         free(trouble);
         return EXIT_USAGE;
     }
-    answer = command ? check_command(lock) : (int)check_logs(lock, n > 1 ? arguments[1] : NULL);
+    if (command) {
+        directory = trial_directory();
+        logs = directory ? must_format("%s/logs", directory) : NULL;
+        status = logs ? input_observe(&now, command, logs) : -1;
+        inputs_complain(&now);
+        if (status >= 0)
+            answer = (int)check(lock, &now.logs, stderr);
+        else
+            complain("no directory can be made for the logs: %s", strerror(errno));
+        if (directory)
+            trial_directory_end(directory);
+        if (status > 0)
+            answer = status;
+    } else {
+        if (input_read(&now, n > 1 ? arguments[1] : NULL))
+            answer = (int)check(lock, &now.logs, stdout);
+        inputs_complain(&now);
+    }
+    inputs_end(&now);
     source_free(lock);
     return answer;
 }

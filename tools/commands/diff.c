@@ -35,20 +35,11 @@ static const struct usage usage = {
     .arguments = "two logs, locks or processes",
 };
 
-static void print_diff(const struct comparison *c, const struct report *side) {
-    struct layout l = {.to = stdout, .colour = options.colour};
-
-    if (c->n == 0)
-        printf("%ssame%s: nothing differs of what both know\n", paint_begin(l.colour, PAINT_OK),
-               paint_end(l.colour));
-    render_comparison(&l, c, "differs",
-                      (const struct compared_side[2]){{"A", &side[0]}, {"B", &side[1]}});
-}
-
 static enum exit_code diff(struct source *a, struct source *b) {
+    struct layout l = {.to = stdout, .colour = options.colour};
     struct report side[2];
     struct comparison c;
-    enum exit_code answer;
+    enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     ends_settle((struct source *const[]){a, b}, 2);
     report_make(&side[0], a);
@@ -56,8 +47,8 @@ static enum exit_code diff(struct source *a, struct source *b) {
     compare(&c, a, b);
     if (!side[0].conclusion.concerned && !side[1].conclusion.concerned) {
         complain("nothing to compare: nothing was observed in either");
-        answer = EXIT_NOTHING_OBSERVED;
     } else {
+        answer = c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
         for (size_t i = 0; i < 2; i++)
             if (side[i].source->type != SOURCE_LOCK)
                 report_plan(&side[i]);
@@ -65,9 +56,12 @@ static enum exit_code diff(struct source *a, struct source *b) {
             json_print(stdout,
                        json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a", side_json(&side[0]),
                                  "b", side_json(&side[1]), "differences", differences_json(&c)));
-        else
-            print_diff(&c, side);
-        answer = c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+        else if (c.n == 0)
+            printf("%ssame%s: nothing differs of what both know\n", paint_begin(l.colour, PAINT_OK),
+                   paint_end(l.colour));
+        if (!options.json)
+            render_comparison(&l, &c, "differs",
+                              (const struct compared_side[2]){{"A", &side[0]}, {"B", &side[1]}});
     }
     comparison_end(&c);
     report_end(&side[0]);

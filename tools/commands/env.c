@@ -65,31 +65,9 @@ static void print_set(const char *name, const char *value) {
     putchar('\n');
 }
 
-static void print_unset(const char *name) {
-    printf(fish ? "set -e %s\n" : "unset %s\n", name);
-}
-
-/* Two copies of the library, of whatever path, would both be loaded. */
-static void print_preload_sh(const char *shim) {
-    fputs("case \" ${LD_PRELOAD-} \" in\n*[\\ :/]", stdout);
-    print_quoted(wc_base_name(shim));
-    fputs("[\\ :]*) ;;\n*) LD_PRELOAD=\"${LD_PRELOAD:+$LD_PRELOAD:}\"", stdout);
-    print_quoted(shim);
-    fputs(" ;;\nesac\nexport LD_PRELOAD\n", stdout);
-}
-
-static void print_preload_fish(const char *shim) {
-    fputs("if not contains -- ", stdout);
-    print_quoted(wc_base_name(shim));
-    fputs(" (string replace -r -- '.*/' '' (string split -- : (string replace -a -- ' ' : "
-          "\"$LD_PRELOAD\")))\n    set -gx LD_PRELOAD (string join -- : $LD_PRELOAD ",
-          stdout);
-    print_quoted(shim);
-    fputs(")\nend\n", stdout);
-}
-
 static int print_env(int n, char **arguments) {
     OWNED char *shim = preload_find_shim(NULL), *rest = NULL;
+    const char *name = shim ? wc_base_name(shim) : NULL;
     struct log_place place;
 
     (void)n;
@@ -101,14 +79,19 @@ static int print_env(int n, char **arguments) {
         if (rest)
             print_set("LD_PRELOAD", rest);
         else
-            print_unset("LD_PRELOAD");
-        print_unset("WHICHCUDNN_LOG");
+            puts(fish ? "set -e LD_PRELOAD" : "unset LD_PRELOAD");
+        puts(fish ? "set -e WHICHCUDNN_LOG" : "unset WHICHCUDNN_LOG");
         return EXIT_NOTHING_WRONG;
     }
-    if (fish)
-        print_preload_fish(shim);
-    else
-        print_preload_sh(shim);
+    /* Two copies of the library, of whatever path, would both be loaded. */
+    fputs(fish ? "if not contains -- " : "case \" ${LD_PRELOAD-} \" in\n*[\\ :/]", stdout);
+    print_quoted(name);
+    fputs(fish ? " (string replace -r -- '.*/' '' (string split -- : (string replace -a -- ' ' : "
+                 "\"$LD_PRELOAD\")))\n    set -gx LD_PRELOAD (string join -- : $LD_PRELOAD "
+               : "[\\ :]*) ;;\n*) LD_PRELOAD=\"${LD_PRELOAD:+$LD_PRELOAD:}\"",
+          stdout);
+    print_quoted(shim);
+    fputs(fish ? ")\nend\n" : " ;;\nesac\nexport LD_PRELOAD\n", stdout);
     if (log_given) {
         log_place_choose(&place, log_given);
         print_set("WHICHCUDNN_LOG", place.value);

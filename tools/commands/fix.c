@@ -329,8 +329,7 @@ static int fix_inputs(struct job *j, int status) {
 
 static int fix_arguments(int n, char **arguments) {
     const char *wrong =
-        command && !*command        ? "a command is expected after --"
-        : try && !command           ? "--try requires a command: whichcudnn fix --try -- COMMAND"
+        try && !command             ? "--try requires a command: whichcudnn fix --try -- COMMAND"
         : yes && !apply && !undo_it ? "--yes goes with --apply or --undo"
         : (proposed && (try || apply || undo_it)) || (scan_it && (!proposed || command || n == 0))
             ? "--check goes without --try, --apply and --undo; --scan goes with --check"

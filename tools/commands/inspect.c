@@ -39,62 +39,43 @@ static const struct usage usage = {
     .arguments = "the number of a process",
 };
 
-static struct source *inspect_argument(const char *text) {
-    struct source *source;
-    char *trouble;
-    int64_t pid;
-
-    if (!input_read_pid(text, &pid)) {
-        complain("%s: the number of a process is expected", text);
-        return NULL;
-    }
-    source = inspect_process(pid, &trouble);
-    if (!source)
-        complain("%s: %s", text, trouble);
-    free(trouble);
-    return source;
-}
-
-/* Adds it to the list where JSON is wanted, else prints it. */
-static enum exit_code emit(struct source *source, json_t *list, struct redaction *names) {
-    struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
-    struct report report;
-    enum exit_code answer;
-
-    report_make(&report, source);
-    report_plan(&report);
-    if (names) {
-        redaction_apply(names, source);
-        report_redact(&report, names);
-    }
-    if (options.json)
-        json_array_append_new(list, render_json(&report));
-    else
-        render_text(&layout, &report);
-    answer = report_exit_code(&report);
-    report_end(&report);
-    return answer;
-}
-
 static int inspect_arguments(int n, char **arguments) {
+    struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
     enum exit_code found = EXIT_NOTHING_OBSERVED;
     json_t *list = json_array();
     struct logs all = {.file_count = 0};
     struct redaction *names = NULL;
+    int64_t pid;
     int told;
 
     for (int i = 0; i < n; i++) {
-        struct source *source = inspect_argument(arguments[i]);
+        OWNED char *trouble = NULL;
+        struct source *source =
+            input_read_pid(arguments[i], &pid) ? inspect_process(pid, &trouble) : NULL;
         if (source)
             logs_add(&all, source);
+        else
+            complain("%s: %s", arguments[i], trouble ?: "the number of a process is expected");
     }
     told = (int)all.process_count;
     if (redact)
         names = redaction_of_logs(&all);
     for (int i = 0; i < told; i++) {
+        struct report report;
+        report_make(&report, all.processes[i]);
+        report_plan(&report);
+        if (names) {
+            redaction_apply(names, all.processes[i]);
+            report_redact(&report, names);
+        }
         if (i > 0 && !options.json)
             putchar('\n');
-        found = exit_code_of_both(found, emit(all.processes[i], list, names));
+        if (options.json)
+            json_array_append_new(list, render_json(&report));
+        else
+            render_text(&layout, &report);
+        found = exit_code_of_both(found, report_exit_code(&report));
+        report_end(&report);
     }
     logs_end(&all);
     if (names)

@@ -37,23 +37,6 @@ static const struct usage usage = {
     .arguments = "one directory",
 };
 
-/* A pipe-like file system has nothing to flush: EINVAL. */
-static bool to_disk(int fd) {
-    return fsync(fd) == 0 || errno == EINVAL;
-}
-
-/* False: errno. */
-static bool fill(struct beside *to, const char *shim) {
-    static char block[1 << 16];
-    OWNED_FD int from = open(shim, O_RDONLY | O_CLOEXEC);
-    ssize_t n = -1;
-
-    while (from >= 0 && (n = read(from, block, sizeof(block))) > 0 &&
-           beside_write(to, block, (size_t)n))
-        ;
-    return n == 0 && to_disk(to->fd);
-}
-
 static void watch(void *path) {
     trial_watch(path, "/dev/null");
 }
@@ -84,30 +67,29 @@ static char *trouble_with_it(char *path) {
     return trouble;
 }
 
-static void directory_to_disk(const char *path) {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    (void)to_disk(fd);
-    close(fd);
-}
-
 /* Readable by all: a job runs as another user. What went wrong, or NULL; the caller frees it. */
 static char *put(const char *shim, const char *directory, const char *path) {
+    static char block[1 << 16];
+    OWNED_FD int from = open(shim, O_RDONLY | O_CLOEXEC), place = -1;
     struct beside copy;
     char *trouble = NULL;
+    ssize_t n = -1;
 
     if (!beside_begin(&copy, path, 0644))
         return must_format("%s: nothing can be written there: %s", directory, strerror(errno));
-    if (!fill(&copy, shim))
+    while (from >= 0 && (n = read(from, block, sizeof(block))) > 0 &&
+           beside_write(&copy, block, (size_t)n))
+        ;
+    /* A pipe-like file system has nothing to flush: EINVAL. */
+    if (n != 0 || (fsync(copy.fd) != 0 && errno != EINVAL))
         trouble = must_format("%s: the copy could not be written: %s", directory, strerror(errno));
     else
         trouble = trouble_with_it(copy.path);
     if (!beside_end(&copy, path, !trouble) && !trouble)
         trouble = must_format("%s: %s", path, strerror(errno));
-    if (!trouble)
-        directory_to_disk(directory);
+    place = trouble ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place >= 0)
+        (void)fsync(place);
     return trouble;
 }
 

@@ -7,7 +7,6 @@
 #include "command.h"
 #include "input.h"
 #include "options.h"
-#include "tools/observe/scan/scan.h"
 #include "tools/report/lock/lock.h"
 #include "tools/report/report.h"
 #include "tools/util/beside.h"
@@ -65,44 +64,38 @@ static enum exit_code lock(const struct source *source, const struct report *r) 
     return !good ? EXIT_USAGE : has_errors ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
-/* What an environment would get. *scan must not move. */
-static struct source *scan_one(struct scan *scan, const char *path) {
-    OWNED char *trouble = NULL;
+/* What an environment would get. NULL: it is not one, which was complained of. */
+static struct source *scan_one(struct inputs *in, const char *path) {
+    struct source **found;
+    size_t n;
 
-    scan_begin(scan, NULL, path, environ);
-    if (!scan_add(scan, path, &trouble)) {
-        complain("%s: %s", path, trouble);
-        return NULL;
-    }
-    scan_make(scan);
-    if (scan->process_count == 0)
+    input_scan(in, (char *[]){(char *)path, NULL});
+    inputs_complain(in);
+    found = in->logs.processes;
+    n = in->logs.process_count;
+    if (n == 0 && in->trouble_count == 0)
         complain("%s: no host in it requires cuDNN", path);
-    else if (scan->process_count > 1)
-        complain("%s: %zu environments (%s, %s%s) where one is expected", path, scan->process_count,
-                 scan->processes[0]->path, scan->processes[1]->path,
-                 scan->process_count > 2 ? ", ..." : "");
-    return scan->process_count == 1 ? scan->processes[0] : NULL;
+    else if (n > 1)
+        complain("%s: %zu environments (%s, %s%s) where one is expected", path, n, found[0]->path,
+                 found[1]->path, n > 2 ? ", ..." : "");
+    return n == 1 ? found[0] : NULL;
 }
 
 static int lock_argument(int n, char **arguments) {
-    struct scan *scan = scanned ? must_allocate(sizeof(*scan)) : NULL;
     struct inputs inputs = {.troubles = NULL};
     const struct source *source = NULL;
     int answer = EXIT_USAGE;
 
-    if (scan && n > 0)
+    if (scanned && n > 0)
         complain("--scan and %s are two stacks; one of them is expected", arguments[0]);
     else
-        source = scan ? scan_one(scan, scanned) : input_read_one(&inputs, arguments[0]);
+        source = scanned ? scan_one(&inputs, scanned) : input_read_one(&inputs, arguments[0]);
     if (source) {
         struct report report;
         report_make(&report, source);
         answer = (int)lock(source, &report);
         report_end(&report);
     }
-    if (scan && n == 0)
-        scan_end(scan);
-    free(scan);
     inputs_end(&inputs);
     return answer;
 }

@@ -28,19 +28,6 @@ static int show(const struct option_row *o, char to[SHOWN_MOST]) {
                     o->argument ? o->argument : "");
 }
 
-static void print_row(const struct option_row *o, int column) {
-    char shown[SHOWN_MOST];
-
-    show(o, shown);
-    printf("  %-*s  ", column, shown);
-    for (const char *p = o->help; *p; p++)
-        if (*p == '\n')
-            printf("\n%*s", column + 4, "");
-        else
-            putchar(*p);
-    putchar('\n');
-}
-
 static int print_help(const struct usage *u) {
     char shown[SHOWN_MOST];
     int column = 0;
@@ -51,9 +38,18 @@ static int print_help(const struct usage *u) {
             column = width;
     }
     fputs(u->begin, stdout);
-    for (const struct option_row *o = u->options; o->name; o++)
-        if (o->help)
-            print_row(o, column);
+    for (const struct option_row *o = u->options; o->name; o++) {
+        if (!o->help)
+            continue;
+        show(o, shown);
+        printf("  %-*s  ", column, shown);
+        for (const char *p = o->help; *p; p++)
+            if (*p == '\n')
+                printf("\n%*s", column + 4, "");
+            else
+                putchar(*p);
+        putchar('\n');
+    }
     putchar('\n');
     return fputs(u->end, stdout) < 0 ? EXIT_USAGE : EXIT_NOTHING_WRONG;
 }
@@ -88,20 +84,6 @@ static int code_of(const struct option_row *rows, int i) {
     return rows[i].letter ? rows[i].letter : UCHAR_MAX + 1 + i;
 }
 
-static void fill_in(const struct usage *u, struct option *known, char *letters) {
-    const struct option_row *rows = u->options;
-
-    if (u->is_prefix)
-        *letters++ = '+';
-    for (int i = 0; rows[i].name; i++) {
-        known[i] = (struct option){rows[i].name, rows[i].argument ? 1 : 0, NULL, code_of(rows, i)};
-        if (rows[i].letter)
-            *letters++ = rows[i].letter;
-        if (rows[i].letter && rows[i].argument)
-            *letters++ = ':';
-    }
-}
-
 /* False: it is none, or its argument is bad; that was complained of. */
 static bool take(const struct option_row *rows, int code) {
     int i = 0;
@@ -130,46 +112,52 @@ bool options_take_fail_on(const char *value) {
     return false;
 }
 
-static bool count_arguments(int n, char **arguments, const struct usage *u, bool has_command) {
-    bool is_before = has_command && u->before_command;
-    const char *expected = is_before ? u->before_command : u->arguments;
-    int most = is_before ? 1 : u->most;
-
-    if (n < u->least)
-        complain("%s is expected", expected);
-    else if (most >= 0 && n > most)
-        complain("%s is expected, not also %s", expected, arguments[most]);
-    else
-        return true;
-    return false;
-}
-
 int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, char **arguments)) {
+    const struct option_row *rows = u->options;
     struct option known[ROWS_MOST] = {{.name = NULL}};
-    char letters[2 * ROWS_MOST] = "";
-    bool has_command = false, on_stderr = u->colours_stderr;
-    int code;
+    char letters[2 * ROWS_MOST] = "", *letter = letters;
+    bool has_command = false, is_before;
+    int code, n, most;
 
     for (int i = 1; u->command && i < argc && !has_command; i++)
         if (strcmp(argv[i], "--") == 0) {
-            has_command = on_stderr = true;
+            has_command = true;
             *u->command = argv + i + 1;
             argc = i;
         }
-    fill_in(u, known, letters);
+    if (u->is_prefix)
+        *letter++ = '+';
+    for (int i = 0; rows[i].name; i++) {
+        known[i] = (struct option){rows[i].name, rows[i].argument ? 1 : 0, NULL, code_of(rows, i)};
+        if (rows[i].letter)
+            *letter++ = rows[i].letter;
+        if (rows[i].letter && rows[i].argument)
+            *letter++ = ':';
+    }
     while ((code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
         if (code == '?')
-            return not_taken(argv, u->options, argv[optind - 1]);
-        if (!take(u->options, code))
+            return not_taken(argv, rows, argv[optind - 1]);
+        if (!take(rows, code))
             return misused(argv);
         if (options.help)
             return print_help(u);
     }
-    if (!colour_choose(options.when, on_stderr ? stderr : stdout, &options.colour)) {
+    if (!colour_choose(options.when, u->colours_stderr || has_command ? stderr : stdout,
+                       &options.colour)) {
         complain("--color takes auto, always or never, not %s", options.when);
         return misused(argv);
     }
-    if (!count_arguments(argc - optind, argv + optind, u, has_command))
+    n = argc - optind;
+    is_before = has_command && u->before_command;
+    most = is_before ? 1 : u->most;
+    if (n < u->least || (most >= 0 && n > most)) {
+        complain("%s is expected%s%s", is_before ? u->before_command : u->arguments,
+                 n < u->least ? "" : ", not also ", n < u->least ? "" : argv[optind + most]);
         return misused(argv);
-    return run(argc - optind, argv + optind);
+    }
+    if (has_command && !**u->command) {
+        complain("a command is expected after --");
+        return EXIT_USAGE;
+    }
+    return run(n, argv + optind);
 }

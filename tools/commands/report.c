@@ -121,43 +121,38 @@ static enum exit_code report_all(struct logs *logs, size_t unreadable, struct re
     return answer;
 }
 
-static enum exit_code report(struct inputs *in) {
-    struct redaction *names = redact ? redaction_of_logs(&in->logs) : NULL;
+static int report_arguments(int n, char **arguments) {
+    const char *wrong =
+        options.json + markdown + prometheus + (html != NULL) > 1
+            ? "--json, --markdown, --html and --prometheus are forms of a report; one of them is "
+              "expected"
+        : html && output ? "--html and --output are two files; one of them is expected"
+                         : NULL;
+    struct inputs in = {.may_be_empty = prometheus};
+    struct redaction *names;
+    OWNED char *newest = NULL;
     enum exit_code answer = EXIT_USAGE;
 
-    for (size_t i = 0; i < in->trouble_count; i++) {
-        OWNED char *text =
-            names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
-        complain("%s", text);
-    }
-    if (in->logs.process_count > 0 || prometheus)
-        answer = report_all(&in->logs, in->trouble_count, names);
-    if (names)
-        redaction_free(names);
-    return in->trouble_count > 0 ? EXIT_USAGE : answer;
-}
-
-static int report_arguments(int n, char **arguments) {
-    struct inputs in = {.troubles = NULL};
-    OWNED char *newest = NULL;
-    enum exit_code answer = EXIT_NOTHING_OBSERVED;
-
-    if (options.json + markdown + prometheus + (html != NULL) > 1) {
-        complain(
-            "--json, --markdown, --html and --prometheus are forms of a report; one of them is "
-            "expected");
+    if (wrong) {
+        complain("%s", wrong);
         return EXIT_USAGE;
     }
-    if (html && output) {
-        complain("--html and --output are two files; one of them is expected");
-        return EXIT_USAGE;
-    }
-    in.may_be_empty = prometheus;
     in.logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
     input_read_files(&in, arguments, (size_t)n);
     newest = n > 0 ? NULL : input_read_newest(&in);
-    if (n > 0 || newest)
-        answer = report(&in);
+    names = redact ? redaction_of_logs(&in.logs) : NULL;
+    for (size_t i = 0; i < in.trouble_count; i++) {
+        OWNED char *text =
+            names ? redaction_text(names, in.troubles[i]) : must_copy(in.troubles[i]);
+        complain("%s", text);
+    }
+    if (n == 0 && !newest)
+        answer = EXIT_NOTHING_OBSERVED;
+    else if (in.logs.process_count > 0 || prometheus)
+        answer = report_all(&in.logs, in.trouble_count, names);
+    if (names)
+        redaction_free(names);
+    answer = in.trouble_count > 0 ? EXIT_USAGE : answer;
     inputs_end(&in);
     return (int)answer;
 }

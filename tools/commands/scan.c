@@ -67,25 +67,21 @@ static void end_variables(struct variables *v) {
     free(v->text);
 }
 
-/* With a NUL anywhere it is /proc/PID/environ, or `env -0`. */
-static bool read_variables(struct variables *v, const char *path) {
-    OWNED_FILE FILE *from = fopen(path, "re");
+/* of_image: its environment is not known. With a NUL anywhere the file is /proc/PID/environ, or
+ * `env -0`. */
+static bool make_variables(struct variables *v, bool of_image) {
+    OWNED_FILE FILE *from = environment_file ? fopen(environment_file, "re") : NULL;
     size_t room = 0;
     ssize_t n = from ? getdelim(&v->text, &room, EOF, from) : -1;
-    const bool good = from && !ferror(from), by_lines = n > 0 && !memchr(v->text, '\0', (size_t)n);
 
-    if (!good)
-        complain("%s: %s", path, strerror(errno));
-    v->n = n > 0 ? (size_t)n + 1 : 0;
-    for (char *at = v->text; by_lines && (at = strchr(at, '\n'));)
-        *at++ = '\0';
-    return good;
-}
-
-/* of_image: its environment is not known. */
-static bool make_variables(struct variables *v, bool of_image) {
-    if (environment_file && !read_variables(v, environment_file))
+    if (environment_file && (!from || ferror(from))) {
+        complain("%s: %s", environment_file, strerror(errno));
         return false;
+    }
+    v->n = n > 0 ? (size_t)n + 1 : 0;
+    if (n > 0 && !memchr(v->text, '\0', (size_t)n))
+        for (char *at = v->text; (at = strchr(at, '\n'));)
+            *at++ = '\0';
     if ((!environment_file && !of_image && argz_create(environ, &v->text, &v->n) != 0) ||
         (library_path && envz_add(&v->text, &v->n, "LD_LIBRARY_PATH", library_path) != 0))
         must_fail();
@@ -126,17 +122,6 @@ struct scans {
     struct variables inside; /* of images */
 };
 
-static struct scan *new_scan(struct scans *all, const char *root, const char *path,
-                             const struct variables *v) {
-    struct scan *s = must_allocate(sizeof(*s));
-
-    scan_begin(s, root, path, v->list);
-    if (isatty(STDERR_FILENO))
-        s->progress = show_progress;
-    *MUST_ADD(all->list, all->n) = s;
-    return s;
-}
-
 /* An image unpacked into a directory: it has a loader's cache, or says what system it is. */
 static bool is_image(const char *path) {
     static const char *const marks[] = {"etc/ld.so.cache", "etc/os-release", "usr/lib/os-release"};
@@ -152,43 +137,39 @@ static bool is_image(const char *path) {
     return found;
 }
 
-static bool add_path(struct scan *s, const char *path) {
-    char *trouble = NULL;
-
-    if (scan_add(s, path, &trouble))
-        return true;
-    end_progress();
-    complain("%s: %s", path, trouble);
-    free(trouble);
-    return false;
-}
-
-static const char *default_path(void) {
-    static const char *const names[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
-
-    WC_EACH_ROW(name, names) {
-        const char *value = getenv(*name);
-        if (value && *value)
-            return value;
-    }
-    return ".";
-}
-
 static bool add_all(struct scans *all, int n, char **paths, const struct variables *v) {
-    const char *standard = root || whole_computer ? "/" : default_path();
-    struct scan *own = NULL;
+    const char *venv = getenv("VIRTUAL_ENV"), *conda = getenv("CONDA_PREFIX");
+    const char *standard = root || whole_computer ? "/"
+                           : venv && *venv        ? venv
+                           : conda && *conda      ? conda
+                                                  : ".";
+    struct scan *own = NULL, *s;
+    char *trouble = NULL;
     bool good = true;
 
     for (int i = 0; i < n || (i == 0 && n == 0); i++) {
         const char *path = n > 0 ? paths[i] : standard;
-        if (!root && !whole_computer && is_image(path)) {
-            good = (all->inside.list || make_variables(&all->inside, true)) &&
-                   add_path(new_scan(all, path, path, &all->inside), "/") && good;
+        const bool image = !root && !whole_computer && is_image(path);
+        if (image && !all->inside.list && !make_variables(&all->inside, true)) {
+            good = false;
             continue;
         }
-        if (!own)
-            own = new_scan(all, root, root ? root : path, v);
-        good = add_path(own, path) && good;
+        s = image ? NULL : own;
+        if (!s) {
+            s = must_allocate(sizeof(*s));
+            scan_begin(s, image ? path : root, image || !root ? path : root,
+                       image ? all->inside.list : v->list);
+            s->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+            *MUST_ADD(all->list, all->n) = s;
+        }
+        own = image ? own : s;
+        path = image ? "/" : path;
+        if (!scan_add(s, path, &trouble)) {
+            end_progress();
+            complain("%s: %s", path, trouble);
+            free(trouble);
+            good = false;
+        }
     }
     return good;
 }
@@ -231,36 +212,31 @@ static enum exit_code print_redacted(const struct scans *all) {
     return answer;
 }
 
-static int scan_and_print(int n, char **paths, const struct variables *v) {
+static int scan_arguments(int n, char **paths) {
+    struct variables variables = {.n = 0};
     struct scans all = {.n = 0};
-    bool good = add_all(&all, n, paths, v);
-    enum exit_code answer;
+    enum exit_code answer = EXIT_USAGE;
+    bool good = false;
 
-    for (size_t i = 0; i < all.n; i++)
-        scan_make(all.list[i]);
-    end_progress();
-    answer = redact ? print_redacted(&all) : print_scans(&all, stdout);
+    if (whole_computer && (root || n > 0)) {
+        complain("--all takes neither --root nor a directory; see whichcudnn scan --help");
+        return EXIT_USAGE;
+    }
+    if (make_variables(&variables, root)) {
+        good = add_all(&all, n, paths, &variables);
+        for (size_t i = 0; i < all.n; i++)
+            scan_make(all.list[i]);
+        end_progress();
+        answer = redact ? print_redacted(&all) : print_scans(&all, stdout);
+    }
     for (size_t i = 0; i < all.n; i++) {
         scan_end(all.list[i]);
         free(all.list[i]);
     }
     free(all.list);
     end_variables(&all.inside);
-    return good ? (int)answer : EXIT_USAGE;
-}
-
-static int scan_arguments(int n, char **paths) {
-    struct variables variables = {.n = 0};
-    int answer = EXIT_USAGE;
-
-    if (whole_computer && (root || n > 0)) {
-        complain("--all takes neither --root nor a directory; see whichcudnn scan --help");
-        return EXIT_USAGE;
-    }
-    if (make_variables(&variables, root))
-        answer = scan_and_print(n, paths, &variables);
     end_variables(&variables);
-    return answer;
+    return good ? (int)answer : EXIT_USAGE;
 }
 
 int cmd_scan(int argc, char **argv) {
