@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn: the command. Each subcommand is a row here and a file in commands/. */
-#include "tools/commands/command.h"
-
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,20 +13,24 @@
 #define WHICHCUDNN_COMMIT ""
 #endif
 
-static const struct command commands[] = {
-    {"run", cmd_run, "start a command, watch it, say at its end what did not match"},
-    {"report", cmd_report, "say what a log shows: which cuDNN, from where, what does not match"},
-    {"fix", cmd_fix, "what repairs it: says it, tries it where nothing is lost, does it"},
-    {"inspect", cmd_inspect, "which cuDNN a running process got, preloaded or not"},
-    {"scan", cmd_scan, "look before anything runs: every copy, every host, what it would get"},
-    {"diff", cmd_diff, "what differs between two logs, locks or processes, cause first"},
-    {"lock", cmd_lock, "keep what a process got in a small file that git can compare"},
-    {"check", cmd_check, "say what is no longer as a lock has it"},
-    {"explain", cmd_explain, "the page of a finding: what it means, what to do, how to check"},
-    {"probe", cmd_probe, "does the cuDNN that this environment gives work? tries it"},
-    {"doctor", cmd_doctor, "can the library do its work here? what to do if not"},
-    {"env", cmd_env, "lines to source, by which a shell watches whatever it starts"},
-    {"install", cmd_install, "a copy of the library in a directory that others see, made safely"},
+static const struct {
+    const char *name;
+    const struct usage *usage;
+    const char *what; /* one line for the list */
+} commands[] = {
+    {"run", &cmd_run, "start a command, watch it, say at its end what did not match"},
+    {"report", &cmd_report, "say what a log shows: which cuDNN, from where, what does not match"},
+    {"fix", &cmd_fix, "what repairs it: says it, tries it where nothing is lost, does it"},
+    {"inspect", &cmd_inspect, "which cuDNN a running process got, preloaded or not"},
+    {"scan", &cmd_scan, "look before anything runs: every copy, every host, what it would get"},
+    {"diff", &cmd_diff, "what differs between two logs, locks or processes, cause first"},
+    {"lock", &cmd_lock, "keep what a process got in a small file that git can compare"},
+    {"check", &cmd_check, "say what is no longer as a lock has it"},
+    {"explain", &cmd_explain, "the page of a finding: what it means, what to do, how to check"},
+    {"probe", &cmd_probe, "does the cuDNN that this environment gives work? tries it"},
+    {"doctor", &cmd_doctor, "can the library do its work here? what to do if not"},
+    {"env", &cmd_env, "lines to source, by which a shell watches whatever it starts"},
+    {"install", &cmd_install, "a copy of the library in a directory that others see, made safely"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -58,7 +60,7 @@ static int run_command(int argc, char **argv) {
             continue;
         argv[0] = name; /* what complaints about options begin with */
         optind = 0;     /* begin again: main has read options of its own */
-        return commands[i].main(argc, argv);
+        return options_run(argc, argv, commands[i].usage);
     }
     question = nearest_question(&meant);
     complain("no command called %s%s", argv[0], meant.word ? question : "; see whichcudnn --help");

@@ -24,7 +24,7 @@ misused() {
 }
 
 @test "the list has every subcommand that there is" {
-    diff <(subcommands | sort) <(sed -n 's/^int cmd_\([a-z]*\)(.*/\1/p' "$WC_ROOT/tools/commands/command.h" | sort)
+    diff <(subcommands | sort) <(grep -o 'cmd_[a-z]*' "$WC_ROOT/tools/commands/options.h" | cut -c 5- | sort)
 }
 
 @test "each help fits a screen, begins with the usage and ends with the exit status" {

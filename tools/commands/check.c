@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/commands/probe/trial.h"
@@ -22,25 +21,6 @@ static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn check [--json] [--color=WHEN] LOCK [LOG|PID|-- COMMAND...]\n\n"
-             "Prints what differs from the state that `whichcudnn lock` recorded, cause first.\n"
-             "Checks each process of a log or a directory of logs, a running process, your\n"
-             "newest log if nothing is named, or COMMAND, which it starts and watches like\n"
-             "`whichcudnn run`. Delete a line of LOCK that may change: it is not checked then.\n"
-             "Parts and CUDA libraries that were not requested this time are not drift.\n\n",
-    .options = rows,
-    .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 no cuDNN, 4 as\n"
-           "locked, but its end is unexplained; with COMMAND its own, if that is not 0. The\n"
-           "report about COMMAND goes to standard error, JSON to standard output after the\n"
-           "output of COMMAND.\n",
-    .least = 1,
-    .most = 2,
-    .arguments = "a lock and one log or process",
-    .command = &command,
-    .before_command = "a lock before --",
 };
 
 /* Parts and CUDA libraries are loaded when the first call requires them, and a short run has fewer:
@@ -167,6 +147,22 @@ static int check_arguments(int n, char **arguments) {
     return answer;
 }
 
-int cmd_check(int argc, char **argv) {
-    return options_run(argc, argv, &usage, check_arguments);
-}
+const struct usage cmd_check = {
+    .begin = "Usage: whichcudnn check [--json] [--color=WHEN] LOCK [LOG|PID|-- COMMAND...]\n\n"
+             "Prints what differs from the state that `whichcudnn lock` recorded, cause first.\n"
+             "Checks each process of a log or a directory of logs, a running process, your\n"
+             "newest log if nothing is named, or COMMAND, which it starts and watches like\n"
+             "`whichcudnn run`. Delete a line of LOCK that may change: it is not checked then.\n"
+             "Parts and CUDA libraries that were not requested this time are not drift.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 no cuDNN, 4 as\n"
+           "locked, but its end is unexplained; with COMMAND its own, if that is not 0. The\n"
+           "report about COMMAND goes to standard error, JSON to standard output after the\n"
+           "output of COMMAND.\n",
+    .least = 1,
+    .most = 2,
+    .arguments = "a lock and one log or process",
+    .command = &command,
+    .before_command = "a lock before --",
+    .run = check_arguments,
+};

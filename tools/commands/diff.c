@@ -19,22 +19,6 @@ static const struct option_row rows[] = {
     OPTIONS_END,
 };
 
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn diff [--json] [--redact] [--color=WHEN] A B\n\n"
-             "Prints what differs between two processes, cause first: \"works in the container,\n"
-             "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
-             "number of a running process (./123 is a file). Where there are several, A:PID\n"
-             "takes one.\n\n"
-             "Compares only facts that both contain: a running process has no calls, a lock no\n"
-             "directories. Paths, ranks and the preloaded library are ignored.\n\n",
-    .options = rows,
-    .end = "Exit status: 0 no difference, 1 they differ, 2 usage or unreadable, 3 nothing to\n"
-           "compare: nothing was observed in either.\n",
-    .least = 2,
-    .most = 2,
-    .arguments = "two logs, locks or processes",
-};
-
 static enum exit_code diff(struct source *a, struct source *b) {
     struct layout l = {.to = stdout, .colour = options.colour};
     struct report side[2];
@@ -82,6 +66,19 @@ static int diff_arguments(int n, char **arguments) {
     return answer;
 }
 
-int cmd_diff(int argc, char **argv) {
-    return options_run(argc, argv, &usage, diff_arguments);
-}
+const struct usage cmd_diff = {
+    .begin = "Usage: whichcudnn diff [--json] [--redact] [--color=WHEN] A B\n\n"
+             "Prints what differs between two processes, cause first: \"works in the container,\n"
+             "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
+             "number of a running process (./123 is a file). Where there are several, A:PID\n"
+             "takes one.\n\n"
+             "Compares only facts that both contain: a running process has no calls, a lock no\n"
+             "directories. Paths, ranks and the preloaded library are ignored.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 no difference, 1 they differ, 2 usage or unreadable, 3 nothing to\n"
+           "compare: nothing was observed in either.\n",
+    .least = 2,
+    .most = 2,
+    .arguments = "two logs, locks or processes",
+    .run = diff_arguments,
+};

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "core/names/names.h"
 #include "core/names/version.h"
 #include "core/records/process.h"
@@ -39,23 +38,6 @@ static const struct option_row rows[] = {
     {"json", NULL, "as JSON", .flag = &options.json},
     OPTION_COLOR("auto, always, never"),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n\n"
-             "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n\n"
-             "  library       is it found, is it for this processor and this C library?\n"
-             "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
-             "  others        what else is preloaded\n"
-             "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
-             "  place         can logs be written where they would go?\n"
-             "  system, driver, gpu\n"
-             "  tables        up to which release of cuDNN they know; older than a year?\n"
-             "  log           problems of a log (default: your newest one)\n\n",
-    .options = rows,
-    .end = "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
-           "be read.\n",
-    .most = -1,
 };
 
 /* ---- what was found out, a line each ---- */
@@ -389,14 +371,31 @@ static int doctor(int n, char **logs) {
     return !all_read ? EXIT_USAGE : worst == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
-int cmd_doctor(int argc, char **argv) {
-    /* The child of try_preload: it asks for something that is relevant, and reports what it finds
-     * of the driver. */
-    if (argc == 2 && strcmp(argv[1], "--child") == 0) {
-        puts(dlopen("libcuda.so.1", RTLD_LAZY) ? "libcuda found" : "libcuda missing");
-        if (!dlopen(ELF_PRESCAN_OF_COMMAND, RTLD_LAZY))
-            (void)dlerror();
-        return EXIT_NOTHING_WRONG;
-    }
-    return options_run(argc, argv, &usage, doctor);
+/* What try_preload starts: asks for something that is relevant, and reports what it finds of the
+ * driver. */
+static int be_the_child(const char *unused) {
+    (void)unused;
+    puts(dlopen("libcuda.so.1", RTLD_LAZY) ? "libcuda found" : "libcuda missing");
+    if (!dlopen(ELF_PRESCAN_OF_COMMAND, RTLD_LAZY))
+        (void)dlerror();
+    return EXIT_NOTHING_WRONG;
 }
+
+const struct usage cmd_doctor = {
+    .begin = "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n\n"
+             "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n\n"
+             "  library       is it found, is it for this processor and this C library?\n"
+             "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
+             "  others        what else is preloaded\n"
+             "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
+             "  place         can logs be written where they would go?\n"
+             "  system, driver, gpu\n"
+             "  tables        up to which release of cuDNN they know; older than a year?\n"
+             "  log           problems of a log (default: your newest one)\n\n",
+    .options = rows,
+    .end = "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
+           "be read.\n",
+    .most = -1,
+    .run = doctor,
+    .child = be_the_child,
+};

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "command.h"
 #include "options.h"
 #include "tools/observe/preload.h"
 #include "tools/util/memory.h"
@@ -27,19 +26,6 @@ static const struct option_row rows[] = {
      .take = take_log},
     OPTION_COLOR(NULL),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn env [--fish] [--unset] [--log PLACE]\n\n"
-             "Prints lines that put libwhichcudnn.so into whatever the shell starts from then\n"
-             "on:\n\n"
-             "    eval \"$(whichcudnn env --log ~/logs/)\"         sh, bash, zsh, dash, ksh\n"
-             "    whichcudnn env --fish --log ~/logs/ | source   fish\n\n"
-             "What LD_PRELOAD holds already stays in front; where the library is in it, it\n"
-             "stays as it is. The lines may be kept in a file: they look when they are read.\n\n",
-    .options = rows,
-    .end = "Exit status: 0; 2 usage, or the library was not found.\n",
-    .arguments = "no argument",
 };
 
 /* One word of the shell. Within quotes of POSIX nothing is special but the quote itself; fish knows
@@ -100,6 +86,16 @@ static int print_env(int n, char **arguments) {
     return EXIT_NOTHING_WRONG;
 }
 
-int cmd_env(int argc, char **argv) {
-    return options_run(argc, argv, &usage, print_env);
-}
+const struct usage cmd_env = {
+    .begin = "Usage: whichcudnn env [--fish] [--unset] [--log PLACE]\n\n"
+             "Prints lines that put libwhichcudnn.so into whatever the shell starts from then\n"
+             "on:\n\n"
+             "    eval \"$(whichcudnn env --log ~/logs/)\"         sh, bash, zsh, dash, ksh\n"
+             "    whichcudnn env --fish --log ~/logs/ | source   fish\n\n"
+             "What LD_PRELOAD holds already stays in front; where the library is in it, it\n"
+             "stays as it is. The lines may be kept in a file: they look when they are read.\n\n",
+    .options = rows,
+    .end = "Exit status: 0; 2 usage, or the library was not found.\n",
+    .arguments = "no argument",
+    .run = print_env,
+};

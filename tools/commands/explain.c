@@ -3,12 +3,10 @@
  * to do about them. */
 #include <errno.h>
 #include <jansson.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "core/demand/diagnose.h"
 #include "options.h"
 #include "tools/commands/fix/job.h"
@@ -45,36 +43,21 @@ static const struct option_row rows[] = {
     OPTIONS_END,
 };
 
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn explain [options] [ID | --text FILE [--scan ENV | LOG...]]\n\n"
-             "The page of a finding: what it means, how it is seen, why it comes about, what\n"
-             "to do, how to check that it is repaired. Without ID: all findings.\n\n",
-    .options = rows,
-    .end = "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
-           "which nothing is known. With LOG or --scan, that of `whichcudnn report`.\n",
-    .most = -1,
-};
-
 /* ---- a text ---- */
 
 /* n: its bytes. The caller frees; NULL: it cannot be read, which is printed. */
 static char *read_text(const char *path, size_t *n) {
-    bool standard = strcmp(path, "-") == 0, good = false;
-    FILE *from = standard ? stdin : fopen(path, "re");
+    OWNED_FILE FILE *from = strcmp(path, "-") == 0 ? fdopen(dup(0), "r") : fopen(path, "re");
     char *text = must_allocate(MESSAGES_TEXT_MOST + 1);
 
     *n = from ? fread(text, 1, MESSAGES_TEXT_MOST + 1, from) : 0;
+    if (from && !ferror(from) && *n <= MESSAGES_TEXT_MOST)
+        return text;
     if (!from || ferror(from))
         complain("%s: %s", path, strerror(errno));
-    else if (*n > MESSAGES_TEXT_MOST)
+    else
         complain("%s: more than %zu MiB; give the part around the error", path,
                  MESSAGES_TEXT_MOST >> 20);
-    else
-        good = true;
-    if (from && !standard)
-        fclose(from);
-    if (good)
-        return text;
     free(text);
     return NULL;
 }
@@ -382,6 +365,13 @@ static int explain_argument(int n, char **arguments) {
     return EXIT_USAGE;
 }
 
-int cmd_explain(int argc, char **argv) {
-    return options_run(argc, argv, &usage, explain_argument);
-}
+const struct usage cmd_explain = {
+    .begin = "Usage: whichcudnn explain [options] [ID | --text FILE [--scan ENV | LOG...]]\n\n"
+             "The page of a finding: what it means, how it is seen, why it comes about, what\n"
+             "to do, how to check that it is repaired. Without ID: all findings.\n\n",
+    .options = rows,
+    .end = "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
+           "which nothing is known. With LOG or --scan, that of `whichcudnn report`.\n",
+    .most = -1,
+    .run = explain_argument,
+};

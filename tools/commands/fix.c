@@ -4,12 +4,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/commands/fix/apply.h"
@@ -44,20 +42,6 @@ static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/fixing.md)", .flag = &options.json},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n\n"
-             "Prints repairs of each finding, the cheapest first: of your newest log, of LOG,\n"
-             "or of COMMAND, which it starts and watches like `whichcudnn run`. With --try,\n"
-             "COMMAND runs again with the repair made: variables only in its environment,\n"
-             "packages and files in a private overlay that is removed afterwards.\n\n",
-    .options = rows,
-    .end = "Exit status: 0 nothing to repair, or repaired (--try, --check: would be), 1 to\n"
-           "be repaired, 2 usage, unreadable, not to be tried or done, 3 not observed,\n"
-           "4 unexplained, or unknown, 5 no repair is known, none holds, or it breaks.\n",
-    .most = -1,
-    .command = &command,
 };
 
 /* ---- a directory for what is thrown away, which goes however this process ends ---- */
@@ -372,6 +356,17 @@ static int fix_arguments(int n, char **arguments) {
     return answer;
 }
 
-int cmd_fix(int argc, char **argv) {
-    return options_run(argc, argv, &usage, fix_arguments);
-}
+const struct usage cmd_fix = {
+    .begin = "Usage: whichcudnn fix [options] [LOG...] [-- COMMAND...]\n\n"
+             "Prints repairs of each finding, the cheapest first: of your newest log, of LOG,\n"
+             "or of COMMAND, which it starts and watches like `whichcudnn run`. With --try,\n"
+             "COMMAND runs again with the repair made: variables only in its environment,\n"
+             "packages and files in a private overlay that is removed afterwards.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 nothing to repair, or repaired (--try, --check: would be), 1 to\n"
+           "be repaired, 2 usage, unreadable, not to be tried or done, 3 not observed,\n"
+           "4 unexplained, or unknown, 5 no repair is known, none holds, or it breaks.\n",
+    .most = -1,
+    .command = &command,
+    .run = fix_arguments,
+};

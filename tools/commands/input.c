@@ -11,7 +11,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "tools/commands/run/startup.h"
 #include "tools/commands/run/supervise.h"
 #include "tools/observe/inspect/inspect.h"
@@ -19,6 +18,7 @@
 #include "tools/observe/log/newest_log.h"
 #include "tools/observe/scan/scan.h"
 #include "tools/report/lock/lock.h"
+#include "tools/util/program.h"
 #include "tools/util/terminal.h"
 
 #define LOG_NAMES "whichcudnn-*.jsonl*"
@@ -75,24 +75,6 @@ static bool counts(const void *directory, uid_t owner) {
     return !(d->st_mode & 022) || owner == geteuid() || owner == d->st_uid || owner == 0;
 }
 
-static bool read_entry(struct inputs *s, const struct stat *directory, const char *path,
-                       size_t *passed_over) {
-    char *trouble = NULL;
-    int fd = log_open_of(path, counts, directory, &trouble);
-
-    if (fd < 0) {
-        if ((*passed_over)++ < NAMED_MOST)
-            complain("skipped: %s: %s", path, trouble);
-        free(trouble);
-        return true;
-    }
-    if (lock_begins(path)) {
-        close(fd);
-        return read_file(s, path);
-    }
-    return logs_read_descriptor(&s->logs, fd, path, &trouble) || note_trouble(s, path, trouble);
-}
-
 static bool read_directory(struct inputs *s, const char *directory, const struct stat *facts) {
     size_t passed_over = 0, before = s->logs.process_count;
     struct dirent **entries;
@@ -104,8 +86,19 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
                      must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
     for (int i = 0; i < n; i++) {
         OWNED char *path = must_format("%s/%s", directory, entries[i]->d_name);
-        good = read_entry(s, facts, path, &passed_over) && good;
+        char *trouble = NULL;
+        int fd = log_open_of(path, counts, facts, &trouble);
         free(entries[i]);
+        if (fd < 0) {
+            if (passed_over++ < NAMED_MOST)
+                complain("skipped: %s: %s", path, trouble);
+            free(trouble);
+        } else if (lock_begins(path)) {
+            close(fd);
+            good = read_file(s, path) && good;
+        } else if (!logs_read_descriptor(&s->logs, fd, path, &trouble)) {
+            good = note_trouble(s, path, trouble);
+        }
     }
     if (n >= 0)
         free(entries);
@@ -237,6 +230,19 @@ struct source *input_read_one(struct inputs *s, char *argument) {
     complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%lld", argument, n,
              text, argument, (long long)(*found)->pid);
     return NULL;
+}
+
+char **run_quietly(char *place, char **command) {
+    char *head[] = {"whichcudnn", "run", "--quiet", "--log", place, "--"};
+    size_t heads = sizeof(head) / sizeof(head[0]), words = 0;
+    char **list;
+
+    while (command[words])
+        words++;
+    list = must_allocate((heads + words + 1) * sizeof(*list));
+    memcpy(list, head, sizeof(head));
+    memcpy(list + heads, command, words * sizeof(*list));
+    return list;
 }
 
 int input_observe(struct inputs *s, char *const *command, char *logs) {

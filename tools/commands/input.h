@@ -25,6 +25,9 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n);
 bool input_read(struct inputs *s, char *argument);
 /* Adds what environments, programs or libraries would get: paths, NULL at the end. */
 void input_scan(struct inputs *s, char *const *paths);
+/* The words of `whichcudnn run --quiet --log PLACE -- COMMAND...`, a NULL behind. The caller frees
+ * the list. */
+char **run_quietly(char *place, char **command);
 /* Runs the command as `run --quiet` does, for logs in that directory, which are read. Returns its
  * status; -1: the directory cannot be made (errno). */
 int input_observe(struct inputs *s, char *const *command, char *logs);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn inspect: running processes into text or JSON. */
-#include <stdlib.h>
 
-#include "command.h"
+#include "tools/observe/inspect/inspect.h"
 #include "input.h"
 #include "options.h"
-#include "tools/observe/inspect/inspect.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/redact.h"
 #include "tools/report/render.h"
@@ -20,23 +18,6 @@ static const struct option_row rows[] = {
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn inspect [-v] [--json] [--redact] [--color=WHEN] PID...\n\n"
-             "Reports which cuDNN each running process got, from where, and what does not\n"
-             "match, whether it was started with whichcudnn or not. Past events are unknown:\n"
-             "failed requests, calls, their order. Reads /proc and the mapped files; the\n"
-             "process is neither stopped nor changed.\n\n",
-    .options = rows,
-    .end = "Another user's process requires root. The bindings of hosts are read from the\n"
-           "memory of the process: if kernel.yama.ptrace_scope is not 0, only its parent or\n"
-           "root may read it.\n\n"
-           "Exit status: 0 nothing wrong, 1 errors found, 2 usage, no such process or not\n"
-           "permitted, 3 not observed, 4 unexplained.\n",
-    .least = 1,
-    .most = -1,
-    .arguments = "the number of a process",
 };
 
 static int inspect_arguments(int n, char **arguments) {
@@ -87,6 +68,20 @@ static int inspect_arguments(int n, char **arguments) {
     return told == n ? (int)found : EXIT_USAGE;
 }
 
-int cmd_inspect(int argc, char **argv) {
-    return options_run(argc, argv, &usage, inspect_arguments);
-}
+const struct usage cmd_inspect = {
+    .begin = "Usage: whichcudnn inspect [-v] [--json] [--redact] [--color=WHEN] PID...\n\n"
+             "Reports which cuDNN each running process got, from where, and what does not\n"
+             "match, whether it was started with whichcudnn or not. Past events are unknown:\n"
+             "failed requests, calls, their order. Reads /proc and the mapped files; the\n"
+             "process is neither stopped nor changed.\n\n",
+    .options = rows,
+    .end = "Another user's process requires root. The bindings of hosts are read from the\n"
+           "memory of the process: if kernel.yama.ptrace_scope is not 0, only its parent or\n"
+           "root may read it.\n\n"
+           "Exit status: 0 nothing wrong, 1 errors found, 2 usage, no such process or not\n"
+           "permitted, 3 not observed, 4 unexplained.\n",
+    .least = 1,
+    .most = -1,
+    .arguments = "the number of a process",
+    .run = inspect_arguments,
+};

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "core/names/names.h"
 #include "options.h"
 #include "tools/commands/probe/trial.h"
@@ -19,23 +18,6 @@
 #define PATIENCE 20 /* seconds for the program that is run with the copy */
 
 static const struct option_row rows[] = {OPTION_COLOR(NULL), OPTIONS_END};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn install DIR\n\n"
-             "Copies libwhichcudnn.so into DIR, a directory that others see too (a volume that\n"
-             "containers share, a cluster's file system), and prints its path there:\n\n"
-             "    LD_PRELOAD=$(whichcudnn install /shared) python train.py\n\n"
-             "A partial library would end every program that preloads it. So the copy has a\n"
-             "temporary name until it is complete and on disk, is for this processor, and a\n"
-             "program ran with it preloaded; then it replaces an older one. Processes that\n"
-             "have mapped the older one keep it.\n\n",
-    .options = rows,
-    .end = "Exit status: 0 it is there; 2 usage, or it could not be made: then DIR is as it\n"
-           "was.\n",
-    .least = 1,
-    .most = 1,
-    .arguments = "one directory",
-};
 
 static void watch(void *path) {
     trial_watch(path, "/dev/null");
@@ -116,6 +98,20 @@ static int install(int n, char **arguments) {
     return EXIT_NOTHING_WRONG;
 }
 
-int cmd_install(int argc, char **argv) {
-    return options_run(argc, argv, &usage, install);
-}
+const struct usage cmd_install = {
+    .begin = "Usage: whichcudnn install DIR\n\n"
+             "Copies libwhichcudnn.so into DIR, a directory that others see too (a volume that\n"
+             "containers share, a cluster's file system), and prints its path there:\n\n"
+             "    LD_PRELOAD=$(whichcudnn install /shared) python train.py\n\n"
+             "A partial library would end every program that preloads it. So the copy has a\n"
+             "temporary name until it is complete and on disk, is for this processor, and a\n"
+             "program ran with it preloaded; then it replaces an older one. Processes that\n"
+             "have mapped the older one keep it.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 it is there; 2 usage, or it could not be made: then DIR is as it\n"
+           "was.\n",
+    .least = 1,
+    .most = 1,
+    .arguments = "one directory",
+    .run = install,
+};

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn lock: what lasts of a process, into a file. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "command.h"
+#include "tools/report/lock/lock.h"
 #include "input.h"
 #include "options.h"
-#include "tools/report/lock/lock.h"
 #include "tools/report/report.h"
 #include "tools/util/beside.h"
 #include "tools/util/terminal.h"
@@ -23,20 +19,6 @@ static const struct option_row rows[] = {
      .flag = &requirements},
     OPTION_COLOR("auto, always, never"),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn lock [option]... [LOG|LOCK|PID]\n\n"
-             "Keeps which cuDNN a process got in a small file to be kept with a project:\n"
-             "hosts, libraries, versions, build-ids, rules, installations, the driver; one\n"
-             "fact a line, the same for the same stack (docs/lock.md). `whichcudnn check` says\n"
-             "what is no longer so; diff and report read it, too. Without LOG: your newest.\n"
-             "DIR:PID takes one process of a directory of logs.\n\n",
-    .options = rows,
-    .end = "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"
-           "or not written, 3 nothing written: nothing was observed, or nothing is of pip.\n",
-    .most = 1,
-    .arguments = "one process",
 };
 
 static enum exit_code lock(const struct source *source, const struct report *r) {
@@ -100,6 +82,17 @@ static int lock_argument(int n, char **arguments) {
     return answer;
 }
 
-int cmd_lock(int argc, char **argv) {
-    return options_run(argc, argv, &usage, lock_argument);
-}
+const struct usage cmd_lock = {
+    .begin = "Usage: whichcudnn lock [option]... [LOG|LOCK|PID]\n\n"
+             "Keeps which cuDNN a process got in a small file to be kept with a project:\n"
+             "hosts, libraries, versions, build-ids, rules, installations, the driver; one\n"
+             "fact a line, the same for the same stack (docs/lock.md). `whichcudnn check` says\n"
+             "what is no longer so; diff and report read it, too. Without LOG: your newest.\n"
+             "DIR:PID takes one process of a directory of logs.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"
+           "or not written, 3 nothing written: nothing was observed, or nothing is of pip.\n",
+    .most = 1,
+    .arguments = "one process",
+    .run = lock_argument,
+};

@@ -4,10 +4,8 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "tools/util/memory.h"
 #include "tools/util/nearest.h"
 #include "tools/util/terminal.h"
@@ -112,13 +110,15 @@ bool options_take_fail_on(const char *value) {
     return false;
 }
 
-int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, char **arguments)) {
+int options_run(int argc, char **argv, const struct usage *u) {
     const struct option_row *rows = u->options;
     struct option known[ROWS_MOST] = {{.name = NULL}};
     char letters[2 * ROWS_MOST] = "", *letter = letters;
     bool has_command = false, is_before;
     int code, n, most;
 
+    if (u->child && argc > 1 && strcmp(argv[1], "--child") == 0)
+        return u->child(argv[2]);
     for (int i = 1; u->command && i < argc && !has_command; i++)
         if (strcmp(argv[i], "--") == 0) {
             has_command = true;
@@ -159,5 +159,5 @@ int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, 
         complain("a command is expected after --");
         return EXIT_USAGE;
     }
-    return run(n, argv + optind);
+    return u->run(n, argv + optind);
 }

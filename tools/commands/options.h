@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a subcommand: a row each, of which its --help and the reading of options are made.
+ * What a subcommand is: its options, a row each, of which its --help and the reading of options are
+ * made, and what it does.
  */
 #pragma once
 
 #include <stdbool.h>
 
+#include "tools/util/program.h"
 #include "whichcudnn/record.h"
 
 struct option_row {
@@ -30,15 +32,21 @@ struct option_row {
     }
 
 struct usage {
-    const char *begin, *end;          /* of --help, before and after the options */
-    const struct option_row *options; /* in a screen of 24 lines of 80 columns with the rest */
-    int least, most;                  /* how many arguments; most -1: any number */
-    const char *arguments;            /* what is expected of them, for the complaint: "a log" */
-    bool is_prefix;                   /* the arguments are another's command line */
-    char ***command;                  /* set to the one after the first "--"; NULL: takes none */
-    const char *before_command;       /* the one argument before it; NULL: as without */
-    bool colours_stderr;              /* what may have colour is printed there */
+    const char *begin, *end;             /* of --help, before and after the options */
+    const struct option_row *options;    /* in a screen of 24 lines of 80 columns with the rest */
+    int least, most;                     /* how many arguments; most -1: any number */
+    const char *arguments;               /* what is expected of them, for the complaint: "a log" */
+    bool is_prefix;                      /* the arguments are another's command line */
+    char ***command;                     /* set to the one after the first "--"; NULL: takes none */
+    const char *before_command;          /* the one argument before it; NULL: as without */
+    bool colours_stderr;                 /* what may have colour is printed there */
+    int (*run)(int n, char **arguments); /* n, with a NULL after them; returns the exit code */
+    int (*child)(const char *argument);  /* of `NAME --child [ARGUMENT]`, which it starts; NULL */
 };
+/* Of NAME.c each; main.c has the table. */
+extern const struct usage cmd_check, cmd_diff, cmd_doctor, cmd_env, cmd_explain, cmd_fix;
+extern const struct usage cmd_inspect, cmd_install, cmd_lock, cmd_probe, cmd_report, cmd_run;
+extern const struct usage cmd_scan;
 
 /* To which rows of several subcommands point. */
 struct options {
@@ -51,6 +59,5 @@ struct options {
 extern struct options options;
 bool options_take_fail_on(const char *value);
 
-/* Reads the options in argv (argv[0] is "whichcudnn NAME") and has `run` do the rest: n arguments,
- * with a NULL after them. Returns the exit code. */
-int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, char **arguments));
+/* Reads the options in argv (argv[0] is "whichcudnn NAME") and runs it. Returns the exit code. */
+int options_run(int argc, char **argv, const struct usage *u);

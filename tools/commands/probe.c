@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "core/names/version.h"
 #include "core/records/process.h"
 #include "input.h"
@@ -52,21 +51,6 @@ static const struct option_row rows[] = {
     OPTIONS_END,
 };
 
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn probe [option]... [-- COMMAND [argument...]]\n\n"
-             "Loads the cuDNN that this environment gives, in a process of its own, creates a\n"
-             "handle and computes one small convolution: does it work, or where does it stop?\n\n"
-             "  -- COMMAND     the cuDNN that COMMAND loads, as in:\n"
-             "                 -- python train.py\n",
-    .options = rows,
-    .end = "Without either: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found.\n\n"
-           "Exit status: 0 it works, 1 it does not, 2 usage, a LOG that cannot be read or\n"
-           "code of another user, 3 there is no GPU to try on, or nothing loaded cuDNN.\n",
-    .most = -1,
-    .arguments = "a command",
-    .is_prefix = true,
-};
-
 /* ---- like what? What --like LOG takes over from a process: its environment, and which files it
  * had ---- */
 
@@ -75,26 +59,6 @@ struct like {
     const struct source *process; /* the one with a cuDNN; NULL: there is none in it */
     const struct wc_object *facade;
 };
-
-/* place: a log, or a directory of them. False: nothing of it can be read. */
-static bool like_read(struct like *l, const char *place) {
-    OWNED char *argument = must_copy(place);
-
-    memset(l, 0, sizeof(*l));
-    l->in.may_be_empty = true;
-    input_read_files(&l->in, &argument, 1);
-    /* Of several processes the first: what it started may have ended early. */
-    for (size_t i = 0; i < l->in.logs.process_count; i++) {
-        const struct source *process = l->in.logs.processes[i];
-        const struct wc_object *facade =
-            WC_FIRST(o, process->stack.objects, o->r.role == WC_role_FACADE && o->r.path);
-        if (facade && (!l->process || process->first_time < l->process->first_time)) {
-            l->process = process;
-            l->facade = facade;
-        }
-    }
-    return l->in.trouble_count == 0 || l->in.logs.process_count > 0;
-}
 
 /* LD_PRELOAD is the caller's to set: the shim of this command, not that of the log. cuDNN would
  * write to the files that CUDNN_LOGDEST_* name. */
@@ -126,24 +90,6 @@ static void like_trust(const struct like *l, struct trust *t) {
     if (here < 0 || fchdir(here) != 0)
         t->why = t->why ? t->why : must_format("the working directory: %s", strerror(errno));
     close(here);
-}
-
-/* In the child: the variables that logs keep are as they were there, and so is the directory. */
-static void like_set_environment(const struct like *l) {
-    const struct wc_process_record *p = &l->process->stack.process;
-
-    for (size_t i = 0; environ[i];) {
-        OWNED char *name = must_format("%.*s", (int)strcspn(environ[i], "="), environ[i]);
-        if (is_taken_over(environ[i]))
-            unsetenv(name); /* the next one is in its place */
-        else
-            i++;
-    }
-    for (size_t i = 0; i < p->environment.n; i++)
-        if (is_taken_over(p->environment.p[i]))
-            putenv(must_copy(p->environment.p[i]));
-    if (p->directory && chdir(p->directory) != 0)
-        return; /* relative paths of the variables lead elsewhere; the files are compared */
 }
 
 /* Which of its files are gone or changed, as a list of texts. */
@@ -192,11 +138,23 @@ struct probed {
     json_t *differences; /* from that; empty without */
 };
 
+/* In the child: the variables that logs keep are as they were there, and so is the directory. */
 static void set_environment(void *arg) {
     const struct probed *p = arg;
+    const struct wc_process_record *like = p->like ? &p->like->process->stack.process : NULL;
 
-    if (p->like)
-        like_set_environment(p->like);
+    for (size_t i = 0; like && environ[i];) {
+        OWNED char *name = must_format("%.*s", (int)strcspn(environ[i], "="), environ[i]);
+        if (is_taken_over(environ[i]))
+            unsetenv(name); /* the next one is in its place */
+        else
+            i++;
+    }
+    for (size_t i = 0; like && i < like->environment.n; i++)
+        if (is_taken_over(like->environment.p[i]))
+            putenv(must_copy(like->environment.p[i]));
+    if (like && like->directory)
+        (void)!chdir(like->directory); /* if not, relative paths fail; the files are compared */
     trial_watch(p->preload, p->log);
 }
 
@@ -364,13 +322,27 @@ static int probe_and_print(const struct like *like, const char *shim, const char
 
 /* ---- all of it ---- */
 
-/* What a command of the caller's loaded is the caller's to load. */
+/* place: a log, or a directory of them. What a command of the caller's loaded is the caller's to
+ * load. */
 static int probe_like(const char *place, const char *shim, const char *directory) {
+    OWNED char *argument = must_copy(place);
+    struct like like = {.in = {.may_be_empty = true}};
+    const struct logs *logs = &like.in.logs;
     struct trust trust = {.why = NULL};
-    struct like like;
     int answer = EXIT_NOTHING_OBSERVED;
 
-    if (!like_read(&like, place)) {
+    input_read_files(&like.in, &argument, 1);
+    /* Of several processes the first: what it started may have ended early. */
+    for (size_t i = 0; i < logs->process_count; i++) {
+        const struct source *process = logs->processes[i];
+        const struct wc_object *facade =
+            WC_FIRST(o, process->stack.objects, o->r.role == WC_role_FACADE && o->r.path);
+        if (facade && (!like.process || process->first_time < like.process->first_time)) {
+            like.process = process;
+            like.facade = facade;
+        }
+    }
+    if (like.in.trouble_count > 0 && logs->process_count == 0) {
         inputs_complain(&like.in);
         answer = EXIT_USAGE;
     } else if (!like.process) {
@@ -422,8 +394,19 @@ static int probe_arguments(int n, char **command) {
     return answer;
 }
 
-int cmd_probe(int argc, char **argv) {
-    if (argc >= 2 && strcmp(argv[1], "--child") == 0) /* see probe */
-        return probe_child(argc > 2 ? argv[2] : NULL);
-    return options_run(argc, argv, &usage, probe_arguments);
-}
+const struct usage cmd_probe = {
+    .begin = "Usage: whichcudnn probe [option]... [-- COMMAND [argument...]]\n\n"
+             "Loads the cuDNN that this environment gives, in a process of its own, creates a\n"
+             "handle and computes one small convolution: does it work, or where does it stop?\n\n"
+             "  -- COMMAND     the cuDNN that COMMAND loads, as in:\n"
+             "                 -- python train.py\n",
+    .options = rows,
+    .end = "Without either: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found.\n\n"
+           "Exit status: 0 it works, 1 it does not, 2 usage, a LOG that cannot be read or\n"
+           "code of another user, 3 there is no GPU to try on, or nothing loaded cuDNN.\n",
+    .most = -1,
+    .arguments = "a command",
+    .is_prefix = true,
+    .run = probe_arguments,
+    .child = probe_child,
+};

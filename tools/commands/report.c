@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "input.h"
 #include "options.h"
 #include "tools/observe/log/log_reader.h"
@@ -36,21 +35,6 @@ static const struct option_row rows[] = {
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
     OPTION_COLOR("auto (default: on a terminal, unless NO_COLOR is set),\nalways, never"),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn report [options] [LOG...]\n\n"
-             "Reads logs of libwhichcudnn.so and prints which cuDNN each process got, from\n"
-             "where, and what does not match. LOG is a log, also packed by gzip or zstd, a\n"
-             "lock, - for standard input, or a directory: then each whichcudnn-*.jsonl in it.\n"
-             "Several are reported together: which agree, what differs.\n"
-             "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp, and\n"
-             "in $XDG_STATE_HOME/whichcudnn and /tmp/whichcudnn-UID, where logs are put by\n"
-             "default.\n\n",
-    .options = rows,
-    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 not\n"
-           "observed, 4 unexplained.\n",
-    .most = -1,
 };
 
 /* The text report as a block of Markdown. The fence is longer than each run of backticks in the
@@ -157,6 +141,18 @@ static int report_arguments(int n, char **arguments) {
     return (int)answer;
 }
 
-int cmd_report(int argc, char **argv) {
-    return options_run(argc, argv, &usage, report_arguments);
-}
+const struct usage cmd_report = {
+    .begin = "Usage: whichcudnn report [options] [LOG...]\n\n"
+             "Reads logs of libwhichcudnn.so and prints which cuDNN each process got, from\n"
+             "where, and what does not match. LOG is a log, also packed by gzip or zstd, a\n"
+             "lock, - for standard input, or a directory: then each whichcudnn-*.jsonl in it.\n"
+             "Several are reported together: which agree, what differs.\n"
+             "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp, and\n"
+             "in $XDG_STATE_HOME/whichcudnn and /tmp/whichcudnn-UID, where logs are put by\n"
+             "default.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 not\n"
+           "observed, 4 unexplained.\n",
+    .most = -1,
+    .run = report_arguments,
+};

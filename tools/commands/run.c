@@ -7,11 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "core/names/version.h"
 #include "options.h"
 #include "tools/commands/probe/trial.h"
-#include "tools/commands/run/outcome.h"
 #include "tools/commands/run/run_end.h"
 #include "tools/util/clock.h"
 #include "tools/util/memory.h"
@@ -64,21 +62,6 @@ static const struct option_row rows[] = {
     {"quiet", NULL, "say nothing", 'q', .flag = &run.quiet},
     {"color", " WHEN", "auto, always, never", .value = &options.when},
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn run [option]... [--] COMMAND [argument...]\n\n"
-             "Starts COMMAND with libwhichcudnn.so preloaded, hands signals on to it, and says\n"
-             "at its end, however it ended, which cuDNN it got and what does not match.\n\n",
-    .options = rows,
-    .end = "Exit status: that of COMMAND; 128 + n if signal n ended it; 127 if it was not\n"
-           "found, 126 if it could not be started; 1 by --fail-on, and if --stop-on ended\n"
-           "it; 2 usage.\n",
-    .least = 1,
-    .most = -1,
-    .arguments = "a command",
-    .is_prefix = true,
-    .colours_stderr = true,
 };
 
 static void release_signals(void) {
@@ -286,19 +269,18 @@ static int run_command(int n, char **command) {
     return answer;
 }
 
-char **run_quietly(char *place, char **command) {
-    char *head[] = {"whichcudnn", "run", "--quiet", "--log", place, "--"};
-    size_t heads = sizeof(head) / sizeof(head[0]), words = 0;
-    char **list;
-
-    while (command[words])
-        words++;
-    list = must_allocate((heads + words + 1) * sizeof(*list));
-    memcpy(list, head, sizeof(head));
-    memcpy(list + heads, command, words * sizeof(*list));
-    return list;
-}
-
-int cmd_run(int argc, char **argv) {
-    return options_run(argc, argv, &usage, run_command);
-}
+const struct usage cmd_run = {
+    .begin = "Usage: whichcudnn run [option]... [--] COMMAND [argument...]\n\n"
+             "Starts COMMAND with libwhichcudnn.so preloaded, hands signals on to it, and says\n"
+             "at its end, however it ended, which cuDNN it got and what does not match.\n\n",
+    .options = rows,
+    .end = "Exit status: that of COMMAND; 128 + n if signal n ended it; 127 if it was not\n"
+           "found, 126 if it could not be started; 1 by --fail-on, and if --stop-on ended\n"
+           "it; 2 usage.\n",
+    .least = 1,
+    .most = -1,
+    .arguments = "a command",
+    .is_prefix = true,
+    .colours_stderr = true,
+    .run = run_command,
+};

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "options.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/redact.h"
@@ -40,18 +39,6 @@ static const struct option_row rows[] = {
         "looked at; otherwise 0"),
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always,\nnever"),
     OPTIONS_END,
-};
-
-static const struct usage usage = {
-    .begin = "Usage: whichcudnn scan [option]... [DIR|PROGRAM|LIBRARY]...\n\n"
-             "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
-             "would get by the loader's rules, with the findings of a run. DIR: a virtual\n"
-             "environment, an unpacked image, any directory. Default: $VIRTUAL_ENV,\n"
-             "$CONDA_PREFIX, or here.\n\n",
-    .options = rows,
-    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
-           "of cuDNN there, 4 unexplained.\n",
-    .most = -1,
 };
 
 /* ---- the environment ---- */
@@ -239,6 +226,15 @@ static int scan_arguments(int n, char **paths) {
     return good ? (int)answer : EXIT_USAGE;
 }
 
-int cmd_scan(int argc, char **argv) {
-    return options_run(argc, argv, &usage, scan_arguments);
-}
+const struct usage cmd_scan = {
+    .begin = "Usage: whichcudnn scan [option]... [DIR|PROGRAM|LIBRARY]...\n\n"
+             "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
+             "would get by the loader's rules, with the findings of a run. DIR: a virtual\n"
+             "environment, an unpacked image, any directory. Default: $VIRTUAL_ENV,\n"
+             "$CONDA_PREFIX, or here.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
+           "of cuDNN there, 4 unexplained.\n",
+    .most = -1,
+    .run = scan_arguments,
+};

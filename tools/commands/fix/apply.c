@@ -16,7 +16,7 @@
 #include "steps.h"
 #include "tools/commands/options.h"
 #include "tools/commands/probe/trial.h"
-#include "tools/commands/run/outcome.h"
+#include "tools/commands/run/supervise.h"
 #include "tools/diagnose/command.h"
 #include "tools/observe/log/newest_log.h"
 #include "tools/observe/log/record_json.h"
@@ -405,16 +405,28 @@ static char *find_journal(const char *where, bool *named) {
 }
 
 /* A journal is data, which a repository may hold: it names nothing but what --apply would save of
- * the environment in which it is. NULL: so it does. */
-static char *check_paths(const struct saved *s, struct trust *t) {
-    OWNED char *environment = directory_of(s->folder);
-    const char *first = first_path(s->paths), *path;
-    const char *changes[STEP_CHANGES];
-    struct heap_arena memory;
+ * the environment in which it is. NULL: so it is, in *s. */
+static char *read_journal(struct saved *s, const char *from, struct trust *t) {
+    OWNED char *environment = NULL;
     char *trouble = NULL;
-    json_t *unused;
+    const char *path, *changes[STEP_CHANGES];
+    struct heap_arena memory;
+    struct stat facts;
+    json_t *journal, *unused;
 
-    if (!first || strcmp(first, environment) != 0 ||
+    trust_path(t, from);
+    s->journal = realpath(from, NULL);
+    if (!s->journal || stat(s->journal, &facts) != 0)
+        return trouble_of(from);
+    if (t->why)
+        return NULL;
+    journal = S_ISREG(facts.st_mode) ? json_load_file(s->journal, 0, NULL) : NULL;
+    s->folder = directory_of(s->journal);
+    s->link = must_copy(json_string_value(json_object_get(journal, "link")));
+    s->paths = json_incref(json_object_get(journal, "paths"));
+    json_decref(journal);
+    environment = directory_of(s->folder);
+    if (!wc_str_same(first_path(s->paths), environment) ||
         strcmp(wc_base_name(s->folder), COMMAND_UNDO) != 0)
         return must_format("%s: no journal of a repair", s->journal);
     heap_arena_begin(&memory);
@@ -430,25 +442,6 @@ static char *check_paths(const struct saved *s, struct trust *t) {
     }
     heap_arena_end(&memory);
     return trouble;
-}
-
-/* NULL: it is a journal of a repair, in *s. */
-static char *read_journal(struct saved *s, const char *path, struct trust *t) {
-    struct stat facts;
-    json_t *journal;
-
-    trust_path(t, path);
-    s->journal = realpath(path, NULL);
-    if (!s->journal || stat(s->journal, &facts) != 0)
-        return trouble_of(path);
-    if (t->why)
-        return NULL;
-    journal = S_ISREG(facts.st_mode) ? json_load_file(s->journal, 0, NULL) : NULL;
-    s->folder = directory_of(s->journal);
-    s->link = must_copy(json_string_value(json_object_get(journal, "link")));
-    s->paths = json_incref(json_object_get(journal, "paths"));
-    json_decref(journal);
-    return check_paths(s, t);
 }
 
 int undo(const char *where, bool yes) {

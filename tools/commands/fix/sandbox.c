@@ -50,19 +50,6 @@ static bool enter_namespace(bool *of_user) {
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
-/* A process of its own finds out, as there is no way back. */
-static bool can_have_namespace(void) {
-    pid_t child = fork();
-    int status = 1;
-    bool of_user = false;
-
-    if (child == 0)
-        _exit(enter_namespace(&of_user) ? 0 : 1);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return child > 0 && status == 0;
-}
-
 /* ---- over a directory ---- */
 
 static int open_below(int directory, const char *name) {
@@ -270,6 +257,8 @@ static char *copy_in_front(const struct sandbox *s, const char *place, const cha
 
 char *sandbox_cover(struct sandbox *s, const char *place) {
     OWNED char *name = must_format("%s/%zu", s->work, s->n);
+    int status = 1;
+    pid_t child;
 
     for (size_t i = 0; i < s->n; i++)
         if (is_within(place, s->places[i]))
@@ -278,10 +267,17 @@ char *sandbox_cover(struct sandbox *s, const char *place) {
             return must_format("%s is changed already", s->places[i]);
     if (s->n == SANDBOX_PLACES)
         return must_copy("too many directories would be changed");
-    if (s->n == 0)
-        s->how = can_have_namespace() ? SANDBOX_COVERS : SANDBOX_COPIES;
-    if (s->n == 0 && s->how == SANDBOX_COVERS && !enter_namespace(&s->of_user))
-        return must_format("cannot create a mount namespace: %s", strerror(errno));
+    if (s->n == 0) {
+        /* A process of its own finds out, as there is no way back. */
+        child = fork();
+        if (child == 0)
+            _exit(enter_namespace(&s->of_user) ? 0 : 1);
+        while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+        s->how = child > 0 && status == 0 ? SANDBOX_COVERS : SANDBOX_COPIES;
+        if (s->how == SANDBOX_COVERS && !enter_namespace(&s->of_user))
+            return must_format("cannot create a mount namespace: %s", strerror(errno));
+    }
     s->places[s->n++] = must_copy(place);
     return s->how == SANDBOX_COVERS ? cover(s, place, name) : copy_in_front(s, place, name);
 }

@@ -20,7 +20,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "outcome.h"
 #include "supervise.h"
 #include "tools/commands/options.h"
 #include "tools/util/program.h"
