@@ -2,14 +2,21 @@
 #include "child_logs.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "startup.h"
 #include "tools/observe/log/images.h"
+#include "tools/observe/log/process_state.h"
 #include "tools/util/clock.h"
+#include "tools/util/program.h"
 
 /* A file's time comes from a coarser clock than ours. */
 static bool could_be_new(const struct stat *facts, int64_t start) {
@@ -79,21 +86,18 @@ static bool remove_if_nothing(const struct source *p) {
            facts.st_ino == p->file->inode && unlink(p->path) == 0;
 }
 
-/* The last request that failed pointed to a file that is not a library of this machine. */
-static bool met_bad_file(const struct source *p) {
-    const struct wc_stack *s = &p->stack;
-    const struct wc_failure *last = s->failures.n ? &s->failures.p[s->failures.n - 1] : NULL;
-
-    return last && last->r.request != WC_NULL &&
-           WC_ANY(file, s->files, file->r.fault && file->r.request == last->r.request);
-}
-
 void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled, bool failed) {
     size_t kept = 0;
 
     for (size_t i = 0; i < c->n; i++) {
         struct source *p = c->found[i];
-        bool counts = p == c->own && (signaled || (failed && met_bad_file(p)));
+        const struct wc_stack *s = &p->stack;
+        const struct wc_failure *last = s->failures.n ? &s->failures.p[s->failures.n - 1] : NULL;
+        /* The last request that failed pointed to a file that is not a library of this machine. */
+        bool met_bad_file =
+            last && last->r.request != WC_NULL &&
+            WC_ANY(file, s->files, file->r.fault && file->r.request == last->r.request);
+        bool counts = p == c->own && (signaled || (failed && met_bad_file));
         if (p->pid != child || counts || !remove_if_nothing(p))
             c->found[kept++] = p;
     }
@@ -107,4 +111,116 @@ void child_logs_end(struct child_logs *c) {
     free(c->found);
     free(c->passed_over);
     logs_end(&c->all);
+}
+
+/* ---- the outcome ---- */
+
+/* sigabbrev_np is younger (glibc 2.32) than the oldest system that the command is built on. */
+static const char *name_of_signal(int signal) {
+    static const char *const names[] = {
+        [SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",   [SIGQUIT] = "SIGQUIT",
+        [SIGILL] = "SIGILL",   [SIGTRAP] = "SIGTRAP", [SIGABRT] = "SIGABRT",
+        [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",   [SIGKILL] = "SIGKILL",
+        [SIGUSR1] = "SIGUSR1", [SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2",
+        [SIGPIPE] = "SIGPIPE", [SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM",
+        [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ", [SIGVTALRM] = "SIGVTALRM",
+        [SIGPROF] = "SIGPROF", [SIGIO] = "SIGIO",     [SIGSYS] = "SIGSYS",
+    };
+    size_t n = sizeof(names) / sizeof(names[0]);
+
+    return signal > 0 && (size_t)signal < n ? names[signal] : NULL;
+}
+
+void outcome_begin(struct wc_record *r, const struct child *child) {
+    struct wc_outcome_record *o = &r->u.outcome;
+
+    wc_record_begin(r, WC_KIND_outcome);
+    r->time = clock_now(CLOCK_REALTIME);
+    r->seq = 1;
+    r->pid = r->tid = getpid();
+    o->child = child->pid;
+    if (child->exec_error) {
+        o->ending = WC_ending_NOT_STARTED;
+    } else if (WIFSIGNALED(child->status)) {
+        o->ending = WC_ending_SIGNALED;
+        o->signal = WTERMSIG(child->status);
+        o->signal_name = name_of_signal(WTERMSIG(child->status));
+    } else {
+        o->ending = WC_ending_EXITED;
+        o->exit_status = WEXITSTATUS(child->status);
+    }
+}
+
+bool outcome_write(const char *path, bool is_new, const struct log_file *read,
+                   const struct wc_record *r) {
+    char line[WC_RECORD_MAX], last = '\n';
+    size_t n = wc_record_write(r, line, sizeof(line));
+    OWNED_FD int fd = open(path,
+                           (is_new ? O_CREAT | O_EXCL : 0) | O_RDWR | O_APPEND | O_CLOEXEC |
+                               O_NOFOLLOW | O_NOCTTY,
+                           0644);
+    struct stat facts;
+
+    if (fd < 0)
+        return false;
+    /* In a shared directory something else may be there by now. */
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_nlink != 1 ||
+        (read ? facts.st_dev != read->device || facts.st_ino != read->inode
+              : facts.st_uid != geteuid())) {
+        errno = EINVAL;
+        return false;
+    }
+    /* A process that was killed, or whose disk was full, may have left half a line. */
+    if (facts.st_size > 0 && pread(fd, &last, 1, facts.st_size - 1) != 1)
+        return false;
+    return (last == '\n' || write(fd, "\n", 1) == 1) && write(fd, line, n) == (ssize_t)n;
+}
+
+void outcome_append(struct source *log, struct wc_record *r) {
+    r->seq = ++log->last_seq;
+    r->time = clock_now(CLOCK_REALTIME);
+    r->pid = r->tid = getpid();
+    log->records++;
+    source_apply(log, r);
+    if (!outcome_write(log->path, false, log->file, r))
+        complain("%s: %s", log->path, strerror(errno));
+}
+
+void outcome_tell(void *log, struct wc_record *r) {
+    if (process_state(log) == PROCESS_RUNS)
+        source_apply(log, r);
+    else
+        outcome_append(log, r);
+}
+
+void outcome_add(struct source *own, struct wc_record *r) {
+    struct wc_outcome_record *o = &r->u.outcome;
+
+    o->observed = own->stack.has_process && !o->reason;
+    o->during = in_flight_last(&own->in_flight, &o->during_seq);
+    outcome_append(own, r);
+}
+
+char *outcome_path(const struct log_place *place, int64_t child) {
+    const char *name = place->directory ? place->value + strlen(place->directory) : NULL;
+    struct utsname node;
+
+    if (!name || strchr(place->value, '%'))
+        return NULL;
+    if (name[strspn(name, "/")])
+        return must_copy(place->value);
+    if (uname(&node) != 0)
+        return NULL;
+    return must_format("%s/whichcudnn-%s-%lld-outcome.jsonl", place->directory, node.nodename,
+                       (long long)child);
+}
+
+void outcome_leave(const struct log_place *place, struct wc_record *r, const char *reason) {
+    OWNED char *path = place->named ? outcome_path(place, r->u.outcome.child) : NULL;
+    OWNED char *other = path ? log_place_other_name(path, r->u.outcome.child) : NULL;
+
+    r->u.outcome.reason = reason;
+    if (path && !outcome_write(path, true, NULL, r) &&
+        (errno != EEXIST || !outcome_write(other, true, NULL, r)))
+        complain("%s: %s", path, strerror(errno));
 }

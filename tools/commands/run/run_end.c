@@ -4,14 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "child_logs.h"
-#include "outcome.h"
 #include "startup.h"
 #include "tools/commands/options.h"
 #include "tools/commands/probe/gpus.h"

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child_logs.h"
 #include "core/demand/questions.h"
 #include "core/names/names.h"
-#include "outcome.h"
 #include "run_end.h"
 #include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "child_logs.h"
 #include "core/demand/questions.h"
-#include "outcome.h"
 #include "tools/report/explain/text_into_log.h"
 
 #define QUOTE_MOST 200 /* bytes of a message that are shown */
