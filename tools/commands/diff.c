@@ -19,12 +19,21 @@ static const struct option_row rows[] = {
     OPTIONS_END,
 };
 
-static enum exit_code diff(struct source *a, struct source *b) {
+static int diff(int n, char **arguments) {
+    struct inputs inputs = {.troubles = NULL};
+    struct source *a = input_read_one(&inputs, arguments[0]);
+    struct source *b = a ? input_read_one(&inputs, arguments[n - 1]) : NULL;
     struct layout l = {.to = stdout, .colour = options.colour};
     struct report side[2];
     struct comparison c;
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
+    if (!b) {
+        inputs_end(&inputs);
+        return EXIT_USAGE;
+    }
+    if (redact)
+        redaction_free(redact_logs(&inputs.logs));
     ends_settle((struct source *const[]){a, b}, 2);
     report_make(&side[0], a);
     report_make(&side[1], b);
@@ -50,20 +59,8 @@ static enum exit_code diff(struct source *a, struct source *b) {
     comparison_end(&c);
     report_end(&side[0]);
     report_end(&side[1]);
-    return answer;
-}
-
-static int diff_arguments(int n, char **arguments) {
-    struct inputs inputs = {.troubles = NULL};
-    struct source *a = input_read_one(&inputs, arguments[0]);
-    struct source *b = a ? input_read_one(&inputs, arguments[n - 1]) : NULL;
-    int answer;
-
-    if (redact)
-        redaction_free(redact_logs(&inputs.logs));
-    answer = a && b ? (int)diff(a, b) : EXIT_USAGE;
     inputs_end(&inputs);
-    return answer;
+    return (int)answer;
 }
 
 const struct usage cmd_diff = {
@@ -80,5 +77,5 @@ const struct usage cmd_diff = {
     .least = 2,
     .most = 2,
     .arguments = "two logs, locks or processes",
-    .run = diff_arguments,
+    .run = diff,
 };

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/names/names.h"
 #include "core/names/version.h"
 #include "core/records/process.h"
 #include "cudnn_knowledge.inc"
@@ -85,27 +84,6 @@ static void print_checks(void) {
     if (options.json)
         json_print(stdout, json_pack("{s:s, s:O}", "verdict", verdicts[worst], "checks", list));
     json_decref(list);
-}
-
-/* ---- the library ---- */
-
-/* NULL: no library could be preloaded. The caller frees. */
-static char *check_library(void) {
-    const char *advice = "make install, or set WHICHCUDNN_SHIM to its path";
-    char *trouble, *shim = preload_find_shim(&trouble);
-
-    if (!trouble) {
-        advice = "install the whichcudnn that is built for this machine";
-        trouble = shim_file_trouble(shim);
-    }
-    if (!trouble) {
-        add("library", CHECK_OK, NULL, "%s", shim);
-        return shim;
-    }
-    add("library", CHECK_ERROR, advice, "%s", trouble);
-    free(trouble);
-    free(shim);
-    return NULL;
 }
 
 /* ---- is it in a child that is started with it? ---- */
@@ -273,40 +251,39 @@ static void check_place(void) {
     log_place_end(&place);
 }
 
-static void check_system(const struct wc_machine_record *machine) {
+static void check_machine(bool has_libcuda) {
+    struct wc_machine machine = {.kernel = NULL};
     const char *release = gnu_get_libc_version();
+    const bool old = wc_glibc_minor(release) < OLDEST_GLIBC;
     struct utsname names;
-    bool old = wc_glibc_minor(release) < OLDEST_GLIBC;
+    struct wc_record r;
+    const struct wc_machine_record *m = &r.u.machine;
+    struct gpus gpus;
 
+    wc_record_begin(&r, WC_KIND_machine);
+    wc_machine_read(&disk_files, &machine, &r.u.machine);
     if (uname(&names) != 0)
         names.release[0] = '\0';
     add("system", old ? CHECK_ERROR : CHECK_OK,
         old ? "2.17 is the oldest glibc that it knows" : NULL, "glibc %s, Linux %s, %s%s%s",
-        release, names.release,
-        machine->operating_system ? machine->operating_system : names.machine,
-        machine->container ? ", in a container: " : "",
-        machine->container ? machine->container : "");
-}
-
-static void check_driver(const struct wc_machine_record *machine, bool has_libcuda) {
-    long long devices = machine->gpu_devices > 0 ? machine->gpu_devices : 0;
-    struct gpus gpus;
-
-    if (!machine->driver)
+        release, names.release, m->operating_system ? m->operating_system : names.machine,
+        m->container ? ", in a container: " : "", m->container ? m->container : "");
+    if (!m->driver)
         add("driver", CHECK_WARNING,
             "cuDNN can be loaded here, not used; to see which one is loaded that is enough",
             "no NVIDIA kernel module is loaded");
     else if (!has_libcuda)
         add("driver", CHECK_WARNING,
             "start the container with --gpus all, or install the driver's libraries",
-            "kernel module %s, but no libcuda.so.1", machine->driver);
+            "kernel module %s, but no libcuda.so.1", m->driver);
     else
-        add("driver", CHECK_OK, NULL, "kernel module %s, and libcuda.so.1", machine->driver);
+        add("driver", CHECK_OK, NULL, "kernel module %s, and libcuda.so.1", m->driver);
     gpus_ask(&gpus);
     for (size_t i = 0; i < gpus.n; i++)
         add("gpu", CHECK_OK, NULL, "%s", gpus.name[i]);
     if (gpus.n == 0)
-        add("gpu", CHECK_WARNING, NULL, "NVML names none; /dev has %lld", devices);
+        add("gpu", CHECK_WARNING, NULL, "NVML names none; /dev has %lld",
+            m->gpu_devices > 0 ? (long long)m->gpu_devices : 0LL);
 }
 
 /* ---- logs ---- */
@@ -341,22 +318,25 @@ static bool check_log(const char *path) {
 /* ---- all of it ---- */
 
 static int doctor(int n, char **logs) {
-    struct wc_machine machine = {.kernel = NULL};
-    OWNED char *shim = check_library(), *looked = NULL,
-               *newest = n > 0 ? NULL : newest_log(&looked);
-    bool has_libcuda = false, is_old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP;
+    OWNED char *trouble = NULL, *shim = preload_find_shim(&trouble), *broken = NULL;
+    OWNED char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
+    bool is_old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP, has_libcuda = false;
     bool all_read = true;
-    struct wc_record r;
 
-    wc_record_begin(&r, WC_KIND_machine);
-    wc_machine_read(&disk_files, &machine, &r.u.machine);
-    if (shim)
+    broken = trouble ? NULL : shim_file_trouble(shim);
+    if (trouble || broken)
+        add("library", CHECK_ERROR,
+            trouble ? "make install, or set WHICHCUDNN_SHIM to its path"
+                    : "install the whichcudnn that is built for this machine",
+            "%s", trouble ?: broken);
+    else
+        add("library", CHECK_OK, NULL, "%s", shim);
+    if (!trouble && !broken)
         check_preload(shim, &has_libcuda);
-    check_others(shim);
+    check_others(trouble || broken ? NULL : shim);
     check_variables();
     check_place();
-    check_system(&r.u.machine);
-    check_driver(&r.u.machine, has_libcuda);
+    check_machine(has_libcuda);
     add("tables", is_old ? CHECK_WARNING : CHECK_OK,
         is_old ? "a newer whichcudnn knows newer releases of cuDNN and of frameworks" : NULL,
         "know cuDNN up to " WC_NEWEST_CUDNN ", read on " WC_TABLES_DATE);

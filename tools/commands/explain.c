@@ -293,58 +293,43 @@ static enum exit_code explain_text(char **logs, size_t n) {
     return answer;
 }
 
-/* ---- a finding ---- */
-
-static const char *word_of(const struct wc_finding_kind *kind) {
-    return wc_enum_word(WC_ENUM_severity, kind->severity);
-}
-
-static json_t *finding_json(const struct wc_finding_kind *kind) {
-    return json_pack("{s:s, s:s, s:s, s:o}", "id", kind->id, "severity", word_of(kind), "title",
-                     title_of(kind->id), "page", text_to_json(page_of(kind->id)));
-}
-
-static enum exit_code list(void) {
-    size_t n;
-    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
-    json_t *array = options.json ? json_array() : NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        if (array)
-            json_array_append_new(array, finding_json(&kind[i]));
-        else
-            printf("%s%-7s%s  %s\n           %s\n",
-                   paint_begin(options.colour, paint_of_severity(kind[i].severity)),
-                   word_of(&kind[i]), paint_end(options.colour), kind[i].id, title_of(kind[i].id));
-    }
-    if (array)
-        json_print(stdout, array);
-    return EXIT_NOTHING_WRONG;
-}
-
+/* id: NULL for a list of all. */
 static enum exit_code explain(const char *id) {
-    size_t n;
-    const struct wc_finding_kind *kinds = wc_finding_kinds(&n), *kind = NULL;
+    size_t n, known = 0;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
     struct nearest meant = {.word = NULL};
+    json_t *list = json_array();
 
-    for (size_t i = 0; i < n; i++) {
-        nearest_look(&meant, id, kinds[i].id);
-        if (strcmp(kinds[i].id, id) == 0)
-            kind = &kinds[i];
+    for (; n > 0; kind++, n--) {
+        const char *severity = wc_enum_word(WC_ENUM_severity, kind->severity);
+        if (id)
+            nearest_look(&meant, id, kind->id);
+        if (id && strcmp(kind->id, id) != 0)
+            continue;
+        known++;
+        if (options.json) {
+            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "id", kind->id,
+                                                  "severity", severity, "title", title_of(kind->id),
+                                                  "page", text_to_json(page_of(kind->id))));
+        } else if (!id) {
+            printf("%s%-7s%s  %s\n           %s\n",
+                   paint_begin(options.colour, paint_of_severity(kind->severity)), severity,
+                   paint_end(options.colour), kind->id, title_of(kind->id));
+        } else {
+            printf("%s%s%s\n\n", paint_begin(options.colour, PAINT_BOLD), id,
+                   paint_end(options.colour));
+            page_print(stdout, id, options.colour);
+        }
     }
-    if (!kind) {
+    if (known == 0) {
         OWNED char *question = nearest_question(&meant);
         complain("explain: no finding is called %s%s", id,
                  meant.word ? question : "; whichcudnn explain lists them");
-        return EXIT_USAGE;
+    } else if (options.json) {
+        json_print(stdout, json_incref(id ? json_array_get(list, 0) : list));
     }
-    if (options.json) {
-        json_print(stdout, finding_json(kind));
-        return EXIT_NOTHING_WRONG;
-    }
-    printf("%s%s%s\n\n", paint_begin(options.colour, PAINT_BOLD), id, paint_end(options.colour));
-    page_print(stdout, id, options.colour);
-    return EXIT_NOTHING_WRONG;
+    json_decref(list);
+    return known > 0 ? EXIT_NOTHING_WRONG : EXIT_USAGE;
 }
 
 static int explain_argument(int n, char **arguments) {
@@ -361,7 +346,7 @@ static int explain_argument(int n, char **arguments) {
     else if (text_file)
         return (int)explain_text(arguments, (size_t)n);
     else
-        return (int)(n > 0 ? explain(arguments[0]) : list());
+        return (int)explain(arguments[0]);
     return EXIT_USAGE;
 }
 

@@ -11,7 +11,6 @@
 #include "input.h"
 #include "options.h"
 #include "tools/commands/fix/apply.h"
-#include "tools/commands/fix/attempt.h"
 #include "tools/commands/fix/steps.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/trust.h"
@@ -81,15 +80,6 @@ static bool scratch_begin(void) {
     close(ends[0]);
     scratch.alive = ends[1];
     return true;
-}
-
-static void scratch_end(void) {
-    if (scratch.alive >= 0)
-        close(scratch.alive);
-    if (scratch.keeper > 0)
-        waitpid(scratch.keeper, NULL, 0);
-    if (scratch.path)
-        trial_directory_end(scratch.path);
 }
 
 /* The report about a command goes where it does not mix with what that prints. */
@@ -180,35 +170,8 @@ static json_t *row_json(const struct summary_row *row, const struct merged *m) {
 
 /* ---- trying ---- */
 
-/* What came of it, which was printed. */
-static json_t *try_one(const struct job *j, const struct summary_row *row, struct repair *r,
-                       int status) {
-    const size_t number = (size_t)(r - report_fixes(row->report, row->finding)->p);
-    OWNED char *work = must_format("%s/%zu", scratch.path, number + 1);
-    const char *trouble, *outcome;
-    json_t *of;
-
-    if (!options.json)
-        complain("trying: %s", r->command ? r->command : r->text);
-    of = attempt_make(&(struct attempt){command, work, j, row, r, status});
-    json_object_set_new(of, "repair", json_integer((json_int_t)number));
-    trouble = json_string_value(json_object_get(of, "trouble"));
-    outcome = json_string_value(json_object_get(of, "outcome"));
-    if (trouble)
-        complain("not tried: %s", trouble);
-    else if (options.json)
-        return of;
-    else if (json_is_true(json_object_get(of, "stopped")))
-        complain("stopped: %s; nothing was kept", outcome);
-    else if (json_is_true(json_object_get(of, "cures")))
-        complain("tried: %s. To keep it: %s", outcome,
-                 json_string_value(json_object_get(of, "keep")));
-    else
-        complain("tried: %s: it does not hold", outcome);
-    return of;
-}
-
-/* status: of the command before; *held becomes the result of the repair that holds. */
+/* status: of the command before; *held becomes the result of the repair that holds. What came of
+ * each is printed. */
 static int try_all(const struct job *j, int status, json_t *tried, const json_t **held) {
     const struct summary_row *row;
     bool ran = false;
@@ -219,16 +182,36 @@ static int try_all(const struct job *j, int status, json_t *tried, const json_t 
     }
     for (size_t i = 0; i < report_fixes(row->report, row->finding)->n; i++) {
         struct repair *r = &report_fixes(row->report, row->finding)->p[i];
-        json_t *outcome = steps_are_ours(&r->edits) ? try_one(j, row, r, status) : NULL;
-        if (!outcome)
+        OWNED char *work = must_format("%s/%zu", scratch.path, i + 1);
+        const char *trouble, *outcome;
+        bool cures, stopped;
+        json_t *of;
+        if (!steps_are_ours(&r->edits))
             continue;
-        json_array_append_new(tried, outcome);
-        ran = ran || json_is_string(json_object_get(outcome, "outcome"));
-        if (json_is_true(json_object_get(outcome, "stopped")))
-            return (int)json_integer_value(json_object_get(outcome, "status"));
-        if (json_is_true(json_object_get(outcome, "cures"))) {
+        if (!options.json)
+            complain("trying: %s", r->command ? r->command : r->text);
+        of = attempt_make(&(struct attempt){command, work, j, row, r, status});
+        json_object_set_new(of, "repair", json_integer((json_int_t)i));
+        json_array_append_new(tried, of);
+        trouble = json_string_value(json_object_get(of, "trouble"));
+        outcome = json_string_value(json_object_get(of, "outcome"));
+        cures = json_is_true(json_object_get(of, "cures"));
+        stopped = json_is_true(json_object_get(of, "stopped"));
+        ran = ran || outcome;
+        if (trouble)
+            complain("not tried: %s", trouble);
+        else if (!options.json && stopped)
+            complain("stopped: %s; nothing was kept", outcome);
+        else if (!options.json && cures)
+            complain("tried: %s. To keep it: %s", outcome,
+                     json_string_value(json_object_get(of, "keep")));
+        else if (!options.json)
+            complain("tried: %s: it does not hold", outcome);
+        if (stopped)
+            return (int)json_integer_value(json_object_get(of, "status"));
+        if (cures) {
             r->checked = REPAIR_TRIED;
-            *held = outcome;
+            *held = of;
             return EXIT_NOTHING_WRONG;
         }
     }
@@ -298,6 +281,7 @@ static int fix_job(struct job *j, int status) {
     return answer;
 }
 
+/* status: of the command, or as `run` wrote it down; -1: not known. */
 static int fix_inputs(struct job *j, int status) {
     int answer;
 
@@ -307,7 +291,13 @@ static int fix_inputs(struct job *j, int status) {
     job_make(j);
     if ((try || apply) && j->found.n > 0 && is_refused(j, &answer))
         return answer;
-    answer = fix_job(j, status >= 0 ? status : job_status(j));
+    for (size_t i = 0; i < j->n && status < 0; i++) {
+        const struct wc_stack *s = &j->reports[i].source->stack;
+        if (s->has_outcome && s->process.eager && s->outcome.ending == WC_ending_EXITED &&
+            s->outcome.exit_status != WC_NULL)
+            status = (int)s->outcome.exit_status;
+    }
+    answer = fix_job(j, status);
     return j->in.trouble_count > 0 ? EXIT_USAGE : answer;
 }
 
@@ -352,7 +342,12 @@ static int fix_arguments(int n, char **arguments) {
         answer = fix_inputs(&j, -1);
     }
     job_end(&j);
-    scratch_end();
+    if (scratch.alive >= 0)
+        close(scratch.alive);
+    if (scratch.keeper > 0)
+        waitpid(scratch.keeper, NULL, 0);
+    if (scratch.path)
+        trial_directory_end(scratch.path);
     return answer;
 }
 

@@ -249,18 +249,13 @@ int input_observe(struct inputs *s, char *const *command, char *logs) {
     const struct supervision with = {.prepare = NULL};
     OWNED char *place = must_format("%s/", logs);
     struct child child = {.pid = 0};
-    sigset_t before;
     char **words;
 
     if (mkdir(logs, S_IRWXU) != 0)
         return -1;
     words = run_quietly(place, (char **)command);
     words[0] = "/proc/self/exe";
-    fflush(NULL);
-    sigprocmask(SIG_SETMASK, NULL, &before);
-    if (!supervise(words, &with, &child))
-        child.exec_error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    (void)supervise(words, &with, &child);
     free(words);
     if (rmdir(logs) != 0) /* it is not empty */
         input_read_files(s, &logs, 1);

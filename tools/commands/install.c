@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/names/names.h"
 #include "options.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/observe/preload.h"

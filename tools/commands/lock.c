@@ -21,31 +21,6 @@ static const struct option_row rows[] = {
     OPTIONS_END,
 };
 
-static enum exit_code lock(const struct source *source, const struct report *r) {
-    bool has_errors = r->conclusion.verdict == WC_verdict_ERRORS, good;
-    OWNED char *text = NULL;
-    struct sink sink;
-    size_t n = 1;
-
-    if (!r->conclusion.concerned) {
-        complain("%s: nothing was observed in it", source->path);
-        return EXIT_NOTHING_OBSERVED;
-    }
-    if (requirements)
-        n = lock_write_requirements(sink_begin(&sink), source);
-    else
-        lock_write(sink_begin(&sink), source, paths);
-    text = sink_end(&sink);
-    if (n == 0) {
-        complain("%s: nothing in it comes from pip", source->path);
-        return EXIT_NOTHING_OBSERVED;
-    }
-    good = print_into(output, text);
-    if (has_errors)
-        complain("errors were found in what is kept; the first: %s", r->findings.p[0].title);
-    return !good ? EXIT_USAGE : has_errors ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
-}
-
 /* What an environment would get. NULL: it is not one, which was complained of. */
 static struct source *scan_one(struct inputs *in, const char *path) {
     struct source **found;
@@ -66,20 +41,38 @@ static struct source *scan_one(struct inputs *in, const char *path) {
 static int lock_argument(int n, char **arguments) {
     struct inputs inputs = {.troubles = NULL};
     const struct source *source = NULL;
-    int answer = EXIT_USAGE;
+    enum exit_code answer = EXIT_USAGE;
+    struct report r;
+    struct sink sink;
+    size_t facts = 1;
 
     if (scanned && n > 0)
         complain("--scan and %s are two stacks; one of them is expected", arguments[0]);
     else
         source = scanned ? scan_one(&inputs, scanned) : input_read_one(&inputs, arguments[0]);
     if (source) {
-        struct report report;
-        report_make(&report, source);
-        answer = (int)lock(source, &report);
-        report_end(&report);
+        report_make(&r, source);
+        if (requirements)
+            facts = lock_write_requirements(sink_begin(&sink), source);
+        else
+            lock_write(sink_begin(&sink), source, paths);
+        OWNED char *text = sink_end(&sink);
+        if (!r.conclusion.concerned || facts == 0) {
+            complain("%s: %s", source->path,
+                     r.conclusion.concerned ? "nothing in it comes from pip"
+                                            : "nothing was observed in it");
+            answer = EXIT_NOTHING_OBSERVED;
+        } else if (print_into(output, text)) {
+            answer = EXIT_NOTHING_WRONG;
+        }
+        if (answer != EXIT_NOTHING_OBSERVED && r.conclusion.verdict == WC_verdict_ERRORS) {
+            complain("errors were found in what is kept; the first: %s", r.findings.p[0].title);
+            answer = answer == EXIT_USAGE ? EXIT_USAGE : EXIT_ERRORS_FOUND;
+        }
+        report_end(&r);
     }
     inputs_end(&inputs);
-    return answer;
+    return (int)answer;
 }
 
 const struct usage cmd_lock = {

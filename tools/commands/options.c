@@ -99,15 +99,12 @@ static bool take(const struct option_row *rows, int code) {
 }
 
 bool options_take_fail_on(const char *value) {
-    static const enum wc_severity known[] = {WC_severity_WARNING, WC_severity_ERROR};
-
-    WC_EACH_ROW(severity, known)
-        if (strcmp(value, wc_enum_word_raw(WC_ENUM_severity, *severity)) == 0) {
-            options.fail_on = *severity;
-            return true;
-        }
-    complain("--fail-on takes error or warning, not %s", value);
-    return false;
+    options.fail_on = strcmp(value, "error") == 0     ? WC_severity_ERROR
+                      : strcmp(value, "warning") == 0 ? WC_severity_WARNING
+                                                      : WC_severity_NONE;
+    if (options.fail_on == WC_severity_NONE)
+        complain("--fail-on takes error or warning, not %s", value);
+    return options.fail_on != WC_severity_NONE;
 }
 
 int options_run(int argc, char **argv, const struct usage *u) {

@@ -37,48 +37,40 @@ static const struct option_row rows[] = {
     OPTIONS_END,
 };
 
-/* The text report as a block of Markdown. The fence is longer than each run of backticks in the
- * text, which comes from logs: so nothing in it is interpreted. */
-static void print_fenced(FILE *to, const struct merged *m) {
-    struct sink sink;
-    struct layout l = {.to = sink_begin(&sink), .whole = verbose};
-    int longest = 2;
-
-    render_merged(&l, m);
-    OWNED char *text = sink_end(&sink);
-    for (const char *p = text; (p = strchr(p, '`')); p += strspn(p, "`"))
-        if (longest < (int)strspn(p, "`"))
-            longest = (int)strspn(p, "`");
-    OWNED char *fence = must_allocate((size_t)longest + 2);
-    memset(fence, '`', (size_t)longest + 1);
-    fprintf(to, "%s\n%s%s\n", fence, text, fence);
-}
-
 /* False: it could not be written, which is printed. */
 static bool print_all(struct report *reports, size_t n, size_t unreadable) {
     const char *path = html ? html : output;
-    bool colour = options.colour && (!output || strcmp(options.when, "always") == 0);
+    bool colour = options.colour && !markdown && (!output || strcmp(options.when, "always") == 0);
     struct sink text;
-    struct layout l = {.to = path ? sink_begin(&text) : stdout, .colour = colour, .whole = verbose};
+    FILE *to = path || markdown ? sink_begin(&text) : stdout;
+    struct layout l = {.to = to, .colour = colour, .whole = verbose};
     struct merged m = {.n = 0};
+    size_t longest = 2;
 
     if (prometheus)
-        render_prometheus(l.to, reports, n, unreadable);
+        render_prometheus(to, reports, n, unreadable);
     else
         merge(&m, reports, n);
     if (html)
-        render_html(l.to, &m);
+        render_html(to, &m);
     else if (options.json)
-        json_print(l.to, render_merged_json(&m));
-    else if (markdown)
-        print_fenced(l.to, &m);
+        json_print(to, render_merged_json(&m));
     else if (!prometheus)
         render_merged(&l, &m);
     merged_end(&m);
-    if (!path)
+    if (to == stdout)
         return true;
     OWNED char *whole = sink_end(&text);
-    return print_into(path, whole);
+    if (!markdown)
+        return print_into(path, whole);
+    /* A block of Markdown. The fence is longer than each run of backticks in the text, which comes
+     * from logs: so nothing in it is interpreted. */
+    for (const char *p = whole; (p = strchr(p, '`')); p += strspn(p, "`"))
+        longest = longest < strspn(p, "`") ? strspn(p, "`") : longest;
+    OWNED char *fence = must_allocate(longest + 2);
+    memset(fence, '`', longest + 1);
+    OWNED char *fenced = must_format("%s\n%s%s\n", fence, whole, fence);
+    return print_into(path, fenced);
 }
 
 static enum exit_code report_all(struct logs *logs, size_t unreadable, struct redaction *names) {

@@ -142,22 +142,25 @@ static void after_fault(int signal, siginfo_t *info, void *context) {
     without_memory();
 }
 
+static void answer(int signal, struct sigaction by) {
+    sigset_t one;
+
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigaction(signal, &by, NULL);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
 static void mind_faults(void) {
     static const int all[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char space[64 << 10];
     const stack_t stack = {.ss_sp = space, .ss_size = sizeof(space)};
-    const struct sigaction answer = {.sa_sigaction = after_fault,
-                                     .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigset_t set;
 
     own = getpid();
-    sigemptyset(&set);
     sigaltstack(&stack, NULL);
-    WC_EACH_ROW(one, all) {
-        sigaction(*one, &answer, NULL);
-        sigaddset(&set, *one);
-    }
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    WC_EACH_ROW(one, all)
+        answer(*one, (struct sigaction){.sa_sigaction = after_fault,
+                                        .sa_flags = SA_SIGINFO | SA_ONSTACK});
 }
 
 static int meanwhile(void *arg, pid_t child, bool is_readable) {
@@ -185,20 +188,14 @@ static void end_soon(int signal) {
 /* The report at the end takes a moment, but for logs of gigabytes, disks that hang and pipes that
  * nothing reads. What was ignored stays so. */
 static void mind_signals(void) {
-    static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM};
-    struct sigaction answer = {.sa_flags = SA_RESTART}, before;
-    sigset_t set;
+    static const int all[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    struct sigaction before;
 
-    sigemptyset(&set);
     status_at_once = child_exit_code(&run.child);
-    WC_EACH_ROW(one, all) {
-        answer.sa_handler = *one == SIGALRM ? end_at_once : end_soon;
-        if (*one != SIGALRM && sigaction(*one, NULL, &before) == 0 && before.sa_handler == SIG_IGN)
-            continue;
-        sigaction(*one, &answer, NULL);
-        sigaddset(&set, *one);
-    }
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    answer(SIGALRM, (struct sigaction){.sa_handler = end_at_once, .sa_flags = SA_RESTART});
+    WC_EACH_ROW(one, all)
+        if (sigaction(*one, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            answer(*one, (struct sigaction){.sa_handler = end_soon, .sa_flags = SA_RESTART});
 }
 
 static int run_command(int n, char **command) {
@@ -206,10 +203,11 @@ static int run_command(int n, char **command) {
                                      .meanwhile = meanwhile,
                                      .ended = run_monitor_look_last,
                                      .stops = before_stop,
+                                     .holds = true,
                                      .readable = &run.live.readable,
                                      .arg = &run.live};
     const char *path = getenv("LD_LIBRARY_PATH");
-    int answer;
+    int status;
 
     (void)n;
     /* A complaint into a closed pipe, or a file at its limit, is not a reason not to start the
@@ -244,20 +242,19 @@ static int run_command(int n, char **command) {
     words_begin(&run.printed, text);
     run.live.stop = stop_on_error;
     run_monitor_begin(&run.live, &run);
-    fflush(NULL);
     if (!supervise(command, &with, &run.child)) {
-        answer = run_alone(command);
+        status = run_alone(command);
     } else {
         command_ended = true;
-        answer = child_exit_code(&run.child);
+        status = child_exit_code(&run.child);
         mind_signals();
         mind_faults();
         if (run.child.exec_error) {
             run_not_started(&run);
         } else {
             const struct gate gate = run_conclude(&run);
-            if (run.live.stopped || (answer == 0 && gate_fails(&gate, options.fail_on)))
-                answer = EXIT_ERRORS_FOUND;
+            if (run.live.stopped || (status == 0 && gate_fails(&gate, options.fail_on)))
+                status = EXIT_ERRORS_FOUND;
         }
     }
     run_monitor_end(&run.live);
@@ -266,7 +263,7 @@ static int run_command(int n, char **command) {
     log_place_end(&run.place);
     free(run.preload);
     free(run.shim);
-    return answer;
+    return status;
 }
 
 const struct usage cmd_run = {

@@ -272,8 +272,8 @@ static bool do_step(const char *command, sigset_t *before, int *asked) {
     struct child child = {.pid = 0};
     int status;
 
-    fflush(NULL);
-    status = supervise(words, &with, &child) ? child_exit_code(&child) : 126;
+    (void)supervise(words, &with, &child);
+    status = child_exit_code(&child);
     *asked = child.asked;
     if (status != 0)
         complain("failed with status %d: %s%s", status, command,

@@ -57,23 +57,11 @@ char *job_versions(const struct job *j) {
 
     for (size_t i = 0; i < j->n; i++)
         WC_EACH(o, j->reports[i].source->stack.objects) {
-            char *longer;
-            if (o->r.role != WC_role_FACADE || !o->r.mapped || !o->r.version ||
-                strstr(list, o->r.version))
-                continue;
-            longer = must_format("%s%s%s", list, *list ? ", " : "", o->r.version);
-            free(list);
-            list = longer;
+            OWNED char *before = list;
+            const bool is_new = o->r.role == WC_role_FACADE && o->r.mapped && o->r.version &&
+                                !strstr(list, o->r.version);
+            list = must_format("%s%s%s", before, is_new && *before ? ", " : "",
+                               is_new ? o->r.version : "");
         }
     return list;
-}
-
-int job_status(const struct job *j) {
-    for (size_t i = 0; i < j->n; i++) {
-        const struct wc_stack *s = &j->reports[i].source->stack;
-        if (s->has_outcome && s->process.eager && s->outcome.ending == WC_ending_EXITED &&
-            s->outcome.exit_status != WC_NULL)
-            return (int)s->outcome.exit_status;
-    }
-    return -1;
 }

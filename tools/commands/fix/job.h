@@ -31,5 +31,3 @@ const struct repair *job_best_repair(const struct job *j, bool played,
                                      const struct summary_row **row);
 /* "9.8.0, 9.1.0" of all processes; "": none was loaded. The caller frees. */
 char *job_versions(const struct job *j);
-/* The status that the command ended with, as `run` wrote it down; -1: not known. */
-int job_status(const struct job *j);

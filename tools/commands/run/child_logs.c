@@ -30,10 +30,6 @@ static int older_first(const void *a, const void *b) {
     return WC_ORDER(x->first_time, y->first_time);
 }
 
-static bool is_of_family(const void *family, uid_t owner) {
-    return family_has_user(family, owner);
-}
-
 static void find_own(struct child_logs *c, pid_t child) {
     c->own = NULL;
     for (size_t i = 0; i < c->n; i++)
@@ -52,7 +48,7 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
         if (!wc_str_starts(entry->d_name, place->prefix))
             continue;
         OWNED char *path = must_format("%s/%s", place->directory, entry->d_name), *trouble = NULL;
-        int fd = log_open_of(path, is_of_family, family, &trouble);
+        int fd = log_open_of(path, family_has_user, family, &trouble);
         if (fd >= 0 && (fstat(fd, &facts) != 0 || !could_be_new(&facts, start)))
             close(fd);
         else if (fd >= 0) /* it may be something else under such a name */
@@ -176,14 +172,16 @@ bool outcome_write(const char *path, bool is_new, const struct log_file *read,
     return (last == '\n' || write(fd, "\n", 1) == 1) && write(fd, line, n) == (ssize_t)n;
 }
 
-void outcome_append(struct source *log, struct wc_record *r) {
-    r->seq = ++log->last_seq;
+void outcome_append(void *log, struct wc_record *r) {
+    struct source *to = log;
+
+    r->seq = ++to->last_seq;
     r->time = clock_now(CLOCK_REALTIME);
     r->pid = r->tid = getpid();
-    log->records++;
-    source_apply(log, r);
-    if (!outcome_write(log->path, false, log->file, r))
-        complain("%s: %s", log->path, strerror(errno));
+    to->records++;
+    source_apply(to, r);
+    if (!outcome_write(to->path, false, to->file, r))
+        complain("%s: %s", to->path, strerror(errno));
 }
 
 void outcome_tell(void *log, struct wc_record *r) {

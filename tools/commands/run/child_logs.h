@@ -40,9 +40,9 @@ void outcome_begin(struct wc_record *r, const struct child *child);
 void outcome_add(struct source *own, struct wc_record *r);
 /* The same of any other record that the parent adds to a child's log. A line that could not be
  * written is complained of; the stack has it all the same. */
-void outcome_append(struct source *log, struct wc_record *r);
-/* The same for a sink, of a struct source: of a process that still runs, and numbers its records
- * itself, only the stack gets it. */
+void outcome_append(void *log, struct wc_record *r);
+/* The same, but of a process that still runs, and numbers its records itself, only the stack gets
+ * it. Both are for sinks, too: log is a struct source. */
 void outcome_tell(void *log, struct wc_record *r);
 /* A further line of a file that is there and was read, or is ours (NULL), or a new file with only
  * this line. False: errno, EEXIST where something has that name. */

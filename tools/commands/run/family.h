@@ -31,7 +31,7 @@ void family_look(struct family *f, pid_t command);
 void family_note_program(struct family *f, pid_t command);
 /* Of a command that has ended and was not waited for. */
 void family_look_last(struct family *f, pid_t command);
-bool family_has_user(const struct family *f, uid_t user);
+bool family_has_user(const void *family, uid_t user);
 /* What the kernel calls a process is its program's name, or its script's, until it takes another
  * one: had the command that name at its end? */
 bool family_is_last(const struct family *f, const char *path);

@@ -23,50 +23,41 @@
 #define ROWS_SHOWN 8
 #define VERDICT_MOST 4096 /* a pod's termination message is cut there */
 
-/* Which GPUs there are matters to processes that got a cuDNN, and costs a start of the driver. A
- * process that still runs numbers its records itself. */
-static void add_gpus(const struct child_logs *logs) {
+/* What only this process can add: the requests from which one did not come back, and the machine's
+ * GPUs. Of what the command started the end is not known; what still runs numbers its records
+ * itself. */
+static void complete_logs(const struct child_logs *logs, const struct wc_outcome_record *o) {
     struct gpus gpus = {.n = 0};
     OWNED char *of_computer = NULL;
     bool asked = false;
 
     for (size_t i = 0; i < logs->n; i++) {
         struct source *log = logs->found[i];
+        const struct wc_sink to = {outcome_append, log};
+        const bool own = log == logs->own, binding = own && o->exit_status == LOADER_STATUS;
+        const bool runs = !own && process_state(log) == PROCESS_RUNS;
         struct wc_record r;
-        char *fault;
-        bool has_cudnn = WC_ANY(o, log->stack.objects, o->r.role == WC_role_FACADE);
-        if (!log->stack.has_machine || !has_cudnn ||
-            (log != logs->own && process_state(log) == PROCESS_RUNS))
+        if ((own ? binding || o->ending == WC_ending_SIGNALED : !runs) && !log->stack.has_summary)
+            last_request_emit(log, binding, &to);
+        if (own && o->exit_status > 0)
+            failed_requests_tell(log, &to);
+        /* Which GPUs there are matters to processes that got a cuDNN, and costs a start of the
+         * driver. */
+        if (runs || !log->stack.has_machine ||
+            !WC_ANY(object, log->stack.objects, object->r.role == WC_role_FACADE))
             continue;
         if (!asked) {
             gpus_ask(&gpus);
             of_computer = driver_fault();
         }
         asked = true;
-        fault = of_computer ? must_copy(of_computer) : driver_fault_of_mps(&log->stack);
+        OWNED char *fault = of_computer ? must_copy(of_computer) : driver_fault_of_mps(&log->stack);
         wc_record_begin(&r, WC_KIND_machine);
         r.u.machine = log->stack.machine;
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
         r.u.machine.device_fault = fault;
         if (gpus.n || fault)
             outcome_append(log, &r);
-        free(fault);
-    }
-}
-
-/* Of what the command started the end is not known. */
-static void look_at_last_requests(const struct child_logs *logs,
-                                  const struct wc_outcome_record *o) {
-    for (size_t i = 0; i < logs->n; i++) {
-        struct source *log = logs->found[i];
-        const struct wc_sink to = {outcome_tell, log};
-        bool binding = log == logs->own && o->exit_status == LOADER_STATUS;
-        bool may_be = log == logs->own ? binding || o->ending == WC_ending_SIGNALED
-                                       : process_state(log) != PROCESS_RUNS;
-        if (may_be && !log->stack.has_summary)
-            last_request_emit(log, binding, &to);
-        if (log == logs->own && o->exit_status > 0)
-            failed_requests_tell(log, &to);
     }
 }
 
@@ -357,19 +348,6 @@ static size_t left_running(pid_t command, pid_t *one) {
 
 /* ---- the conclusion ---- */
 
-/* What in the program itself keeps a preload out. NULL: nothing does. The caller frees. */
-static char *reason_of_program(const struct run *run, const struct wc_outcome_record *o) {
-    OWNED char *program = NULL, *missing = NULL;
-    char *reason = unobserved_reason(run->command, &program);
-    OWNED char *rights = reason && program ? unobserved_rights(program) : NULL;
-
-    missing = rights ? startup_missing(o, program) : NULL;
-    if (!missing)
-        return reason;
-    free(reason);
-    return must_format("%s, and the loader ignores LD_LIBRARY_PATH for it; %s", rights, missing);
-}
-
 /* No log: either nothing of cuDNN was in it, or the shim could not be. reason: why it could not be;
  * NULL: it could. */
 static struct gate conclude_unobserved(const struct run *run, struct wc_record *outcome,
@@ -425,12 +403,19 @@ struct gate run_conclude(struct run *run) {
                           r.u.outcome.ending == WC_ending_SIGNALED &&
                               (!logs.own || was_the_last(logs.own, &run->live.family)),
                           r.u.outcome.exit_status > 0);
-    look_at_last_requests(&logs, &r.u.outcome);
-    add_gpus(&logs);
+    complete_logs(&logs, &r.u.outcome);
     if (logs.own)
         outcome_add(logs.own, &r);
     is_logged = logs.n > 0;
-    reason = is_logged ? NULL : reason_of_program(run, &r.u.outcome);
+    if (!is_logged) { /* what in the program itself keeps a preload out */
+        OWNED char *program = NULL, *rights = NULL, *missing = NULL, *plain = NULL;
+        plain = unobserved_reason(run->command, &program);
+        rights = plain && program ? unobserved_rights(program) : NULL;
+        missing = rights ? startup_missing(&r.u.outcome, program) : NULL;
+        reason = missing ? must_format("%s, and the loader ignores LD_LIBRARY_PATH for it; %s",
+                                       rights, missing)
+                         : must_copy(plain);
+    }
     of_started = r;
     if (!reason && !is_disabled())
         started = startup_source(run, &of_started, is_logged, &reason);

@@ -58,6 +58,7 @@ static int64_t now(void) {
 /* To end a watch takes the kernel 10 ms and more: short commands have none. */
 void run_monitor_begin(struct run_monitor *m, const struct run *run) {
     m->run = run;
+    m->told = json_object();
     family_begin(&m->family);
     m->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
     m->readable = -1;
@@ -84,16 +85,11 @@ static void begin_watch(struct run_monitor *m) {
 }
 
 bool run_monitor_reported(const struct run_monitor *m, const char *title) {
-    for (size_t i = 0; i < m->told_count; i++)
-        if (strcmp(m->told[i], title) == 0)
-            return true;
-    return false;
+    return json_object_get(m->told, title) != NULL;
 }
 
 void run_monitor_report(struct run_monitor *m, const char *title) {
-    if (run_monitor_reported(m, title))
-        return;
-    *MUST_ADD(m->told, m->told_count) = must_copy(title);
+    json_object_set_new_nocheck(m->told, title, json_true());
 }
 
 /* ---- errors of a log ---- */
@@ -230,9 +226,7 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
 void run_monitor_end(struct run_monitor *m) {
     if (m->readable >= 0)
         close(m->readable);
-    for (size_t i = 0; i < m->told_count; i++)
-        free(m->told[i]);
-    free(m->told);
+    json_decref(m->told);
     for (size_t i = 0; i < m->held_count; i++)
         held_process_end(&m->held[i]);
     free(m->held);

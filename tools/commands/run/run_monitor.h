@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "family.h"
 #include "tools/observe/preload.h"
 #include "tools/report/report.h"
@@ -20,9 +22,8 @@ struct run_monitor {
     int readable;                                 /* where logs that grow show, -1: nowhere */
     int64_t look_at, watch_at, judge_at, kill_at; /* 0: not at all */
     int64_t look_after;
-    int64_t judge_after; /* not before that again */
-    char **told;         /* titles */
-    size_t told_count;
+    int64_t judge_after;       /* not before that again */
+    json_t *told;              /* titles, as keys */
     struct held_process *held; /* that are to end with the command */
     size_t held_count;
 };

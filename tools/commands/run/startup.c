@@ -268,8 +268,6 @@ struct startup {
     bool goes_on;   /* the script did: this end was not seen */
 };
 
-/* ---- records ---- */
-
 struct writing {
     struct source *source;
     bool written; /* the file is there, and has all so far */
@@ -287,23 +285,6 @@ static void add(void *ctx, struct wc_record *r) {
     if (!is_first && !w->written)
         complain("%s: %s", w->source->path, strerror(errno));
 }
-
-static struct source *make(struct loader_sim *loading, const struct startup *start,
-                           const char *path) {
-    struct writing w = {source_new(SOURCE_LOG, path ? path : ""), false};
-    struct loader_sim_emitter emitter = {.to = {add, &w}};
-    OWNED char *real = realpath(start->program, NULL);
-    const struct first_records first = {NULL, real ? real : start->program, gnu_get_libc_version(),
-                                        loading->environment, start->child};
-
-    w.source->pid = start->child;
-    first_records_emit(&first, &emitter.to);
-    loader_sim_emit(loading, &emitter);
-    loader_sim_emitter_end(&emitter);
-    return w.source;
-}
-
-/* ---- the replay ---- */
 
 static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *start) {
     bool works_with_cudnn = false;
@@ -327,7 +308,9 @@ static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *
 
 /* *reason: which library is missing, where the status is the loader's. The caller frees both. */
 static struct source *replay(const struct startup *start, const char *path, char **reason) {
-    struct source *source = NULL;
+    struct writing w = {NULL, false};
+    struct loader_sim_emitter emitter = {.to = {add, &w}};
+    OWNED char *real = realpath(start->program, NULL);
     struct loading loading;
     struct loader_sim *s = &loading.sim;
 
@@ -337,14 +320,21 @@ static struct source *replay(const struct startup *start, const char *path, char
     /* What is found may be refused. What does not exist ends the loader first, or as well. */
     if (!has_part_of_cudnn(s, start) && (start->any || start->status == LOADER_STATUS))
         try_objects(s, 0, loader_sim_startup(s));
-    if (has_part_of_cudnn(s, start))
-        source = make(s, start, path);
+    if (has_part_of_cudnn(s, start)) {
+        const struct first_records first = {NULL, real ? real : start->program,
+                                            gnu_get_libc_version(), s->environment, start->child};
+        w.source = source_new(SOURCE_LOG, path ? path : "");
+        w.source->pid = start->child;
+        first_records_emit(&first, &emitter.to);
+        loader_sim_emit(s, &emitter);
+        loader_sim_emitter_end(&emitter);
+    }
     if (start->status == LOADER_STATUS && !*reason) {
         OWNED char *why = loader_sim_why_ended(s);
         *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
     }
     end(&loading);
-    return source;
+    return w.source;
 }
 
 char *startup_missing(const struct wc_outcome_record *o, const char *program) {

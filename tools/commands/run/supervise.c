@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -143,8 +144,11 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     int ends[2], error;
     sigset_t all;
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    fflush(NULL);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        out->exec_error = errno;
         return false;
+    }
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before.mask);
     /* With SIGCHLD ignored, as some parents leave it, no status would be kept for us. */
@@ -178,12 +182,15 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
         while (read(ends[0], &out->exec_error, sizeof(error)) < 0 && errno == EINTR)
             ;
         wait_for(out, with);
+        if (!with->holds)
+            sigprocmask(SIG_SETMASK, &before.mask, NULL);
+    } else {
+        out->exec_error = error;
+        restore_signals(&before);
     }
     close(ends[0]);
     if (signals >= 0)
         close(signals);
-    if (out->pid < 0)
-        restore_signals(&before);
     errno = error;
     return out->pid > 0;
 }

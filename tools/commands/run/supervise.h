@@ -25,12 +25,13 @@ struct supervision {
     void (*stops)(void *arg);              /* when it stands still, before we do; NULL: nothing */
     bool
         whole_group; /* without a terminal, which signals all: it is signalled with all it starts */
+    bool holds;      /* after the child's end signals stay held back in the caller */
     const int *readable; /* a descriptor, -1: none at the moment */
     void *arg;
 };
 
-/* False: no child could be made (errno), and signals are as they were. argv is searched for in
- * PATH. After the child's end signals stay held back in the caller. */
+/* False: no child could be made (errno, and exec_error), and signals are as they were. argv is
+ * searched for in PATH. What was printed before is written first. */
 bool supervise(char **argv, const struct supervision *with, struct child *out);
 /* In place of a supervise() that cannot go on: its child is waited for, and no more. */
 void supervise_rest(struct child *child);

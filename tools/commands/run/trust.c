@@ -11,7 +11,6 @@
 #include <linux/keyctl.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -195,9 +194,7 @@ bool trust_refused(struct trust *t, int *answer) {
         /* All of it again, as a log that the owner may change meanwhile is no more trusted then. */
         words[0] = "/proc/self/exe";
         words[1] = strchr(words[1], ' ') + 1; /* of "whichcudnn NAME" */
-        fflush(NULL);
-        if (!supervise(words, &with, &child))
-            child.exec_error = errno;
+        (void)supervise(words, &with, &child);
         *answer = child_exit_code(&child);
     } else if (why) {
         complain("not run: %s%s", why,
