@@ -269,14 +269,14 @@ static void several_are_made_in_their_order(void **state) {
                         "install nvidia-cublas-cu11, nvidia-cuda-runtime-cu11>=11.8, then unset "
                         "LD_LIBRARY_PATH");
     struct steps steps;
-    steps_make(&steps, &memory.arena, &(struct edits){installs, 4});
+    steps_make(&steps, &memory.arena, &(struct edits){installs, 4}, NULL);
     assert_int_equal(steps.n, 3);
     assert_string_equal(steps.p[0].text,
                         "pip install nvidia-cublas-cu11 'nvidia-cuda-runtime-cu11>=11.8'");
     assert_int_equal(steps.p[1].kind, STEP_VARIABLE);
     assert_string_equal(steps.p[2].text, "pip install nvidia-cudnn-cu12");
     const struct edit apart[] = {install(NAME, "", "/usr/share"), install(NAME, "", "/usr/lib")};
-    steps_make(&steps, &memory.arena, &(struct edits){apart, 2});
+    steps_make(&steps, &memory.arena, &(struct edits){apart, 2}, NULL);
     assert_int_equal(steps.n, 2);
     assert_string_equal(steps.p[0].changes[0], "/usr/share");
     assert_null(steps.p[0].refused);

@@ -207,12 +207,11 @@ static void check_variables(void) {
     size_t before = check_count;
     struct wc_spec spec;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        const char *value = getenv(known[i].name);
+    WC_EACH_ROW(row, known) {
+        const char *value = getenv(row->name);
         OWNED char *word = must_format(" %s ", value);
-        if (value && !strstr(strchr(known[i].fix, ':') + 1, word))
-            add("variables", CHECK_WARNING, known[i].fix, "%s=%s is not understood", known[i].name,
-                value);
+        if (value && !strstr(strchr(row->fix, ':') + 1, word))
+            add("variables", CHECK_WARNING, row->fix, "%s=%s is not understood", row->name, value);
     }
     if (version && !(*version && wc_spec_parse(version, strlen(version), &spec)))
         add("variables", CHECK_WARNING, "it takes a version: 9.1, '>=9.8,<10', 90800",

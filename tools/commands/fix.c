@@ -112,43 +112,38 @@ static struct checked check_all(const struct job *j) {
 
 /* ---- the plan ---- */
 
-static void print_row(struct layout *l, const struct summary_row *row) {
-    const struct plan_of_finding *of = report_fixes(row->report, row->finding);
-    const struct wc_finding_record *f = row->finding;
-
-    fprintf(l->to, "%s%s%s%s[%s]: ", command ? "whichcudnn: " : "",
-            paint_begin(l->colour, paint_of_severity(f->severity)),
-            wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_end(l->colour), f->id);
-    print_format(l->to, "%s\n", f->title ? f->title : f->id);
-    WC_EACH(r, *of) {
-        OWNED char *label = must_format("  %zu  ", (size_t)(r - of->p) + 1);
-        OWNED char *outcome = repair_outcome(r, 0);
-        if (r->command)
-            print_format(l->to, "%s%s\n", label, r->command);
-        else
-            layout_row(l, 0, 5, "%s%s", label, r->text);
-        layout_row(l, 5, 5, "%s", outcome);
-    }
-    if (of->n == 0)
-        layout_row(l, 5, 5, "%s", proposed ? of->checked.because : "no repair is known");
-}
-
-static bool is_more_than_note(const struct summary_row *row) {
-    return row->finding->severity > WC_severity_NOTE;
-}
-
 static void print_plan(const struct job *j) {
     struct layout l = {.to = words(), .colour = options.colour, .whole = true};
-    const bool notes = !(try || apply) || !WC_ANY(row, j->found, is_more_than_note(*row));
+    const bool notes =
+        !(try || apply) || !WC_ANY(row, j->found, (*row)->finding->severity > WC_severity_NOTE);
     size_t told = 0, more = 0;
 
-    WC_EACH(row, j->found)
-        if (!notes && !is_more_than_note(*row)) /* they are not what the repair is about */
+    WC_EACH(row, j->found) {
+        const struct wc_finding_record *f = (*row)->finding;
+        const struct plan_of_finding *of = report_fixes((*row)->report, f);
+        if (!notes && f->severity <= WC_severity_NOTE) /* it is not what the repair is about */
             continue;
-        else if (told < ROWS_SHOWN && ++told)
-            print_row(&l, *row);
-        else
+        if (told == ROWS_SHOWN) {
             more++;
+            continue;
+        }
+        told++;
+        fprintf(l.to, "%s%s%s%s[%s]: ", command ? "whichcudnn: " : "",
+                paint_begin(l.colour, paint_of_severity(f->severity)),
+                wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_end(l.colour), f->id);
+        print_format(l.to, "%s\n", f->title ? f->title : f->id);
+        WC_EACH(r, *of) {
+            OWNED char *label = must_format("  %zu  ", (size_t)(r - of->p) + 1);
+            OWNED char *outcome = repair_outcome(r, 0);
+            if (r->command)
+                print_format(l.to, "%s%s\n", label, r->command);
+            else
+                layout_row(&l, 0, 5, "%s%s", label, r->text);
+            layout_row(&l, 5, 5, "%s", outcome);
+        }
+        if (of->n == 0)
+            layout_row(&l, 5, 5, "%s", proposed ? of->checked.because : "no repair is known");
+    }
     if (more > 0)
         layout_row(&l, 0, 4, "and %zu more", more);
 }
@@ -222,21 +217,6 @@ static int try_all(const struct job *j, int status, json_t *tried, const json_t 
 
 /* ---- all of it ---- */
 
-/* What is tried refuses one by one, as the next cause may be in another environment. */
-static bool is_refused(const struct job *j, int *answer) {
-    const struct summary_row *row;
-    const struct repair *best = apply && !try ? job_best_repair(j, true, NULL) : NULL;
-    struct trust trust = {.why = NULL};
-
-    trust_logs(&trust, &j->in.logs);
-    if (best)
-        steps_trust(&trust, &best->edits);
-    if (try && options.as_owner && job_best_repair(j, false, &row))
-        WC_EACH(r, *report_fixes(row->report, row->finding))
-            steps_trust(&trust, &r->edits);
-    return trust_refused(&trust, answer);
-}
-
 /* status: of the command; -1: not known. */
 static int fix_job(struct job *j, int status) {
     json_t *tried = json_array(), *applied = json_null();
@@ -283,14 +263,27 @@ static int fix_job(struct job *j, int status) {
 
 /* status: of the command, or as `run` wrote it down; -1: not known. */
 static int fix_inputs(struct job *j, int status) {
+    struct trust trust = {.why = NULL};
+    const struct summary_row *row;
+    const struct repair *best;
     int answer;
 
     inputs_complain(&j->in);
     if (j->in.trouble_count > 0 && j->in.logs.process_count == 0)
         return EXIT_USAGE;
     job_make(j);
-    if ((try || apply) && j->found.n > 0 && is_refused(j, &answer))
-        return answer;
+    if ((try || apply) && j->found.n > 0) {
+        trust_logs(&trust, &j->in.logs);
+        best = try ? NULL : job_best_repair(j, true, NULL);
+        if (best)
+            steps_trust(&trust, &best->edits);
+        /* What is tried refuses one by one, as the next cause may be in another environment. */
+        if (try && options.as_owner && job_best_repair(j, false, &row))
+            WC_EACH(r, *report_fixes(row->report, row->finding))
+                steps_trust(&trust, &r->edits);
+        if (trust_refused(&trust, &answer))
+            return answer;
+    }
     for (size_t i = 0; i < j->n && status < 0; i++) {
         const struct wc_stack *s = &j->reports[i].source->stack;
         if (s->has_outcome && s->process.eager && s->outcome.ending == WC_ending_EXITED &&

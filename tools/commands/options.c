@@ -82,22 +82,6 @@ static int code_of(const struct option_row *rows, int i) {
     return rows[i].letter ? rows[i].letter : UCHAR_MAX + 1 + i;
 }
 
-/* False: it is none, or its argument is bad; that was complained of. */
-static bool take(const struct option_row *rows, int code) {
-    int i = 0;
-
-    while (rows[i].name && code_of(rows, i) != code)
-        i++;
-    if (!rows[i].name)
-        return false;
-    if (rows[i].flag)
-        return *rows[i].flag = true;
-    if (rows[i].take)
-        return rows[i].take(optarg);
-    *rows[i].value = optarg;
-    return true;
-}
-
 bool options_take_fail_on(const char *value) {
     options.fail_on = strcmp(value, "error") == 0     ? WC_severity_ERROR
                       : strcmp(value, "warning") == 0 ? WC_severity_WARNING
@@ -112,7 +96,7 @@ int options_run(int argc, char **argv, const struct usage *u) {
     struct option known[ROWS_MOST] = {{.name = NULL}};
     char letters[2 * ROWS_MOST] = "", *letter = letters;
     bool has_command = false, is_before;
-    int code, n, most;
+    int code, n, most, at;
 
     if (u->child && argc > 1 && strcmp(argv[1], "--child") == 0)
         return u->child(argv[2]);
@@ -134,8 +118,15 @@ int options_run(int argc, char **argv, const struct usage *u) {
     while ((code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
         if (code == '?')
             return not_taken(argv, rows, argv[optind - 1]);
-        if (!take(rows, code))
+        for (at = 0; rows[at].name && code_of(rows, at) != code;)
+            at++;
+        /* It lacks its argument, or that is bad: that was complained of. */
+        if (!rows[at].name || (rows[at].take && !rows[at].take(optarg)))
             return misused(argv);
+        if (rows[at].flag)
+            *rows[at].flag = true;
+        else if (rows[at].value)
+            *rows[at].value = optarg;
         if (options.help)
             return print_help(u);
     }

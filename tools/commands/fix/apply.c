@@ -334,7 +334,7 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
         struct heap_arena memory;
         struct steps made;
         heap_arena_begin(&memory);
-        steps_make(&made, &memory.arena, &best->edits);
+        steps_make(&made, &memory.arena, &best->edits, NULL);
         steps_json(&made, &memory.arena, steps);
         heap_arena_end(&memory);
     }

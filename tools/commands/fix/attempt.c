@@ -77,22 +77,6 @@ static char *there(const struct stage *s, const char *text) {
     return text ? sandbox_there(&s->sandbox, text) : NULL;
 }
 
-/* The same edits, of the copies. */
-static struct edits edits_there(const struct stage *s, const struct edits *edits) {
-    struct edit *moved = must_allocate((edits->n + 1) * sizeof(*moved));
-
-    for (size_t i = 0; i < edits->n; i++) {
-        const struct edit *e = &edits->p[i];
-        moved[i] = *e;
-        moved[i].path = there(s, e->path);
-        moved[i].target = there(s, e->target);
-        moved[i].environment = there(s, e->environment);
-        if (e->kind == EDIT_SET)
-            moved[i].value = there(s, e->value);
-    }
-    return (struct edits){moved, edits->n};
-}
-
 static char *do_step(struct stage *s, const struct step *step) {
     const struct edit *e = step->edit;
 
@@ -117,22 +101,32 @@ static char *do_step(struct stage *s, const struct step *step) {
 
 static char *make_repair(struct stage *s, const struct repair *r) {
     struct wc_arena *memory = &s->memory.arena;
+    const size_t n = r->edits.n;
     OWNED char *before = s->keep;
     char *trouble = NULL;
     struct steps steps;
-    struct edits moved;
 
     s->keep = must_format("%s%s%s", before ? before : "", before ? ", then " : "",
                           r->command ? r->command : r->text);
-    steps_make(&steps, memory, &r->edits);
+    steps_make(&steps, memory, &r->edits, NULL);
     if (steps.why)
         return must_copy(steps.why);
     steps_json(&steps, memory, s->steps);
     for (size_t i = 0; i < steps.place_count && !trouble; i++)
         trouble = sandbox_cover(&s->sandbox, steps.places[i]);
     if (!trouble && s->sandbox.how == SANDBOX_COPIES) {
-        moved = edits_there(s, &r->edits);
-        steps_make(&steps, memory, &moved);
+        /* The same edits, of the copies. */
+        struct edit *moved = must_allocate((n + 1) * sizeof(*moved));
+        for (size_t i = 0; i < n; i++) {
+            const struct edit *e = &r->edits.p[i];
+            moved[i] = *e;
+            moved[i].path = there(s, e->path);
+            moved[i].target = there(s, e->target);
+            moved[i].environment = there(s, e->environment);
+            if (e->kind == EDIT_SET)
+                moved[i].value = there(s, e->value);
+        }
+        steps_make(&steps, memory, &(const struct edits){moved, n}, NULL);
     }
     for (size_t i = 0; i < steps.n && !trouble; i++)
         trouble = do_step(s, &steps.p[i]);

@@ -229,10 +229,11 @@ bool steps_are_ours(const struct edits *edits) {
     return edits->n > 0 && !WC_ANY(e, *edits, kind_of(e) == STEP_SAID);
 }
 
-static void make_all(struct steps *s, struct wc_arena *memory, const struct edits *edits,
-                     struct trust *trust) {
+void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
+                struct trust *trust) {
     const struct user user = {.files = &disk_files, .path = getenv("PATH"), .yes = true};
-    struct making making = {s, memory, &user, trust}, *m = &making;
+    struct trust own = {.why = NULL};
+    struct making making = {s, memory, &user, trust ? trust : &own}, *m = &making;
 
     *s = (struct steps){.p = wc_arena_take(m->memory, (2 * edits->n + 1) * sizeof(*s->p))};
     if (edits->n == 0)
@@ -250,15 +251,9 @@ static void make_all(struct steps *s, struct wc_arena *memory, const struct edit
             n++;
         add_edit(m, edits, i, n);
     }
-}
-
-void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits) {
-    struct trust trust = {.why = NULL};
-
-    make_all(s, memory, edits, &trust);
-    if (trust.why)
-        s->why = wc_arena_string(memory, trust.why);
-    free(trust.why);
+    if (own.why)
+        s->why = wc_arena_string(memory, own.why);
+    free(own.why);
 }
 
 void steps_trust(struct trust *t, const struct edits *edits) {
@@ -266,7 +261,7 @@ void steps_trust(struct trust *t, const struct edits *edits) {
     struct steps steps;
 
     heap_arena_begin(&memory);
-    make_all(&steps, &memory.arena, edits, t);
+    steps_make(&steps, &memory.arena, edits, t);
     heap_arena_end(&memory);
 }
 

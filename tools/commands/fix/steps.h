@@ -36,8 +36,10 @@ struct steps {
 
 /* Of kinds that can be made, and tried before. */
 bool steps_are_ours(const struct edits *edits);
-/* Texts live in the arena, edits where they were. */
-void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits);
+/* Texts live in the arena, edits where they were. t: asked whose it all is; NULL: what is not
+ * trusted cannot be tried. */
+void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
+                struct trust *t);
 /* What a command may leave half done of an environment (a real path), and what decides which
  * program runs: not more, for users keep work of their own in environments, too. */
 void steps_changes(struct wc_arena *memory, const char *site, const char **changes);

@@ -15,15 +15,6 @@
 #define PATIENCE 5   /* seconds */
 #define NAME_MOST 64 /* bytes */
 
-/* NVML's functions by the names of their stable versions; 0 is success everywhere. */
-struct nvml {
-    int (*init)(void);
-    int (*count)(unsigned *);
-    int (*device)(unsigned, void **);
-    int (*name)(void *, char *, unsigned);
-    int (*capability)(void *, int *, int *);
-};
-
 bool look_up_function(void *library, const char *name, void *function) {
     void *found = dlsym(library, name);
 
@@ -33,17 +24,19 @@ bool look_up_function(void *library, const char *name, void *function) {
 
 /* What NVML may have to print itself goes nowhere. */
 static void ask(void) {
-    struct nvml n;
+    /* NVML's functions by the names of their stable versions; 0 is success everywhere. */
+    int (*init)(void), (*count)(unsigned *), (*get)(unsigned, void **);
+    int (*get_name)(void *, char *, unsigned), (*get_capability)(void *, int *, int *);
     const struct {
         const char *name;
         void *function;
-    } functions[] = {{"nvmlInit_v2", &n.init},
-                     {"nvmlDeviceGetCount_v2", &n.count},
-                     {"nvmlDeviceGetHandleByIndex_v2", &n.device},
-                     {"nvmlDeviceGetName", &n.name},
-                     {"nvmlDeviceGetCudaComputeCapability", &n.capability}};
+    } functions[] = {{"nvmlInit_v2", &init},
+                     {"nvmlDeviceGetCount_v2", &count},
+                     {"nvmlDeviceGetHandleByIndex_v2", &get},
+                     {"nvmlDeviceGetName", &get_name},
+                     {"nvmlDeviceGetCudaComputeCapability", &get_capability}};
     const int answer = dup(1);
-    unsigned count = 0;
+    unsigned n = 0;
     void *library, *device;
     int major, minor;
 
@@ -53,12 +46,12 @@ static void ask(void) {
     WC_EACH_ROW(row, functions)
         if (!library || !look_up_function(library, row->name, row->function))
             return;
-    if (n.init() != 0 || n.count(&count) != 0)
+    if (init() != 0 || count(&n) != 0)
         return;
-    for (unsigned i = 0; i < count && i < GPUS_MOST; i++) {
+    for (unsigned i = 0; i < n && i < GPUS_MOST; i++) {
         char name[NAME_MOST] = "";
-        if (n.device(i, &device) != 0 || n.capability(device, &major, &minor) != 0 ||
-            n.name(device, name, sizeof(name)) != 0)
+        if (get(i, &device) != 0 || get_capability(device, &major, &minor) != 0 ||
+            get_name(device, name, sizeof(name)) != 0)
             continue;
         name[sizeof(name) - 1] = '\0';
         name[strcspn(name, "\n")] = '\0';

@@ -19,17 +19,15 @@ typedef int cudnnConvolutionFwdAlgo_t, CUresult, CUdevice;
 typedef unsigned long long CUdeviceptr;
 enum { NCHW = 0, FLOAT = 0, CROSS_CORRELATION = 1, IMPLICIT_GEMM = 0 };
 
-struct calls {
-#define CUDNN(name, arguments) cudnnStatus_t(*name) arguments;
-#define CUDA(name, arguments) CUresult(*name) arguments;
-#include "probe_calls.def"
-    size_t (*cudnnGetVersion)(void);
-};
-
 enum { SIZE = 4, FILTER = 3, RESULT = SIZE - FILTER + 1 }; /* of each side */
 
 struct probe {
-    struct calls call;
+    struct {
+#define CUDNN(name, arguments) cudnnStatus_t(*name) arguments;
+#define CUDA(name, arguments) CUresult(*name) arguments;
+#include "probe_calls.def"
+        size_t (*cudnnGetVersion)(void);
+    } call;
     void *cudnn, *cuda;
     int32_t major;
     cudnnHandle_t handle;

@@ -278,32 +278,24 @@ static bool was_the_last(const struct source *log, const struct family *family) 
             wc_str_same(family->seen_name, family->last_name));
 }
 
-/* NULL: it was seen to its end, as far as is known. */
-static char *missing_of_command(const struct run *run, const struct child_logs *logs) {
-    const struct family *family = &run->live.family;
-
-    if (logs->own ? logs->own->stack.objects.n + logs->own->stack.failures.n > 0 ||
-                        was_the_last(logs->own, family)
-                  : logs->n > 0 || child_exit_code(&run->child) > 128)
-        return NULL;
-    if (run->live.preload_gone)
-        return must_copy("the command continued without the library: LD_PRELOAD was removed "
-                         "from its environment (env -i, sudo, a launcher)");
-    if (logs->own)
-        return must_format("the command became %s, for which the library left no log",
-                           family->last_name);
-    return must_copy("the library left no log of the command");
-}
-
 /* That the library was at work in a process that never asked for cuDNN is known of the command
  * itself, which logs from its start on and leaves that log to us; of others only that they had
  * cuDNN, by what they had mapped when they were looked at. logs: all that were found, empty ones as
  * well. NULL: nothing is known to be missing. The caller frees. */
 static char *unseen_reason(const struct run *run, const struct child_logs *logs) {
     const struct family *family = &run->live.family;
+    const struct source *log = logs->own;
     uid_t user = family->last_user;
-    OWNED char *missing = missing_of_command(run, logs), *why = NULL;
+    OWNED char *missing = NULL, *why = NULL;
 
+    if (log ? log->stack.objects.n + log->stack.failures.n == 0 && !was_the_last(log, family)
+            : logs->n == 0 && child_exit_code(&run->child) <= 128)
+        missing = run->live.preload_gone
+                      ? must_copy("the command continued without the library: LD_PRELOAD was "
+                                  "removed from its environment (env -i, sudo, a launcher)")
+                  : log ? must_format("the command became %s, for which the library left no log",
+                                      family->last_name)
+                        : must_copy("the library left no log of the command");
     for (size_t i = 0; i < family->with_cudnn_count && !missing; i++) {
         const struct relative *one = &family->with_cudnn[i];
         bool told = false;
