@@ -135,8 +135,10 @@ static void check_preload(const char *shim, bool *has_libcuda) {
             "not tried, no directory can be made: %s", strerror(errno));
         return;
     }
-    t.preload = list = preload_list(getenv("LD_PRELOAD"), shim);
-    t.log = alone.log = log = must_format("%s/log.jsonl", directory);
+    list = preload_list(getenv("LD_PRELOAD"), shim);
+    log = must_format("%s/log.jsonl", directory);
+    t.preload = list;
+    t.log = alone.log = log;
     try_preload(&t);
     *has_libcuda = t.has_libcuda;
     if (!t.awake)

@@ -418,10 +418,10 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     s->journal = realpath(from, NULL);
     if (!s->journal || stat(s->journal, &facts) != 0)
         return trouble_of(from);
+    s->folder = directory_of(s->journal);
     if (t->why)
         return NULL;
     journal = S_ISREG(facts.st_mode) ? json_load_file(s->journal, 0, NULL) : NULL;
-    s->folder = directory_of(s->journal);
     s->link = must_copy(json_string_value(json_object_get(journal, "link")));
     s->paths = json_incref(json_object_get(journal, "paths"));
     json_decref(journal);
@@ -455,7 +455,7 @@ int undo(const char *where, bool yes) {
 
     trouble = journal ? read_journal(&s, journal, &trust)
                       : must_copy("no journal of a repair that was cut off");
-    if (!trouble && !trust_refused(&trust, &answer)) {
+    if (!trouble && s.folder && !trust_refused(&trust, &answer)) {
         if (!named) {
             complain("found %s, which puts back:", s.journal);
             json_object_foreach(s.paths, path, unused)

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "startup.h"
 #include "tools/observe/log/images.h"
 #include "tools/observe/log/process_state.h"
 #include "tools/util/clock.h"
@@ -28,13 +27,6 @@ static int older_first(const void *a, const void *b) {
     const struct source *y = *(struct source *const *)b;
 
     return WC_ORDER(x->first_time, y->first_time);
-}
-
-static void find_own(struct child_logs *c, pid_t child) {
-    c->own = NULL;
-    for (size_t i = 0; i < c->n; i++)
-        if (c->found[i]->pid == child)
-            c->own = c->found[i];
 }
 
 void child_logs_find(struct child_logs *c, const struct log_place *place,
@@ -68,39 +60,9 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
     c->replaced_count = c->n - images_join(c->found, c->n);
     c->n -= c->replaced_count;
     c->replaced = c->found + c->n;
-    find_own(c, child);
-}
-
-/* A file that holds more than this one process is not ours to remove, nor is another one that has
- * come into its place. False: it is kept. */
-static bool remove_if_nothing(const struct source *p) {
-    struct stat facts;
-
-    return p->stack.process.eager && p->file->records == p->records &&
-           p->file->damaged_lines == 0 && !image_counts(p) && !failed_requests_want_cudnn(p) &&
-           lstat(p->path, &facts) == 0 && facts.st_dev == p->file->device &&
-           facts.st_ino == p->file->inode && unlink(p->path) == 0;
-}
-
-void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled, bool failed) {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < c->n; i++) {
-        struct source *p = c->found[i];
-        const struct wc_stack *s = &p->stack;
-        const struct wc_failure *last = s->failures.n ? &s->failures.p[s->failures.n - 1] : NULL;
-        /* The last request that failed pointed to a file that is not a library of this machine. */
-        bool met_bad_file =
-            last && last->r.request != WC_NULL &&
-            WC_ANY(file, s->files, file->r.fault && file->r.request == last->r.request);
-        bool counts = p == c->own && (signaled || (failed && met_bad_file));
-        if (p->pid != child || counts || !remove_if_nothing(p))
-            c->found[kept++] = p;
-    }
-    for (size_t i = 0; i < c->replaced_count; i++)
-        (void)remove_if_nothing(c->replaced[i]);
-    c->n = kept;
-    find_own(c, child);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->found[i]->pid == child)
+            c->own = c->found[i];
 }
 
 void child_logs_end(struct child_logs *c) {

@@ -26,11 +26,7 @@ struct child_logs {
  * are of others. */
 void child_logs_find(struct child_logs *c, const struct log_place *place,
                      const struct family *family, pid_t child, int64_t start);
-/* Removes what is left of programs that came to nothing: `run` has the child log from its first
- * request on, and a program that is replaced by exec has no end at which to clean up. The
- * last log is kept if a signal ended the child, or if it failed with a file that is not a library.
- */
-void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled, bool failed);
+
 void child_logs_end(struct child_logs *c);
 
 /* The record of what the parent saw; observed false, reason NULL. signal_name is a constant. */

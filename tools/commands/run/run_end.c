@@ -14,6 +14,7 @@
 #include "tools/commands/options.h"
 #include "tools/commands/probe/gpus.h"
 #include "tools/diagnose/plan.h"
+#include "tools/observe/log/images.h"
 #include "tools/observe/log/process_state.h"
 #include "tools/observe/not_preloadable.h"
 #include "tools/report/ends.h"
@@ -59,6 +60,44 @@ static void complete_logs(const struct child_logs *logs, const struct wc_outcome
         if (gpus.n || fault)
             outcome_append(log, &r);
     }
+}
+
+/* A file that holds more than this one process is not ours to remove, nor is another one that has
+ * come into its place. False: it is kept. */
+static bool remove_if_nothing(const struct source *p) {
+    struct stat facts;
+
+    return p->stack.process.eager && p->file->records == p->records &&
+           p->file->damaged_lines == 0 && !image_counts(p) && !failed_requests_want_cudnn(p) &&
+           lstat(p->path, &facts) == 0 && facts.st_dev == p->file->device &&
+           facts.st_ino == p->file->inode && unlink(p->path) == 0;
+}
+
+/* Removes what is left of programs that came to nothing: `run` has the child log from its first
+ * request on, and a program that is replaced by exec has no end at which to clean up. The last log
+ * is kept if a signal ended the child, or if it failed with a file that is not a library. */
+static void drop_empty(struct child_logs *c, pid_t child, bool signaled, bool failed) {
+    const struct source *own = c->own;
+    size_t kept = 0;
+
+    c->own = NULL;
+    for (size_t i = 0; i < c->n; i++) {
+        struct source *p = c->found[i];
+        const struct wc_stack *s = &p->stack;
+        const struct wc_failure *last = s->failures.n ? &s->failures.p[s->failures.n - 1] : NULL;
+        /* The last request that failed pointed to a file that is not a library of this machine. */
+        bool met_bad_file =
+            last && last->r.request != WC_NULL &&
+            WC_ANY(file, s->files, file->r.fault && file->r.request == last->r.request);
+        bool counts = p == own && (signaled || (failed && met_bad_file));
+        if (p->pid == child && !counts && remove_if_nothing(p))
+            continue;
+        c->found[kept++] = p;
+        c->own = p->pid == child ? p : c->own;
+    }
+    for (size_t i = 0; i < c->replaced_count; i++)
+        (void)remove_if_nothing(c->replaced[i]);
+    c->n = kept;
 }
 
 /* ---- what is printed ---- */
@@ -391,10 +430,10 @@ struct gate run_conclude(struct run *run) {
     r.u.outcome.printed =
         (struct wc_strings){(const char **)run->printed.lines, run->printed.line_count};
     /* The log of what a signal ended is kept; what was replaced by exec did not end so. */
-    child_logs_drop_empty(&logs, run->child.pid,
-                          r.u.outcome.ending == WC_ending_SIGNALED &&
-                              (!logs.own || was_the_last(logs.own, &run->live.family)),
-                          r.u.outcome.exit_status > 0);
+    drop_empty(&logs, run->child.pid,
+               r.u.outcome.ending == WC_ending_SIGNALED &&
+                   (!logs.own || was_the_last(logs.own, &run->live.family)),
+               r.u.outcome.exit_status > 0);
     complete_logs(&logs, &r.u.outcome);
     if (logs.own)
         outcome_add(logs.own, &r);
