@@ -36,8 +36,8 @@ struct steps {
 
 /* Of kinds that can be made, and tried before. */
 bool steps_are_ours(const struct edits *edits);
-/* Texts live in the arena, edits where they were. t: asked whose it all is; NULL: what is not
- * trusted cannot be tried. */
+/* Texts live in the arena, edits where they were. What the steps run or change is added to t; NULL:
+ * then a step that may not be trusted keeps them from being tried. */
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
                 struct trust *t);
 /* What a command may leave half done of an environment (a real path), and what decides which
