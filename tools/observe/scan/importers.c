@@ -11,16 +11,6 @@
 
 #define GRAFTED ".libs/" /* after the name of what auditwheel repaired */
 
-void scan_files_add(struct scan *s, const char *path, bool is_program) {
-    *MUST_ADD(s->seen, s->seen_count) = (struct scan_file){must_copy(path), is_program};
-}
-
-void scan_files_end(struct scan *s) {
-    for (size_t i = 0; i < s->seen_count; i++)
-        free(s->seen[i].path);
-    free(s->seen);
-}
-
 void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program) {
     size_t n = is_program ? strlen(path) : wc_environment_length(path);
 

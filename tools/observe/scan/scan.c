@@ -2,6 +2,7 @@
 /* What there is: see scan.h. */
 #include "scan.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,18 +12,25 @@
 #include "core/knowledge/frameworks.h"
 #include "core/records/emit.h"
 #include "scan_inside.h"
-#include "tree_walk.h"
+#include "tools/util/mount_points.h"
 
 #define NOTES_MOST 1000 /* a damaged disk has more, and they are not read */
+
+/* Which file systems hold no files of this machine's. From the kernel's documentation of them. */
+static const char *const elsewhere[] = {
+    "proc",        "sysfs",      "devtmpfs",   "devpts",       "cgroup",
+    "cgroup2",     "securityfs", "debugfs",    "tracefs",      "bpf",
+    "mqueue",      "hugetlbfs",  "pstore",     "configfs",     "efivarfs",
+    "binfmt_misc", "autofs",     "rpc_pipefs", "nsfs",         "fusectl",
+    "nfs",         "nfs4",       "cifs",       "smb3",         "ceph",
+    "lustre",      "gpfs",       "beegfs",     "afs",          "9p",
+    "glusterfs",   "fuse.sshfs", "fuse.s3fs",  "fuse.gcsfuse", "fuse.glusterfs",
+};
 
 static void note(struct scan *s, const char *path, const char *why) {
     if (s->note_count == NOTES_MOST)
         return;
     *MUST_ADD(s->notes, s->note_count) = (struct scan_note){must_copy(path), must_copy(why)};
-}
-
-static void walk_trouble(void *ctx, const char *path, const char *why) {
-    note(ctx, path, why);
 }
 
 /* ---- copies ---- */
@@ -36,20 +44,6 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
         return;
     }
     *MUST_ADD(s->found, s->found_count) = (struct scan_copy){must_copy(path), b};
-}
-
-static void report_copy(struct scan *s, const struct scan_copy *c) {
-    struct elf_file *file = library_cache_elf_file(&s->library_cache, c->library);
-    const struct wc_sink to = source_sink(s->copies);
-    struct wc_library l = c->library->about;
-
-    if (!file)
-        return;
-    elf_file_identify(file, &l);
-    l.path = c->path;
-    l.number = (int64_t)s->copies->stack.objects.n + 1;
-    wc_emit_object(&to, &l, NULL);
-    library_cache_elf_file_end(c->library, file);
 }
 
 /* ---- hosts ---- */
@@ -73,56 +67,47 @@ static void consider(struct scan *s, const char *path, enum elf_prescan_answer a
         scan_host_add(s, b, path, is_program(b));
 }
 
-/* ---- a tree ---- */
+/* ---- a file of a tree ---- */
 
-static int open_entry(struct scan *s, const char *path, int at, const char *name,
-                      enum tree_entry entry, struct stat *facts) {
-    int fd;
-
-    if (entry == TREE_LINK)
-        return disk_open(&s->library_cache.disk, path, facts);
-    fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 && (fstat(fd, facts) != 0 || !S_ISREG(facts->st_mode))) {
-        close(fd);
-        errno = EINVAL;
-        return -1;
-    }
-    return fd;
+static void add_file(struct scan *s, const char *path, bool program) {
+    *MUST_ADD(s->seen, s->seen_count) = (struct scan_file){must_copy(path), program};
 }
 
-static void look_at_entry(struct scan *s, const char *path, int at, const char *name,
-                          enum tree_entry entry) {
-    bool is_known = wc_framework_of(name) || wc_framework_opens_cudnn(path);
+static void prescan(struct scan *s, const char *path, int at, const char *name, unsigned char type,
+                    bool is_library) {
+    struct library_cache *w = &s->library_cache;
     enum elf_prescan_answer answer;
     struct stat facts;
-    int fd = open_entry(s, path, at, name, entry, &facts);
+    int fd = type == DT_LNK
+                 ? disk_open(&w->disk, path, &facts)
+                 : openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 
-    /* A link leads nowhere, or to a directory; a program need not be one that may be read. */
-    if (fd < 0 && entry != TREE_LIBRARY)
-        return;
+    if (fd >= 0 && type != DT_LNK && (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))) {
+        close(fd);
+        errno = EINVAL;
+        fd = -1;
+    }
     if (fd < 0) {
-        note(s, path, strerror(errno));
+        /* A link leads nowhere, or to a directory; a program need not be one that may be read. */
+        if (is_library && type != DT_LNK)
+            note(s, path, strerror(errno));
         return;
     }
     s->libraries++;
-    answer = elf_prescan_at(&s->library_cache.prescan, fd, (uint64_t)facts.st_size, false);
+    answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, false);
     close(fd);
-    if (entry == TREE_PROGRAM && s->library_cache.prescan.has_interpreter)
-        scan_files_add(s, path, true);
-    if (answer == ELF_PRESCAN_DAMAGED && entry != TREE_PROGRAM)
-        note(s, path, s->library_cache.prescan.why);
-    if (answer == ELF_PRESCAN_DAMAGED)
-        return;
-    if (answer != ELF_PRESCAN_NOTHING || is_known)
+    if (!is_library && w->prescan.has_interpreter)
+        add_file(s, path, true);
+    if (answer == ELF_PRESCAN_DAMAGED && is_library)
+        note(s, path, w->prescan.why);
+    else if (answer != ELF_PRESCAN_DAMAGED &&
+             (answer != ELF_PRESCAN_NOTHING || wc_framework_of(name) ||
+              wc_framework_opens_cudnn(path)))
         consider(s, path, answer);
 }
 
-static void walk_file(void *ctx, const char *path, int at, const char *name,
-                      enum tree_entry entry) {
-    struct scan *s = ctx;
-
-    if (entry != TREE_PROGRAM)
-        scan_files_add(s, path, false);
+static void look_at(struct scan *s, const char *path, int at, const char *name, unsigned char type,
+                    bool is_library) {
     switch (wc_name_kind_of(name)) {
     case WC_NAME_FACADE:
     case WC_NAME_PART:
@@ -130,72 +115,123 @@ static void walk_file(void *ctx, const char *path, int at, const char *name,
         consider(s, path, ELF_PRESCAN_NAMES);
         break;
     case WC_NAME_OTHER:
-        look_at_entry(s, path, at, name, entry);
+        prescan(s, path, at, name, type, is_library);
         break;
     default: /* CUDA's other libraries: a library that needs one finds it */
         break;
     }
 }
 
-static void walk_directory(void *ctx, const char *path) {
-    struct scan *s = ctx;
-
-    if (scan_is_site(path))
-        *MUST_ADD(s->sites, s->site_count) = must_copy(path);
+/* "libx.so", "libx.so.1.2", "_C.cpython-313-x86_64-linux-gnu.so". */
+static bool is_library_name(const char *name) {
+    for (const char *s = name; (s = strstr(s, ".so")); s += 3)
+        if (s[3] == '\0' || s[3] == '.')
+            return s != name;
+    return false;
 }
 
-static void walk_progress(void *ctx, size_t done, size_t known) {
-    struct scan *s = ctx;
+static unsigned char type_of(int at, const struct dirent *entry) {
+    struct stat facts;
 
-    if (s->progress)
-        s->progress(done, known);
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type;
+    if (fstatat(at, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+        return DT_UNKNOWN;
+    return (unsigned char)IFTODT(facts.st_mode);
 }
 
-static bool add_tree(struct scan *s, const char *path, char **trouble) {
-    struct tree_walk w = {.disk = &s->library_cache.disk,
-                          .file = walk_file,
-                          .directory = walk_directory,
-                          .trouble = walk_trouble,
-                          .progress = walk_progress,
-                          .ctx = s};
+static bool is_executable(int at, const char *name) {
+    struct stat facts;
 
-    if (!tree_walk(&w, path)) {
-        *trouble = must_copy(strerror(errno));
-        return false;
+    return fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (facts.st_mode & 0111);
+}
+
+/* ---- a tree ---- */
+
+/* Links to directories are not followed, so that the walk ends; nor does it go into file systems
+ * that are not on disk: /proc, /sys, what is on other machines. */
+struct walk {
+    struct scan *s;
+    bool names;     /* only names of libraries are noted, and no trouble */
+    char **waiting; /* to be read: the newest first, so that few wait at a time */
+    size_t waiting_count;
+    struct mount_points mounts;
+};
+
+static bool is_elsewhere(const char *point, const struct wc_mount_line *line) {
+    (void)point;
+    WC_EACH_ROW(one, elsewhere)
+        if (strncmp(line->type, *one, strlen(*one)) == 0 && line->type[strlen(*one)] == ' ')
+            return true;
+    return false;
+}
+
+static char *join(const char *directory, const char *name) {
+    return must_format("%s%s%s", directory, wc_str_ends(directory, "/") ? "" : "/", name);
+}
+
+static void see(struct walk *w, const char *directory, int at, const struct dirent *entry) {
+    const char *name = entry->d_name, *root = w->s->library_cache.disk.root;
+    const unsigned char type = type_of(at, entry);
+    const bool is_library = is_library_name(name) && (type == DT_REG || type == DT_LNK);
+
+    w->s->files += !w->names;
+    if (type == DT_DIR) {
+        OWNED char *path = join(directory, name);
+        if (strlen(path) + strlen(root) + NAME_MAX + 2 < PATH_MAX) {
+            if (!mount_points_have(&w->mounts, path))
+                *MUST_ADD(w->waiting, w->waiting_count) = must_copy(path);
+        } else if (!w->names) {
+            note(w->s, path, "its path is too long");
+        }
+    } else if (is_library || (!w->names && type == DT_REG && is_executable(at, name))) {
+        OWNED char *path = join(directory, name);
+        if (is_library)
+            add_file(w->s, path, false);
+        if (!w->names)
+            look_at(w->s, path, at, name, type, is_library);
     }
-    s->files += w.files;
-    return true;
 }
 
-/* ---- a file that was named ---- */
+static bool read_directory(struct walk *w, const char *path) {
+    const struct disk *disk = &w->s->library_cache.disk;
+    OWNED char *outside = must_format("%s%s", disk->root, path);
+    OWNED_DIR DIR *d = below_list(&disk->below, outside);
 
-static void note_file(void *ctx, const char *path, int at, const char *name,
-                      enum tree_entry entry) {
-    (void)at, (void)name;
-    if (entry != TREE_PROGRAM)
-        scan_files_add(ctx, path, false);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            see(w, path, dirfd(d), e);
+    return d != NULL;
 }
 
-static void pass_over(void *ctx, const char *path, const char *why) {
-    (void)ctx, (void)path, (void)why;
-}
+/* False: the directory itself cannot be read (errno). */
+static bool walk_tree(struct scan *s, const char *directory, bool names) {
+    struct walk w = {.s = s, .names = names};
+    bool good = true;
 
-/* A library of Python's is loaded by others of its package. */
-static void see_package(struct scan *s, const char *path) {
-    OWNED char *environment = must_format("%.*s", (int)wc_environment_length(path), path);
-    struct tree_walk w = {
-        .disk = &s->library_cache.disk, .file = note_file, .trouble = pass_over, .ctx = s};
-    OWNED char *package = scan_package(path, environment),
-               *grafted = must_format("%s.libs", package);
-
-    if (scan_is_site(environment)) {
-        tree_walk(&w, grafted);
-        if (!tree_walk(&w, package))
-            tree_walk(&w, environment);
+    if (!s->library_cache.disk.root[0])
+        mount_points_read(&w.mounts, is_elsewhere);
+    *MUST_ADD(w.waiting, w.waiting_count) = must_copy(directory);
+    for (size_t done = 0; w.waiting_count > 0; done++) {
+        OWNED char *path = w.waiting[--w.waiting_count];
+        bool readable = read_directory(&w, path);
+        if (!readable && done == 0)
+            good = false;
+        else if (!readable && !names)
+            note(s, path, strerror(errno));
+        if (readable && !names && scan_is_site(path))
+            *MUST_ADD(s->sites, s->site_count) = must_copy(path);
+        if (!names && s->progress)
+            s->progress(done + 1, done + 1 + w.waiting_count);
     }
+    mount_points_end(&w.mounts);
+    free(w.waiting);
+    return good;
 }
 
-static bool add_file(struct scan *s, const char *path, char **trouble) {
+/* ---- what was named ---- */
+
+static bool add_named(struct scan *s, const char *path, char **trouble) {
     struct library *b;
 
     s->library_cache.named = true;
@@ -212,22 +248,32 @@ static bool add_file(struct scan *s, const char *path, char **trouble) {
         add_copy(s, b, path);
     else
         scan_host_add(s, b, path, is_program(b));
-    if (!is_program(b))
-        see_package(s, path);
+    /* A library of Python's is loaded by others of its package. */
+    OWNED char *environment = must_format("%.*s", (int)wc_environment_length(path), path);
+    if (!is_program(b) && scan_is_site(environment)) {
+        OWNED char *package = scan_package(path, environment);
+        OWNED char *grafted = must_format("%s.libs", package);
+        walk_tree(s, grafted, true);
+        if (!walk_tree(s, package, true))
+            walk_tree(s, environment, true);
+    }
     return true;
 }
 
 bool scan_add(struct scan *s, const char *path, char **trouble) {
+    const struct wc_files *files = &s->library_cache.disk.files;
     char real_path[PATH_MAX];
     struct wc_file_stat facts;
 
-    if (!s->library_cache.disk.files.real_path(&s->library_cache.disk, path, real_path,
-                                               sizeof(real_path)) ||
-        !s->library_cache.disk.files.facts(&s->library_cache.disk, real_path, &facts)) {
-        *trouble = must_copy(strerror(errno));
-        return false;
+    if (files->real_path(files->ctx, path, real_path, sizeof(real_path)) &&
+        files->facts(files->ctx, real_path, &facts)) {
+        if (!facts.directory)
+            return add_named(s, real_path, trouble);
+        if (walk_tree(s, real_path, false))
+            return true;
     }
-    return facts.directory ? add_tree(s, real_path, trouble) : add_file(s, real_path, trouble);
+    *trouble = must_copy(strerror(errno));
+    return false;
 }
 
 /* A directory gives its files in no order. */
@@ -245,8 +291,19 @@ void scan_make(struct scan *s) {
     sort(s->hosts, s->host_count, sizeof(*s->hosts));
     sort(s->notes, s->note_count, sizeof(*s->notes));
     sort(s->sites, s->site_count, sizeof(*s->sites));
-    for (size_t i = 0; i < s->found_count; i++)
-        report_copy(s, &s->found[i]);
+    for (size_t i = 0; i < s->found_count; i++) {
+        const struct scan_copy *c = &s->found[i];
+        struct elf_file *file = library_cache_elf_file(&s->library_cache, c->library);
+        const struct wc_sink to = source_sink(s->copies);
+        struct wc_library l = c->library->about;
+        if (!file)
+            continue;
+        elf_file_identify(file, &l);
+        l.path = c->path;
+        l.number = (int64_t)s->copies->stack.objects.n + 1;
+        wc_emit_object(&to, &l, NULL);
+        library_cache_elf_file_end(c->library, file);
+    }
     scan_make_processes(s);
 }
 
@@ -276,7 +333,9 @@ void scan_end(struct scan *s) {
     free(s->sites);
     free(s->loadings.p);
     free(s->locked.p);
-    scan_files_end(s);
+    for (size_t i = 0; i < s->seen_count; i++)
+        free(s->seen[i].path);
+    free(s->seen);
     free(s->processes);
     free(s->hosts);
     free(s->notes);

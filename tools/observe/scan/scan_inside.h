@@ -8,8 +8,6 @@
 
 /* ---- files that were seen (tools/observe/scan/importers.c) ---- */
 
-void scan_files_add(struct scan *s, const char *path, bool is_program);
-void scan_files_end(struct scan *s);
 void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program);
 /* One of that name; NULL: the environment has none. */
 const char *scan_file_in(const struct scan *s, const char *environment, const char *name);
