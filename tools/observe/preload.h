@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Why LD_PRELOAD cannot hold this name (ld.so(8)); NULL: it can. The caller frees. */
 char *preload_name_trouble(const char *path);
@@ -18,6 +19,9 @@ char *preload_find_shim(char **trouble);
 char *preload_list(const char *before, const char *shim);
 /* The list without the shim, and without other copies of it. NULL: nothing is left. */
 char *preload_without(const char *list, const char *shim);
+/* Of a process: neither its environment has the shim (a path) any more nor its memory. False also
+ * where that cannot be seen. */
+bool preload_is_gone(pid_t pid, const char *shim);
 
 struct log_place {
     char *value;     /* for WHICHCUDNN_LOG; absolute */

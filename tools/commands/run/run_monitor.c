@@ -11,7 +11,7 @@
 #include "child_logs.h"
 #include "run_end.h"
 #include "tools/commands/options.h"
-#include "tools/observe/inspect/preloaded.h"
+#include "tools/observe/preload.h"
 #include "tools/report/render.h"
 #include "tools/util/clock.h"
 #include "tools/util/memory.h"

@@ -3,13 +3,36 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 
+#include "bindings.h"
 #include "core/knowledge/frameworks.h"
+#include "core/records/emit.h"
 #include "core/records/process.h"
-#include "inspect_inside.h"
+#include "process_library.h"
+#include "tools/observe/loader/library_cache.h"
 
 #define TRIES_MOST 4
+
+struct inspection {
+    struct process process;
+    struct process_libraries list;
+    struct source *source;
+    struct wc_sink to; /* the same */
+    struct elf_reader reader;
+    struct wc_environments environments;
+    struct wrappers wrappers;
+    char glibc[16]; /* "": not known */
+
+    bool replays; /* the rules are known by which its loader looks */
+    struct library_cache
+        files; /* what its loader adds to a search, and what opens cuDNN by a name */
+    struct wc_search_context search;
+    struct wc_replay replay;
+    unsigned char scratch[WC_SEARCH_SCRATCH];
+    int64_t searches;
+};
 
 static void note_unobserved(struct inspection *in, const char *what, const char *why,
                             const char *path) {
@@ -89,17 +112,81 @@ static bool is_loaded(struct inspection *in, const struct process_library *m) {
     return false;
 }
 
+/* ---- by which rule each was found ---- */
+
+/* The rules are those of glibc. The loader was started by the kernel, or as a program ("ld.so
+ * PROGRAM"): then the program's headers are its own. */
+static void begin_searches(struct inspection *in) {
+    struct wc_search_context *w = &in->search;
+    const uint64_t base = process_auxv(&in->process, AT_BASE);
+    const struct process_library *program = process_library_program(&in->list),
+                                 *loader = process_library_at(
+                                     &in->list, base ? base : process_auxv(&in->process, AT_PHDR));
+    const struct wc_elf_image *e = loader ? loader->library->image : NULL;
+
+    library_cache_begin(&in->files, in->process.disk.root);
+    in->replays = in->glibc[0] && e && program;
+    if (!in->replays)
+        return;
+    library_cache_use(&in->files, loader->path, w);
+    w->files = &in->process.disk.files;
+    w->library_path = loader_variable(in->process.environment, "LD_LIBRARY_PATH");
+    w->secure = process_auxv(&in->process, AT_SECURE) != 0;
+    w->machine = e->machine;
+    w->program = &program->search;
+    w->library_path_origin = program->search.origin;
+}
+
+/* Would the loader take what is mapped, where `by` asks for it by that name? */
+static bool leads_to(struct inspection *in, const struct process_library *by, const char *name,
+                     const struct process_library *m) {
+    const struct wc_library *l = m->library;
+
+    if (!in->replays)
+        return false;
+    wc_replay_run(&in->replay, &in->search, &by->search, name, in->scratch, sizeof(in->scratch));
+    return m->file == PROCESS_LIBRARY_FILE &&
+           wc_replay_takes(&in->replay, l->path, (uint64_t)l->device, (uint64_t)l->inode);
+}
+
+/* What `by` got by that name: m. is_new: it was loaded for that. */
+static void emit_search(struct inspection *in, const struct process_library *by, const char *name,
+                        const struct process_library *m, bool is_new) {
+    bool taken;
+
+    if (!in->replays || strchr(name, '/') || wc_name_kind_of(name) == WC_NAME_OTHER)
+        return;
+    taken = leads_to(in, by, name, m);
+    if (taken && !is_new) /* it would have got the same */
+        return;
+    wc_emit_search(&in->to,
+                   &(struct wc_search_question){.search = ++in->searches,
+                                                .name = name,
+                                                .caller = by->library->path,
+                                                .caller_object = by->library->number,
+                                                .request = WC_NULL,
+                                                .object = m->library->number,
+                                                .was_loaded = !is_new,
+                                                .by_replay = taken},
+                   &in->replay, &in->reader.reader);
+}
+
 /* ---- what was preloaded ---- */
 
+static bool is_preloaded(const struct inspection *in, const struct process_library *m,
+                         struct wc_preload *out) {
+    const struct wc_library *l = m->library;
+
+    return wc_search_preload(loader_variable(in->process.environment, "LD_PRELOAD"), l->path,
+                             l->image ? wc_elf_soname(l->image) : NULL, out);
+}
+
 static void find_preloaded(struct inspection *in) {
-    const char *list = loader_variable(in->process.environment, "LD_PRELOAD");
     struct wc_preload p;
 
-    for (size_t i = 0; list && i < in->list.n; i++) {
+    for (size_t i = 0; i < in->list.n; i++) {
         struct process_library *m = in->list.p[i];
-        const struct wc_elf_image *e = m->library->image;
-        if (kind_of(m) == WC_NAME_OTHER ||
-            !wc_search_preload(list, m->library->path, e ? wc_elf_soname(e) : NULL, &p))
+        if (kind_of(m) == WC_NAME_OTHER || !is_preloaded(in, m, &p))
             continue;
         m->needed = true;
         m->asked_by = NULL;
@@ -110,49 +197,50 @@ static void find_preloaded(struct inspection *in) {
 
 /* ---- what opened libraries that none needs ---- */
 
+/* A library that has the name of another in its constants may open it. */
 static bool may_open(struct inspection *in, const struct process_library *by,
                      const struct process_library *m) {
-    if (by == m || kind_of(m) == WC_NAME_CUDA_DEPENDENCY)
+    const struct library *b;
+
+    if (by == m)
         return false;
     if (kind_of(m) == WC_NAME_PART)
         return kind_of(by) == WC_NAME_FACADE;
-    return kind_of(m) == WC_NAME_FACADE && kind_of(by) == WC_NAME_OTHER &&
-           (inspect_opens(in, by, m) || wc_framework_opens_cudnn(by->path));
+    if (kind_of(m) != WC_NAME_FACADE || kind_of(by) != WC_NAME_OTHER)
+        return false;
+    b = by->file == PROCESS_LIBRARY_FILE ? library_cache_get(&in->files, by->path, NULL) : NULL;
+    for (size_t i = 0; b && b->opens && b->opens[i]; i++)
+        if (process_library_answers(m, b->opens[i]))
+            return true;
+    return wc_framework_opens_cudnn(by->path);
 }
 
-/* By the name under which libraries of that kind are asked for: its SONAME, else its file's. */
-static const char *usual_name(const struct process_library *m) {
-    const struct wc_elf_image *e = m->library->image;
-
-    return e && wc_elf_soname(e) ? wc_elf_soname(e) : wc_base_name(m->library->path);
-}
-
-/* The only one for which the loader would take just this file; NULL: none, or several. A
- * framework's libraries that are known to open it have all got it. */
-static struct process_library *opener_of(struct inspection *in, const struct process_library *m) {
-    struct process_library *found = NULL;
-    size_t n = 0;
-
-    for (size_t i = 0; i < in->list.n; i++) {
-        struct process_library *by = in->list.p[i];
-        if (!may_open(in, by, m) || !inspect_leads_to(in, by, usual_name(m), m))
-            continue;
-        by->opens |= wc_framework_opens_cudnn(by->path);
-        found = by;
-        n++;
-    }
-    return n == 1 ? found : NULL;
-}
-
+/* A library that was opened is asked for by its SONAME, else its file's name. The only one for
+ * which the loader would take just this file has opened it. A framework's libraries that are known
+ * to open it have all got it. */
 static void find_openers(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
-        struct process_library *m = in->list.p[i], *by;
-        if (!is_cudnn(m) || m->needed || !m->executable || !(by = opener_of(in, m)))
+        struct process_library *m = in->list.p[i], *found = NULL;
+        const struct wc_elf_image *e = m->library->image;
+        const char *name = e ? wc_elf_soname(e) : NULL;
+        size_t n = 0;
+        if (!is_cudnn(m) || m->needed || !m->executable)
             continue;
-        m->asked_by = by;
+        name = name ? name : wc_base_name(m->library->path);
+        for (size_t k = 0; k < in->list.n; k++) {
+            struct process_library *by = in->list.p[k];
+            if (!may_open(in, by, m) || !leads_to(in, by, name, m))
+                continue;
+            by->opens |= wc_framework_opens_cudnn(by->path);
+            found = by;
+            n++;
+        }
+        if (n != 1)
+            continue;
+        m->asked_by = found;
         m->library->asked_how = WC_operation_DLOPEN;
-        m->library->asked_name = usual_name(m);
-        by->opens = true;
+        m->library->asked_name = name;
+        found->opens = true;
     }
 }
 
@@ -175,12 +263,13 @@ static void emit_object(struct inspection *in, const struct process_library *m) 
 
 static void emit_searches(struct inspection *in, const struct process_library *m) {
     const struct wc_elf_image *e = m->library->image;
+    struct wc_preload p;
     const char *name;
 
-    if (m->library->asked_how == WC_operation_PRELOAD)
-        inspect_emit_preload(in, m);
+    if (m->library->asked_how == WC_operation_PRELOAD && is_preloaded(in, m, &p))
+        wc_emit_preload(&in->to, ++in->searches, &p, m->library->number, m->library->path);
     else if (m->asked_by)
-        inspect_emit_search(in, m->asked_by, m->library->asked_name, m, true);
+        emit_search(in, m->asked_by, m->library->asked_name, m, true);
     else if (is_cudnn(m) && !m->needed)
         note_unobserved(in, "by which rule a library was found",
                         "no library needs it: it was opened, and the caller cannot be seen from "
@@ -191,19 +280,8 @@ static void emit_searches(struct inspection *in, const struct process_library *m
             const struct process_library *got = in->list.p[k];
             if (got->library->number != WC_NULL && got->asked_by != m &&
                 process_library_answers(got, name))
-                inspect_emit_search(in, m, name, got, false);
+                emit_search(in, m, name, got, false);
         }
-}
-
-static void emit_replaced(struct inspection *in, const struct process_library *m) {
-    struct wc_file_check check = {.fault = WC_file_fault_REPLACED,
-                                  .what = "another file than the mapped file, or no file",
-                                  .size = WC_NULL,
-                                  .needs = WC_NULL};
-    struct wc_library l;
-
-    wc_library_begin(&l, m->library->path);
-    wc_emit_file(&in->to, &l, &check, WC_search_rule_UNKNOWN);
 }
 
 static void emit_file(struct inspection *in, const struct process_library *m) {
@@ -218,19 +296,17 @@ static void emit_file(struct inspection *in, const struct process_library *m) {
         m->elf_file ? "; only the mapped memory was read"
                     : ", and the memory of the process may not be read");
     note_unobserved(in, "the file of a library that is mapped", why, m->path);
-    if (gone && is_cudnn(m))
-        emit_replaced(in, m);
-}
-
-static void emit_host(struct inspection *in, const struct process_library *m) {
-    struct wc_library l = *m->library;
-
-    l.path = m->path;
-    wc_emit_demands(&in->to, &l, &in->reader.reader);
-    if (in->process.memory >= 0 &&
-        !bindings_emit(m, &in->process, &in->list, &in->wrappers, &in->to))
-        note_unobserved(in, "what its functions are bound to", "its memory could not be read",
-                        m->path);
+    if (gone && is_cudnn(m)) {
+        struct wc_library l;
+        wc_library_begin(&l, m->library->path);
+        wc_emit_file(
+            &in->to, &l,
+            &(struct wc_file_check){.fault = WC_file_fault_REPLACED,
+                                    .what = "another file than the mapped file, or no file",
+                                    .size = WC_NULL,
+                                    .needs = WC_NULL},
+            WC_search_rule_UNKNOWN);
+    }
 }
 
 static void emit_objects(struct inspection *in) {
@@ -244,8 +320,15 @@ static void emit_objects(struct inspection *in) {
             wc_emit_packages(&in->to, &in->environments, wc_library_file(m->library),
                              &in->reader.reader);
         emit_searches(in, m);
-        if (is_host(m))
-            emit_host(in, m);
+        if (!is_host(m))
+            continue;
+        struct wc_library l = *m->library;
+        l.path = m->path;
+        wc_emit_demands(&in->to, &l, &in->reader.reader);
+        if (in->process.memory >= 0 &&
+            !bindings_emit(m, &in->process, &in->list, &in->wrappers, &in->to))
+            note_unobserved(in, "what its functions are bound to", "its memory could not be read",
+                            m->path);
     }
 }
 
@@ -271,7 +354,7 @@ static void emit_all(struct inspection *in) {
     emit_process(in);
     emit_machine(in);
     elf_reader_begin(&in->reader, &in->process.disk);
-    inspect_begin_searches(in);
+    begin_searches(in);
     find_preloaded(in);
     find_openers(in);
     for (size_t i = 0; i < in->list.n; i++) {
@@ -322,7 +405,8 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
         free(*trouble);
         *trouble = NULL;
     }
-    inspect_end_searches(in);
+    if (in->files.disk.root)
+        library_cache_end(&in->files);
     wrappers_end(&in->wrappers);
     process_library_end(&in->list);
     process_end(&in->process);
