@@ -236,22 +236,10 @@ void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
         elf_file_close(l);
 }
 
-static size_t place_of_fit(const struct library_cache *w, const struct library *by,
-                           const struct library *found) {
-    return (((uintptr_t)by >> 4) * 31 + ((uintptr_t)found >> 4)) %
-           (sizeof(w->fits) / sizeof(*w->fits));
-}
-
-bool library_cache_fits(const struct library_cache *w, const struct library *by,
-                        const struct library *found) {
-    const struct library_fit *one = &w->fits[place_of_fit(w, by, found)];
-
-    return one->by == by && one->found == found;
-}
-
-void library_cache_note_fit(struct library_cache *w, const struct library *by,
-                            const struct library *found) {
-    w->fits[place_of_fit(w, by, found)] = (struct library_fit){by, found};
+struct library_fit *library_cache_fit(struct library_cache *w, const struct library *by,
+                                      const struct library *found) {
+    return &w->fits[(((uintptr_t)by >> 4) * 31 + ((uintptr_t)found >> 4)) %
+                    (sizeof(w->fits) / sizeof(*w->fits))];
 }
 
 struct library *library_cache_get(struct library_cache *w, const char *path,

@@ -50,11 +50,10 @@ struct library_cache {
     } fits[1024];
 };
 
-/* Was it noted lately that the one has all symbol versions that the other requires of it? */
-bool library_cache_fits(const struct library_cache *w, const struct library *by,
-                        const struct library *found);
-void library_cache_note_fit(struct library_cache *w, const struct library *by,
-                            const struct library *found);
+/* Where it is noted, if the pair stands there, that the one has all symbol versions that the other
+ * requires of it. */
+struct library_fit *library_cache_fit(struct library_cache *w, const struct library *by,
+                                      const struct library *found);
 
 /* *w must not move. root: as for disk_begin. */
 void library_cache_begin(struct library_cache *w, const char *root);

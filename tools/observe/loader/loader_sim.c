@@ -42,14 +42,6 @@ static void note_name(struct loader_sim *g, struct loaded *o, const char *name) 
     hash_add(&g->asked, asked, o->names[n], strlen(o->names[n]));
 }
 
-static void forget_names(struct loader_sim *g, const struct loaded *o) {
-    struct asked_name *asked;
-
-    for (const char **name = o->names; name && *name; name++)
-        if ((asked = hash_find_text(g->asked, *name)))
-            hash_remove(&g->asked, asked);
-}
-
 static struct loaded *add(struct loader_sim *g, const char *path, const struct library *library,
                           const char *name, const struct loaded *by, enum wc_operation how) {
     struct loaded *o;
@@ -140,22 +132,8 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     return o;
 }
 
-static void check_versions(struct loader_sim *g, const struct loaded *by,
-                           const struct wc_elf_image *e, bool of_nobody);
-
-/* What was built for a newer libc, say. */
-static void check_system(struct loader_sim *g, size_t from) {
-    for (size_t i = from; i < g->n; i++) {
-        const struct loaded *o = g->objects[i];
-        const bool counts =
-            o->about.role == WC_role_HOST || wc_kind_is_ours(wc_name_kind_of(o->about.path));
-        struct elf_file *l = counts ? library_cache_elf_file(g->library_cache, o->library) : NULL;
-        if (!l)
-            continue;
-        check_versions(g, o, &l->image, true);
-        library_cache_elf_file_end(o->library, l);
-    }
-}
+enum { VERSIONS_OF_OTHERS = 1, VERSIONS_OF_OURS = 2, FUNCTIONS_OF_OURS = 4, ALL_FUNCTIONS = 8 };
+static void check(struct loader_sim *g, const struct loaded *by, unsigned what);
 
 /* A host whose own search points to what cuDNN needs of CUDA, without needing that, opens it by
  * name before (TensorFlow, CTranslate2). */
@@ -173,7 +151,10 @@ static void load_needed(struct loader_sim *g, size_t from) {
             if (!want(g, *name, g->objects[i], WC_operation_NEEDED) &&
                 !is_opened_by_host(g, *name, g->objects[i]))
                 note_missing(g, *name, g->objects[i], WC_operation_NEEDED, false);
-    check_system(g, from);
+    for (size_t i = from; i < g->n; i++) /* what was built for a newer libc, say */
+        if (g->objects[i]->about.role == WC_role_HOST ||
+            wc_kind_is_ours(wc_name_kind_of(g->objects[i]->about.path)))
+            check(g, g->objects[i], VERSIONS_OF_OTHERS);
 }
 
 /* ---- what these open in turn ---- */
@@ -221,41 +202,30 @@ static const struct loaded *open_part(struct loader_sim *g, const char *name,
 }
 
 /* A flavour of cuDNN may leave parts out and never ask for them. What cudnnGetVersion is handed on
- * to is always asked for, in a process by the bare name in the end. */
-static void note_part(struct loader_sim *g, const char *name, const struct loaded *by,
-                      struct wc_version version) {
-    const char *answering = wc_answering_part(version.major);
-    struct wc_name read = wc_name_read(name);
-
-    if (answering && strcmp(read.part, answering) == 0) {
-        OWNED char *asked = g->opens.may || wc_version_known(read.version)
-                                ? must_copy(name)
-                                : must_format("%s.%d", name, version.major);
-        note_missing(g, asked, by, WC_operation_DLOPEN, false);
-    }
-}
-
-/* A library that lacks something is not loaded. */
-static void open_one_part(struct loader_sim *g, const char *name, const struct loaded *by,
-                          struct wc_version version) {
-    const size_t objects = g->n, missing = g->missing_count;
-
-    if (!open_part(g, name, by, version)) {
-        note_part(g, name, by, version);
-    } else if (g->opens.may) {
-        load_needed(g, objects);
-        if (g->missing_count > missing)
-            loader_sim_undo(g, objects);
-    }
-}
-
+ * to is always asked for, in a process by the bare name in the end. A part that lacks something is
+ * not loaded. */
 static void open_parts(struct loader_sim *g, const struct loaded *by) {
+    const char *soname = by->library->search.soname;
     struct wc_version version = loader_sim_version(g, by);
+    const char *answering = wc_answering_part(version.major);
 
-    for (const char **name = by->library->opens; *name; name++)
-        if ((!by->library->search.soname || strcmp(*name, by->library->search.soname) != 0) &&
-            (!g->opens.may || g->opens.may(g->opens.ctx, by, *name)))
-            open_one_part(g, *name, by, version);
+    for (const char **name = by->library->opens; *name; name++) {
+        const size_t objects = g->n, missing = g->missing_count;
+        struct wc_name read = wc_name_read(*name);
+        if (wc_str_same(*name, soname) || (g->opens.may && !g->opens.may(g->opens.ctx, by, *name)))
+            continue;
+        if (open_part(g, *name, by, version)) {
+            if (g->opens.may)
+                load_needed(g, objects);
+            if (g->opens.may && g->missing_count > missing)
+                loader_sim_undo(g, objects);
+        } else if (answering && strcmp(read.part, answering) == 0) {
+            OWNED char *asked = g->opens.may || wc_version_known(read.version)
+                                    ? must_copy(*name)
+                                    : must_format("%s.%d", *name, version.major);
+            note_missing(g, asked, by, WC_operation_DLOPEN, false);
+        }
+    }
 }
 
 static void note_facade(struct loader_sim *g, const struct loaded *by, const char *name,
@@ -270,17 +240,15 @@ static void note_facade(struct loader_sim *g, const struct loaded *by, const cha
 
 /* It takes the first that is there. */
 static void open_facade(struct loader_sim *g, const struct loaded *by) {
-    const char **names = by->library->opens;
+    const char **name = by->library->opens;
+    const struct loaded *got = NULL;
 
-    for (const char **name = names; *name; name++) {
-        const struct loaded *got = want(g, *name, by, WC_operation_DLOPEN);
-        if (got) {
-            note_facade(g, by, *name, got);
-            return;
-        }
-    }
-    if (*names)
-        note_missing(g, *names, by, WC_operation_DLOPEN, false);
+    while (*name && !(got = want(g, *name, by, WC_operation_DLOPEN)))
+        name++;
+    if (got)
+        note_facade(g, by, *name, got);
+    else if (by->library->opens[0])
+        note_missing(g, by->library->opens[0], by, WC_operation_DLOPEN, false);
 }
 
 static void load_rest(struct loader_sim *g, size_t from) {
@@ -312,7 +280,7 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 
 /* ---- symbols ---- */
 
-static const struct loaded *answering(const struct loader_sim *g, const char *name) {
+const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name) {
     for (size_t i = 0; i < g->n; i++)
         if (wc_search_answers(&g->objects[i]->search, name))
             return g->objects[i];
@@ -340,15 +308,17 @@ static void check_versions(struct loader_sim *g, const struct loaded *by,
     for (size_t i = 0; (name = wc_elf_version_file(e, i)); i++) {
         const bool matters = wc_file_matters(name);
         const bool is_asked = of_nobody ? !matters : matters || wc_file_matters(by->about.path);
-        const struct loaded *o = is_asked ? answering(g, name) : NULL;
-        struct elf_file *l = o && !library_cache_fits(g->library_cache, by->library, o->library)
+        const struct loaded *o = is_asked ? loader_sim_answering(g, name) : NULL;
+        struct library_fit *fit =
+            o ? library_cache_fit(g->library_cache, by->library, o->library) : NULL;
+        struct elf_file *l = fit && !(fit->by == by->library && fit->found == o->library)
                                  ? library_cache_elf_file(g->library_cache, o->library)
                                  : NULL;
         const char *lacking = l ? wc_elf_version_lacking(e, i, &l->image) : NULL;
         if (lacking)
             note_lacking(g, name, by, o, lacking, NULL);
         else if (l)
-            library_cache_note_fit(g->library_cache, by->library, o->library);
+            *fit = (struct library_fit){by->library, o->library};
         if (l)
             library_cache_elf_file_end(o->library, l);
     }
@@ -406,7 +376,7 @@ static void check_functions(struct loader_sim *g, const struct loaded *by,
         if (!wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
             !import.version_file || (!all && wc_name_kind_of(import.version_file) == WC_NAME_OTHER))
             continue;
-        o = answering(g, import.version_file);
+        o = loader_sim_answering(g, import.version_file);
         if (!o || is_made_up(g, o) || defines(g, o, import.name) ||
             is_defined(g, NULL, import.name, true))
             continue;
@@ -416,16 +386,33 @@ static void check_functions(struct loader_sim *g, const struct loaded *by,
 }
 
 /* The first function of cuDNN's that it imports and none of those that are seen defines. */
-static const char *undefined(struct loader_sim *g, const struct wc_elf_image *e, const bool *seen) {
-    const uint32_t end = wc_elf_imports_end(e);
+static const char *undefined(struct loader_sim *g, const struct loaded *by, const bool *seen) {
+    struct elf_file *l = library_cache_elf_file(g->library_cache, by->library);
+    const uint32_t end = l ? wc_elf_imports_end(&l->image) : 0;
+    const char *found = NULL;
     struct wc_elf_symbol import;
 
-    for (uint32_t k = 1; k < end; k++)
-        if (wc_elf_symbol_at(e, k, &import) && !import.defined && !import.weak &&
+    for (uint32_t k = 1; k < end && !found; k++)
+        if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined && !import.weak &&
             wc_function_find(import.name) != WC_NO_FUNCTION &&
             !is_defined(g, seen, import.name, false))
-            return keep(g, import.name);
-    return NULL;
+            found = keep(g, import.name);
+    library_cache_elf_file_end(by->library, l);
+    return found;
+}
+
+static void check(struct loader_sim *g, const struct loaded *by, unsigned what) {
+    struct elf_file *l = library_cache_elf_file(g->library_cache, by->library);
+
+    if (!l)
+        return;
+    if (what & VERSIONS_OF_OTHERS)
+        check_versions(g, by, &l->image, true);
+    if (what & VERSIONS_OF_OURS)
+        check_versions(g, by, &l->image, false);
+    if (what & (FUNCTIONS_OF_OURS | ALL_FUNCTIONS))
+        check_functions(g, by, &l->image, what & ALL_FUNCTIONS);
+    library_cache_elf_file_end(by->library, l);
 }
 
 void loader_sim_check_symbols(struct loader_sim *g, bool start) {
@@ -434,30 +421,16 @@ void loader_sim_check_symbols(struct loader_sim *g, bool start) {
 
     for (size_t i = 0; i < g->n; i++) {
         const struct loaded *by = g->objects[i];
-        const bool matters = by->library->needs_cudnn || wc_file_matters(by->about.path);
-        struct elf_file *l = matters ? library_cache_elf_file(g->library_cache, by->library) : NULL;
-        if (!l)
-            continue;
-        check_versions(g, by, &l->image, false);
-        if (i >= lazy)
-            check_functions(g, by, &l->image, false);
+        if (by->library->needs_cudnn || wc_file_matters(by->about.path))
+            check(g, by, VERSIONS_OF_OURS | (i >= lazy ? FUNCTIONS_OF_OURS : 0));
         if (by->library->needs_cudnn && !g->undefined)
-            g->undefined = undefined(g, &l->image, NULL);
-        library_cache_elf_file_end(by->library, l);
+            g->undefined = undefined(g, by, NULL);
     }
 }
 
 void loader_sim_check_versions(struct loader_sim *g, size_t from) {
-    for (size_t i = from; i < g->n; i++) {
-        const struct loaded *by = g->objects[i];
-        struct elf_file *l = library_cache_elf_file(g->library_cache, by->library);
-        if (!l)
-            continue;
-        check_versions(g, by, &l->image, true);
-        check_versions(g, by, &l->image, false);
-        check_functions(g, by, &l->image, true);
-        library_cache_elf_file_end(by->library, l);
-    }
+    for (size_t i = from; i < g->n; i++)
+        check(g, g->objects[i], VERSIONS_OF_OTHERS | VERSIONS_OF_OURS | ALL_FUNCTIONS);
 }
 
 /* ---- whose functions an object sees ---- */
@@ -488,9 +461,8 @@ static void see_needed(const struct loader_sim *g, bool *seen) {
 }
 
 const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, const char *function) {
-    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
     bool *seen = must_allocate((g->n + 1) * sizeof(*seen));
-    const char *unseen = NULL;
+    const char *unseen;
 
     for (size_t i = 0; i < g->n; i++) {
         const enum wc_operation how = g->objects[i]->about.asked_how;
@@ -500,9 +472,8 @@ const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, cons
     see_needed(g, seen);
     if (function)
         unseen = is_defined(g, seen, function, true) ? NULL : function;
-    else if (l && l->error == WC_ELF_OK)
-        unseen = undefined(g, &l->image, seen);
-    library_cache_elf_file_end(o->library, l);
+    else
+        unseen = undefined(g, o, seen);
     free(seen);
     return unseen;
 }
@@ -512,13 +483,6 @@ static void end_object(struct loaded *o) {
     free(o);
 }
 
-static bool is_in(const struct loader_sim *g, const struct loaded *o) {
-    for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i] == o)
-            return true;
-    return false;
-}
-
 size_t loader_sim_torn(struct loader_sim *g) {
     const struct loaded *last = NULL;
     size_t torn = 0;
@@ -526,8 +490,11 @@ size_t loader_sim_torn(struct loader_sim *g) {
     for (size_t i = 0; i < g->missing_count; i++) {
         const struct loader_sim_missing *m = &g->missing[i];
         const struct loaded *facade = m->by ? m->by->by : NULL;
+        bool is_loaded = false;
+        for (size_t k = 0; k < g->n; k++)
+            is_loaded = is_loaded || g->objects[k] == facade;
         if (m->how != WC_operation_NEEDED || !facade || m->by == last ||
-            m->by->about.role != WC_role_PART || !is_in(g, facade) || !wc_name_is_cudnn(m->name))
+            m->by->about.role != WC_role_PART || !is_loaded || !wc_name_is_cudnn(m->name))
             continue;
         wc_replay_run(&g->replay, &g->search, &facade->search, m->name, g->scratch,
                       WC_SEARCH_SCRATCH);
@@ -545,8 +512,12 @@ void loader_sim_undo(struct loader_sim *g, size_t objects) {
             if (g->objects[k]->facade == g->objects[i])
                 g->objects[k]->facade = NULL;
     while (g->n > objects) {
-        forget_names(g, g->objects[--g->n]);
-        *MUST_ADD(g->gone, g->gone_count) = g->objects[g->n];
+        struct loaded *o = g->objects[--g->n];
+        struct asked_name *asked;
+        for (const char **name = o->names; name && *name; name++)
+            if ((asked = hash_find_text(g->asked, *name)))
+                hash_remove(&g->asked, asked);
+        *MUST_ADD(g->gone, g->gone_count) = o;
     }
     g->loaded[g->n] = NULL;
 }

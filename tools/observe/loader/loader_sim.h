@@ -118,6 +118,9 @@ struct wc_version loader_sim_version(struct loader_sim *g, const struct loaded *
 /* The object that a file is; NULL: it is not loaded. */
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
 
+/* The first object that answers to a name; NULL: nothing that is loaded. */
+const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name);
+
 /* Records of several loadings into one place: what is the same file is one object. All zero: none
  * yet. */
 struct loader_sim_emitter {

@@ -158,14 +158,6 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
     wc_emit_search(&s->t->to, &q, &g->replay, &s->reader.reader);
 }
 
-static void emit_preload(struct emitting *s, const struct loaded *o) {
-    const char *list = loader_variable(s->g->environment, "LD_PRELOAD");
-    struct wc_preload p;
-
-    if (wc_search_preload(list, o->about.path, o->search.soname, &p))
-        wc_emit_preload(&s->t->to, ++s->t->searches, &p, o->about.number, o->about.path);
-}
-
 /* Where a host would have got another facade than the loaded one. */
 static void emit_own_search(struct emitting *s, const struct loaded *host, const char *name) {
     const struct loaded *got = NULL;
@@ -199,30 +191,24 @@ static void check_mapping(struct emitting *s, const char *path, int refused,
         *check = as_it_is;
 }
 
-/* Only its dynamic section says so. */
-static void check_program(struct emitting *s, const char *path, struct wc_file_check *check) {
-    const struct library *library = library_cache_get(s->g->library_cache, path, NULL);
-
-    if (check->fault || !library || !library->is_program)
-        return;
-    check->fault = WC_file_fault_NOT_A_LIBRARY;
-    snprintf(check->what, sizeof(check->what), "a program");
-}
-
-/* refused: errno with which the system refused to map it, 0: it did not. False: nothing stands
- * there. */
-static bool emit_file(struct emitting *s, const char *path, int64_t request,
+/* refused: errno with which the system refused to map it, 0: it did not. */
+static void emit_file(struct emitting *s, const char *path, int64_t request,
                       enum wc_search_rule rule, int refused) {
     const struct wc_files *files = &s->g->library_cache->disk.files;
     char real_path[PATH_MAX], link[PATH_MAX];
+    const struct library *library;
     struct wc_file_check check;
     struct wc_identity id;
     struct wc_library l;
     ssize_t n;
 
     if (!wc_file_check(files, path, s->g->search.machine, &check))
-        return false;
-    check_program(s, path, &check);
+        return;
+    library = check.fault ? NULL : library_cache_get(s->g->library_cache, path, NULL);
+    if (library && library->is_program) { /* only its dynamic section says so */
+        check.fault = WC_file_fault_NOT_A_LIBRARY;
+        snprintf(check.what, sizeof(check.what), "a program");
+    }
     wc_library_begin(&l, path);
     if (files->real_path(files->ctx, path, real_path, sizeof(real_path)))
         l.real_path = real_path;
@@ -238,7 +224,6 @@ static bool emit_file(struct emitting *s, const char *path, int64_t request,
     l.role = wc_name_kind_of(l.path) == WC_NAME_FACADE ? WC_role_FACADE : WC_role_OTHER;
     wc_library_identify(&l, &s->reader.reader, &id);
     wc_emit_file(&s->t->to, &l, &check, rule);
-    return true;
 }
 
 /* A link that leads nowhere is there like nothing. */
@@ -257,22 +242,6 @@ static void emit_dead_links(struct emitting *s, const char *name, int64_t reques
     }
 }
 
-/* In the loader's words, by which findings know it. */
-static void emit_refused(struct emitting *s, const struct loader_sim_missing *m,
-                         struct wc_record *record) {
-    const char *found = m->found->about.path;
-    const char *by = m->by->about.path;
-    OWNED char *text =
-        m->function
-            ? must_format("%s: undefined symbol: %s%s%s", by, m->function,
-                          m->version ? ", version " : "", m->version ? m->version : "")
-            : must_format("%s: version `%s' not found (required by %s)", found, m->version, by);
-
-    record->u.failure.text = text;
-    s->t->to.add(s->t->to.ctx, record);
-    emit_file(s, found, record->u.failure.request, WC_search_rule_UNKNOWN, 0);
-}
-
 static const char *words_of(int error) {
     switch (error) {
     case EMFILE:
@@ -287,17 +256,6 @@ static const char *words_of(int error) {
     }
 }
 
-/* What limits and mounts say about it holds for what is too large, and for what may not run. */
-static void emit_unmapped(struct emitting *s, const struct loader_sim_missing *m,
-                          struct wc_record *record) {
-    const char *found = m->found->about.path;
-    OWNED char *text = must_format("%s: %s", found, words_of(m->refused));
-
-    record->u.failure.text = text;
-    s->t->to.add(s->t->to.ctx, record);
-    emit_file(s, found, record->u.failure.request, WC_search_rule_UNKNOWN, m->refused);
-}
-
 /* The loader names the first library that another one lacks. */
 static bool is_behind(const struct loader_sim *g, const struct loader_sim_missing *m) {
     const struct loaded *opened = opened_for(g, m), *refused = refused_for(g, m);
@@ -310,11 +268,24 @@ static bool is_behind(const struct loader_sim *g, const struct loader_sim_missin
     return false;
 }
 
+/* In the loader's words, by which findings know it; NULL: the request found nothing. */
+static char *error_of(const struct loader_sim_missing *m, const struct loaded *refused) {
+    if (m->refused)
+        return must_format("%s: %s", m->found->about.path, words_of(m->refused));
+    if (m->found && m->by && m->function)
+        return must_format("%s: undefined symbol: %s%s%s", m->by->about.path, m->function,
+                           m->version ? ", version " : "", m->version ? m->version : "");
+    if (m->found && m->by)
+        return must_format("%s: version `%s' not found (required by %s)", m->found->about.path,
+                           m->version, m->by->about.path);
+    return refused ? loader_sim_not_found(m->name) : NULL;
+}
+
 /* The loader ends at a file that is damaged, and skips one for another machine. */
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
     const struct wc_replay *replay = &s->g->replay;
     const struct loaded *refused = refused_for(s->g, m);
-    OWNED char *words = refused ? loader_sim_not_found(m->name) : NULL;
+    OWNED char *text = error_of(m, refused);
     int64_t request = s->t->requests + 1;
     struct wc_record record;
     const char *passed;
@@ -323,19 +294,16 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.request = request;
     record.u.failure.operation = m->how;
     record.u.failure.name = refused ? refused->about.path : m->name;
-    record.u.failure.text = words;
+    record.u.failure.text = text;
     record.u.failure.caller = m->by ? m->by->about.path : NULL;
     record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
     record.u.failure.inferred = true;
-    if (m->refused) {
-        emit_unmapped(s, m, &record);
-        return;
-    }
-    if (m->found && m->by) {
-        emit_refused(s, m, &record);
-        return;
-    }
     s->t->to.add(s->t->to.ctx, &record);
+    if (m->refused || (m->found && m->by)) {
+        /* What limits and mounts say holds for what is too large, and for what may not run. */
+        emit_file(s, m->found->about.path, request, WC_search_rule_UNKNOWN, m->refused);
+        return;
+    }
     emit_search(s, m->name, m->by, NULL, request, false);
     wc_emit_packages_wanted(&s->t->to, &s->t->environments, &s->g->replay, m->name,
                             &s->reader.reader);
@@ -384,9 +352,12 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             emit_object(&s, g->objects[i]);
     for (size_t i = 0; i < g->n; i++) {
         const struct wc_library *l = &g->objects[i]->about;
-        if (l->number > known && l->asked_how == WC_operation_PRELOAD)
-            emit_preload(&s, g->objects[i]);
-        else if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
+        struct wc_preload p;
+        if (l->number > known && l->asked_how == WC_operation_PRELOAD) {
+            if (wc_search_preload(loader_variable(g->environment, "LD_PRELOAD"), l->path,
+                                  g->objects[i]->search.soname, &p))
+                wc_emit_preload(&t->to, ++t->searches, &p, l->number, l->path);
+        } else if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
             emit_search(&s, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL, false);
     }
     for (size_t i = 0; i < g->n; i++)

@@ -204,20 +204,12 @@ static const struct loaded *open_library(struct call *c, const char *name) {
     return NULL;
 }
 
-/* What answers to a name; NULL: nothing that is loaded. */
-static const struct loaded *answering(const struct call *c, const char *name) {
-    for (size_t i = 0; i < c->g.n; i++)
-        if (wc_search_answers(&c->g.objects[i]->search, name))
-            return c->g.objects[i];
-    return NULL;
-}
-
 static const struct loaded *facade_of(const struct call *c, const struct loaded *o) {
     const char **name = o->library->needed;
 
     while (*name && wc_name_kind_of(*name) != WC_NAME_FACADE)
         name++;
-    return *name ? answering(c, *name) : NULL;
+    return *name ? loader_sim_answering(&c->g, *name) : NULL;
 }
 
 /* An empty variable counts where the package makes a path of it unseen. */
@@ -288,7 +280,7 @@ static enum outcome open_files(struct call *c, const struct python_loader_place 
 static enum outcome try_place(struct call *c, const struct python_loader_place *p) {
     struct paths directories = {.n = 0};
     enum outcome outcome = NOT_THERE;
-    const struct loaded *o = p->where == PLACE_LOADED   ? answering(c, p->files)
+    const struct loaded *o = p->where == PLACE_LOADED   ? loader_sim_answering(&c->g, p->files)
                              : p->where == PLACE_SYSTEM ? open_library(c, p->files)
                                                         : NULL;
 
