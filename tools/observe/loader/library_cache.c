@@ -38,19 +38,15 @@ static const char **keep_list(struct library_cache *w, const char *const *list, 
     return kept;
 }
 
-static bool is_below_any(const char *path, const char *const *directories) {
-    for (; directories && *directories; directories++) {
-        size_t n = strlen(*directories);
-        if (strncmp(path, *directories, n) == 0 && path[n] == '/')
-            return true;
-    }
-    return false;
-}
-
 void library_cache_forget(struct library_cache *w, const char *const *environments) {
-    for (struct library *b = w->libraries; b; b = b->hh.next)
-        if (b->elf_file && is_below_any(wc_library_file(&b->about), environments))
-            elf_file_forget(b->elf_file);
+    for (; environments && *environments; environments++) {
+        const size_t n = strlen(*environments);
+        for (struct library *b = w->libraries; b; b = b->hh.next) {
+            const char *path = wc_library_file(&b->about);
+            if (b->elf_file && strncmp(path, *environments, n) == 0 && path[n] == '/')
+                elf_file_forget(b->elf_file);
+        }
+    }
 }
 
 /* ---- one library ---- */
@@ -65,13 +61,6 @@ static void read_needed(struct library_cache *w, struct library *b, const struct
     b->needed = keep_list(w, needed, n);
     for (size_t i = 0; i < n; i++)
         b->needs_cudnn = b->needs_cudnn || wc_name_is_cudnn(needed[i]);
-}
-
-static const char *read_interpreter(struct library_cache *w, const struct wc_elf_image *e) {
-    const size_t n = e->interpreter_size;
-    const char *text = n > 1 && n < PATH_MAX ? wc_elf_at(e, e->interpreter, n) : NULL;
-
-    return text && !text[n - 1] ? keep(w, text) : NULL;
 }
 
 static void take_opens(struct library_cache *w, struct library *b, enum wc_name_kind kind) {
@@ -147,19 +136,16 @@ void library_cache_add_open(struct library_cache *w, struct library *b, const ch
 
 static void read_image(struct library_cache *w, struct library *b, struct elf_file *l) {
     const struct wc_elf_image *e = &l->image;
+    const size_t n = e->interpreter_size;
+    const char *text = n > 1 && n < PATH_MAX ? wc_elf_at(e, e->interpreter, n) : NULL;
 
     b->machine = e->machine;
     wc_search_object_read(&b->search, e, &w->memory.arena);
-    b->interpreter = read_interpreter(w, e);
     read_needed(w, b, e);
+    if (text && !text[n - 1])
+        b->interpreter = keep(w, text);
     if (b->about.role == WC_role_HOST && !b->about.imports && !b->about.defines && !b->needs_cudnn)
         b->about.role = WC_role_OTHER;
-}
-
-/* What is reported of later stays open: its symbols are asked for again. */
-static bool is_kept(const struct library_cache *w, const struct library *b) {
-    return b->is_elf && w->looks < LOOKS_MOST &&
-           (b->about.role != WC_role_OTHER || b->about.framework);
 }
 
 /* Of most files the headers, which were read, say that all is there. */
@@ -175,26 +161,6 @@ static bool is_damaged(const struct library_cache *w, const char *path, const st
     return !whole && wc_file_check(&w->disk.files, path, OWN_MACHINE, &check) &&
            (check.fault == WC_file_fault_CUT || check.fault == WC_file_fault_MALFORMED ||
             check.fault == WC_file_fault_NOT_A_LIBRARY);
-}
-
-static struct library *new_library(struct library_cache *w, const char *path, struct elf_file *l) {
-    struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
-
-    if (!b)
-        return NULL;
-    b->about = l->library;
-    b->about.path = keep(w, path);
-    b->about.real_path = keep(w, l->library.real_path);
-    b->about.image = NULL;
-    b->is_elf = l->error == WC_ELF_OK;
-    b->is_program = l->error == WC_ELF_OK && l->image.flags_1 & DF_1_PIE;
-    b->damaged = is_damaged(w, path, l);
-    b->needed = keep_list(w, NULL, 0);
-    if (b->is_elf)
-        read_image(w, b, l);
-    else if (b->about.role == WC_role_HOST)
-        b->about.role = WC_role_OTHER;
-    return b;
 }
 
 /* What elf_file.h knows of it: most have no symbol of cuDNN's, which a prescan shows. */
@@ -213,12 +179,27 @@ static struct library *read_library(struct library_cache *w, const char *path,
         answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, w->named);
     l = elf_file_open(&w->disk, path,
                       is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
-    if (l)
-        b = new_library(w, path, l);
-    if (b && b->is_elf)
-        take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
+    b = l ? wc_arena_take(&w->memory.arena, sizeof(*b)) : NULL;
+    if (b) {
+        b->about = l->library;
+        b->about.path = keep(w, path);
+        b->about.real_path = keep(w, l->library.real_path);
+        b->about.image = NULL;
+        b->is_elf = l->error == WC_ELF_OK;
+        b->is_program = b->is_elf && l->image.flags_1 & DF_1_PIE;
+        b->damaged = is_damaged(w, path, l);
+        b->needed = keep_list(w, NULL, 0);
+        if (b->is_elf) {
+            read_image(w, b, l);
+            take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
+        } else if (b->about.role == WC_role_HOST) {
+            b->about.role = WC_role_OTHER;
+        }
+    }
     close(fd);
-    if (b && is_kept(w, b)) {
+    /* What is reported of later stays open: its symbols are asked for again. */
+    if (b && b->is_elf && w->looks < LOOKS_MOST &&
+        (b->about.role != WC_role_OTHER || b->about.framework)) {
         b->elf_file = l;
         w->looks++;
     } else {
@@ -271,31 +252,24 @@ const char *loader_variable(char *const *environment, const char *name) {
     return NULL;
 }
 
-static unsigned read_glibc(struct library_cache *w, const char *const *directories) {
-    struct elf_file *l = NULL;
-
-    w->glibc[0] = '\0';
-    for (size_t i = 0; directories[i] && !l; i++) {
-        OWNED char *path = must_format("%slibc.so.6", directories[i]);
-        l = elf_file_open(&w->disk, path, false);
-    }
-    if (l && l->error == WC_ELF_OK)
-        wc_glibc_release(&l->image, w->glibc);
-    elf_file_close(l);
-    return wc_glibc_minor(w->glibc);
-}
-
 static void read_system(struct library_cache *w, const char *interpreter) {
     const char *platform = (const char *)getauxval(AT_PLATFORM);
-    struct elf_file *l = elf_file_open(&w->disk, interpreter, false);
+    struct elf_file *l = elf_file_open(&w->disk, interpreter, false), *libc = NULL;
     const struct wc_elf_image *loader = l && l->error == WC_ELF_OK ? &l->image : NULL;
-    unsigned minor;
 
     free(w->interpreter);
     w->interpreter = must_copy(interpreter);
     wc_search_system_read(&w->system, 0, platform, getauxval(AT_HWCAP), loader);
-    minor = read_glibc(w, w->system.defaults);
-    wc_search_system_read(&w->system, minor, platform, getauxval(AT_HWCAP), loader);
+    w->glibc[0] = '\0';
+    for (size_t i = 0; w->system.defaults[i] && !libc; i++) {
+        OWNED char *path = must_format("%slibc.so.6", w->system.defaults[i]);
+        libc = elf_file_open(&w->disk, path, false);
+    }
+    if (libc && libc->error == WC_ELF_OK)
+        wc_glibc_release(&libc->image, w->glibc);
+    elf_file_close(libc);
+    wc_search_system_read(&w->system, wc_glibc_minor(w->glibc), platform, getauxval(AT_HWCAP),
+                          loader);
     elf_file_close(l);
 }
 

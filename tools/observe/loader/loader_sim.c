@@ -545,17 +545,6 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
 
 /* ---- the start ---- */
 
-/* One that is not found is skipped. */
-static void preload(struct loader_sim *g) {
-    const char *list = loader_variable(g->environment, "LD_PRELOAD");
-    char *copy = must_copy(list ? list : ""), *rest = copy, *name;
-
-    while ((name = strsep(&rest, " :")))
-        if (*name)
-            want(g, name, NULL, WC_operation_PRELOAD);
-    free(copy);
-}
-
 static bool start(struct loader_sim *g, const char *program) {
     const struct library *library = library_cache_get(g->library_cache, program, NULL);
     struct loaded *o;
@@ -575,6 +564,8 @@ static bool start(struct loader_sim *g, const char *program) {
 bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
                       const char *program, char *const *environment,
                       const struct loader_sim_opens *opens) {
+    const char *list;
+
     memset(g, 0, sizeof(*g));
     if (opens)
         g->opens = *opens;
@@ -594,7 +585,12 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
         loader_sim_end(g);
         return false;
     }
-    preload(g);
+    list = loader_variable(g->environment, "LD_PRELOAD");
+    WC_EACH_ELEMENT(e, list, " :") { /* one that is not found is skipped */
+        OWNED char *name = must_format("%.*s", (int)e.n, e.p);
+        if (*name)
+            want(g, name, NULL, WC_operation_PRELOAD);
+    }
     if (g->opens.in_turn) {
         load_needed(g, 0);
         g->opens.in_turn = has_another_dlopen(g);

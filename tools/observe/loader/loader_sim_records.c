@@ -48,16 +48,15 @@ static const struct loaded *opened_for(const struct loader_sim *g,
                : NULL;
 }
 
-/* Next to cuDNN and CUDA: the process may have it already, or what was opened is an optional
- * plug-in (onnxruntime's for TensorRT). */
-static bool is_another(const struct loader_sim_missing *m) {
-    return wc_name_kind_of(m->name) == WC_NAME_OTHER && !wc_name_is_cudnn(m->by->about.path);
-}
-
+/* Does it lack something next to cuDNN and CUDA? The process may have that already, or what was
+ * opened is an optional plug-in (onnxruntime's for TensorRT). */
 static bool lacks_another(const struct loader_sim *g, const struct loaded *opened) {
-    for (size_t i = 0; i < g->missing_count; i++)
-        if (opened_for(g, &g->missing[i]) == opened && is_another(&g->missing[i]))
+    for (size_t i = 0; i < g->missing_count; i++) {
+        const struct loader_sim_missing *m = &g->missing[i];
+        if (opened_for(g, m) == opened && wc_name_kind_of(m->name) == WC_NAME_OTHER &&
+            !wc_name_is_cudnn(m->by->about.path))
             return true;
+    }
     return false;
 }
 
@@ -315,12 +314,6 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
         emit_dead_links(s, m->name, request);
 }
 
-static bool concerns_us(const struct loader_sim *g, const struct loader_sim_missing *m) {
-    return wc_name_kind_of(m->name) != WC_NAME_OTHER || m->found ||
-           wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER) ||
-           (g->opens.was_missed && g->opens.was_missed(g->opens.ctx, m->name));
-}
-
 /* ---- all of it ---- */
 
 /* Which facade it gets: what it needs or opens by name, else the first that its process has. */
@@ -369,9 +362,15 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             if (g->opens.may)
                 emit_own_searches(&s, g->objects[i]);
         }
-    for (size_t i = 0; i < g->missing_count; i++, t->requests++)
-        if (concerns_us(g, &g->missing[i]) && !is_behind(g, &g->missing[i]))
-            emit_missing(&s, &g->missing[i]);
+    for (size_t i = 0; i < g->missing_count; i++, t->requests++) {
+        const struct loader_sim_missing *m = &g->missing[i];
+        const bool concerns_us =
+            wc_name_kind_of(m->name) != WC_NAME_OTHER || m->found ||
+            wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER) ||
+            (g->opens.was_missed && g->opens.was_missed(g->opens.ctx, m->name));
+        if (concerns_us && !is_behind(g, m))
+            emit_missing(&s, m);
+    }
 }
 
 /* What a process ended with counts, whatever its name. lookups: of what lacks only a function,
@@ -395,26 +394,10 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
     return emit_some(g, t, false);
 }
 
-/* The first import without a symbol version that none of the n objects defines; NULL: none. */
-static const char *first_unbound(const struct wc_elf_image *e, struct elf_file *const *all,
-                                 size_t n) {
-    const uint32_t end = wc_elf_imports_end(e);
-    struct wc_elf_symbol import;
-
-    for (uint32_t k = 1; k < end; k++) {
-        bool found = !wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
-                     import.version_file;
-        for (size_t i = 0; i < n && !found; i++)
-            found = all[i] && wc_elf_defines(&all[i]->image, import.name);
-        if (!found)
-            return import.name;
-    }
-    return NULL;
-}
-
 /* Each file is opened once. */
 const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
                                const struct loaded **by) {
+    struct wc_elf_symbol import;
     struct elf_file **all;
     const char *function = NULL;
 
@@ -426,7 +409,15 @@ const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
         all[i] = library_cache_elf_file(g->library_cache, g->objects[i]->library);
     for (size_t i = 0; i < g->n && !function; i++)
         if (all[i] && (!o || root_of(g->objects[i]) == root_of(o))) {
-            function = wc_arena_string(&g->memory.arena, first_unbound(&all[i]->image, all, g->n));
+            const uint32_t end = wc_elf_imports_end(&all[i]->image);
+            for (uint32_t k = 1; k < end && !function; k++) {
+                bool found = !wc_elf_symbol_at(&all[i]->image, k, &import) || import.defined ||
+                             import.weak || import.version_file;
+                for (size_t d = 0; d < g->n && !found; d++)
+                    found = all[d] && wc_elf_defines(&all[d]->image, import.name);
+                if (!found)
+                    function = wc_arena_string(&g->memory.arena, import.name);
+            }
             *by = g->objects[i];
         }
     for (size_t i = 0; i < g->n; i++)
@@ -492,30 +483,12 @@ bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
     return true;
 }
 
-static void emit_unloaded_host(struct emitting *s, const struct loaded *o,
-                               const struct wc_failure_record *f, int64_t number) {
-    struct elf_file *file = library_cache_elf_file(s->g->library_cache, o->library);
-    struct wc_library l = o->about;
-
-    if (!file)
-        return;
-    elf_file_identify(file, &l);
-    l.number = number;
-    l.mapped = false;
-    l.asked_name = f->name;
-    l.asked_by = f->caller;
-    l.asked_by_object = f->caller_object;
-    l.request = f->request;
-    wc_emit_object(&s->t->to, &l, NULL);
-    wc_emit_demands(&s->t->to, &l, &s->reader.reader);
-    library_cache_elf_file_end(o->library, file);
-}
-
 bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
                             const struct wc_failure_record *f, int64_t number) {
     struct emitting s = {.g = g, .t = t};
     const struct loader_sim_missing *m = NULL;
     const struct loaded *root;
+    struct elf_file *file;
     struct wc_record record;
     OWNED char *words = NULL;
 
@@ -527,8 +500,22 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
         return false;
     elf_reader_begin(&s.reader, &g->library_cache->disk);
     root = root_of(m->by);
-    if (root->about.role == WC_role_HOST)
-        emit_unloaded_host(&s, root, f, number);
+    file = root->about.role == WC_role_HOST
+               ? library_cache_elf_file(g->library_cache, root->library)
+               : NULL;
+    if (file) {
+        struct wc_library l = root->about;
+        elf_file_identify(file, &l);
+        l.number = number;
+        l.mapped = false;
+        l.asked_name = f->name;
+        l.asked_by = f->caller;
+        l.asked_by_object = f->caller_object;
+        l.request = f->request;
+        wc_emit_object(&t->to, &l, NULL);
+        wc_emit_demands(&t->to, &l, &s.reader.reader);
+        library_cache_elf_file_end(root->library, file);
+    }
     if (f->text)
         return true;
     words = loader_sim_not_found(m->name);
