@@ -35,15 +35,6 @@ char *find_program(const char *name, const char *list, const char *directory) {
     return NULL;
 }
 
-static bool read_head(const char *path, struct head *head) {
-    OWNED_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : pread(fd, head->bytes, HEAD_SIZE, 0);
-
-    head->n = n > 0 ? (size_t)n : 0;
-    head->bytes[head->n] = '\0';
-    return n >= 0;
-}
-
 /* The loader of a program; "" if it has none, NULL if the headers are not whole. */
 static const char *interpreter(const struct head *head) {
     Elf64_Ehdr e;
@@ -58,22 +49,6 @@ static const char *interpreter(const struct head *head) {
             return p.p_offset < head->n ? (const char *)head->bytes + p.p_offset : NULL;
     }
     return "";
-}
-
-static char *elf_reason(const char *path, const struct head *head) {
-    Elf64_Ehdr e;
-    const char *loader;
-
-    memcpy(&e, head->bytes, sizeof(e));
-    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != OWN_MACHINE)
-        return must_format("%s is a program for another architecture than the shim", path);
-    loader = interpreter(head);
-    if (loader && !*loader)
-        return must_format("%s is linked statically: no dynamic loader preloads anything into it",
-                           path);
-    if (loader && strstr(loader, "ld-musl"))
-        return must_format("%s is a program for musl, and the shim is for glibc", path);
-    return NULL;
 }
 
 /* The loader ignores LD_PRELOAD with a path where the kernel says AT_SECURE. */
@@ -92,31 +67,32 @@ char *unobserved_rights(const char *path) {
     return NULL;
 }
 
-/* The interpreter of a script's first line, NULL if it is none. The caller frees. */
-static char *script_interpreter(const struct head *head) {
-    const char *line = (const char *)head->bytes;
-    size_t from, n;
-
-    if (head->n < 2 || memcmp(line, "#!", 2) != 0)
-        return NULL;
-    from = 2 + strspn(line + 2, " \t");
-    n = strcspn(line + from, " \t\n");
-    return must_format("%.*s", (int)n, line + from);
-}
-
+/* *next: the interpreter of a script's first line; NULL: it is none. */
 static char *file_reason(const char *path, char **next) {
-    struct head *head = must_allocate(sizeof(*head));
-    char *reason = NULL;
+    OWNED_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct head head = {.n = 0};
+    const char *line = (const char *)head.bytes, *loader;
+    ssize_t n = fd < 0 ? -1 : pread(fd, head.bytes, HEAD_SIZE, 0);
+    Elf64_Ehdr e;
 
     *next = NULL;
-    if (read_head(path, head)) {
-        if (head->n >= sizeof(Elf64_Ehdr) && memcmp(head->bytes, ELFMAG, SELFMAG) == 0)
-            reason = elf_reason(path, head);
-        else
-            *next = script_interpreter(head);
+    head.n = n > 0 ? (size_t)n : 0;
+    if (head.n >= sizeof(e) && memcmp(head.bytes, ELFMAG, SELFMAG) == 0) {
+        memcpy(&e, head.bytes, sizeof(e));
+        if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != OWN_MACHINE)
+            return must_format("%s is a program for another architecture than the shim", path);
+        loader = interpreter(&head);
+        if (loader && !*loader)
+            return must_format(
+                "%s is linked statically: no dynamic loader preloads anything into it", path);
+        if (loader && strstr(loader, "ld-musl"))
+            return must_format("%s is a program for musl, and the shim is for glibc", path);
+    } else if (head.n >= 2 && memcmp(line, "#!", 2) == 0) {
+        line += 2 + strspn(line + 2, " \t");
+        *next = must_format("%.*s", (int)strcspn(line, " \t\n"), line);
+        return NULL;
     }
-    free(head);
-    return reason || *next ? reason : unobserved_rights(path);
+    return unobserved_rights(path);
 }
 
 char *unobserved_reason(const char *command, char **program) {

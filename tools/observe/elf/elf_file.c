@@ -114,17 +114,6 @@ static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
     return !f->damaged && n <= BYTES_MOST && f->read <= 4 * BYTES_MOST;
 }
 
-static void unmap(struct elf_file_contents *f) {
-    struct elf_file_contents **at = &mapped;
-
-    if (f->bytes)
-        munmap(f->bytes, f->size);
-    while (*at && *at != f)
-        at = &(*at)->older;
-    if (*at)
-        *at = f->older;
-}
-
 /* ---- opening ---- */
 
 static void image_of_file(struct elf_file *l, int fd) {
@@ -224,10 +213,18 @@ struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
 }
 
 void elf_file_close(struct elf_file *l) {
+    struct elf_file_contents *f = l ? l->contents : NULL;
+
     if (!l)
         return;
-    unmap(l->contents);
-    free(l->contents);
+    for (struct elf_file_contents **at = &mapped; *at; at = &(*at)->older)
+        if (*at == f) {
+            *at = f->older;
+            break;
+        }
+    if (f->bytes)
+        munmap(f->bytes, f->size);
+    free(f);
     free(l);
 }
 
@@ -236,15 +233,6 @@ void elf_file_close(struct elf_file *l) {
 static void begin_reader(struct wc_reader *r, const struct disk *disk) {
     *r = (struct wc_reader){
         .files = &disk->files, .scratch = scratch, .scratch_size = sizeof(scratch)};
-}
-
-/* What is next to it now says nothing about its neighbours then. */
-static void forget_package(struct wc_identity *id) {
-    id->installation_version[0] = '\0';
-    if (wc_version_is_claim(id->version_source)) {
-        id->version = WC_VERSION_NONE;
-        id->version_source = WC_version_source_UNKNOWN;
-    }
 }
 
 void elf_file_identify(struct elf_file *l, struct wc_library *out) {
@@ -257,8 +245,13 @@ void elf_file_identify(struct elf_file *l, struct wc_library *out) {
     if (!b->identity) {
         begin_reader(&reader, f->disk);
         wc_library_identify(b, &reader, &f->identity);
-        if (f->memory.read)
-            forget_package(&f->identity);
+        if (f->memory.read) { /* what is next to it now says nothing about its neighbours then */
+            f->identity.installation_version[0] = '\0';
+            if (wc_version_is_claim(f->identity.version_source)) {
+                f->identity.version = WC_VERSION_NONE;
+                f->identity.version_source = WC_version_source_UNKNOWN;
+            }
+        }
         wc_library_find_gpu(b, &reader, f->gpu_library, sizeof(f->gpu_library));
     }
     out->image = b->image;

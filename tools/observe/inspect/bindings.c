@@ -15,12 +15,6 @@
 
 /* ---- the shim's wrappers ---- */
 
-static bool is_shim(const struct process_library *m) {
-    const struct wc_elf_image *e = m->library->image;
-
-    return e && wc_str_same(wc_elf_soname(e), WC_OWN_NAME);
-}
-
 /* Of which version the shim may be: what it states has to make sense. */
 static bool find_mark(const struct process_library *m, struct wc_wrappers *out, uint64_t *at) {
     const struct wc_elf_image *e = m->library->image;
@@ -62,7 +56,8 @@ void wrappers_find(struct wrappers *w, const struct process *p,
                    const struct process_libraries *list) {
     *w = (struct wrappers){NULL, NULL, 0};
     for (size_t i = 0; i < list->n && w->n == 0; i++)
-        if (is_shim(list->p[i]))
+        if (list->p[i]->library->image &&
+            wc_str_same(wc_elf_soname(list->p[i]->library->image), WC_OWN_NAME))
             read_wrappers(w, p, list->p[i]);
 }
 
@@ -134,15 +129,6 @@ static bool read_reloc(const struct process_library *m, size_t i, struct slot *o
     return true;
 }
 
-static void find_slots(struct reading *r) {
-    struct slot one;
-    bool is_one;
-
-    for (size_t i = 0; r->n < SLOTS_MOST && read_reloc(r->host, i, &one, &is_one); i++)
-        if (is_one)
-            *MUST_ADD(r->slots, r->n) = one;
-}
-
 static void read_value(const struct reading *r, const struct process_library *in, struct slot *s,
                        uint64_t value) {
     uint64_t behind = behind_wrapper(r->wrappers, value);
@@ -174,18 +160,6 @@ static void go_through_program(const struct reading *r, struct slot *s) {
             read_value(r, program, s, value);
             return;
         }
-}
-
-static bool read_slots(struct reading *r) {
-    uint64_t value;
-
-    for (size_t i = 0; i < r->n; i++) {
-        if (!process_read(r->p, r->slots[i].address, &value, sizeof(value)))
-            return false;
-        read_value(r, r->host, &r->slots[i], value);
-        go_through_program(r, &r->slots[i]);
-    }
-    return true;
 }
 
 /* ---- emitting ---- */
@@ -224,11 +198,21 @@ bool bindings_emit(const struct process_library *host, const struct process *p,
                    const struct process_libraries *list, const struct wrappers *wrappers,
                    const struct wc_sink *to) {
     struct reading r = {host, p, list, wrappers, NULL, 0};
-    bool good = true;
+    bool is_one, good = true;
+    struct slot one;
+    uint64_t value;
 
-    if (host->library->image) {
-        find_slots(&r);
-        good = read_slots(&r);
+    for (size_t i = 0;
+         host->library->image && r.n < SLOTS_MOST && good && read_reloc(host, i, &one, &is_one);
+         i++) {
+        if (!is_one)
+            continue;
+        good = process_read(p, one.address, &value, sizeof(value));
+        if (good) {
+            read_value(&r, host, &one, value);
+            go_through_program(&r, &one);
+            *MUST_ADD(r.slots, r.n) = one;
+        }
     }
     for (size_t i = 0; i < r.n && good; i++)
         if (!r.slots[i].told)

@@ -91,44 +91,32 @@ static bool read_memory(const void *process, uint64_t address, void *to, size_t 
     return process_read(process, address, to, n);
 }
 
-/* The load bias by the segment that the file begins with. */
-static bool bias_of(const Elf64_Phdr *headers, size_t n, uint64_t start, uint64_t *base) {
-    const uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1;
-
-    for (size_t i = 0; i < n; i++)
-        if (headers[i].p_type == PT_LOAD && (headers[i].p_offset & ~in_page) == 0) {
-            *base = start - (headers[i].p_vaddr - headers[i].p_offset);
-            return true;
-        }
-    return false;
-}
-
-static size_t read_headers(const struct process *p, struct process_library *m) {
-    Elf64_Ehdr e;
-
-    if (!process_read(p, m->first->start, &e, sizeof(e)) ||
-        memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_ident[EI_CLASS] != ELFCLASS64 ||
-        e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_phentsize != sizeof(Elf64_Phdr) ||
-        e.e_phnum > HEADERS_MOST || e.e_phoff > m->first->end - m->first->start)
-        return 0;
-    m->headers = must_allocate((e.e_phnum + 1) * sizeof(*m->headers));
-    return process_read(p, m->first->start + e.e_phoff, m->headers, e.e_phnum * sizeof(*m->headers))
-               ? e.e_phnum
-               : 0;
-}
-
+/* NULL: its headers cannot be read. The load bias is that of the segment that the file begins with.
+ */
 static struct elf_file *look_at_memory(const struct process *p, struct process_library *m) {
+    const uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1, start = m->first->start;
     struct elf_file_memory memory = {.device = (int64_t)m->first->device,
                                      .inode = (int64_t)m->first->inode,
                                      .read = read_memory,
                                      .owner = p};
-    size_t n = read_headers(p, m);
+    Elf64_Ehdr e;
 
-    if (!bias_of(m->headers, n, m->first->start, &memory.base))
+    if (!process_read(p, start, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+        e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB ||
+        e.e_phentsize != sizeof(Elf64_Phdr) || e.e_phnum > HEADERS_MOST ||
+        e.e_phoff > m->first->end - start)
+        return NULL;
+    m->headers = must_allocate((e.e_phnum + 1) * sizeof(*m->headers));
+    if (!process_read(p, start + e.e_phoff, m->headers, e.e_phnum * sizeof(*m->headers)))
         return NULL;
     memory.headers = m->headers;
-    memory.header_count = n;
-    return elf_file_open_memory(&p->disk, m->path, &memory);
+    memory.header_count = e.e_phnum;
+    for (const Elf64_Phdr *h = m->headers; h < m->headers + e.e_phnum; h++)
+        if (h->p_type == PT_LOAD && (h->p_offset & ~in_page) == 0) {
+            memory.base = start - (h->p_vaddr - h->p_offset);
+            return elf_file_open_memory(&p->disk, m->path, &memory);
+        }
+    return NULL;
 }
 
 /* ---- where it is ---- */
@@ -159,13 +147,6 @@ static bool has_code(const struct maps *maps, const struct mapping *first) {
     return WC_ANY(m, *maps,
                   m->executable && m->path && m->inode == first->inode &&
                       m->device == first->device);
-}
-
-static bool is_within_last(const struct process_libraries *list, const struct mapping *m) {
-    const struct process_library *last = list->n > 0 ? list->p[list->n - 1] : NULL;
-
-    return last && m->start < last->high && last->first->inode == m->inode &&
-           last->first->device == m->device;
 }
 
 static void process_library_free(struct process_library *m) {
@@ -212,20 +193,19 @@ static struct process_library *read_one(struct process_libraries *list, const st
     return m;
 }
 
-static bool may_be_library(const struct process *p, const struct mapping *m) {
-    return m->path && m->offset == 0 && m->inode &&
-           (has_code(&p->maps, m) || wc_name_kind_of(m->path) != WC_NAME_OTHER);
-}
-
 static void read_objects(struct process_libraries *list, const struct process *p) {
-    struct process_library *m;
-
     for (size_t i = 0; i < p->maps.n; i++) {
         const struct mapping *first = &p->maps.p[i];
-        if (!may_be_library(p, first) || is_within_last(list, first) ||
-            !(m = read_one(list, p, first)))
-            continue;
-        *MUST_ADD(list->p, list->n) = m;
+        const struct process_library *last = list->n > 0 ? list->p[list->n - 1] : NULL;
+        const bool is_within_last = last && first->start < last->high &&
+                                    last->first->inode == first->inode &&
+                                    last->first->device == first->device;
+        struct process_library *m = NULL;
+        if (first->path && first->offset == 0 && first->inode && !is_within_last &&
+            (has_code(&p->maps, first) || wc_name_kind_of(first->path) != WC_NAME_OTHER))
+            m = read_one(list, p, first);
+        if (m)
+            *MUST_ADD(list->p, list->n) = m;
     }
 }
 
@@ -243,20 +223,11 @@ static uint64_t debug_address(const struct process *p, struct process_library *m
     return 0;
 }
 
-static void take_name(struct process_libraries *list, const struct process *p,
-                      struct process_library *m, uint64_t address) {
-    char name[PATH_MAX];
-
-    if (!process_read_text(p, address, name, sizeof(name)) || !name[0])
-        return;
-    m->library->path = wc_arena_string(&list->memory.arena, name);
-    read_name(m, name); /* it was asked for as that */
-}
-
 static void read_link_map(struct process_libraries *list, const struct process *p, uint64_t first,
                           size_t *place) {
-    struct link_map at;
     struct process_library *m;
+    char name[PATH_MAX];
+    struct link_map at;
 
     for (uint64_t next = first; next && *place < LIST_MOST; next = (uintptr_t)at.l_next) {
         if (!process_read(p, next, &at, sizeof(at)))
@@ -266,7 +237,10 @@ static void read_link_map(struct process_libraries *list, const struct process *
         if (!m || m->place)
             continue;
         m->place = *place;
-        take_name(list, p, m, (uintptr_t)at.l_name);
+        if (!process_read_text(p, (uintptr_t)at.l_name, name, sizeof(name)) || !name[0])
+            continue;
+        m->library->path = wc_arena_string(&list->memory.arena, name);
+        read_name(m, name); /* it was asked for as that */
     }
 }
 
@@ -345,16 +319,6 @@ static void find_needed(struct process_libraries *list) {
     free(several);
 }
 
-static void set_search(struct process_libraries *list, const struct process *p,
-                       struct process_library *m) {
-    m->search.path = m->library->path;
-    m->search.origin = wc_search_origin(&list->memory.arena, m->search.path, p->working_directory);
-    m->search.is_program = m->program;
-    m->search.loaded_by = m->asked_by ? &m->asked_by->search : NULL;
-    if (m->library->image)
-        wc_search_object_read(&m->search, m->library->image, &list->memory.arena);
-}
-
 void process_library_read(struct process_libraries *list, const struct process *p) {
     *list = (struct process_libraries){.p = NULL};
     heap_arena_begin(&list->memory);
@@ -366,8 +330,16 @@ void process_library_read(struct process_libraries *list, const struct process *
     if (list->n > 0)
         qsort(list->p, list->n, sizeof(struct process_library *), by_place);
     find_needed(list);
-    for (size_t i = 0; i < list->n; i++)
-        set_search(list, p, list->p[i]);
+    for (size_t i = 0; i < list->n; i++) {
+        struct process_library *m = list->p[i];
+        m->search.path = m->library->path;
+        m->search.origin =
+            wc_search_origin(&list->memory.arena, m->search.path, p->working_directory);
+        m->search.is_program = m->program;
+        m->search.loaded_by = m->asked_by ? &m->asked_by->search : NULL;
+        if (m->library->image)
+            wc_search_object_read(&m->search, m->library->image, &list->memory.arena);
+    }
 }
 
 void process_library_end(struct process_libraries *list) {

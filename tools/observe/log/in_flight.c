@@ -32,10 +32,7 @@ static void forget(struct in_flight *f, struct flight *one) {
 }
 
 static struct flight *find(const struct in_flight *f, int64_t tid) {
-    struct flight *one;
-
-    one = hash_find(f->by_thread, &tid, sizeof(tid));
-    return one;
+    return hash_find(f->by_thread, &tid, sizeof(tid));
 }
 
 static struct flight *begin(struct in_flight *f, const struct wc_record *r, int64_t request,
@@ -57,47 +54,34 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     return one;
 }
 
-static void note_request(struct in_flight *f, const struct wc_record *r) {
+void in_flight_note(struct in_flight *f, const struct wc_record *r) {
     const struct wc_request_record *q = &r->u.request;
-    struct flight *one = begin(f, r, q->request, NULL);
-
-    one->operation = q->operation;
-    one->name = must_copy(q->name);
-    one->caller = must_copy(q->caller);
-    one->caller_object = q->caller_object;
-    one->flags = q->flags;
-}
-
-static void note_call(struct in_flight *f, const struct wc_record *r) {
-    const char *function = r->u.call.function ? r->u.call.function : "call";
-    struct flight *one = find(f, r->tid);
-
-    if (r->u.call.phase == WC_phase_BEFORE)
-        begin(f, r, WC_NULL, must_copy(function));
-    else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)
-        forget(f, one);
-}
-
-static void note_failure(struct in_flight *f, const struct wc_record *r) {
-    const int64_t *request = &r->u.failure.request;
+    const int64_t *failed = &r->u.failure.request;
     struct flight *one;
 
-    HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
-    while (one) { /* a damaged log may give a number twice */
-        forget(f, one);
-        HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
-    }
-}
-
-void in_flight_note(struct in_flight *f, const struct wc_record *r) {
-    if (r->kind == WC_KIND_request)
-        note_request(f, r);
-    else if (r->kind == WC_KIND_call)
-        note_call(f, r);
-    else if (r->kind == WC_KIND_failure)
-        note_failure(f, r);
-    else if (r->kind == WC_KIND_summary)
+    if (r->kind == WC_KIND_request) {
+        one = begin(f, r, q->request, NULL);
+        one->operation = q->operation;
+        one->name = must_copy(q->name);
+        one->caller = must_copy(q->caller);
+        one->caller_object = q->caller_object;
+        one->flags = q->flags;
+    } else if (r->kind == WC_KIND_call) {
+        const char *function = r->u.call.function ? r->u.call.function : "call";
+        one = find(f, r->tid);
+        if (r->u.call.phase == WC_phase_BEFORE)
+            begin(f, r, WC_NULL, must_copy(function));
+        else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)
+            forget(f, one);
+    } else if (r->kind == WC_KIND_failure) {
+        do { /* a damaged log may give a number twice */
+            HASH_FIND(in_requests, f->by_request, failed, sizeof(*failed), one);
+            if (one)
+                forget(f, one);
+        } while (one);
+    } else if (r->kind == WC_KIND_summary) {
         in_flight_end(f);
+    }
 }
 
 static struct flight *newest(const struct in_flight *f) {

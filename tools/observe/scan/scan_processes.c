@@ -292,34 +292,12 @@ char *scan_why_not(const struct scan *s, const char *path, const char *otherwise
     return reason ? reason : must_copy(otherwise);
 }
 
-/* Why no loader of this machine takes it. */
-static void report_unobserved(struct scan *s, const struct scan_host *h,
-                              struct loader_sim_emitter *emitter) {
-    static const char otherwise[] = "it is for another architecture, or another C library";
-    OWNED char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
-
-    wc_emit_unobserved(&emitter->to, "what it would get", reason, h->path);
-}
-
 /* What a program has loaded is reported with it. */
 static void note_loaded(struct scan *s, const struct scan_host *h, const struct loader_sim *g) {
     for (size_t i = 0; i < s->host_count && h->is_program; i++)
         if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment) &&
             loader_sim_of(g, s->hosts[i].library))
             s->hosts[i].is_loaded = true;
-}
-
-static bool is_defined_by_any(struct scan *s, const char *function) {
-    bool found = false;
-
-    for (size_t i = 0; i < s->seen_count && !found; i++) {
-        struct library *b = library_cache_get(&s->library_cache, s->seen[i].path, NULL);
-        struct elf_file *l = b && b->is_elf ? library_cache_elf_file(&s->library_cache, b) : NULL;
-        found = l && wc_elf_defines(&l->image, function);
-        if (l)
-            library_cache_elf_file_end(b, l);
-    }
-    return found;
 }
 
 /* Python binds all that a library imports when it opens that. What another library of the tree
@@ -333,7 +311,15 @@ static void check_symbols(struct scan *s, const struct scan_host *h, const char 
     if (!o || !program || !scan_is_site(h->environment))
         return;
     function = loader_sim_unbound(g, o, &by);
-    if (function && !is_defined_by_any(s, function))
+    for (size_t i = 0; i < s->seen_count && function; i++) {
+        struct library *b = library_cache_get(&s->library_cache, s->seen[i].path, NULL);
+        struct elf_file *l = b && b->is_elf ? library_cache_elf_file(&s->library_cache, b) : NULL;
+        if (l && wc_elf_defines(&l->image, function))
+            function = NULL;
+        if (l)
+            library_cache_elf_file_end(b, l);
+    }
+    if (function)
         loader_sim_lack(g, by, function);
 }
 
@@ -366,6 +352,7 @@ static bool emit_by(struct scan *s, const struct scan_host *h, const char *impor
 
 static void emit_host(struct scan *s, const struct scan_host *h, const char *program,
                       struct loader_sim_emitter *emitter) {
+    static const char otherwise[] = "it is for another architecture, or another C library";
     struct scan_importers roots = {.n = 0}, programs = {.n = 0};
     bool emitted = false;
 
@@ -373,8 +360,11 @@ static void emit_host(struct scan *s, const struct scan_host *h, const char *pro
         scan_importers_of(s, h, &roots, &programs);
     for (size_t i = 0; i < roots.n && i < IMPORTERS_MOST && !emitted; i++)
         emitted = emit_by(s, h, roots.p[i].path, program, emitter);
-    if (!emitted && !emit_by(s, h, NULL, program, emitter))
-        report_unobserved(s, h, emitter);
+    if (!emitted && !emit_by(s, h, NULL, program, emitter)) {
+        OWNED char *reason =
+            h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
+        wc_emit_unobserved(&emitter->to, "what it would get", reason, h->path);
+    }
     free(roots.p);
     free(programs.p);
 }
@@ -422,10 +412,6 @@ static void make_process(struct scan *s, size_t first) {
 
 /* ---- packages that no host is next to ---- */
 
-static bool is_damaged(const struct wc_package *p) {
-    return p->r.missing.n > 0 || p->r.changed.n > 0 || p->r.shared_with.n > 0;
-}
-
 static bool is_known(const struct scan *s, const struct wc_package *p) {
     for (size_t i = 0; i < s->process_count; i++)
         if (WC_ANY(known, s->processes[i]->stack.packages,
@@ -451,7 +437,9 @@ static void add_packages(struct scan *s, const char *file) {
     const struct wc_package *p;
 
     emit_packages(s, looked, file);
-    p = WC_FIRST(one, looked->stack.packages, is_damaged(one) && !is_known(s, one));
+    p = WC_FIRST(one, looked->stack.packages,
+                 (one->r.missing.n > 0 || one->r.changed.n > 0 || one->r.shared_with.n > 0) &&
+                     !is_known(s, one));
     if (p) {
         source = begin_process(s, p->r.prefix ? p->r.prefix : file, NULL);
         emit_packages(s, source, file);
@@ -483,25 +471,21 @@ static void add_all_packages(struct scan *s) {
     }
 }
 
-/* A program that has nothing of cuDNN's itself loads a library that has. */
-static void add_programs(struct scan *s) {
-    struct scan_importers roots = {.n = 0}, programs = {.n = 0};
-
-    for (size_t i = 0; i < s->host_count; i++)
-        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment))
-            scan_importers_of(s, &s->hosts[i], &roots, &programs);
-    for (size_t i = 0; i < programs.n; i++)
-        scan_host_add(s, programs.p[i].library, programs.p[i].path, true);
-    free(roots.p);
-    free(programs.p);
-}
-
 static int by_path(const void *a, const void *b) {
     return strcmp((*(struct source *const *)a)->path, (*(struct source *const *)b)->path);
 }
 
 void scan_make_processes(struct scan *s) {
-    add_programs(s);
+    struct scan_importers roots = {.n = 0}, loaders = {.n = 0};
+
+    /* A program that has nothing of cuDNN's itself loads a library that has. */
+    for (size_t i = 0; i < s->host_count; i++)
+        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment))
+            scan_importers_of(s, &s->hosts[i], &roots, &loaders);
+    for (size_t i = 0; i < loaders.n; i++)
+        scan_host_add(s, loaders.p[i].library, loaders.p[i].path, true);
+    free(roots.p);
+    free(loaders.p);
     for (int programs = 1; programs >= 0; programs--)
         for (size_t i = 0; i < s->host_count; i++)
             if (s->hosts[i].is_program == programs && !is_emitted(s, i))
