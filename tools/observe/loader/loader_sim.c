@@ -507,16 +507,15 @@ size_t loader_sim_torn(struct loader_sim *g) {
 }
 
 void loader_sim_undo(struct loader_sim *g, size_t objects) {
-    for (size_t i = objects; i < g->n; i++)
-        for (size_t k = 0; k < objects; k++)
-            if (g->objects[k]->facade == g->objects[i])
-                g->objects[k]->facade = NULL;
     while (g->n > objects) {
         struct loaded *o = g->objects[--g->n];
         struct asked_name *asked;
         for (const char **name = o->names; name && *name; name++)
             if ((asked = hash_find_text(g->asked, *name)))
                 hash_remove(&g->asked, asked);
+        for (size_t k = 0; k < objects; k++)
+            if (g->objects[k]->facade == o)
+                g->objects[k]->facade = NULL;
         *MUST_ADD(g->gone, g->gone_count) = o;
     }
     g->loaded[g->n] = NULL;

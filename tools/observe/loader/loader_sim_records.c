@@ -53,7 +53,7 @@ static const struct loaded *opened_for(const struct loader_sim *g,
 static bool lacks_another(const struct loader_sim *g, const struct loaded *opened) {
     for (size_t i = 0; i < g->missing_count; i++) {
         const struct loader_sim_missing *m = &g->missing[i];
-        if (opened_for(g, m) == opened && wc_name_kind_of(m->name) == WC_NAME_OTHER &&
+        if (m->by && opened_for(g, m) == opened && wc_name_kind_of(m->name) == WC_NAME_OTHER &&
             !wc_name_is_cudnn(m->by->about.path))
             return true;
     }
