@@ -27,46 +27,28 @@ struct job {
 
 /* The first with that number, of which several may be there; NULL: none. */
 static struct source *const *first_of(const struct job *job, int64_t pid) {
-    size_t low = 0, high = job->n;
+    const struct source wanted = {.pid = pid}, *key = &wanted;
+    struct source *const *found = bsearch(&key, job->p, job->n, sizeof(*job->p), by_pid);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (job->p[middle]->pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < job->n && job->p[low]->pid == pid ? &job->p[low] : NULL;
+    while (found > job->p && found[-1]->pid == pid)
+        found--;
+    return found;
 }
 
 #define EACH_WITH(other, job, number)                                                              \
     for (struct source *const *other = first_of(job, number);                                      \
          other && other < (job)->p + (job)->n && (*other)->pid == (number); other++)
 
-static bool went_on_as_another(const struct job *job, const struct source *s) {
-    EACH_WITH(other, job, s->pid)
-        if (*other != s && same_node(*other, s) && (*other)->first_time > s->last_time &&
-            (*other)->stack.process.start_ticks == s->stack.process.start_ticks)
-            return true;
-    return false;
-}
-
-/* What multiprocessing spawns is a "python -c"; those that wait for it look at its status. */
-static bool is_minded(const struct wc_process_record *child) {
-    const struct wc_strings *a = &child->arguments;
-    const bool spawned = a->n > 1 && wc_program_is(a->p[0], SCRIPTED) && !strcmp(a->p[1], "-c");
-
-    if (child->forked || !child->parent_name)
-        return true;
-    return !wc_program_is(child->parent_name, WC_PROGRAM_SHELL | WC_PROGRAM_KEEPER) &&
-           (!wc_program_is(child->parent_name, SCRIPTED) || spawned);
-}
-
-/* A parent of workers sees their ends, and says so by its own end. */
+/* A parent of workers sees their ends, and says so by its own end. What multiprocessing spawns is a
+ * "python -c"; those that wait for it look at its status. */
 static bool has_keeper(const struct job *job, const struct source *s) {
     const struct wc_process_record *p = &s->stack.process;
+    const struct wc_strings *a = &p->arguments;
+    const bool spawned = a->n > 1 && wc_program_is(a->p[0], SCRIPTED) && !strcmp(a->p[1], "-c");
 
-    if (!is_minded(p))
+    if (!p->forked && p->parent_name &&
+        (wc_program_is(p->parent_name, WC_PROGRAM_SHELL | WC_PROGRAM_KEEPER) ||
+         (wc_program_is(p->parent_name, SCRIPTED) && !spawned)))
         return false;
     EACH_WITH(parent, job, p->parent_pid)
         if (same_node(*parent, s) &&
@@ -83,21 +65,11 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
         return WC_END_NORMAL;
     if (process_state(s) == PROCESS_RUNS)
         return WC_END_RUNS;
-    if (went_on_as_another(job, s))
-        return WC_END_WELL;
+    EACH_WITH(other, job, s->pid) /* it went on as another program */
+        if (*other != s && same_node(*other, s) && (*other)->first_time > s->last_time &&
+            (*other)->stack.process.start_ticks == s->stack.process.start_ticks)
+            return WC_END_WELL;
     return has_keeper(job, s) ? WC_END_ASSUMED : WC_END_UNKNOWN;
-}
-
-/* Its parent, or the command that it is of, outlived what itself had requested before. */
-static void tell_parents(const struct job *job, const struct source *s) {
-    const int64_t parents[] = {s->stack.process.parent_pid, s->stack.process.run_pid};
-
-    WC_EACH_ROW(pid, parents)
-        EACH_WITH(parent, job, *pid)
-            if (*parent != s && same_node(*parent, s) &&
-                (*parent)->stack.failed_child < s->first_time &&
-                WC_ANY(f, s->stack.failures, wc_name_is_cudnn(wc_missing_of(f))))
-                (*parent)->stack.failed_child = s->first_time;
 }
 
 void ends_settle(struct source *const *processes, size_t n) {
@@ -107,10 +79,18 @@ void ends_settle(struct source *const *processes, size_t n) {
         job.p[i] = processes[i];
     qsort(job.p, n, sizeof(struct source *), by_pid);
     for (size_t i = 0; i < n; i++) {
-        if (processes[i]->type == SOURCE_LOG && !processes[i]->stack.has_outcome)
-            processes[i]->end = end_of(&job, processes[i]);
-        processes[i]->stack.is_kept = has_keeper(&job, processes[i]);
-        tell_parents(&job, processes[i]);
+        struct source *s = processes[i];
+        const int64_t parents[] = {s->stack.process.parent_pid, s->stack.process.run_pid};
+        if (s->type == SOURCE_LOG && !s->stack.has_outcome)
+            s->end = end_of(&job, s);
+        s->stack.is_kept = has_keeper(&job, s);
+        /* Its parent, or the command that it is of, outlived what itself had requested before. */
+        WC_EACH_ROW(pid, parents)
+            EACH_WITH(parent, &job, *pid)
+                if (*parent != s && same_node(*parent, s) &&
+                    (*parent)->stack.failed_child < s->first_time &&
+                    WC_ANY(f, s->stack.failures, wc_name_is_cudnn(wc_missing_of(f))))
+                    (*parent)->stack.failed_child = s->first_time;
     }
     free(job.p);
 }
