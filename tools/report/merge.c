@@ -14,17 +14,6 @@
 static const char *const rank_variables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
                                              "PMI_RANK"};
 
-static int64_t rank_of(const struct wc_stack *s) {
-    uint64_t rank;
-
-    WC_EACH_ROW(variable, rank_variables) {
-        const char *value = wc_variable(s, *variable);
-        if (value && *value && wc_parse_number(value, strlen(value), &rank) == strlen(value))
-            return (int64_t)rank;
-    }
-    return WC_NULL;
-}
-
 static const struct source *source_of(const struct merged_process *p) {
     return p->report->source;
 }
@@ -47,88 +36,75 @@ struct start { /* of a process: numbers come again */
     const char *node;
     int64_t pid, time;
     size_t process;
+    bool of_parent; /* pid is that of its parent */
 };
 
 static int starts_in_order(const void *a, const void *b) {
     const struct start *x = a, *y = b;
 
     return compare_texts(x->node, y->node) ?: WC_ORDER(x->pid, y->pid)
-           ?: WC_ORDER(x->time, y->time) ?: WC_ORDER(x->process, y->process);
+           ?: WC_ORDER(x->time, y->time) ?: WC_ORDER(y->of_parent, x->of_parent)
+           ?: WC_ORDER(x->process, y->process);
 }
 
-/* The newest process of that number that began before its child; n starts, in order. */
-static size_t newest_before(const struct start *starts, size_t n, const struct start *child) {
-    size_t before = 0;
-
-    while (n > before) {
-        size_t middle = before + (n - before) / 2;
-        if (starts_in_order(&starts[middle], child) < 0)
-            before = middle + 1;
-        else
-            n = middle;
-    }
-    if (before == 0 || starts[before - 1].pid != child->pid ||
-        compare_texts(starts[before - 1].node, child->node) != 0)
-        return MERGED_NONE;
-    return starts[before - 1].process;
-}
-
+/* The parent is the newest process of that number that began before its child: in the order of
+ * starts, where each child also stands as if it had its parent's number, the one before it. */
 static void find_parents(struct merged *m) {
-    struct start *starts = must_allocate(m->n * sizeof(*starts));
+    struct start *starts = must_allocate(2 * m->n * sizeof(*starts));
+    const struct start *last = NULL;
+    size_t n = 0;
 
     for (size_t i = 0; i < m->n; i++) {
         const struct source *s = source_of(&m->p[i]);
-        starts[i] = (struct start){m->p[i].node, s->pid, s->first_time, i};
-    }
-    qsort(starts, m->n, sizeof(*starts), starts_in_order);
-    for (size_t i = 0; i < m->n; i++) {
-        const struct source *s = source_of(&m->p[i]);
+        starts[n++] = (struct start){m->p[i].node, s->pid, s->first_time, i, false};
         if (s->stack.has_process && s->stack.process.parent_pid != WC_NULL)
-            m->p[i].parent = newest_before(
-                starts, m->n,
-                &(struct start){m->p[i].node, s->stack.process.parent_pid, s->first_time, 0});
+            starts[n++] =
+                (struct start){m->p[i].node, s->stack.process.parent_pid, s->first_time, i, true};
     }
+    qsort(starts, n, sizeof(*starts), starts_in_order);
+    for (size_t i = 0; i < n; i++)
+        if (!starts[i].of_parent)
+            last = &starts[i];
+        else if (last && last->pid == starts[i].pid &&
+                 compare_texts(last->node, starts[i].node) == 0)
+            m->p[starts[i].process].parent = last->process;
     free(starts);
+}
+
+struct tree {
+    const struct merged *of;
+    struct merged_process *sorted;
+    size_t n;
+    size_t *first, *next; /* children of each, from 1; 0: no more */
+};
+
+static void place(struct tree *t, size_t child, size_t parent, int depth) {
+    for (; child > 0; child = t->next[child - 1]) {
+        const size_t at = t->n++;
+        t->sorted[at] = t->of->p[child - 1];
+        t->sorted[at].parent = parent;
+        t->sorted[at].depth = depth;
+        place(t, t->first[child - 1], at, depth + 1);
+    }
 }
 
 /* Children behind their parent, otherwise as they are. A parent is older than its child, so there
  * is not a circle. */
 static void into_tree(struct merged *m) {
-    struct merged_process *sorted = must_allocate(m->n * sizeof(*sorted));
-    size_t *first = must_allocate(m->n * sizeof(*first)),
-           *next = must_allocate(m->n * sizeof(*next));
-    size_t *place = must_allocate(m->n * sizeof(*place));
-    size_t n = 0, roots = 0;
+    struct tree t = {m, must_allocate(m->n * sizeof(*t.sorted)), 0,
+                     must_allocate(m->n * sizeof(*t.first)), must_allocate(m->n * sizeof(*t.next))};
+    size_t roots = 0;
 
     for (size_t i = m->n; i-- > 0;) {
-        size_t *list = m->p[i].parent == MERGED_NONE ? &roots : &first[m->p[i].parent];
-        next[i] = *list;
-        *list = i + 1; /* 0: the end */
+        size_t *list = m->p[i].parent == MERGED_NONE ? &roots : &t.first[m->p[i].parent];
+        t.next[i] = *list;
+        *list = i + 1;
     }
-    for (size_t at = roots, depth = 0; at > 0;) {
-        size_t i = at - 1;
-        place[i] = n;
-        sorted[n] = m->p[i];
-        sorted[n].depth = (int)depth;
-        if (m->p[i].parent != MERGED_NONE)
-            sorted[n].parent = place[m->p[i].parent];
-        n++;
-        if (first[i]) {
-            at = first[i];
-            depth++;
-            continue;
-        }
-        while (!next[i] && m->p[i].parent != MERGED_NONE) {
-            i = m->p[i].parent;
-            depth--;
-        }
-        at = next[i];
-    }
-    free(first);
-    free(next);
-    free(place);
+    place(&t, roots, MERGED_NONE, 0);
+    free(t.first);
+    free(t.next);
     free(m->p);
-    m->p = sorted;
+    m->p = t.sorted;
 }
 
 /* ---- groups ---- */
@@ -143,29 +119,25 @@ size_t number_of_key(json_t *keys, const char *key) {
     return n;
 }
 
-/* Libraries and findings; what was requested without success, or called, is in the findings where
- * it matters. */
-static char *key_of(const struct report *r) {
-    struct sink key;
-    FILE *to = sink_begin(&key);
-
-    fprintf(to, "%s %d", r->fingerprint, (int)r->conclusion.verdict);
-    WC_EACH(f, r->findings)
-        fprintf(to, " %s/%d", f->id, (int)f->severity);
-    return sink_end(&key);
-}
-
 static int larger_first(const void *a, const void *b) {
     const struct merged_group *x = a, *y = b;
 
     return WC_ORDER(y->n, x->n) ?: WC_ORDER(x->members[0], y->members[0]);
 }
 
+/* By libraries and findings; what was requested without success, or called, is in the findings
+ * where it matters. */
 static void make_groups(struct merged *m) {
     json_t *keys = json_object();
 
     for (size_t i = 0; i < m->n; i++) {
-        OWNED char *key = key_of(m->p[i].report);
+        const struct report *r = m->p[i].report;
+        struct sink sink;
+        FILE *to = sink_begin(&sink);
+        fprintf(to, "%s %d", r->fingerprint, (int)r->conclusion.verdict);
+        WC_EACH(f, r->findings)
+            fprintf(to, " %s/%d", f->id, (int)f->severity);
+        OWNED char *key = sink_end(&sink);
         size_t g = number_of_key(keys, key);
         if (g == m->group_count)
             *MUST_ADD(m->groups, m->group_count) = (struct merged_group){.n = 0};
@@ -180,43 +152,40 @@ static void make_groups(struct merged *m) {
 
 /* ---- names of groups ---- */
 
+struct ranks {
+    int64_t *p; /* sorted, each once */
+    size_t n, processes;
+};
+
 static int numbers_in_order(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
 
     return WC_ORDER(*x, *y);
 }
 
-/* Of n processes (members; NULL: all), sorted; how many. Of a launcher's: only of processes that it
- * started, not of what these started. The caller frees *ranks. */
-static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, bool of_launcher,
-                       int64_t **ranks) {
-    size_t found = 0;
+/* Of n processes (members; NULL: all). Of a launcher's: only of processes that it started, not of
+ * what these started. The caller frees p. */
+static struct ranks ranks_of(const struct merged *m, const size_t *members, size_t n,
+                             bool of_launcher) {
+    struct ranks ranks = {.p = must_allocate(n * sizeof(*ranks.p))};
 
-    *ranks = must_allocate(n * sizeof(**ranks));
     for (size_t i = 0; i < n; i++) {
         const struct merged_process *p = &m->p[members ? members[i] : i];
         if (!of_launcher ||
             (p->rank != WC_NULL && (p->parent == MERGED_NONE || m->p[p->parent].rank != p->rank)))
-            (*ranks)[found++] = p->rank;
+            ranks.p[ranks.processes++] = p->rank;
     }
-    qsort(*ranks, found, sizeof(**ranks), numbers_in_order);
-    return found;
-}
-
-/* Each rank once: else there are several runs, and a rank is not unique. */
-static bool ranks_name(const struct merged *m) {
-    int64_t *ranks;
-    size_t n = ranks_of(m, NULL, m->n, true, &ranks);
-    bool once = n > 0;
-
-    for (size_t i = 1; i < n; i++)
-        once = once && ranks[i] != ranks[i - 1];
-    free(ranks);
-    return once;
+    qsort(ranks.p, ranks.processes, sizeof(*ranks.p), numbers_in_order);
+    for (size_t i = 0; i < ranks.processes; i++)
+        if (i == 0 || ranks.p[i] != ranks.p[ranks.n - 1])
+            ranks.p[ranks.n++] = ranks.p[i];
+    return ranks;
 }
 
 /* "rank 7", "ranks 0-6, 9". */
-static char *name_ranks(const int64_t *ranks, size_t n) {
+static char *name_ranks(const struct ranks *of) {
+    const int64_t *ranks = of->p;
+    const size_t n = of->n;
     struct sink t;
     FILE *to = sink_begin(&t);
 
@@ -233,21 +202,6 @@ static char *name_ranks(const int64_t *ranks, size_t n) {
             fprintf(to, "%s%lld", last == i + 1 ? ", " : "-", (long long)ranks[last]);
     }
     return sink_end(&t);
-}
-
-/* Nodes, where no node is in two groups. */
-static bool nodes_name(const struct merged *m) {
-    bool several = false;
-
-    for (size_t i = 0; i < m->n; i++) {
-        if (!m->p[i].node)
-            return false;
-        if (i > 0 && strcmp(m->p[i].node, m->p[i - 1].node) == 0 &&
-            m->p[i].group != m->p[i - 1].group)
-            return false;
-        several = several || strcmp(m->p[i].node, m->p[0].node) != 0;
-    }
-    return several;
 }
 
 /* By node, or by number. Processes of a node stand together, so a node is named at its first. */
@@ -280,29 +234,15 @@ static char *name_processes(const struct merged *m, const struct merged_group *g
                        named);
 }
 
-static char *name_group(const struct merged *m, const struct merged_group *g, bool by_node) {
-    int64_t *ranks;
-    size_t n = ranks_of(m, g->members, g->n, true, &ranks);
-    char *name = m->ranks_name && n > 0 ? name_ranks(ranks, n)
-                                        : name_processes(m, g, !m->ranks_name && by_node);
-
-    free(ranks);
-    return name;
-}
-
 char *merged_ranks(const struct merged *m, const size_t *members, size_t n) {
-    int64_t *ranks;
-    size_t all = ranks_of(m, members, n, false, &ranks), different = 0;
+    const struct ranks ranks = ranks_of(m, members, n, false);
     char *name = NULL;
 
-    for (size_t i = 0; i < all; i++)
-        if (i == 0 || ranks[i] != ranks[different - 1])
-            ranks[different++] = ranks[i];
-    if (m->ranks_name && ranks[0] != WC_NULL) {
-        OWNED char *named = name_ranks(ranks, different);
-        name = different == n ? must_copy(named) : must_format("%zu processes of %s", n, named);
+    if (m->ranks_name && ranks.p[0] != WC_NULL) {
+        OWNED char *named = name_ranks(&ranks);
+        name = ranks.n == n ? must_copy(named) : must_format("%zu processes of %s", n, named);
     }
-    free(ranks);
+    free(ranks.p);
     return name;
 }
 
@@ -319,28 +259,52 @@ char *merged_agreement(const struct merged *m, size_t i) {
                        g->who, g->n > 1 ? "" : "s");
 }
 
-void merge(struct merged *m, struct report *reports, size_t n) {
-    bool by_node;
+static void name_groups(struct merged *m) {
+    struct ranks ranks = ranks_of(m, NULL, m->n, true);
+    bool several = false, one_group_each = true;
 
-    *m = (struct merged){.n = n};
-    m->p = must_allocate(n * sizeof(*m->p));
+    /* Each rank once: else there are several runs, and a rank is not unique. */
+    m->ranks_name = ranks.n > 0 && ranks.n == ranks.processes;
+    free(ranks.p);
+    /* Nodes, where no node is in two groups. */
+    for (size_t i = 0; i < m->n; i++) {
+        const struct merged_process *p = &m->p[i];
+        const bool same = i > 0 && wc_str_same(p->node, p[-1].node);
+        one_group_each = one_group_each && p->node && !(same && p->group != p[-1].group);
+        several = several || (i > 0 && !same);
+    }
+    for (size_t i = 0; i < m->group_count; i++) {
+        struct merged_group *g = &m->groups[i];
+        ranks = ranks_of(m, g->members, g->n, true);
+        g->who = m->ranks_name && ranks.n > 0
+                     ? name_ranks(&ranks)
+                     : name_processes(m, g, !m->ranks_name && several && one_group_each);
+        free(ranks.p);
+    }
+}
+
+void merge(struct merged *m, struct report *reports, size_t n) {
+    *m = (struct merged){.n = n, .p = must_allocate(n * sizeof(*m->p))};
     for (size_t i = 0; i < n; i++) {
         const struct wc_stack *s = &reports[i].source->stack;
+        uint64_t rank;
         m->p[i] = (struct merged_process){
-            &reports[i], s->has_process ? s->process.node : NULL, rank_of(s), MERGED_NONE, 0, 0};
+            &reports[i], s->has_process ? s->process.node : NULL, WC_NULL, MERGED_NONE, 0, 0};
+        WC_EACH_ROW(variable, rank_variables) {
+            const char *value = wc_variable(s, *variable);
+            if (m->p[i].rank == WC_NULL && value && *value &&
+                wc_parse_number(value, strlen(value), &rank) == strlen(value))
+                m->p[i].rank = (int64_t)rank;
+        }
     }
     qsort(m->p, n, sizeof(*m->p), in_order);
     find_parents(m);
     into_tree(m);
     make_groups(m);
-    m->ranks_name = ranks_name(m);
-    by_node = nodes_name(m);
-    for (size_t g = 0; g < m->group_count; g++) {
-        m->groups[g].who = name_group(m, &m->groups[g], by_node);
-        if (g > 0)
-            compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].members[0]]),
-                    source_of(&m->p[m->groups[g].members[0]]));
-    }
+    name_groups(m);
+    for (size_t g = 1; g < m->group_count; g++)
+        compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].members[0]]),
+                source_of(&m->p[m->groups[g].members[0]]));
 }
 
 void merged_end(struct merged *m) {
