@@ -1,33 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several processes in one report: see render.h and merge.h. */
+/* Several processes in one report, and one answer about all of them: see render.h, merge.h and
+ * summary.h. */
+#include <string.h>
 
 #include "render.h"
 #include "tools/util/layout.h"
 
+/* ---- the one answer ---- */
+
+/* Lines of a finding: the first of a job is reported on one screen with what comes after it. */
+#define FIRST_LINES 13
+#define OTHER_LINES 8 /* the least with which its processes are reported */
+
+static void print_finding(struct layout *l, const struct summary *s, size_t i,
+                          const struct summary_view *view) {
+    const struct summary_row *row = &s->rows[i];
+    bool same = i > 0 && row[-1].n == row->n &&
+                memcmp(row[-1].members, row->members, row->n * sizeof(*row->members)) == 0;
+    OWNED char *processes = summary_processes(s, row);
+    const bool alone = row->told || report_is_notice(row->finding);
+    struct wc_finding_view with = {.before = view->before,
+                                   .stack = i == 0 ? &row->report->source->stack : NULL,
+                                   .process = row->n == 1 ? processes : NULL,
+                                   .processes = row->n > 1 ? processes : NULL,
+                                   .log = i == 0 ? view->log : NULL,
+                                   .lines = alone    ? 1
+                                            : i == 0 ? FIRST_LINES - !view->log
+                                            : same   ? 1
+                                                     : OTHER_LINES};
+
+    render_finding(l->to, row->report, row->finding, with, l->colour);
+    if (alone && row->n > 1)
+        layout_fact(l, "processes", "%s", processes);
+}
+
+static void print_verdict(struct layout *l, const struct summary *s, size_t i,
+                          const struct summary_view *view) {
+    const struct summary_row *row = &s->rows[i];
+    OWNED char *who = summary_who(s, row), *processes = who ? summary_processes(s, row) : NULL;
+
+    render_verdict(l, row->report, view->before, who);
+    render_known(l, row->report);
+    if (who && row->report->conclusion.verdict != WC_verdict_OK)
+        layout_fact(l, row->n > 1 ? "processes" : "process", "%s", processes);
+}
+
+void render_summary(struct layout *l, const struct summary *s, const struct summary_view *view) {
+    size_t told = s->n < view->most ? s->n : view->most;
+    const struct summary_row *first = s->rows;
+
+    for (size_t i = 0; i < told; i++) {
+        const struct summary_row *row = &s->rows[i];
+        render_copies(l, row->report, view->before, i > 0 ? row[-1].report : NULL);
+        (row->finding ? print_finding : print_verdict)(l, s, i, view);
+    }
+    if (s->n > told)
+        layout_row(l, 0, 4, "%sand %zu more", view->before, s->n - told);
+    if (view->log && (!first->finding || first->told || report_is_notice(first->finding)))
+        print_format(l->to, "  log      %s\n", view->log);
+}
+
+char *render_summary_text(const struct summary *s, const struct summary_row *row) {
+    const struct wc_finding_record *f = row->finding;
+    OWNED char *who = summary_who(s, row);
+    struct sink sink;
+    struct layout l = {.to = sink_begin(&sink), .whole = true};
+    bool inside = !f && row->report->conclusion.verdict == WC_verdict_OK;
+
+    if (f)
+        print_format(l.to, "%s: %s", wc_enum_word_raw(WC_ENUM_severity, f->severity),
+                     f->title ? f->title : f->id);
+    else
+        render_verdict_words(&l, row->report);
+    if (who && inside)
+        layout_words(&l, "in %s", who);
+    else if (who)
+        print_format(l.to, "; in %s", who);
+    return sink_end(&sink);
+}
+
+/* ---- which agree, what differs, the processes ---- */
+
 #define DIFFERENCES_TOLD 5
 #define ROWS_TOLD 12
 
-static void print_differences(struct layout *l, const struct merged *m, size_t group) {
-    const struct comparison *c = &m->groups[group].differences;
-    const size_t told = l->whole || c->n < DIFFERENCES_TOLD ? c->n : DIFFERENCES_TOLD;
-
-    for (size_t i = 0; i < told; i++) {
-        OWNED char *text = difference_text(&c->p[i]);
-        layout_row(l, 2, 4, "%s", text);
-    }
-    if (c->n > told)
-        layout_row(l, 2, 4, "and %zu more", c->n - told);
-    if (c->n == 0)
-        layout_row(l, 2, 4, "in what was found about it, not in its libraries");
-}
-
-/* Which agree and what differs. */
 static void print_agreement(struct layout *l, const struct merged *m) {
     for (size_t g = m->group_count > 1 ? 1 : 0; g < m->group_count; g++) {
-        OWNED char *text = merged_agreement(m, g);
-        layout_row(l, 0, 2, "%s%s", text, g > 0 ? ":" : "");
-        if (g > 0)
-            print_differences(l, m, g);
+        const struct comparison *c = &m->groups[g].differences;
+        const size_t told = l->whole || c->n < DIFFERENCES_TOLD ? c->n : DIFFERENCES_TOLD;
+        OWNED char *agreement = merged_agreement(m, g);
+        layout_row(l, 0, 2, "%s%s", agreement, g > 0 ? ":" : "");
+        for (size_t i = 0; i < told; i++) {
+            OWNED char *text = difference_text(&c->p[i]);
+            layout_row(l, 2, 4, "%s", text);
+        }
+        if (c->n > told)
+            layout_row(l, 2, 4, "and %zu more", c->n - told);
+        if (c->n == 0 && g > 0)
+            layout_row(l, 2, 4, "in what was found about it, not in its libraries");
     }
 }
 
@@ -52,16 +122,6 @@ static void print_process(struct layout *l, const struct merged_process *p) {
     layout_end(l);
 }
 
-/* By node, rank and parent. */
-static void print_processes(struct layout *l, const struct merged *m) {
-    fputs("\nprocesses\n", l->to);
-    for (size_t i = 0; i < m->n; i++) {
-        if (i == 0 || !wc_str_same(m->p[i].node, m->p[i - 1].node))
-            layout_row(l, 2, 4, "node %s", m->p[i].node ? m->p[i].node : "not known");
-        print_process(l, &m->p[i]);
-    }
-}
-
 static void print_report(struct layout *l, const struct merged *m, const struct merged_process *p) {
     const struct merged_group *g = &m->groups[p->group];
 
@@ -74,25 +134,26 @@ static void print_report(struct layout *l, const struct merged *m, const struct 
     render_text(l, p->report);
 }
 
-/* The one answer about all of them, and a blank line. */
-static void print_job(struct layout *l, const struct merged *m) {
+static void print_all(struct layout *l, const void *what) {
+    const struct merged *m = what;
+    const char *node = NULL;
     struct summary s;
 
     summary_make(&s, m);
-    render_summary(l, &s,
-                   &(struct summary_view){.most = l->whole || s.n < ROWS_TOLD ? s.n : ROWS_TOLD});
+    render_summary(l, &s, &(struct summary_view){.most = l->whole ? s.n : ROWS_TOLD});
     summary_end(&s);
     putc('\n', l->to);
-}
-
-static void print_all(struct layout *l, const void *what) {
-    const struct merged *m = what;
-
-    print_job(l, m);
     print_agreement(l, m);
-    print_processes(l, m);
-    for (size_t i = 0; l->whole && i < m->n; i++)
-        print_report(l, m, &m->p[i]);
+    fputs("\nprocesses\n", l->to);
+    WC_EACH(p, *m) { /* by node, rank and parent */
+        if (p == m->p || !wc_str_same(p->node, node))
+            layout_row(l, 2, 4, "node %s", p->node ? p->node : "not known");
+        node = p->node;
+        print_process(l, p);
+    }
+    WC_EACH(p, *m)
+        if (l->whole)
+            print_report(l, m, p);
 }
 
 void render_merged(struct layout *l, const struct merged *m) {

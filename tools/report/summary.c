@@ -40,18 +40,14 @@ static void add_row(struct summary *s, json_t *keys, char *key, size_t process, 
 }
 
 /* Its failure is that of a process that it, or the command, started and that has an error. */
-static bool failed_with_another(const struct merged *m, size_t process) {
-    const struct merged_process *p = &m->p[process];
+static bool failed_with_another(const struct merged *m, const struct merged_process *p) {
     const int64_t pid = p->report->source->pid;
 
-    for (size_t i = 0; i < m->n; i++) {
-        const struct wc_process_record *other = &m->p[i].report->source->stack.process;
-        if (i != process && (other->parent_pid == pid || other->run_pid == pid) &&
-            m->p[i].report->conclusion.verdict == WC_verdict_ERRORS &&
-            wc_str_same(m->p[i].node, p->node))
-            return true;
-    }
-    return false;
+    return WC_ANY(other, *m,
+                  other != p && other->report->conclusion.verdict == WC_verdict_ERRORS &&
+                      (other->report->source->stack.process.parent_pid == pid ||
+                       other->report->source->stack.process.run_pid == pid) &&
+                      wc_str_same(other->node, p->node));
 }
 
 /* Does it add one? */
@@ -60,7 +56,7 @@ static bool add_process(struct summary *s, json_t *keys, size_t process) {
     const struct wc_conclusion *c = &r->conclusion;
     bool by_verdict =
         c->verdict == WC_verdict_OK ||
-        (c->verdict == WC_verdict_UNEXPLAINED && !failed_with_another(s->m, process)) ||
+        (c->verdict == WC_verdict_UNEXPLAINED && !failed_with_another(s->m, &s->m->p[process])) ||
         (c->verdict == WC_verdict_NOT_OBSERVED && c->concerned);
     size_t findings = c->verdict == WC_verdict_NOT_OBSERVED && !c->concerned ? 0 : r->findings.n;
 
@@ -125,19 +121,6 @@ static char *common_command(const struct merged *m, const struct summary_row *ro
     return *first ? must_format(" (%s)", first) : must_copy("");
 }
 
-/* " on node7", where the job ran on others, too. */
-static char *common_node(const struct merged *m, const struct summary_row *row) {
-    const char *node = m->p[row->members[0]].node;
-    bool others = false;
-
-    for (size_t i = 0; i < m->n; i++)
-        others = others || !wc_str_same(m->p[i].node, node);
-    for (size_t i = 1; i < row->n; i++)
-        if (!wc_str_same(m->p[row->members[i]].node, node))
-            return must_copy("");
-    return node && others ? must_format(" on %s", node) : must_copy("");
-}
-
 /* After a number of processes, or one. NULL: not a log, nothing has ended. The caller frees. */
 static char *ending_of(const struct report *r) {
     const struct source *s = r->source;
@@ -193,14 +176,19 @@ static char *endings_of(const struct merged *m, const struct summary_row *row) {
     return sink_end(&text);
 }
 
+/* "13 processes on node7 (python3 train.py): 1 ended normally, 12 by _exit"; the node where all of
+ * them ran there, and others of the job elsewhere. */
 static char *name_several(const struct summary *s, const struct summary_row *row,
                           const char *noun) {
+    const char *node = s->m->p[row->members[0]].node;
     OWNED char *ranks = merged_ranks(s->m, row->members, row->n);
-    OWNED char *command = common_command(s->m, row), *node = common_node(s->m, row);
-    OWNED char *endings = endings_of(s->m, row);
+    OWNED char *command = common_command(s->m, row), *endings = endings_of(s->m, row);
+    bool named = node && WC_ANY(p, *s->m, !wc_str_same(p->node, node));
 
-    return ranks ? must_format("%s%s%s%s", ranks, node, command, endings)
-                 : must_format("%zu%s%s%s%s", row->n, noun, node, command, endings);
+    for (size_t i = 1; i < row->n; i++)
+        named = named && wc_str_same(s->m->p[row->members[i]].node, node);
+    OWNED char *who = ranks ? must_copy(ranks) : must_format("%zu%s", row->n, noun);
+    return must_format("%s%s%s%s%s", who, named ? " on " : "", named ? node : "", command, endings);
 }
 
 char *summary_who(const struct summary *s, const struct summary_row *row) {
