@@ -58,37 +58,29 @@ static void print_side(struct layout *l, const char *name, const struct report *
     print_fixes(l, r);
 }
 
-static void print_value(struct layout *l, const char *name, const char *value) {
-    begin_side(l, 4, 4 + SIDES - 2, name);
-    layout_words(l, "%s", difference_value(value));
-    layout_end(l);
-}
-
-static void print_first(struct layout *l, const char *word, const struct comparison *c) {
-    OWNED char *text = difference_text(&c->p[0]);
-
-    layout_line(l, 0, 4);
-    layout_label(l, word, PAINT_ERROR);
-    layout_words(l, "%s", text);
-    if (c->n > 1)
-        layout_together(l, "(and %zu more)", c->n - 1);
-    layout_end(l);
-}
-
 void render_comparison(struct layout *l, const struct comparison *c, const char *word,
                        const struct compared_side sides[2]) {
-    if (c->n > 0)
-        print_first(l, word, c);
+    if (c->n > 0) {
+        OWNED char *text = difference_text(&c->p[0]);
+        layout_line(l, 0, 4);
+        layout_label(l, word, PAINT_ERROR);
+        layout_words(l, "%s", text);
+        if (c->n > 1)
+            layout_together(l, "(and %zu more)", c->n - 1);
+        layout_end(l);
+    }
     for (size_t i = 0; i < 2; i++)
         if (sides[i].report)
             print_side(l, sides[i].name, sides[i].report);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct difference *d = &c->p[i];
-        if (i == 0 || d->kind != c->p[i - 1].kind)
+    WC_EACH(d, *c) {
+        if (d == c->p || d->kind != d[-1].kind)
             fprintf(l->to, "\n%s\n", difference_words[d->kind].heading);
         layout_row(l, 2, 4, "%s%s%s", d->attribute, d->attribute ? " of " : "", d->what);
-        print_value(l, sides[0].name, d->a);
-        print_value(l, sides[1].name, d->b);
+        for (size_t i = 0; i < 2; i++) {
+            begin_side(l, 4, 4 + SIDES - 2, sides[i].name);
+            layout_words(l, "%s", difference_value(i == 0 ? d->a : d->b));
+            layout_end(l);
+        }
     }
 }
 

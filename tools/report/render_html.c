@@ -42,8 +42,10 @@ static void html(FILE *to, const char *format, ...) {
     va_end(args);
 }
 
+/* NULL: not known, nothing is printed. */
 static void row(FILE *to, const char *key, const char *value) {
-    html(to, "<dt>%s</dt><dd>%s</dd>\n", key, value);
+    if (value)
+        html(to, "<dt>%s</dt><dd>%s</dd>\n", key, value);
 }
 
 static const char *severity_word(enum wc_severity severity) {
@@ -87,17 +89,14 @@ static void put_origin(FILE *to, const struct report *r) {
     if (s->stack.has_process)
         html(to, "<dt>process</dt><dd>%lld%s%s%s%s</dd>\n", (long long)s->pid,
              p->node ? " on " : "", p->node, *command ? ": " : "", command);
-    if (r->ending)
-        row(to, "ended", r->ending);
+    row(to, "ended", r->ending);
     WC_EACH(sentence, r->conclusion.known)
         row(to, "known", *sentence);
-    if (r->conclusion.next)
-        row(to, "next", r->conclusion.next);
+    row(to, "next", r->conclusion.next);
     for (unsigned i = 1; i < WC_limit_COUNT; i++)
         if (r->conclusion.limits & 1u << i)
             row(to, "limit", wc_limit_text((enum wc_limit)i));
-    if (s->stack.outcome.reason)
-        row(to, "mind", s->stack.outcome.reason);
+    row(to, "mind", s->stack.outcome.reason);
     html(to, "<dt>%s</dt><dd>%s (%zu records)</dd>\n", source_type_word(s->type), s->path,
          s->records);
     WC_EACH(gap, r->gaps)
@@ -218,19 +217,6 @@ static void put_report(FILE *to, const struct report *r, size_t n) {
 
 #define DIFFERENCES_OPEN 5 /* of one group; further ones are to be unfolded */
 
-static void put_differences(FILE *to, const struct comparison *c) {
-    fputs("<ul>", to);
-    for (size_t i = 0; i < c->n; i++) {
-        if (i == DIFFERENCES_OPEN)
-            fprintf(to, "</ul><details><summary>and %zu more</summary><ul>", c->n - i);
-        OWNED char *text = difference_text(&c->p[i]);
-        html(to, "<li>%s</li>", text);
-    }
-    if (c->n == 0)
-        fputs("<li>in what was found about it, not in its libraries</li>", to);
-    fputs(c->n > DIFFERENCES_OPEN ? "</ul></details>\n" : "</ul>\n", to);
-}
-
 /* Bytes of the page, which stays below 10 MB: the summary of all, rows of processes, reports. */
 #define AGREEMENT_MOST 500000
 #define ROWS_MOST 3000000
@@ -253,10 +239,20 @@ static void put_agreement(FILE *to, const struct merged *m) {
     size_t g = m->group_count > 1 ? 1 : 0;
 
     for (; g < m->group_count && ftell(to) < most; g++) {
-        OWNED char *text = merged_agreement(m, g);
-        html(to, "<p class=\"agreement\">%s%s</p>", text, g > 0 ? ":" : "");
+        const struct comparison *c = &m->groups[g].differences;
+        OWNED char *agreement = merged_agreement(m, g);
+        html(to, "<p class=\"agreement\">%s%s</p>", agreement, g > 0 ? ":" : "");
+        fputs(g > 0 ? "<ul>" : "", to);
+        for (size_t i = 0; i < c->n; i++) {
+            if (i == DIFFERENCES_OPEN)
+                fprintf(to, "</ul><details><summary>and %zu more</summary><ul>", c->n - i);
+            OWNED char *text = difference_text(&c->p[i]);
+            html(to, "<li>%s</li>", text);
+        }
+        if (g > 0 && c->n == 0)
+            fputs("<li>in what was found about it, not in its libraries</li>", to);
         if (g > 0)
-            put_differences(to, &m->groups[g].differences);
+            fputs(c->n > DIFFERENCES_OPEN ? "</ul></details>\n" : "</ul>\n", to);
     }
     put_left_out(to, m->group_count - g, "groups");
 }
@@ -340,20 +336,6 @@ static bool add_article(struct page *page, FILE *articles, size_t i) {
     return page->shown[i];
 }
 
-/* Of each group the first, then all others, as long as there is room. */
-static void page_begin(struct page *page, const struct merged *m) {
-    struct sink articles;
-    FILE *to = sink_begin(&articles);
-    bool more = true;
-
-    *page = (struct page){.m = m, .shown = must_allocate(m->n * sizeof(*page->shown))};
-    for (size_t g = 0; more && g < m->group_count; g++)
-        more = add_article(page, to, m->groups[g].members[0]);
-    for (size_t i = 0; more && i < m->n; i++)
-        more = page->shown[i] || add_article(page, to, i);
-    page->articles = sink_end(&articles);
-}
-
 /* What the holes of the page are filled with. */
 
 static void fill_title(FILE *to, const struct page *page) {
@@ -378,9 +360,17 @@ static void fill_footer(FILE *to, const struct page *page) {
 }
 
 void render_html(FILE *to, const struct merged *m) {
-    struct page page;
+    struct page page = {.m = m, .shown = must_allocate(m->n * sizeof(*page.shown))};
+    struct sink sink;
+    FILE *articles = sink_begin(&sink);
+    bool more = true;
 
-    page_begin(&page, m);
+    /* Of each group the first, then all others, as long as there is room. */
+    for (size_t g = 0; more && g < m->group_count; g++)
+        more = add_article(&page, articles, m->groups[g].members[0]);
+    for (size_t i = 0; more && i < m->n; i++)
+        more = page.shown[i] || add_article(&page, articles, i);
+    page.articles = sink_end(&sink);
 #define TEXT(text) fputs(text, to);
 #define HOLE(name) fill_##name(to, &page);
 #include "report_page.inc"

@@ -31,37 +31,23 @@ struct tree {
 /* Columns of a line; what it goes on with stands two further. */
 #define INDENT(depth) (2 + 2 * (depth))
 
-/* Of the worst that is printed of this object. */
-static enum paint paint_of(const struct tree *t, const struct wc_object_record *o) {
+/* A host's own version is its package's, so only libraries of cuDNN and CUDA emit theirs. In the
+ * colour of the worst that is printed of this object. */
+static void add_version(const struct tree *t, const struct wc_object_record *o) {
+    OWNED char *version = library_version(o);
+    const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
     enum wc_severity worst = WC_severity_NONE;
 
     WC_EACH(f, t->r->findings)
         if (f->object != WC_NULL && f->object == o->object && f->severity > worst)
             worst = f->severity;
-    return worst >= WC_severity_WARNING ? paint_of_severity(worst) : PAINT_BOLD;
-}
-
-/* A host's own version is its package's, so only libraries of cuDNN and CUDA emit theirs. */
-static void add_version(const struct tree *t, const struct wc_object_record *o) {
-    OWNED char *version = library_version(o);
-    const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
-
     if (version)
-        layout_painted(t->l, version, paint_of(t, o));
+        layout_painted(t->l, version,
+                       worst >= WC_severity_WARNING ? paint_of_severity(worst) : PAINT_BOLD);
     else if (o->role == WC_role_FACADE || o->role == WC_role_PART)
         layout_words(t->l, "version not known");
     if (t->l->whole && o->version && source)
         layout_words(t->l, "(%s)", source);
-}
-
-static void add_asker(const struct tree *t, const struct wc_object_record *o, int depth) {
-    const char *how = wc_enum_word(WC_ENUM_operation, o->asked_how);
-
-    if (!t->l->whole || (!o->asked_name && !o->asked_by))
-        return;
-    layout_row(t->l, INDENT(depth), INDENT(depth) + 2, "asked for%s%s%s%s%s%s%s",
-               o->asked_name ? " as " : "", o->asked_name, o->asked_by ? " by " : "", o->asked_by,
-               how ? " (" : "", how, how ? ")" : "");
 }
 
 #define VERSION_ROOM 12 /* columns that nearly every version fits in */
@@ -70,7 +56,7 @@ static void print_object(struct tree *t, size_t i, int depth) {
     const struct wc_object_record *o = &t->s->objects.p[i].r;
     OWNED char *rule = library_rule(library_search(t->s, o), t->l->whole);
     OWNED char *installation = library_installation(o);
-    const char *path = library_path(o);
+    const char *path = library_path(o), *how = wc_enum_word(WC_ENUM_operation, o->asked_how);
 
     layout_line(t->l, INDENT(depth), INDENT(depth) + 2);
     layout_word(t->l, library_label(o));
@@ -89,8 +75,10 @@ static void print_object(struct tree *t, size_t i, int depth) {
     if (!o->mapped)
         layout_words(t->l, t->s->replayed ? "(does not load)" : "(unloaded again)");
     layout_end(t->l);
-    if (!t->shown[i])
-        add_asker(t, o, depth + 1);
+    if (!t->shown[i] && t->l->whole && (o->asked_name || o->asked_by))
+        layout_row(t->l, INDENT(depth + 1), INDENT(depth + 2), "asked for%s%s%s%s%s%s%s",
+                   o->asked_name ? " as " : "", o->asked_name, o->asked_by ? " by " : "",
+                   o->asked_by, how ? " (" : "", how, how ? ")" : "");
     t->shown[i] = true;
 }
 
@@ -119,38 +107,31 @@ static int pairs_in_order(const void *a, const void *b) {
     return WC_ORDER(x->host, y->host) ?: WC_ORDER(x->target, y->target);
 }
 
-static bool uses(const struct tree *t, const struct wc_object *host,
-                 const struct wc_object *facade) {
-    const struct pair wanted = {host->r.object, facade->r.object};
-
-    return bsearch(&wanted, t->bound, t->s->bindings.n, sizeof(wanted), pairs_in_order) ||
-           (facade->r.asked_by_object != WC_NULL && facade->r.asked_by_object == host->r.object);
-}
-
-static void print_demands(const struct tree *t, const struct wc_object *host, int depth) {
-    WC_EACH(d, t->s->demands) {
-        const char *spec = d->r.spec, *built = d->r.built, *source = d->r.source;
-        if (d->r.host == host->r.object && (spec || built))
-            layout_row(t->l, INDENT(depth), INDENT(depth) + 2, "wants%s%s%s%s%s%s%s%s",
-                       spec ? " " : "", spec, spec && built ? "," : "", built ? " built with " : "",
-                       built, source ? " (" : "", source, source ? ")" : "");
-    }
-}
-
 static void print_host(struct tree *t, size_t host) {
     const struct wc_object *objects = t->s->objects.p;
+    const int64_t number = objects[host].r.object;
     bool got = false;
 
     print_object(t, host, 0);
-    print_demands(t, &objects[host], 1);
+    WC_EACH(d, t->s->demands) {
+        const char *spec = d->r.spec, *built = d->r.built, *source = d->r.source;
+        if (d->r.host == number && (spec || built))
+            layout_row(t->l, INDENT(1), INDENT(2), "wants%s%s%s%s%s%s%s%s", spec ? " " : "", spec,
+                       spec && built ? "," : "", built ? " built with " : "", built,
+                       source ? " (" : "", source, source ? ")" : "");
+    }
     for (size_t i = 0; i < t->s->objects.n; i++) {
-        if (objects[i].r.role != WC_role_FACADE || !uses(t, &objects[host], &objects[i]))
+        const struct pair wanted = {number, objects[i].r.object};
+        const int64_t asker = objects[i].r.asked_by_object;
+        if (objects[i].r.role != WC_role_FACADE ||
+            (!bsearch(&wanted, t->bound, t->s->bindings.n, sizeof(wanted), pairs_in_order) &&
+             (asker == WC_NULL || asker != number)))
             continue;
         print_facade(t, i, 1);
         got = true;
     }
     if (!got)
-        layout_row(t->l, INDENT(1), INDENT(1) + 2, "got no cuDNN that was seen");
+        layout_row(t->l, INDENT(1), INDENT(2), "got no cuDNN that was seen");
 }
 
 static void print_rest(struct tree *t, enum wc_role role) {
@@ -164,23 +145,18 @@ static void print_rest(struct tree *t, enum wc_role role) {
     }
 }
 
-/* A facade asks for each part by several names in turn: where one of them was answered, the others
- * are not failures. */
-static bool was_answered(const struct wc_stack *s, const struct wc_failure_record *f) {
-    struct wc_name name = wc_name_read(f->name);
-
-    return name.kind == WC_NAME_PART && !f->function &&
-           WC_ANY(o, s->objects,
-                  o->r.role == WC_role_PART && wc_str_same(o->r.part, name.part) &&
-                      wc_str_same(o->r.asked_by, f->caller));
-}
-
 static void print_failures(const struct tree *t) {
     bool any = false;
 
     WC_EACH(failure, t->s->failures) {
         const struct wc_failure_record *f = &failure->r;
-        if (was_answered(t->s, f))
+        const struct wc_name name = wc_name_read(f->name);
+        /* A facade asks for each part by several names in turn: where one of them was answered, the
+         * others are not failures. */
+        if (name.kind == WC_NAME_PART && !f->function &&
+            WC_ANY(o, t->s->objects,
+                   o->r.role == WC_role_PART && wc_str_same(o->r.part, name.part) &&
+                       wc_str_same(o->r.asked_by, f->caller)))
             continue;
         fputs(any ? "" : "\nrequests that failed\n", t->l->to);
         any = true;

@@ -18,34 +18,28 @@ static const char *during(const char *what) {
     return strncmp(what, "cudnn", 5) == 0 ? ", during " : ", last request: ";
 }
 
-static const char *ending_without_outcome(struct wc_arena *memory, const struct report *r) {
-    const struct source *source = r->source;
-    const char *flying;
-    int64_t seq;
-
-    if (source->stack.has_summary)
-        return "normally";
-    if (source->end == WC_END_RUNS)
-        return "not yet: it still runs";
-    if (!r->was_cut_off && source->end != WC_END_UNKNOWN && source->end != WC_END_FAILED)
-        return "by _exit";
-    flying = in_flight_last(&source->in_flight, &seq);
-    return wc_arena_format(memory, "not in the log: %s%s%s",
-                           r->was_cut_off                          ? "killed"
-                           : process_state(source) == PROCESS_GONE ? "by _exit, or killed"
-                                                                   : "killed, or still running",
-                           during(flying), flying);
-}
-
 static const char *find_ending(struct wc_arena *memory, const struct report *r) {
     const struct source *source = r->source;
     const struct wc_stack *s = &source->stack;
     const struct wc_outcome_record *o = &s->outcome;
+    int64_t seq;
+    const char *flying = in_flight_last(&source->in_flight, &seq);
 
     if (source->type != SOURCE_LOG)
         return NULL;
+    if (!s->has_outcome && s->has_summary)
+        return "normally";
+    if (!s->has_outcome && source->end == WC_END_RUNS)
+        return "not yet: it still runs";
+    if (!s->has_outcome && !r->was_cut_off && source->end != WC_END_UNKNOWN &&
+        source->end != WC_END_FAILED)
+        return "by _exit";
     if (!s->has_outcome)
-        return ending_without_outcome(memory, r);
+        return wc_arena_format(memory, "not in the log: %s%s%s",
+                               r->was_cut_off                          ? "killed"
+                               : process_state(source) == PROCESS_GONE ? "by _exit, or killed"
+                                                                       : "killed, or still running",
+                               during(flying), flying);
     if (o->ending == WC_ending_NOT_STARTED)
         return "never started";
     if (o->ending == WC_ending_SIGNALED)
@@ -97,34 +91,26 @@ static bool was_cut_off(const struct source *s) {
            WC_ANY(f, s->stack.failures, f->r.inferred && f->r.request == r.u.failure.request);
 }
 
-static const char *ending_within(const struct source *s, struct wc_arena *memory) {
-    int64_t seq;
-    const char *what = in_flight_last(&s->in_flight, &seq);
-
-    return what ? wc_arena_format(memory, "ended within %s", what) : "ended within a line";
-}
-
-static void conclude(struct report *r) {
+void report_judge(struct report *r) {
     const struct source *s = r->source;
     struct wc_arena *memory = &r->memory.arena;
     struct wc_outside outside = {.end = s->end, .how = s->how, .lost = source_missing(s)};
+    const char *within;
+    int64_t seq;
 
+    wc_diagnose(&s->stack, memory, &r->findings);
     if (s->file)
         outside.lost += (int64_t)s->file->damaged_lines;
     r->was_cut_off = was_cut_off(s);
     if (s->type != SOURCE_LOG) {
         outside.end = WC_END_RUNS;
     } else if (r->was_cut_off) {
+        within = in_flight_last(&s->in_flight, &seq);
         outside.end = WC_END_FAILED;
-        outside.how = ending_within(s, memory);
+        outside.how = wc_arena_format(memory, "ended within %s", within ?: "a line");
     }
     wc_conclude(&s->stack, &r->findings, &outside, memory, &r->conclusion);
     r->ending = find_ending(memory, r);
-}
-
-void report_judge(struct report *r) {
-    wc_diagnose(&r->source->stack, &r->memory.arena, &r->findings);
-    conclude(r);
 }
 
 void report_make(struct report *r, const struct source *source) {
@@ -182,16 +168,20 @@ static void change_repair(struct plan *plan, struct redaction *names, struct rep
     r->edits = (struct edits){edits, edits ? r->edits.n : 0};
 }
 
+static void end_plan(struct report *r) {
+    if (r->plan)
+        plan_end(r->plan);
+    free(r->plan);
+    r->plan = NULL;
+}
+
 void report_redact(struct report *r, struct redaction *names) {
     const size_t n = r->findings.n;
 
     report_judge(r);
     r->gaps = find_gaps(&r->memory.arena, r->source);
-    if (r->plan && r->findings.n != n) { /* of other findings */
-        plan_end(r->plan);
-        free(r->plan);
-        r->plan = NULL;
-    }
+    if (r->findings.n != n) /* the plan is of other findings */
+        end_plan(r);
     for (size_t i = 0; r->plan && r->plan->of && i < n; i++) {
         struct plan_of_finding *of = &r->plan->of[i];
         for (size_t k = 0; k < of->n; k++)
@@ -215,9 +205,7 @@ bool report_is_notice(const struct wc_finding_record *f) {
 }
 
 void report_end(struct report *r) {
-    if (r->plan)
-        plan_end(r->plan);
-    free(r->plan);
+    end_plan(r);
     heap_arena_end(&r->memory);
 }
 

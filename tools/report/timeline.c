@@ -5,25 +5,6 @@
 
 #include "library.h"
 
-static char *object_text(const struct wc_object_record *o) {
-    OWNED char *version = library_version(o);
-
-    return must_format("%s %s %s%s%s", o->mapped ? "got" : "unloaded:", library_label(o),
-                       library_path(o), version ? " " : "", version);
-}
-
-static char *call_text(const struct wc_call_record *c) {
-    const char *function = c->function ?: "?";
-
-    if (c->phase == WC_phase_BEFORE)
-        return must_format("calls %s in %s", function, c->target_path ?: "?");
-    if (c->returned_version != WC_NULL || (!c->status_name && c->status != WC_NULL))
-        return must_format(
-            "%s returned %lld", function,
-            (long long)(c->returned_version != WC_NULL ? c->returned_version : c->status));
-    return must_format("%s returned%s%s", function, c->status_name ? " " : "", c->status_name);
-}
-
 /* NULL: no moment of its own. The caller frees. */
 static char *text_of(const struct wc_record *record) {
     const char *word;
@@ -68,10 +49,24 @@ static char *text_of(const struct wc_record *record) {
         return must_format("ended: %s %s",
                            wc_enum_word(WC_ENUM_ending, record->u.outcome.ending) ?: "?",
                            record->u.outcome.signal_name);
-    case WC_KIND_object:
-        return object_text(&record->u.object);
-    case WC_KIND_call:
-        return call_text(&record->u.call);
+    case WC_KIND_object: {
+        const struct wc_object_record *o = &record->u.object;
+        OWNED char *version = library_version(o);
+        return must_format("%s %s %s%s%s", o->mapped ? "got" : "unloaded:", library_label(o),
+                           library_path(o), version ? " " : "", version);
+    }
+    case WC_KIND_call: {
+        const struct wc_call_record *c = &record->u.call;
+        const char *function = c->function ?: "?";
+        const int64_t number = c->returned_version != WC_NULL ? c->returned_version
+                               : !c->status_name              ? c->status
+                                                              : WC_NULL;
+        if (c->phase == WC_phase_BEFORE)
+            return must_format("calls %s in %s", function, c->target_path ?: "?");
+        if (number != WC_NULL)
+            return must_format("%s returned %lld", function, (long long)number);
+        return must_format("%s returned%s%s", function, c->status_name ? " " : "", c->status_name);
+    }
     case WC_KIND_file:
         return must_format("in question: %s", record->u.file.path ?: "?");
     case WC_KIND_package:
@@ -94,21 +89,17 @@ static int earlier_first(const void *a, const void *b) {
     return WC_ORDER(x->time, y->time) ?: WC_ORDER(x->seq, y->seq);
 }
 
-/* A log has times; what was found is found again. */
-static const struct wc_finding_record *finding_now(const struct report *report,
-                                                   const struct wc_record *r) {
-    if (r->kind != WC_KIND_finding)
-        return NULL;
-    return WC_FIRST(f, report->findings, wc_str_same(f->id, r->u.finding.id));
-}
-
 void timeline_make(struct timeline *t, const struct report *report) {
     const struct source *s = report->source;
     int64_t passed;
 
     *t = (struct timeline){must_allocate(s->events.n * sizeof(*t->p)), 0};
     WC_EACH(r, s->events) {
-        const struct wc_finding_record *found = finding_now(report, r);
+        /* A log has times; what was found is found again. */
+        const struct wc_finding_record *found =
+            r->kind == WC_KIND_finding
+                ? WC_FIRST(f, report->findings, wc_str_same(f->id, r->u.finding.id))
+                : NULL;
         char *text = found ? must_format("%s: %s", found->id, found->title) : text_of(r);
         if (text)
             t->p[t->n++] = (struct moment){
