@@ -880,3 +880,15 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     done
     [[ $output != *"not in PATH"* ]]
 }
+
+@test "of a package whose RECORD is gone, too, the command is one that pip accepts" {
+    engine_of() { wheel 8.9.2 26; [ -e "$site/engine/host" ] || engine '>=8,<9'; rm "$site"/nvidia_cudnn_cu12-8.9.2.26.dist-info/RECORD; }
+    local lib=$site/nvidia/cudnn/lib damage
+    for damage in 'rm libcudnn.so.8' 'rm libcudnn_ops_infer.so.8' 'truncate -s 3000 libcudnn.so.8'; do
+        engine_of
+        (cd "$lib" && $damage)
+        calls=create observed
+        is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" \
+            "pip install --ignore-installed --no-deps nvidia-cudnn-cu12==8.9.2.26, replayed"
+    done
+}

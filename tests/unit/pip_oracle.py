@@ -61,6 +61,7 @@ def play(directory, number, setup, command):
         pip, force = f"uv --offline pip --python {env}/bin/python", "--reinstall"
     script = (f'install() {{ {pip} install -q {where} "$@"; }}\n'
               f'again() {{ install {force} --no-deps "$@"; }}\n'
+              f'over() {{ install {"--reinstall" if number.endswith(".uv") else "--ignore-installed"} --no-deps "$@"; }}\n'
               f'uninstall() {{ {pip} uninstall {"" if number.endswith(".uv") else "-y"} -q "$@"; }}\n'
               f"cd {site}\n")
     if number.endswith(".uv"):

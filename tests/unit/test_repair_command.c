@@ -55,6 +55,7 @@ static void put_venv(const char *installer, const char *lock) {
     tree_write(&tree, "/p/.venv/bin/python", "");
     tree_write(&tree, SITE "/pip/__init__.py", "");
     tree_write(&tree, SITE "/nvidia_cudnn_cu12-9.1.0.70.dist-info/INSTALLER", installer);
+    tree_write(&tree, SITE "/nvidia_cudnn_cu12-9.1.0.70.dist-info/RECORD", "");
     if (lock)
         tree_write(&tree, lock, "");
 }
@@ -88,6 +89,12 @@ static void pip(void **state) {
     assert_command(install(NAME, "", SITE), PIP "install nvidia-cudnn-cu12");
     assert_command(install(NAME, NULL, SITE), PIP "install nvidia-cudnn-cu12");
     assert_command(install(NAME, "==9.8.*", SITE), PIP "install 'nvidia-cudnn-cu12==9.8.*'");
+    /* pip takes nothing away whose list of files is gone. */
+    tree_write(&tree, SITE "/b-1.dist-info/INSTALLER", "pip");
+    assert_command(reinstall("b", "1", SITE), PIP "install --ignore-installed --no-deps b==1");
+    assert_command(install("b", "==2", SITE),
+                   "rm -r " SITE "/b-1.dist-info && " PIP "install b==2");
+    assert_command(without("b", SITE), NULL);
     assert_command(install("jax[cuda12]", "", SITE), PIP "install 'jax[cuda12]'");
     assert_command(reinstall(NAME, NULL, SITE),
                    PIP "install --force-reinstall --no-deps nvidia-cudnn-cu12");

@@ -50,9 +50,12 @@ static const struct step {
     {WHOLE "; echo x 9.5.1.17 >" LIB "_foreign.so.9",
      "install " CU12 "==9.8.0.87",
      {{.kind = EDIT_INSTALL, .name = CU12, .value = "==9.8.0.87"}}},
-    {WHOLE "; rm *cudnn*/RECORD",
-     "again " CU12 "==9.1.0.70",
+    {LACKS_ONE "; rm *cudnn*/RECORD",
+     "over " CU12 "==9.1.0.70",
      {{.kind = EDIT_REINSTALL, .name = CU12, .value = "9.1.0.70"}}},
+    {LACKS_ONE "; rm *cudnn*/RECORD",
+     "rm -r *cudnn*-info; install " CU12 "==9.8.0.87",
+     {{.kind = EDIT_INSTALL, .name = CU12, .value = "==9.8.0.87"}}},
     {WHOLE "; rm *cudnn*/RECORD", "uninstall " CU12, {{.kind = EDIT_REMOVE, .name = CU12}}},
 };
 

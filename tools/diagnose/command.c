@@ -224,6 +224,12 @@ static const char *cleared(struct making *m) {
                : "";
 }
 
+static const char *unlisted(struct making *m) {
+    const char *info = m->manager.no_list;
+
+    return info ? format(m->memory, "rm -r %s && ", quoted_path(m, info)) : "";
+}
+
 static const char *replacing(struct making *m) {
     const struct edit *e = m->edit;
 
@@ -237,13 +243,15 @@ static const char *value_of(void *making, const char *word) {
     } made[] = {{"wanted", wanted},     {"exact", exact},     {"name", quoted_name},
                 {"pip", pip},           {"options", options}, {"gone", gone},
                 {"folder", folder},     {"mode", mode},       {"replacing", replacing},
-                {"variable", variable}, {"target", target},   {"cleared", cleared}};
+                {"variable", variable}, {"target", target},   {"cleared", cleared},
+                {"unlisted", unlisted}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;
     const struct {
         const char *word, *text;
     } plain[] = {{"yes", m->user->yes ? " -y" : ""},
+                 {"by force", m->manager.no_list ? "--ignore-installed" : "--force-reinstall"},
                  {"deps", again ? " --no-deps" : ""},
                  {"remover", e->path && is_directory(m, e->path) ? "rmdir" : "rm"}},
       paths[] = {{"path", e->path}, {"python", m->manager.python}, {"prefix", m->manager.prefix}};
@@ -296,6 +304,8 @@ static const char *of_package(struct making *m, bool fetches) {
     if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
         return fail(m);
     if (m->gone && !*row_of(m)->fetched) /* then there may be less than before */
+        return fail(m);
+    if (e->kind == EDIT_REMOVE && m->manager.no_list) /* pip and uv refuse it */
         return fail(m);
     return expand(m, fetches                     ? row_of(m)->fetch
                      : e->kind == EDIT_REINSTALL ? row_of(m)->reinstall

@@ -37,6 +37,7 @@ struct manager {
     bool without_pip;    /* pip is "pip --python python" */
     bool of_user;        /* site-packages of a user */
     bool is_foreign;     /* another environment reads it: pip would install into that one */
+    const char *no_list; /* dist-info of the package, without RECORD; NULL: it has one */
     bool protected;      /* PEP 668: pip requires an explicit option */
 };
 

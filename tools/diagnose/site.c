@@ -6,6 +6,7 @@
 
 #include "core/packages/distribution.h"
 #include "entries.h"
+#include "wheel_table.h"
 
 const char *without_blanks(struct wc_arena *memory, const char *text, size_t n) {
     char *to = wc_arena_string_n(memory, text, n), *end = to;
@@ -55,6 +56,19 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
     return sites->first = s;
 }
 
+char *site_record(struct wc_arena *memory, const struct wc_files *files, const char *folder) {
+    const char *file = wc_arena_format(memory, "%s/RECORD", folder);
+    char *record = text_of_file(memory, files, file);
+    struct wc_distribution d;
+
+    if (record || !wc_distribution_take(&d, "", wc_base_name(folder), ""))
+        return record;
+    const struct wheel_list all = wheel_list(memory, d.name, d.version);
+    WC_EACH(known, all)
+        record = wc_arena_format(memory, "%s%s,,\n", record ?: "", known->file);
+    return record;
+}
+
 /* "nvidia/cublas/lib/libcublasLt.so.12,sha256=...,1024" */
 static struct site_file line_of(struct wc_arena *memory, const struct site_wheel *wheel,
                                 const char *at) {
@@ -75,8 +89,8 @@ size_t site_listed(struct sites *sites, const struct wc_files *files, struct sit
     for (size_t i = 0; i < site->n; i++) {
         struct site_wheel *wheel = &site->p[i];
         if (!wheel->record)
-            wheel->record = text_of_file(
-                memory, files, wc_arena_format(memory, "%s/%s/RECORD", site->path, wheel->info));
+            wheel->record = site_record(memory, files,
+                                        wc_arena_format(memory, "%s/%s", site->path, wheel->info));
         for (const char *at = wheel->record; at && n < most && (at = strstr(at, key)); at++)
             if (at == wheel->record || at[-1] == '/' || at[-1] == '\n')
                 out[n++] = line_of(memory, wheel, at);

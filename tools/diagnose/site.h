@@ -40,6 +40,9 @@ struct site_file {
     uint64_t size;    /* in bytes; 0: not stated */
 };
 
+/* The list of files of a wheel, by its dist-info folder: RECORD; where that is gone, what the
+ * wheels of NVIDIA's of that release have. NULL: neither is known. */
+char *site_record(struct wc_arena *memory, const struct wc_files *files, const char *folder);
 /* files: of the disk, without any change. Lives until sites_end(). */
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path);
 /* The files of that name on the lists of its wheels: how many, up to most. */

@@ -405,6 +405,6 @@ void make_missing(struct making *m) {
         }
     }
     WC_EACH(file, m->s->files) /* that the loader refuses: patchelf#528 */
-        if (file->r.fault != WC_file_fault_UNKNOWN && !wc_name_is_cudnn(file->r.path))
+        if (file->r.fault != WC_file_fault_UNKNOWN)
             add_owner(m, file->r.path, NULL, true);
 }

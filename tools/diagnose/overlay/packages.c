@@ -190,8 +190,8 @@ static void read_conda(struct overlay *o, struct listed *to, const struct where 
 
 /* The libraries that a package's list names; p NULL: there is no list. */
 static struct listed files_of(struct overlay *o, const struct where *w, const struct installed *p) {
-    char *text =
-        read_all(o, w->kind == WHEELS ? overlay_format(o, "%s/RECORD", p->record) : p->record);
+    char *text = w->kind == WHEELS ? site_record(&o->memory.arena, overlay_disk_of(o), p->record)
+                                   : read_all(o, p->record);
     struct listed all = {NULL, 0};
     size_t most = 1;
 
@@ -234,12 +234,19 @@ static void note_file(struct overlay *o, const struct where *w, const struct lis
         overlay_note_directory(o, file->path);
 }
 
+static bool has_list(struct overlay *o, const struct installed *p) {
+    return overlay_is_there(o, overlay_format(o, "%s/RECORD", p->record));
+}
+
 /* As the manager takes a package away, with what another one has put at the same paths. */
 static bool take_away(struct overlay *o, const struct where *w, const struct installed *p) {
-    struct listed files = files_of(o, w, p);
+    /* Without its list only what says that it is installed goes, and what it has put there stays.
+     */
+    const bool unlisted = w->kind == WHEELS && !has_list(o, p);
+    struct listed files = unlisted ? (struct listed){NULL, 0} : files_of(o, w, p);
     struct entries folder;
 
-    if (!files.p || (w->kind == DEBIAN && !files.n))
+    if (!unlisted && (!files.p || (w->kind == DEBIAN && !files.n)))
         return overlay_fail(o, no_list);
     WC_EACH(file, files) {
         overlay_hide(o, file->path);
@@ -510,6 +517,8 @@ bool overlay_remove_package(struct overlay *o, const struct edit *e) {
         return false;
     if (!find_package(o, &w, e->name, &p))
         return overlay_fail(o, w.kind == DEBIAN ? no_list : (o->idle = no_package));
+    if (w.kind == WHEELS && !has_list(o, &p))
+        return overlay_fail(o, no_list);
     note_lack(o, &w, e->name);
     return take_away(o, &w, &p);
 }
