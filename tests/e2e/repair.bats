@@ -892,3 +892,31 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
             "pip install --ignore-installed --no-deps nvidia-cudnn-cu12==8.9.2.26, replayed"
     done
 }
+
+@test "a library whose release another package pins is installed as that package requires it" {
+    local nvidia=$site/nvidia
+    mkdir -p "$nvidia"/{cusparse,nvjitlink}/lib newer "$site/torch"
+    echo 'libnvJitLink.so.12 { global: *; };' >map
+    local linker=(cc -shared -fPIC -Wl,--version-script=map -Wl,-soname,libnvJitLink.so.12 -x c)
+    "${linker[@]}" -o newer/libnvJitLink.so.12 - <<<'int __nvJitLinkComplete_12_4(void) { return 0; }'
+    "${linker[@]}" -o "$nvidia/nvjitlink/lib/libnvJitLink.so.12" /dev/null
+    echo 'int __nvJitLinkComplete_12_4(void); int start(void) { return __nvJitLinkComplete_12_4(); }' |
+        cc -shared -fPIC -o "$nvidia/cusparse/lib/libcusparse.so.12" -x c - -L newer -l:libnvJitLink.so.12 \
+            -Wl,-soname,libcusparse.so.12 -Wl,-rpath,"\$ORIGIN/../../nvjitlink/lib"
+    cc -shared -fPIC -o "$site/torch/libtorch.so" -x c /dev/null -Wl,--no-as-needed -L "$nvidia/cusparse/lib" -l:libcusparse.so.12 \
+        -Wl,--allow-shlib-undefined -Wl,-rpath,"\$ORIGIN/../nvidia/cusparse/lib"
+    packaged nvidia-cusparse-cu12 12.3.1.170 nvidia/cusparse/lib/libcusparse.so.12
+    echo 'Requires-Dist: nvidia-nvjitlink-cu12' >>"$site/nvidia_cusparse_cu12-12.3.1.170.dist-info/METADATA"
+    packaged nvidia-nvjitlink-cu12 12.1.105 nvidia/nvjitlink/lib/libnvJitLink.so.12
+    local pin
+    for pin in '==12.4.127' '<12.7,>=12.4' '~=12.4.0' '!=12.1.*'; do
+        packaged torch 2.5.1 torch/libtorch.so
+        echo "Requires-Dist: nvidia-nvjitlink-cu12$pin" >>"$site/torch-2.5.1.dist-info/METADATA"
+        rm -f logs/*
+        run -1 "$CMD" run --quiet --log logs -- python3 -c "import ctypes; ctypes.CDLL('$site/torch/libtorch.so')"
+        "$CMD" report --json logs >report.json || true
+        is "$(finding symbol-version-not-found '.fix[0] | [.text, .checked]')" "[\"install nvidia-nvjitlink-cu12$pin, which torch 2.5.1 requires\",\"replayed\"]"
+    done
+    cp newer/libnvJitLink.so.12 "$nvidia/nvjitlink/lib"
+    run -0 python3 -c "import ctypes; ctypes.CDLL('$site/torch/libtorch.so')"
+}

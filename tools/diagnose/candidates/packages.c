@@ -299,17 +299,24 @@ static void add_listed(struct making *m, const char *site, const char *name) {
     }
 }
 
-/* What the wheel that has a file requires, where another release is there. */
+/* Where another release is there of the wheel that has a file, or of what it requires, than that
+ * wheel or any other one accepts: torch pins the nvidia-nvjitlink whose symbols nvidia-cusparse
+ * needs, which does not. */
 static void add_required(struct making *m, const struct site *site, const struct edit *owner,
                          const char *info) {
     WC_EACH(q, site->requires) {
+        const bool counts = wheel_is_name(q->package, strlen(q->package), owner->name) ||
+                            WC_ANY(own, site->requires,
+                                   wc_str_same(own->by, info) &&
+                                       wheel_is_name(q->package, strlen(q->package), own->package));
         struct edit e = make_install(q->package, q->spec, site->path);
-        const char *there = wc_str_same(q->by, info) ? wheel_installed(m->out->memory, m->files,
-                                                                       site->path, q->package, NULL)
-                                                     : NULL;
-        e.because = make_format(m, "%s %s", owner->name, owner->value);
-        if (there && requirement_refuses(q, there))
-            make_one(m, e);
+        const char *there =
+            counts ? wheel_installed(m->out->memory, m->files, site->path, q->package, NULL) : NULL;
+        if (!there || !requirement_refuses(q, there))
+            continue;
+        const struct edit by = reinstall(m, site->path, q->by, NULL);
+        e.because = make_format(m, "%s %s", by.name, by.value);
+        make_one(m, e);
     }
 }
 
@@ -379,8 +386,10 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
 }
 
 void make_missing(struct making *m) {
-    WC_EACH(f, m->base->of_end) /* that it lacks a symbol, or its version */
+    WC_EACH(f, m->base->of_end) { /* that it lacks a symbol, or its version */
         add_owner(m, wc_fact_value(f, WC_FACT_REFUSED), NULL, false);
+        add_owner(m, wc_fact_path(f, WC_FACT_LIBRARY), NULL, false);
+    }
     WC_EACH(failure, m->s->failures) {
         const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
