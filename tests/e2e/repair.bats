@@ -920,3 +920,15 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     cp newer/libnvJitLink.so.12 "$nvidia/nvjitlink/lib"
     run -0 python3 -c "import ctypes; ctypes.CDLL('$site/torch/libtorch.so')"
 }
+
+@test "of a release that another package pins, the reason has that package and its pin" {
+    wheel 9.8.0 87
+    engine '>=9.1,<9.2'
+    packaged torch 2.0.1 torch/__init__.py
+    echo 'Requires-Dist: nvidia-cudnn-cu12==9.8.0.87' >>"$site/torch-2.0.1.dist-info/METADATA"
+    observed
+    is "$(finding runtime-too-new '.fix[0].why')" \
+        '"another package requires what it removes: torch-2.0.1 requires nvidia-cudnn-cu12==9.8.0.87"'
+    run -5 "$CMD" fix --check 'pip install nvidia-cudnn-cu12==9.1.0.70' logs
+    [[ $output == *"requires nvidia-cudnn-cu12==9.8.0.87"* ]]
+}

@@ -296,7 +296,7 @@ export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]
     done
     run -1 "${alone[@]}" "$WHICHCUDNN" scan --json venv
     [ "$(jq -c '[.reports[].findings[].fix[] | select(.checked == "replayed")]' <<<"$output")" = "[]" ]
-    jq -e '[.reports[].findings[].fix[].why] | index("another package requires what it removes")' \
+    jq -e '[.reports[].findings[].fix[].why // ""] | any(startswith("another package requires what it removes: "))' \
         <<<"$output"
     # Which is what repairs: one environment for each.
     for cuda in 12 13; do

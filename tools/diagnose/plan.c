@@ -287,7 +287,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
                         .action = action_word(advice.action),
                         .text = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
-                        .why = keep(plan, after == ADVICE_CONFLICT ? judge_conflict : why_never(advice.action) ?: why)};
+                        .why = keep(plan, after == ADVICE_CONFLICT ? why : why_never(advice.action) ?: why)};
     add_other_host(plan, of, s, f);
 }
 
@@ -342,11 +342,18 @@ static bool begin(struct plan *plan, const struct wc_findings *findings) {
     return plan->of != NULL;
 }
 
-/* For --json: people read what to do, not what not to do. */
-static void add_rejected(struct planning *p, struct plan_of_finding *of,
-                         const struct wc_finding_record *f, bool of_end) {
+static const char *names_package(const struct planning *p, const char *because,
+                                 const struct played *x) {
+    return wc_arena_format(&p->plan->memory.arena, "%s: %s", because, x->outcome.lacks);
+}
+
+/* For --json: people read what to do, not what not to do. Which one another package does not let
+ * be a repair; NULL: none. */
+static const struct played *add_rejected(struct planning *p, struct plan_of_finding *of,
+                                         const struct wc_finding_record *f, bool of_end) {
     struct wc_arena *memory = &p->plan->memory.arena;
     struct rejected *all = wc_arena_take(memory, REJECTED_MOST * sizeof(*all));
+    const struct played *conflict = NULL;
 
     of->rejected.p = all;
     for (size_t i = 0; all && i < p->n && of->rejected.n < REJECTED_MOST; i++) {
@@ -354,10 +361,13 @@ static void add_rejected(struct planning *p, struct plan_of_finding *of,
         bool gone = false;
         const char *because =
             p->played[i].outcome.why ? NULL : judge(p, &p->played[i], f, of_end, &gone);
+        if (because == judge_conflict && gone && !conflict)
+            conflict = &p->played[i];
         if (because && gone)
             all[of->rejected.n++] = (struct rejected){
                 keep(p->plan, text_of(memory, &(struct edits){c->edit, c->n})), because};
     }
+    return conflict;
 }
 
 /* The program does not start, or what failed fails for another reason: such repairs are not made,
@@ -386,7 +396,11 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
         return (struct checked){CHECK_UNKNOWN, unshown};
     if (lost || because == judge_new || because == judge_conflict ||
         (p->plan->n == 0 && x->left.errors + x->left.warnings > 0))
-        return (struct checked){CHECK_BREAKS, lost ? judge_lost : because ? because : judge_new};
+        return (struct checked){CHECK_BREAKS, lost ? judge_lost
+                                              : because == judge_conflict
+                                                  ? names_package(p, because, x)
+                                              : because ? because
+                                                        : judge_new};
     if (because && !gone && asks(f, OF_CALLS))
         return (struct checked){CHECK_UNKNOWN, "the files do not show how calls go then"};
     if (!because && fails_otherwise(p, &x->outcome))
@@ -431,13 +445,13 @@ static void plan_finding(struct planning *p, size_t number) {
         add_repair(p, of, taken[of->n], f);
     if (taken[0] && of->n < REPAIRS_MOST && candidate_is_by_hand(&taken[0]->edits))
         add_other_host(p->plan, of, &p->source->stack, f);
-    add_rejected(p, of, f, of_end);
+    const struct played *conflict = add_rejected(p, of, f, of_end);
     if (of->n == 0)
         advise(p->plan, of, &p->source->stack, f,
-               p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
-                            : unplayed,
-               WC_ANY(r, of->rejected, r->because == judge_conflict) ? ADVICE_CONFLICT
-                                                                     : ADVICE_PLAYED);
+               conflict       ? names_package(p, judge_conflict, conflict)
+               : p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
+                              : unplayed,
+               conflict ? ADVICE_CONFLICT : ADVICE_PLAYED);
 }
 
 /* Nothing better can come of more edits. */

@@ -826,7 +826,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
         }
     out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
     out->changes = p.overlay.changes;
-    out->lacks = p.overlay.lacks != NULL;
+    out->lacks = p.overlay.lacks ? wc_arena_string(&out->memory.arena, p.overlay.refused_by) : NULL;
     out->breaks = wc_arena_string(&out->memory.arena, p.overlay.breaks);
     if (!out->why && !begin_sim(&p)) {
         out->why = "its program does not exist any more, or cannot be started on this machine";

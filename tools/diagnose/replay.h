@@ -50,7 +50,7 @@ struct outcome {
     size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
     const char *breaks;        /* as of the overlay, in the outcome's memory */
-    bool lacks;                /* what another package requires goes, or is overwritten */
+    const char *lacks;         /* which package requires what goes, or is overwritten; NULL: none */
     bool changes;              /* the edits change something of what it reads */
     const char *idle;          /* why one of them changes nothing; NULL: all do something */
 };

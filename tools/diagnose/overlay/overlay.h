@@ -39,7 +39,8 @@ struct overlay {
     const char *idle;                  /* the same, where it would change nothing */
     const char *breaks; /* whose requirement is not met then: "torch-2.9.0 requires ==9.20.0.48" */
     const char *lacks;  /* a package that goes, or becomes what another one does not accept */
-    bool changes;       /* something of all this is another way than it was */
+    const char *refused_by; /* that one: "torch-2.9.0 requires nvidia-cudnn-cu13==9.20.0.48" */
+    bool changes;           /* something of all this is another way than it was */
 };
 
 /* Over that cache's disk, until overlay_end; one at a time. environment: of the process. */

@@ -308,13 +308,16 @@ static void note_broken(struct overlay *o, const struct where *w, const char *pa
         if (!wheel_is_name(q->package, strlen(q->package), package) ||
             !overlay_is_there(o, overlay_format(o, "%s/%s/METADATA", w->path, q->by)))
             continue;
-        if (is_newer && is_refused(q->spec, old, release))
-            o->breaks =
-                overlay_format(o, "%s%s%.*s requires %s", o->breaks ?: "", o->breaks ? " and " : "",
-                               (int)(strlen(q->by) - strlen(".dist-info")), q->by, q->spec);
-        else if (is_refused(q->spec, old, release) ||
-                 (!*q->spec && release.major != old.major && !is_of_process(o, w, q->by)))
+        const char *by =
+            overlay_format(o, "%.*s requires", (int)(strlen(q->by) - strlen(".dist-info")), q->by);
+        if (is_newer && is_refused(q->spec, old, release)) {
+            o->breaks = overlay_format(o, "%s%s%s %s", o->breaks ?: "", o->breaks ? " and " : "",
+                                       by, q->spec);
+        } else if (is_refused(q->spec, old, release) ||
+                   (!*q->spec && release.major != old.major && !is_of_process(o, w, q->by))) {
             o->lacks = package;
+            o->refused_by = overlay_format(o, "%s %s%s", by, package, q->spec);
+        }
     }
 }
 
