@@ -932,3 +932,24 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     run -5 "$CMD" fix --check 'pip install nvidia-cudnn-cu12==9.1.0.70' logs
     [[ $output == *"requires nvidia-cudnn-cu12==9.8.0.87"* ]]
 }
+
+@test "texts that stand where links belong become links, one or all of them" {
+    local lib=$PWD/opt/lib64 text targets
+    for text in "$lib/libcudnn.so.8" "$lib/libcudnn_ops_infer.so.8" all; do
+        rm -rf opt
+        make_standin 8.9.2 opt --layout toolkit
+        if [ "$text" = all ]; then targets=("$lib"/*.so.8); else targets=("$text"); fi
+        for text in "${targets[@]}"; do
+            echo "$(basename "$text").9.2" >text
+            rm "$text"
+            mv text "$text"
+        done
+        [ -e host ] || build_host dlopen "$lib" host
+        rm -f logs/*
+        run ! env LD_LIBRARY_PATH="$lib" "$CMD" run --quiet --log logs -- ./host version create
+        "$CMD" report --json logs >report.json || true
+        is "$(finding bad-file '.fix[0].checked')" '"replayed"'
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        LD_LIBRARY_PATH="$lib" run -0 ./host version create
+    done
+}

@@ -252,6 +252,12 @@ static void variables_and_files(void **state) {
                    "ln -sfn l.so.9.1 /proc/self"); /* a link stands there */
     assert_command((struct edit){.kind = EDIT_LINKS, .path = "/a b"}, "/sbin/ldconfig -n '/a b'");
     assert_command((struct edit){.kind = EDIT_DELETE, .path = "/ä/x;y"}, "rm '/ä/x;y'");
+    const struct edit texts[] = {{.kind = EDIT_DELETE, .path = "/a b/l.so.9"},
+                                 {.kind = EDIT_DELETE, .path = "/a b/m.so.9"},
+                                 {.kind = EDIT_DELETE, .path = "/c/m.so.9"},
+                                 {.kind = EDIT_LINKS, .path = "/a b"}};
+    assert_made(command(texts, 4),
+                "env -C '/a b' rm l.so.9 m.so.9 && rm /c/m.so.9 && /sbin/ldconfig -n '/a b'");
 }
 
 static void several_are_made_in_their_order(void **state) {

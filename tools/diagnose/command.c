@@ -199,10 +199,27 @@ static bool is_link(const char *path) {
     return path && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
-/* A file that becomes a link: ln(1) replaces it at once. */
 static bool is_replaced(const struct making *m, const struct edit *e, const struct edit *by) {
-    return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path) &&
-           !is_directory(m, e->path);
+    return edit_is_replaced(e, by) && !is_directory(m, e->path);
+}
+
+/* Two files of one directory, one after the other. */
+static bool are_removed_together(const struct edit *e, const struct edit *next) {
+    return e->kind == EDIT_DELETE && next->kind == EDIT_DELETE &&
+           wc_same_directory(e->path, next->path);
+}
+
+static const char *removal(struct making *m) {
+    const struct edit *e = m->edit;
+    const char *path = quoted_path(m, e->path);
+
+    if (m->failed || is_directory(m, e->path))
+        return format(m->memory, "rmdir %s", path);
+    if (e + 1 == m->all->p + m->all->n || !are_removed_together(e, e + 1))
+        return format(m->memory, "rm %s", path);
+    return format(m->memory, "env -C %s rm %s",
+                  quoted(m, format(m->memory, "%.*s", (int)wc_dir_length(e->path), e->path)),
+                  quoted(m, wc_base_name(e->path)));
 }
 
 /* What libraries lie in is listed, too; what is above it is passed through. */
@@ -244,7 +261,7 @@ static const char *value_of(void *making, const char *word) {
                 {"pip", pip},           {"options", options}, {"gone", gone},
                 {"folder", folder},     {"mode", mode},       {"replacing", replacing},
                 {"variable", variable}, {"target", target},   {"cleared", cleared},
-                {"unlisted", unlisted}};
+                {"unlisted", unlisted}, {"removal", removal}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;
@@ -252,8 +269,7 @@ static const char *value_of(void *making, const char *word) {
         const char *word, *text;
     } plain[] = {{"yes", m->user->yes ? " -y" : ""},
                  {"by force", m->manager.no_list ? "--ignore-installed" : "--force-reinstall"},
-                 {"deps", again ? " --no-deps" : ""},
-                 {"remover", e->path && is_directory(m, e->path) ? "rmdir" : "rm"}},
+                 {"deps", again ? " --no-deps" : ""}},
       paths[] = {{"path", e->path}, {"python", m->manager.python}, {"prefix", m->manager.prefix}};
 
     WC_EACH_ROW(row, made)
@@ -340,11 +356,13 @@ static const char *one(struct making *m) {
     return *texts[e->kind].command ? expand(m, texts[e->kind].command) : fail(m);
 }
 
-/* Only the package, after one that the same command of the same manager installs, each of which
- * ends with what is wanted; NULL: it takes a command of its own. */
+/* Only the package, or file, after one that the same command of the same manager installs, each of
+ * which ends with what is wanted; NULL: it takes a command of its own. */
 static const char *one_more(struct making *m, const struct edit *before) {
     const enum manager_kind kind = m->manager.kind;
 
+    if (before && are_removed_together(before, m->edit))
+        return quoted(m, wc_base_name(m->edit->path));
     if (!edit_comes_with(before, m->edit))
         return NULL;
     manager_of(m->memory, m->user, m->edit->environment, m->edit->name, &m->manager);

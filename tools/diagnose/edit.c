@@ -37,10 +37,20 @@ const char *edit_word(enum edit_kind kind) {
     return kinds[kind].word;
 }
 
+bool edit_makes_room(const struct edit *e, const struct edit *next) {
+    return e->kind == EDIT_DELETE &&
+           (next->kind == EDIT_DELETE || next->kind == EDIT_LINKS || edit_is_replaced(e, next));
+}
+
+bool edit_is_replaced(const struct edit *e, const struct edit *by) {
+    return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path);
+}
+
 int edit_cost(const struct edits *edits) {
     int cost = 0;
 
-    WC_EACH(edit, *edits)
-        cost += kinds[edit->kind].cost;
+    for (size_t i = 0; i < edits->n; i++)
+        if (i + 1 == edits->n || !edit_makes_room(&edits->p[i], &edits->p[i + 1]))
+            cost += kinds[edits->p[i].kind].cost;
     return cost;
 }

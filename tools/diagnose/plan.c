@@ -110,7 +110,7 @@ static void play_all(struct planning *p, bool more) {
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
-    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (int)c->n * 2 +
+    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) +
            (x->outcome.breaks || x->loses);
 }
 

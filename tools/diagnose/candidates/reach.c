@@ -232,6 +232,32 @@ static bool is_in_the_way(struct making *m, const char *path) {
     return false;
 }
 
+static bool is_sound(struct making *m, const char *file) {
+    const struct library *l = library_cache_get(m->libraries, file, NULL);
+
+    return l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE;
+}
+
+/* All links of a directory are their texts: unpacked or cloned where there are no links. */
+static void link_all(struct making *m, const char *directory) {
+    const struct entries all = make_entries(m, directory);
+    struct candidate links = {.n = 0};
+
+    WC_EACH(entry, all) {
+        const char *path = make_format(m, "%s/%s", directory, *entry);
+        if (links.n + 1 == CANDIDATE_EDITS || !wc_name_is_cudnn(*entry) ||
+            wc_str_ends(*entry, ".so") || is_sound(m, path) || wc_is_directory(m->files, path))
+            continue;
+        if (WC_ANY(other, all,
+                   wc_str_starts(*other, make_format(m, "%s.", *entry)) &&
+                       is_sound(m, make_format(m, "%s/%s", directory, *other))))
+            links.edit[links.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
+    }
+    links.edit[links.n++] = (struct edit){.kind = EDIT_LINKS, .path = directory};
+    if (links.n > 2) /* of one a link is made */
+        candidates_add(m->out, &links);
+}
+
 /* By a shorter name, which the next release has, too. */
 static bool is_offered(struct making *m, const char *directory, const struct edit *link,
                        const char *file) {
@@ -268,8 +294,10 @@ static void link_in(struct making *m, const char *directory, const char *name) {
         if (is_of_other_release(m, name, file) || is_offered(m, directory, &e, file))
             continue;
         make_one(m, e);
-        if (is_in_the_way(m, e.path))
+        if (is_in_the_way(m, e.path)) {
             make_two(m, (struct edit){.kind = EDIT_DELETE, .path = e.path}, e);
+            link_all(m, directory);
+        }
         make_two(m, e, make_path_with(m, directory));
         if (!wc_str_ends(name, ".so")) { /* there may be more of them */
             make_one(m, links);
@@ -343,12 +371,6 @@ static const char *version_wanted(const struct wc_failure *f) {
 
 static const char *library_of_version(const struct wc_failure *f) {
     return wc_base_name(f->said.library ? f->said.library : f->said.version);
-}
-
-static bool is_sound(struct making *m, const char *file) {
-    const struct library *l = library_cache_get(m->libraries, file, NULL);
-
-    return l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE;
 }
 
 void make_reached(struct making *m) {
