@@ -821,12 +821,12 @@ ctypes.CDLL('$PWD/cudnn/libcudnn.so.8'); ctypes.CDLL('libcuda.so.1')"
             run -0 env "$variable=$PWD/$to" ./app
         done
     done
-    # The caller lies there itself: it has the name of its own place.
+    # The caller lies there itself, it has the name of its own place: no variable, only a link helps.
     rm -rf logs && mkdir own
     cc -x c - -DVARIABLE='"HOME"' -o own/app -ldl <<<"$c"
     run -1 env CUDA_HOME="$PWD/own" HOME="$PWD/own" "$CMD" run --quiet --log logs -- own/app
     "$CMD" report --json logs >report.json || true
-    is "$(jq '[.findings[].fix[] | select(.checked == "replayed")] | length' report.json)" 0
+    is "$(jq -c '[.findings[].fix[] | select(.checked == "replayed") | .edits[].edit]' report.json)" '["link"]'
 }
 
 @test "no variable is named for a path that is asked for: the loader searches for none" {
@@ -951,5 +951,28 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         is "$(finding bad-file '.fix[0].checked')" '"replayed"'
         eval "$(jq -r '.findings[0].fix[0].command' report.json)"
         LD_LIBRARY_PATH="$lib" run -0 ./host version create
+    done
+}
+
+@test "a library that is opened by its whole path is found there by a link" {
+    local lib=$PWD/app/lib directory
+    make_standin 8.9.2 "$lib"
+    build_host dlopen-path - app/host
+    ln -s "$PWD/nowhere" dangling
+    for directory in app/lib64 dangling; do # one that does not exist, and a link to such a one
+        rm -f logs/*
+        run -1 "$CMD" run --quiet --log logs -- app/host "$PWD/$directory/libcudnn.so.8" version create
+        "$CMD" report --json logs >report.json || true
+        [[ $(finding library-not-found '.fix[0] | [.command, .checked]') == '["ln -s'*" $lib $PWD/$directory\",\"replayed\"]" ]]
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        run -0 app/host "$PWD/$directory/libcudnn.so.8" version create
+    done
+    # A link of the facade alone would leave its parts behind, and a path in the working directory is the user's.
+    mkdir empty
+    for directory in "$PWD/empty" lib; do
+        rm -f logs/*
+        run -1 "$CMD" run --quiet --log logs -- app/host "$directory/libcudnn.so.8" version create
+        "$CMD" report --json logs >report.json || true
+        [[ $(finding library-not-found '.fix[0].text') == '"put the library at '* ]]
     done
 }

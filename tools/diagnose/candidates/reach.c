@@ -258,6 +258,20 @@ static void link_all(struct making *m, const char *directory) {
         candidates_add(m->out, &links);
 }
 
+/* For a library that is opened by its whole path, which no variable changes: a link there, or,
+ * where that directory does not exist, one of its name ("lib64" to "lib"). */
+static void link_path(struct making *m, const char *path, const char *place) {
+    const char *directory = make_directory_of(m, path), *up = make_directory_of(m, directory);
+    const char *file = make_format(m, "%s/%s", place, wc_base_name(path));
+
+    if (!up || is_of_others(directory) || !is_sound(m, file) || make_is_there(m, path))
+        return;
+    if (make_is_there(m, directory))
+        make_one(m, (struct edit){.kind = EDIT_LINK, .path = path, .target = file});
+    else if (make_is_there(m, up))
+        make_one(m, (struct edit){.kind = EDIT_LINK, .path = directory, .target = place});
+}
+
 /* By a shorter name, which the next release has, too. */
 static bool is_offered(struct making *m, const char *directory, const struct edit *link,
                        const char *file) {
@@ -425,9 +439,11 @@ void make_reached(struct making *m) {
         }
         if (!ours || version || wc_name_is_one_of_many(name) || strchr(name, ' '))
             continue;
-        if (missing[0] == '/') /* asked for by its path */
+        if (missing[0] == '/') { /* asked for by its path */
             link_in(m, make_directory_of(m, missing), name);
-        else
+            WC_EACH(place, places)
+                link_path(m, missing, *place);
+        } else
             WC_EACH(place, places)
                 link_in(m, *place, name);
     }
