@@ -976,3 +976,18 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         [[ $(finding library-not-found '.fix[0].text') == '"put the library at '* ]]
     done
 }
+
+@test "of a release that is excluded, the next one is installed, not the newest of all" {
+    wheel 9.10.2 21
+    local row
+    for row in '!=9.10.* 9.11.1.4' '>=9.8,!=9.10.2.21 9.11.1.4' '<9.11,!=9.10.* 9.9.0.52'; do
+        engine "${row% *}"
+        observed
+        [[ $(edits runtime-too-old; edits runtime-too-new) == *install* ]]
+        jq -e --arg command "pip install nvidia-cudnn-cu12==${row#* }" \
+            'any(.findings[0].fix[]; .command == $command and .checked == "replayed")' report.json
+    done
+    engine '!=9.10.*,>=9.12' # refused by more than the exclusion
+    observed
+    jq -e 'any(.findings[0].fix[]; .command == "pip install '"'nvidia-cudnn-cu12!=9.10.*,>=9.12'"'")' report.json
+}

@@ -10,7 +10,7 @@
 #include "tools/diagnose/wheel_table.h"
 #include "tools/diagnose/wheels.h"
 
-enum { LISTED_MOST = 8 };
+enum { LISTED_MOST = 8, MINORS_MOST = 4 };
 
 /* ---- where packages are installed ---- */
 
@@ -255,12 +255,39 @@ static const char *for_all(struct making *m, const char *package, const char *sp
     return spec;
 }
 
+/* The release next to the installed one where only an exclusion refuses that ("!=9.10.*"): pip
+ * would take the newest, of whichever major. NULL: something else refuses it, or nothing does. */
+static const char *next_to_excluded(struct making *m, const char *package, const char *spec,
+                                    const char *site) {
+    const char *there = wheel_installed(m->out->memory, m->files, site, package, NULL);
+    const struct wc_version v = there ? wc_version_of(there) : WC_VERSION_NONE;
+    const char *release = NULL;
+    struct wc_spec set, bounds = {.n = 0};
+
+    if (!strstr(spec, "!=") || !wc_version_known(v) || !wc_spec_read(spec, &set) ||
+        wc_spec_accepts(&set, v) != WC_NO)
+        return NULL;
+    for (size_t i = 0; i < set.n; i++)
+        if (set.clause[i].op != WC_NE && set.clause[i].op != WC_NE_PREFIX)
+            bounds.clause[bounds.n++] = set.clause[i];
+    if (wc_spec_accepts(&bounds, v) != WC_YES)
+        return NULL;
+    for (int32_t minor = v.minor; !release && minor < v.minor + MINORS_MOST; minor++)
+        release = wheel_newest(
+            package, make_format(m, "%s,>%s,==%d.%d.*", spec, there, (int)v.major, (int)minor));
+    if (!release)
+        release = wheel_newest(package, make_format(m, "%s,<%s", spec, there));
+    return release ? make_format(m, "==%s", release) : NULL;
+}
+
 void make_releases(struct making *m) {
     const struct entries environments = all_environments(m), wanted = make_wanted(m);
 
     WC_EACH(d, m->s->demands)
         if (d->r.demand_kind == WC_demand_kind_REQUIRED) {
             const char *spec = set_of(m, d->r.spec), *site = environment_of_demand(m, d);
+            if (spec && site && d->r.package && !make_is_conda(site))
+                add_install(m, d->r.package, next_to_excluded(m, d->r.package, spec, site), site);
             add_install(m, d->r.package, spec, site);
             if (spec && site && d->r.package && !make_is_conda(site))
                 add_install(m, d->r.package, for_all(m, d->r.package, spec, site), site);
