@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The page on which a finding's text is made (core/demand/finding_text.h): its facts become rows
- * (finding_rows.c), paths that share a directory get a letter for it (finding_legend.c), rows
- * become lines (finding_text.c).
+ * (finding_rows.c), rows become lines (finding_text.c).
  */
 #pragma once
 
@@ -30,9 +29,7 @@ enum rank {
 /* Harmless, on the page; NULL: there is no room for it, or nothing in it. */
 const char *wc_page_keep(struct wc_finding_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Id and title, no rows. */
-void wc_page_begin(struct wc_finding_page *page, const struct wc_finding_record *f);
-/* Rows, none chosen yet. */
+/* Rows of its facts, none chosen yet. */
 void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
                   const struct wc_stack *s);
 /* A row behind those that are there; NULL: there is no room for it, or nothing in it. */
@@ -41,14 +38,6 @@ struct wc_finding_row *wc_page_add_row(struct wc_finding_page *page, const char 
 /* "facade, graph 9.1.0" where the finding is about a cuDNN of the stack, else NULL. */
 const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
                            const struct wc_stack *s);
-/* Gives a letter to a directory that several chosen rows name, and to one whose path would be cut.
- */
-void wc_page_make_legend(struct wc_finding_page *page);
-#define WC_PAGE_BLANKS "            "
-/* The rest of a line from `column` on, and more of them behind `hang`, `most` in all. out NULL:
- * nothing is put. Returns how many there are. */
-size_t wc_page_put_lines(struct wc_text *out, const char *s, size_t column, size_t hang,
-                         size_t most, bool command);
 /* Lines that a value fills that begins in that column. */
 size_t wc_page_lines(const char *value, size_t column, bool command);
-bool wc_of_path(char c); /* may it are in a path? */
+bool wc_of_path(char c); /* may it be in a path? */

@@ -8,7 +8,7 @@
 
 enum {
     FACT_NAME_MOST = 32, /* bytes */
-    ID_MOST = 40         /* bytes; a noted one may be anything */
+    PARTS = 16
 };
 
 /* ---- which facts make which rows ---- */
@@ -33,21 +33,19 @@ static const struct fact_row {
 #include "facts.def"
 };
 
-/* ---- the page ---- */
+/* ---- rows of facts ---- */
 
 struct wc_finding_row *wc_page_add_row(struct wc_finding_page *page, const char *key,
                                        enum rank rank, const char *value) {
-    struct wc_finding_row *row = &page->row[page->rows];
+    struct wc_finding_row *row = &page->rows.p[page->rows.n];
 
-    if (!key || !value || page->rows == WC_FINDING_ROWS)
+    if (!key || !value || page->rows.n == WC_FINDING_ROWS)
         return NULL;
-    page->rows++;
+    page->rows.n++;
     *row = (struct wc_finding_row){
         .key = key, .value = value, .rank = rank, .weight = rank, .most = 1};
     return row;
 }
-
-/* ---- rows of facts ---- */
 
 /* As a word of its own? */
 static bool holds(const char *text, const char *word) {
@@ -59,21 +57,10 @@ static bool holds(const char *text, const char *word) {
     return false;
 }
 
-/* By the title or another row; a host's path by the requester. */
-static bool is_told(const struct wc_finding_page *page, enum rank rank, const char *value) {
-    bool told = holds(page->title, value);
-
-    for (size_t i = 0; i < page->rows && !told; i++)
-        told = rank == RANK_HOST && page->row[i].rank == rank
-                   ? holds(page->row[i].value, value)
-                   : rank != RANK_GOT && wc_str_same(page->row[i].value, value);
-    return told;
-}
-
 /* Several of one kind share a line where they are short. */
 static bool join(struct wc_finding_page *page, const char *key, const char *value) {
-    for (size_t i = 0; i < page->rows; i++) {
-        struct wc_finding_row *row = &page->row[i];
+    for (size_t i = 0; i < page->rows.n; i++) {
+        struct wc_finding_row *row = &page->rows.p[i];
         const char *both = NULL;
         if (!wc_str_same(row->key, key))
             continue;
@@ -89,17 +76,12 @@ static bool join(struct wc_finding_page *page, const char *key, const char *valu
     return false;
 }
 
-static bool in_no_package(const struct wc_stack *s, int64_t object) {
-    const struct wc_object *o = s ? wc_stack_object(s, object) : NULL;
-
-    return o && !o->r.installation && o->r.installation_kind == WC_installation_kind_DIRECTORY;
-}
-
 /* A file, with the facts after it that are about it: "PATH  9.1.0, nvidia-cudnn-cu12 9.1.0.70". */
 static const char *format_library(struct wc_finding_page *page, const struct wc_finding_record *f,
                                   const struct wc_stack *s, size_t *i) {
     const char *value = f->facts.p[*i].value, *path = value ? value : "not known", *real = NULL,
                *soname = NULL, *version = NULL, *whose = NULL;
+    const struct wc_object *o = s ? wc_stack_object(s, f->object) : NULL;
 
     for (; *i + 1 < f->facts.n; (*i)++) {
         const struct wc_fact *next = &f->facts.p[*i + 1];
@@ -115,7 +97,8 @@ static const char *format_library(struct wc_finding_page *page, const struct wc_
     }
     if (wc_str_same(version, "unknown"))
         version = NULL;
-    if (version && !whose && in_no_package(s, f->object))
+    if (version && !whose && o && !o->r.installation &&
+        o->r.installation_kind == WC_installation_kind_DIRECTORY)
         whose = "in no package";
     if (real && wc_str_same(wc_base_name(real), wc_base_name(path))) {
         path = real;
@@ -128,15 +111,6 @@ static const char *format_library(struct wc_finding_page *page, const struct wc_
                         version && whose ? ", " : "", whose);
 }
 
-/* The same source often has both: what is required, and what it was built with. */
-static const char *built_with(const struct wc_stack *s, const char *value) {
-    const struct wc_demand *both =
-        s ? WC_FIRST(d, s->demands, d->r.spec && d->r.built && wc_str_ends(value, d->r.spec))
-          : NULL;
-
-    return both ? both->r.built : NULL;
-}
-
 static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role role,
                                const struct wc_fact *fact, const struct wc_stack *s) {
     const enum how how = fact_rows[role].how;
@@ -145,7 +119,11 @@ static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role r
 
     if (how == DEMAND && wc_str_starts(value, "requires ")) {
         value += sizeof "requires " - 1;
-        built = built_with(s, value);
+        /* The same source often has both: what is required, and what it was built with. */
+        const struct wc_demand *both =
+            s ? WC_FIRST(d, s->demands, d->r.spec && d->r.built && wc_str_ends(value, d->r.spec))
+              : NULL;
+        built = both ? both->r.built : NULL;
     }
     if (role == WC_FACT_LD_LIBRARY_PATH)
         return wc_page_keep(page, "LD_LIBRARY_PATH: %s", value);
@@ -170,66 +148,63 @@ static const char *by_known_name(struct wc_finding_page *page, const struct wc_s
                : value;
 }
 
-static bool has_row(const struct wc_finding_page *page, const char *key) {
-    for (size_t i = 0; i < page->rows; i++)
-        if (wc_str_same(page->row[i].key, key))
-            return true;
-    return false;
-}
-
-static void add_facts(struct wc_finding_page *page, const struct wc_finding_record *f,
-                      const struct wc_stack *s) {
+void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
+                  const struct wc_stack *s) {
     for (size_t i = 0; i < f->facts.n; i++) {
         const struct wc_fact *fact = &f->facts.p[i];
         enum wc_fact_role role = wc_fact_role_of(&f->facts, fact);
         struct fact_row of = fact_rows[role];
         const char *key = of.key ? of.key : wc_page_keep(page, "%.*s", FACT_NAME_MOST, fact->name);
         const char *value;
+        bool told;
         struct wc_finding_row *row;
 
-        if (of.how == NOWHERE || (of.how == ONCE && has_row(page, key)))
+        if (of.how == NOWHERE ||
+            (of.how == ONCE && WC_ANY(r, page->rows, wc_str_same(r->key, key))))
             continue;
         value =
             of.how == LIBRARY ? format_library(page, f, s, &i) : format_fact(page, role, fact, s);
         if (value && of.rank == RANK_HOST)
             value = by_known_name(page, s, value);
-        if (!value || (of.how != LIBRARY && is_told(page, of.rank, value)) ||
-            join(page, key, value))
+        if (!value)
+            continue;
+        /* By the title or another row; a host's path by the requester. */
+        told = of.how != LIBRARY &&
+               (holds(page->title, value) ||
+                WC_ANY(r, page->rows,
+                       of.rank == RANK_HOST && r->rank == RANK_HOST
+                           ? holds(r->value, value)
+                           : of.rank != RANK_GOT && wc_str_same(r->value, value)));
+        if (told || join(page, key, value))
             continue;
         row = wc_page_add_row(page, key, of.rank, value);
         if (row)
             row->most = of.most;
     }
+    if (f->explained_by)
+        wc_page_add_row(page, "cause", RANK_GOT, wc_page_keep(page, "%s", f->explained_by));
 }
-
-/* ---- what is loaded ---- */
-
-static const char *rule_of(struct wc_finding_page *page, const struct wc_stack *s,
-                           const struct wc_object *o) {
-    const struct wc_searched *f = wc_search_of(s, o);
-    const char *word = f ? wc_enum_word(WC_ENUM_search_rule, f->r.rule) : NULL;
-
-    if (!word)
-        return "";
-    return wc_page_keep(page, ", %s%s%s", word, f->r.of ? " of " : "", wc_base_name(f->r.of));
-}
-
-#define PARTS 16
 
 /* "facade 9.1.0, DT_RPATH of host; graph, ops 9.1.0, DT_RUNPATH of libcudnn.so.9": those with one
  * version and rule together. For a lone facade, other rows have it. */
-static const char *format_loaded(struct wc_finding_page *page, const struct wc_stack *s,
-                                 const struct wc_object *facade) {
+const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
+                           const struct wc_stack *s) {
+    const struct wc_object *about = s ? wc_stack_object(s, f->object) : NULL;
+    const struct wc_object *facade = wc_is_cudnn(about) ? wc_facade_of(s, about) : NULL;
     const char *list = "", *before = NULL;
     size_t n = 0;
 
+    if (!s || !facade)
+        return NULL;
     WC_EACH(o, s->objects) {
         bool part = o->r.role == WC_role_PART && o->r.mapped && wc_in_set(s, o, facade);
-        const char *what;
+        const struct wc_searched *by = wc_search_of(s, o);
+        const char *rule = by ? wc_enum_word(WC_ENUM_search_rule, by->r.rule) : NULL, *what;
         if ((o != facade && !part) || ++n > PARTS)
             continue;
-        what = wc_page_keep(page, "%s%s", o->r.version ? o->r.version : "of unknown version",
-                            rule_of(page, s, o));
+        what = wc_page_keep(page, "%s%s%s%s%s", o->r.version ? o->r.version : "of unknown version",
+                            rule ? ", " : "", rule, rule && by->r.of ? " of " : "",
+                            rule ? wc_base_name(by->r.of) : NULL);
         if (part && before && wc_str_same(what, before))
             list = wc_page_keep(page, "%s, %s", list, o->r.part);
         else
@@ -240,35 +215,4 @@ static const char *format_loaded(struct wc_finding_page *page, const struct wc_s
             return NULL;
     }
     return n > 1 ? wc_page_keep(page, "%s %s%s", list, before, n > PARTS ? "; ..." : "") : NULL;
-}
-
-/* ---- all of them ---- */
-
-void wc_page_begin(struct wc_finding_page *page, const struct wc_finding_record *f) {
-    page->rows = 0;
-    for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
-        page->letter[i] = NULL;
-    wc_buffer_arena_begin(&page->arena, page->memory, sizeof page->memory);
-    wc_text_begin(&page->out, page->text, sizeof page->text);
-    page->id = wc_page_keep(page, "%.*s", ID_MOST, f->id);
-    if (!page->id)
-        page->id = "?";
-    page->title = wc_page_keep(page, "%s%s", f->title, f->predicted ? " (predicted)" : "");
-    if (!page->title)
-        page->title = page->id;
-}
-
-void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
-                  const struct wc_stack *s) {
-    add_facts(page, f, s);
-    if (f->explained_by)
-        wc_page_add_row(page, "cause", RANK_GOT, wc_page_keep(page, "%s", f->explained_by));
-}
-
-const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
-                           const struct wc_stack *s) {
-    const struct wc_object *o = s ? wc_stack_object(s, f->object) : NULL;
-    const struct wc_object *facade = o && wc_is_cudnn(o) ? wc_facade_of(s, o) : NULL;
-
-    return facade ? format_loaded(page, s, facade) : NULL;
 }

@@ -53,8 +53,10 @@ struct wc_finding_row {
 #define WC_LEGEND_LETTERS 2
 
 struct wc_finding_page {
-    struct wc_finding_row row[WC_FINDING_ROWS];
-    size_t rows;
+    struct {
+        struct wc_finding_row p[WC_FINDING_ROWS];
+        size_t n;
+    } rows;
     const char *id, *title, *letter[WC_LEGEND_LETTERS]; /* what V and W mean; NULL: nothing */
     struct wc_buffer_arena arena;
     struct wc_text out;
