@@ -16,7 +16,7 @@
 #define NEEDS_MOST 4
 #define MAJORS_MOST 20 /* of cuDNN: more than exist */
 
-static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
+static char said_file[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 
 /* Has the file a record for that request? r NULL: a record that it was replaced, for any request?
  */
@@ -320,25 +320,23 @@ void failed_files_replaced(const struct request *r, const struct object *o) {
 }
 
 void failed_files_after_failure(const struct request *r, const char *text) {
-    static struct wc_unmet unmet;
-    static char missing[256];
+    static struct wc_words words;
     const enum wc_search_rule named = WC_search_rule_UNKNOWN;
-    enum wc_system_refusal system = wc_text_system(text, refused, sizeof refused);
-    is_unmapped = system == WC_SYSTEM_MAPPING;
+    enum wc_said_what what = wc_words_read(text, &words, said_file, sizeof said_file);
+    is_unmapped = words.system == WC_SYSTEM_MAPPING;
     is_silent = !text;
-    if (system || wc_text_refuses(text, refused, sizeof refused)) {
-        if (wc_str_find_char(refused, '/'))
-            examine_file(r, refused, named);
-    } else if (wc_text_unmet(text, &unmet)) {
-        if (wc_str_find_char(unmet.library, '/'))
-            examine_file(r, unmet.library, named);
-        else if (wc_str_find_char(unmet.file, '/'))
-            examine_needs(r, unmet.file, unmet.version, NULL);
-        if (wc_str_starts(unmet.symbol, "cudnn"))
-            emit_demands(WC_NULL, unmet.file);
-    } else if (wc_text_not_found(text, missing, sizeof missing) &&
-               !wc_str_same(missing, wc_base_name(r->name))) {
-        examine_missing(r, missing);
+    if (what == WC_SAID_REFUSED) {
+        if (wc_str_find_char(said_file, '/'))
+            examine_file(r, said_file, named);
+    } else if (what == WC_SAID_UNMET) {
+        if (wc_str_find_char(words.library, '/'))
+            examine_file(r, words.library, named);
+        else if (wc_str_find_char(said_file, '/'))
+            examine_needs(r, said_file, words.version, NULL);
+        if (wc_str_starts(words.symbol, "cudnn"))
+            emit_demands(WC_NULL, said_file);
+    } else if (what == WC_SAID_NOT_FOUND && !wc_str_same(said_file, wc_base_name(r->name))) {
+        examine_missing(r, said_file);
     } else if (wc_str_find_char(r->name, '/') && !examine_file(r, r->name, named)) {
         examine_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
     }

@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loader_words.h"
 
-/* glibc's words after the name of a file that it refuses because of the file's contents
- * (elf/dl-load.c, elf/dl-open.c). */
-static const char *const refusals[] = {
-    ": file too short",
-    ": invalid ELF header",
-    ": cannot read file data",
-    ": wrong ELF class: ELFCLASS32",
-    ": wrong ELF class: ELFCLASS64",
-    ": ELF file data encoding not little-endian",
-    ": ELF file data encoding not big-endian",
-    ": ELF file version ident does not match current one",
-    ": ELF file version does not match current one",
-    ": ELF file OS ABI invalid",
-    ": ELF file ABI version invalid",
-    ": ELF file's phentsize not the expected size",
-    ": nonzero padding in e_ident",
-    ": only ET_DYN and ET_EXEC can be loaded",
-    ": cannot dynamically load executable",
-    ": cannot dynamically load position-independent executable",
-    ": object file has no dynamic section",
-    ": object file has no loadable segments",
-    ": ELF load command past end of file",
-    ": ELF load command alignment not page-aligned",
-    ": ELF load command address/offset not properly aligned",
-    ": ELF load command address/offset not page-aligned",
-};
-
-/* Its words where the system refused something. A longer row is before the rows that it begins
- * with. */
+/* glibc's words after the name of a file that it refuses (elf/dl-load.c, elf/dl-open.c): where the
+ * system refused something, or, NOTHING, because of the file's contents. A longer row is before the
+ * rows that it begins with. */
 static const struct {
     const char *words;
-    enum wc_system_refusal what;
-} system_words[] = {
+    enum wc_system_refusal system;
+} refusals[] = {
     {": cannot allocate memory in static TLS block", WC_SYSTEM_STATIC_TLS},
     {": cannot enable executable stack as shared object requires", WC_SYSTEM_EXECUTABLE_STACK},
     {": failed to map segment from shared object", WC_SYSTEM_MAPPING},
@@ -52,100 +26,111 @@ static const struct {
     {": cannot open shared object file: Transport endpoint is not connected", WC_SYSTEM_READING},
     {": cannot read file data: Input/output error", WC_SYSTEM_READING},
     {": cannot stat shared object", WC_SYSTEM_READING},
+    {": file too short", WC_SYSTEM_NOTHING},
+    {": invalid ELF header", WC_SYSTEM_NOTHING},
+    {": cannot read file data", WC_SYSTEM_NOTHING},
+    {": wrong ELF class: ELFCLASS32", WC_SYSTEM_NOTHING},
+    {": wrong ELF class: ELFCLASS64", WC_SYSTEM_NOTHING},
+    {": ELF file data encoding not little-endian", WC_SYSTEM_NOTHING},
+    {": ELF file data encoding not big-endian", WC_SYSTEM_NOTHING},
+    {": ELF file version ident does not match current one", WC_SYSTEM_NOTHING},
+    {": ELF file version does not match current one", WC_SYSTEM_NOTHING},
+    {": ELF file OS ABI invalid", WC_SYSTEM_NOTHING},
+    {": ELF file ABI version invalid", WC_SYSTEM_NOTHING},
+    {": ELF file's phentsize not the expected size", WC_SYSTEM_NOTHING},
+    {": nonzero padding in e_ident", WC_SYSTEM_NOTHING},
+    {": only ET_DYN and ET_EXEC can be loaded", WC_SYSTEM_NOTHING},
+    {": cannot dynamically load executable", WC_SYSTEM_NOTHING},
+    {": cannot dynamically load position-independent executable", WC_SYSTEM_NOTHING},
+    {": object file has no dynamic section", WC_SYSTEM_NOTHING},
+    {": object file has no loadable segments", WC_SYSTEM_NOTHING},
+    {": ELF load command past end of file", WC_SYSTEM_NOTHING},
+    {": ELF load command alignment not page-aligned", WC_SYSTEM_NOTHING},
+    {": ELF load command address/offset not properly aligned", WC_SYSTEM_NOTHING},
+    {": ELF load command address/offset not page-aligned", WC_SYSTEM_NOTHING},
+};
+
+/* A message that is being read; where the names go. */
+struct reading {
+    const char *text;
+    struct wc_words *out;
+    char *file;
+    size_t cap;
 };
 
 static bool copy_part(char *to, size_t cap, const char *from, const char *end) {
     return end > from && wc_str_format(to, cap, "%.*s", (int)(end - from), from);
 }
 
-static enum wc_system_refusal refused_by_system(const char *at) {
-    WC_EACH_ROW(row, system_words)
-        if (wc_str_starts(at, row->words))
-            return row->what;
-    return WC_SYSTEM_NOTHING;
+static bool copy_file(const struct reading *r, const char *from, const char *end) {
+    return copy_part(r->file, r->cap, from, end);
 }
 
-enum wc_system_refusal wc_text_system(const char *text, char *out, size_t cap) {
-    const char *end = text ? wc_str_find_char(text, ':') : NULL;
-
-    for (; end; end = wc_str_find_char(end + 1, ':')) {
-        enum wc_system_refusal what = refused_by_system(end);
-        if (what)
-            return copy_part(out, cap, text, end) ? what : WC_SYSTEM_NOTHING;
-    }
-    return WC_SYSTEM_NOTHING;
-}
-
-static bool refuses_file(const char *at) {
-    if (refused_by_system(at))
-        return false;
-
-    WC_EACH_ROW(words, refusals)
-        if (wc_str_starts(at, *words))
-            return true;
-    return false;
-}
-
-bool wc_text_refuses(const char *text, char *out, size_t cap) {
-    const char *end = text ? wc_str_find_char(text, ':') : NULL;
-
-    for (; end; end = wc_str_find_char(end + 1, ':'))
-        if (refuses_file(end))
-            return copy_part(out, cap, text, end);
-    return false;
-}
-
-bool wc_text_not_found(const char *text, char *out, size_t cap) {
-    const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
-    const char *start = end;
-
-    if (!end || refused_by_system(end))
-        return false;
-    /* cuDNN and frameworks put their own text before the file's name. */
-    while (start > text && start[-1] != '/' && start[-1] != ' ')
-        start--;
-    return copy_part(out, cap, start, end);
-}
-
-static bool read_symbol_version(const char *text, const char *at, const char *words,
-                                struct wc_unmet *out) {
-    static const char middle[] = "' not found (required by ";
-    const char *wanted = at + wc_str_length(words), *end = wc_str_find(wanted, middle);
+/* "LIBRARY: version `VERSION' not found (required by FILE)" (elf/dl-version.c). */
+static bool read_symbol_version(const struct reading *r) {
+    static const char words[] = ": version `", middle[] = "' not found (required by ";
+    const char *at = wc_str_find(r->text, words), *wanted = at ? at + sizeof words - 1 : NULL;
+    const char *end = at ? wc_str_find(wanted, middle) : NULL;
     const char *file = end ? end + sizeof middle - 1 : NULL;
     const char *close = file ? wc_str_find_last_char(file, ')') : NULL;
 
-    return close && copy_part(out->library, sizeof out->library, text, at) &&
-           copy_part(out->version, sizeof out->version, wanted, end) &&
-           copy_part(out->file, sizeof out->file, file, close);
+    return close && copy_part(r->out->library, sizeof r->out->library, r->text, at) &&
+           copy_part(r->out->version, sizeof r->out->version, wanted, end) &&
+           copy_file(r, file, close);
 }
 
-static bool read_symbol(const char *text, const char *at, const char *words, struct wc_unmet *out) {
-    static const char version[] = " version ", defined[] = " not defined in file ";
-    const char *symbol = at + wc_str_length(words), *middle = wc_str_find(symbol, version);
-    const char *end = symbol + wc_str_length(symbol), *last = wc_str_find(symbol, defined);
+/* Of elf/dl-lookup.c "FILE: undefined symbol: SYMBOL", the same with ", version VERSION", and
+ * "FILE: symbol SYMBOL, version VERSION not defined in file NAME with link time reference". */
+static bool read_symbol(const struct reading *r) {
+    static const char undefined[] = ": undefined symbol: ", plain[] = ": symbol ",
+                      version[] = " version ", defined[] = " not defined in file ";
+    const char *at = wc_str_find(r->text, undefined), *symbol, *middle, *end, *last;
 
+    if (at) {
+        symbol = at + sizeof undefined - 1;
+    } else {
+        at = wc_str_find(r->text, plain);
+        if (!at || !wc_str_find(at, defined))
+            return false;
+        symbol = at + sizeof plain - 1;
+    }
+    middle = wc_str_find(symbol, version);
+    end = symbol + wc_str_length(symbol);
+    last = wc_str_find(symbol, defined);
     if (middle) {
         const char *from = middle + sizeof version - 1;
-        if (!copy_part(out->version, sizeof out->version, from, last && last > from ? last : end))
+        if (!copy_part(r->out->version, sizeof r->out->version, from,
+                       last && last > from ? last : end))
             return false;
         end = middle[-1] == ',' ? middle - 1 : middle; /* older releases wrote no comma */
     }
-    return copy_part(out->file, sizeof out->file, text, at) &&
-           copy_part(out->symbol, sizeof out->symbol, symbol, end);
+    return copy_file(r, r->text, at) &&
+           copy_part(r->out->symbol, sizeof r->out->symbol, symbol, end);
 }
 
-bool wc_text_unmet(const char *text, struct wc_unmet *out) {
-    static const char version[] = ": version `",
-                      undefined[] = ": undefined symbol: ", symbol[] = ": symbol ";
-    const char *at;
+enum wc_said_what wc_words_read(const char *text, struct wc_words *out, char *file, size_t cap) {
+    const struct reading r = {text, out, file, cap};
+    const char *start;
 
-    out->file[0] = out->library[0] = out->version[0] = out->symbol[0] = 0;
+    out->system = WC_SYSTEM_NOTHING;
+    file[0] = out->library[0] = out->version[0] = out->symbol[0] = 0;
     if (!text)
-        return false;
-    if ((at = wc_str_find(text, version)))
-        return read_symbol_version(text, at, version, out);
-    if ((at = wc_str_find(text, undefined)))
-        return read_symbol(text, at, undefined, out);
-    at = wc_str_find(text, symbol);
-    return at && wc_str_find(at, " not defined in file ") && read_symbol(text, at, symbol, out);
+        return WC_SAID_NOTHING;
+    for (const char *end = text; (end = wc_str_find_char(end, ':')); end++)
+        WC_EACH_ROW(row, refusals)
+            if (wc_str_starts(end, row->words)) {
+                if (!copy_file(&r, text, end))
+                    return WC_SAID_OTHER;
+                out->system = row->system;
+                return WC_SAID_REFUSED;
+            }
+    start = wc_str_find(text, ": cannot open shared object file");
+    if (start) {
+        const char *end = start;
+        /* cuDNN and frameworks put their own text before the file's name. */
+        while (start > text && start[-1] != '/' && start[-1] != ' ')
+            start--;
+        return copy_file(&r, start, end) ? WC_SAID_NOT_FOUND : WC_SAID_OTHER;
+    }
+    return read_symbol_version(&r) || read_symbol(&r) ? WC_SAID_UNMET : WC_SAID_OTHER;
 }

@@ -258,26 +258,16 @@ static struct wc_asked *asked_at(struct wc_stack *s, int64_t request) {
 
 /* Parses the loader's message into f->said and f->needs. False: no memory. */
 static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
-    char name[sizeof((struct wc_unmet *)0)->file] = "";
-    struct wc_unmet unmet;
-    struct wc_said said = {.what = f->r.text ? WC_SAID_OTHER : WC_SAID_NOTHING};
+    char file[512];
+    struct wc_words words;
+    struct wc_said said = {.what = wc_words_read(f->r.text, &words, file, sizeof file)};
+    const char *const from[] = {file, words.library, words.version, words.symbol};
+    const char **const to[] = {&said.file, &said.library, &said.version, &said.symbol};
 
-    if ((said.system = wc_text_system(f->r.text, name, sizeof name)) ||
-        wc_text_refuses(f->r.text, name, sizeof name))
-        said.what = WC_SAID_REFUSED;
-    else if (wc_text_not_found(f->r.text, name, sizeof name))
-        said.what = WC_SAID_NOT_FOUND;
-    else if (wc_text_unmet(f->r.text, &unmet))
-        said.what = WC_SAID_UNMET;
-    if (said.what == WC_SAID_UNMET) {
-        const char *const words[] = {unmet.file, unmet.library, unmet.version, unmet.symbol};
-        const char **to[] = {&said.file, &said.library, &said.version, &said.symbol};
-        for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-            if (*words[i] && !(*to[i] = wc_stack_keep_text(s, words[i])))
-                return false;
-    } else if (said.what > WC_SAID_OTHER && !(said.file = wc_stack_keep_text(s, name))) {
-        return false;
-    }
+    said.system = words.system;
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        if (said.what > WC_SAID_OTHER && *from[i] && !(*to[i] = wc_stack_keep_text(s, from[i])))
+            return false;
     f->said = said;
     f->needs = said.what == WC_SAID_NOT_FOUND && f->r.name &&
                        !wc_str_same(said.file, wc_base_name(f->r.name))

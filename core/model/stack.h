@@ -12,7 +12,7 @@
 
 /* The loader's message about a failure, parsed once. Names that it does not contain are NULL. */
 struct wc_said {
-    enum { WC_SAID_NOTHING, WC_SAID_OTHER, WC_SAID_NOT_FOUND, WC_SAID_REFUSED, WC_SAID_UNMET } what;
+    enum wc_said_what what;
     enum wc_system_refusal system; /* of REFUSED: the file may be sound */
     const char *file; /* that was not found, was refused, or requires the symbol (version) */
     const char *library, *version, *symbol; /* of UNMET */

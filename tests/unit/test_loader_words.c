@@ -11,6 +11,22 @@
 
 #include "core/model/loader_words.h"
 
+static struct wc_words words;
+static char name[32];
+
+static enum wc_said_what read(const char *text) {
+    return wc_words_read(text, &words, name, sizeof name);
+}
+
+static bool refuses(const char *text) {
+    return read(text) == WC_SAID_REFUSED && !words.system;
+}
+
+static enum wc_system_refusal system_of(const char *text) {
+    (void)read(text);
+    return words.system;
+}
+
 static void words_that_refuse_a_file_name_it(void **state) {
     (void)state;
     static const struct {
@@ -22,20 +38,16 @@ static void words_that_refuse_a_file_name_it(void **state) {
         {"/d/l.so: cannot read file data: Is a directory", "/d/l.so"},
         {"l.so: cannot dynamically load position-independent executable", "l.so"},
     };
-    char name[32];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_true(wc_text_refuses(rows[i].text, name, sizeof name));
+        assert_true(refuses(rows[i].text));
         assert_string_equal(name, rows[i].name);
     }
-    assert_false(wc_text_refuses(NULL, name, sizeof name));
-    assert_false(wc_text_refuses("file too short", name, sizeof name));
-    assert_false(wc_text_refuses(": file too short", name, sizeof name));
-    assert_false(wc_text_refuses("/a/name/that/is/longer/than/there/is/room: file too short", name,
-                                 sizeof name));
-    assert_false(
-        wc_text_refuses("l.so: undefined symbol: f, version libcudnn_ops.so.9", name, sizeof name));
-    assert_false(wc_text_refuses("l.so: cannot open shared object file: No such file or directory",
-                                 name, sizeof name));
+    assert_false(refuses(NULL));
+    assert_false(refuses("file too short"));
+    assert_false(refuses(": file too short"));
+    assert_false(refuses("/a/name/that/is/longer/than/there/is/room: file too short"));
+    assert_false(refuses("l.so: undefined symbol: f, version libcudnn_ops.so.9"));
+    assert_false(refuses("l.so: cannot open shared object file: No such file or directory"));
 }
 
 /* What the system did not give says nothing against the file, nor that there is none. */
@@ -58,18 +70,16 @@ static void words_of_the_system_are_no_refusal_of_the_file(void **state) {
          WC_SYSTEM_DESCRIPTORS},
         {"l.so: cannot read file data: Input/output error", "l.so", WC_SYSTEM_READING},
     };
-    char name[32];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(wc_text_system(rows[i].text, name, sizeof name), rows[i].what);
+        assert_int_equal(system_of(rows[i].text), rows[i].what);
         assert_string_equal(name, rows[i].name);
-        assert_false(wc_text_refuses(rows[i].text, name, sizeof name));
-        assert_false(wc_text_not_found(rows[i].text, name, sizeof name));
+        assert_false(refuses(rows[i].text));
+        assert_int_not_equal(read(rows[i].text), WC_SAID_NOT_FOUND);
     }
-    assert_int_equal(wc_text_system(NULL, name, sizeof name), WC_SYSTEM_NOTHING);
-    assert_int_equal(wc_text_system("l.so: file too short", name, sizeof name), WC_SYSTEM_NOTHING);
-    assert_int_equal(wc_text_system("l.so: cannot open shared object file: No such file or "
-                                    "directory",
-                                    name, sizeof name),
+    assert_int_equal(system_of(NULL), WC_SYSTEM_NOTHING);
+    assert_int_equal(system_of("l.so: file too short"), WC_SYSTEM_NOTHING);
+    assert_int_equal(system_of("l.so: cannot open shared object file: No such file or "
+                               "directory"),
                      WC_SYSTEM_NOTHING);
 }
 
@@ -90,33 +100,31 @@ static void what_is_unmet_is_taken_apart(void **state) {
          "time reference",
          "c.so", "", "libcublasLt.so.11", "f"},
     };
-    struct wc_unmet u;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_true(wc_text_unmet(rows[i].text, &u));
-        assert_string_equal(u.file, rows[i].file);
-        assert_string_equal(u.library, rows[i].library);
-        assert_string_equal(u.version, rows[i].version);
-        assert_string_equal(u.symbol, rows[i].symbol);
+        assert_int_equal(read(rows[i].text), WC_SAID_UNMET);
+        assert_string_equal(name, rows[i].file);
+        assert_string_equal(words.library, rows[i].library);
+        assert_string_equal(words.version, rows[i].version);
+        assert_string_equal(words.symbol, rows[i].symbol);
     }
 }
 
 static void other_words_say_nothing_of_that(void **state) {
     (void)state;
     static char longer[2000];
-    struct wc_unmet u;
-    assert_false(wc_text_unmet(NULL, &u));
-    assert_false(wc_text_unmet("", &u));
-    assert_false(wc_text_unmet("a: symbol f, version v", &u));
-    assert_false(wc_text_unmet("a: version `v' not found", &u));
-    assert_false(wc_text_unmet("a: version `v' not found (required by b", &u));
-    assert_false(wc_text_unmet("a: version `' not found (required by b)", &u));
-    assert_false(wc_text_unmet(": undefined symbol: f", &u));
-    assert_false(wc_text_unmet("a: undefined symbol: ", &u));
-    assert_false(wc_text_unmet("a: undefined symbol: f, version ", &u));
+    assert_int_not_equal(read(NULL), WC_SAID_UNMET);
+    assert_int_not_equal(read(""), WC_SAID_UNMET);
+    assert_int_not_equal(read("a: symbol f, version v"), WC_SAID_UNMET);
+    assert_int_not_equal(read("a: version `v' not found"), WC_SAID_UNMET);
+    assert_int_not_equal(read("a: version `v' not found (required by b"), WC_SAID_UNMET);
+    assert_int_not_equal(read("a: version `' not found (required by b)"), WC_SAID_UNMET);
+    assert_int_not_equal(read(": undefined symbol: f"), WC_SAID_UNMET);
+    assert_int_not_equal(read("a: undefined symbol: "), WC_SAID_UNMET);
+    assert_int_not_equal(read("a: undefined symbol: f, version "), WC_SAID_UNMET);
     snprintf(longer, sizeof longer, "a: undefined symbol: f, version %0200d", 7);
-    assert_false(wc_text_unmet(longer, &u));
+    assert_int_not_equal(read(longer), WC_SAID_UNMET);
     snprintf(longer, sizeof longer, "/%0600d: undefined symbol: f", 7);
-    assert_false(wc_text_unmet(longer, &u));
+    assert_int_not_equal(read(longer), WC_SAID_UNMET);
 }
 
 int main(void) {

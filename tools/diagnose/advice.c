@@ -175,9 +175,10 @@ static bool is_of_no_library(const struct asked *a) {
 /* A file was there, and the loader had other words than that it was not found. */
 static bool is_refused(const struct asked *a) {
     const char *said = fact(a, WC_FACT_LOADER_SAID);
-    char name[512];
+    struct wc_words words;
+    char file[512];
 
-    return said && !wc_text_not_found(said, name, sizeof(name));
+    return said && wc_words_read(said, &words, file, sizeof file) != WC_SAID_NOT_FOUND;
 }
 
 /* The loader searches for no name that has a slash. */
