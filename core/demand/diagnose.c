@@ -2,26 +2,25 @@
 /* Findings over a stack, in the order of their kinds: see core/demand/diagnose.h. */
 #include "finding.h"
 
-static bool is_mixture(const struct wc_finding_record *r) {
-    return wc_str_same(r->id, "parts-differ") || wc_str_same(r->id, "facade-and-parts-differ");
-}
-
-static bool refuses_facade(const struct wc_finding_record *r, const struct wc_finding_record *of) {
-    return (wc_str_same(r->id, "runtime-too-old") || wc_str_same(r->id, "runtime-too-new")) &&
-           !r->explained_by && r->object == of->object;
-}
-
 /* Before anything runs no part has met another one. The release that a host refuses goes as a
  * whole, whatever its parts are. */
 static void refused_before_mixed(struct wc_findings *f) {
-    for (size_t i = f->n; i-- > 0;)
-        for (size_t k = i + 1; k < f->n && is_mixture(&f->p[i]); k++)
-            if (refuses_facade(&f->p[k], &f->p[i])) {
-                struct wc_finding_record refused = f->p[k];
-                for (; k > i; k--)
-                    f->p[k] = f->p[k - 1];
-                f->p[i] = refused;
-            }
+    for (size_t i = f->n; i-- > 0;) {
+        const char *id = f->p[i].id;
+        if (!wc_str_same(id, "parts-differ") && !wc_str_same(id, "facade-and-parts-differ"))
+            continue;
+        for (size_t k = i + 1; k < f->n; k++) {
+            struct wc_finding_record refused = f->p[k];
+            if ((!wc_str_same(refused.id, "runtime-too-old") &&
+                 !wc_str_same(refused.id, "runtime-too-new")) ||
+                refused.explained_by || refused.object != f->p[i].object)
+                continue;
+            for (; k > i; k--)
+                f->p[k] = f->p[k - 1];
+            f->p[i] = refused;
+            break;
+        }
+    }
 }
 
 /* Stable: within one severity the order of the table, and of the stack, stands. */
@@ -50,6 +49,16 @@ void wc_diagnose_kinds(const struct wc_finding_kind *kinds, size_t n, const stru
     if (s->replayed)
         refused_before_mixed(out);
     worst_first(out);
+}
+
+/* What the library looks for in the host; all else is left to the command. */
+void wc_diagnose_live(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out) {
+    static const struct wc_finding_kind live[] = {
+#define LIVE(name, id, severity, title) {id, WC_severity_##severity, wc_find_##name},
+#include "findings.def"
+    };
+
+    wc_diagnose_kinds(live, sizeof live / sizeof *live, s, scratch, out);
 }
 
 bool wc_changes_findings(const struct wc_record *r) {
