@@ -3,12 +3,155 @@
 #include "stack.h"
 
 #include "core/base/hash.h"
-#include "stack_keep.h"
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
     wc_mem_set(s, 0, sizeof(*s));
     s->arena = arena;
     s->texts = (struct wc_texts){arena, NULL, WC_STACK_SEEN};
+}
+
+/* ---- copies into the arena ---- */
+
+#define FIRST_ROOM 8
+
+/* Copies the texts of one record. */
+struct keeper {
+    struct wc_stack *s;
+    bool failed; /* there was no memory for one */
+};
+
+#define SEEN_NEAR                                                                                  \
+    4 /* places for one hash, so that two texts do not replace each other each time                \
+       */
+#define HASHED                                                                                     \
+    48 /* bytes at its end, where paths differ; .cpython-311-x86_64-linux-gnu.so are 32 */
+
+/* Most records repeat the same few paths: a copy with the same hash is used again if it is equal.
+ */
+static const char *keep_text(struct keeper *k, const char *text) {
+    struct wc_texts *texts = &k->s->texts;
+    const char **seen, *none = NULL;
+    size_t n, at;
+
+    if (!text || k->failed)
+        return NULL;
+    if (!texts->seen)
+        texts->seen = wc_arena_take(texts->arena, texts->room * sizeof(*seen));
+    n = wc_str_length(text);
+    at = n > HASHED ? wc_hash_bytes(n, text + n - HASHED, HASHED) : wc_hash_bytes(n, text, n);
+    seen = texts->seen ? &texts->seen[at % texts->room] : &none;
+    for (size_t i = 1; i < SEEN_NEAR && *seen && !wc_str_same(*seen, text); i++)
+        seen = &texts->seen[(at + i) % texts->room];
+    if (wc_str_same(*seen, text))
+        return *seen;
+    k->s->kept += n + 1;
+    text = k->s->kept > WC_STACK_TEXTS_MOST ? NULL : wc_arena_string_n(texts->arena, text, n);
+    if (text)
+        *seen = text;
+    else
+        k->failed = true;
+    return text;
+}
+
+/* A copy of the text, or a recent copy of an equal one; NULL: no memory. */
+static const char *keep_one(struct wc_stack *s, const char *text) {
+    struct keeper k = {s, false};
+
+    return keep_text(&k, text);
+}
+
+/* A list of n elements, each of which is as many pointers to text as `texts` says. */
+static const void *keep_texts(struct keeper *k, const void *list, size_t n, size_t texts) {
+    const char *const *from = list;
+    const char **to;
+
+    if (n == 0 || k->failed)
+        return NULL;
+    to = n <= WC_RECORD_MAX ? wc_arena_take(k->s->arena, n * texts * sizeof(*to)) : NULL;
+    if (!to) {
+        k->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < n * texts; i++)
+        to[i] = keep_text(k, from[i]);
+    return to;
+}
+
+static void keep_strings(struct keeper *k, struct wc_strings *list, const struct wc_strings *old) {
+    bool same = old && old->n == list->n;
+
+    for (size_t i = 0; same && i < list->n; i++)
+        same = wc_str_same(old->p[i], list->p[i]);
+    list->p = same ? old->p : keep_texts(k, list->p, list->n, 1);
+}
+
+bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old) {
+    struct keeper k = {s, false};
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(kind, &n);
+
+    for (; n > 0; n--, f++) {
+        void *value = (char *)record + f->offset;
+        const void *before = old ? (const char *)old + f->offset : NULL;
+
+        if (f->type == WC_FIELD_STR) {
+            const char **text = value;
+            bool same = before && wc_str_same(*(const char *const *)before, *text);
+            *text = same ? *(const char *const *)before : keep_text(&k, *text);
+        } else if (f->type == WC_FIELD_STRS) {
+            keep_strings(&k, value, before);
+        } else if (f->type == WC_FIELD_FACTS) {
+            struct wc_facts *facts = value;
+            facts->p = keep_texts(&k, facts->p, facts->n, 3);
+            facts->typed = NULL;
+        }
+    }
+    return !k.failed;
+}
+
+static size_t room_for(size_t n) {
+    size_t room = FIRST_ROOM;
+
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
+static bool has_text(const struct wc_strings *list, const char *text) {
+    return WC_ANY(one, *list, wc_str_same(*one, text));
+}
+
+static bool add_text(struct wc_stack *s, struct wc_strings *list, const char *text) {
+    struct keeper k = {s, false};
+    const char **texts = (const char **)(uintptr_t)list->p;
+
+    if (has_text(list, text))
+        return true;
+    if (list->n >= WC_STACK_MOST)
+        return false;
+    if (list->n == 0 || room_for(list->n) < list->n + 1) {
+        texts = wc_arena_take(s->arena, room_for(list->n + 1) * sizeof(*texts));
+        if (!texts)
+            return false;
+        if (list->n)
+            wc_mem_copy(texts, list->p, list->n * sizeof(*texts));
+    }
+    texts[list->n] = keep_text(&k, text);
+    if (k.failed)
+        return false;
+    list->p = texts;
+    list->n++;
+    return true;
+}
+
+/* Adds the texts that `to` does not have yet; only this function may fill `to`. The list grows by
+ * doubling, since a host that looks up each function adds them one by one. False: not all fit. */
+static bool add_texts(struct wc_stack *s, struct wc_strings *to, const struct wc_strings *from) {
+    bool all = true;
+
+    for (size_t i = 0; i < from->n; i++)
+        all = add_text(s, to, from->p[i]) && all;
+    return all;
 }
 
 /* ---- is a record about the same thing as an older one? ---- */
@@ -231,7 +374,7 @@ static int64_t wrapped_together(const struct wc_binding_record *old,
     int64_t fresh = 0, sum;
 
     for (size_t i = 0; i < more->functions.n; i++)
-        fresh += !wc_has_text(&old->functions, more->functions.p[i]);
+        fresh += !has_text(&old->functions, more->functions.p[i]);
     if (old->wrapped == WC_NULL || more->wrapped == WC_NULL)
         return old->wrapped == WC_NULL ? more->wrapped : old->wrapped;
     fresh = more->wrapped < fresh ? more->wrapped : fresh;
@@ -266,7 +409,7 @@ static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
 
     said.system = words.system;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-        if (said.what > WC_SAID_OTHER && *from[i] && !(*to[i] = wc_stack_keep_text(s, from[i])))
+        if (said.what > WC_SAID_OTHER && *from[i] && !(*to[i] = keep_one(s, from[i])))
             return false;
     f->said = said;
     f->needs = said.what == WC_SAID_NOT_FOUND && f->r.name &&
@@ -288,9 +431,20 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     add_older(&copy, record);
     if (!wc_stack_keep(s, r->kind, &copy.u, record))
         return false;
-    entry = old ? old : wc_stack_grow(s, (void **)(void *)&list->p, list->n, &list->room, l->entry);
-    if (!entry)
-        return false;
+    /* The old array stays in the arena unused; with doubling that is less than the new one. */
+    if (!old && list->n == list->room) {
+        size_t room = list->room ? list->room * 2 : FIRST_ROOM;
+        char *bigger = wc_arena_take(s->arena, room * l->entry);
+        if (!bigger)
+            return false;
+        if (list->n)
+            wc_mem_copy(bigger, list->p, list->n * l->entry);
+        list->p = bigger;
+        list->room = room;
+    }
+    entry = old ? old : list->p + list->n * l->entry;
+    if (!old)
+        wc_mem_set(entry, 0, l->entry);
     list->n += !old;
     /* Why a request failed may be reported long after it. */
     if (!old || r->kind != WC_KIND_failure || copy.u.failure.request == WC_NULL ||
@@ -312,8 +466,7 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
         struct wc_candidate *c = entry;
         c->version = wc_version_of(c->r.version);
     } else if (r->kind == WC_KIND_binding) {
-        return wc_stack_add_texts(s, &((struct wc_binding *)entry)->r.functions,
-                                  &r->u.binding.functions);
+        return add_texts(s, &((struct wc_binding *)entry)->r.functions, &r->u.binding.functions);
     }
     return true;
 }
@@ -388,10 +541,10 @@ static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
         void *record = list->p + i * l->entry + l->record;
         struct wc_binding_record *binding = kind == WC_KIND_binding ? record : NULL;
         struct wc_strings functions = binding ? binding->functions : (struct wc_strings){NULL, 0};
-        if (binding) /* it may get more: wc_stack_add_texts makes the room that it expects */
+        if (binding) /* it may get more: add_texts makes the room that it expects */
             binding->functions = (struct wc_strings){NULL, 0};
         if (!wc_stack_keep(s, kind, record, NULL) ||
-            (binding && !wc_stack_add_texts(s, &binding->functions, &functions)))
+            (binding && !add_texts(s, &binding->functions, &functions)))
             return false;
         if (kind == WC_KIND_failure &&
             !keep_words(s, (struct wc_failure *)(void *)(list->p + i * l->entry)))

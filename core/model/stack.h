@@ -157,6 +157,10 @@ bool wc_stack_settle(struct wc_stack *s);
  * False: no room (counted in dropped), and the model stays as it was. */
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
+/* Replaces every pointer of `record` (a struct of that kind) by one to a copy in the arena, or to
+ * the equal text of `old` (may be NULL). False: no memory, and `record` must not be used. */
+bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old);
+
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */
 /* `what` of the unobserved records that count for the verdict. */
 #define WC_UNOBSERVED_RECORDS "records of this log"

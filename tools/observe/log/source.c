@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/model/stack_keep.h"
+#include "core/model/stack.h"
 #include "log_reader.h"
 #include "process_state.h"
 #include "tools/util/clock.h"
