@@ -4,7 +4,7 @@
  * can load. The loader says so, or passes it over without a word: another machine's, a link that
  * leads nowhere. What the file is was looked at when the request failed.
  */
-#include "words.h"
+#include "finding.h"
 
 static const char *title(struct wc_case *c, const struct wc_failure *f) {
     const char *is = f->file && f->file->fault ? f->file->content : NULL;

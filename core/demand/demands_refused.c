@@ -4,7 +4,7 @@
  * framework's rule, its package's requirement, its functions or its symbol version
  * (core/demand/shared/judge.c decides, core/knowledge/rules.def has the rules).
  */
-#include "words.h"
+#include "finding.h"
 
 /* The two numbers that a check compares, as it would print them. */
 static const char *format_numbers(struct wc_case *c, const struct wc_demand_record *r,

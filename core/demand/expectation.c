@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expectation-not-met: WHICHCUDNN_EXPECT says what should be in use, and something else is. */
-#include "words.h"
+#include "finding.h"
 
 static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_record *r) {
     struct wc_case *c = wc_case_begin(d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A finding in the making: built in the scratch arena, of bounded texts.
+ * A finding in the making and its words: built in the scratch arena, of bounded texts.
  */
 #pragma once
 
@@ -54,6 +54,16 @@ struct wc_diagnosis {
     WC_LIST(wc_judgement, judged); /* every refused one of the uses */
 };
 
+/* A text in the scratch arena, by wc_text_format; NULL when memory ended (then the whole finding is
+ * counted as lost). */
+const char *wc_format(struct wc_case *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+const char *wc_format_version(struct wc_case *c, struct wc_version v);
+/* The last element of a path for a sentence: short, no control characters; "?" for NULL. */
+const char *wc_format_name(struct wc_case *c, const char *path);
+/* Such names, with commas between; NULL of none. */
+const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n);
+
 /* Id and usual severity are those of the row. */
 struct wc_case *wc_case_begin(struct wc_diagnosis *d);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
@@ -81,6 +91,7 @@ bool wc_has_error(const struct wc_diagnosis *d); /* was any found before? */
 /* Calls look() for each facade, at most 16. */
 void wc_each_facade(struct wc_diagnosis *d, bool mapped,
                     void (*look)(struct wc_diagnosis *d, const struct wc_object *facade));
+const char *wc_format_directory(struct wc_case *c, const char *path);      /* of a file */
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
 void wc_case_variable(struct wc_case *c, const char *name);
 
@@ -90,6 +101,8 @@ enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d);
 
 /* ---- versions ---- */
 
+const char *wc_format_range(struct wc_case *c, struct wc_range r);
+const char *wc_format_own(struct wc_case *c, const struct wc_object *o);
 /* The release of a CUDA dependency; NULL: not known. */
 const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o);
 
@@ -119,10 +132,24 @@ struct wc_judgement { /* a use that a demand of the host refuses */
 void wc_judge_all(struct wc_diagnosis *d);
 bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host);
 
+/* "requires 9.26.0": for a title. */
+const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
+/* As its source has it. */
+const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
+/* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
+ * not known; "==9.*"; ">=9.8,<10". */
+const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
 void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_demand_record *r);
 
 /* ---- facts that several findings give ---- */
 
+/* The name that people know: "jaxlib 0.10.2", which has that host; else its framework, else the
+ * file; of libraries of cuDNN and CUDA the file. */
+const char *wc_format_who(struct wc_case *c, const struct wc_object *o);
+/* Of a file that asks: the script, where it is what scripts ask by. */
+const char *wc_format_asker(struct wc_case *c, const char *path);
+/* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
+const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
 /* Path, version, installation, the requester and by which rule it was found, under `role`; of a
  * facade also what else stands where the loader looks. */
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o);
@@ -146,3 +173,7 @@ void wc_case_later(struct wc_case *c, const struct wc_searched *f);
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f); /* and the loader's words */
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);
+const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);
+/* "jaxlib 0.10.2 asked for libcudnn.so.9", "libcudnn.so.9 needs libcublas.so.12": for a title.
+ * library: because of which f failed. */
+const char *wc_format_wanted(struct wc_case *c, const struct wc_failure *f, const char *library);

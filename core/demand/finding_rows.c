@@ -2,9 +2,9 @@
 /* A finding's facts as rows: see core/demand/finding_page.h. */
 #include "core/base/shown.h"
 #include "core/knowledge/programs.h"
+#include "finding.h"
 #include "finding_page.h"
 #include "questions.h"
-#include "words.h"
 
 enum {
     FACT_NAME_MOST = 32, /* bytes */

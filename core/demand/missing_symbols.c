@@ -5,7 +5,7 @@
  * release has none of that name: the call will end the process. Or the loader refused the host for
  * a function, and named it. Or the host looked one up, and failed after that.
  */
-#include "words.h"
+#include "finding.h"
 
 enum { NEWEST_MOST = 64, NAMED_MOST = 20 };
 

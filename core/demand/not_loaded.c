@@ -4,7 +4,7 @@
  * try several names and copies; a miss before the name that worked is not a finding.
  */
 #include "core/knowledge/programs.h"
-#include "words.h"
+#include "finding.h"
 
 /* ---- library-not-found ---- */
 

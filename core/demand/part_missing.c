@@ -4,7 +4,7 @@
  * to four names in turn, the bare one last; before 9 there is one name. A few parts are optional:
  * their absence is reported only when a call failed for lack of a part.
  */
-#include "words.h"
+#include "finding.h"
 
 enum { FOUR_NAMES = 9, PARTS_NAMED = 8 };
 

@@ -3,7 +3,7 @@
  * facade-and-parts-differ, parts-differ, part-from-other-installation: what works together in one
  * set. cudnnGetVersion hands out a part's number, so that a mixed set looks sound from outside.
  */
-#include "words.h"
+#include "finding.h"
 
 struct set {
     const struct wc_object *facade;

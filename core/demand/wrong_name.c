@@ -4,7 +4,7 @@
  * loaded under a name that is not its own, as through a forged link, or it was not found for it:
  * the right one is where the loader looked, under another name.
  */
-#include "words.h"
+#include "finding.h"
 
 /* ---- loaded under a name that is not its own ---- */
 

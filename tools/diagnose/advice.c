@@ -5,7 +5,7 @@
 
 #include "beyond.h"
 #include "cause.h"
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 #include "template.h"
 
 struct asked {

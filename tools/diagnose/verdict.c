@@ -2,7 +2,7 @@
 /* The verdict: see tools/diagnose/verdict.h. */
 #include "verdict.h"
 
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
 #include "cudnn_knowledge.inc" /* made by core/data/generate_knowledge.py */
 

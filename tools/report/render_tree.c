@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
 #include "core/names/names.h"
 #include "library.h"

@@ -5,7 +5,7 @@
  * patch, minor and major. So each demand is asked about each of these, and nothing has to know the
  * rules again.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { NEAR = 6 };
 

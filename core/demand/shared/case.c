@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building one finding in the scratch arena: see core/demand/finding.h. */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { TEXT_MOST = 900, NAME_MOST = 72 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts that several findings give: what a library is, and what the replays of the loader's search
  * report about it and about its neighbours. */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
 #include "core/names/symbols.h"
 #include "core/packages/distribution.h"

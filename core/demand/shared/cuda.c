@@ -4,7 +4,7 @@
  * it asked for, its package. CUDA dependencies say theirs by their names
  * (core/knowledge/names.def).
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { LEAST_WITH_MINOR = 65 }; /* cu65 was 6.5: from here on the last digit is the minor */
 

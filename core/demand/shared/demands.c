@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Demands in words: for titles and facts. */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { NAMED_FUNCTIONS = 3 };
 

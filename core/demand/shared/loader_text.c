@@ -3,7 +3,7 @@
  * What the loader reported about a failed request. glibc's text is "NAME: WHAT", where NAME is the
  * library that stopped it, not always the requested one.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 bool wc_is_torn_cudnn(const struct wc_failure *f) {
     return f->said.what == WC_SAID_UNMET && f->said.symbol && f->said.version &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions about single objects of a stack: see core/demand/finding.h. */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum {
     CHAIN_MOST = 8, /* which object requested which: longer ones are damaged records */

@@ -3,7 +3,7 @@
  * Versions of libraries as ranges: what a file is, and what cudnnGetVersion would say. Unknown
  * fields make a range wide, never a guess.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 #include "core/packages/file_version.h"
 
 /* Greatest fields that CUDNN_VERSION has room for: one digit for the minor before 9, two since. */

@@ -3,7 +3,7 @@
  * already-loaded-by-soname: what a host asked for was never searched for, since a library of that
  * name was there. Its own search would have found another file.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 /* It works by more than luck: by the versions that the host's package accepts, else
  * by what its own copy is: the same release, or an older one of the same major, as NVIDIA promises.

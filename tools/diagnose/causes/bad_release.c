@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* known-bad-release: this release of cuDNN has a defect that is written down somewhere. */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 static const struct bad {
     const char *releases, *framework, *of_it, *what, *source;

@@ -3,7 +3,7 @@
  * init-failed, call-failed: what a call returned. A symptom most of the time: explained by what was
  * found before it, reported only where nothing explains it. "Not supported" is not a failure.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 /* A warning where the program continued without it, a cause all the same. */
 static bool no_driver(const struct wc_diagnosis *d) {

@@ -3,7 +3,7 @@
  * two-cuda-copies: a CUDA library (cudart, cublas, nvrtc) is mapped from two files. Each copy keeps
  * what it knows for itself: handles, streams and modules of the one are nothing to the other.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { COPIES_MOST = 16 };
 

@@ -3,7 +3,7 @@
  * cuda-major-differs, cuda-dependency-differs: the CUDA libraries next to cuDNN. A cuDNN of the
  * right release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 /* ---- cuda-major-differs ---- */
 

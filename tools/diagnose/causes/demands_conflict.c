@@ -3,7 +3,7 @@
  * demands-conflict: two hosts of one process that no release of cuDNN suits both. Nothing is
  * reported where each got a library that it accepts: two majors in one process are two libraries.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { HOSTS_MOST = 16, PAIRS_TOLD = 4 };
 

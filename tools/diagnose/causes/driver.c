@@ -3,7 +3,7 @@
  * driver-mixed, driver-too-old: libcuda against the kernel module, and both against the CUDA in
  * use. libcuda's release is in its real file name, the module's in /proc/driver/nvidia/version.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 static const struct {
     const char *cuda, *driver, *architecture;

@@ -7,7 +7,7 @@
  * of its own: it is a fact of this one. A toolkit contains a libcuda to link with, which does
  * nothing: loaded in the driver's place it is none.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */

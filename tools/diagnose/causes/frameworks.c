@@ -4,7 +4,7 @@
  * is a build without CUDA, or something that it asked for did not exist and it continues without.
  */
 #include "core/knowledge/frameworks.h"
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 static bool has_cudnn(const struct wc_stack *s) {
     return WC_ANY(o, s->objects, wc_is_cudnn(o));

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 static const struct gpu_row rows[] = {
 #define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda, goes_on},

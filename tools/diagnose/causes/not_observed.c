@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* not-observed: what the shim could not see, so that silence is not taken for health. */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 void wc_find_not_observed(struct wc_diagnosis *d) {
     const struct wc_stack *s = d->s;

@@ -3,7 +3,7 @@
  * own-copy-unused: the requester's environment has a cuDNN, and another was loaded, since
  * no search leads into the environment. A name without a number may point to any major.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
 
 static bool is_below(const char *path, const char *prefix) {

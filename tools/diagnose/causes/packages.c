@@ -4,7 +4,7 @@
  * own lists of files, as package records say it, and against what the mapped files say about
  * themselves. Reported only of packages that this process had to do with.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { NAMED = 8, PACKAGES_MOST = 16 };
 

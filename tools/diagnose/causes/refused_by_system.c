@@ -3,7 +3,7 @@
  * refused-by-system: the library that was asked for may be sound, and the system did not give the
  * loader what it needs: room, rights, a descriptor. Another copy would fail, too.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 /* What the loader said may be all that there is; what the file and the process are says more. */
 static const char *reason(const struct wc_failure *f) {

@@ -3,7 +3,7 @@
  * replaced-on-disk: a library that is mapped is not the file any more that has its name: a user
  * installed another release while the process ran. What it opens from now on is of the new one.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 /* ---- what is mapped ---- */
 

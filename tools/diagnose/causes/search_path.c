@@ -4,7 +4,7 @@
  * directory; where a library was not found, also those that lead nowhere. And a value that the
  * process has set itself, too late for its own loader.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 /* Did a replay see that no such directory is there? */
 static bool leads_nowhere(const struct wc_stack *s, struct wc_element e) {

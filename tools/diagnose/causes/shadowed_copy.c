@@ -6,7 +6,7 @@
  * unmanaged, or the host's RPATH one that LD_LIBRARY_PATH should have replaced. Where a host
  * refuses what it got, that finding says so itself.
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 static bool has_failed(const struct wc_stack *s) {
     return wc_ended_badly(s) || wc_a_call_failed(s);

@@ -4,7 +4,7 @@
  * release of a library than it found: there is no such symbol version in it, or that has no such
  * function. (Among parts of one cuDNN parts-differ reports it, after a false name wrong-name does.)
  */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 /* What has to have the symbol version: the file, or the library that it is named after; NULL: any
  * may have the function. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* two-copies-loaded: more than one facade in the process, and which host uses which; or a host that
  * found its facade, and gets functions of another library, which was loaded before. */
-#include "core/demand/words.h"
+#include "core/demand/finding.h"
 
 enum { FACADES_MOST = 8 };
 
