@@ -177,11 +177,12 @@ static void a_brief_one_has_the_first_lines_alone(void **state) {
     static const struct fix fix = {"install it", "pip install x"};
     struct wc_finding_record f = finding_with("a host got cuDNN 9.1.0", facts, 3, &fix, 1);
     const char *text = text_of(
-        &f, (struct wc_finding_view){.lines = 4, .process = "1 on node", .log = "/tmp/x.jsonl"});
+        &f, (struct wc_finding_view){.lines = 5, .process = "1 on node", .log = "/tmp/x.jsonl"});
     assert_string_equal(text, "error[runtime-too-old]: a host got cuDNN 9.1.0\n"
                               "  got       /opt/lib/libcudnn.so.9\n"
                               "  required  ==9.8  (METADATA of x 1)\n"
-                              "  fix       pip install x\n");
+                              "  fix       pip install x\n"
+                              "            replayed\n");
 }
 
 static void what_a_terminal_would_heed_or_hide_is_spelled(void **state) {
@@ -264,6 +265,21 @@ static void what_a_fix_gives_is_not_said_without_it(void **state) {
         const char *text = text_of(&f, (struct wc_finding_view){.lines = lines});
         assert_true(count_of(text, "replayed") <=
                     count_of(text, "\n  fix ") + count_of(text, "\n   or "));
+    }
+}
+
+static void the_first_fix_keeps_its_mark(void **state) {
+    (void)state;
+    static const struct wc_fact facts[] = {{"got", "/opt/lib/libcudnn.so.9", NULL},
+                                           {"wanted", "requires ==9.8", "METADATA of x 1"},
+                                           {"wanted", "was built with 9.8", "METADATA of x 1"},
+                                           {"wanted", "imports demand 9", "symbol versions"}};
+    static const struct fix fixes[] = {{"set it", "export LD_LIBRARY_PATH=/opt/nine/lib"}};
+    for (size_t lines = 4; lines < 14; lines++) {
+        struct wc_finding_record f = finding_with("some host", facts, 4, fixes, 1);
+        const char *text = text_of(&f, (struct wc_finding_view){.lines = lines});
+        assert_int_equal(count_of(text, "\n  fix "), 1);
+        assert_int_equal(count_of(text, "replayed"), 1);
     }
 }
 
@@ -366,6 +382,7 @@ int main(void) {
         cmocka_unit_test(what_is_to_be_done_comes_before_what_is_also_known),
         cmocka_unit_test(a_file_in_no_package_is_said_to_be),
         cmocka_unit_test(what_a_fix_gives_is_not_said_without_it),
+        cmocka_unit_test(the_first_fix_keeps_its_mark),
         cmocka_unit_test(without_fixes_it_says_who_has_them),
         cmocka_unit_test(a_log_is_never_shortened_and_paint_has_no_columns),
         cmocka_unit_test(whatever_comes_fits_a_screen),

@@ -12,7 +12,7 @@ enum { FIXES = 3, COMMAND_LINES = 8 };
 static void put_fix(struct wc_finding_page *page, const struct repair *fix, const char *key) {
     OWNED char *outcome = repair_outcome(fix, WC_PAGE_VALUE - 1);
     const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
-    const bool first = key[0] != ' ', matters = fix->why || fix->but;
+    const bool first = key[0] != ' ';
     bool whole = command && strlen(command) < sizeof(page->raw) - 1 &&
                  wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
     struct wc_finding_row *row =
@@ -26,11 +26,10 @@ static void put_fix(struct wc_finding_page *page, const struct repair *fix, cons
     row->command = whole;
     row->most = whole ? COMMAND_LINES : 4;
     row->weight = first ? RANK_GOT : RANK_FOUND;
-    row = whole || matters ? wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome))
-                           : NULL;
-    if (row) {
+    if ((whole || fix->why || fix->but) &&
+        (row = wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome)))) {
         row->most = 2;
-        row->weight = !first ? RANK_MIND : matters ? RANK_GOT : RANK_FOUND;
+        row->weight = first ? RANK_GOT : RANK_MIND;
     }
 }
 
