@@ -98,7 +98,9 @@ shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/expor
 # needs them, and libc: a coverage build is for tests only.
 command_flags := -fPIE
 command_link  := -pie
-command_libraries := -ljansson -lz
+# Where archives of its libraries are installed, the command has them in it: it then starts even if
+# LD_LIBRARY_PATH has a broken one.
+command_libraries := $(foreach name,jansson z,$(or $(filter /%,$(shell $(CC) -print-file-name=lib$(name).a)),-l$(name)))
 ifneq ($(SAN),)
 command_flags += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 command_link  += -fsanitize=$(SAN)

@@ -49,6 +49,14 @@ signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT
     run -1 compgen -G 'whichcudnn-*'
 }
 
+@test "broken libraries in LD_LIBRARY_PATH, of which the command needs two, do not stop it" {
+    mkdir broken
+    : >broken/libz.so.1
+    : >broken/libjansson.so.4
+    LD_LIBRARY_PATH=$PWD/broken run -3 --separate-stderr "$WHICHCUDNN" run -- sh -c 'exit 3'
+    [[ $stderr != *"error while loading"* ]]
+}
+
 @test "LD_PRELOAD: others first, ours last and once" {
     cp empty.so other.so
     is "$(LD_PRELOAD='' run_it --quiet -- printenv LD_PRELOAD)" "$PWD/empty.so"
