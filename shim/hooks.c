@@ -215,7 +215,9 @@ static void note_failed_lookup(const struct lookup *l) {
 
 static struct entry_answer hook_lookup(struct lookup *l, uintptr_t next) {
     bool pseudo = l->handle == RTLD_NEXT || l->handle == RTLD_DEFAULT;
-    bool named = l->name && wc_str_starts(l->name, "cudnn");
+    /* For each dlsym of the host: a loop would take a tenth more of what a lookup costs here. */
+    const char *n = l->name;
+    bool named = n && n[0] == 'c' && n[1] == 'u' && n[2] == 'd' && n[3] == 'n' && n[4] == 'n';
     bool behind = this_thread.walk == WALK_NEVER && this_thread.loads_since_rescan;
     if (pseudo || !(named || behind))
         return (struct entry_answer){next, 0};
