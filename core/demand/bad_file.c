@@ -6,32 +6,16 @@
  */
 #include "finding.h"
 
-static const char *title(struct wc_case *c, const struct wc_failure *f) {
-    const char *is = f->file && f->file->fault ? f->file->content : NULL;
-    const char *wanted = wc_format_wanted(c, f, f->culprit);
-
-    return is ? wc_format(c, "%s, which is %s", wanted, is)
-              : wc_format(c, "%s, a file that the loader refuses", wanted);
-}
-
-/* What the loader makes of such a file. */
-static const char *mind(const struct wc_failure *f) {
-    if (f->said.what == WC_SAID_REFUSED)
-        return NULL;
-    if (f->file &&
-        (f->file->fault == WC_file_fault_CUT || f->file->fault == WC_file_fault_MALFORMED))
-        return "the loader refuses it, or a process that reads the missing bytes is killed by "
-               "SIGBUS";
-    return "the loader skips such a file without a message";
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_file_record *file = f->file;
     struct wc_object o = wc_file_as_object(file, f->culprit);
     bool needed = f->r.operation == WC_operation_NEEDED;
     struct wc_case *c = wc_case_begin(d);
+    const char *wanted = wc_format_wanted(c, f, f->culprit);
 
-    c->r.title = title(c, f);
+    c->r.title = file && file->fault && file->content
+                     ? wc_format(c, "%s, which is %s", wanted, file->content)
+                     : wc_format(c, "%s, a file that the loader refuses", wanted);
     wc_case_about(c, wc_caller_of(d->s, f));
     wc_case_fact(c, WC_FACT_FILE, f->culprit,
                  f->said.what == WC_SAID_REFUSED ? "dlerror"
@@ -50,7 +34,14 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
         wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller, "DT_NEEDED");
     else
         wc_case_request(c, f);
-    wc_case_fact(c, WC_FACT_MIND, mind(f), NULL);
+    if (f->said.what != WC_SAID_REFUSED)
+        wc_case_fact(
+            c, WC_FACT_MIND,
+            file && (file->fault == WC_file_fault_CUT || file->fault == WC_file_fault_MALFORMED)
+                ? "the loader refuses it, or a process that reads the missing bytes is "
+                  "killed by SIGBUS"
+                : "the loader skips such a file without a message",
+            NULL);
     if (!needed)
         wc_case_asked_by(c, f);
     wc_case_variable(c, "LD_LIBRARY_PATH");

@@ -19,13 +19,6 @@ static const char *format_numbers(struct wc_case *c, const struct wc_demand_reco
                      wc_version_to_number(built), wc_compatibility_number(built));
 }
 
-/* What the finding is about counts as it is reported. */
-static enum wc_fit fit_of(const struct wc_judgement *j, const struct wc_demand *demand) {
-    return demand == j->strongest
-               ? j->fit
-               : wc_demand_fit(&demand->r, j->runtime.range, wc_own_range(j->library));
-}
-
 static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool refused) {
     struct wc_range runtime = j->runtime.range;
 
@@ -33,7 +26,9 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
         const struct wc_demand_record *r = &demand->r;
         if (!wc_is_demand_by(demand, j->host))
             continue;
-        enum wc_fit fit = fit_of(j, demand);
+        /* What the finding is about counts as it is reported. */
+        enum wc_fit fit =
+            demand == j->strongest ? j->fit : wc_demand_fit(r, runtime, wc_own_range(j->library));
         const char *rule = NULL;
         enum wc_rule known = wc_rule_from_name(r->compatibility_rule);
         struct wc_version pin;
@@ -228,13 +223,11 @@ static void emit_unmet_pins(struct wc_diagnosis *d, enum wc_fit fit) {
 
 /* ---- an older file than the header next to it ---- */
 
-static bool is_older_than_header(const struct wc_object *library, struct wc_range is) {
-    return library->r.header_version && wc_version_known(is.high) &&
-           wc_version_compare(is.high, wc_version_of(library->r.header_version)) < 0;
-}
-
 static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) {
-    return is_older_than_header(use->library, wc_runtime_of(s, use->library).range) &&
+    struct wc_version is = wc_runtime_of(s, use->library).range.high;
+
+    return use->library->r.header_version && wc_version_known(is) &&
+           wc_version_compare(is, wc_version_of(use->library->r.header_version)) < 0 &&
            wc_fit_of_release(s, use->host, use->library) == WC_FIT_UNKNOWN;
 }
 

@@ -15,12 +15,6 @@ static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_r
     wc_case_end(c);
 }
 
-static bool is_understood(const struct wc_demand_record *r) {
-    struct wc_spec spec;
-
-    return r->built || (wc_spec_read(r->spec, &spec) && spec.n);
-}
-
 static const char *format_expected(struct wc_case *c, const struct wc_demand_record *r) {
     if (r->spec)
         return r->spec;
@@ -49,10 +43,12 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
 }
 
 void wc_find_expectation_not_met(struct wc_diagnosis *d) {
+    struct wc_spec spec;
+
     WC_EACH(demand, d->s->demands) {
         if (demand->r.demand_kind != WC_demand_kind_EXPECTATION)
             continue;
-        if (!is_understood(&demand->r)) {
+        if (!demand->r.built && !(wc_spec_read(demand->r.spec, &spec) && spec.n)) {
             if (demand->r.spec)
                 emit_not_understood(d, &demand->r);
             continue;

@@ -195,23 +195,6 @@ static bool is_printed(const struct wc_stack *s, const char *missing) {
     return WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, missing));
 }
 
-/* It came to a failure with it, the last thing that any object requested. For what is NVIDIA's many
- * only look whether it is there, and say nothing. */
-static bool got_no_further(const struct wc_stack *s, const struct wc_failure *f,
-                           const char *missing) {
-    const bool of_nvidia = wc_str_starts(missing, "libnv") || wc_str_starts(missing, "libcuda");
-
-    return f->fate == WC_FATE_LAST && wc_was_the_end(s, f) &&
-           (!of_nvidia || is_printed(s, missing));
-}
-
-/* What was refused is a host of cuDNN, as its file says. */
-static bool is_refused_host(const struct wc_stack *s, const struct wc_failure *f) {
-    return f->needs &&
-           WC_ANY(o, s->objects,
-                  !o->r.mapped && wc_wants_cudnn(o) && wc_str_same(o->r.asked_name, f->r.name));
-}
-
 /* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do
  * with cuDNN has none, but of a program that could not be started, which is its own caller, or that
  * ended with it. */
@@ -222,15 +205,23 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     if ((f->reason != WC_REASON_NEEDS && f->reason != WC_REASON_NOT_FOUND) || !f->r.name ||
         f->said.what != WC_SAID_NOT_FOUND)
         return false;
+    /* It came to a failure with it, the last thing that any object requested. For what is NVIDIA's
+     * many only look whether it is there, and say nothing. */
     if (!f->needs)
-        return wc_name_kind_of(out) == WC_NAME_OTHER && got_no_further(s, f, out);
+        return wc_name_kind_of(out) == WC_NAME_OTHER && f->fate == WC_FATE_LAST &&
+               wc_was_the_end(s, f) &&
+               (!(wc_str_starts(out, "libnv") || wc_str_starts(out, "libcuda")) ||
+                is_printed(s, out));
     missing = wc_name_kind_of(out);
     asked = wc_name_kind_of(f->r.name);
     if (missing == WC_NAME_DRIVER || asked == WC_NAME_DRIVER ||
         (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;
     if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f) &&
-        !wc_str_same(f->r.name, f->r.caller) && !wc_was_the_end(s, f) && !is_refused_host(s, f))
+        !wc_str_same(f->r.name, f->r.caller) && !wc_was_the_end(s, f) &&
+        /* What was refused is a host of cuDNN, as its file says. */
+        !WC_ANY(o, s->objects,
+                !o->r.mapped && wc_wants_cudnn(o) && wc_str_same(o->r.asked_name, f->r.name)))
         return false;
     return f->fate != WC_FATE_MADE_GOOD;
 }

@@ -29,12 +29,6 @@ static bool is_request(const struct wc_stack *s, const struct wc_failure *f,
            wc_facade_of(s, wc_is_cudnn(caller) ? caller : NULL) == facade;
 }
 
-static bool loaded(const struct wc_stack *s, const char *part, const struct wc_object *facade) {
-    return WC_ANY(o, s->objects,
-                  o->r.role == WC_role_PART && wc_str_same(o->r.part, part) &&
-                      (!facade || wc_in_set(s, o, facade) || !o->r.mapped));
-}
-
 /* The part's file is there, and does not load for a reason that has a finding of its own. */
 static bool reported_elsewhere(const struct wc_stack *s, const char *part,
                                const struct wc_object *facade) {
@@ -67,7 +61,10 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
     WC_EACH(f, s->failures)
         if (m.n < PARTS_NAMED && is_request(s, f, facade, &n) &&
             (n.version.major < FOUR_NAMES || s->replayed) && !listed(&m, n.part) &&
-            (needed_at_once(&n) || wanted) && !loaded(s, n.part, facade) &&
+            (needed_at_once(&n) || wanted) &&
+            !WC_ANY(o, s->objects,
+                    o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part) &&
+                        (!facade || wc_in_set(s, o, facade) || !o->r.mapped)) &&
             !reported_elsewhere(s, n.part, facade))
             m.p[m.n++] = wc_format(c, "%s", n.part);
     return m;

@@ -55,15 +55,11 @@ const char *wc_format_version(struct wc_case *c, struct wc_version v) {
     return wc_format(c, "%s", wc_version_format(v, buffer));
 }
 
-static bool moves_a_cursor(char ch) {
-    return (unsigned char)ch < ' ' || ch == 127;
-}
-
 /* What is in a sentence is printed by every reader of a log: no control characters, whatever
  * it was made of. */
 static void add_visible(struct wc_text *t, const char *text) {
     for (size_t n = 0; *text && !t->cut; text += n + (text[n] != '\0')) {
-        for (n = 0; text[n] && !moves_a_cursor(text[n]); n++)
+        for (n = 0; (unsigned char)text[n] >= ' ' && text[n] != 127; n++)
             ;
         wc_text_add_n(t, text, n);
         if (text[n] && !t->cut)
@@ -138,18 +134,13 @@ static void *copy(struct wc_case *c, const void *list, size_t size) {
     return kept;
 }
 
-/* The one place that decides it. */
-static enum wc_severity severity_of(enum wc_severity usual, enum wc_effect effect) {
+void wc_case_end(struct wc_case *c) {
+    /* The one place that decides how grave it is. */
     static const enum wc_severity severities[][WC_EFFECT_NONE + 1] = {
         [WC_severity_NOTE] = {WC_severity_NOTE, WC_severity_NOTE, WC_severity_NOTE},
         [WC_severity_WARNING] = {WC_severity_WARNING, WC_severity_NOTE, WC_severity_NOTE},
         [WC_severity_ERROR] = {WC_severity_ERROR, WC_severity_WARNING, WC_severity_NOTE},
     };
-
-    return severities[usual][effect];
-}
-
-void wc_case_end(struct wc_case *c) {
     struct wc_findings *out = c->d->out;
 
     if (c->more) {
@@ -157,7 +148,7 @@ void wc_case_end(struct wc_case *c) {
         c->fact[c->facts++] =
             (struct wc_fact){wc_fact_name(WC_FACT_NOT_LISTED), wc_format(c, "%jd", c->more), NULL};
     }
-    c->r.severity = severity_of(c->d->kind->severity, c->effect);
+    c->r.severity = severities[c->d->kind->severity][c->effect];
     c->r.title = harmless(c, c->r.title);
     if (c->d->s->replayed) { /* nothing is mapped yet: what the replay of its loading has */
         c->r.predicted = c->r.predicted || !c->on_disk;

@@ -95,12 +95,6 @@ static bool name_is_of_deleted_file(const struct wc_stack *s, struct wc_failure 
            wc_str_format(bare, sizeof bare, "%.*s", (int)(n - end), name) && wc_file_matters(bare);
 }
 
-static bool is_of_system(enum wc_file_fault fault) {
-    return fault == WC_file_fault_UNREADABLE || fault == WC_file_fault_NO_EXECUTION ||
-           fault == WC_file_fault_NO_ROOM || fault == WC_file_fault_REPLACED ||
-           fault == WC_file_fault_CLOSED;
-}
-
 /* The file that the loader refused, or skipped without a word. */
 static bool find_file(const struct wc_stack *s, struct wc_failure *f) {
     const char *name = f->said.what == WC_SAID_REFUSED ? f->said.file : missing_of(f);
@@ -111,9 +105,21 @@ static bool find_file(const struct wc_stack *s, struct wc_failure *f) {
 }
 
 static bool file_is_no_library(const struct wc_stack *s, struct wc_failure *f) {
-    return find_file(s, f) && !f->said.system &&
-           (f->said.what == WC_SAID_REFUSED ||
-            (f->file && f->file->fault && !is_of_system(f->file->fault)));
+    if (!find_file(s, f) || f->said.system)
+        return false;
+    if (f->said.what == WC_SAID_REFUSED)
+        return true;
+    switch (f->file ? f->file->fault : WC_file_fault_UNKNOWN) {
+    case WC_file_fault_UNKNOWN:
+    case WC_file_fault_UNREADABLE: /* these are the system's */
+    case WC_file_fault_NO_EXECUTION:
+    case WC_file_fault_NO_ROOM:
+    case WC_file_fault_REPLACED:
+    case WC_file_fault_CLOSED:
+        return false;
+    default:
+        return true;
+    }
 }
 
 static bool system_refuses(const struct wc_stack *s, struct wc_failure *f) {
@@ -296,23 +302,10 @@ static bool is_same_library(const struct wc_object *o, const char *name) {
             (wc_name_kind_of(path) == WC_NAME_OTHER && wc_same_library(o->r.soname, name, false)));
 }
 
-static bool is_by_the_same(const struct wc_failure *a, const struct wc_failure *b) {
-    return (a->r.caller_object != WC_NULL || a->r.caller) &&
-           a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller);
-}
-
 /* A library of cuDNN that was found and not loaded: it lacks something. */
 static bool lacks_something(const struct wc_failure *f) {
     return wc_name_is_cudnn(f->r.name) &&
            (wc_is_torn_cudnn(f) || (f->needs && !wc_name_is_cudnn(f->needs)));
-}
-
-/* The caller found another library of cuDNN's later, which was not loaded: what that one lacks is
- * the cause. last: the last one that any caller found so. */
-static bool found_another(const struct wc_stack *s, const struct wc_failure *f,
-                          const struct wc_failure *last) {
-    return last && last->seq > f->seq &&
-           WC_ANY(g, s->failures, g->seq > f->seq && lacks_something(g) && is_by_the_same(f, g));
 }
 
 /* Is that facade one for the file that lacked one: opened by its caller itself, or needed by
@@ -351,9 +344,17 @@ static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure 
                                    wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)));
 }
 
+/* last: the last failure of all that lacks something. */
 static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
                           const struct wc_failure *last) {
-    if (found_another(s, f, last))
+    bool known = f->r.caller_object != WC_NULL || f->r.caller;
+
+    /* The caller found another library of cuDNN's later, which was not loaded: what that one lacks
+     * is the cause. */
+    if (known && last && last->seq > f->seq &&
+        WC_ANY(g, s->failures,
+               g->seq > f->seq && lacks_something(g) && f->r.caller_object == g->r.caller_object &&
+                   wc_str_same(f->r.caller, g->r.caller)))
         return true;
     if (f->reason >= WC_REASON_NEEDS && wc_name_is_cudnn(f->culprit) && !wc_asked_by_cudnn(s, f))
         return caller_got_facade(s, f);
