@@ -17,7 +17,7 @@
 #include "core/demand/finding_text.h"
 #include "support_seed.h"
 #include "tools/diagnose/plan.h"
-#include "tools/report/fix_rows.h"
+#include "tools/report/render.h"
 
 static struct wc_finding_page page;
 

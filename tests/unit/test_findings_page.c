@@ -11,7 +11,7 @@
 #include "support_stack.h"
 #include "tools/diagnose/plan.h"
 #include "tools/report/explain/page.h"
-#include "tools/report/fix_rows.h"
+#include "tools/report/render.h"
 
 static char page[128 << 10];
 

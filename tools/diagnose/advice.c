@@ -5,8 +5,8 @@
 
 #include "beyond.h"
 #include "cause.h"
+#include "command.h"
 #include "core/demand/finding.h"
-#include "template.h"
 
 struct asked {
     enum advice_after after;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cause.h"
 
-#include "core/base/base.h"
+#include "core/demand/finding.h"
 
 static const struct {
     const char *id; /* NULL: of the finding above */
@@ -25,4 +25,18 @@ bool asks(const struct wc_finding_record *f, unsigned asked) {
 
 bool is_a(const struct wc_finding_record *f, const char *id) {
     return wc_str_same(f->id, id);
+}
+
+static const struct wc_finding_kind kinds[] = {
+#define FINDING(name, id, severity, title) {id, WC_severity_##severity, wc_find_##name},
+#include "core/demand/findings.def"
+};
+
+const struct wc_finding_kind *wc_finding_kinds(size_t *n) {
+    *n = sizeof kinds / sizeof *kinds;
+    return kinds;
+}
+
+void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out) {
+    wc_diagnose_kinds(kinds, sizeof kinds / sizeof *kinds, s, scratch, out);
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "core/base/shown.h"
-#include "template.h"
 
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
 
@@ -36,6 +35,26 @@ static const char *fail(struct making *m) {
 
 static const struct manager_row *row_of(const struct making *m) {
     return &manager_rows[m->manager.kind];
+}
+
+/* ---- texts with places ---- */
+
+const char *template_filled(struct wc_arena *memory, const char *text,
+                            const char *(*value)(void *ctx, const char *word), void *ctx) {
+    const char *made = "";
+
+    while (made && *text) {
+        const size_t n = strcspn(text, "{"), place = text[n] ? strcspn(text + n, "}") : 0;
+        const char *word = place ? wc_arena_string_n(memory, text + n + 1, place - 1) : NULL;
+        const char *others = word ? strchr(word, '|') : NULL, *found = "";
+        if (others)
+            word = wc_arena_string_n(memory, word, (size_t)(others - word));
+        if (word)
+            found = value(ctx, word) ?: others ? others + 1 : NULL;
+        made = found ? wc_arena_format(memory, "%s%.*s%s", made, (int)n, text, found) : NULL;
+        text += n + place + (place > 0);
+    }
+    return made;
 }
 
 /* ---- what may be in a command ---- */

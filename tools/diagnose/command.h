@@ -24,3 +24,8 @@ const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
                           const struct user *user);
 /* Without a full stop. Names are as they are: the printing code shows them harmless. */
 const char *text_of(struct wc_arena *memory, const struct edits *edits);
+
+/* Fills a text with places: "{word}" means its value, "{word|others}" others where it has none.
+ * NULL: a place has neither. value: of a word, which lives as long as the memory; NULL: none. */
+const char *template_filled(struct wc_arena *memory, const char *text,
+                            const char *(*value)(void *ctx, const char *word), void *ctx);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tools/observe/elf/elf_file.h"
-#include "tools/util/glob_below.h"
+#include "tools/util/below.h"
 #include "tools/util/memory.h"
 #include "tools/util/program.h"
 

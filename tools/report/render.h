@@ -27,6 +27,9 @@ json_t *repair_json(const struct repair *fix);
  * its severity. */
 void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
                     struct wc_finding_view view, bool colour);
+/* What repairs a finding as rows of it, for wc_finding_view.put_fixes; fixes: a struct
+ * plan_of_finding. */
+void put_fix_rows(struct wc_finding_page *page, const void *fixes);
 /* Only the verdict: "error: libhost.so got cuDNN 9.1.0, ...". The caller frees. */
 char *render_verdict_text(const struct report *r);
 

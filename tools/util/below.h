@@ -6,6 +6,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,3 +30,7 @@ bool below_lstat(const struct below *b, const char *path, struct stat *facts);
 size_t below_read(int fd, uint64_t offset, void *to, size_t n);
 /* As readlink. */
 ssize_t below_readlink(const struct below *b, const char *path, char *to, size_t cap);
+
+/* As glob(3), for directory and pattern as one path, but that nothing in the directory's own name
+ * means more than itself: a[1], {x}. Where it returns 0, the caller calls globfree(). */
+int glob_below(const char *directory, const char *pattern, int flags, glob_t *found);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "scan_inside.h"
-#include "tools/util/glob_below.h"
+#include "tools/util/below.h"
 
 #define TEXT_MOST ((size_t)8 << 20)
 #define LINES_MOST 64 /* about cuDNN, of one kind and file */

@@ -13,7 +13,7 @@
 #include "tools/observe/loader/loader_sim.h"
 #include "tools/observe/log/first_records.h"
 #include "tools/observe/not_preloadable.h"
-#include "tools/util/glob_below.h"
+#include "tools/util/below.h"
 
 #define SCRIPT_MOST 262144 /* bytes of a Python file */
 #define ROUNDS_MOST 4      /* of packages that others rely on */
