@@ -8,16 +8,6 @@
 
 enum { NAMED = 3, SENTENCES_MOST = 8, NUMBERED_MAJOR = 7 };
 
-/* ---- how it ended ---- */
-
-static enum wc_end end_of(const struct wc_stack *s, const struct wc_outside *outside) {
-    if (s->has_outcome)
-        return wc_ended_well(s) ? WC_END_WELL : WC_END_FAILED;
-    if (outside->end != WC_END_UNKNOWN)
-        return outside->end;
-    return s->has_summary ? WC_END_NORMAL : WC_END_UNKNOWN;
-}
-
 /* ---- what was asked for ---- */
 
 static bool wants_facade_or_part(const struct wc_failure *f) {
@@ -36,24 +26,6 @@ static bool may_matter(const struct wc_failure *f) {
            wc_name_kind_of(f->needs) != WC_NAME_OTHER;
 }
 
-static bool is_concerned(const struct wc_stack *s) {
-    return WC_ANY(o, s->objects, wc_is_cudnn(o) || wc_wants_cudnn(o) || o->r.framework) ||
-           WC_ANY(f, s->failures, is_lookup(f) || wants_facade_or_part(f));
-}
-
-/* Was anything of cuDNN loaded after it, or does a host work with one that was there? Hosts try
- * several names and majors. */
-static bool cudnn_came_later(const struct wc_stack *s, const struct wc_failure *f) {
-    return WC_ANY(o, s->objects, wc_is_cudnn(o) && wc_came_after(o, f)) ||
-           WC_ANY(b, s->bindings, b->seq > f->seq);
-}
-
-static bool is_asked_by_compiler(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_object *by = wc_caller_of(s, f);
-
-    return by && by->r.role == WC_role_CUDA_DEPENDENCY && wc_str_same(by->r.part, "nvrtc");
-}
-
 static bool has_part(const struct wc_stack *s, const char *part) {
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part));
 }
@@ -61,45 +33,40 @@ static bool has_part(const struct wc_stack *s, const char *part) {
 /* What a process that continues may still need. What cuDNN itself asked for has findings, or is
  * optional. */
 static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failure *f) {
-    struct wc_name n = wc_name_read(f->r.name);
+    const struct wc_name n = wc_name_read(f->r.name);
+    const struct wc_object *by = wc_caller_of(s, f);
 
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
-    if (wants_facade_or_part(f))
-        return !cudnn_came_later(s, f) && !wc_is_probe(s, f);
-    return n.kind == WC_NAME_CUDA_DEPENDENCY && is_asked_by_compiler(s, f) && !has_part(s, n.part);
+    if (wants_facade_or_part(f)) /* Hosts try several names and majors: one works with what came,
+                                    or with what was there. */
+        return !WC_ANY(o, s->objects, wc_is_cudnn(o) && wc_came_after(o, f)) &&
+               !WC_ANY(b, s->bindings, b->seq > f->seq) && !wc_is_probe(s, f);
+    return n.kind == WC_NAME_CUDA_DEPENDENCY && by && by->r.role == WC_role_CUDA_DEPENDENCY &&
+           wc_str_same(by->r.part, "nvrtc") && !has_part(s, n.part);
 }
 
 /* ---- what limits it ---- */
 
-/* TensorFlow's "built with 9" says no more than the name that it asks for. */
-static bool is_known_demand(const struct wc_demand *d) {
-    bool coarse = d->r.demand_kind == WC_demand_kind_BUILT && wc_version_of(d->r.built).minor < 0;
-
-    return !coarse && d->r.demand_kind != WC_demand_kind_NEEDED &&
-           d->r.demand_kind != WC_demand_kind_UNKNOWN;
-}
-
 /* What a framework was built with decides; of others what they import says enough. */
 static bool says_enough(const struct wc_demand *d, const struct wc_object *host) {
-    return is_known_demand(d) && wc_is_demand_by(d, host) &&
-           (!host->r.framework || d->r.demand_kind == WC_demand_kind_BUILT ||
-            d->r.demand_kind == WC_demand_kind_REQUIRED);
-}
+    const enum wc_demand_kind kind = d->r.demand_kind;
+    /* TensorFlow's "built with 9" says no more than the name that it asks for. */
+    const bool coarse = kind == WC_demand_kind_BUILT && wc_version_of(d->r.built).minor < 0;
 
-static bool is_expectation(const struct wc_demand *d) {
-    struct wc_spec spec;
-
-    return d->r.demand_kind == WC_demand_kind_EXPECTATION &&
-           (d->r.built || wc_spec_read(d->r.spec, &spec));
+    return !coarse && kind != WC_demand_kind_NEEDED && kind != WC_demand_kind_UNKNOWN &&
+           wc_is_demand_by(d, host) &&
+           (!host->r.framework || kind == WC_demand_kind_BUILT || kind == WC_demand_kind_REQUIRED);
 }
 
 static bool host_is_unknown(const struct wc_stack *s) {
-    if (WC_ANY(d, s->demands, is_expectation(d)))
-        return false;
-    if (!WC_ANY(o, s->objects, wc_wants_cudnn(o)))
-        return true;
-    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && !WC_ANY(d, s->demands, says_enough(d, o)));
+    struct wc_spec spec;
+
+    return !WC_ANY(d, s->demands,
+                   d->r.demand_kind == WC_demand_kind_EXPECTATION &&
+                       (d->r.built || wc_spec_read(d->r.spec, &spec))) &&
+           (!WC_ANY(o, s->objects, wc_wants_cudnn(o)) ||
+            WC_ANY(o, s->objects, wc_wants_cudnn(o) && !WC_ANY(d, s->demands, says_enough(d, o))));
 }
 
 static bool is_newer_than_tables(struct wc_version v) {
@@ -162,8 +129,6 @@ const char *wc_limit_text(enum wc_limit limit) {
 /* ---- the words ---- */
 
 struct writing {
-    const struct wc_stack *s;
-    struct wc_arena *memory;
     struct wc_conclusion *out;
     const char *known[SENTENCES_MOST];
 };
@@ -318,36 +283,20 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
     return last;
 }
 
-static const struct wc_call *last_bad_call(const struct wc_stack *s) {
-    const struct wc_call *last = NULL;
-
-    WC_EACH(call, s->calls)
-        if (wc_sort_of_call(s, &call->r) != WC_STATUS_SUCCESS)
-            last = call;
-    return last;
-}
-
 /* With these nothing that is good can be said; with the first ones not even that there was nothing.
  */
 #define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
 
-/* The program's messages explain every second end that nothing else does. */
-static const char *format_next(struct wc_case *c, const struct wc_stack *s) {
-    const char *command = NULL;
-
-    if (s->outcome.words_read)
-        return "whichcudnn report -v LOG";
-    WC_EACH(word, s->process.arguments)
-        command = wc_format(c, "%s%s%s", command, command ? " " : "", *word);
-    return wc_format(c, "whichcudnn run --text -- %s", command ?: "COMMAND");
-}
-
 static void write_unexplained(struct writing *w, struct wc_case *c,
                               const struct wc_outside *outside) {
-    const struct wc_stack *s = w->s;
+    const struct wc_stack *s = c->d->s;
     const struct wc_failure *request = last_failure(s, false), *lookup = last_failure(s, true);
-    const struct wc_call *call = last_bad_call(s);
+    const struct wc_call *bad = NULL;
+    const char *command = NULL;
 
+    WC_EACH(call, s->calls)
+        if (wc_sort_of_call(s, &call->r) != WC_STATUS_SUCCESS)
+            bad = call;
     w->out->text = w->out->died ? wc_format(c, "it %s, and nothing that was seen explains it",
                                             format_end(c, outside))
                                 : "a request failed, and nothing that was seen explains it";
@@ -366,42 +315,32 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
         add_known(w, format_failure(c, request));
     if (lookup)
         add_known(w, format_failure(c, lookup));
-    if (call)
-        add_known(w, wc_format(c, "last status: %jd %s of %s", call->r.status,
-                               call->r.status_name ? call->r.status_name : "",
-                               call->r.function ? call->r.function : "a call"));
+    if (bad)
+        add_known(w, wc_format(c, "last status: %jd %s of %s", bad->r.status,
+                               bad->r.status_name ? bad->r.status_name : "",
+                               bad->r.function ? bad->r.function : "a call"));
     WC_EACH(u, s->unobserved)
         add_known(w, wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
                                u->r.why ? u->r.why : "?"));
-    w->out->next = format_next(c, s);
-}
-
-static const char *reason_for_nothing(const struct wc_stack *s, const struct wc_outside *outside,
-                                      unsigned blocking) {
-    if (outside->nothing_why)
-        return outside->nothing_why;
-    if (s->has_outcome && s->outcome.reason)
-        return s->outcome.reason;
-    for (unsigned i = 0; i < WC_limit_COUNT; i++)
-        if (blocking & 1u << i)
-            return wc_limit_text((enum wc_limit)i);
-    if (s->unobserved.n && s->unobserved.p[0].r.why)
-        return s->unobserved.p[0].r.why;
-    return "no cuDNN was loaded or asked for";
-}
-
-static unsigned blocking_of(const struct wc_conclusion *c, enum wc_end end) {
-    bool end_matters = c->concerned && end == WC_END_UNKNOWN;
-
-    return c->limits & (BLIND | (end_matters ? WC_LIMIT(END_UNKNOWN) : 0));
+    WC_EACH(word, s->process.arguments)
+        command = wc_format(c, "%s%s%s", command, command ? " " : "", *word);
+    /* The program's messages explain every second end that nothing else does. */
+    w->out->next = s->outcome.words_read
+                       ? "whichcudnn report -v LOG"
+                       : wc_format(c, "whichcudnn run --text -- %s", command ?: "COMMAND");
 }
 
 /* A host without a driver may not request cuDNN: then that is reported, too. */
 static void write_not_observed(struct wc_case *c, const struct wc_findings *f,
                                const struct wc_outside *outside, struct wc_conclusion *out) {
     const struct wc_finding_record *driver = WC_FIRST(r, *f, wc_str_same(r->id, "driver-missing"));
+    const struct wc_stack *s = c->d->s;
 
-    out->text = reason_for_nothing(c->d->s, outside, out->blocking);
+    out->text = outside->nothing_why                  ? outside->nothing_why
+                : s->has_outcome && s->outcome.reason ? s->outcome.reason
+                : out->blocking ? wc_limit_text((enum wc_limit)__builtin_ctz(out->blocking))
+                : s->unobserved.n && s->unobserved.p[0].r.why ? s->unobserved.p[0].r.why
+                                                              : "no cuDNN was loaded or asked for";
     if (driver && driver->title && !out->concerned && !out->blocking)
         out->text = wc_format(c, "%s; %s", out->text, driver->title);
 }
@@ -444,7 +383,7 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
     struct wc_findings none = {.n = 0};
     struct wc_diagnosis d = {.s = s, .scratch = memory, .out = &none};
     struct wc_case c = {.d = &d};
-    struct writing w = {.s = s, .memory = memory, .out = out};
+    struct writing w = {.out = out};
     struct names copies;
 
     wc_find_uses(&d);
@@ -471,11 +410,19 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
 void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
                  const struct wc_outside *outside, struct wc_arena *memory,
                  struct wc_conclusion *out) {
-    enum wc_end end = end_of(s, outside);
+    const enum wc_end end = s->has_outcome && wc_ended_well(s) ? WC_END_WELL
+                            : s->has_outcome                   ? WC_END_FAILED
+                            : outside->end != WC_END_UNKNOWN   ? outside->end
+                            : s->has_summary                   ? WC_END_NORMAL
+                                                               : WC_END_UNKNOWN;
 
-    *out = (struct wc_conclusion){.concerned = is_concerned(s), .died = end == WC_END_FAILED};
+    *out = (struct wc_conclusion){
+        .concerned = WC_ANY(o, s->objects, wc_is_cudnn(o) || wc_wants_cudnn(o) || o->r.framework) ||
+                     WC_ANY(a, s->failures, is_lookup(a) || wants_facade_or_part(a)),
+        .died = end == WC_END_FAILED};
     out->limits = limits_of(s, f, outside, end);
-    out->blocking = blocking_of(out, end);
+    out->blocking = out->limits &
+                    (BLIND | (out->concerned && end == WC_END_UNKNOWN ? WC_LIMIT(END_UNKNOWN) : 0));
     out->verdict = decide(s, f, out);
     if (out->verdict == WC_verdict_NOTES || out->verdict == WC_verdict_WARNINGS ||
         out->verdict == WC_verdict_ERRORS)
