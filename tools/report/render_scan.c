@@ -72,31 +72,16 @@ static void print_copies(FILE *to, const struct scan *scan, bool whole) {
         print_format(to, "  and %lld that found no room\n", (long long)s->dropped);
 }
 
-/* A framework's main library that has no part in cuDNN is none. */
-static void print_summary(FILE *to, const struct scan *scan) {
-    size_t copies = scan->copies->stack.objects.n, hosts = 0;
-
-    for (size_t i = 0; i < scan->host_count; i++)
-        hosts += scan->hosts[i].library->about.role == WC_role_HOST;
-    print_format(to, "scan of %s: %zu %s of cuDNN's, %zu host%s, %zu file%s seen\n",
-                 scan->copies->path, copies, copies == 1 ? "library" : "libraries", hosts,
-                 hosts == 1 ? "" : "s", scan->files, scan->files == 1 ? "" : "s");
-}
-
-static void print_loading(FILE *to, const struct python_loading *l) {
-    OWNED char *outcome =
-        l->unpredicted ? must_format("not predicted: %s", l->unpredicted)
-        : l->raises    ? must_format("%s, for %s", l->raises, l->library)
-        : l->path      ? must_format("%s  %s (%s)", l->path,
-                                l->cudnn[0] ? l->cudnn : "version not known", l->found_via)
-                       : must_copy("no cuDNN");
-
-    print_format(to, "  %s: %s %s, %s: %s\n", l->site, l->loader->name, l->version, l->loader->call,
-                 outcome);
-}
-
 static void print_text_of(struct layout *l, const struct result *r) {
-    print_summary(l->to, r->scan);
+    const size_t copies = r->scan->copies->stack.objects.n;
+    size_t hosts = 0;
+
+    for (size_t i = 0; i < r->scan->host_count; i++) /* a framework's main library that has no part
+                                                        in cuDNN is none */
+        hosts += r->scan->hosts[i].library->about.role == WC_role_HOST;
+    print_format(l->to, "scan of %s: %zu %s of cuDNN's, %zu host%s, %zu file%s seen\n",
+                 r->scan->copies->path, copies, copies == 1 ? "library" : "libraries", hosts,
+                 hosts == 1 ? "" : "s", r->scan->files, r->scan->files == 1 ? "" : "s");
     for (size_t i = 0; i < r->scan->process_count; i++) {
         print_format(l->to, "\n%s\n", r->reports[i].source->path);
         render_text(l, &r->reports[i]);
@@ -109,8 +94,17 @@ static void print_text_of(struct layout *l, const struct result *r) {
                          one->installed);
     if (r->scan->loadings.n > 0)
         fputs("\nPython packages with a search of their own, and which cuDNN they load\n", l->to);
-    WC_EACH(loading, r->scan->loadings)
-        print_loading(l->to, loading);
+    WC_EACH(one, r->scan->loadings) {
+        OWNED char *outcome =
+            one->unpredicted ? must_format("not predicted: %s", one->unpredicted)
+            : one->raises    ? must_format("%s, for %s", one->raises, one->library)
+            : one->path
+                ? must_format("%s  %s (%s)", one->path,
+                              one->cudnn[0] ? one->cudnn : "version not known", one->found_via)
+                : must_copy("no cuDNN");
+        print_format(l->to, "  %s: %s %s, %s: %s\n", one->site, one->loader->name, one->version,
+                     one->loader->call, outcome);
+    }
     if (r->scan->note_count > 0)
         fputs("\npassed over\n", l->to);
     for (size_t i = 0; i < r->scan->note_count; i++)
@@ -119,27 +113,25 @@ static void print_text_of(struct layout *l, const struct result *r) {
 
 /* ---- JSON ---- */
 
-static json_t *locked_json(const struct scan_locked *l) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "environment", text_to_json(l->site), "file",
-                     text_to_json(l->file), "package", text_to_json(l->package), "version",
-                     text_to_json(l->version), "installed", text_to_json(l->installed), "as_locked",
-                     l->as_locked);
-}
-
-static json_t *loading_json(const struct python_loading *l) {
-    return json_pack("{s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "environment",
-                     text_to_json(l->site), "loader", l->loader->name, "call", l->loader->call,
-                     "version", text_to_json(l->version), "rule_read_in", l->loader->read,
-                     "unpredicted", text_to_json(l->unpredicted), "path", text_to_json(l->path),
-                     "cudnn_version", text_to_json(wc_str_or_null(l->cudnn)), "found_via",
-                     text_to_json(l->found_via), "raises", text_to_json(l->raises));
-}
-
 static json_t *scan_json(const struct result *r) {
     const struct scan *scan = r->scan;
     json_t *copies =
         JSON_EACH(o, scan->copies->stack.objects, record_to_json(WC_KIND_object, &o->r, NULL));
     json_t *reports = json_array(), *notes = json_array();
+    json_t *locked =
+        JSON_EACH(l, scan->locked,
+                  json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "environment", text_to_json(l->site),
+                            "file", text_to_json(l->file), "package", text_to_json(l->package),
+                            "version", text_to_json(l->version), "installed",
+                            text_to_json(l->installed), "as_locked", l->as_locked));
+    json_t *loaders = JSON_EACH(
+        l, scan->loadings,
+        json_pack("{s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "environment",
+                  text_to_json(l->site), "loader", l->loader->name, "call", l->loader->call,
+                  "version", text_to_json(l->version), "rule_read_in", l->loader->read,
+                  "unpredicted", text_to_json(l->unpredicted), "path", text_to_json(l->path),
+                  "cudnn_version", text_to_json(wc_str_or_null(l->cudnn)), "found_via",
+                  text_to_json(l->found_via), "raises", text_to_json(l->raises)));
 
     for (size_t i = 0; i < scan->process_count; i++)
         json_array_append_new(reports, render_json(&r->reports[i]));
@@ -150,8 +142,7 @@ static json_t *scan_json(const struct result *r) {
     return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "path",
                      text_to_json(scan->copies->path), "files", (json_int_t)scan->files,
                      "libraries", (json_int_t)scan->libraries, "copies", copies, "reports", reports,
-                     "locked", JSON_EACH(one, scan->locked, locked_json(one)), "loaders",
-                     JSON_EACH(l, scan->loadings, loading_json(l)), "passed_over", notes);
+                     "locked", locked, "loaders", loaders, "passed_over", notes);
 }
 
 /* ---- both ---- */

@@ -93,35 +93,8 @@ static bool follow(struct walk *w) {
     return true;
 }
 
-/* True: the layer says what is there. */
-static bool go_down_layer(struct walk *w, bool *good) {
-    const bool last = w->rest[strspn(w->rest, "/")] == '\0';
-
-    w->entry = entry_at(w);
-    w->seen = NULL;
-    w->layered = w->layered || w->entry.kind != DISK_AS_IT_IS;
-    switch (w->entry.kind) {
-    case DISK_AS_IT_IS:
-        return false;
-    case DISK_GONE:
-        *good = fail(ENOENT);
-        break;
-    case DISK_LINK:
-        *good = follow(w);
-        break;
-    case DISK_FILE:
-        *good = last || fail(ENOTDIR);
-        break;
-    case DISK_DIRECTORY:
-        *good = true;
-    }
-    return true;
-}
-
 static bool go_down(struct walk *w, const char *name, size_t n) {
-    size_t used = strlen(w->at);
-    bool good = false;
-    mode_t mode;
+    const size_t used = strlen(w->at);
 
     if (used + 1 + n >= sizeof(w->at))
         return fail(ENAMETOOLONG);
@@ -129,15 +102,28 @@ static bool go_down(struct walk *w, const char *name, size_t n) {
     memcpy(w->at + used + 1, name, n);
     w->at[used + 1 + n] = '\0';
     memmove(w->rest, name + n, strlen(name + n) + 1);
-    if (go_down_layer(w, &good))
-        return good;
+    const bool last = w->rest[strspn(w->rest, "/")] == '\0';
+    w->entry = entry_at(w);
+    w->seen = NULL;
+    w->layered = w->layered || w->entry.kind != DISK_AS_IT_IS;
+    switch (w->entry.kind) {
+    case DISK_GONE:
+        return fail(ENOENT);
+    case DISK_LINK:
+        return follow(w);
+    case DISK_FILE:
+        return last || fail(ENOTDIR);
+    case DISK_DIRECTORY:
+        return true;
+    case DISK_AS_IT_IS:
+        break;
+    }
     w->seen = seen_at(&w->disk->memory->seen, w->at);
     if (w->seen->error)
         return fail(w->seen->error);
-    mode = w->seen->facts.st_mode;
-    if (S_ISLNK(mode))
+    if (S_ISLNK(w->seen->facts.st_mode))
         return follow(w);
-    return S_ISDIR(mode) || w->rest[strspn(w->rest, "/")] == '\0' ? true : fail(ENOTDIR);
+    return S_ISDIR(w->seen->facts.st_mode) || last || fail(ENOTDIR);
 }
 
 static bool go(struct walk *w) {
@@ -286,27 +272,18 @@ static bool find_seen(void *ctx, const char *path, uint64_t from, const char *te
     return s != NULL;
 }
 
-static bool read_seen(const struct disk *d, const char *path, uint64_t offset, void *to, size_t cap,
-                      size_t *n) {
-    const struct seen *s = remembered(d, path, offset + cap);
-
-    if (!s)
-        return false;
-    *n = offset < s->kept ? s->kept - (size_t)offset : 0;
-    *n = *n < cap ? *n : cap;
-    memcpy(to, s->bytes + (*n ? offset : 0), *n);
-    return true;
-}
-
 static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
+    const struct seen *s = ctx ? remembered(ctx, path, offset + cap) : NULL;
     struct stat facts;
-    int fd;
-
-    if (ctx && read_seen(ctx, path, offset, to, cap, n))
-        return true;
-    fd = disk_open(ctx, path, &facts);
 
     *n = 0;
+    if (s) {
+        *n = offset < s->kept ? s->kept - (size_t)offset : 0;
+        *n = *n < cap ? *n : cap;
+        memcpy(to, s->bytes + (*n ? offset : 0), *n);
+        return true;
+    }
+    const int fd = disk_open(ctx, path, &facts);
     if (fd < 0)
         return false;
     errno = 0;
@@ -349,16 +326,6 @@ static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     return true;
 }
 
-/* Is it another way in the layer, where it is listed apart or not at all? */
-static bool is_layered(const struct disk *d, const char *inside, const char *name) {
-    char path[PATH_MAX];
-
-    if (!d || !d->layer || strlen(inside) + strlen(name) + 2 > sizeof(path))
-        return false;
-    stpcpy(stpcpy(stpcpy(path, inside), strcmp(inside, "/") == 0 ? "" : "/"), name);
-    return d->layer->at(d->layer->ctx, path).kind != DISK_AS_IT_IS;
-}
-
 struct listing {
     const struct disk *disk;
     const char *inside;
@@ -368,29 +335,16 @@ struct listing {
 };
 
 static void list_one(struct listing *l, const char *name) {
-    if (!l->layered || !is_layered(l->disk, l->inside, name))
-        l->more = l->each(l->arg, name);
-}
+    const struct disk_layer *layer = l->layered ? l->disk->layer : NULL;
+    char path[PATH_MAX];
 
-static bool list_seen(struct listing *l, struct seen *s) {
-    const char *const *name = seen_names(&l->disk->memory->seen, s);
-    bool there = name != NULL;
-
-    for (; name && *name && l->more; name++)
-        list_one(l, *name);
-    return there;
-}
-
-static bool list_disk(struct listing *l, const char *path) {
-    DIR *d = below_list(l->disk ? &l->disk->below : NULL, path);
-
-    if (!d)
-        return false;
-    for (struct dirent *e; l->more && (e = readdir(d));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            list_one(l, e->d_name);
-    closedir(d);
-    return true;
+    /* What the layer has in another way it lists apart, or not at all. */
+    if (layer && strlen(l->inside) + strlen(name) + 2 <= sizeof(path)) {
+        stpcpy(stpcpy(stpcpy(path, l->inside), strcmp(l->inside, "/") == 0 ? "" : "/"), name);
+        if (layer->at(layer->ctx, path).kind != DISK_AS_IT_IS)
+            return;
+    }
+    l->more = l->each(l->arg, name);
 }
 
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
@@ -403,8 +357,21 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
     l.inside = o.path + (disk ? strlen(disk->root) : 0);
     l.inside = l.inside[0] ? l.inside : "/";
     l.layered = disk && disk->layer && disk->layer->is_in(disk->layer->ctx, l.inside);
-    if (o.entry.kind != DISK_DIRECTORY && !(o.seen ? list_seen(&l, o.seen) : list_disk(&l, o.path)))
-        return false;
+    if (o.entry.kind != DISK_DIRECTORY && o.seen) {
+        const char *const *name = seen_names(&disk->memory->seen, o.seen);
+        if (!name)
+            return false;
+        for (; *name && l.more; name++)
+            list_one(&l, *name);
+    } else if (o.entry.kind != DISK_DIRECTORY) {
+        DIR *d = below_list(disk ? &disk->below : NULL, o.path);
+        if (!d)
+            return false;
+        for (struct dirent *e; l.more && (e = readdir(d));)
+            if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                list_one(&l, e->d_name);
+        closedir(d);
+    }
     if (l.more && l.layered)
         disk->layer->list(disk->layer->ctx, l.inside, each, arg);
     return true;

@@ -79,21 +79,16 @@ bool overlay_apply(struct overlay *o, const struct edit *e) {
     return good;
 }
 
-static bool is_own_preload(const char *element, size_t n) {
-    const size_t own = strlen(WC_OWN_NAME);
-
-    return n >= own && strncmp(element + n - own, WC_OWN_NAME, own) == 0;
-}
-
 /* LD_PRELOAD without our own library. */
 static const char *without_own(struct overlay *o, const char *variable) {
     static const char name[] = "LD_PRELOAD=";
+    const size_t own = strlen(WC_OWN_NAME);
     char *list = overlay_format(o, "%s", name);
 
     if (strncmp(variable, name, sizeof(name) - 1) != 0)
         return variable;
     WC_EACH_ELEMENT(e, variable + sizeof(name) - 1, " :")
-        if (e.n && !is_own_preload(e.p, e.n))
+        if (e.n && (e.n < own || strncmp(e.p + e.n - own, WC_OWN_NAME, own) != 0))
             list = overlay_format(o, "%s%s%.*s", list, list[sizeof(name) - 1] ? ":" : "", (int)e.n,
                                   e.p);
     return list[sizeof(name) - 1] ? list : NULL;

@@ -133,12 +133,6 @@ static struct wc_version version_of(const char *s) {
     return v;
 }
 
-/* The last major version of cuDNN that releases with that rule were built with, but for the newest
- * rule of each. */
-static int32_t last_major(enum wc_rule rule) {
-    return rule == WC_RULE_PADDLE_MINOR || rule == WC_RULE_OPENCV_EXACT ? 8 : 7;
-}
-
 /* Frameworks changed their rules, and most texts stayed: the rule that refuses the two decides. */
 static void judge(struct message_match *m) {
     const struct message *message = m->message;
@@ -150,8 +144,10 @@ static void judge(struct message_match *m) {
     for (size_t i = 0; i < 3 && (i == 0 || message->rules[i]); i++) {
         enum wc_rule rule = message->rules[i] ? message->rules[i] : WC_RULE_NVIDIA;
         enum wc_fit fit = wc_rule_check(rule, m->wanted_version, m->found_version);
-        if (i > 0 &&
-            (wc_refuses(m->fit) || !wc_refuses(fit) || m->wanted_version.major > last_major(rule)))
+        /* The last major version of cuDNN that releases with that rule were built with, but for
+         * the newest rule of each. */
+        const int32_t last = rule == WC_RULE_PADDLE_MINOR || rule == WC_RULE_OPENCV_EXACT ? 8 : 7;
+        if (i > 0 && (wc_refuses(m->fit) || !wc_refuses(fit) || m->wanted_version.major > last))
             continue;
         m->rule = rule;
         m->fit = fit;
@@ -165,24 +161,24 @@ static void judge(struct message_match *m) {
     }
 }
 
-static const char *findings_of_versions(const struct message_match *m) {
+static const char *findings_of(const struct message_match *m) {
     const struct wc_version wanted = m->wanted_version, found = m->found_version;
-    const bool newer = wc_version_compare(found, wanted) > 0;
+    const char *listed = m->message->findings;
+    const bool by_name = listed == by_library || listed == by_cudnn;
 
-    if (!wc_version_known(wanted) || !wc_version_known(found))
-        return versions[WC_FIT_UNKNOWN][newer];
-    if (found.major != wanted.major)
-        return versions[WC_OTHER_MAJOR][newer];
-    return versions[m->fit == WC_FIT_UNKNOWN ? newer ? WC_TOO_NEW : WC_TOO_OLD : m->fit][newer];
-}
-
-static const char *findings_of_library(const char *library, bool by_cudnn) {
-    const enum wc_name_kind kind = wc_name_kind_of(library);
-
+    if (listed == by_versions) {
+        const bool newer = wc_version_compare(found, wanted) > 0;
+        const enum wc_fit fit = !wc_version_known(wanted) || !wc_version_known(found)
+                                    ? WC_FIT_UNKNOWN
+                                : found.major != wanted.major ? WC_OTHER_MAJOR
+                                : m->fit == WC_FIT_UNKNOWN    ? (newer ? WC_TOO_NEW : WC_TOO_OLD)
+                                                              : m->fit;
+        return versions[fit][newer];
+    }
     WC_EACH_ROW(row, libraries)
-        if (row->kind == kind)
-            return by_cudnn ? row->of_cudnn : row->of_loader;
-    return "";
+        if (by_name && row->kind == wc_name_kind_of(m->library))
+            return listed == by_cudnn ? row->of_cudnn : row->of_loader;
+    return by_name ? "" : listed;
 }
 
 /* ---- two numbers ---- */
@@ -239,24 +235,7 @@ static void add(struct messages *found, const struct message *message, const str
     m->found_version = version_of(m->found);
     m->rule = WC_RULE_NONE;
     judge(m);
-    m->findings = must_copy(message->findings == by_versions ? findings_of_versions(m)
-                            : message->findings == by_library || message->findings == by_cudnn
-                                ? findings_of_library(m->library, message->findings == by_cudnn)
-                                : message->findings);
-}
-
-/* The same words again print nothing new; other words of the same row (another library) do. */
-static bool count_again(struct messages *found, size_t from, const struct flat *flat,
-                        const regmatch_t *span) {
-    size_t n = (size_t)(span->rm_eo - span->rm_so);
-
-    for (size_t i = from; i < found->n; i++)
-        if (strlen(found->p[i].text) == n &&
-            strncmp(found->p[i].text, flat->text + span->rm_so, n) == 0) {
-            found->p[i].times++;
-            return true;
-        }
-    return false;
+    m->findings = must_copy(findings_of(m));
 }
 
 static void find_one(const struct message *message, struct flat *flat, struct messages *found) {
@@ -270,11 +249,19 @@ static void find_one(const struct message *message, struct flat *flat, struct me
         groups[0] = (regmatch_t){(regoff_t)at, (regoff_t)flat->n};
         if (regexec(&compiled, flat->text, GROUPS, groups, REG_STARTEND) != 0)
             break;
-        if (!memchr(flat->taken + groups[0].rm_so, 1,
-                    (size_t)(groups[0].rm_eo - groups[0].rm_so)) &&
+        const char *words = flat->text + groups[0].rm_so;
+        const size_t n = (size_t)(groups[0].rm_eo - groups[0].rm_so);
+        if (!memchr(flat->taken + groups[0].rm_so, 1, n) &&
             (!message->by_words || put_by_words(message, flat, groups))) {
-            memset(flat->taken + groups[0].rm_so, 1, (size_t)(groups[0].rm_eo - groups[0].rm_so));
-            if (!count_again(found, first, flat, &groups[0]))
+            size_t i = first;
+            memset(flat->taken + groups[0].rm_so, 1, n);
+            /* The same words again print nothing new; other words of the same row do. */
+            while (i < found->n &&
+                   (strlen(found->p[i].text) != n || strncmp(found->p[i].text, words, n) != 0))
+                i++;
+            if (i < found->n)
+                found->p[i].times++;
+            else
                 add(found, message, flat, groups);
         }
         at = (size_t)groups[0].rm_eo + (groups[0].rm_eo == groups[0].rm_so);
