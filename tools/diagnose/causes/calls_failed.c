@@ -42,12 +42,6 @@ static const char *driver_of_parent(const struct wc_stack *s) {
                : NULL;
 }
 
-/* The same function of the same library with the same status is reported once. */
-static bool is_like(const struct wc_call_record *a, const struct wc_call_record *b) {
-    return b->phase == a->phase && b->status == a->status && b->target == a->target &&
-           wc_str_same(a->function, b->function);
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     const struct wc_object *target = wc_object_of(d->s, r->target, r->target_path);
     const char *name = r->status_name
@@ -85,9 +79,13 @@ static void emit_all(struct wc_diagnosis *d, bool creation) {
         enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
         /* driver-missing carries these calls as its own facts. */
         bool reported = sort == WC_STATUS_NOT_INITIALIZED && no_driver(d);
+        /* The same function of the same library with the same status is reported once. */
+        bool again = WC_FIRST(like, d->s->calls,
+                              like->r.phase == call->r.phase && like->r.status == call->r.status &&
+                                  like->r.target == call->r.target &&
+                                  wc_str_same(like->r.function, call->r.function)) != call;
         if (wc_str_same(call->r.function, "cudnnCreate") == creation && sort != WC_STATUS_SUCCESS &&
-            sort != WC_STATUS_ANSWER && !reported &&
-            WC_FIRST(like, d->s->calls, is_like(&like->r, &call->r)) == call)
+            sort != WC_STATUS_ANSWER && !reported && !again)
             emit(d, &call->r);
     }
 }

@@ -56,16 +56,6 @@ static struct copies find_copies(const struct wc_stack *s) {
     return f;
 }
 
-/* Of only the first one: how many there are changes as libraries come and go. */
-static const char *format_title(struct wc_case *c, const struct copies *f) {
-    const char *a = wc_cuda_release(c, f->p[0]), *b = wc_cuda_release(c, f->p[1]);
-    const char *name = wc_format_name(c, f->p[0]->r.soname ? f->p[0]->r.soname : f->p[0]->r.path);
-    bool told = a && b && !wc_str_same(a, b);
-
-    return wc_format(c, "%s is in the process twice%s%s%s%s", name, told ? ": " : "", told ? a : "",
-                     told ? " and " : "", told ? b : "");
-}
-
 void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
     struct copies f = find_copies(d->s);
 
@@ -73,7 +63,12 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
         return;
     struct wc_case *c = wc_case_begin(d);
     c->effect = wc_effect_of_copies(d);
-    c->r.title = format_title(c, &f);
+    /* Of only the first one: how many there are changes as libraries come and go. */
+    const char *a = wc_cuda_release(c, f.p[0]), *b = wc_cuda_release(c, f.p[1]);
+    const bool told = a && b && !wc_str_same(a, b);
+    c->r.title = wc_format(c, "%s is in the process twice%s%s%s%s",
+                           wc_format_name(c, f.p[0]->r.soname ?: f.p[0]->r.path), told ? ": " : "",
+                           told ? a : "", told ? " and " : "", told ? b : "");
     WC_EACH(o, f)
         wc_case_library(c, WC_FACT_COPY, *o);
     wc_case_fact(c, WC_FACT_MIND, "handles and streams of one copy mean nothing to the other",

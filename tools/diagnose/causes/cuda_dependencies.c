@@ -23,13 +23,6 @@ static void cuda_dependency_facts(struct wc_case *c) {
         }
 }
 
-/* cuDNN itself asked for it, by a name that says no major. */
-static bool is_asked_by_cudnn(const struct wc_stack *s, const struct wc_object *o) {
-    const struct wc_searched *f = wc_search_of(s, o);
-
-    return f && wc_is_cudnn(wc_object_of(s, f->r.caller_object, NULL));
-}
-
 /* host: made for another CUDA than the facade, or NULL: then the CUDA dependency `other` is. */
 static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade, int32_t made_for,
                           const struct wc_object *host, const struct wc_object *other) {
@@ -83,7 +76,9 @@ static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facad
         own = own || cuda == made_for;
         if (cuda <= 0 || cuda == made_for || taken)
             continue;
-        taken = wc_a_call_failed(d->s) && is_asked_by_cudnn(d->s, o);
+        const struct wc_searched *f = wc_search_of(d->s, o);
+        taken = wc_a_call_failed(d->s) && f && /* by a name that says no major */
+                wc_is_cudnn(wc_object_of(d->s, f->r.caller_object, NULL));
         if (!other || taken)
             other = o;
     }
@@ -269,15 +264,6 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
     return home.p ? !same_home(home, home_of(of)) : is_environment(of) && wc_in_search_path(s, o);
 }
 
-static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *foreign) {
-    return is_of_pair(foreign) &&
-           WC_ANY(o, s->objects,
-                  is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
-                      wc_cuda_of(o) == wc_cuda_of(foreign) &&
-                      o->r.installation_kind != WC_installation_kind_BUNDLED &&
-                      !same_home(home_of(o), home_of(foreign)));
-}
-
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
                            const struct wc_object *foreign, const struct wc_object *of) {
     const struct wc_searched *f = wc_search_of(d->s, foreign);
@@ -286,9 +272,14 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
         WC_FIRST(b, d->s->candidates,
                  f && b->r.search == f->r.search && b->r.beaten &&
                      is_below(b->r.real_path ? b->r.real_path : b->r.path, home_of(of)));
+    const bool pair_is_torn =
+        is_of_pair(foreign) && WC_ANY(o, d->s->objects,
+                                      is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
+                                          wc_cuda_of(o) == wc_cuda_of(foreign) &&
+                                          o->r.installation_kind != WC_installation_kind_BUNDLED &&
+                                          !same_home(home_of(o), home_of(foreign)));
     /* cuDNN in an environment and the rest in a toolkit may be intended if nothing fails. */
-    bool meant =
-        !own && !wc_crashed(d->s) && !wc_a_call_failed(d->s) && !pair_is_torn(d->s, foreign);
+    bool meant = !own && !wc_crashed(d->s) && !wc_a_call_failed(d->s) && !pair_is_torn;
     struct wc_case *c = wc_case_begin(d);
     const char *directory = wc_directory_of(c, foreign);
 

@@ -62,17 +62,6 @@ static void emit_host(struct wc_case *c, const struct wc_object *host) {
                 "bindings");
 }
 
-static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
-    struct wc_case *c = wc_case_begin(d);
-
-    c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s", wc_format_who(c, a),
-                           wc_format_who(c, b));
-    c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
-    emit_host(c, a);
-    emit_host(c, b);
-    wc_case_end(c);
-}
-
 /* Each finds releases that suit it, and none suits both. */
 static bool is_conflict(const struct wc_diagnosis *d, const struct wc_object *a,
                         const struct wc_object *b) {
@@ -95,7 +84,14 @@ void wc_find_demands_conflict(struct wc_diagnosis *d) {
     for (size_t i = 0; i < hosts.n; i++)
         for (size_t k = 0; k < i && told < PAIRS_TOLD; k++)
             if (is_conflict(d, hosts.p[k], hosts.p[i])) {
-                emit(d, hosts.p[k], hosts.p[i]);
+                const struct wc_object *a = hosts.p[k], *b = hosts.p[i];
+                struct wc_case *c = wc_case_begin(d);
+                c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s",
+                                       wc_format_who(c, a), wc_format_who(c, b));
+                c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
+                emit_host(c, a);
+                emit_host(c, b);
+                wc_case_end(c);
                 told++;
             }
 }

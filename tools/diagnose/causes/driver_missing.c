@@ -118,13 +118,6 @@ static bool is_felt(const struct signs *signs) {
            (signs->by_cudnn && signs->gpu_wanted);
 }
 
-/* A GPU is there, in reach of this process, which continues without: not so of a machine that has
- * none, nor of a plain name, by which some only look whether it is there. */
-static bool is_passed_by(const struct wc_stack *s, const struct signs *signs) {
-    return signs->request && !wc_str_ends(signs->request->r.name, ".so") && s->has_machine &&
-           s->machine.driver && s->machine.gpu_devices > 0;
-}
-
 /* A job that continues without the driver has not failed for it, whichever framework asked. As
  * long as its end is not known, what has failed already decides. A question in passing is blamed
  * for a failure only where nothing else is. */
@@ -135,10 +128,14 @@ static enum wc_effect effect_of(const struct wc_diagnosis *d, const struct signs
                         : signs->stub || signs->victim || signs->call ||
                               (signs->by_cudnn && signs->gpu_wanted);
     bool blamed = is_felt(signs) || !wc_has_error(d);
+    /* A GPU is there, in reach of this process, which continues without: not so of a machine that
+     * has none, nor of a plain name, by which some only look whether it is there. */
+    bool passed_by = signs->request && !wc_str_ends(signs->request->r.name, ".so") &&
+                     d->s->has_machine && d->s->machine.driver && d->s->machine.gpu_devices > 0;
 
     if (failed && blamed)
         return WC_EFFECT_FELT;
-    return is_felt(signs) || is_passed_by(d->s, signs) ? WC_EFFECT_DOUBTED : WC_EFFECT_NONE;
+    return is_felt(signs) || passed_by ? WC_EFFECT_DOUBTED : WC_EFFECT_NONE;
 }
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {

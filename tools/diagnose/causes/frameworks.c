@@ -45,8 +45,19 @@ static bool stopped(const struct wc_stack *s, const struct wc_failure *f,
            (is_of_cuda(f->r.name, main) || is_of_cuda(f->needs, main));
 }
 
-static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
-                           const char *missing) {
+static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
+    const struct wc_failure *first =
+        WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
+    const char *missing = first ? wc_base_name(wc_missing_of(first)) : NULL;
+    const bool is_driver = wc_name_kind_of(missing) == WC_NAME_DRIVER;
+
+    /* It is reported by an error, or by what is none where the process does well without. */
+    if (!first || wc_has_error(d) ||
+        WC_ANY(r, *d->out,
+               wc_str_same(r->id, "library-not-found") ||
+                   wc_str_same(r->id, "dependency-missing") ||
+                   (is_driver && wc_str_same(r->id, "driver-missing"))))
+        return;
     struct wc_case *c = wc_case_begin(d);
     c->r.title = wc_format(c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
                            format_framework(c, main), wc_format_name(c, missing));
@@ -63,46 +74,12 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
     wc_case_end(c);
 }
 
-/* By an error, or by what is none where the process does well without. */
-static bool is_said(const struct wc_diagnosis *d, const char *missing) {
-    const bool is_driver = wc_name_kind_of(missing) == WC_NAME_DRIVER;
-
-    return wc_has_error(d) || WC_ANY(r, *d->out,
-                                     wc_str_same(r->id, "library-not-found") ||
-                                         wc_str_same(r->id, "dependency-missing") ||
-                                         (is_driver && wc_str_same(r->id, "driver-missing")));
-}
-
-static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
-    const struct wc_failure *first =
-        WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
-    const char *missing = first ? wc_base_name(wc_missing_of(first)) : NULL;
-
-    if (first && !is_said(d, missing))
-        report_stopped(d, main, missing);
-}
-
 void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
     if (!has_cudnn(d->s))
         each_framework(d, look_for_what_stopped);
 }
 
 /* ---- cpu-only-build ---- */
-
-/* A scan loads each library by itself: that shows nothing of what the package would ask for. */
-static bool is_put_over(const struct wc_stack *s, const struct wc_object *o,
-                        const struct wc_framework *f) {
-    return f->put_over && o->r.installation_kind == WC_installation_kind_WHEEL &&
-           wc_str_same(o->r.installation, f->put_over) &&
-           (s->replayed || !wc_mapped_as(s, o->r.gpu_library));
-}
-
-/* What asks for CUDA or the driver is built with it. */
-static bool asked_for_cuda(const struct wc_stack *s, const struct wc_object *main) {
-    return WC_ANY(f, s->failures,
-                  stopped(s, f, main) && wc_caller_of(s, f) &&
-                      wc_str_same(wc_caller_of(s, f)->r.framework, main->r.framework));
-}
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_framework *f = wc_framework_named(o->r.framework);
@@ -115,8 +92,17 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
                 wc_wants_cudnn(host) && wc_str_same(host->r.framework, o->r.framework))))
         return;
     /* A framework whose CUDA builds are not known cannot lack it. */
-    if (!f || !f->gpu_libraries || (o->r.gpu_library && !is_put_over(d->s, o, f)) ||
-        asked_for_cuda(d->s, o))
+    if (!f || !f->gpu_libraries)
+        return;
+    /* A scan loads each library by itself: that shows nothing of what the package would ask for. */
+    const bool is_put_over = f->put_over && o->r.installation_kind == WC_installation_kind_WHEEL &&
+                             wc_str_same(o->r.installation, f->put_over) &&
+                             (d->s->replayed || !wc_mapped_as(d->s, o->r.gpu_library));
+    /* What asks for CUDA or the driver is built with it. */
+    if ((o->r.gpu_library && !is_put_over) ||
+        WC_ANY(a, d->s->failures,
+               stopped(d->s, a, o) && wc_caller_of(d->s, a) &&
+                   wc_str_same(wc_caller_of(d->s, a)->r.framework, o->r.framework)))
         return;
     struct wc_case *c = wc_case_begin(d);
     if (may_be_meant)

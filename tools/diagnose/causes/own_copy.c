@@ -14,18 +14,6 @@ static bool is_below(const char *path, const char *prefix) {
     return n && wc_is_below(path, prefix, n);
 }
 
-static bool is_whole(const struct wc_package_record *p) {
-    return (p->installation_kind == WC_installation_kind_WHEEL ||
-            p->installation_kind == WC_installation_kind_CONDA) &&
-           p->package_state == WC_package_state_COMPLETE;
-}
-
-/* A path, a preload and a host's own search path name one file. */
-static bool is_by_chance(const struct wc_searched *f) {
-    return f && (f->r.rule == WC_search_rule_CACHE || f->r.rule == WC_search_rule_DEFAULT ||
-                 f->r.rule == WC_search_rule_LIBRARY_PATH);
-}
-
 static bool has_number(const char *name) {
     return wc_name_read(name).version.major >= 0;
 }
@@ -45,7 +33,10 @@ static const struct wc_package_record *own_of(const struct wc_stack *s, const ch
     struct wc_range own = wc_own_range(o);
     const struct wc_package *found =
         WC_FIRST(p, s->packages,
-                 is_whole(&p->r) && !is_below(wc_real_path_of(o), p->r.prefix) &&
+                 (p->r.installation_kind == WC_installation_kind_WHEEL ||
+                  p->r.installation_kind == WC_installation_kind_CONDA) &&
+                     p->r.package_state == WC_package_state_COMPLETE &&
+                     !is_below(wc_real_path_of(o), p->r.prefix) &&
                      (is_below(asker, p->r.prefix) ||
                       wc_program_is(asker, WC_PROGRAM_PYTHON | WC_PROGRAM_LIBRARY)) &&
                      answers(&p->r, o->r.asked_name, own));
@@ -84,8 +75,12 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o,
 static void look(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_searched *f = wc_search_of(d->s, o);
     const struct wc_object *host = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
+    /* A path, a preload and a host's own search path name one file. */
+    const bool by_chance =
+        f && (f->r.rule == WC_search_rule_CACHE || f->r.rule == WC_search_rule_DEFAULT ||
+              f->r.rule == WC_search_rule_LIBRARY_PATH);
     const struct wc_package_record *p =
-        is_by_chance(f) && o->r.asked_name && !wc_str_find_char(o->r.asked_name, '/')
+        by_chance && o->r.asked_name && !wc_str_find_char(o->r.asked_name, '/')
             ? own_of(d->s, o->r.asked_by, o)
             : NULL;
 

@@ -188,20 +188,18 @@ static bool is_told_of_another(const struct wc_stack *s, const struct wc_package
     return false;
 }
 
-/* cuDNN compares its libraries by itself, also those that show no other their release. */
-static bool refuses_itself(const struct wc_stack *s, const struct wc_package_record *p) {
-    return WC_ANY(call, s->calls,
-                  wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER &&
-                      belongs_to(wc_object_of(s, call->r.target, call->r.target_path), p));
-}
-
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
                          const struct wc_object *o) {
     struct wc_case *c = wc_case_begin(d);
     const char *package = format_package(c, p);
 
     c->on_disk = true;
-    if (!(is_torn(d->s, p) ? p->shared_with.n > 0 : refuses_itself(d->s, p)))
+    /* cuDNN compares its libraries by itself, also those that show no other their release. */
+    if (is_torn(d->s, p)
+            ? !p->shared_with.n
+            : !WC_ANY(call, d->s->calls,
+                      wc_sort_of_call(d->s, &call->r) == WC_STATUS_VERSIONS_DIFFER &&
+                          belongs_to(wc_object_of(d->s, call->r.target, call->r.target_path), p)))
         c->effect = WC_EFFECT_DOUBTED;
     if (p->shared_with.n)
         c->r.title = wc_format(c, "%s and %s are installed into the same files", package,

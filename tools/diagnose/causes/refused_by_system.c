@@ -5,45 +5,36 @@
  */
 #include "core/demand/finding.h"
 
+static const struct {
+    const char *reason, *mind;
+} refusals[] = {
+    [WC_SYSTEM_NOTHING] = {"which the system does not map", NULL},
+    [WC_SYSTEM_MAPPING] = {"which the system does not map", NULL},
+    [WC_SYSTEM_STATIC_TLS] = {"for which there is no room left in static TLS",
+                              "the loader has little room for thread-local data of libraries that "
+                              "are opened later; libraries that are loaded at the start get all "
+                              "that they need"},
+    [WC_SYSTEM_EXECUTABLE_STACK] = {"which requires an executable stack",
+                                    "since glibc 2.41 dlopen does not make the stack executable; "
+                                    "most libraries request it by accident"},
+    [WC_SYSTEM_RIGHTS] = {"which this process may not read",
+                          "the user needs the right to enter each directory of the path, too"},
+    [WC_SYSTEM_DESCRIPTORS] = {"and has too many files open", NULL},
+    [WC_SYSTEM_READING] = {"of which the disk could not be read", NULL},
+};
+
 /* What the loader said may be all that there is; what the file and the process are says more. */
 static const char *reason(const struct wc_failure *f) {
-    enum wc_file_fault fault = f->file ? f->file->fault : WC_file_fault_UNKNOWN;
-
-    if (fault == WC_file_fault_NO_EXECUTION)
+    switch (f->file ? f->file->fault : WC_file_fault_UNKNOWN) {
+    case WC_file_fault_NO_EXECUTION:
         return "whose file system is mounted noexec";
-    if (fault == WC_file_fault_NO_ROOM)
+    case WC_file_fault_NO_ROOM:
         return "for which there is not enough address space";
-    if (fault == WC_file_fault_CLOSED)
+    case WC_file_fault_CLOSED:
         return f->said.system ? "which is in a directory that this process may not enter"
                               : "which may be in a directory that this process may not enter";
-    switch (f->refusal) {
-    case WC_SYSTEM_STATIC_TLS:
-        return "for which there is no room left in static TLS";
-    case WC_SYSTEM_EXECUTABLE_STACK:
-        return "which requires an executable stack";
-    case WC_SYSTEM_RIGHTS:
-        return "which this process may not read";
-    case WC_SYSTEM_DESCRIPTORS:
-        return "and has too many files open";
-    case WC_SYSTEM_READING:
-        return "of which the disk could not be read";
     default:
-        return "which the system does not map";
-    }
-}
-
-static const char *mind(enum wc_system_refusal what) {
-    switch (what) {
-    case WC_SYSTEM_STATIC_TLS:
-        return "the loader has little room for thread-local data of libraries that are opened "
-               "later; libraries that are loaded at the start get all that they need";
-    case WC_SYSTEM_EXECUTABLE_STACK:
-        return "since glibc 2.41 dlopen does not make the stack executable; most libraries request "
-               "it by accident";
-    case WC_SYSTEM_RIGHTS:
-        return "the user needs the right to enter each directory of the path, too";
-    default:
-        return NULL;
+        return refusals[f->refusal].reason;
     }
 }
 
@@ -62,7 +53,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
         wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files next to it");
     }
     wc_case_request(c, f);
-    wc_case_fact(c, WC_FACT_MIND, mind(f->refusal), NULL);
+    wc_case_fact(c, WC_FACT_MIND, refusals[f->refusal].mind, NULL);
     wc_case_fact(c, WC_FACT_GLIBC,
                  f->refusal == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
                  "symbol versions of libc.so.6");

@@ -5,22 +5,16 @@
  */
 #include "core/demand/finding.h"
 
-/* ---- what is mapped ---- */
-
-/* Did what was loaded after it turn out to be of another release? */
-static bool differs(const struct wc_stack *s, const struct wc_object *facade) {
-    return WC_ANY(o, s->objects,
-                  o->r.role == WC_role_PART && wc_in_set(s, o, facade) &&
-                      !wc_ranges_meet(wc_seen_range(o), wc_seen_range(facade)));
-}
-
 static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *file,
                           const struct wc_object *o) {
-    bool grave = wc_ended_badly(d->s) || wc_a_call_failed(d->s) ||
-                 (o->r.role == WC_role_FACADE && differs(d->s, o));
+    /* Did what was loaded after it turn out to be of another release? */
+    const bool differs = o->r.role == WC_role_FACADE &&
+                         WC_ANY(part, d->s->objects,
+                                part->r.role == WC_role_PART && wc_in_set(d->s, part, o) &&
+                                    !wc_ranges_meet(wc_seen_range(part), wc_seen_range(o)));
     struct wc_case *c = wc_case_begin(d);
 
-    if (!grave)
+    if (!differs && !wc_ended_badly(d->s) && !wc_a_call_failed(d->s))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s was replaced on disk since the process loaded it",
                            wc_format_name(c, wc_name_of(o)));
@@ -34,22 +28,6 @@ static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *f
     wc_case_end(c);
 }
 
-/* ---- what a host read in its memory map ---- */
-
-static void report_name(struct wc_diagnosis *d, const struct wc_failure *f) {
-    struct wc_case *c = wc_case_begin(d);
-    const char *name = wc_format_name(c, f->r.name);
-
-    c->r.title = wc_format(c, "%s asked for %s: the file was replaced since it was loaded",
-                           wc_format_caller(c, f), name);
-    wc_case_about(c, wc_caller_of(d->s, f));
-    wc_case_request(c, f);
-    wc_case_asked_by(c, f);
-    wc_case_fact(c, WC_FACT_MIND,
-                 "so the process's memory map names a file that is no longer there", NULL);
-    wc_case_end(c);
-}
-
 void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
     WC_EACH(file, d->s->files) {
         const struct wc_object *o =
@@ -60,6 +38,16 @@ void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
             report_mapped(d, &file->r, o);
     }
     WC_EACH(f, d->s->failures)
-        if (f->reason == WC_REASON_REPLACED && !wc_reported_before(d, f->r.name))
-            report_name(d, f);
+        if (f->reason == WC_REASON_REPLACED && !wc_reported_before(d, f->r.name)) {
+            struct wc_case *c = wc_case_begin(d);
+            /* A host read the name in its memory map. */
+            c->r.title = wc_format(c, "%s asked for %s: the file was replaced since it was loaded",
+                                   wc_format_caller(c, f), wc_format_name(c, f->r.name));
+            wc_case_about(c, wc_caller_of(d->s, f));
+            wc_case_request(c, f);
+            wc_case_asked_by(c, f);
+            wc_case_fact(c, WC_FACT_MIND,
+                         "so the process's memory map names a file that is no longer there", NULL);
+            wc_case_end(c);
+        }
 }

@@ -54,17 +54,16 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_end(c);
 }
 
-/* A facade asks for a part by up to four names, which may point to one file. */
-static bool is_told(const struct wc_diagnosis *d, const struct wc_said *u) {
-    return WC_ANY(r, *d->out,
-                  wc_str_same(r->id, d->kind->id) && r->facts.n > 1 && !u->symbol &&
-                      wc_str_same(r->facts.p[1].value, u->version) &&
-                      wc_same_library(r->facts.p[0].value, u->file, true) &&
-                      wc_same_directory(r->facts.p[0].value, u->file));
-}
-
 void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {
-    WC_EACH(f, d->s->failures)
-        if (wc_is_unreported(d, f, WC_REASON_SYMBOL_VERSION) && !is_told(d, &f->said))
+    WC_EACH(f, d->s->failures) {
+        const struct wc_said *u = &f->said;
+        /* A facade asks for a part by up to four names, which may point to one file. */
+        if (wc_is_unreported(d, f, WC_REASON_SYMBOL_VERSION) &&
+            !WC_ANY(r, *d->out,
+                    wc_str_same(r->id, d->kind->id) && r->facts.n > 1 && !u->symbol &&
+                        wc_str_same(r->facts.p[1].value, u->version) &&
+                        wc_same_library(r->facts.p[0].value, u->file, true) &&
+                        wc_same_directory(r->facts.p[0].value, u->file)))
             emit(d, f);
+    }
 }
