@@ -98,11 +98,6 @@ static const char *quoted_name(struct making *m) {
 
 /* ---- releases ---- */
 
-static bool is_spec(const char *spec) {
-    return strlen(spec) <= SPEC_MOST && is_of(spec, "=<>!~.,*+-:_") &&
-           (!*spec || strchr("=<>!~", *spec));
-}
-
 /* Conda's "=9.8" is PEP 440's "==9.8.*"; ".*" behind "==" it does not know. */
 static const char *conda_spec(struct making *m, const char *spec) {
     const char *made = "";
@@ -132,7 +127,8 @@ static const char *exact(struct making *m) {
 static const char *wanted(struct making *m) {
     const char *name = name_of(m), *spec = m->edit->value ? m->edit->value : "";
 
-    if (m->failed || !is_spec(spec))
+    if (m->failed || strlen(spec) > SPEC_MOST || !is_of(spec, "=<>!~.,*+-:_") ||
+        (*spec && !strchr("=<>!~", *spec)))
         return fail(m);
     if (row_of(m)->whose == OF_SYSTEM)
         return exact(m);
@@ -211,13 +207,6 @@ static bool is_directory(const struct making *m, const char *path) {
     return m->user->files && wc_is_directory(m->user->files, path);
 }
 
-/* Then the name is taken, by a link that leads nowhere, or to itself. */
-static bool is_link(const char *path) {
-    struct stat facts;
-
-    return path && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
-}
-
 static bool is_replaced(const struct making *m, const struct edit *e, const struct edit *by) {
     return edit_is_replaced(e, by) && !is_directory(m, e->path);
 }
@@ -268,8 +257,12 @@ static const char *unlisted(struct making *m) {
 
 static const char *replacing(struct making *m) {
     const struct edit *e = m->edit;
+    struct stat facts; /* of a link that leads nowhere, or to itself: then the name is taken */
 
-    return is_link(e->path) || (e > m->all->p && is_replaced(m, e - 1, e)) ? "-sfn" : "-s";
+    return (e->path && lstat(e->path, &facts) == 0 && S_ISLNK(facts.st_mode)) ||
+                   (e > m->all->p && is_replaced(m, e - 1, e))
+               ? "-sfn"
+               : "-s";
 }
 
 static const char *value_of(void *making, const char *word) {

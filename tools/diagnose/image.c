@@ -130,13 +130,6 @@ static uint64_t put(struct piece *file, const struct piece *piece) {
     return add(file, piece->p, piece->n);
 }
 
-static void set_values(struct making *m, uint64_t version_at) {
-    Elf64_Sym *symbol = (Elf64_Sym *)(void *)m->symbols.p;
-
-    for (size_t i = 1; i < m->symbols.n / sizeof(*symbol); i++)
-        symbol[i].st_value = version_at; /* of code only the name matters */
-}
-
 static struct piece assemble(struct making *m, const struct image *image) {
     struct piece file = {NULL, 0}, hash = hash_table(m);
     const uint32_t packed =
@@ -150,7 +143,10 @@ static struct piece assemble(struct making *m, const struct image *image) {
     size_t dynamic_size;
 
     add(&file, NULL, sizeof(*head) + 2 * sizeof(*segment));
-    set_values(m, add(&file, &packed, sizeof(packed)));
+    const uint64_t version_at = add(&file, &packed, sizeof(packed));
+    Elf64_Sym *symbols = (Elf64_Sym *)(void *)m->symbols.p;
+    for (size_t i = 1; i < m->symbols.n / sizeof(*symbols); i++)
+        symbols[i].st_value = version_at; /* of code only the name matters */
     put(&file, &m->constants);
     add_dynamic(m, DT_HASH, put(&file, &hash));
     add_dynamic(m, DT_SYMTAB, put(&file, &m->symbols));

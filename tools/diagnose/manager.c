@@ -106,17 +106,6 @@ static void read_installer(struct asking *a, char *to, size_t cap) {
         wc_distribution_installer(&a->reading, &d, to, cap);
 }
 
-/* "/venv/lib/python3.11/site-packages", Debian's "/usr/lib/python3/dist-packages". */
-static void find_root(struct asking *a) {
-    const char *library = above(a, a->site), *name = wc_base_name(library);
-    const char *lib = above(a, library);
-
-    if (!wc_str_starts(name, "python") || !wc_str_starts(wc_base_name(lib), "lib"))
-        return;
-    a->version = name;
-    a->root = *above(a, lib) ? above(a, lib) : "/";
-}
-
 static void find_python(struct asking *a) {
     const bool of_venv = is_there(a, format(a, "%s/pyvenv.cfg", a->root));
     const char *of_path = directory_with(a, a->version);
@@ -215,27 +204,20 @@ static bool is_conda_prefix(struct asking *a, const char *path) {
     return is_there(a, format(a, "%s/conda-meta", path));
 }
 
-/* ---- the system's ---- */
-
-static void find_system(struct asking *a) {
-    WC_EACH_ROW(system, systems)
-        if (is_there(a, system->file)) {
-            a->out->kind = system->kind;
-            a->out->program = system->program;
-            return;
-        }
-}
-
 /* ---- all ---- */
 
 static void ask_python(struct asking *a) {
+    /* "/venv/lib/python3.11/site-packages", Debian's "/usr/lib/python3/dist-packages". */
+    const char *library = above(a, a->site), *lib = above(a, library), *root = above(a, lib);
     char installer[64];
 
-    find_root(a);
-    if (!a->version) {
+    if (!wc_str_starts(wc_base_name(library), "python") ||
+        !wc_str_starts(wc_base_name(lib), "lib")) {
         a->out->target = a->site;
         return;
     }
+    a->version = wc_base_name(library);
+    a->root = *root ? root : "/";
     read_installer(a, installer, sizeof(installer));
     find_python(a);
     find_pip(a);
@@ -272,8 +254,12 @@ void manager_of(struct wc_arena *memory, const struct user *user, const char *en
     if (scratch) {
         wc_reading_begin(&a.reading, user->files, scratch, SCRATCH);
         if (!environment || strcmp(environment, "/") == 0) {
-            if (environment || (package && wc_str_starts(package, "libcudnn")))
-                find_system(&a);
+            const bool of_system = environment || (package && wc_str_starts(package, "libcudnn"));
+            WC_EACH_ROW(system, systems)
+                if (of_system && !out->program && is_there(&a, system->file)) {
+                    out->kind = system->kind;
+                    out->program = system->program;
+                }
         } else if (is_conda_prefix(&a, environment)) {
             out->prefix = environment;
             find_conda(&a);

@@ -64,36 +64,14 @@ static bool speaks_of(const struct range *row, const char *package, struct wc_ve
 
 /* ---- what a wheel holds ---- */
 
-/* "libnvrtc-builtins.so.12.%m" of 12.4.127. */
-static const char *file_name(struct wc_arena *memory, const char *file, struct wc_version release) {
-    const char *minor = wc_str_find(file, "%m");
-
-    return minor ? wc_arena_format(memory, "%.*s%d", (int)(minor - file), file,
-                                   release.minor < 0 ? 0 : release.minor)
-                 : file;
-}
-
 static const char *const *words(struct wc_arena *memory, const char *list) {
     const char **word = wc_arena_take(memory, (NEEDED_MOST + 1) * sizeof(*word));
     size_t n = 0;
 
-    while (word && *list && n < NEEDED_MOST) {
-        const char *end = wc_str_find_char(list, ' ');
-        size_t length = end ? (size_t)(end - list) : wc_str_length(list);
-        word[n++] = wc_arena_string_n(memory, list, length);
-        list += length + (end != NULL);
-    }
+    WC_EACH_ELEMENT(e, list, " ")
+        if (word && e.n && n < NEEDED_MOST)
+            word[n++] = wc_arena_string_n(memory, e.p, e.n);
     return word;
-}
-
-static void add_path(struct wheel_file *file, const char *package, struct wc_version release) {
-    WC_EACH_ROW(row, paths)
-        if (speaks_of(&row->of, package, release) &&
-            (!*row->file || wc_str_same(row->file, wc_base_name(file->file)))) {
-            file->path = row->path;
-            file->is_rpath = row->tag == RPATH;
-            return;
-        }
 }
 
 /* "2.26.2.post1", too. */
@@ -112,9 +90,18 @@ struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const
     WC_EACH_ROW(row, files) {
         if (!p || !wc_version_known(version) || !speaks_of(&row->of, package, version))
             continue;
-        p[n] = (struct wheel_file){.file = file_name(memory, row->file, version),
-                                   .needed = words(memory, row->needs)};
-        add_path(&p[n++], package, version);
+        const char *minor = strstr(row->file, "%m"); /* "libnvrtc-builtins.so.12.%m" of 12.4.127 */
+        struct wheel_file *file = &p[n++];
+        *file = (struct wheel_file){.file = row->file, .needed = words(memory, row->needs)};
+        if (minor)
+            file->file = wc_arena_format(memory, "%.*s%d", (int)(minor - row->file), row->file,
+                                         version.minor < 0 ? 0 : version.minor);
+        WC_EACH_ROW(path, paths)
+            if (!file->path && speaks_of(&path->of, package, version) &&
+                (!*path->file || wc_str_same(path->file, wc_base_name(file->file)))) {
+                file->path = path->path;
+                file->is_rpath = path->tag == RPATH;
+            }
     }
     return (struct wheel_list){p, n};
 }
@@ -198,19 +185,6 @@ static void widen(struct range *all, const struct range *row) {
         all->to = row->to;
 }
 
-/* The wheels for CUDA 13 are numbered as their libraries are, where that is not by 0 or 1. */
-static const char *spec_of(struct wc_arena *memory, const struct range *all, const char *soname,
-                           bool by_minor) {
-    struct wc_version number = wc_name_read(soname).version;
-
-    if (by_minor)
-        return wc_arena_format(memory, "==%d.%d.*", number.major, number.minor);
-    if (!wc_str_find(all->package, "-cu1") && number.major >= 10)
-        return wc_arena_format(memory, "==%d.*", number.major);
-    return wc_arena_format(memory, "%s%s%s%s%s", *all->from ? ">=" : "", all->from,
-                           *all->from && *all->to ? "," : "", *all->to ? "<" : "", all->to);
-}
-
 const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda,
                        const char **spec) {
     struct range all = {.package = NULL};
@@ -223,7 +197,17 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
             by_minor = wc_str_find(row->file, "%m") != NULL;
             widen(&all, &row->of);
         }
-    *spec = all.package ? spec_of(memory, &all, soname, by_minor) : "";
+    const struct wc_version number = wc_name_read(soname).version;
+    if (!all.package)
+        *spec = "";
+    else if (by_minor)
+        *spec = wc_arena_format(memory, "==%d.%d.*", number.major, number.minor);
+    else if (!wc_str_find(all.package, "-cu1") && number.major >= 10)
+        /* The wheels for CUDA 13 are numbered as their libraries are, where not by 0 or 1. */
+        *spec = wc_arena_format(memory, "==%d.*", number.major);
+    else
+        *spec = wc_arena_format(memory, "%s%s%s%s%s", *all.from ? ">=" : "", all.from,
+                                *all.from && *all.to ? "," : "", *all.to ? "<" : "", all.to);
     return all.package;
 }
 

@@ -91,16 +91,6 @@ struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
     return wc_version_known(newest) ? newest : (struct wc_version){major, 0, 0, -1};
 }
 
-/* "libcudnn-a2b758a6.so.9.19.0", "libcudnn_graph-3fc2d8ff.so.9": of a wheel that bundles cuDNN
- * under a name of its own, which is its SONAME, too. */
-static bool is_renamed(const struct wc_name *name, const char *own) {
-    size_t n = strlen("libcudnn");
-
-    if (name->kind == WC_NAME_PART)
-        n += 1 + strlen(name->part);
-    return strncmp(own + n, ".so", 3) != 0;
-}
-
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out) {
     struct wc_name name = wc_name_read(file);
@@ -114,7 +104,11 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
     if (name.kind == WC_NAME_DRIVER || !strstr(own, ".so"))
         return false;
     if (wc_kind_is_cudnn(name.kind)) {
-        const char *renamed = is_renamed(&name, own) ? own : NULL;
+        /* "libcudnn-a2b758a6.so.9.19.0", "libcudnn_graph-3fc2d8ff.so.9": of a wheel that bundles
+         * cuDNN under a name of its own, which is its SONAME, too. */
+        const size_t n =
+            strlen("libcudnn") + (name.kind == WC_NAME_PART ? 1 + strlen(name.part) : 0);
+        const char *renamed = strncmp(own + n, ".so", 3) != 0 ? own : NULL;
         if (wc_version_known(name.version) && (renamed || (*package && !is_cudnn(package))))
             release = name.version; /* not that of the package */
         if (release.major < 0)

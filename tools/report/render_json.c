@@ -79,20 +79,18 @@ static json_t *limits_json(unsigned limits) {
 
 /* ---- fixes, with how far they were played ---- */
 
-static json_t *edit_json(const struct edit *e) {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "edit", edit_word(e->kind), "name",
-                     text_to_json(e->name), "value", text_to_json(e->value), "path",
-                     text_to_json(e->path), "target", text_to_json(e->target), "environment",
-                     text_to_json(e->environment), "by", text_to_json(e->by));
-}
-
 json_t *repair_json(const struct repair *fix) {
     OWNED char *gives =
         fix->gives && fix->from ? must_format("%s from %s", fix->gives, fix->from) : NULL;
+    json_t *edits =
+        JSON_EACH(e, fix->edits,
+                  json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "edit", edit_word(e->kind),
+                            "name", text_to_json(e->name), "value", text_to_json(e->value), "path",
+                            text_to_json(e->path), "target", text_to_json(e->target), "environment",
+                            text_to_json(e->environment), "by", text_to_json(e->by)));
 
     return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "action", text_to_json(fix->action),
-                     "text", text_to_json(fix->text), "edits",
-                     JSON_EACH(edit, fix->edits, edit_json(edit)), "command",
+                     "text", text_to_json(fix->text), "edits", edits, "command",
                      text_to_json(fix->command), "checked", repair_checked_word(fix->checked),
                      "why", text_to_json(fix->why), "gives", text_to_json(gives));
 }

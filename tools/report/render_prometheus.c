@@ -119,25 +119,15 @@ static void print_rows(FILE *to, const char *name, struct rows *rows, const char
         fprintf(to, "whichcudnn_%s{%s} %zu\n", name, rest, beyond);
 }
 
-/* Each word is there, so that a rule can compare with 0. */
-static void print_verdicts(FILE *to, const struct report *reports, size_t n) {
-    size_t count[WC_verdict_COUNT] = {0};
-
-    for (size_t i = 0; i < n; i++)
-        count[reports[i].conclusion.verdict]++;
-    begin_family(to, "verdicts", "Processes by verdict, the worst of their findings.");
-    for (int verdict = 1; verdict < WC_verdict_COUNT; verdict++)
-        fprintf(to, "whichcudnn_verdicts{verdict=\"%s\"} %zu\n",
-                wc_enum_word_raw(WC_ENUM_verdict, verdict), count[verdict]);
-}
-
 void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t unreadable) {
     struct rows facades = {.keys = json_object()}, findings = {.keys = json_object()};
+    size_t verdicts[WC_verdict_COUNT] = {0};
     long long damaged = 0, newest = 0;
 
     for (size_t i = 0; i < n; i++) {
         const struct source *s = reports[i].source;
         count_process(&facades, &findings, &reports[i], i + 1);
+        verdicts[reports[i].conclusion.verdict]++;
         damaged += reports[i].gaps.n > 0;
         newest = s->last_time > newest ? s->last_time : newest;
     }
@@ -152,7 +142,11 @@ void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t 
     print_rows(to, "processes", &facades, "version=\"other\",source=\"other\"");
     begin_family(to, "findings", "Processes that have a finding, by its id and severity.");
     print_rows(to, "findings", &findings, "id=\"other\",severity=\"other\"");
-    print_verdicts(to, reports, n);
+    begin_family(to, "verdicts", "Processes by verdict, the worst of their findings.");
+    for (int verdict = 1; verdict < WC_verdict_COUNT;
+         verdict++) /* each: a rule can compare with 0 */
+        fprintf(to, "whichcudnn_verdicts{verdict=\"%s\"} %zu\n",
+                wc_enum_word_raw(WC_ENUM_verdict, verdict), verdicts[verdict]);
     print_family(to, "logs_damaged", "Processes of whose log something is lost.", damaged);
     print_family(to, "logs_unreadable", "Logs that could not be read at all.",
                  (long long)unreadable);

@@ -37,11 +37,6 @@ static void watch_signals(const char *path) {
     }
 }
 
-static void leave_signals(void) {
-    for (size_t i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], &before[i], NULL);
-}
-
 #define RANDOM 6     /* characters that mkostemp makes */
 #define LEFTOVER 600 /* seconds: its writer is gone */
 
@@ -117,7 +112,8 @@ bool beside_end(struct beside *b, const char *path, bool whole) {
     }
     if (!whole)
         unlink(b->path);
-    leave_signals();
+    for (size_t i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
     free(b->path);
     errno = error;
     return whole;
@@ -141,31 +137,23 @@ static mode_t mode_of(const struct stat *old) {
     return old ? old->st_mode & 0777 : 0666 & ~mask;
 }
 
-static bool replace(const char *path, const struct stat *old, const char *text) {
-    struct beside b;
-
-    return beside_begin(&b, path, mode_of(old)) &&
-           beside_end(&b, path, beside_write(&b, text, strlen(text)));
-}
-
-/* Nothing can be put next to it or in its place: the directory is not ours, or it is a mount of its
- * own.
- */
-static bool stays_where_it_is(int error) {
-    return error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
-}
-
 bool print_into(const char *path, const char *text) {
     struct stat old;
     bool is_there = path && lstat(path, &old) == 0, good;
+    struct beside b;
 
     if (!path)
         good = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
     else if (is_there && !S_ISREG(old.st_mode)) /* a pipe, a device, a link to somewhere */
         good = write_and_close(fopen(path, "we"), text);
     else
-        good = replace(path, is_there ? &old : NULL, text) ||
-               (is_there && stays_where_it_is(errno) && write_and_close(fopen(path, "we"), text));
+        good =
+            (beside_begin(&b, path, mode_of(is_there ? &old : NULL)) &&
+             beside_end(&b, path, beside_write(&b, text, strlen(text)))) ||
+            /* Nothing can be put next to it or in its place: the directory is not ours, or it
+             * is a mount of its own. */
+            (is_there && (errno == EACCES || errno == EPERM || errno == EROFS || errno == EBUSY) &&
+             write_and_close(fopen(path, "we"), text));
     if (!good)
         complain("%s: %s", path ? path : "standard output", strerror(errno));
     return good;

@@ -98,21 +98,23 @@ bool overlay_put_back(struct overlay *o, const char *package, const char *path,
 
 /* ---- what no package manages ---- */
 
-/* Of cuDNN for whatever CUDA: they are the same everywhere. */
-static struct wheel_list libraries_of(struct overlay *o, struct wc_version release) {
+/* For whatever CUDA: their files are the same. */
+static const char any_wheel[] = "nvidia-cudnn-cu12";
+
+struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
+                                      struct wc_version release) {
     struct wheel_file *monolith = wc_arena_take(&o->memory.arena, sizeof(*monolith));
     char version[WC_VERSION_TEXT];
 
     if (release.major >= 8 || !monolith) /* before there was one */
-        return wheel_list(&o->memory.arena, "nvidia-cudnn-cu12",
-                          wc_version_format(release, version));
+        return wheel_list(&o->memory.arena, wheel, wc_version_format(release, version));
     *monolith = (struct wheel_file){.file = overlay_format(o, "libcudnn.so.%d", release.major)};
     return (struct wheel_list){monolith, 1};
 }
 
 bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *package,
                          struct wc_version release) {
-    const struct wheel_list files = libraries_of(o, release);
+    const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
     const struct entries there = overlay_entries(o, directory);
     char version[WC_VERSION_TEXT];
 
@@ -141,7 +143,7 @@ bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *p
 
 /* Each library of that release is there, by the number in its own name. */
 static bool is_whole(struct overlay *o, const char *directory, struct wc_version release) {
-    const struct wheel_list files = libraries_of(o, release);
+    const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
 
     WC_EACH(file, files) {
         const char *path =
@@ -197,8 +199,8 @@ static bool open_directory(struct overlay *o, const struct edit *e, struct wc_ve
         if (!overlay_put_library(o, "", path, own, 0))
             return false;
         if (is_cudnn)
-            files =
-                libraries_of(o, own.minor < 0 ? release_newest(&o->memory.arena, own.major) : own);
+            files = overlay_cudnn_files(
+                o, any_wheel, own.minor < 0 ? release_newest(&o->memory.arena, own.major) : own);
         WC_EACH(file, files)
             if (!overlay_put_library(o, "",
                                      overlay_format(o, "%s/%s", overlay_directory(o, path),

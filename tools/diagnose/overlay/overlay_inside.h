@@ -82,6 +82,10 @@ bool overlay_allow_reading(struct overlay *o, const struct edit *e);
 bool overlay_make_link(struct overlay *o, const struct edit *e);
 bool overlay_make_links(struct overlay *o, const struct edit *e);
 
+/* The libraries of that release in a wheel, or the only one that it had before cuDNN 8. */
+struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
+                                      struct wc_version release);
+
 /* ---- packages, of whatever manager: by the edit's environment (packages.c) ---- */
 
 bool overlay_install(struct overlay *o, const struct edit *e);

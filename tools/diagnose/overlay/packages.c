@@ -443,13 +443,9 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
 static bool put_conda(struct overlay *o, const struct where *w, const char *package,
                       const char *wheel, struct wc_version release) {
     char version[WC_VERSION_TEXT];
-    struct wheel_list files =
-        wheel_list(&o->memory.arena, wheel, wc_version_format(release, version));
-    const struct wheel_file monolith = {.file = overlay_format(o, "libcudnn.so.%d", release.major)};
+    const struct wheel_list files = overlay_cudnn_files(o, wheel, release);
     const char *listed = "";
 
-    if (release.major < 8) /* there was one library */
-        files = (struct wheel_list){&monolith, 1};
     release.build = -1;
     wc_version_format(release, version);
     WC_EACH(file, files) {
