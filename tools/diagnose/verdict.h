@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/demand/diagnose.h"
-#include "tools/observe/log/end.h"
+#include "tools/observe/log/source.h"
 
 /* What the caller knows in addition to the stack. All zero: nothing. */
 struct wc_outside {

@@ -6,7 +6,6 @@
 
 #include "core/demand/questions.h"
 #include "core/knowledge/programs.h"
-#include "tools/observe/log/process_state.h"
 
 #define SCRIPTED (WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED)
 
@@ -63,7 +62,7 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
         return WC_END_FAILED;
     if (s->stack.has_summary)
         return WC_END_NORMAL;
-    if (process_state(s) == PROCESS_RUNS)
+    if (writer_state(s) == WRITER_RUNS)
         return WC_END_RUNS;
     EACH_WITH(other, job, s->pid) /* it went on as another program */
         if (*other != s && same_node(*other, s) && (*other)->first_time > s->last_time &&

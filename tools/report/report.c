@@ -6,7 +6,6 @@
 
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/log_reader.h"
-#include "tools/observe/log/process_state.h"
 #include "tools/observe/log/redact.h"
 
 #define PLANS_MOST 32 /* of one command: each plays many times */
@@ -36,9 +35,9 @@ static const char *find_ending(struct wc_arena *memory, const struct report *r) 
         return "by _exit";
     if (!s->has_outcome)
         return wc_arena_format(memory, "not in the log: %s%s%s",
-                               r->was_cut_off                          ? "killed"
-                               : process_state(source) == PROCESS_GONE ? "by _exit, or killed"
-                                                                       : "killed, or still running",
+                               r->was_cut_off                        ? "killed"
+                               : writer_state(source) == WRITER_GONE ? "by _exit, or killed"
+                                                                     : "killed, or still running",
                                during(flying), flying);
     if (o->ending == WC_ending_NOT_STARTED)
         return "never started";

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/demand/finding_text.h"
-#include "tools/observe/log/process_state.h"
 #include "tools/util/terminal.h"
 
 #define ENDINGS_MOST 6
@@ -138,8 +137,8 @@ static char *ending_of(const struct report *r) {
         return must_copy("killed");
     if (s->end != WC_END_UNKNOWN && s->end != WC_END_FAILED)
         return must_copy("by _exit");
-    return must_copy(process_state(s) == PROCESS_GONE ? "by _exit, or killed"
-                                                      : "with an end that is not known");
+    return must_copy(writer_state(s) == WRITER_GONE ? "by _exit, or killed"
+                                                    : "with an end that is not known");
 }
 
 /* ": 1 ended normally, 12 by _exit"; of one that ended normally nothing. */

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "tools/observe/log/images.h"
-#include "tools/observe/log/process_state.h"
 #include "tools/util/clock.h"
 #include "tools/util/program.h"
 
@@ -147,7 +146,7 @@ void outcome_append(void *log, struct wc_record *r) {
 }
 
 void outcome_tell(void *log, struct wc_record *r) {
-    if (process_state(log) == PROCESS_RUNS)
+    if (writer_state(log) == WRITER_RUNS)
         source_apply(log, r);
     else
         outcome_append(log, r);

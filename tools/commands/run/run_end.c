@@ -15,7 +15,6 @@
 #include "tools/commands/probe/gpus.h"
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/images.h"
-#include "tools/observe/log/process_state.h"
 #include "tools/observe/not_preloadable.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
@@ -36,7 +35,7 @@ static void complete_logs(const struct child_logs *logs, const struct wc_outcome
         struct source *log = logs->found[i];
         const struct wc_sink to = {outcome_append, log};
         const bool own = log == logs->own, binding = own && o->exit_status == LOADER_STATUS;
-        const bool runs = !own && process_state(log) == PROCESS_RUNS;
+        const bool runs = !own && writer_state(log) == WRITER_RUNS;
         struct wc_record r;
         if ((own ? binding || o->ending == WC_ending_SIGNALED : !runs) && !log->stack.has_summary)
             last_request_emit(log, binding, &to);

@@ -20,7 +20,6 @@
 #include "run_end.h"
 #include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"
-#include "tools/observe/log/first_records.h"
 #include "tools/util/program.h"
 #include "trust.h"
 

@@ -11,7 +11,6 @@
 
 #include "core/names/names.h"
 #include "former.h"
-#include "process_state.h"
 #include "record_json.h"
 #include "record_line.h"
 #include "unpack.h"
@@ -218,7 +217,7 @@ static void infer_failure(struct source *p) {
     struct wc_record r;
     struct wc_name name;
 
-    if (p->stack.has_summary || process_state(p) == PROCESS_RUNS ||
+    if (p->stack.has_summary || writer_state(p) == WRITER_RUNS ||
         !in_flight_failure(&p->in_flight, &r))
         return; /* it ended as others do, or goes on */
     name = wc_name_read(r.u.failure.name);

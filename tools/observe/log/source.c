@@ -1,13 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
-#include "core/model/stack.h"
+#include "core/records/process.h"
 #include "log_reader.h"
-#include "process_state.h"
 #include "tools/util/clock.h"
 #include "tools/util/program.h"
+
+static bool read_stat(const char *process, char *text, size_t room) {
+    OWNED char *path = must_format("/proc/%s/stat", process);
+    OWNED_FILE FILE *from = fopen(path, "re");
+    size_t n = from ? fread(text, 1, room - 1, from) : 0;
+
+    text[n] = '\0';
+    return n > 0;
+}
+
+enum writer_state writer_state(const struct source *log) {
+    const struct wc_process_record *p = &log->stack.process;
+    OWNED char *pid = must_format("%jd", (intmax_t)log->pid);
+    struct utsname own;
+    char text[1024];
+
+    if (log->pid <= 0 || !log->stack.has_process || p->start_ticks == WC_NULL || !p->node ||
+        uname(&own) != 0 || strcmp(p->node, own.nodename) != 0 ||
+        !read_stat("self", text, sizeof(text)))
+        return WRITER_NOT_KNOWN;
+    if (!read_stat(pid, text, sizeof(text)) || wc_start_ticks(text) != p->start_ticks)
+        return WRITER_GONE;
+    /* The letter after the name, which may hold anything. */
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X')
+               ? WRITER_GONE
+               : WRITER_RUNS;
+}
 
 struct source *source_new(enum source_type type, const char *path) {
     struct source *s = must_allocate(sizeof(*s));
@@ -61,10 +92,6 @@ static void keep_request(struct source *s, const struct wc_record *r) {
 
 #define SIGNAL_STATUS 128 /* and the signal: what a shell makes of one */
 
-static bool is_of_command(const struct source *s, const struct wc_outcome_record *o) {
-    return s->stack.has_process && o->child != WC_NULL && o->child != s->pid;
-}
-
 static void take_end(struct source *s, const struct wc_outcome_record *of_command) {
     bool well = of_command->ending == WC_ending_EXITED && of_command->exit_status == 0;
     struct wc_outcome_record kept = *of_command;
@@ -75,7 +102,7 @@ static void take_end(struct source *s, const struct wc_outcome_record *of_comman
     }
 
     s->of_command = well ? WC_END_WELL : WC_END_FAILED;
-    s->stack.command_ended = process_state(s) != PROCESS_RUNS;
+    s->stack.command_ended = writer_state(s) != WRITER_RUNS;
     s->stack.command_failed = !well && s->stack.command_ended;
     if (s->stack.command_failed && of_command->exit_status > SIGNAL_STATUS)
         s->stack.command_signal = of_command->exit_status - SIGNAL_STATUS;
@@ -89,8 +116,11 @@ static void take_end(struct source *s, const struct wc_outcome_record *of_comman
 }
 
 void source_apply(struct source *s, const struct wc_record *r) {
-    if (r->kind == WC_KIND_outcome && is_of_command(s, &r->u.outcome))
-        take_end(s, &r->u.outcome);
+    const struct wc_outcome_record *o = &r->u.outcome;
+
+    if (r->kind == WC_KIND_outcome && s->stack.has_process && o->child != WC_NULL &&
+        o->child != s->pid)
+        take_end(s, o);
     else
         wc_stack_apply(&s->stack, r);
 }
@@ -156,4 +186,30 @@ const char *source_type_word(enum source_type type) {
     static const char *const words[] = {"log", "process", "scan", "lock"};
 
     return words[type];
+}
+
+void first_records_emit(const struct first_records *f, const struct wc_sink *to) {
+    const struct wc_files *files = f->disk ? &f->disk->files : &disk_files;
+    bool own = !f->disk || !f->disk->root[0];
+    char *directory = own ? getcwd(NULL, 0) : NULL;
+    struct wc_machine *machine = must_allocate(sizeof(*machine));
+    struct utsname computer;
+
+    if (uname(&computer) == 0) {
+        wc_emit_process(
+            to, &(struct wc_process){.node = own ? computer.nodename : NULL,
+                                     .start_ticks = WC_NULL,
+                                     .parent_pid = f->run_pid == WC_NULL ? WC_NULL : getpid(),
+                                     .executable = f->program,
+                                     .directory = directory,
+                                     .environment = (const char *const *)f->environment,
+                                     .shim_version = WHICHCUDNN_VERSION,
+                                     .run_pid = f->run_pid});
+        machine->kernel = own ? computer.release : NULL;
+        machine->architecture = computer.machine;
+        machine->glibc = f->glibc;
+        wc_emit_machine(to, files, machine);
+    }
+    free(machine);
+    free(directory);
 }

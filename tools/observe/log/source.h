@@ -7,11 +7,21 @@
 #pragma once
 
 #include "core/model/stack.h"
-#include "end.h"
 #include "in_flight.h"
+#include "tools/util/disk.h"
 #include "tools/util/memory.h"
 
 struct log_file;
+
+/* How a process ended, as far as that is known. */
+enum wc_end {
+    WC_END_UNKNOWN,
+    WC_END_RUNS,    /* it still runs, or nothing of it ever did */
+    WC_END_NORMAL,  /* by exit, with a status that is not known */
+    WC_END_ASSUMED, /* not known; its parent waited for it, and ended well */
+    WC_END_WELL,
+    WC_END_FAILED /* it, or the command that it belongs to */
+};
 
 enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
 
@@ -78,3 +88,22 @@ struct wc_sink source_sink(struct source *s);
 int64_t source_missing(const struct source *s);
 
 const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */
+
+enum writer_state {
+    WRITER_NOT_KNOWN, /* it was on another machine, or its log does not say when it began */
+    WRITER_RUNS,
+    WRITER_GONE
+};
+/* Whether the process that wrote a log still runs, by /proc of this machine. */
+enum writer_state writer_state(const struct source *log);
+
+/* The first two records of what the command writes itself: the process as it would be started, or
+ * was, and this machine. */
+struct first_records {
+    const struct disk *disk;  /* NULL: this machine's */
+    const char *program;      /* NULL: unknown */
+    const char *glibc;        /* "2.36"; NULL: unknown */
+    char *const *environment; /* as the process is given it */
+    int64_t run_pid;          /* WC_NULL: it was not started by `run` */
+};
+void first_records_emit(const struct first_records *f, const struct wc_sink *to);

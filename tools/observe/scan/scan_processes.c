@@ -11,7 +11,6 @@
 #include "core/packages/identify.h"
 #include "scan_inside.h"
 #include "tools/observe/loader/loader_sim.h"
-#include "tools/observe/log/first_records.h"
 #include "tools/observe/not_preloadable.h"
 #include "tools/util/below.h"
 
