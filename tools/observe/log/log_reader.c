@@ -123,26 +123,12 @@ static void take_record(struct reading *in, const struct wc_record *r) {
     source_take(in->process, r);
 }
 
-static enum record_read read_record(struct reading *in, struct wc_record *r,
-                                    char trouble[RECORD_TROUBLE], json_t **json) {
-    json_error_t error;
-
-    *json = NULL;
-    if (record_from_line(in->line, in->n, room, &in->lists.arena, r))
-        return RECORD_READ;
-    *json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
-    if (*json) {
-        former_complete(&in->former, *json);
-        return record_from_json(*json, &in->lists.arena, r, trouble);
-    }
-    snprintf(trouble, RECORD_TROUBLE, "%s", error.text);
-    return RECORD_DAMAGED;
-}
-
 static void take_line(struct reading *in, enum line how) {
+    enum record_read answer = RECORD_READ;
     char trouble[RECORD_TROUBLE];
+    json_t *json = NULL;
+    json_error_t error;
     struct wc_record r;
-    json_t *json;
 
     if (how == LINE_TOO_LONG) {
         note_damage(in->file, unpack_is_packed(in->from_file)
@@ -150,7 +136,13 @@ static void take_line(struct reading *in, enum line how) {
                                   : "longer than any record");
         return;
     }
-    switch (read_record(in, &r, trouble, &json)) {
+    if (!record_from_line(in->line, in->n, room, &in->lists.arena, &r)) {
+        json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
+        if (json)
+            former_complete(&in->former, json);
+        answer = json ? record_from_json(json, &in->lists.arena, &r, trouble) : RECORD_DAMAGED;
+    }
+    switch (answer) {
     case RECORD_READ:
         take_record(in, &r);
         break;
@@ -158,25 +150,11 @@ static void take_line(struct reading *in, enum line how) {
         in->other_version = must_copy(trouble);
         break;
     case RECORD_DAMAGED:
-        note_damage(in->file, how == LINE_OPEN && !json ? "cut off" : trouble);
+        note_damage(in->file, json ? trouble : how == LINE_OPEN ? "cut off" : error.text);
         break;
     }
     json_decref(json);
     heap_arena_clear(&in->lists);
-}
-
-static void take_lines(struct reading *in) {
-    struct log_file *file = in->file;
-    enum line how;
-
-    while (!in->other_version && (how = read_line(in)) != LINE_NONE) {
-        file->lines++;
-        take_line(in, how);
-        /* Four GiB of one byte are four MiB when packed. */
-        if ((file->records == 0 && file->damaged_lines >= PATIENCE) ||
-            (how == LINE_TOO_LONG && unpack_is_packed(in->from_file)))
-            return;
-    }
 }
 
 static void free_file(struct log_file *file) {
@@ -231,6 +209,8 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
                       char **trouble) {
     struct reading *in = must_allocate(sizeof(*in));
     size_t before = logs->process_count;
+    bool goes_on = true;
+    enum line how;
 
     in->from_file = unpack_begin(fd);
     in->logs = logs;
@@ -239,7 +219,13 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
     in->file->path = must_copy(path);
     in->file->device = facts->st_dev;
     in->file->inode = facts->st_ino;
-    take_lines(in);
+    while (goes_on && !in->other_version && (how = read_line(in)) != LINE_NONE) {
+        in->file->lines++;
+        take_line(in, how);
+        /* Four GiB of one byte are four MiB when packed. */
+        goes_on = (in->file->records > 0 || in->file->damaged_lines < PATIENCE) &&
+                  (how != LINE_TOO_LONG || !unpack_is_packed(in->from_file));
+    }
     *trouble = complaint(in);
     if (*trouble) {
         while (logs->process_count > before)
