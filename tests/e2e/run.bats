@@ -401,6 +401,9 @@ make_stopped() {
     refused 127 ./waits stopped/app
     refused 127 ./waits env A=b stopped/app
     refused 5 sh -c 'stopped/app || exit 5'
+    refused 1 sh -c 'timeout 20 stopped/app; exit 1'
+    refused 1 sh -c 'timeout 20 stopped/app 2>&1 | cat >out; grep -q fine out'
+    refused 3 sh -c 'echo on && nohup nice -n 1 env A=b stopped/app; exit 3'
     # A program that starts what it is given, and passes its status on.
     echo 'import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)' >starts.py
     run -127 run_it --log passed/ -- "$WC_PYTHON" starts.py stopped/app
@@ -427,7 +430,7 @@ make_stopped() {
     [[ $output == *"fix       let the command start the process with"*" LD_PRELOAD"* ]]
 }
 
-# What a script makes of it says nothing then; what is only tried, or handled, is nobody's fault.
+# What a script makes of it says nothing then; what may not have been started is nobody's fault.
 @test "a program that ends in the loader behind a script that goes on and ends well" {
     make_stopped
     export WHICHCUDNN_SHIM=$SHIM
@@ -445,6 +448,9 @@ make_stopped() {
     passed_over ./goes_on
     passed_over sh -c 'stopped/app || true'
     passed_over sh -c './goes_on; stopped/app | cat'
+    passed_over bash -c '(stopped/app; exit 0) | cat || true; { time stopped/app; } >out; echo'
+    passed_over bash -ec 'echo starting; if ! stopped/app 2>out; then echo; fi'
+    passed_over bash -ec 'while stopped/app; do echo; done'
     # Beside one that does well.
     run -0 run_it --log beside/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; stopped/app; true"
     [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
@@ -454,7 +460,7 @@ make_stopped() {
     run -0 run_it --log well/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; [ -e none ] && stopped/app; true"
     [[ $output == *"whichcudnn: ok"* ]]
     local script
-    for script in 'if stopped/app; then echo; fi; echo' '[ -e none ] && stopped/app; echo' 'exit 0; stopped/app'; do
+    for script in 'if false; then stopped/app; fi; echo' '[ -e none ] && stopped/app; echo' 'exit 0; stopped/app'; do
         run -0 run_it --log handled/ -- sh -c "$script"
         [[ $output == *"not observed: no cuDNN was loaded or asked for" ]]
     done

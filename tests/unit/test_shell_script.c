@@ -97,6 +97,13 @@ static void what_is_written_is_started(void **state) {
     expect("./app & ./other | ./app", "app /was, other /was, app /was");
     expect("exec >out 2>&1\necho \"a # b\"; exit 0\n./app", "");
     expect("timeout -k 5 20 ./app", "timeout /was, app /was");
+    expect("timeout 20 env LD_LIBRARY_PATH=/a app; nice 5 bash -c './other'",
+           "timeout /was, app /a, nice /was, other /was");
+    expect("time ./app; command ./other; ! ./app; ./other",
+           "app /was, other /was, app /was, other /was");
+    expect("{ ./app; } >out; (./other; ./app)\n./other",
+           "app /was, other /was, app /was, other /was");
+    expect("echo x && ./app", "app /was");
     expect("./inner.sh y\n./tool.py", "app /was, ?");
     expect("./app --with ./other ./job.sh app", "app /was, other /was");
     expect("/bin/sh -ec './app; other' x\n/bin/sh inner.sh", "app /was, other /was, app /was");
@@ -117,6 +124,8 @@ static void with_what_is_set_before_it(void **state) {
     expect("/usr/bin/env -u LD_LIBRARY_PATH ./app; env -u HOME ./app", "app -, app /was");
     expect("env - A=b ./app; /usr/bin/env -i LD_LIBRARY_PATH=/f ./app", "app -, app /f");
     expect("./sets.sh\n./app", "app /was");
+    expect("(export LD_LIBRARY_PATH=/g; ./app)\n./app", "app /g, ?");
+    expect("{ export LD_LIBRARY_PATH=/h; }; ./app", "app /h");
 }
 
 /* Nothing is said of what only a shell could know, nor of what stands behind it. */
@@ -136,11 +145,11 @@ static void what_only_a_shell_knows_is_not_guessed(void **state) {
         "while true; do ./app; done",
         "[ -x app ] && ./app",
         "cd . || exit 1",
-        "true && ./app",
+        "false && ./app",
         "helper () {\n  ./other\n}",
-        "(./app)",
-        "{ ./app; }",
-        "! ./app",
+        "((./app))",
+        "command -v ./app",
+        "! (./app)",
         "cat <<END\n./app\nEND",
         "$(which app) x",
         "cd /nowhere",
@@ -194,7 +203,15 @@ static void whose_end_is_passed_over(void **state) {
         {"bash -e -c './app; echo'", ""},
         {"bash -e plain.sh; echo", "app"},
         {"./plain.sh; echo", "app"},
-        {"if ./app; then echo; fi; echo", ""},
+        {"if ./app; then echo; fi; echo", "app"},
+        {"set -e; if ! ./app 2>out; then echo; fi", "app"},
+        {"set -e; while time ./app; do echo; done", "app"},
+        {"set -e; ! ./app", "app"},
+        {"set -e; time ./app", ""},
+        {"if true; then ./app; fi; echo", ""},
+        {"set -e; (./app); echo", ""},
+        {"(./app) || true", "app"},
+        {"{ ./app; } 2>&1 | cat", "app"},
         {"[ -e x ] && ./app\necho", ""},
         {"[ -e x ] && (echo; ./app); echo", ""},
         {"[ -e x ] &&\n ./app\necho; ./other; echo", ""},

@@ -12,6 +12,9 @@
 #include "tools/util/terminal.h"
 
 enum { PROGRAMS_MOST = 32, SCRIPT_MOST = 64 << 10, LEVELS_MOST = 16 /* one within another */ };
+#define BEFORE "@(!|command|if|time|until|while)"
+#define ALWAYS "@(:|echo|export|true) *"
+#define RUNS_IT "@(chrt|flock|ionice|nice|nohup|numactl|setsid|stdbuf|taskset|time|timeout)"
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
 
 struct shell { /* its variables are in environ while it is read */
@@ -46,26 +49,23 @@ static void assign(const struct shell *s, const char *word) {
         environ[n] = wc_arena_string(memory, word);
 }
 
-/* "$NAME", "${NAME:-word}" and similar, but what has wordexp print or set something. */
-static bool is_variable(const char *at) {
-    const char *name = at + 1 + (at[1] == '{'), *end = name + strspn(name, NAME);
-
-    return end > name && strcspn(name, "0123456789") > 0 &&
-           (at[1] != '{' || !strchr("?=", end[*end == ':']));
-}
-
 /* One command, for wordexp, without redirections; where it ends. NULL: only a shell knows. */
 static const char *read_command(const struct shell *s, const char *at, FILE *to) {
     bool quoted = false, begins = true; /* a word */
 
-    while (*at && (quoted || (!strchr("\n;|", *at) && (*at != '&' || at[1] == '>')))) {
+    while (*at && (quoted || (!strchr("\n;|)", *at) && (*at != '&' || at[1] == '>')))) {
         size_t n = *at == '\\' ? 2 : *at == '\'' && !quoted ? strcspn(at + 1, "'") + 2 : 1;
+        /* Of "$NAME", "${NAME:-word}" and similar; wordexp would print or set with "?" and "=". */
+        const char *name = at + 1 + (at[1] == '{'),
+                   *past = name + (*at == '$' ? strspn(name, NAME) : 0);
         if (begins && strncmp(at, "\"$@\"", 4) == 0) {
             for (char **a = s->arguments; *a; a++)
                 fprintf(to, strchr(*a, '\'') ? "(" : " '%s'", *a); /* wordexp takes no '(' */
             at += 4;
-        } else if (strnlen(at, n) < n || (*at == '$' && !is_variable(at)) ||
-                   (!quoted && (strchr("*?[~()", *at) || strncmp(at, "<<", 2) == 0))) {
+        } else if (strnlen(at, n) < n ||
+                   (*at == '$' && (name == past || wc_is_digit(*name) ||
+                                   (at[1] == '{' && strchr("?=", past[*past == ':'])))) ||
+                   (!quoted && (strchr("*?[~(", *at) || strncmp(at, "<<", 2) == 0))) {
             return NULL;
         } else if (begins && *at == '#') {
             at += strcspn(at, "\n");
@@ -88,10 +88,8 @@ static bool run_words(struct shell *s, char **w) {
     char **before = environ;
     bool is_sure = true, is_for_loader = false, is_exec, is_unset;
 
-    for (; *w && is_named(*w, *w); w++) {
+    for (; *w && is_named(*w, *w); assign(s, *w++))
         is_for_loader = is_for_loader || wc_str_starts(*w, "LD_");
-        assign(s, *w);
-    }
     if (!*w)
         return !is_for_loader;
     is_unset = strcmp(*w, "unset") == 0;
@@ -114,39 +112,47 @@ static bool run_words(struct shell *s, char **w) {
     return is_sure;
 }
 
-/* Without `set -e` what a further command follows may end as it likes. */
+/* What is tested may end as it likes; without `set -e` what a further command follows, too. */
 static void run_text(struct shell s, const char *at) {
     const size_t first = s.out->n;
+    char **outside = NULL; /* what is set within "(" ends with it */
     bool is_sure = true;
 
-    while (is_sure && *at && !s.ended) {
+    while (is_sure && *(at += strspn(at, " \t\n;&|")) && !s.ended) {
         const size_t before = s.out->n;
+        const char opens = strchr("(){}", *at) ? *at++ : ' ';
         struct sink command;
-        const char *end = read_command(&s, at, sink_begin(&command));
+        at = read_command(&s, at, sink_begin(&command));
         OWNED char *text = sink_end(&command);
-        bool is_or = end && strncmp(end, "||", 2) == 0;
+        bool is_or = at && strncmp(at, "||", 2) == 0, is_tested = is_or;
         wordexp_t words;
-        is_sure = end && wordexp(text, &words, WRDE_NOCMD) == 0;
+        is_sure = (opens == '(' ? !outside : opens != ')' || outside == environ) && at &&
+                  wordexp(text, &words, WRDE_NOCMD) == 0;
         if (!is_sure)
             break;
-        is_sure = words.we_wordc == 0 || run_words(&s, words.we_wordv);
-        for (size_t i = first; i < s.out->n && words.we_wordc > 0; i++)
-            if (i < before ? !s.strict : is_or && !s.ended)
+        outside = opens == '(' ? environ : opens == ')' ? NULL : outside;
+        char **w = words.we_wordv;
+        for (; *w && w[1] && w[1][0] != '-' && fnmatch(BEFORE, *w, FNM_EXTMATCH) == 0; w++)
+            is_tested = is_tested || !strchr("ct", **w);
+        is_sure = !*w || run_words(&s, w);
+        for (size_t i = first; i < s.out->n && (*w || is_or); i++)
+            if (i < before ? !s.strict : is_tested && !s.ended)
                 s.out->p[i].passed_over = true;
         wordfree(&words);
-        is_sure = is_sure && !is_or && strncmp(end, "&&", 2) != 0;
-        at = end + strspn(end, "\n;&|");
+        is_sure = is_sure && !is_or &&
+                  (strncmp(at, "&&", 2) != 0 || fnmatch(ALWAYS, text, FNM_EXTMATCH) == 0);
     }
-    s.out->unsure = s.out->unsure || !is_sure;
+    s.out->unsure = s.out->unsure || !is_sure || outside;
 }
 
 /* "env A=b program", "bash -ec TEXT NAME ARGUMENT...", "sh FILE ARGUMENT...", a script. "python
  * launch.py ./program" may pass on how that ended, too. False: it is not known what that is. */
 static bool start(struct shell s, char **w) {
-    bool by_script = s.arguments, is_text = false, is_possible = s.level++ < LEVELS_MOST;
-    OWNED char *path = is_possible ? find_program(*w, getenv("PATH"), NULL) : NULL, *script = NULL;
+    bool runs_it = fnmatch(RUNS_IT, wc_base_name(*w), FNM_EXTMATCH) == 0, is_text = false;
+    OWNED char *path = s.level++ < LEVELS_MOST ? find_program(*w, getenv("PATH"), NULL) : NULL;
+    struct shell within = {.out = s.out, .level = s.level};
     size_t n;
-    OWNED char *text = path ? disk_text(path, SCRIPT_MOST, &n) : NULL;
+    OWNED char *script = NULL, *text = path ? disk_text(path, SCRIPT_MOST, &n) : NULL;
 
     if (text && strcmp(wc_base_name(*w), "env") == 0) {
         for (w++; *w && fnmatch("@(-|-i|-u)", *w, FNM_EXTMATCH) == 0; w++)
@@ -156,30 +162,32 @@ static bool start(struct shell s, char **w) {
                 assign(&s, *++w);
         return *w && run_words(&s, w);
     }
-    s = (struct shell){.out = s.out, .level = s.level};
     if (text && wc_program_is(*w, WC_PROGRAM_SHELL)) {
         for (w++; *w && **w == '-' && !(*w)[1 + strspn(*w + 1, "ceux")]; w++) {
             is_text = is_text || strchr(*w, 'c');
-            s.strict = s.strict || strchr(*w, 'e');
+            within.strict = within.strict || strchr(*w, 'e');
         }
         script = is_text || !*w ? must_copy(*w) : disk_text(*w, SCRIPT_MOST, &n);
-        s.arguments = w + 1 + (is_text && *w && w[1]);
+        within.arguments = w + 1 + (is_text && *w && w[1]);
         s.out->unsure = s.out->unsure || !script;
     } else if (text && wc_str_starts(text, "#!")) {
         n = strcspn(text + 2, "\n");
         script = must_format("exec %.*s '%s' \"$@\"", (int)n, text + 2, path);
-        s.arguments = w + 1;
+        within.arguments = w + 1;
     }
     if (script)
-        run_text(s, script);
-    for (size_t i = 0; text && !s.arguments && w[i]; i++) {
-        OWNED char *at = !i || strchr(w[i], '/') ? find_program(w[i], getenv("PATH"), NULL) : NULL;
+        run_text(within, script);
+    for (size_t i = 0; text && !within.arguments && w[i]; i++) {
+        OWNED char *at =
+            !i || runs_it || strchr(w[i], '/') ? find_program(w[i], getenv("PATH"), NULL) : NULL;
         OWNED char *inside = at ? disk_text(at, SCRIPT_MOST, &n) : NULL;
+        if (i && at && runs_it)
+            return start(s, w + i);
         if (inside && wc_str_starts(inside, "\177ELF") && s.out->n < PROGRAMS_MOST)
             *MUST_ADD(s.out->p, s.out->n) = (struct shell_program){
-                wc_arena_string(&s.out->memory.arena, at), environ, by_script && i == 0, false};
+                wc_arena_string(&s.out->memory.arena, at), environ, s.arguments && i == 0, false};
     }
-    return s.arguments ? script : text;
+    return within.arguments ? script : text;
 }
 
 void shell_programs_of(struct shell_programs *out, char **command, char **environment) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which programs a command starts, as far as its scripts name them one after another. Nothing is
- * run. After the first thing that only a shell could follow (control flow, functions, `eval`,
+ * run. After the first thing that only a shell could follow (a branch, functions, `eval`,
  * `module load`) nothing of a script is read: it is unsure.
  */
 #pragma once

@@ -71,11 +71,10 @@ struct trial_end startup_trial(const char *const *paths, size_t n) {
     struct rlimit limit;
     char line[64];
     int ends[2];
-    pid_t child;
 
     if (n == 0 || pipe2(ends, O_CLOEXEC) != 0)
         return end;
-    child = fork();
+    const pid_t child = fork();
     if (child == 0) {
         OWNED_FILE FILE *sizes = fopen("/proc/self/statm", "re");
         /* The program was smaller than this command is: what this one has counts for nothing, as
@@ -124,12 +123,13 @@ struct loading {
 };
 
 /* False: it cannot be replayed, and there is nothing to end. */
-static bool begin(struct loading *l, const char *program, char *const *environment) {
-    l->environment = NULL;
+static bool begin(struct loading *l, const char *program, char *const *environment, char **owned) {
+    l->environment = owned;
     library_cache_begin(&l->library_cache, NULL);
     if (program && loader_sim_begin(&l->sim, &l->library_cache, program, environment, NULL))
         return true;
     library_cache_end(&l->library_cache);
+    free(owned);
     return false;
 }
 
@@ -141,12 +141,7 @@ static bool begin_log(struct loading *l, const struct source *log) {
     WC_EACH(variable, *list)
         if (*variable)
             environment[n++] = (char *)*variable;
-    if (begin(l, log->stack.process.executable, environment)) {
-        l->environment = environment;
-        return true;
-    }
-    free(environment);
-    return false;
+    return begin(l, log->stack.process.executable, environment, environment);
 }
 
 static void end(struct loading *l) {
@@ -313,7 +308,7 @@ static struct source *replay(const struct startup *start, const char *path, char
     struct loading loading;
     struct loader_sim *s = &loading.sim;
 
-    if (!begin(&loading, start->program, start->environment))
+    if (!begin(&loading, start->program, start->environment, NULL))
         return NULL;
     loader_sim_check_symbols(s, true);
     /* What is found may be refused. What does not exist ends the loader first, or as well. */
@@ -337,16 +332,14 @@ static struct source *replay(const struct startup *start, const char *path, char
 }
 
 char *startup_missing(const struct wc_outcome_record *o, const char *program) {
-    struct startup start = {.program = program, .status = LOADER_STATUS};
-    struct source *source;
+    const struct startup start = {program, environ, .status = LOADER_STATUS};
     char *missing = NULL;
 
     unsetenv("LD_PRELOAD");
     unsetenv("LD_LIBRARY_PATH");
     if (o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS)
         return NULL;
-    start.environment = environ;
-    source = replay(&start, NULL, &missing);
+    struct source *source = replay(&start, NULL, &missing);
     if (source)
         source_free(source);
     return missing;
@@ -397,12 +390,11 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
     const struct family *family = &run->live.family;
     struct source *source = NULL;
     struct shell_programs programs;
-    bool is_known;
 
     setenv("LD_PRELOAD", run->preload, 1);
     shell_programs_of(&programs, run->words, environ);
     run->unsure = programs.unsure;
-    is_known = WC_ANY(p, programs, p->by_script && family_is_last(family, p->path));
+    const bool is_known = WC_ANY(p, programs, p->by_script && family_is_last(family, p->path));
     for (size_t i = 0; i < programs.n && !source; i++)
         if (!is_known || family_is_last(family, programs.p[i].path))
             source = look_at(run, &programs.p[i], outcome, logged, reason);
