@@ -99,8 +99,7 @@ static const char *entry_at(const struct cache *c, uint32_t i, struct entry *e) 
     return text_at(c, c->strings + u32(b + 4));
 }
 
-/* As glibc's: runs of digits count as numbers. */
-static int compare_names(const char *a, const char *b) {
+int wc_search_cache_order(const char *a, const char *b) {
     while (*a) {
         bool da = wc_is_digit(*a), db = wc_is_digit(*b);
         if (da && db) {
@@ -152,7 +151,7 @@ static bool find_name(const struct cache *c, const char *name, uint32_t *found) 
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
         const char *text = entry_at(c, middle, &e);
-        int order = text ? compare_names(name, text) : 0;
+        int order = text ? wc_search_cache_order(name, text) : 0;
         if (!text)
             return false;
         if (order == 0) {
@@ -169,7 +168,7 @@ static bool find_name(const struct cache *c, const char *name, uint32_t *found) 
 
 static bool has_name(const struct cache *c, uint32_t i, const char *name, struct entry *e) {
     const char *text = entry_at(c, i, e);
-    return text && compare_names(name, text) == 0;
+    return text && wc_search_cache_order(name, text) == 0;
 }
 
 /* Entries with named capabilities come first; then the first of the others that is allowed. */

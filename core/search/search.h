@@ -98,6 +98,8 @@ bool wc_search_is_below_default(const struct wc_search_context *context, const c
 
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
 const char *wc_search_cache(const struct wc_search_context *context, const char *name);
+/* The order of its entries, greatest first, as glibc's: runs of digits count as numbers. */
+int wc_search_cache_order(const char *a, const char *b);
 
 #define WC_SEARCH_PATH 4096
 

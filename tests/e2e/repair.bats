@@ -991,3 +991,31 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     observed
     jq -e 'any(.findings[0].fix[]; .command == "pip install '"'nvidia-cudnn-cu12!=9.10.*,>=9.12'"'")' report.json
 }
+
+@test "a directory that ld.so.conf names and the loader's cache does not list: ldconfig" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local bound=(unshare -Urm sh -c 'mount --bind "$0" /etc/ld.so.conf && mount --bind "$1" /etc/ld.so.cache && shift && exec "$@"'
+        "$PWD/conf") name
+    echo "include $PWD/*.conf" >conf
+    echo "$PWD/lib" >cudnn.conf
+    make_standin 8.9.2 lib
+    echo 'int other(void) { return 0; }' | "${CC:-cc}" -shared -fPIC -x c - -Wl,-soname,libother.so.3 -o lib/libother.so.3.1
+    make_standin 8.9.2 own
+    build_host lazy "$PWD/lib" host --no-rpath
+    build_host opened-lazy "$PWD/own" other -Wl,--no-as-needed "$PWD/lib/libother.so.3.1"
+    PATH=$PATH:/sbin ldconfig -X -C old -f /dev/null
+    for name in host other; do
+        rm -f logs/*
+        run ! "${bound[@]}" "$PWD/old" "$CMD" run --quiet --log logs -- "./$name" version
+        "${bound[@]}" "$PWD/old" "$CMD" report --json logs >report.json || true
+        validate_report report.json
+        is "$(jq -c '.findings[0].fix[0] | [.command, .checked]' report.json)" '["/sbin/ldconfig","replayed"]'
+    done
+    PATH=$PATH:/sbin ldconfig -C new -f cudnn.conf # which makes the link of libother, too
+    for name in host other; do
+        run -0 "${bound[@]}" "$PWD/new" "./$name" version
+    done
+    echo "$PWD/none" >cudnn.conf
+    "${bound[@]}" "$PWD/old" "$CMD" report --json logs >report.json || true
+    never "$(jq -r '.findings[0].id' report.json)" cache
+}

@@ -251,6 +251,7 @@ static void variables_and_files(void **state) {
     assert_command((struct edit){.kind = EDIT_LINK, .path = "/proc/self", .target = "l.so.9.1"},
                    "ln -sfn l.so.9.1 /proc/self"); /* a link stands there */
     assert_command((struct edit){.kind = EDIT_LINKS, .path = "/a b"}, "/sbin/ldconfig -n '/a b'");
+    assert_command((struct edit){.kind = EDIT_CACHE, .path = "/a b"}, "/sbin/ldconfig");
     assert_command((struct edit){.kind = EDIT_DELETE, .path = "/ä/x;y"}, "rm '/ä/x;y'");
     const struct edit texts[] = {{.kind = EDIT_DELETE, .path = "/a b/l.so.9"},
                                  {.kind = EDIT_DELETE, .path = "/a b/m.so.9"},

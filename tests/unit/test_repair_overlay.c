@@ -451,6 +451,43 @@ static void links_of_a_whole_directory(void **state) {
     end(&x);
 }
 
+/* Among what this computer's own ldconfig has listed, with the sections behind its texts. */
+static void the_cache_as_ldconfig_leaves_it(void **state) {
+    static const char conf[] = "# none\ninclude /etc/ld.so.conf.d/*.conf\n/opt/b/\n",
+                      named[] = "/opt/a # first\n/opt/gone\n";
+    struct environment *e = *state;
+    const struct edit anew = {.kind = EDIT_CACHE, .path = "/opt/a"};
+    struct wc_search_context search = {.machine = OWN_MACHINE};
+    const char *libc;
+    struct overlaid x;
+
+    put_library(e, "/opt/a/libcudnn.so.8.9.2", "8.9.2");
+    put_library(e, "/opt/b/libcudnn.so.8", "8.5.0");
+    put_library(e, "/opt/b/libcudnn_ops_infer.so.8", "8.5.0");
+    put_library(e, "/opt/c/libcudnn.so.8", "8.5.0"); /* which no line names */
+    write_bytes("/etc/ld.so.conf", conf, strlen(conf));
+    write_bytes("/etc/ld.so.conf.d/cudnn.conf", named, strlen(named));
+    write_bytes("/etc/ld.so.conf.d/cudnn.conf.old", "/opt/c\n", 7);
+    assert_int_equal(system(in(e, "cp /etc/ld.so.cache '%s/etc/'", place)), 0);
+    begin(&x, &no_variables);
+    library_cache_use(&x.cache, NULL, &search);
+    libc = in(e, "%s", wc_search_cache(&search, "libc.so.6"));
+    assert_null(wc_search_cache(&search, "libcudnn_ops_infer.so.8"));
+    assert_true(overlay_apply(&x.overlay, &anew));
+    library_cache_use(&x.cache, NULL, &search);
+    assert_string_equal(wc_search_cache(&search, "libcudnn.so.8"), "/opt/a/libcudnn.so.8");
+    assert_string_equal(wc_search_cache(&search, "libcudnn_ops_infer.so.8"),
+                        "/opt/b/libcudnn_ops_infer.so.8");
+    assert_string_equal(wc_search_cache(&search, "libc.so.6"), libc);
+    assert_version(&x, "/opt/a/libcudnn.so.8", "8.9.2");
+    assert_false(overlay_apply(&x.overlay, &anew)); /* all is listed */
+    overlay_end(&x.overlay);
+    library_cache_use(&x.cache, NULL, &search);
+    assert_null(wc_search_cache(&search, "libcudnn_ops_infer.so.8"));
+    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
+    end(&x);
+}
+
 static void variables_without_our_own_library(void **state) {
     const char *const before[] = {"LD_PRELOAD=/opt/libwhichcudnn.so:/opt/other.so",
                                   "LD_LIBRARY_PATH=/a:/b", "HOME=/h"};
@@ -578,6 +615,7 @@ int main(void) {
         IN_ENVIRONMENT(without_its_list_a_wheel_is_not_removed),
         IN_ENVIRONMENT(links_and_what_is_deleted),
         IN_ENVIRONMENT(links_of_a_whole_directory),
+        IN_ENVIRONMENT(the_cache_as_ldconfig_leaves_it),
         IN_ENVIRONMENT(files_are_what_they_were_at_the_first_look),
         IN_ENVIRONMENT(what_is_found_in_memory_is_what_reading_finds),
         cmocka_unit_test(variables_without_our_own_library),

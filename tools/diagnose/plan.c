@@ -31,6 +31,8 @@ static const char *written_by(struct planning *p, const struct edit *e) {
     case EDIT_LINKS:
     case EDIT_MODE:
         return e->path;
+    case EDIT_CACHE:
+        return "/etc";
     case EDIT_LINK:
     case EDIT_DELETE:
         return wc_arena_format(p->candidates.memory, "%.*s", (int)wc_dir_length(e->path), e->path);

@@ -20,9 +20,9 @@ static const enum step_kind kinds[EDITS] = {
     [EDIT_REMOVE] = STEP_COMMAND,      [EDIT_HOST] = STEP_COMMAND,
     [EDIT_MODE] = STEP_COMMAND,        [EDIT_LINK] = STEP_COMMAND,
     [EDIT_LINKS] = STEP_COMMAND,       [EDIT_DELETE] = STEP_COMMAND,
-    [EDIT_RESTORE] = STEP_SAID,        [EDIT_PLACE] = STEP_SAID,
-    [EDIT_DRIVER] = STEP_SAID,         [EDIT_SYSTEM] = STEP_SAID,
-    [EDIT_RESTART] = STEP_SAID,
+    [EDIT_CACHE] = STEP_COMMAND,       [EDIT_RESTORE] = STEP_SAID,
+    [EDIT_PLACE] = STEP_SAID,          [EDIT_DRIVER] = STEP_SAID,
+    [EDIT_SYSTEM] = STEP_SAID,         [EDIT_RESTART] = STEP_SAID,
 };
 
 /* A variable that something between the user and the process sets is that one's to change. */
@@ -205,6 +205,11 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
     if (!command || !*command) /* the next one does it */
         return;
     if (e->kind == EDIT_LINKS) {
+        add_place(m, e->path);
+        trust_directory(m->trust, e->path, ".so");
+    } else if (e->kind == EDIT_CACHE) {
+        add_place(m, "/etc");
+        add_place(m, "/var/cache/ldconfig");
         add_place(m, e->path);
         trust_directory(m->trust, e->path, ".so");
     } else if (kind == STEP_COMMAND && e->path) {

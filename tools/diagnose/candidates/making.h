@@ -35,6 +35,7 @@ void make_releases(struct making *m);        /* install: what is wanted, into ea
 void make_missing(struct making *m);         /* install, reinstall: packages of what is missing */
 void make_readable(struct making *m);        /* mode, delete: what the loader refuses */
 void make_reached(struct making *m);         /* set, import-first, link: what can be reached */
+void make_cached(struct making *m);          /* cache, set: what ldconfig would find */
 void make_order(struct making *m);           /* import-first, preloader: another order */
 void make_by_hand(struct making *m);         /* place, restore: what no package manages */
 void make_preload(struct making *m);         /* set: what has to be there at the start */

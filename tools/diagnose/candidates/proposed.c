@@ -248,6 +248,8 @@ static void read_words(struct making *m, char **w) {
             set(m, unsets || strchr(*w, '=') ? *w : make_format(m, "%s=%s", *w, getenv(*w) ?: ""));
     } else if (*w && fits("@(ln|cp|rm)", wc_base_name(*w))) {
         change_files(m, wc_base_name(*w), w);
+    } else if (*w && strcmp(wc_base_name(*w), "ldconfig") == 0 && !w[1]) {
+        add(m, (struct edit){.kind = EDIT_CACHE, .path = "/etc"});
     } else if (*w && strcmp(*w, "import") == 0 && w[1]) {
         made = find_made(m, EDIT_IMPORT_FIRST, w[1], wc_str_same(w[2], "before") ? w[3] : NULL);
         add(m, made ? *made : (struct edit){.kind = EDIT_HOST});

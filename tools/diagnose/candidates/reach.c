@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "making.h"
+#include "tools/diagnose/ldconfig.h"
 #include "tools/diagnose/wheels.h"
 
 static const char *const driver_places[] = {
@@ -449,4 +450,38 @@ void make_reached(struct making *m) {
     }
     if (together.n > 1)
         make_one(m, make_path_with(m, joined(m, &together)));
+}
+
+/* ---- in the loader's cache ---- */
+
+/* What is missing in a directory that ldconfig reads, by its name, or before ldconfig has made the
+ * link of that name: copied there, without ldconfig. */
+static const char *file_for(struct making *m, const char *directory, const char *name) {
+    const char *file = make_format(m, "%s/%s", directory, name);
+    const struct entries all = make_entries(m, directory);
+    const char *const *found =
+        WC_FIRST(entry, all, wc_str_starts(*entry, make_format(m, "%s.", name)));
+
+    return make_is_there(m, file) ? file
+           : found                ? make_format(m, "%s/%s", directory, *found)
+                                  : NULL;
+}
+
+void make_cached(struct making *m) {
+    const struct entries all = ldconfig_directories(m->out->memory, m->files);
+
+    WC_EACH(failure, m->s->failures) {
+        const char *name = version_wanted(failure) ? NULL : wc_missing_of(failure);
+        if (!name || strchr(name, '/') ||
+            !(wc_name_kind_of(name) != WC_NAME_OTHER || make_matters(m, name, NULL)))
+            continue;
+        WC_EACH(directory, all) {
+            const char *file = make_is_of_system(*directory) ? NULL : file_for(m, *directory, name);
+            if (!file)
+                continue;
+            make_one(m, (struct edit){.kind = EDIT_CACHE, .path = *directory, .target = file});
+            if (wc_str_same(wc_base_name(file), name))
+                make_path_to(m, file);
+        }
+    }
 }

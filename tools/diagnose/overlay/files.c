@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/demand/questions.h"
+#include "tools/diagnose/ldconfig.h"
 
 /* ---- libraries in place of others ---- */
 
@@ -256,12 +257,9 @@ static const char *soname_of(struct overlay *o, const char *directory, const cha
 
 /* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
  */
-bool overlay_make_links(struct overlay *o, const struct edit *e) {
-    const char *directory = overlay_real_path(o, e->path);
-    const struct entries all = overlay_entries(o, directory ? directory : "");
+static void make_links_in(struct overlay *o, const char *directory) {
+    const struct entries all = overlay_entries(o, directory);
 
-    if (!directory)
-        return overlay_fail(o, "that directory does not exist");
     WC_EACH(entry, all) {
         const char *soname = wc_str_starts(*entry, "lib") && overlay_is_library(*entry)
                                  ? soname_of(o, directory, *entry)
@@ -281,5 +279,58 @@ bool overlay_make_links(struct overlay *o, const struct edit *e) {
         if (newest)
             overlay_put_link(o, overlay_format(o, "%s/%s", directory, soname), newest);
     }
+}
+
+bool overlay_make_links(struct overlay *o, const struct edit *e) {
+    const char *directory = overlay_real_path(o, e->path);
+
+    if (!directory)
+        return overlay_fail(o, "that directory does not exist");
+    make_links_in(o, directory);
     return o->changes || overlay_fail(o, "all of its libraries have their links");
+}
+
+void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n) {
+    if (o->library_cache->cache != o->cache.p)
+        free(o->library_cache->cache);
+    o->library_cache->cache = bytes;
+    o->library_cache->cache_size = n;
+}
+
+/* Without the system's directories, which the loader searches by itself: they have thousands of
+ * libraries. */
+bool overlay_make_cache(struct overlay *o) {
+    const struct wc_files *files = overlay_disk_of(o);
+    const struct entries directories = ldconfig_directories(&o->memory.arena, files);
+    struct ldconfig_entry *added = NULL;
+    size_t n = 0, size;
+    unsigned char *cache;
+
+    WC_EACH(directory, directories) {
+        const char *real =
+            wc_str_starts(*directory, "/lib") || wc_str_starts(*directory, "/usr/lib")
+                ? NULL
+                : overlay_real_path(o, *directory);
+        if (!real)
+            continue;
+        make_links_in(o, real);
+        const struct entries all = overlay_entries(o, real);
+        WC_EACH(entry, all) {
+            const char *soname = wc_str_starts(*entry, "lib") && overlay_is_library(*entry)
+                                     ? soname_of(o, real, *entry)
+                                     : NULL;
+            if (!soname || !(wc_str_same(soname, *entry) || wc_str_ends(*entry, ".so")))
+                continue;
+            *MUST_ADD(added, n) =
+                (struct ldconfig_entry){*entry, overlay_format(o, "%s/%s", *directory, *entry)};
+        }
+    }
+    cache = ldconfig_cache((struct wc_span){o->library_cache->cache, o->library_cache->cache_size},
+                           files, &directories, added, n, &size);
+    free(added);
+    if (!cache)
+        return overlay_fail(o, "the loader's cache lists all libraries already");
+    overlay_use_cache(o, cache, size);
+    o->changes = true;
+    return true;
 }

@@ -60,6 +60,8 @@ static bool apply(struct overlay *o, const struct edit *e) {
         return overlay_make_link(o, e);
     case EDIT_LINKS:
         return overlay_make_links(o, e);
+    case EDIT_CACHE:
+        return overlay_make_cache(o);
     case EDIT_DELETE:
         overlay_hide(o, overlay_placed(o, e->path));
         overlay_note_directory(o, e->path);
@@ -102,6 +104,7 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->library_cache = library_cache;
     o->layer = (struct disk_layer){o, overlay_at, overlay_concerns, overlay_is_in, overlay_list};
     library_cache->disk.layer = &o->layer;
+    o->cache = (struct wc_span){library_cache->cache, library_cache->cache_size};
     o->environment.p = must_allocate(sizeof(*o->environment.p));
     WC_EACH(variable, *environment) {
         const char *kept = *variable ? without_own(o, *variable) : NULL;
@@ -113,6 +116,7 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
 void overlay_end(struct overlay *o) {
     library_cache_forget(o->library_cache, o->environments.p);
     o->library_cache->disk.layer = NULL;
+    overlay_use_cache(o, (unsigned char *)(uintptr_t)o->cache.p, o->cache.n);
     if (o->files)
         o->library_cache->disk.changed++;
     for (struct overlay_file *f = o->files; f; f = f->hh.next)

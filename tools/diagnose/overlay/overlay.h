@@ -34,6 +34,7 @@ struct overlay {
     struct overlay_names environments; /* whose packages are others now */
     struct overlay_names first;        /* files that are opened before anything is asked for */
     struct overlay_names first_asked;  /* modules whose requests come before all others */
+    struct wc_span cache;              /* the library cache's own, of ld.so.cache */
     const char *why;                   /* an edit could not be applied; NULL: all were */
     const struct wc_stack *stack;      /* of the process; NULL: no package is its own */
     const char *idle;                  /* the same, where it would change nothing */

@@ -81,6 +81,10 @@ bool overlay_place(struct overlay *o, const struct edit *e);
 bool overlay_allow_reading(struct overlay *o, const struct edit *e);
 bool overlay_make_link(struct overlay *o, const struct edit *e);
 bool overlay_make_links(struct overlay *o, const struct edit *e);
+/* As ldconfig makes it, of all directories that its configuration names, with their links. */
+bool overlay_make_cache(struct overlay *o);
+/* Those bytes are ld.so.cache from now on. */
+void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n);
 
 /* The libraries of that release in a wheel, or the only one that it had before cuDNN 8. */
 struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
