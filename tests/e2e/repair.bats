@@ -992,6 +992,16 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     jq -e 'any(.findings[0].fix[]; .command == "pip install '"'nvidia-cudnn-cu12!=9.10.*,>=9.12'"'")' report.json
 }
 
+@test "what pip left when it was interrupted is not searched: the package is installed" {
+    wheel 8.9.2 26
+    engine '>=8.8,<9'
+    mv "$site/nvidia/cudnn" "$site/nvidia/~udnn"
+    mv "$site"/nvidia_cudnn_cu12-8.9.2.26.dist-info "$site/~vidia_cudnn_cu12-8.9.2.26.dist-info"
+    observed
+    jq -e '.findings[0].fix[0] | .command | contains("install") and contains("nvidia-cudnn-cu12")' report.json
+    [[ $(jq -c '[.findings[].fix[].text, .findings[].rejected[]?.text]' report.json) != *'~'* ]]
+}
+
 @test "a directory that ld.so.conf names and the loader's cache does not list: ldconfig" {
     unshare -Urm true || skip "no namespaces of users here"
     local bound=(unshare -Urm sh -c 'mount --bind "$0" /etc/ld.so.conf && mount --bind "$1" /etc/ld.so.cache && shift && exec "$@"'
