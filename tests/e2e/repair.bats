@@ -992,6 +992,26 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     jq -e 'any(.findings[0].fix[]; .command == "pip install '"'nvidia-cudnn-cu12!=9.10.*,>=9.12'"'")' report.json
 }
 
+@test "a facade that may not be read, without a package: it is of the release of the parts next to it" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root, which gives the file to another user"
+    [ "${COVERAGE:-}" != 1 ] || skip "gcov prints which of its files another user cannot open"
+    local as=(setpriv --reuid=65534 --regid=65534 --clear-groups env "LD_LIBRARY_PATH=$PWD/lib")
+    chmod 755 . "$BATS_RUN_TMPDIR" "$(dirname "$BATS_RUN_TMPDIR")" "$(dirname "$PWD")"
+    chown 65534 logs
+    make_standin 8.5.0 lib # not the newest, which an unknown release counts as
+    build_host lazy "$PWD/lib" host --no-rpath
+    cp "$CMD" "$SHIM" .
+    local facade
+    facade=$(realpath lib/libcudnn.so.8)
+    [ "$facade" = "$PWD/lib/libcudnn.so.8" ] || mv "$facade" lib/libcudnn.so.8
+    chmod 600 lib/libcudnn.so.8
+    run ! "${as[@]}" ./whichcudnn run --quiet --log logs -- ./host version
+    "${as[@]}" ./whichcudnn report --json logs >report.json || true
+    validate_report report.json
+    is "$(finding refused-by-system '.fix[0] | [.text, .checked]')" \
+        "$(jq -cn '[$ARGS.positional[], "replayed"]' --args "let all users read $PWD/lib/libcudnn.so.8, as its owner or root: chmod a+r $PWD/lib/libcudnn.so.8")"
+}
+
 @test "what pip left when it was interrupted is not searched: the package is installed" {
     wheel 8.9.2 26
     engine '>=8.8,<9'

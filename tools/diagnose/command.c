@@ -231,15 +231,16 @@ static const char *removal(struct making *m) {
 }
 
 /* What libraries lie in is listed, too; what is above it is passed through. */
-static const char *mode(struct making *m) {
-    const struct edit *e = m->edit;
+static const char *mode_of(const struct edit *e) {
     const size_t n = strlen(e->path);
     const bool is_last = e->target && strncmp(e->target, e->path, n) == 0 && e->target[n] == '/' &&
                          !memchr(e->target + n + 1, '/', strcspn(e->target + n + 1, ":"));
 
-    if (!may_change(e->path))
-        return fail(m);
     return !e->target ? "r" : is_last ? "rx" : "x";
+}
+
+static const char *mode(struct making *m) {
+    return may_change(m->edit->path) ? mode_of(m->edit) : fail(m);
 }
 
 static const char *cleared(struct making *m) {
@@ -454,6 +455,10 @@ struct saying {
     const struct edit *edit;
 };
 
+static const char *as_owner(struct wc_arena *memory, const struct edit *e) {
+    return format(memory, ", as its owner or root: chmod a+%s %s", mode_of(e), e->path);
+}
+
 static const char *plain_of(void *saying, const char *word) {
     const struct saying *s = saying;
     const struct edit *e = s->edit;
@@ -471,7 +476,7 @@ static const char *plain_of(void *saying, const char *word) {
         {"placed", placed(s->memory, e)},
         {"in place of", wc_str_same(e->name, "cudnn") ? ", replacing the installed release" : ""},
         {"allowed", e->target ? "enter" : "read"},
-        {"as owner", !e->path || may_change(e->path) ? "" : ", as its owner or root"},
+        {"as owner", !e->path || may_change(e->path) ? "" : as_owner(s->memory, e)},
         {"host", has_value ? package(s->memory, e)
                            : format(s->memory, "another release of %s", e->name ? e->name : "?")},
         {"driver", has_value ? format(s->memory, "driver %s", e->value) : "the driver"},
