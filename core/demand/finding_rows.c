@@ -35,6 +35,26 @@ static const struct fact_row {
 
 /* ---- rows of facts ---- */
 
+const char *wc_page_keep(struct wc_finding_page *page, const char *format, ...) {
+    struct wc_text raw, shown;
+    va_list list;
+
+    wc_text_begin(&raw, page->raw, sizeof page->raw);
+    va_start(list, format);
+    wc_text_format_list(&raw, format, list);
+    va_end(list);
+    wc_text_begin(&shown, page->shown, sizeof page->shown - 3);
+    wc_text_add_shown(&shown, page->raw);
+    shown.cap += 3;
+    if (raw.cut || shown.cut)
+        wc_text_add(&shown, "...");
+    return shown.n ? wc_arena_string(&page->arena.arena, page->shown) : NULL;
+}
+
+bool wc_of_path(char c) {
+    return wc_is_alphanumeric(c) || (c && wc_str_find_char("/._-+@~$%", c)) || (c & 0x80);
+}
+
 struct wc_finding_row *wc_page_add_row(struct wc_finding_page *page, const char *key,
                                        enum rank rank, const char *value) {
     struct wc_finding_row *row = &page->rows.p[page->rows.n];

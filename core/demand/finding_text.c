@@ -20,26 +20,6 @@ enum {
 #define BLANKS "            "
 _Static_assert(sizeof(BLANKS) - 1 == WC_PAGE_KEYS, "as many as before a value");
 
-const char *wc_page_keep(struct wc_finding_page *page, const char *format, ...) {
-    struct wc_text raw, shown;
-    va_list list;
-
-    wc_text_begin(&raw, page->raw, sizeof page->raw);
-    va_start(list, format);
-    wc_text_format_list(&raw, format, list);
-    va_end(list);
-    wc_text_begin(&shown, page->shown, sizeof page->shown - 3);
-    wc_text_add_shown(&shown, page->raw);
-    shown.cap += 3;
-    if (raw.cut || shown.cut)
-        wc_text_add(&shown, "...");
-    return shown.n ? wc_arena_string(&page->arena.arena, page->shown) : NULL;
-}
-
-bool wc_of_path(char c) {
-    return wc_is_alphanumeric(c) || (c && wc_str_find_char("/._-+@~$%", c)) || (c & 0x80);
-}
-
 /* ---- lines ---- */
 
 /* Bytes of s for a line of so many columns: up to a blank, which in a command is within no quotes.
