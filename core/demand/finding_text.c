@@ -151,7 +151,7 @@ static bool may_shorten(const struct wc_finding_row *row) {
     return row->chosen && row->rank != RANK_FIX;
 }
 
-/* A path on the page, in one of its rows or, behind them, in the title. */
+/* A path on the page: in one of its rows, or after the last of them in the title. */
 struct place {
     size_t row;
     const char *path; /* NULL: none yet in this row */

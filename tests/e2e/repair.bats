@@ -934,15 +934,15 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
 }
 
 @test "texts that stand where links belong become links, one or all of them" {
-    local lib=$PWD/opt/lib64 text targets
+    local lib=$PWD/opt/lib64 text target targets
     for text in "$lib/libcudnn.so.8" "$lib/libcudnn_ops_infer.so.8" all; do
         rm -rf opt
         make_standin 8.9.2 opt --layout toolkit
         if [ "$text" = all ]; then targets=("$lib"/*.so.8); else targets=("$text"); fi
-        for text in "${targets[@]}"; do
-            echo "$(basename "$text").9.2" >text
-            rm "$text"
-            mv text "$text"
+        for target in "${targets[@]}"; do
+            echo "$(basename "$target").9.2" >text
+            rm "$target"
+            mv text "$target"
         done
         [ -e host ] || build_host dlopen "$lib" host
         rm -f logs/*

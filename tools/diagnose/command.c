@@ -281,7 +281,7 @@ static const char *value_of(void *making, const char *word) {
     const struct {
         const char *word, *text;
     } plain[] = {{"yes", m->user->yes ? " -y" : ""},
-                 {"by force", m->manager.no_list ? "--ignore-installed" : "--force-reinstall"},
+                 {"forced", m->manager.no_list ? "--ignore-installed" : "--force-reinstall"},
                  {"deps", again ? " --no-deps" : ""}},
       paths[] = {{"path", e->path}, {"python", m->manager.python}, {"prefix", m->manager.prefix}};
 

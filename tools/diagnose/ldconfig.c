@@ -112,7 +112,7 @@ static const char *text_at(struct wc_span cache, uint32_t offset) {
                : "";
 }
 
-/* The place of its directory on the list; behind it: on none, or nothing is there. */
+/* The place of its directory on the list; the list's length: on none, or it does not exist. */
 static size_t rank(const struct wc_files *files, const struct entries *directories,
                    const char *path) {
     const size_t n = wc_dir_length(path);
@@ -127,7 +127,7 @@ static size_t rank(const struct wc_files *files, const struct entries *directori
     return i;
 }
 
-/* What points behind the entries points to the same text as before. */
+/* What points past the entries points to the same text as before. */
 static bool move_texts(unsigned char *p, size_t size, uint32_t by) {
     const uint32_t at = get(p + EXTENSION) ? get(p + EXTENSION) + by : 0;
     const uint32_t sections =

@@ -12,9 +12,9 @@ struct ldconfig_entry {
     const char *name, *path;
 };
 
-/* The bytes of that cache with more entries. Of two with one name comes first which lies in the
- * earlier directory; what no longer exists comes last. NULL: it has no format that is known, or all
- * entries stand there already. The caller frees. */
+/* The bytes of that cache with more entries. Of two with one name, that of the earlier
+ * directory comes first; what no longer exists comes last. NULL: its format is not known, or it has
+ * all entries already. The caller frees. */
 unsigned char *ldconfig_cache(struct wc_span cache, const struct wc_files *files,
                               const struct entries *directories, const struct ldconfig_entry *added,
                               size_t n, size_t *size);
