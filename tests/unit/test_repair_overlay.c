@@ -468,6 +468,8 @@ static void the_cache_as_ldconfig_leaves_it(void **state) {
     write_bytes("/etc/ld.so.conf", conf, strlen(conf));
     write_bytes("/etc/ld.so.conf.d/cudnn.conf", named, strlen(named));
     write_bytes("/etc/ld.so.conf.d/cudnn.conf.old", "/opt/c\n", 7);
+    for (int i = 0; i < 20; i++) /* each includes all of them */
+        write_bytes(in(e, "/etc/ld.so.conf.d/more-%d.conf", i), conf, strlen(conf));
     assert_int_equal(system(in(e, "cp /etc/ld.so.cache '%s/etc/'", place)), 0);
     begin(&x, &no_variables);
     library_cache_use(&x.cache, NULL, &search);

@@ -11,13 +11,13 @@
 
 /* ---- /etc/ld.so.conf ---- */
 
-enum { INCLUDES_MOST = 8 };
+enum { FILES_MOST = 256 }; /* a file can include itself */
 
 struct reading {
     struct wc_arena *memory;
     const struct wc_files *files;
     struct entries out;
-    int depth;
+    int read; /* files */
 };
 
 static int by_name(const void *a, const void *b) {
@@ -61,11 +61,9 @@ static void add_directory(struct reading *r, const char *line) {
 
 static void read_file(struct reading *r, const char *path) {
     static const char word[] = "include";
-    char *rest = text_of_file(r->memory, r->files, path), *line, *pattern;
+    char *rest = r->read++ < FILES_MOST ? text_of_file(r->memory, r->files, path) : NULL;
+    char *line, *pattern;
 
-    if (r->depth == INCLUDES_MOST)
-        return;
-    r->depth++;
     while ((line = strsep(&rest, "\n"))) {
         line[strcspn(line, "#")] = '\0';
         line += strspn(line, " \t\r");
@@ -78,7 +76,6 @@ static void read_file(struct reading *r, const char *path) {
             add_directory(r, line);
         }
     }
-    r->depth--;
 }
 
 struct entries ldconfig_directories(struct wc_arena *memory, const struct wc_files *files) {
