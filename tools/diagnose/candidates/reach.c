@@ -477,11 +477,8 @@ void make_cached(struct making *m) {
             continue;
         WC_EACH(directory, all) {
             const char *file = make_is_of_system(*directory) ? NULL : file_for(m, *directory, name);
-            if (!file)
-                continue;
-            make_one(m, (struct edit){.kind = EDIT_CACHE, .path = *directory, .target = file});
-            if (wc_str_same(wc_base_name(file), name))
-                make_path_to(m, file);
+            if (file)
+                make_one(m, (struct edit){.kind = EDIT_CACHE, .path = *directory, .target = file});
         }
     }
 }
