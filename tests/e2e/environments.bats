@@ -16,7 +16,7 @@ setup() {
 
 # What the loader's cache of this computer knows would fill the gaps.
 # shellcheck disable=SC2016
-alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
 
 package() { # NAME VERSION [REQUIREMENT [FILE...]]
     local info=$site/$1-$2.dist-info

@@ -30,7 +30,7 @@ package() { # REQUIRED [FLAG...]: the rest to the linker
 # Without what this machine's loader cache has.
 joined() { # TEXT
     echo "$1" >printed
-    run unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh \
+    run unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh \
         "$CMD" explain --text printed --scan env
 }
 ends_in() { # FINDING COMMAND

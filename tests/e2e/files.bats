@@ -204,7 +204,7 @@ by-path asked for libcudnn.so.9, which is a link that leads nowhere"
     echo "$PWD/known" >conf
     PATH=$PATH:/sbin ldconfig -X -C cache -f conf
     # shellcheck disable=SC2016  # of that shell
-    before+=(sh -c 'mount --bind cache /etc/ld.so.cache && exec "$@"' sh)
+    before+=(sh -c 'mount --bind cache /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     observed "${before[@]}" ./host version
     is "$output" "version 90100"
     rm known/libcudnn.so.9

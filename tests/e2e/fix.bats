@@ -628,7 +628,7 @@ END
     before=$(sum)
     # A toolkit of this computer's would be taken.
     # shellcheck disable=SC2016
-    alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+    alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     run -0 --separate-stderr "${alone[@]}" "$CMD" fix --try -- venv/bin/python main.py
     echo "$output" "$stderr"
     # A Python of the system's may have a sitecustomize of its own, which comes first.

@@ -224,7 +224,7 @@ with_cache() {
     echo "$PWD/set" >conf
     PATH=$PATH:/sbin ldconfig -X -C cache -f conf
     # shellcheck disable=SC2016  # of that shell
-    before+=(sh -c 'mount --bind cache /etc/ld.so.cache && exec "$@"' sh)
+    before+=(sh -c 'mount --bind cache /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
 }
 # opens NAME...: a watched process opens one after another, behind the words of $before; its log is $log.
 opens() {

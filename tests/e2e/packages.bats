@@ -110,7 +110,7 @@ title() { "$CMD" report --json "$log" | jq -r ".findings[0].title"; }
     package wavegen 'nvidia-cudnn-cu12<10,>=9.8'
     # A cuDNN of this machine's would be taken.
     # shellcheck disable=SC2016
-    alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+    alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     watched 1 "${alone[@]}" env/bin/python gen.py
     is "$(title)" "wavegen 2.1 asked for libcudnn.so.9, which was not found"
     fixes_of library-not-found command "$log" | head -n 1 | grep -F "'nvidia-cudnn-cu12<10,>=9.8'"
@@ -174,7 +174,7 @@ else:
     sys.exit(1)
 END
     rm -r "$own/nvidia"
-    local alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+    local alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     run -1 "${alone[@]}" "$CMD" run --quiet --log logs -- env/bin/python script.py "$own"
     "${alone[@]}" "$CMD" report --json logs >report.json || true
     is "$(jq -c '.findings[0] | [.id, .fix[0].action, .fix[0].checked]' report.json)" \

@@ -184,7 +184,7 @@ played() { # each fix was, or says why not, and has no command then
 # again does not bring the part.
 @test "a part that came from the system, since the release has none: the nearest release that has it" {
     unshare -Urm true || skip "no namespaces of users here"
-    local alone=(unshare -Urm sh -c 'mount --bind cache /etc/ld.so.cache && exec "$@"' sh)
+    local alone=(unshare -Urm sh -c 'mount --bind cache /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     make_standin 9.20.0 "$site" --layout pip --distribution nvidia-cudnn-cu13 --build 48 \
         --probes graph=libcudnn_engines_tensor_ir.so.9
     make_standin 9.23.2 system --only engines_tensor_ir
@@ -393,7 +393,7 @@ finalized() { # [NAME=VALUE]...: with no compiler of this computer's
     printf '%s\n' 'import ctypes, sys' 'cudnn = ctypes.CDLL("libcudnn.so.8")' \
         'sys.exit(cudnn.cudnnCreate(ctypes.byref(ctypes.c_void_p())) or cudnn.cudnnBackendFinalize(None))' >main.py
     # shellcheck disable=SC2016  # the inner shell's
-    run unshare -m sh -c 'mount --bind /dev/null /etc/ld.so.cache; env "$2" "$1" run --quiet --log logs -- python3 main.py
+    run unshare -m sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf; env "$2" "$1" run --quiet --log logs -- python3 main.py
         status=$?; "$1" report --json logs >report.json; exit $status' sh "$CMD" "$@"
 }
 

@@ -404,7 +404,7 @@ int cudnnCreate(void **handle) {
     return ((int (*)(void **))dlsym(dlopen(name, RTLD_NOW), "cudnnCreate"))(handle);
 }
 END
-    run -1 unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh "$CMD" scan --json env
+    run -1 unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh "$CMD" scan --json env
     is "$(jq -c '.reports[0].findings[0] | [.id, ([.fix[] | select(.action == "install")][0] | .command, .checked)]' <<<"$output")" \
         "[\"library-not-found\",\"pip install 'nvidia-cudnn-cu12<10.0,>=9.8'\",\"replayed\"]"
 }

@@ -29,7 +29,7 @@ sum() { # DIRECTORY
 
 # A toolkit of this computer's would be taken.
 # shellcheck disable=SC2016
-alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
 
 # tried_and_done DIRECTORY OUTPUT COMMAND...: the same by --try, after which all is as it was, and by --apply
 tried_and_done() {
