@@ -21,15 +21,18 @@ static const char *value_of(const char *variable, const char *name) {
     return wc_str_starts(variable, name) && variable[n] == '=' ? variable + n + 1 : NULL;
 }
 
+static void copy_value(char *to, size_t cap, const char *value) {
+    if (!wc_str_copy(to, cap, value))
+        to[0] = 0; /* half a path is not a path */
+}
+
 static void take_setting(const char *variable) {
     const char *v;
-    if ((v = value_of(variable, "WHICHCUDNN_LOG"))) {
-        if (!wc_str_copy(config.log, sizeof config.log, v))
-            config.log[0] = 0; /* half a path is not a path */
-    } else if ((v = value_of(variable, "WHICHCUDNN_EXPECT"))) {
-        if (!wc_str_copy(config.expect, sizeof config.expect, v))
-            config.expect[0] = 0;
-    } else if ((v = value_of(variable, "WHICHCUDNN_STDERR")))
+    if ((v = value_of(variable, "WHICHCUDNN_LOG")))
+        copy_value(config.log, sizeof config.log, v);
+    else if ((v = value_of(variable, "WHICHCUDNN_EXPECT")))
+        copy_value(config.expect, sizeof config.expect, v);
+    else if ((v = value_of(variable, "WHICHCUDNN_STDERR")))
         config.standard_error = wc_str_same(v, "off")   ? STDERR_OFF
                                 : wc_str_same(v, "all") ? STDERR_ALL
                                                         : STDERR_FINDING;

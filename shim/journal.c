@@ -236,6 +236,15 @@ static bool same_finding(const struct written *a, const struct written *b) {
     return a->id == b->id && same_subject(a->object, b->object) && same_subject(a->host, b->host);
 }
 
+static bool still_holds(const struct written *s, const struct wc_findings *now) {
+    WC_EACH(f, *now) {
+        struct written other = as_logged(f);
+        if (other.title == s->title && same_finding(s, &other))
+            return true;
+    }
+    return false;
+}
+
 /* The entry of an equal finding; else one of the same subject that no longer holds. One library and
  * host may have several findings at a time: one for each function that failed. */
 static struct written *written_of(const struct written *f, const struct wc_findings *now,
@@ -249,12 +258,8 @@ static struct written *written_of(const struct written *f, const struct wc_findi
         *subject_known = true;
         if (s->title == f->title)
             return s;
-        bool holds = past != NULL;
-        for (size_t k = 0; !holds && k < now->n; k++) {
-            struct written other = as_logged(&now->p[k]);
-            holds = other.title == s->title && same_finding(s, &other);
-        }
-        past = holds ? past : s;
+        if (!past && !still_holds(s, now))
+            past = s;
     }
     return past;
 }
