@@ -47,3 +47,7 @@ char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const 
     text[n] = '\0';
     return text;
 }
+
+bool is_of_system(const char *path) {
+    return wc_str_starts(path, "/lib") || wc_str_starts(path, "/usr/lib");
+}

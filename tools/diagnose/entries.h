@@ -14,3 +14,5 @@ struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
                           const char *directory);
 /* All of a file, up to a bound that no package's metadata exceeds; NULL: it cannot be read. */
 char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const char *path);
+/* Is it one of the directories that the loader searches by itself, or below one? */
+bool is_of_system(const char *path);

@@ -22,10 +22,6 @@ static bool is_managed(enum wc_installation_kind kind) {
                WC_installation_kind_CONTAINER_MOUNT; /* what is inside cannot be changed there */
 }
 
-bool make_is_of_system(const char *directory) {
-    return wc_str_starts(directory, "/lib") || wc_str_starts(directory, "/usr/lib");
-}
-
 /* That of an interpreter's own libraries: its packages come from a package manager. */
 static bool is_of_interpreter(const struct making *m, const char *directory) {
     const char *program = m->s->process.executable;
@@ -66,7 +62,7 @@ static struct entries directories_of(struct making *m) {
         const struct wc_searched *search = wc_search_in_vain(m->s, failure);
         const struct entries searched = make_searched(m, failure);
         WC_EACH(directory, searched)
-            if (is_ours(search->r.name) && !make_is_of_system(*directory) &&
+            if (is_ours(search->r.name) && !is_of_system(*directory) &&
                 !is_of_interpreter(m, *directory))
                 add_directory(m, &all, make_format(m, "%s/", *directory));
     }
@@ -102,7 +98,7 @@ static struct toolkit toolkit_of(struct making *m) {
         one, m->s->objects,
         one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
             one->r.installation_kind != WC_installation_kind_BUNDLED && wc_cuda_of(one) > 0 &&
-            wc_path_of(one) && wc_path_of(one)[0] == '/' && !make_is_of_system(wc_path_of(one)));
+            wc_path_of(one) && wc_path_of(one)[0] == '/' && !is_of_system(wc_path_of(one)));
     const char *usual = "/usr/local/cuda/lib64";
 
     if (o)
@@ -111,7 +107,7 @@ static struct toolkit toolkit_of(struct making *m) {
         !make_is_there(m, usual))
         return (struct toolkit){NULL, -1}; /* what goes with a wheel's, conda's, is theirs, too */
     usual = make_real_path(m, usual);
-    return (struct toolkit){make_is_of_system(usual) ? NULL : usual, cuda_in(m, usual)};
+    return (struct toolkit){is_of_system(usual) ? NULL : usual, cuda_in(m, usual)};
 }
 
 /* By what hosts and libraries in the process say; none: not known. */

@@ -35,7 +35,7 @@ void make_releases(struct making *m);        /* install: what is wanted, into ea
 void make_missing(struct making *m);         /* install, reinstall: packages of what is missing */
 void make_readable(struct making *m);        /* mode, delete: what the loader refuses */
 void make_reached(struct making *m);         /* set, import-first, link: what can be reached */
-void make_cached(struct making *m);          /* cache, set: what ldconfig would find */
+void make_cached(struct making *m);          /* cache: what ldconfig would find */
 void make_order(struct making *m);           /* import-first, preloader: another order */
 void make_by_hand(struct making *m);         /* place, restore: what no package manages */
 void make_preload(struct making *m);         /* set: what has to be there at the start */
@@ -63,8 +63,6 @@ const char *make_place_of_dead_link(struct making *m, const char *file);
 /* Is a finding about a library, or the symbol version that it lacks (NULL: none)? A host may ask
  * for any number of others that it can do without. */
 bool make_matters(const struct making *m, const char *name, const char *version);
-/* One of the directories that the loader searches by itself. */
-bool make_is_of_system(const char *directory);
 /* The same release again. */
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p);
 /* What Python imports: the folder below site-packages, or the module there; else the file. */

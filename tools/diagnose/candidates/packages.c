@@ -286,10 +286,11 @@ void make_releases(struct making *m) {
     WC_EACH(d, m->s->demands)
         if (d->r.demand_kind == WC_demand_kind_REQUIRED) {
             const char *spec = set_of(m, d->r.spec), *site = environment_of_demand(m, d);
-            if (spec && site && d->r.package && !make_is_conda(site))
+            const bool of_python = spec && site && d->r.package && !make_is_conda(site);
+            if (of_python)
                 add_install(m, d->r.package, next_to_excluded(m, d->r.package, spec, site), site);
             add_install(m, d->r.package, spec, site);
-            if (spec && site && d->r.package && !make_is_conda(site))
+            if (of_python)
                 add_install(m, d->r.package, for_all(m, d->r.package, spec, site), site);
         }
     WC_EACH(environment, environments)

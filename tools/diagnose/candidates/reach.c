@@ -86,8 +86,7 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
 enum { LEVELS_UP = 2, LEVELS_DOWN = 4, LOOKED_MOST = 256 };
 
 static bool is_of_others(const char *directory) { /* of the system, of packages, of all */
-    return make_is_of_system(directory) || strstr(directory, "-packages") ||
-           !strchr(directory + 1, '/');
+    return is_of_system(directory) || strstr(directory, "-packages") || !strchr(directory + 1, '/');
 }
 
 /* The directories below one that have such a file, without that of the present one. */
@@ -476,7 +475,7 @@ void make_cached(struct making *m) {
             !(wc_name_kind_of(name) != WC_NAME_OTHER || make_matters(m, name, NULL)))
             continue;
         WC_EACH(directory, all) {
-            const char *file = make_is_of_system(*directory) ? NULL : file_for(m, *directory, name);
+            const char *file = is_of_system(*directory) ? NULL : file_for(m, *directory, name);
             if (file)
                 make_one(m, (struct edit){.kind = EDIT_CACHE, .path = *directory, .target = file});
         }

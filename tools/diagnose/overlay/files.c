@@ -255,15 +255,19 @@ static const char *soname_of(struct overlay *o, const char *directory, const cha
     return library && library->is_elf ? library->search.soname : NULL;
 }
 
+/* NULL: ldconfig takes no file of that name for a library, or it has no SONAME. */
+static const char *listed_soname(struct overlay *o, const char *directory, const char *entry) {
+    return wc_str_starts(entry, "lib") && overlay_is_library(entry) ? soname_of(o, directory, entry)
+                                                                    : NULL;
+}
+
 /* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
  */
 static void make_links_in(struct overlay *o, const char *directory) {
     const struct entries all = overlay_entries(o, directory);
 
     WC_EACH(entry, all) {
-        const char *soname = wc_str_starts(*entry, "lib") && overlay_is_library(*entry)
-                                 ? soname_of(o, directory, *entry)
-                                 : NULL;
+        const char *soname = listed_soname(o, directory, *entry);
         const char *newest = NULL;
         if (!soname || strchr(soname, '/') ||
             overlay_is_there(o, overlay_format(o, "%s/%s", directory, soname)))
@@ -307,18 +311,13 @@ bool overlay_make_cache(struct overlay *o) {
     unsigned char *cache;
 
     WC_EACH(directory, directories) {
-        const char *real =
-            wc_str_starts(*directory, "/lib") || wc_str_starts(*directory, "/usr/lib")
-                ? NULL
-                : overlay_real_path(o, *directory);
+        const char *real = is_of_system(*directory) ? NULL : overlay_real_path(o, *directory);
         if (!real)
             continue;
         make_links_in(o, real);
         const struct entries all = overlay_entries(o, real);
         WC_EACH(entry, all) {
-            const char *soname = wc_str_starts(*entry, "lib") && overlay_is_library(*entry)
-                                     ? soname_of(o, real, *entry)
-                                     : NULL;
+            const char *soname = listed_soname(o, real, *entry);
             if (!soname || !(wc_str_same(soname, *entry) || wc_str_ends(*entry, ".so")))
                 continue;
             *MUST_ADD(added, n) =
