@@ -96,7 +96,7 @@ by_uv() {
     local uv=(inside UV_OFFLINE=1 "$BATS_FILE_TMPDIR/uv")
     traces | grep -v ' \./root/' >before
     "${uv[@]}" tool install -q "$(shipped '*_x86_64.whl')"
-    tells inside /root/.local/bin/whichcudnn
+    tells inside sh -c 'exec "$HOME/.local/bin/whichcudnn" "$@"' sh
     "${uv[@]}" tool uninstall -q whichcudnn
     # uvx is short for it. Ahead in PATH is a Python of its own there, so that a program is named by its path.
     tells "${uv[@]}" tool run -q --from "$(shipped '*_x86_64.whl')" whichcudnn
@@ -111,7 +111,7 @@ by_pipx() {
     local pipx=(inside PIP_NO_INDEX=1 PIP_FIND_LINKS="$BATS_FILE_TMPDIR/wheels" PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$BATS_FILE_TMPDIR/python" python3 -m pipx)
     traces | grep -v ' \./root/' >before
     "${pipx[@]}" install "$(shipped '*_x86_64.whl')"
-    tells inside /root/.local/bin/whichcudnn
+    tells inside sh -c 'exec "$HOME/.local/bin/whichcudnn" "$@"' sh
     "${pipx[@]}" uninstall whichcudnn
     leaves_nothing
 }
