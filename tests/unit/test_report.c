@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reports are made with: lines read quickly, lines filled, names taken out. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/record_line.h"
 #include "tools/observe/log/redact.h"
+#include "tools/report/merge.h"
 #include "tools/util/layout.h"
 #include "tools/util/memory.h"
 
@@ -211,6 +213,45 @@ static void a_name_is_changed_where_it_is_one(void **state) {
     redaction_free(r);
 }
 
+enum { CHAIN = 5000 };
+
+static void *merge_chain(void *reports) {
+    static struct merged merged;
+
+    merge(&merged, reports, CHAIN);
+    return &merged;
+}
+
+/* Each process started the next one, as in a directory of any number of logs. */
+static void however_deep_a_tree_is_it_takes_no_stack(void **state) {
+    (void)state;
+    struct source *sources = must_allocate(CHAIN * sizeof(*sources));
+    struct report *reports = must_allocate(CHAIN * sizeof(*reports));
+    pthread_attr_t small;
+    pthread_t thread;
+    void *made;
+
+    for (int i = 0; i < CHAIN; i++) {
+        sources[i].pid = i + 1;
+        sources[i].first_time = i;
+        sources[i].stack.has_process = true;
+        sources[i].stack.process.parent_pid = i ? i : WC_NULL;
+        reports[i].source = &sources[i];
+    }
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, (size_t)128 << 10), 0);
+    assert_int_equal(pthread_create(&thread, &small, merge_chain, reports), 0);
+    assert_int_equal(pthread_join(thread, &made), 0);
+    const struct merged *m = made;
+    for (int i = 0; i < CHAIN; i++) {
+        assert_int_equal(m->p[i].depth, i);
+        assert_ptr_equal(m->p[i].report, &reports[i]);
+    }
+    merged_end(made);
+    free(reports);
+    free(sources);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_writer_writes_is_read_quickly),
@@ -218,6 +259,7 @@ int main(void) {
         cmocka_unit_test(a_path_keeps_its_ends),
         cmocka_unit_test(no_text_makes_a_line_longer),
         cmocka_unit_test(a_name_is_changed_where_it_is_one),
+        cmocka_unit_test(however_deep_a_tree_is_it_takes_no_stack),
     };
     seed_draws();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,40 +71,44 @@ static void find_parents(struct merged *m) {
     free(starts);
 }
 
-struct tree {
-    const struct merged *of;
-    struct merged_process *sorted;
-    size_t n;
-    size_t *first, *next; /* children of each, from 1; 0: no more */
-};
-
-static void place(struct tree *t, size_t child, size_t parent, int depth) {
-    for (; child > 0; child = t->next[child - 1]) {
-        const size_t at = t->n++;
-        t->sorted[at] = t->of->p[child - 1];
-        t->sorted[at].parent = parent;
-        t->sorted[at].depth = depth;
-        place(t, t->first[child - 1], at, depth + 1);
-    }
-}
-
 /* Children behind their parent, otherwise as they are. A parent is older than its child, so there
  * is not a circle. */
 static void into_tree(struct merged *m) {
-    struct tree t = {m, must_allocate(m->n * sizeof(*t.sorted)), 0,
-                     must_allocate(m->n * sizeof(*t.first)), must_allocate(m->n * sizeof(*t.next))};
-    size_t roots = 0;
+    struct merged_process *sorted = must_allocate(m->n * sizeof(*sorted));
+    size_t *first = must_allocate(m->n * sizeof(*first)),
+           *next = must_allocate(m->n * sizeof(*next));
+    size_t *place = must_allocate(m->n * sizeof(*place));
+    size_t n = 0, roots = 0;
 
     for (size_t i = m->n; i-- > 0;) {
-        size_t *list = m->p[i].parent == MERGED_NONE ? &roots : &t.first[m->p[i].parent];
-        t.next[i] = *list;
-        *list = i + 1;
+        size_t *list = m->p[i].parent == MERGED_NONE ? &roots : &first[m->p[i].parent];
+        next[i] = *list;
+        *list = i + 1; /* 0: the end */
     }
-    place(&t, roots, MERGED_NONE, 0);
-    free(t.first);
-    free(t.next);
+    for (size_t at = roots, depth = 0; at > 0;) {
+        size_t i = at - 1;
+        place[i] = n;
+        sorted[n] = m->p[i];
+        sorted[n].depth = (int)depth;
+        if (m->p[i].parent != MERGED_NONE)
+            sorted[n].parent = place[m->p[i].parent];
+        n++;
+        if (first[i]) {
+            at = first[i];
+            depth++;
+            continue;
+        }
+        while (!next[i] && m->p[i].parent != MERGED_NONE) {
+            i = m->p[i].parent;
+            depth--;
+        }
+        at = next[i];
+    }
+    free(first);
+    free(next);
+    free(place);
     free(m->p);
-    m->p = t.sorted;
+    m->p = sorted;
 }
 
 /* ---- groups ---- */
