@@ -9,13 +9,6 @@
 
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
 
-static const struct {
-    const char *command, *sentence;
-} texts[] = {
-#define EDIT(name, word, action, cost, command, sentence) {command, sentence},
-#include "edit.def"
-};
-
 struct making {
     struct wc_arena *memory;
     const struct user *user;
@@ -366,7 +359,7 @@ static const char *one(struct making *m) {
         return "";
     if (installs(e) || e->kind == EDIT_REMOVE)
         return of_package(m, false);
-    return *texts[e->kind].command ? expand(m, texts[e->kind].command) : fail(m);
+    return *edit_rows[e->kind].command ? expand(m, edit_rows[e->kind].command) : fail(m);
 }
 
 /* Only the package, or file, after one that the same command of the same manager installs, each of
@@ -490,7 +483,7 @@ static const char *plain_of(void *saying, const char *word) {
 
 static const char *sentence(struct wc_arena *memory, const struct edit *e) {
     struct saying s = {memory, e};
-    const char *text = !e->by                ? texts[e->kind].sentence
+    const char *text = !e->by                ? edit_rows[e->kind].sentence
                        : e->kind == EDIT_SET ? "let {by} start the process with {name}={value|}"
                                              : "let {by} start the process without {name}";
 

@@ -3,11 +3,9 @@
 
 #include "core/base/base.h"
 
-static const struct {
-    const char *word;
-    int cost;
-} kinds[] = {
-#define EDIT(name, word, action, cost, command, sentence) {word, cost},
+const struct edit_row edit_rows[EDITS] = {
+#define EDIT(name, word, action, cost, writes, command, sentence)                                  \
+    {word, WC_ACTION_##action, cost, WRITES_##writes, command, sentence},
 #include "edit.def"
 };
 
@@ -33,10 +31,6 @@ bool edit_is_same(const struct edit *a, const struct edit *b, bool any) {
             wc_str_same(a->value, b->value));
 }
 
-const char *edit_word(enum edit_kind kind) {
-    return kinds[kind].word;
-}
-
 bool edit_makes_room(const struct edit *e, const struct edit *next) {
     return e->kind == EDIT_DELETE &&
            (next->kind == EDIT_DELETE || next->kind == EDIT_LINKS || edit_is_replaced(e, next));
@@ -51,6 +45,6 @@ int edit_cost(const struct edits *edits) {
 
     for (size_t i = 0; i < edits->n; i++)
         if (i + 1 == edits->n || !edit_makes_room(&edits->p[i], &edits->p[i + 1]))
-            cost += kinds[edits->p[i].kind].cost;
+            cost += edit_rows[edits->p[i].kind].cost;
     return cost;
 }

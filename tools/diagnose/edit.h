@@ -22,6 +22,18 @@ enum wc_action {
 };
 const char *action_word(enum wc_action action);
 
+/* Where an edit writes: nothing, its environment, its path, the directory that has it, /etc. */
+enum edit_writes { WRITES_NONE, WRITES_SITE, WRITES_PATH, WRITES_PARENT, WRITES_ETC };
+
+/* As edit.def has it. */
+extern const struct edit_row {
+    const char *word;
+    enum wc_action action;
+    int cost;
+    enum edit_writes writes;
+    const char *command, *sentence;
+} edit_rows[EDITS];
+
 struct edit {
     enum edit_kind kind;
     const char *name;        /* a variable, a package, a module; NULL: the kind has none */
@@ -49,5 +61,4 @@ bool edit_is_replaced(const struct edit *e, const struct edit *by);
 bool edit_makes_room(const struct edit *e, const struct edit *next);
 /* The same; any: whatever release is installed, or value is set. */
 bool edit_is_same(const struct edit *a, const struct edit *b, bool any);
-const char *edit_word(enum edit_kind kind);
 int edit_cost(const struct edits *edits);

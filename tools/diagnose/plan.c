@@ -21,21 +21,15 @@ enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 
 /* The directory that an edit writes to; NULL: to none, or that is not known. */
 static const char *written_by(struct planning *p, const struct edit *e) {
-    switch (e->kind) {
-    case EDIT_INSTALL:
-    case EDIT_REINSTALL:
-    case EDIT_REMOVE:
+    switch (edit_rows[e->kind].writes) {
+    case WRITES_SITE:
         return e->environment;
-    case EDIT_PLACE:
-    case EDIT_RESTORE:
-    case EDIT_LINKS:
-    case EDIT_MODE:
+    case WRITES_PATH:
         return e->path;
-    case EDIT_CACHE:
-        return "/etc";
-    case EDIT_LINK:
-    case EDIT_DELETE:
+    case WRITES_PARENT:
         return wc_arena_format(p->candidates.memory, "%.*s", (int)wc_dir_length(e->path), e->path);
+    case WRITES_ETC:
+        return "/etc";
     default:
         return NULL;
     }
@@ -161,11 +155,6 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
 
 /* ---- what is reported of it ---- */
 
-static const enum wc_action actions[] = {
-#define EDIT(name, word, action, ...) WC_ACTION_##action,
-#include "edit.def"
-};
-
 /* What has to go first is not what it is about. */
 static int weight_of(const struct edit *e) {
     return e->kind == EDIT_REMOVE ? 0 : edit_cost(&(struct edits){e, 1});
@@ -177,7 +166,7 @@ static const char *action_of(const struct edits *edits) {
     WC_EACH(edit, *edits)
         if (!most || weight_of(edit) > weight_of(most))
             most = edit;
-    return most ? action_word(actions[most->kind]) : NULL;
+    return most ? action_word(edit_rows[most->kind].action) : NULL;
 }
 
 static const char *keep(struct plan *plan, const char *text) {

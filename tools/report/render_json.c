@@ -84,7 +84,7 @@ json_t *repair_json(const struct repair *fix) {
         fix->gives && fix->from ? must_format("%s from %s", fix->gives, fix->from) : NULL;
     json_t *edits =
         JSON_EACH(e, fix->edits,
-                  json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "edit", edit_word(e->kind),
+                  json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "edit", edit_rows[e->kind].word,
                             "name", text_to_json(e->name), "value", text_to_json(e->value), "path",
                             text_to_json(e->path), "target", text_to_json(e->target), "environment",
                             text_to_json(e->environment), "by", text_to_json(e->by)));
