@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Programs that act for others: core/knowledge/programs.def.
- */
+/* Programs that act for others: core/knowledge/programs.def. */
 #pragma once
 
 #include "core/base/base.h"

@@ -4,14 +4,20 @@
 
 #include "core/knowledge/frameworks.h"
 
-enum compares {
-    PROMISED,       /* NVIDIA's promise: no older minor, from cuDNN 7 on */
-    SAME_MINOR,     /* the same major and minor */
-    NO_OLDER_MINOR, /* the same major, and no older minor */
-    NO_OLDER_PATCH,
-    SAME_PATCH,
-    MINOR_BY_MAJOR, /* SAME_MINOR below cuDNN 7, NO_OLDER_MINOR from 7 on */
-};
+enum compares { PROMISED, SAME_MINOR, NO_OLDER_MINOR, NO_OLDER_PATCH, SAME_PATCH, MINOR_BY_MAJOR };
+enum { NEVER = INT32_MAX, FIRST_WITH_PROMISE = 7 }; /* of cuDNN's majors */
+
+/* How many fields, and from which major on a later version of the same major fits, too. NVIDIA
+ * promises since cuDNN 7 that no newer minor breaks a program. */
+static const struct {
+    size_t fields;
+    int32_t newer_from;
+} ways[] = {[PROMISED] = {2, FIRST_WITH_PROMISE},
+            [SAME_MINOR] = {2, NEVER},
+            [NO_OLDER_MINOR] = {2, 0},
+            [NO_OLDER_PATCH] = {3, 0},
+            [SAME_PATCH] = {3, NEVER},
+            [MINOR_BY_MAJOR] = {2, FIRST_WITH_PROMISE}};
 enum refusal { ENDS, WARNS };
 
 static const struct {
@@ -69,7 +75,7 @@ static enum wc_fit fit_in(struct wc_version built, struct wc_version runtime, si
                           bool or_newer) {
     const int32_t b[] = {built.major, built.minor, built.patch};
     const int32_t r[] = {runtime.major, runtime.minor, runtime.patch};
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < sizeof r / sizeof *r; i++) {
         if (b[i] < 0 || r[i] < 0)
             return WC_FIT_UNKNOWN;
         if (b[i] != r[i])
@@ -81,33 +87,17 @@ static enum wc_fit fit_in(struct wc_version built, struct wc_version runtime, si
     return WC_FITS;
 }
 
-enum { FIRST_WITH_PROMISE = 7 }; /* the first major whose minors are promised to be compatible */
-
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime) {
-    bool with_promise = runtime.major >= FIRST_WITH_PROMISE;
     if (!is_rule(rule))
         return WC_FIT_UNKNOWN;
     /* Whatever a framework compares: another major has other functions, and other part names. */
     if (fit_in(built, runtime, 1, false) == WC_OTHER_MAJOR)
         return WC_OTHER_MAJOR;
-    switch (rules[rule].compares) {
-    case PROMISED:
-        if (with_promise)
-            return fit_in(built, runtime, 2, true);
-        /* Before cuDNN 7 nothing is promised: only the built version itself surely fits. */
+    /* Before cuDNN 7 nothing is promised: only the built version itself surely fits. */
+    if (rules[rule].compares == PROMISED && runtime.major < FIRST_WITH_PROMISE)
         return fit_in(built, runtime, 3, false) == WC_FITS ? WC_FITS : WC_FIT_UNKNOWN;
-    case SAME_MINOR:
-        return fit_in(built, runtime, 2, false);
-    case NO_OLDER_MINOR:
-        return fit_in(built, runtime, 2, true);
-    case NO_OLDER_PATCH:
-        return fit_in(built, runtime, 3, true);
-    case SAME_PATCH:
-        return fit_in(built, runtime, 3, false);
-    case MINOR_BY_MAJOR:
-        return fit_in(built, runtime, 2, with_promise);
-    }
-    return WC_FIT_UNKNOWN;
+    return fit_in(built, runtime, ways[rules[rule].compares].fields,
+                  runtime.major >= ways[rules[rule].compares].newer_from);
 }
 
 bool wc_rule_only_warns(enum wc_rule rule) {
