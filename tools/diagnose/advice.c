@@ -51,12 +51,6 @@ static const char *opener_of(const struct asked *a) {
     return NULL;
 }
 
-static const char *package_name(const struct asked *a) {
-    const char *value = fact(a, WC_FACT_PACKAGE);
-
-    return value ? value : a->object ? a->object->r.installation : NULL;
-}
-
 static bool is_mounted(const struct wc_object *o) {
     return o->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT;
 }
@@ -328,27 +322,28 @@ static const char *directory_of(const struct asked *a, const char *path) {
 
 static const char *value_of(void *asked, const char *word) {
     const struct asked *a = asked;
-    const char *value = NULL;
+    const struct wc_object *o = a->object;
+    const struct {
+        const char *word, *value;
+    } known[] = {
+        {"host", host_name(a)},
+        {"package", fact(a, WC_FACT_PACKAGE)
+                        ?: o ? o->r.installation
+                             : NULL},
+        {"framework", o ? o->r.framework : NULL},
+        {"directory", o ? directory_of(a, wc_path_of(o)) : NULL},
+        {"mount", mount_of(a)},
+        {"opener", opener_of(a)},
+        {"cause", a->f->explained_by},
+        {"gpu build", beyond_gpu_build(o)},
+        {"machine", a->s->machine.architecture},
+    };
+    const char *value;
 
-    if (strcmp(word, "host") == 0)
-        value = host_name(a);
-    else if (strcmp(word, "package") == 0)
-        value = package_name(a);
-    else if (strcmp(word, "framework") == 0)
-        value = a->object ? a->object->r.framework : NULL;
-    else if (strcmp(word, "directory") == 0)
-        value = a->object ? directory_of(a, wc_path_of(a->object)) : NULL;
-    else if (strcmp(word, "mount") == 0)
-        value = mount_of(a);
-    else if (strcmp(word, "opener") == 0)
-        value = opener_of(a);
-    else if (strcmp(word, "cause") == 0)
-        value = a->f->explained_by;
-    else if (strcmp(word, "gpu build") == 0)
-        value = beyond_gpu_build(a->object);
-    else if (strcmp(word, "machine") == 0)
-        value = a->s->machine.architecture;
-    else if (wc_str_starts(word, "path of "))
+    WC_EACH_ROW(row, known)
+        if (strcmp(row->word, word) == 0)
+            return row->value && *row->value ? row->value : NULL;
+    if (wc_str_starts(word, "path of "))
         value = wc_fact_path(a->f, wc_fact_role_named(word + 8));
     else if (wc_str_starts(word, "directory of "))
         value = directory_of(a, wc_fact_path(a->f, wc_fact_role_named(word + 13)));

@@ -448,10 +448,6 @@ struct saying {
     const struct edit *edit;
 };
 
-static const char *as_owner(struct wc_arena *memory, const struct edit *e) {
-    return format(memory, ", as its owner or root: chmod a+%s %s", mode_of(e), e->path);
-}
-
 static const char *plain_of(void *saying, const char *word) {
     const struct saying *s = saying;
     const struct edit *e = s->edit;
@@ -469,7 +465,10 @@ static const char *plain_of(void *saying, const char *word) {
         {"placed", placed(s->memory, e)},
         {"in place of", wc_str_same(e->name, "cudnn") ? ", replacing the installed release" : ""},
         {"allowed", e->target ? "enter" : "read"},
-        {"as owner", !e->path || may_change(e->path) ? "" : as_owner(s->memory, e)},
+        {"as owner",
+         !e->path || may_change(e->path)
+             ? ""
+             : format(s->memory, ", as its owner or root: chmod a+%s %s", mode_of(e), e->path)},
         {"host", has_value ? package(s->memory, e)
                            : format(s->memory, "another release of %s", e->name ? e->name : "?")},
         {"driver", has_value ? format(s->memory, "driver %s", e->value) : "the driver"},

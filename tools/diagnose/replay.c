@@ -21,13 +21,6 @@ static bool is_dlopen(enum wc_operation how) {
     return how == WC_operation_DLOPEN || how == WC_operation_DLMOPEN;
 }
 
-static const struct wc_failure *failure_of(const struct wc_stack *s, int64_t request,
-                                           const char *name) {
-    return WC_FIRST(f, s->failures,
-                    is_dlopen(f->r.operation) && f->r.request == request &&
-                        wc_str_same(f->r.name, name));
-}
-
 /* Of cuDNN, CUDA or the driver, by its name. */
 static bool is_known_library(const char *path) {
     return path && wc_name_kind_of(path) != WC_NAME_OTHER;
@@ -49,14 +42,16 @@ static void add_request(struct replay *r, int64_t seq, int64_t request, const ch
         if ((request != WC_NULL || r->source->type == SOURCE_SCAN) &&
             r->requests[i].request == request && strcmp(r->requests[i].name, name) == 0)
             return;
-    *MUST_ADD(r->requests, r->n) =
-        (struct replay_request){.seq = seq,
-                                .request = request,
-                                .name = name,
-                                .caller = caller,
-                                .failure = failure_of(&r->source->stack, request, name),
-                                .for_all = is_for_all(r->source, request),
-                                .by_known_library = is_known_library(caller)};
+    *MUST_ADD(r->requests, r->n) = (struct replay_request){
+        .seq = seq,
+        .request = request,
+        .name = name,
+        .caller = caller,
+        .failure = WC_FIRST(f, r->source->stack.failures,
+                            is_dlopen(f->r.operation) && f->r.request == request &&
+                                wc_str_same(f->r.name, name)),
+        .for_all = is_for_all(r->source, request),
+        .by_known_library = is_known_library(caller)};
 }
 
 static int by_order(const void *a, const void *b) {

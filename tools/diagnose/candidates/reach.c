@@ -383,10 +383,6 @@ static const char *version_wanted(const struct wc_failure *f) {
     return f->said.what == WC_SAID_UNMET ? f->said.version : NULL;
 }
 
-static const char *library_of_version(const struct wc_failure *f) {
-    return wc_base_name(f->said.library ? f->said.library : f->said.version);
-}
-
 void make_reached(struct making *m) {
     struct entries together = {NULL, 0};
 
@@ -412,7 +408,8 @@ void make_reached(struct making *m) {
             }
     WC_EACH(failure, m->s->failures) {
         const char *version = version_wanted(failure);
-        const char *missing = version ? library_of_version(failure) : wc_missing_of(failure);
+        const char *missing = version ? wc_base_name(failure->said.library ?: failure->said.version)
+                                      : wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         struct entries places;
