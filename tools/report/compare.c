@@ -175,10 +175,6 @@ bool compare_passes_over(const char *variable) {
     return false;
 }
 
-static bool chooses_devices(const char *name) {
-    return strcmp(name, "CUDA_VISIBLE_DEVICES") == 0 || strcmp(name, "NVIDIA_VISIBLE_DEVICES") == 0;
-}
-
 char *compare_preloads(const struct wc_process_record *p, const char *list) {
     return list ? preload_without(list, p->shim_path ? p->shim_path : "libwhichcudnn.so") : NULL;
 }
@@ -200,8 +196,9 @@ static void compare_variable(struct comparison *c, const struct sides *s, const 
 
     if (!compare_passes_over(variable) && !(at_end && ours) &&
         (ours || !s->a->in_part.environment) && (theirs || !s->b->in_part.environment))
-        hold_texts(c, chooses_devices(name) ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT, name,
-                   NULL, ours, theirs);
+        hold_texts(
+            c, wc_str_ends(name, "_VISIBLE_DEVICES") ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT,
+            name, NULL, ours, theirs);
 }
 
 static void compare_environments(struct comparison *c, const struct sides *s) {
@@ -348,13 +345,6 @@ static void compare_object(struct comparison *c, const struct sides *s, size_t i
         hold_texts(c, kind_of(a), name, "build-id", x.build_id, y.build_id);
 }
 
-/* Whether s would have it, were it there: what was unloaded again, only a log can know. */
-static bool could_see(const struct source *s, const struct wc_object_record *o) {
-    if (is_lock(s))
-        return !s->in_part.objects;
-    return o->mapped || s->type == SOURCE_LOG;
-}
-
 static char *lacking_object(const struct source *of, const struct source *other, size_t i,
                             enum difference_kind *kind, const char **what) {
     const struct wc_object_record *o = object_at(of, i);
@@ -362,7 +352,9 @@ static char *lacking_object(const struct source *of, const struct source *other,
 
     *kind = kind_of(o);
     *what = library_name(o);
-    if (!library_counts(o) || !could_see(other, o))
+    /* What was unloaded again, only a log can know. */
+    if (!library_counts(o) ||
+        (is_lock(other) ? other->in_part.objects : !o->mapped && other->type != SOURCE_LOG))
         return NULL;
     return must_format("%s%s%s", version, version ? ", " : "", library_path(o));
 }

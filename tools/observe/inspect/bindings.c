@@ -164,10 +164,6 @@ static void go_through_program(const struct reading *r, struct slot *s) {
 
 /* ---- emitting ---- */
 
-static bool same_group(const struct slot *a, const struct slot *b) {
-    return a->how == b->how && (a->how != WC_binding_how_SLOT || a->library == b->library);
-}
-
 /* All that lead where the first of them leads, as one record. */
 static void emit_group(struct reading *r, size_t first, const struct wc_sink *to) {
     struct {
@@ -182,7 +178,8 @@ static void emit_group(struct reading *r, size_t first, const struct wc_sink *to
 
     for (size_t i = first; i < r->n; i++) {
         struct slot *other = &r->slots[i];
-        if (other->told || !same_group(s, other))
+        if (other->told || other->how != s->how ||
+            (s->how == WC_binding_how_SLOT && other->library != s->library))
             continue;
         wrapped += other->wrapped;
         if (!WC_ANY(name, names, *name == other->function))

@@ -19,15 +19,14 @@ struct search {
     struct timespec time; /* of what was found */
 };
 
-static bool newer(const struct timespec *a, const struct timespec *b) {
-    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
 static void look_at(struct search *s, char *path) {
+    const struct timespec *was = &s->time;
     struct stat facts;
 
     if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == getuid() &&
-        facts.st_size > 0 && (!s->found || newer(&facts.st_mtim, &s->time))) {
+        facts.st_size > 0 &&
+        (!s->found || facts.st_mtim.tv_sec > was->tv_sec ||
+         (facts.st_mtim.tv_sec == was->tv_sec && facts.st_mtim.tv_nsec > was->tv_nsec))) {
         free(s->found);
         s->found = path;
         s->time = facts.st_mtim;
@@ -36,13 +35,9 @@ static void look_at(struct search *s, char *path) {
     free(path);
 }
 
-/* A name that the user gave; else the shim's own. */
-static bool is_whole_name(const char *prefix) {
-    return *prefix && strcmp(prefix, OWN_PREFIX) != 0;
-}
-
 static void look_into(struct search *s, const char *directory, const char *prefix) {
     OWNED_DIR DIR *d = directory ? opendir(directory) : NULL;
+    const bool is_name_of_user = *prefix && strcmp(prefix, OWN_PREFIX) != 0;
     struct dirent *entry;
     char *before = s->looked;
 
@@ -52,7 +47,7 @@ static void look_into(struct search *s, const char *directory, const char *prefi
     free(before);
     while (d && (entry = readdir(d)))
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-            (is_whole_name(prefix) || strstr(entry->d_name, ".jsonl")))
+            (is_name_of_user || strstr(entry->d_name, ".jsonl")))
             look_at(s, must_format("%s/%s", directory, entry->d_name));
 }
 

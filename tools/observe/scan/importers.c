@@ -87,12 +87,8 @@ static bool needs(const struct library *b, const struct library *wanted) {
     return false;
 }
 
-static bool has(const struct scan_importers *list, const struct library *b) {
-    return WC_ANY(one, *list, one->library == b);
-}
-
 static void add(struct scan_importers *to, const struct scan_file *f, struct library *b) {
-    if (!has(to, b))
+    if (!WC_ANY(one, *to, one->library == b))
         *MUST_ADD(to->p, to->n) = (struct scan_importer){f ? f->path : NULL, b};
 }
 
