@@ -82,22 +82,17 @@ static void print_object(struct tree *t, size_t i, int depth) {
     t->shown[i] = true;
 }
 
-/* Its requester, else what it was installed with, else the only one there is. */
-static bool belongs_to(const struct tree *t, size_t part, const struct wc_object *facade) {
-    const struct wc_object *asker = t->asker[part];
-
-    if (asker && asker->r.role == WC_role_FACADE)
-        return asker == facade;
-    return wc_same_installation(&t->s->objects.p[part], facade) || t->facades == 1;
-}
-
+/* With its parts: those that it requested, or was installed with, or all if there is no other. */
 static void print_facade(struct tree *t, size_t facade, int depth) {
+    const struct wc_object *o = t->s->objects.p;
     bool again = t->shown[facade];
 
     print_object(t, facade, depth);
     for (size_t i = 0; i < t->s->objects.n && !again; i++)
-        if (t->s->objects.p[i].r.role == WC_role_PART && !t->shown[i] &&
-            belongs_to(t, i, &t->s->objects.p[facade]))
+        if (o[i].r.role == WC_role_PART && !t->shown[i] &&
+            (t->asker[i] && t->asker[i]->r.role == WC_role_FACADE
+                 ? t->asker[i] == &o[facade]
+                 : wc_same_installation(&o[i], &o[facade]) || t->facades == 1))
             print_object(t, i, depth + 1);
 }
 

@@ -23,27 +23,20 @@
 /* PREFIX/lib/python3.12/site-packages is of PREFIX/bin/python3.12; Debian's dist-packages below
  * /usr/local are of the one in /usr. NULL: not known. */
 static char *interpreter_of(struct scan *s, const char *environment) {
-    char *prefix = must_copy(environment), *version, *end, *path = NULL;
+    OWNED char *prefix = must_format("%.*s", (int)wc_dir_length(environment), environment);
+    OWNED char *version = must_copy(wc_base_name(prefix));
+    char *end;
 
-    if ((end = strrchr(prefix, '/')))
+    for (int i = 0; i < 2 && (end = strrchr(prefix, '/')); i++)
         *end = '\0';
-    version = must_copy(wc_base_name(prefix));
-    for (int i = 0; i < 2; i++)
-        if ((end = strrchr(prefix, '/')))
-            *end = '\0';
     const char *const roots[] = {prefix, "/usr"}, *const names[] = {version, "python3", "python"};
-    for (size_t i = 0; i < 6 && !path; i++) {
-        const struct library *b;
-        path = must_format("%s/bin/%s", roots[i / 3], names[i % 3]);
-        b = library_cache_get(&s->library_cache, path, NULL);
-        if (!b || !b->interpreter) {
-            free(path);
-            path = NULL;
-        }
+    for (size_t i = 0; i < 6; i++) {
+        OWNED char *path = must_format("%s/bin/%s", roots[i / 3], names[i % 3]);
+        const struct library *b = library_cache_get(&s->library_cache, path, NULL);
+        if (b && b->interpreter)
+            return must_copy(path);
     }
-    free(version);
-    free(prefix);
-    return path;
+    return NULL;
 }
 
 /* ---- what a host opens by itself ---- */
@@ -147,12 +140,12 @@ static bool preload_files(struct loader_sim *g, const char *directory,
 
 static bool preload_on_path(struct loader_sim *g, const struct wc_framework_file *p) {
     const char *path = loader_variable(g->environment, "LD_LIBRARY_PATH");
-    char *copy = must_copy(path ? path : ""), *rest = copy, *directory;
     bool opened = false;
 
-    while (!opened && (directory = strsep(&rest, ":")))
-        opened = *directory && preload_files(g, directory, p);
-    free(copy);
+    WC_EACH_ELEMENT(e, path, ":") {
+        OWNED char *directory = must_format("%.*s", (int)e.n, e.p);
+        opened = opened || (*directory && preload_files(g, directory, p));
+    }
     return opened;
 }
 
