@@ -31,7 +31,20 @@ static void trim(const char **s, size_t *n) {
         (*n)--;
 }
 
+/* What PEP 440 lets follow the numbers: a0, rc1, .post2, .dev3, +cu12, or several. */
+static bool is_suffix(const char *s, size_t n) {
+    size_t mark = wc_str_find_char("._+-", *s) != NULL;
+    if (n == mark || !wc_is_alphanumeric(s[mark]))
+        return false;
+    for (size_t i = mark; i < n; i++)
+        if (!wc_is_alphanumeric(s[i]) && !wc_str_find_char("._+-", s[i]))
+            return false;
+    return true;
+}
+
 static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc_version *v) {
+    size_t used;
+
     trim(&s, &n);
     *op = WC_EQ_PREFIX; /* without a sign: "9.1" for people is every 9.1.x */
     WC_EACH_ROW(row, signs) {
@@ -44,20 +57,18 @@ static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc
         }
     }
     trim(&s, &n);
-    if (n >= 2 && wc_mem_compare(s + n - 2, ".*", 2) == 0) {
+    used = wc_version_parse_start(s, n, v);
+    s += used;
+    n -= used;
+    if (n == 2 && wc_mem_compare(s, ".*", 2) == 0) {
         if (*op != WC_EQ && *op != WC_NE && *op != WC_EQ_PREFIX)
             return false;
         *op = *op == WC_NE ? WC_NE_PREFIX : WC_EQ_PREFIX;
-        n -= 2;
-    } else if ((*op == WC_LT || *op == WC_GE) && n >= 2 &&
-               wc_mem_compare(s + n - 2, "a0", 2) == 0) {
-        /* conda's pins say "<10.0a0", below even the first preview of 10.0. There are no previews
-         * of cuDNN, so that it is the same as without. */
-        n -= 2;
-    }
-    if (!wc_version_parse(s, n, v))
+    } else if (n && (*op == WC_NE || *op == WC_EQ_PREFIX || !is_suffix(s, n)))
+        /* "<10.0a0" of conda's pins is as "<10.0", since there are no previews of cuDNN, and
+         * "==9.1.0+ours" is a build of that release. "!=9.1.0+ours" says nothing of the release. */
         return false;
-    return *op != WC_COMPATIBLE || v->minor >= 0; /* PEP 440: ~= needs two fields */
+    return used && (*op != WC_COMPATIBLE || v->minor >= 0); /* PEP 440: ~= needs two fields */
 }
 
 bool wc_spec_parse(const char *s, size_t n, struct wc_spec *out) {
