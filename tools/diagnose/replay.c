@@ -475,8 +475,7 @@ static void ask(struct play *p, size_t number) {
         (struct part){number, missing, p->sim.missing_count, objects};
 }
 
-/* Of its folder, or of the one next to it into which its libraries were grafted. */
-static bool lies_in_module(const char *path, const char *module) {
+bool replay_lies_in_module(const char *path, const char *module) {
     OWNED char *folder = must_format("/%s/", module);
     OWNED char *grafted = must_format("/%s.libs/", module);
 
@@ -486,7 +485,8 @@ static bool lies_in_module(const char *path, const char *module) {
 
 static bool is_of(const struct overlay_names *modules, const struct replay_request *q) {
     for (size_t i = 0; i < modules->n; i++)
-        if (lies_in_module(q->name, modules->p[i]) || lies_in_module(q->caller, modules->p[i]))
+        if (replay_lies_in_module(q->name, modules->p[i]) ||
+            replay_lies_in_module(q->caller, modules->p[i]))
             return true;
     return false;
 }

@@ -203,6 +203,9 @@ void make_preload(struct making *m) {
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
     library_cache_use(m->libraries, m->libraries->interpreter, &search);
+    WC_EACH(searched, m->s->searches) /* and it is the first of its name */
+        if (searched->r.rule == WC_search_rule_LOADED)
+            add_preload(m, make_real_path(m, searched->r.takes));
     WC_EACH(failure, m->s->failures) {
         const struct wc_said *said = &failure->said;
         /* Another one of that name was there before the system's. */
