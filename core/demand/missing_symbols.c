@@ -48,12 +48,9 @@ static void note(struct search *s, const char *function, const char *why, bool u
         s->c->more++;
 }
 
-/* A lazy slot that the loader could not fill when it was called: it ends the process with 127. */
-static bool was_called_in_vain(const struct wc_stack *s, const char *function) {
-    const struct wc_outcome_record *o = &s->outcome;
-
-    return s->has_outcome && o->ending == WC_ending_EXITED && o->exit_status == 127 &&
-           wc_str_same(o->during, function);
+/* As it ends a process that calls what it could not bind, or that it could not start. */
+static bool ended_by_loader(const struct wc_stack *s) {
+    return s->has_outcome && s->outcome.ending == WC_ending_EXITED && s->outcome.exit_status == 127;
 }
 
 static void in_binding(struct search *s, const struct wc_binding_record *b) {
@@ -65,7 +62,8 @@ static void in_binding(struct search *s, const struct wc_binding_record *b) {
         const char *why = *name ? lacking(s, *name) : NULL;
         if (b->how == WC_binding_how_UNDEFINED)
             note(s, *name, why ? why : "no library in the process has it", true);
-        else if (leads_there && was_called_in_vain(s->c->d->s, *name))
+        else if (leads_there && ended_by_loader(s->c->d->s) &&
+                 wc_str_same(s->c->d->s->outcome.during, *name))
             note(s, *name, why ? why : "its call ended in the loader", true);
         else if (b->how == WC_binding_how_LAZY && why && leads_there)
             note(s, *name, why, false);
@@ -147,8 +145,11 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_demand_record *linked = wc_demand_of(d->s, u->file, WC_demand_kind_NEEDED);
     bool torn = linked && wc_version_known(since) && wc_major_wanted(linked) < since.major;
 
-    c->r.title = wc_format(c, "%s imports %s, which the cuDNN that it found does not have",
-                           wc_format_name(c, u->file), wc_format_name(c, u->symbol));
+    c->r.title = wc_format(
+        c,
+        library || linked ? "%s imports %s, which the cuDNN that it found does not have"
+                          : "%s imports %s and is linked with no cuDNN; none was loaded before it",
+        wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     c->r.object = library && !file ? library->r.object : WC_NULL;
     wc_case_fact(c, WC_FACT_HOST, u->file, "dlerror");
@@ -238,6 +239,23 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     return true;
 }
 
+/* A host leaves it to others to load a cuDNN for all, and none did. */
+static void emit_unlinked(struct wc_diagnosis *d, const struct wc_object *host) {
+    const struct wc_demand_record *imports =
+        wc_demand_of(d->s, wc_path_of(host), WC_demand_kind_SYMBOLS);
+    struct wc_case *c = wc_case_begin(d);
+
+    if (!imports || !imports->newest_functions.n ||
+        wc_demand_of(d->s, wc_path_of(host), WC_demand_kind_NEEDED))
+        return;
+    c->r.title = wc_format(
+        c, "%s imports functions of cuDNN (%s) and is linked with no cuDNN; none was loaded",
+        wc_format_who(c, host), imports->newest_functions.p[0]);
+    wc_case_about(c, host);
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(host), "link map");
+    wc_case_end(c);
+}
+
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
     const struct wc_object *last = NULL;
 
@@ -259,4 +277,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (is_last_lookup(d->s, f) && check_lookup(d, f))
             return; /* it may have looked up all that it requires before it looked at one */
+    if (ended_by_loader(d->s) && !wc_first_facade(d->s))
+        WC_EACH(o, d->s->objects)
+            emit_unlinked(d, o);
 }

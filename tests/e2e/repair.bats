@@ -581,6 +581,36 @@ packaged() { # NAME VERSION FILE: that file is of that package
     run -1 env PYTHONPATH="$site" python3 main.py
 }
 
+@test "a host that is linked with no cuDNN, in a process that has loaded none" {
+    local command status alone=(unshare -m sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
+    make_standin 9.8.0 lib
+    echo 'unsigned long cudnnGetVersion(void); int release(void) { return cudnnGetVersion(); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o libengine.so
+    echo 'int release(void); int main(void) { return release() != 90800; }' |
+        "${CC:-gcc}" -x c - -o program -Wl,--no-as-needed -L. -lengine -Wl,-rpath,"$PWD" -Wl,--unresolved-symbols=ignore-all
+    echo "import ctypes; assert ctypes.CDLL('$PWD/libengine.so').release() == 90800" >main.py
+    export LD_LIBRARY_PATH=$PWD/lib
+    for command in ./program "env LD_BIND_NOW=1 ./program" "python3 main.py"; do
+        rm -f logs/*
+        status=127
+        [[ $command == *program ]] || status=1
+        # shellcheck disable=SC2086
+        run -$status "$CMD" run --quiet --log logs -- $command
+        "$CMD" report --json logs >report.json || true
+        run -0 jq -r '.findings[0] | .id, .title, .fix[0].checked, .fix[0].command' report.json
+        [[ $output == missing-symbols$'\n'"libengine.so imports "*"is linked with no cuDNN; none was loaded"* ]]
+        is "${lines[2]} ${lines[3]}" "replayed export LD_PRELOAD=libcudnn.so.9"
+        # shellcheck disable=SC2086
+        run -0 env LD_PRELOAD=libcudnn.so.9 $command
+    done
+    unset LD_LIBRARY_PATH
+    rm logs/*
+    if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then return; fi # needs a mount of its own
+    run -127 "${alone[@]}" "$CMD" run --quiet --log logs -- ./program
+    is "$("${alone[@]}" "$CMD" report --json logs | jq -r '.findings[0].fix[0] | [.checked, .text] | join(" ")')" \
+        "no link libengine.so with cuDNN, or load one for all before it: by LD_PRELOAD, or by the import of a package that does"
+}
+
 @test "a directory whose name has a colon: a link that has none" {
     make_standin 8.9.2 run-12:30/lib
     echo 'import ctypes; print(ctypes.CDLL("libcudnn.so.8").cudnnGetVersion())' >main.py

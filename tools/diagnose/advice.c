@@ -246,6 +246,10 @@ static bool is_grafted(const struct asked *a) {
     return a->object && wc_is_grafted(a->object);
 }
 
+static bool is_linked_with_none(const struct asked *a) {
+    return !fact(a, WC_FACT_LIBRARY) && !fact(a, WC_FACT_LINKED_WITH);
+}
+
 static bool is_no_version(const struct asked *a) {
     return a->object == NULL;
 }

@@ -190,11 +190,19 @@ void make_path_to_copy(struct making *m) {
 static void add_preload(struct making *m, const char *path) {
     const char *old = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
 
-    if (path && path[0] == '/' && !strpbrk(path, ": "))
+    if (path && !strpbrk(path, ": "))
         make_one(m, (struct edit){.kind = EDIT_SET,
                                   .name = "LD_PRELOAD",
                                   .value = old && *old ? make_format(m, "%s:%s", path, old)
                                                        : make_format(m, "%s", path)});
+}
+
+/* The loader refused a library for a function of cuDNN's. */
+static bool is_for_function(const struct wc_failure *failure) {
+    const struct wc_said *said = &failure->said;
+
+    return wc_is_load(failure) && said->symbol && !said->version &&
+           wc_function_find(said->symbol) != WC_NO_FUNCTION;
 }
 
 /* What is there at the start gets all the thread-local room that it requires, and all see its
@@ -206,6 +214,15 @@ void make_preload(struct making *m) {
     WC_EACH(searched, m->s->searches) /* and it is the first of its name */
         if (searched->r.rule == WC_search_rule_LOADED)
             add_preload(m, make_real_path(m, searched->r.takes));
+    /* For hosts that leave it to others to load one: what their own search would find. */
+    if (!wc_first_facade(m->s) &&
+        (WC_ANY(d, m->s->demands, d->r.demand_kind == WC_demand_kind_SYMBOLS) ||
+         WC_ANY(f, m->s->failures, is_for_function(f))))
+        for (int32_t major = 9; major > 0; major--) {
+            const char *name = make_format(m, "libcudnn.so.%d", major);
+            add_preload(m, name);
+            add_preload(m, wc_search_cache(&search, name));
+        }
     WC_EACH(failure, m->s->failures) {
         const struct wc_said *said = &failure->said;
         /* Another one of that name was there before the system's. */
@@ -214,8 +231,7 @@ void make_preload(struct making *m) {
             add_preload(m, wc_search_cache(&search, wc_base_name(said->library ?: said->version)));
         if (said->system == WC_SYSTEM_STATIC_TLS)
             add_preload(m, said->file);
-        if (wc_is_load(failure) && said->symbol && !said->version &&
-            wc_function_find(said->symbol) != WC_NO_FUNCTION)
+        if (is_for_function(failure))
             WC_EACH(o, m->s->objects) /* not another library under its name */
                 if (o->r.role == WC_role_FACADE && o->r.mapped && wc_name_is_cudnn(o->r.soname))
                     add_preload(m, wc_real_path_of(o));

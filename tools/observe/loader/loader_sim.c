@@ -423,7 +423,7 @@ void loader_sim_check_symbols(struct loader_sim *g, bool start) {
         const struct loaded *by = g->objects[i];
         if (by->library->needs_cudnn || wc_file_matters(by->about.path))
             check(g, by, VERSIONS_OF_OURS | (i >= lazy ? FUNCTIONS_OF_OURS : 0));
-        if (by->library->needs_cudnn && !g->undefined)
+        if ((by->library->needs_cudnn || by->library->about.imports) && !g->undefined)
             g->undefined = undefined(g, by, NULL);
     }
 }
