@@ -26,16 +26,11 @@ static bool is_known_library(const char *path) {
     return path && wc_name_kind_of(path) != WC_NAME_OTHER;
 }
 
-/* Else its functions are seen by only itself, and by what it needs. */
-static bool is_for_all(const struct source *source, int64_t request) {
-    const struct source_request *known =
-        WC_FIRST(q, source->requests, request != WC_NULL && q->r.request == request);
-
-    return !known || known->r.flags == WC_NULL || (known->r.flags & RTLD_GLOBAL);
-}
-
 static void add_request(struct replay *r, int64_t seq, int64_t request, const char *name,
                         const char *caller) {
+    const struct source_request *known =
+        WC_FIRST(q, r->source->requests, request != WC_NULL && q->r.request == request);
+
     if (!name || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
         return;
     for (size_t i = 0; i < r->n; i++)
@@ -50,7 +45,7 @@ static void add_request(struct replay *r, int64_t seq, int64_t request, const ch
         .failure = WC_FIRST(f, r->source->stack.failures,
                             is_dlopen(f->r.operation) && f->r.request == request &&
                                 wc_str_same(f->r.name, name)),
-        .for_all = is_for_all(r->source, request),
+        .for_all = !known || known->r.flags == WC_NULL || (known->r.flags & RTLD_GLOBAL),
         .by_known_library = is_known_library(caller)};
 }
 
@@ -205,16 +200,12 @@ static bool is_same_library(const char *path, const struct loaded *o) {
 
 /* After an edit it may be another file of that name. */
 static const struct loaded *loaded_as(const struct play *p, const char *path) {
-    const struct loaded *other = NULL;
+    const struct loaded *found = loaded_by_path(p, path);
 
-    for (size_t i = 0; i < p->sim.n; i++) {
-        const struct loaded *o = p->sim.objects[i];
-        if (is_path_of(o, path))
-            return o;
-        if (!other && is_same_library(path, o))
-            other = o;
-    }
-    return other;
+    for (size_t i = 0; i < p->sim.n && !found; i++)
+        if (is_same_library(path, p->sim.objects[i]))
+            found = p->sim.objects[i];
+    return found;
 }
 
 /* The model of the process knows it for a host. */
@@ -496,43 +487,33 @@ static void ask_all(struct play *p) {
 
     for (size_t i = 0; i < p->overlay.first.n; i++)
         loader_sim_open(&p->sim, p->overlay.first.p[i], NULL);
-    for (size_t i = 0; modules->n > 0 && i < p->r->n; i++)
-        if (is_of(modules, &p->r->requests[i]))
-            ask(p, i);
-    for (size_t i = 0; i < p->r->n; i++)
-        if (modules->n == 0 || !is_of(modules, &p->r->requests[i]))
-            ask(p, i);
+    for (int before = 1; before >= 0; before--)
+        for (size_t i = 0; i < p->r->n; i++)
+            if (is_of(modules, &p->r->requests[i]) == before)
+                ask(p, i);
 }
 
 /* ---- its records ---- */
 
-/* Its outcome in the process is reported as the process printed it, while it is the same. */
-static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f) {
-    for (size_t i = 0; i < p->part_count; i++)
-        for (size_t k = p->parts[i].from; k < p->parts[i].to; k++) {
-            const struct loader_sim_missing *m = &p->sim.missing[k];
-            const struct replay_request *q = &p->r->requests[p->parts[i].request];
-            if (strcmp(m->name, f->name) != 0 ||
-                !wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
-                continue;
-            if (q->failure && !q->refused && !p->out->got[p->parts[i].request].files &&
-                q->first.missing == p->out->got[p->parts[i].request].missing)
-                return q;
-        }
-    return NULL;
-}
-
-/* A request that failed in the process, and fails for another library now: the loader would name
- * the first that is missing, in the words by which findings know it. NULL: that is not this one. */
-static const struct replay_request *refused_for(struct play *p, const struct wc_failure_record *f) {
+/* The request that failed in the process, and fails now for that library. same: for the same
+ * libraries as then: it is reported as the process printed it. Else for another one, of which the
+ * loader would name the first, in the words by which findings know it. NULL: there is none. */
+static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f,
+                                               bool same) {
     for (size_t i = 0; i < p->part_count; i++) {
         const struct part *part = &p->parts[i];
         const struct replay_request *q = &p->r->requests[part->request];
-        const struct loader_sim_missing *m = &p->sim.missing[part->from];
-        if (part->from < part->to && q->failure && !p->out->got[part->request].files && !f->text &&
-            f->operation == WC_operation_NEEDED && strcmp(m->name, f->name) == 0 && m->by &&
-            wc_str_same(m->by->about.path, f->caller))
-            return q;
+        const struct replay_got *got = &p->out->got[part->request];
+        if (!q->failure || got->files ||
+            (same ? q->refused || q->first.missing != got->missing
+                  : f->text || f->operation != WC_operation_NEEDED))
+            continue;
+        for (size_t k = part->from; k < part->to && (same || k == part->from); k++) {
+            const struct loader_sim_missing *m = &p->sim.missing[k];
+            if (strcmp(m->name, f->name) == 0 && (same || m->by) &&
+                wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
+                return q;
+        }
     }
     return NULL;
 }
@@ -582,9 +563,9 @@ static int64_t asked_behind(const struct play *p, int64_t object) {
 static void take(void *play, struct wc_record *r) {
     struct play *p = play;
     const struct replay_request *q =
-        r->kind == WC_KIND_failure ? request_of(p, &r->u.failure) : NULL;
+        r->kind == WC_KIND_failure ? request_of(p, &r->u.failure, true) : NULL;
     const struct replay_request *other =
-        !q && r->kind == WC_KIND_failure ? refused_for(p, &r->u.failure) : NULL;
+        !q && r->kind == WC_KIND_failure ? request_of(p, &r->u.failure, false) : NULL;
     int64_t request = r->kind == WC_KIND_failure ? r->u.failure.request : WC_NULL;
     OWNED char *words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
 
