@@ -111,12 +111,6 @@ static int cost_of(const struct played *x) {
            (x->outcome.breaks || x->loses);
 }
 
-static bool is_better(const struct played *x, const struct played *best) {
-    int left = best ? judge_compare_left(x, best) : -1;
-
-    return left < 0 || (left == 0 && cost_of(x) < cost_of(best));
-}
-
 static bool has_step(const struct candidate *c, const struct edit *step) {
     for (size_t i = 0; i < c->n; i++)
         if (edit_is_same(&c->edit[i], step, true))
@@ -148,7 +142,11 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
             x->outcome.why != NULL || (n > 0 && taken[0] && judge_compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
             again = again || (taken[k] && is_same_way(&taken[k]->edits, &x->edits));
-        if (!again && is_better(x, best) && !judge(p, x, f, of_end, &gone))
+        if (again)
+            continue;
+        const int left = best ? judge_compare_left(x, best) : -1;
+        if ((left < 0 || (left == 0 && cost_of(x) < cost_of(best))) &&
+            !judge(p, x, f, of_end, &gone))
             best = x;
     }
     return best;

@@ -60,38 +60,32 @@ const char *overlay_real_path(struct overlay *o, const char *path) {
 /* ---- the layer ---- */
 
 struct disk_entry overlay_at(void *overlay, const char *path) {
-    struct overlay *o = overlay;
-    struct overlay_file *f;
+    const struct overlay_file *f = hash_find_text(((struct overlay *)overlay)->files, path);
 
-    f = hash_find_text(o->files, path);
     return f ? f->entry : (struct disk_entry){.kind = DISK_AS_IT_IS};
 }
 
-static bool lies_in(const struct overlay_file *f, const char *dir, size_t n) {
+static bool lies_in(const struct overlay_file *f, const char *dir) {
+    const size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
     return strncmp(f->path, dir, n) == 0 && f->path[n] == '/' && !strchr(f->path + n + 1, '/');
 }
 
-static size_t length_of(const char *dir) {
-    return strcmp(dir, "/") == 0 ? 0 : strlen(dir);
-}
-
 bool overlay_is_in(void *overlay, const char *dir) {
-    const size_t n = length_of(dir);
     struct overlay *o = overlay;
 
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
-        if (lies_in(f, dir, n))
+        if (lies_in(f, dir))
             return true;
     return false;
 }
 
 bool overlay_list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
                   void *arg) {
-    const size_t n = length_of(dir);
     struct overlay *o = overlay;
 
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
-        if (f->entry.kind != DISK_GONE && lies_in(f, dir, n) && !each(arg, f->path + n + 1))
+        if (f->entry.kind != DISK_GONE && lies_in(f, dir) && !each(arg, wc_base_name(f->path)))
             return false;
     return true;
 }
@@ -106,12 +100,9 @@ static size_t stem_length(const char *name) {
 
 bool overlay_concerns(void *overlay, const char *name) {
     struct overlay *o = overlay;
-    struct overlay_name *found;
 
-    if (!*name) /* a directory, with a '/' behind */
-        return o->files != NULL;
-    found = hash_find(o->names, name, stem_length(name));
-    return found != NULL;
+    /* "": a directory, with a '/' behind */
+    return *name ? hash_find(o->names, name, stem_length(name)) != NULL : o->files != NULL;
 }
 
 bool overlay_fail(struct overlay *o, const char *why) {
@@ -150,15 +141,8 @@ static bool is_mount(const struct overlay *o, const char *path) {
     return mount_points_have(&o->kept->mounts, path);
 }
 
-/* Directories on the way to it that do not exist. */
-static void put_directories(struct overlay *o, const char *path) {
-    const char *directory = overlay_directory(o, path);
-
-    if (*directory && !overlay_is_there(o, directory))
-        overlay_put(o, directory, (struct disk_entry){.kind = DISK_DIRECTORY});
-}
-
 void overlay_put(struct overlay *o, const char *path, struct disk_entry entry) {
+    const char *directory;
     struct overlay_file *f;
 
     if (!path)
@@ -168,8 +152,9 @@ void overlay_put(struct overlay *o, const char *path, struct disk_entry entry) {
     if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
         wc_is_directory(overlay_disk_of(o), path))
         overlay_fail(o, "a directory exists where it would install a file");
-    if (entry.kind != DISK_GONE)
-        put_directories(o, path);
+    directory = entry.kind != DISK_GONE ? overlay_directory(o, path) : "";
+    if (*directory && !overlay_is_there(o, directory)) /* nor, perhaps, those above it */
+        overlay_put(o, directory, (struct disk_entry){.kind = DISK_DIRECTORY});
     f = hash_find_text(o->files, path);
     if (f) {
         if (f->entry.kind == DISK_FILE)
