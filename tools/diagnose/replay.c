@@ -520,10 +520,9 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
 
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
     WC_EACH(file, p->r->source->stack.files) {
-        struct wc_record record = {.kind = WC_KIND_file};
+        struct wc_record record = {.kind = WC_KIND_file, .u.file = file->r};
         if (file->r.request != f->r.request || !file->r.path)
             continue;
-        record.u.file = file->r;
         record.u.file.request = request;
         p->sink.add(p->sink.ctx, &record);
     }
@@ -619,10 +618,9 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
 
 static void emit_lookups(struct play *p) {
     WC_EACH(f, p->r->source->stack.failures) {
-        struct wc_record record = {.kind = WC_KIND_failure};
+        struct wc_record record = {.kind = WC_KIND_failure, .u.failure = f->r};
         if (!f->r.function || has_function(p, &f->r))
             continue;
-        record.u.failure = f->r;
         record.u.failure.caller_object = number_of(p, f->r.caller);
         p->sink.add(p->sink.ctx, &record);
     }
@@ -630,17 +628,14 @@ static void emit_lookups(struct play *p) {
 
 static void emit_first(struct play *p) {
     const struct wc_stack *s = &p->r->source->stack;
-    struct wc_record record = {.kind = WC_KIND_process};
+    struct wc_record record = {.kind = WC_KIND_process, .u.process = s->process};
 
-    record.u.process = s->process;
     record.u.process.environment =
         (struct wc_strings){p->overlay.environment.p, p->overlay.environment.n};
     p->sink.add(p->sink.ctx, &record);
-    if (s->has_machine) {
-        record = (struct wc_record){.kind = WC_KIND_machine};
-        record.u.machine = s->machine;
+    record = (struct wc_record){.kind = WC_KIND_machine, .u.machine = s->machine};
+    if (s->has_machine)
         p->sink.add(p->sink.ctx, &record);
-    }
 }
 
 static bool is_same_demand(const struct wc_demand_record *a, const struct wc_demand_record *b) {
@@ -650,11 +645,10 @@ static bool is_same_demand(const struct wc_demand_record *a, const struct wc_dem
 
 static void emit_stated(struct play *p) {
     for (size_t i = 0; i < p->r->stated_count; i++) {
-        struct wc_record record = {.kind = WC_KIND_demand};
-        const char *variable = p->r->stated[i]->r.source;
-        if (WC_ANY(e, *p->edits, e->kind == EDIT_UNSET && wc_str_same(e->name, variable)))
+        struct wc_record record = {.kind = WC_KIND_demand, .u.demand = p->r->stated[i]->r};
+        if (WC_ANY(e, *p->edits,
+                   e->kind == EDIT_UNSET && wc_str_same(e->name, record.u.demand.source)))
             continue;
-        record.u.demand = p->r->stated[i]->r;
         record.u.demand.host = number_of(p, record.u.demand.host_path);
         p->sink.add(p->sink.ctx, &record);
     }
@@ -693,20 +687,18 @@ static void emit(struct play *p) {
 /* How calls went and the process ended: some findings count only where it did badly. */
 static void add_end(struct play *p) {
     const struct wc_stack *s = &p->r->source->stack;
-    struct wc_record record = {.kind = WC_KIND_outcome};
+    const struct wc_record outcome = {.kind = WC_KIND_outcome, .u.outcome = s->outcome};
 
     WC_EACH(call, s->calls) {
-        struct wc_record one = {.kind = WC_KIND_call};
-        one.u.call = call->r;
+        struct wc_record one = {.kind = WC_KIND_call, .u.call = call->r};
         one.u.call.host = one.u.call.target = WC_NULL;
         one.u.call.returned_version = WC_NULL;
         if (wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
             one.u.call.target_path = NULL; /* about the contents of files, which no replay shows */
         wc_stack_apply(&p->out->source->stack, &one);
     }
-    record.u.outcome = s->outcome;
     if (s->has_outcome)
-        wc_stack_apply(&p->out->source->stack, &record);
+        wc_stack_apply(&p->out->source->stack, &outcome);
     p->out->source->stack.command_ended = s->command_ended;
     p->out->source->stack.command_failed = s->command_failed;
     p->out->source->stack.command_signal = s->command_signal;

@@ -74,16 +74,15 @@ static const char *const *words(struct wc_arena *memory, const char *list) {
     return word;
 }
 
-/* "2.26.2.post1", too. */
-static struct wc_version version_of(const char *release) {
+struct wc_version wheel_version(const char *text) {
     struct wc_version version;
 
-    wc_version_parse_start(release, wc_str_length(release), &version);
+    wc_version_parse_start(text, wc_str_length(text), &version);
     return version;
 }
 
 struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const char *release) {
-    struct wc_version version = version_of(release);
+    struct wc_version version = wheel_version(release);
     struct wheel_file *p = wc_arena_take(memory, sizeof(files) / sizeof(files[0]) * sizeof(*p));
     size_t n = 0;
 
@@ -119,7 +118,7 @@ bool wheel_cudnn_needs(const char *library) {
 
 const char *const *wheel_required(struct wc_arena *memory, const char *package,
                                   const char *release) {
-    struct wc_version version = version_of(release);
+    struct wc_version version = wheel_version(release);
     const char **other = wc_arena_take(memory, (NEEDED_MOST + 1) * sizeof(*other));
     size_t n = 0;
 
@@ -221,7 +220,7 @@ const char *host_releases(struct wc_arena *memory, const char *package, const ch
     WC_EACH_ROW(row, pins)
         if (wc_str_same(row->of.package, package) && wc_str_same(row->wheel, wheel) &&
             wc_spec_read(row->releases, &set) &&
-            wc_spec_accepts(&set, version_of(release)) == WC_YES) {
+            wc_spec_accepts(&set, wheel_version(release)) == WC_YES) {
             newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
             *extra = row->extra;
         }

@@ -18,6 +18,8 @@ struct wheel_list {
     const struct wheel_file *p;
     size_t n; /* 0: nothing is known of that release */
 };
+/* With what may follow it: "2.26.2.post1", "8.9.7.29-1+cuda12.2"; NONE: it begins with none. */
+struct wc_version wheel_version(const char *text);
 struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const char *release);
 
 /* Is there a release of cuDNN of which a library needs that one, of whatever number? */

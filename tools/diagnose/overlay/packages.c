@@ -100,13 +100,6 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
     return p->record;
 }
 
-static struct wc_version release_of(const char *version) {
-    struct wc_version v = WC_VERSION_NONE;
-
-    wc_version_parse_start(version, strlen(version), &v);
-    return v;
-}
-
 /* Which CUDA a build of conda's is for: by its name ("cuda12_0"), else by the packages that say it
  * for the whole environment. A solver keeps to that. "libcudnn9-cuda-12", "libcudnn8" of
  * 8.9.7.29-1+cuda12.2. -1: nothing says it. */
@@ -125,7 +118,7 @@ static int32_t cuda_of(struct overlay *o, const struct where *w, const char *pac
     }
     WC_EACH_ROW(name, stating)
         if (w->kind == CONDA && find_package(o, w, *name, &said))
-            return release_of(said.version).major;
+            return wheel_version(said.version).major;
     return -1;
 }
 
@@ -418,7 +411,7 @@ static bool is_satisfied(struct overlay *o, const struct edit *e, const struct i
     return !e->value || !*e->value ||
            wc_str_same(e->value, overlay_format(o, "==%s", there->version)) ||
            (wc_spec_read(e->value, &spec) &&
-            wc_spec_accepts(&spec, release_of(there->version)) == WC_YES);
+            wc_spec_accepts(&spec, wheel_version(there->version)) == WC_YES);
 }
 
 /* ---- by manager ---- */
@@ -488,7 +481,7 @@ static bool install_in_debian(struct overlay *o, const struct where *w, const st
         find_package(o, w, overlay_format(o, "%.*s-dev%s", (int)digits, e->name, e->name + digits),
                      &p))
         links = files_of(o, w, &p);
-    release = release_of(text + (wc_str_starts(text, "==") ? 2 : 0));
+    release = wheel_version(text + (wc_str_starts(text, "==") ? 2 : 0));
     if (!links.n || !wc_version_known(release))
         return overlay_fail(o, unknown_content);
     if (find_package(o, w, e->name, &p))
@@ -551,7 +544,7 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
             put_link_of(o, &files, file->path);
         else if (bare ? !overlay_is_there(o, file->path)
                       : !overlay_put_back(o, package, file->path,
-                                          version ? release_of(version) : WC_VERSION_NONE,
+                                          version ? wheel_version(version) : WC_VERSION_NONE,
                                           file->size))
             return overlay_fail(o, unknown_content);
         note_file(o, &w, file);
