@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
 #include "options.h"
+#include "tools/commands/fix/job.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/redact.h"
-#include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/beside.h"
 #include "tools/util/layout.h"
@@ -38,26 +37,24 @@ static const struct option_row rows[] = {
 };
 
 /* False: it could not be written, which is printed. */
-static bool print_all(struct report *reports, size_t n, size_t unreadable) {
+static bool print_all(struct job *j) {
     const char *path = html ? html : output;
     bool colour = options.colour && !markdown && (!output || strcmp(options.when, "always") == 0);
     struct sink text;
     FILE *to = path || markdown ? sink_begin(&text) : stdout;
     struct layout l = {.to = to, .colour = colour, .whole = verbose};
-    struct merged m = {.n = 0};
     size_t longest = 2;
 
     if (prometheus)
-        render_prometheus(to, reports, n, unreadable);
+        render_prometheus(to, j->reports, j->n, j->in.trouble_count);
     else
-        merge(&m, reports, n);
+        merge(&j->merged, j->reports, j->n);
     if (html)
-        render_html(to, &m);
+        render_html(to, &j->merged);
     else if (options.json)
-        json_print(to, render_merged_json(&m));
+        json_print(to, render_merged_json(&j->merged));
     else if (!prometheus)
-        render_merged(&l, &m);
-    merged_end(&m);
+        render_merged(&l, &j->merged);
     if (to == stdout)
         return true;
     OWNED char *whole = sink_end(&text);
@@ -73,28 +70,13 @@ static bool print_all(struct report *reports, size_t n, size_t unreadable) {
     return print_into(path, fenced);
 }
 
-static enum exit_code report_all(struct logs *logs, size_t unreadable, struct redaction *names) {
-    size_t n = logs->process_count;
-    struct report *reports = must_allocate(n * sizeof(*reports));
-    enum exit_code answer = EXIT_NOTHING_OBSERVED;
-
-    ends_settle(logs->processes, n);
-    for (size_t i = 0; i < n; i++) {
-        report_make(&reports[i], logs->processes[i]);
-        answer = exit_code_of_both(answer, report_exit_code(&reports[i]));
-        if (!prometheus)
-            report_plan(&reports[i]);
-    }
+static enum exit_code report_all(struct job *j, struct redaction *names) {
+    job_judge(j);
     if (names)
-        redaction_apply_all(names, logs);
-    for (size_t i = 0; names && i < n; i++)
-        report_redact(&reports[i], names);
-    if (!print_all(reports, n, unreadable))
-        answer = EXIT_USAGE;
-    for (size_t i = 0; i < n; i++)
-        report_end(&reports[i]);
-    free(reports);
-    return answer;
+        redaction_apply_all(names, &j->in.logs);
+    for (size_t i = 0; names && i < j->n; i++)
+        report_redact(&j->reports[i], names);
+    return print_all(j) ? j->answer : EXIT_USAGE;
 }
 
 static int report_arguments(int n, char **arguments) {
@@ -104,7 +86,8 @@ static int report_arguments(int n, char **arguments) {
               "expected"
         : html && output ? "--html and --output are two files; one of them is expected"
                          : NULL;
-    struct inputs in = {.may_be_empty = prometheus};
+    struct job j = {.in = {.may_be_empty = prometheus}, .unplanned = prometheus};
+    struct inputs *in = &j.in;
     struct redaction *names;
     OWNED char *newest = NULL;
     enum exit_code answer = EXIT_USAGE;
@@ -113,23 +96,23 @@ static int report_arguments(int n, char **arguments) {
         complain("%s", wrong);
         return EXIT_USAGE;
     }
-    in.logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
-    input_read_files(&in, arguments, (size_t)n);
-    newest = n > 0 ? NULL : input_read_newest(&in);
-    names = redact ? redaction_of_logs(&in.logs) : NULL;
-    for (size_t i = 0; i < in.trouble_count; i++) {
+    in->logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
+    input_read_files(in, arguments, (size_t)n);
+    newest = n > 0 ? NULL : input_read_newest(in);
+    names = redact ? redaction_of_logs(&in->logs) : NULL;
+    for (size_t i = 0; i < in->trouble_count; i++) {
         OWNED char *text =
-            names ? redaction_text(names, in.troubles[i]) : must_copy(in.troubles[i]);
+            names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
         complain("%s", text);
     }
     if (n == 0 && !newest)
         answer = EXIT_NOTHING_OBSERVED;
-    else if (in.logs.process_count > 0 || prometheus)
-        answer = report_all(&in.logs, in.trouble_count, names);
+    else if (in->logs.process_count > 0 || prometheus)
+        answer = report_all(&j, names);
     if (names)
         redaction_free(names);
-    answer = in.trouble_count > 0 ? EXIT_USAGE : answer;
-    inputs_end(&in);
+    answer = in->trouble_count > 0 ? EXIT_USAGE : answer;
+    job_end(&j);
     return (int)answer;
 }
 

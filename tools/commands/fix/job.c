@@ -6,21 +6,26 @@
 #include "steps.h"
 #include "tools/report/ends.h"
 
-void job_make(struct job *j) {
+void job_judge(struct job *j) {
     struct logs *logs = &j->in.logs;
 
     j->n = logs->process_count;
     j->answer = EXIT_NOTHING_OBSERVED;
-    if (j->n == 0)
-        return;
     j->reports = must_allocate(j->n * sizeof(*j->reports));
     ends_settle(logs->processes, j->n);
     for (size_t i = 0; i < j->n; i++) {
         report_make(&j->reports[i], logs->processes[i]);
         j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
         j->reports[i].command = j->command;
-        report_plan(&j->reports[i]);
+        if (!j->unplanned)
+            report_plan(&j->reports[i]);
     }
+}
+
+void job_make(struct job *j) {
+    job_judge(j);
+    if (j->n == 0)
+        return;
     merge(&j->merged, j->reports, j->n);
     summary_make(&j->summary, &j->merged);
     for (size_t i = 0; i < j->summary.n; i++)
@@ -29,10 +34,8 @@ void job_make(struct job *j) {
 }
 
 void job_end(struct job *j) {
-    if (j->n > 0) {
-        summary_end(&j->summary);
-        merged_end(&j->merged);
-    }
+    summary_end(&j->summary);
+    merged_end(&j->merged);
     for (size_t i = 0; i < j->n; i++)
         report_end(&j->reports[i]);
     free(j->found.p);

@@ -11,6 +11,7 @@
 struct job {
     struct inputs in;    /* read before */
     const char *command; /* of a user, which is checked; NULL: none */
+    bool unplanned;      /* what repairs it is not asked for */
     struct report *reports;
     size_t n; /* 0: nothing was read; then there is nothing of the following */
     struct merged merged;
@@ -22,6 +23,9 @@ struct job {
     enum exit_code answer; /* as that of `report` */
 };
 
+/* The reports and the answer. */
+void job_judge(struct job *j);
+/* And what they have in common. */
 void job_make(struct job *j);
 void job_end(struct job *j);
 
