@@ -76,9 +76,8 @@ static void print_text_of(struct layout *l, const struct result *r) {
     const size_t copies = r->scan->copies->stack.objects.n;
     size_t hosts = 0;
 
-    for (size_t i = 0; i < r->scan->host_count; i++) /* a framework's main library that has no part
-                                                        in cuDNN is none */
-        hosts += r->scan->hosts[i].library->about.role == WC_role_HOST;
+    WC_EACH(h, r->scan->hosts) /* a framework's main library that has no part in cuDNN is none */
+        hosts += h->library->about.role == WC_role_HOST;
     print_format(l->to, "scan of %s: %zu %s of cuDNN's, %zu host%s, %zu file%s seen\n",
                  r->scan->copies->path, copies, copies == 1 ? "library" : "libraries", hosts,
                  hosts == 1 ? "" : "s", r->scan->files, r->scan->files == 1 ? "" : "s");
@@ -105,10 +104,10 @@ static void print_text_of(struct layout *l, const struct result *r) {
         print_format(l->to, "  %s: %s %s, %s: %s\n", one->site, one->loader->name, one->version,
                      one->loader->call, outcome);
     }
-    if (r->scan->note_count > 0)
+    if (r->scan->notes.n > 0)
         fputs("\npassed over\n", l->to);
-    for (size_t i = 0; i < r->scan->note_count; i++)
-        print_format(l->to, "  %s: %s\n", r->scan->notes[i].path, r->scan->notes[i].why);
+    WC_EACH(note, r->scan->notes)
+        print_format(l->to, "  %s: %s\n", note->path, note->why);
 }
 
 /* ---- JSON ---- */
@@ -117,7 +116,10 @@ static json_t *scan_json(const struct result *r) {
     const struct scan *scan = r->scan;
     json_t *copies =
         JSON_EACH(o, scan->copies->stack.objects, record_to_json(WC_KIND_object, &o->r, NULL));
-    json_t *reports = json_array(), *notes = json_array();
+    json_t *reports = json_array();
+    json_t *notes = JSON_EACH(
+        note, scan->notes,
+        json_pack("{s:o, s:o}", "path", text_to_json(note->path), "why", text_to_json(note->why)));
     json_t *locked =
         JSON_EACH(l, scan->locked,
                   json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "environment", text_to_json(l->site),
@@ -135,10 +137,6 @@ static json_t *scan_json(const struct result *r) {
 
     for (size_t i = 0; i < scan->process_count; i++)
         json_array_append_new(reports, render_json(&r->reports[i]));
-    for (size_t i = 0; i < scan->note_count; i++)
-        json_array_append_new(notes,
-                              json_pack("{s:o, s:o}", "path", text_to_json(scan->notes[i].path),
-                                        "why", text_to_json(scan->notes[i].why)));
     return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "path",
                      text_to_json(scan->copies->path), "files", (json_int_t)scan->files,
                      "libraries", (json_int_t)scan->libraries, "copies", copies, "reports", reports,

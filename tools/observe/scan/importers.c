@@ -14,24 +14,21 @@
 void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program) {
     size_t n = is_program ? strlen(path) : wc_environment_length(path);
 
-    for (size_t i = 0; i < s->host_count && b->listed; i++)
-        if (!is_program || strcmp(s->hosts[i].path, path) == 0)
-            return;
+    if (b->listed && WC_ANY(h, s->hosts, !is_program || strcmp(h->path, path) == 0))
+        return;
     b->listed = true;
-    *MUST_ADD(s->hosts, s->host_count) = (struct scan_host){
-        must_copy(path), b, must_format("%.*s", (int)n, path), is_program, false};
+    *MUST_ADD(s->hosts.p, s->hosts.n) = (struct scan_host){
+        KEEP(s, "%s", path), b, KEEP(s, "%.*s", (int)n, path), is_program, false};
 }
 
 const char *scan_file_in(const struct scan *s, const char *environment, const char *name) {
-    size_t n = strlen(environment);
+    const size_t n = strlen(environment);
+    const struct scan_file *file =
+        WC_FIRST(f, s->seen,
+                 strncmp(f->path, environment, n) == 0 && f->path[n] == '/' &&
+                     strcmp(wc_base_name(f->path), name) == 0);
 
-    for (size_t i = 0; i < s->seen_count; i++) {
-        const char *path = s->seen[i].path;
-        if (strncmp(path, environment, n) == 0 && path[n] == '/' &&
-            strcmp(wc_base_name(path), name) == 0)
-            return path;
-    }
-    return NULL;
+    return file ? file->path : NULL;
 }
 
 bool scan_is_site(const char *environment) {
@@ -68,10 +65,10 @@ static char *scope_of(const struct scan *s, const struct scan_host *h) {
 
     if (!scan_is_site(h->environment))
         return package;
-    for (size_t i = 0; i < s->seen_count; i++)
-        if (is_within(s->seen[i].path, package) &&
-            strncmp(s->seen[i].path + n, GRAFTED, sizeof(GRAFTED) - 1) != 0)
-            return package;
+    if (WC_ANY(f, s->seen,
+               is_within(f->path, package) &&
+                   strncmp(f->path + n, GRAFTED, sizeof(GRAFTED) - 1) != 0))
+        return package;
     free(package);
     return must_copy(h->environment);
 }
@@ -104,8 +101,7 @@ static size_t add_importers(struct scan *s, const char *scope, const struct libr
                             struct scan_importers *known, struct scan_importers *programs) {
     size_t found = 0;
 
-    for (size_t i = 0; i < s->seen_count; i++) {
-        const struct scan_file *f = &s->seen[i];
+    WC_EACH(f, s->seen) {
         struct library *b =
             is_within(f->path, scope) ? library_cache_get(&s->library_cache, f->path, NULL) : NULL;
         if (!b || !b->is_elf || b == at || !needs(b, at))

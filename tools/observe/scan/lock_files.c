@@ -9,7 +9,6 @@
 
 #define TEXT_MOST ((size_t)8 << 20)
 #define LINES_MOST 64 /* about cuDNN, of one kind and file */
-#define KEEP(s, ...) wc_arena_format(&(s)->library_cache.memory.arena, __VA_ARGS__)
 
 /* NULL: the package is not installed. A dist-info has '_' in the name; its version ends before the
  * suffix, that of conda's record at a dash. */

@@ -28,9 +28,9 @@ static const char *const elsewhere[] = {
 };
 
 static void note(struct scan *s, const char *path, const char *why) {
-    if (s->note_count == NOTES_MOST)
-        return;
-    *MUST_ADD(s->notes, s->note_count) = (struct scan_note){must_copy(path), must_copy(why)};
+    if (s->notes.n < NOTES_MOST)
+        *MUST_ADD(s->notes.p, s->notes.n) =
+            (struct scan_note){KEEP(s, "%s", path), KEEP(s, "%s", why)};
 }
 
 /* ---- copies ---- */
@@ -43,7 +43,7 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
         note(s, path, "named like a library of cuDNN, but is not a valid ELF file");
         return;
     }
-    *MUST_ADD(s->found, s->found_count) = (struct scan_copy){must_copy(path), b};
+    *MUST_ADD(s->found.p, s->found.n) = (struct scan_copy){KEEP(s, "%s", path), b};
 }
 
 /* ---- hosts ---- */
@@ -70,7 +70,7 @@ static void consider(struct scan *s, const char *path, enum elf_prescan_answer a
 /* ---- a file of a tree ---- */
 
 static void add_file(struct scan *s, const char *path, bool program) {
-    *MUST_ADD(s->seen, s->seen_count) = (struct scan_file){must_copy(path), program};
+    *MUST_ADD(s->seen.p, s->seen.n) = (struct scan_file){KEEP(s, "%s", path), program};
 }
 
 static void prescan(struct scan *s, const char *path, int at, const char *name, unsigned char type,
@@ -220,7 +220,7 @@ static bool walk_tree(struct scan *s, const char *directory, bool names) {
         else if (!readable && !names)
             note(s, path, strerror(errno));
         if (readable && !names && scan_is_site(path))
-            *MUST_ADD(s->sites, s->site_count) = must_copy(path);
+            *MUST_ADD(s->sites.p, s->sites.n) = (struct scan_site){KEEP(s, "%s", path)};
         if (!names && s->progress)
             s->progress(done + 1, done + 1 + w.waiting_count);
     }
@@ -281,18 +281,16 @@ static int by_path(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort(void *list, size_t n, size_t size) {
-    if (n > 0)
-        qsort(list, n, size, by_path);
-}
+#define SORT(list)                                                                                 \
+    if ((list).n > 0)                                                                              \
+    qsort((list).p, (list).n, sizeof(*(list).p), by_path)
 
 void scan_make(struct scan *s) {
-    sort(s->found, s->found_count, sizeof(*s->found));
-    sort(s->hosts, s->host_count, sizeof(*s->hosts));
-    sort(s->notes, s->note_count, sizeof(*s->notes));
-    sort(s->sites, s->site_count, sizeof(*s->sites));
-    for (size_t i = 0; i < s->found_count; i++) {
-        const struct scan_copy *c = &s->found[i];
+    SORT(s->found);
+    SORT(s->hosts);
+    SORT(s->notes);
+    SORT(s->sites);
+    WC_EACH(c, s->found) {
         struct elf_file *file = library_cache_elf_file(&s->library_cache, c->library);
         const struct wc_sink to = source_sink(s->copies);
         struct wc_library l = c->library->about;
@@ -317,28 +315,14 @@ void scan_begin(struct scan *s, const char *root, const char *path, char *const 
 void scan_end(struct scan *s) {
     for (size_t i = 0; i < s->process_count; i++)
         source_free(s->processes[i]);
-    for (size_t i = 0; i < s->host_count; i++) {
-        free(s->hosts[i].path);
-        free(s->hosts[i].environment);
-    }
-    for (size_t i = 0; i < s->found_count; i++)
-        free(s->found[i].path);
-    free(s->found);
-    for (size_t i = 0; i < s->note_count; i++) {
-        free(s->notes[i].path);
-        free(s->notes[i].why);
-    }
-    for (size_t i = 0; i < s->site_count; i++)
-        free(s->sites[i]);
-    free(s->sites);
+    free(s->found.p);
+    free(s->sites.p);
     free(s->loadings.p);
     free(s->locked.p);
-    for (size_t i = 0; i < s->seen_count; i++)
-        free(s->seen[i].path);
-    free(s->seen);
+    free(s->seen.p);
     free(s->processes);
-    free(s->hosts);
-    free(s->notes);
+    free(s->hosts.p);
+    free(s->notes.p);
     source_free(s->copies);
     library_cache_end(&s->library_cache);
 }

@@ -10,20 +10,25 @@
 #include "tools/observe/loader/library_cache.h"
 #include "tools/observe/log/source.h"
 
-/* All begin with the path, by which their lists are sorted. */
+/* All begin with the path, by which their lists are sorted. Texts live as long as the
+ * library_cache. */
 struct scan_note {
-    char *path, *why;
+    const char *path, *why;
+};
+
+struct scan_site {
+    const char *path;
 };
 
 struct scan_copy {
-    char *path;
+    const char *path;
     struct library *library;
 };
 
 struct scan_host {
-    char *path;
+    const char *path;
     struct library *library;
-    char *environment; /* its directory, or that of its Python packages; a program: itself */
+    const char *environment; /* its directory, or that of its Python packages; a program: itself */
     bool is_program;
     bool is_loaded; /* by a program of the scan, with which it is reported */
 };
@@ -36,7 +41,7 @@ struct scan_locked {
 };
 
 struct scan_file {
-    char *path;
+    const char *path;
     bool is_program;
 };
 
@@ -44,24 +49,16 @@ struct scan {
     struct library_cache library_cache;
     char *const *environment; /* variables: NAME=value, NULL at the end; the caller's */
     void (*progress)(size_t done, size_t known); /* of directories; NULL: not wanted */
-    struct scan_copy *found;                     /* each library of cuDNN's, where it is */
-    size_t found_count;
-    struct source *copies;     /* an object for each library of cuDNN's, where it is */
-    struct source **processes; /* one for each environment with a host */
+    WC_LIST(scan_copy, found);                   /* each library of cuDNN's, where it is */
+    struct source *copies;                       /* an object for each of these */
+    struct source **processes;                   /* one for each environment with a host */
     size_t process_count;
-    struct scan_host *hosts;
-    size_t host_count;
-    struct scan_note *notes; /* what was skipped, and why */
-    size_t note_count;
-    size_t files, libraries; /* directory entries seen, libraries looked at */
-    struct scan_file *seen;  /* libraries and programs, by their names and marks */
-    size_t seen_count;
-    char **sites; /* each site-packages */
-    size_t site_count;
-    struct {
-        struct scan_locked *p;
-        size_t n;
-    } locked;
+    WC_LIST(scan_host, hosts);
+    WC_LIST(scan_note, notes); /* what was skipped, and why */
+    size_t files, libraries;   /* directory entries seen, libraries looked at */
+    WC_LIST(scan_file, seen);  /* libraries and programs, by their names and marks */
+    WC_LIST(scan_site, sites); /* each site-packages */
+    WC_LIST(scan_locked, locked);
     struct python_loadings loadings; /* of packages that are installed there */
 };
 

@@ -6,6 +6,8 @@
 
 #include "scan.h"
 
+#define KEEP(s, ...) wc_arena_format(&(s)->library_cache.memory.arena, __VA_ARGS__)
+
 /* ---- files that were seen (tools/observe/scan/importers.c) ---- */
 
 void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program);

@@ -43,8 +43,8 @@ static char *interpreter_of(struct scan *s, const char *environment) {
 
 /* The major that its package or its own symbols demand; -1: not known. */
 static int32_t major_of(const struct source *source, int64_t host) {
-    for (size_t i = 0; i < source->stack.demands.n; i++) {
-        const struct wc_demand_record *d = &source->stack.demands.p[i].r;
+    WC_EACH(demand, source->stack.demands) {
+        const struct wc_demand_record *d = &demand->r;
         struct wc_version v = WC_VERSION_NONE;
         struct wc_spec spec;
         if (d->host != host)
@@ -221,9 +221,9 @@ static bool is_brought(struct scan *s, const struct scan_host *h, const char *pr
     bool found = false;
     struct loader_sim g;
 
-    for (size_t i = 0; i < s->host_count && !found; i++) {
-        const struct scan_host *other = &s->hosts[i];
-        if (other == h || other->is_program || strcmp(other->environment, h->environment) != 0 ||
+    WC_EACH(other, s->hosts) {
+        if (found || other == h || other->is_program ||
+            strcmp(other->environment, h->environment) != 0 ||
             !load(s, other, NULL, program, &none, true, &g))
             continue;
         found = loader_sim_of(&g, wanted) != NULL;
@@ -286,10 +286,10 @@ char *scan_why_not(const struct scan *s, const char *path, const char *otherwise
 
 /* What a program has loaded is reported with it. */
 static void note_loaded(struct scan *s, const struct scan_host *h, const struct loader_sim *g) {
-    for (size_t i = 0; i < s->host_count && h->is_program; i++)
-        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment) &&
-            loader_sim_of(g, s->hosts[i].library))
-            s->hosts[i].is_loaded = true;
+    for (size_t i = 0; i < s->hosts.n && h->is_program; i++)
+        if (!s->hosts.p[i].is_program && !scan_is_site(s->hosts.p[i].environment) &&
+            loader_sim_of(g, s->hosts.p[i].library))
+            s->hosts.p[i].is_loaded = true;
 }
 
 /* Python binds all that a library imports when it opens that. What another library of the tree
@@ -303,8 +303,8 @@ static void check_symbols(struct scan *s, const struct scan_host *h, const char 
     if (!o || !program || !scan_is_site(h->environment))
         return;
     function = loader_sim_unbound(g, o, &by);
-    for (size_t i = 0; i < s->seen_count && function; i++) {
-        struct library *b = library_cache_get(&s->library_cache, s->seen[i].path, NULL);
+    for (size_t i = 0; i < s->seen.n && function; i++) {
+        struct library *b = library_cache_get(&s->library_cache, s->seen.p[i].path, NULL);
         struct elf_file *l = b && b->is_elf ? library_cache_elf_file(&s->library_cache, b) : NULL;
         if (l && wc_elf_defines(&l->image, function))
             function = NULL;
@@ -364,10 +364,10 @@ static void emit_host(struct scan *s, const struct scan_host *h, const char *pro
 /* ---- an environment ---- */
 
 static bool is_emitted(const struct scan *s, size_t i) {
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(s->hosts[k].environment, s->hosts[i].environment) == 0 && !s->hosts[k].is_loaded)
-            return true;
-    return s->hosts[i].is_loaded;
+    const struct scan_host *h = &s->hosts.p[i];
+
+    return h->is_loaded ||
+           WC_FIRST(k, s->hosts, strcmp(k->environment, h->environment) == 0 && !k->is_loaded) != h;
 }
 
 /* With what is the same for all that is in it. */
@@ -385,18 +385,18 @@ static struct source *begin_process(struct scan *s, const char *environment, con
 }
 
 static void make_process(struct scan *s, size_t first) {
-    const char *environment = s->hosts[first].environment;
-    OWNED char *program = s->hosts[first].is_program
-                              ? must_copy(wc_library_file(&s->hosts[first].library->about))
+    const char *environment = s->hosts.p[first].environment;
+    OWNED char *program = s->hosts.p[first].is_program
+                              ? must_copy(wc_library_file(&s->hosts.p[first].library->about))
                           : scan_is_site(environment) ? interpreter_of(s, environment)
                                                       : NULL;
     struct source *source = begin_process(s, environment, program);
     struct loader_sim_emitter emitter = {.to = source_sink(source)};
 
-    for (size_t i = first; i < s->host_count; i++)
-        if (strcmp(s->hosts[i].environment, environment) == 0 && !s->hosts[i].is_loaded) {
-            name_what_it_opens(s, s->hosts[i].library);
-            emit_host(s, &s->hosts[i], program, &emitter);
+    for (size_t i = first; i < s->hosts.n; i++)
+        if (strcmp(s->hosts.p[i].environment, environment) == 0 && !s->hosts.p[i].is_loaded) {
+            name_what_it_opens(s, s->hosts.p[i].library);
+            emit_host(s, &s->hosts.p[i], program, &emitter);
         }
     loader_sim_emitter_end(&emitter);
     *MUST_ADD(s->processes, s->process_count) = source;
@@ -445,15 +445,14 @@ static void add_all_packages(struct scan *s) {
     const char *last = "";
     size_t n = 0;
 
-    for (size_t i = 0; i < s->found_count; i++) {
-        const char *path = s->found[i].path;
-        if (wc_dir_length(path) != n || strncmp(path, last, n) != 0)
-            add_packages(s, path);
-        last = path;
-        n = wc_dir_length(path);
+    WC_EACH(copy, s->found) {
+        if (wc_dir_length(copy->path) != n || strncmp(copy->path, last, n) != 0)
+            add_packages(s, copy->path);
+        last = copy->path;
+        n = wc_dir_length(last);
     }
-    for (size_t i = 0; i < s->seen_count; i++) {
-        const char *path = s->seen[i].path;
+    WC_EACH(file, s->seen) {
+        const char *path = file->path;
         const size_t length = wc_environment_length(path);
         OWNED char *site = must_format("%.*s", (int)length, path);
         if (scan_is_site(site) && (length != n || strncmp(path, last, n) != 0))
@@ -471,22 +470,22 @@ void scan_make_processes(struct scan *s) {
     struct scan_importers roots = {.n = 0}, loaders = {.n = 0};
 
     /* A program that has nothing of cuDNN's itself loads a library that has. */
-    for (size_t i = 0; i < s->host_count; i++)
-        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment))
-            scan_importers_of(s, &s->hosts[i], &roots, &loaders);
-    for (size_t i = 0; i < loaders.n; i++)
-        scan_host_add(s, loaders.p[i].library, loaders.p[i].path, true);
+    WC_EACH(h, s->hosts)
+        if (!h->is_program && !scan_is_site(h->environment))
+            scan_importers_of(s, h, &roots, &loaders);
+    WC_EACH(loader, loaders)
+        scan_host_add(s, loader->library, loader->path, true);
     free(roots.p);
     free(loaders.p);
     for (int programs = 1; programs >= 0; programs--)
-        for (size_t i = 0; i < s->host_count; i++)
-            if (s->hosts[i].is_program == programs && !is_emitted(s, i))
+        for (size_t i = 0; i < s->hosts.n; i++)
+            if (s->hosts.p[i].is_program == programs && !is_emitted(s, i))
                 make_process(s, i);
     add_all_packages(s);
-    for (size_t i = 0; i < s->site_count; i++) {
-        OWNED char *program = interpreter_of(s, s->sites[i]);
-        python_loaders_in(&s->library_cache, s->sites[i], program, s->environment, &s->loadings);
-        scan_read_lock_files(s, s->sites[i]);
+    WC_EACH(site, s->sites) {
+        OWNED char *program = interpreter_of(s, site->path);
+        python_loaders_in(&s->library_cache, site->path, program, s->environment, &s->loadings);
+        scan_read_lock_files(s, site->path);
     }
     if (s->process_count > 0)
         qsort(s->processes, s->process_count, sizeof(*s->processes), by_path);
