@@ -238,19 +238,7 @@ bool process_is_as_it_was(const struct process *p) {
 /* ---- its memory ---- */
 
 bool process_read(const struct process *p, uint64_t address, void *to, size_t n) {
-    size_t done = 0;
-    ssize_t got = 1;
-
-    if (p->memory < 0 || address > INT64_MAX)
-        return false;
-    while (done < n && got > 0) {
-        got = pread(p->memory, (char *)to + done, n - done, (off_t)(address + done));
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else
-            done += got > 0 ? (size_t)got : 0;
-    }
-    return done == n;
+    return p->memory >= 0 && address <= INT64_MAX && below_read(p->memory, address, to, n) == n;
 }
 
 /* By pages: what is after its page may not be there. */
