@@ -39,8 +39,6 @@ static json_t *take_not_loaded(struct comparison *drift, const struct wc_stack *
         if (is_late &&
             !WC_ANY(f, now->failures, f->r.name && strcmp(wc_base_name(f->r.name), d->what) == 0)) {
             json_array_append_new(not_loaded, text_to_json(d->what));
-            free(d->what);
-            free(d->a);
         } else {
             drift->p[kept++] = drift->p[i];
         }

@@ -11,30 +11,32 @@
 
 #define NO_PARTNER SIZE_MAX /* all bits set */
 
-/* Behind all that come no later; takes what, a and b. */
-static void add(struct comparison *c, struct difference d) {
+static void comparison_begin(struct comparison *c) {
+    *c = (struct comparison){.n = 0};
+    heap_arena_begin(&c->memory);
+}
+
+/* Adds if they differ, behind all that come no later. */
+static void hold(struct comparison *c, enum difference_kind kind, const char *what,
+                 const char *attribute, const char *a, const char *b) {
+    struct wc_arena *keep = &c->memory.arena;
     size_t at = c->n;
 
+    if (wc_str_same(a, b))
+        return;
     MUST_ADD(c->p, c->n);
-    for (; at > 0 && c->p[at - 1].kind > d.kind; at--)
+    for (; at > 0 && c->p[at - 1].kind > kind; at--)
         c->p[at] = c->p[at - 1];
-    c->p[at] = d;
+    c->p[at] = (struct difference){kind, wc_arena_string(keep, what), attribute,
+                                   wc_arena_string(keep, a), wc_arena_string(keep, b)};
 }
 
-/* Adds if they differ; takes a and b. */
-static void hold(struct comparison *c, enum difference_kind kind, const char *what,
-                 const char *attribute, char *a, char *b) {
-    if (!wc_str_same(a, b)) {
-        add(c, (struct difference){kind, must_copy(what), attribute, a, b});
-        return;
-    }
+/* Takes a and b. */
+static void hold_made(struct comparison *c, enum difference_kind kind, const char *what,
+                      const char *attribute, char *a, char *b) {
+    hold(c, kind, what, attribute, a, b);
     free(a);
     free(b);
-}
-
-static void hold_texts(struct comparison *c, enum difference_kind kind, const char *what,
-                       const char *attribute, const char *a, const char *b) {
-    hold(c, kind, what, attribute, must_copy(a), must_copy(b));
 }
 
 /* ---- what a lock does not say ---- */
@@ -98,11 +100,12 @@ static void pair(struct pairs *p, size_t i, size_t j) {
 }
 
 static bool are_same(const struct pairs *p, size_t i, size_t j) {
-    struct comparison c = {NULL, 0};
+    struct comparison c;
     bool same;
 
     if (!p->things->counterparts(p->s, i, j))
         return false;
+    comparison_begin(&c);
     p->things->compare(&c, p->s, i, j);
     same = c.n == 0;
     comparison_end(&c);
@@ -152,10 +155,10 @@ static void compare_things(struct comparison *c, const struct sides *s,
         if (p.of_a[i] != NO_PARTNER)
             things->compare(c, s, i, p.of_a[i]);
         else if ((text = things->lacking(s->a, s->b, i, &kind, &what)))
-            hold(c, kind, what, NULL, text, NULL);
+            hold_made(c, kind, what, NULL, text, NULL);
     for (size_t j = 0; j < things->m; j++)
         if (p.of_b[j] == NO_PARTNER && (text = things->lacking(s->b, s->a, j, &kind, &what)))
-            hold(c, kind, what, NULL, NULL, text);
+            hold_made(c, kind, what, NULL, NULL, text);
     free(p.of_a);
     free(p.of_b);
     free(p.tried);
@@ -196,9 +199,8 @@ static void compare_variable(struct comparison *c, const struct sides *s, const 
 
     if (!compare_passes_over(variable) && !(at_end && ours) &&
         (ours || !s->a->in_part.environment) && (theirs || !s->b->in_part.environment))
-        hold_texts(
-            c, wc_str_ends(name, "_VISIBLE_DEVICES") ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT,
-            name, NULL, ours, theirs);
+        hold(c, wc_str_ends(name, "_VISIBLE_DEVICES") ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT,
+             name, NULL, ours, theirs);
 }
 
 static void compare_environments(struct comparison *c, const struct sides *s) {
@@ -233,18 +235,18 @@ static void compare_machines(struct comparison *c, const struct sides *s) {
 
     if (!s->a->stack.has_machine || !s->b->stack.has_machine)
         return;
-    hold_texts(c, DIFFERENCE_DRIVER, "driver", NULL, a.driver, b.driver);
+    hold(c, DIFFERENCE_DRIVER, "driver", NULL, a.driver, b.driver);
     /* Only `run` asks for names, so a list may be missing where GPUs are. */
     if (a.gpus.n > 0 && b.gpus.n > 0)
-        hold(c, DIFFERENCE_DRIVER, "GPUs", NULL, list_text(&a.gpus), list_text(&b.gpus));
-    hold(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a.gpu_devices),
-         count_text(b.gpu_devices));
-    hold_texts(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a.architecture, b.architecture);
-    hold_texts(c, DIFFERENCE_SURROUNDINGS, "container", NULL, a.container, b.container);
-    hold_texts(c, DIFFERENCE_SURROUNDINGS, "glibc", NULL, a.glibc, b.glibc);
-    hold_texts(c, DIFFERENCE_SURROUNDINGS, "operating system", NULL, a.operating_system,
-               b.operating_system);
-    hold_texts(c, DIFFERENCE_SURROUNDINGS, "kernel", NULL, a.kernel, b.kernel);
+        hold_made(c, DIFFERENCE_DRIVER, "GPUs", NULL, list_text(&a.gpus), list_text(&b.gpus));
+    hold_made(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a.gpu_devices),
+              count_text(b.gpu_devices));
+    hold(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a.architecture, b.architecture);
+    hold(c, DIFFERENCE_SURROUNDINGS, "container", NULL, a.container, b.container);
+    hold(c, DIFFERENCE_SURROUNDINGS, "glibc", NULL, a.glibc, b.glibc);
+    hold(c, DIFFERENCE_SURROUNDINGS, "operating system", NULL, a.operating_system,
+         b.operating_system);
+    hold(c, DIFFERENCE_SURROUNDINGS, "kernel", NULL, a.kernel, b.kernel);
 }
 
 /* ---- packages ---- */
@@ -264,10 +266,10 @@ static bool packages_are_counterparts(const struct sides *s, size_t i, size_t j)
 static void compare_package(struct comparison *c, const struct sides *s, size_t i, size_t j) {
     COMPARABLE(s, package, package_at(s->a, i), package_at(s->b, j), x, y);
 
-    hold_texts(c, DIFFERENCE_PACKAGE, x.package, "version", x.package_version, y.package_version);
-    hold_texts(c, DIFFERENCE_PACKAGE, x.package, "state",
-               wc_enum_word(WC_ENUM_package_state, x.package_state),
-               wc_enum_word(WC_ENUM_package_state, y.package_state));
+    hold(c, DIFFERENCE_PACKAGE, x.package, "version", x.package_version, y.package_version);
+    hold(c, DIFFERENCE_PACKAGE, x.package, "state",
+         wc_enum_word(WC_ENUM_package_state, x.package_state),
+         wc_enum_word(WC_ENUM_package_state, y.package_state));
 }
 
 static char *lacking_package(const struct source *of, const struct source *other, size_t i,
@@ -316,9 +318,10 @@ static void compare_searches(struct comparison *c, const struct sides *s, const 
                              const struct wc_search_record *x, const struct wc_search_record *y) {
     if (x && y) {
         COMPARABLE(s, search, x, y, a, b);
-        hold(c, DIFFERENCE_FOUND, name, "rule", library_rule(&a, true), library_rule(&b, true));
+        hold_made(c, DIFFERENCE_FOUND, name, "rule", library_rule(&a, true),
+                  library_rule(&b, true));
     } else if ((x && !is_lock(s->b)) || (y && !is_lock(s->a))) {
-        hold(c, DIFFERENCE_FOUND, name, "rule", library_rule(x, true), library_rule(y, true));
+        hold_made(c, DIFFERENCE_FOUND, name, "rule", library_rule(x, true), library_rule(y, true));
     }
 }
 
@@ -335,14 +338,14 @@ static void compare_object(struct comparison *c, const struct sides *s, size_t i
     if (is_lock(s->b) && (b->version_floor || b->version_ceiling))
         x.version = a->version;
     compare_searches(c, s, name, library_search(&s->a->stack, a), library_search(&s->b->stack, b));
-    hold(c, DIFFERENCE_FOUND, name, "installation", library_installation(&x),
-         library_installation(&y));
+    hold_made(c, DIFFERENCE_FOUND, name, "installation", library_installation(&x),
+              library_installation(&y));
     before = c->n;
     if (strcmp(name, library_name(b)) != 0)
-        hold_texts(c, kind_of(a), name, "SONAME", x.soname, y.soname);
-    hold(c, kind_of(a), name, "version", library_version(&x), library_version(&y));
+        hold(c, kind_of(a), name, "SONAME", x.soname, y.soname);
+    hold_made(c, kind_of(a), name, "version", library_version(&x), library_version(&y));
     if (c->n == before && x.build_id && y.build_id)
-        hold_texts(c, kind_of(a), name, "build-id", x.build_id, y.build_id);
+        hold(c, kind_of(a), name, "build-id", x.build_id, y.build_id);
 }
 
 static char *lacking_object(const struct source *of, const struct source *other, size_t i,
@@ -362,21 +365,16 @@ static char *lacking_object(const struct source *of, const struct source *other,
 /* ---- what each source may have several of, compared as texts ---- */
 
 struct text {
-    char *what, *text;
+    const char *what, *text;
     const struct wc_demand_record *demand; /* that it names; else NULL */
 };
 
 struct texts {
     const struct source *of;
+    struct wc_arena *keep;
     struct text *p;
     size_t n;
 };
-
-/* Takes what and text. */
-static void add_text(struct texts *t, char *what, char *text,
-                     const struct wc_demand_record *demand) {
-    *MUST_ADD(t->p, t->n) = (struct text){what, text, demand};
-}
 
 static bool same_demand(const struct sides *s, const struct wc_demand_record *a,
                         const struct wc_demand_record *b) {
@@ -411,10 +409,10 @@ static void compare_texts(struct comparison *c, enum difference_kind kind, const
     for (size_t i = 0; i < a->n; i++)
         if (!has_text(b, &a->p[i], a->of) &&
             ((other = other_text(b, a, a->p[i].what)) || !b_in_part))
-            hold_texts(c, kind, a->p[i].what, NULL, a->p[i].text, other);
+            hold(c, kind, a->p[i].what, NULL, a->p[i].text, other);
     for (size_t i = 0; i < b->n && !a_in_part; i++)
         if (!has_text(a, &b->p[i], b->of) && !other_text(a, b, b->p[i].what))
-            hold_texts(c, kind, b->p[i].what, NULL, NULL, b->p[i].text);
+            hold(c, kind, b->p[i].what, NULL, NULL, b->p[i].text);
 }
 
 /* By its path where it is not an object, or not a known one; NULL: not known. */
@@ -433,9 +431,11 @@ static void list_demands(struct texts *t) {
         const char *host = name_of(s, d->r.host, d->r.host_path);
         if ((d->r.spec || d->r.built || is_lock(t->of)) &&
             d->r.demand_kind != WC_demand_kind_EXPECTATION)
-            add_text(t, must_format("what %s requires", host ? host : "a host"),
-                     must_format("%s%s%s", d->r.spec, d->r.built ? " built with " : "", d->r.built),
-                     &d->r);
+            *MUST_ADD(t->p, t->n) =
+                (struct text){wc_arena_format(t->keep, "what %s requires", host ? host : "a host"),
+                              wc_arena_format(t->keep, "%s%s%s", d->r.spec,
+                                              d->r.built ? " built with " : "", d->r.built),
+                              &d->r};
     }
 }
 
@@ -446,8 +446,9 @@ static void list_bindings(struct texts *t) {
         const char *host = name_of(s, b->r.host, b->r.host_path);
         const char *target = name_of(s, b->r.target, b->r.target_path);
         if (target)
-            add_text(t, must_format("what %s is bound to", host ? host : "a host"),
-                     must_copy(target), NULL);
+            *MUST_ADD(t->p, t->n) = (struct text){
+                wc_arena_format(t->keep, "what %s is bound to", host ? host : "a host"), target,
+                NULL};
     }
 }
 
@@ -455,35 +456,30 @@ static void list_failures(struct texts *t) {
     WC_EACH(f, t->of->stack.failures) {
         const char *function = f->r.function, *name = f->r.name;
         const char *file = name ? wc_base_name(name) : function ? "" : "the program itself";
-        char *what = must_format("%s%s%s", function, function && name ? " in " : "", file);
-        add_text(t, what, must_copy("not found"), NULL);
+        *MUST_ADD(t->p, t->n) = (struct text){
+            wc_arena_format(t->keep, "%s%s%s", function, function && name ? " in " : "", file),
+            "not found", NULL};
     }
 }
 
 static void list_calls(struct texts *t) {
     WC_EACH(e, t->of->stack.calls) {
         if (e->r.phase == WC_phase_AFTER && e->r.status != WC_NULL && e->r.function)
-            add_text(t, must_copy(e->r.function),
-                     e->r.status_name ? must_copy(e->r.status_name)
-                                      : must_format("status %lld", (long long)e->r.status),
-                     NULL);
+            *MUST_ADD(t->p, t->n) = (struct text){
+                e->r.function,
+                e->r.status_name ?: wc_arena_format(t->keep, "status %jd", e->r.status), NULL};
     }
 }
 
 static void compare_lists(struct comparison *c, const struct sides *s, enum difference_kind kind,
                           void (*list)(struct texts *t), bool a_in_part, bool b_in_part) {
-    struct texts both[] = {{s->a, NULL, 0}, {s->b, NULL, 0}};
+    struct texts both[] = {{s->a, &c->memory.arena, NULL, 0}, {s->b, &c->memory.arena, NULL, 0}};
 
     list(&both[0]);
     list(&both[1]);
     compare_texts(c, kind, &both[0], &both[1], a_in_part, b_in_part);
-    WC_EACH_ROW(t, both) {
-        WC_EACH(text, *t) {
-            free(text->what);
-            free(text->text);
-        }
-        free(t->p);
-    }
+    free(both[0].p);
+    free(both[1].p);
 }
 
 /* ---- all of it ---- */
@@ -500,7 +496,7 @@ void compare(struct comparison *c, const struct source *a, const struct source *
     const struct things objects = {a->stack.objects.n, b->stack.objects.n, objects_are_counterparts,
                                    compare_object, lacking_object};
 
-    *c = (struct comparison){NULL, 0};
+    comparison_begin(c);
     compare_environments(c, &s);
     compare_things(c, &s, &packages);
     compare_things(c, &s, &objects);
@@ -516,12 +512,8 @@ void compare(struct comparison *c, const struct source *a, const struct source *
 }
 
 void comparison_end(struct comparison *c) {
-    for (size_t i = 0; i < c->n; i++) {
-        free(c->p[i].what);
-        free(c->p[i].a);
-        free(c->p[i].b);
-    }
     free(c->p);
+    heap_arena_end(&c->memory);
 }
 
 const struct difference_words difference_words[] = {

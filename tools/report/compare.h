@@ -24,16 +24,18 @@ enum difference_kind {
 
 struct difference {
     enum difference_kind kind;
-    char *what;            /* "LD_LIBRARY_PATH", "libcudnn.so.9" */
+    const char *what;      /* "LD_LIBRARY_PATH", "libcudnn.so.9" */
     const char *attribute; /* "version", "rule"; NULL: what itself is there or not */
-    char *a, *b;           /* NULL: there is none on that side, or it is not known */
+    const char *a, *b;     /* NULL: there is none on that side, or it is not known */
 };
 
 struct comparison {
     struct difference *p;
     size_t n;
+    struct heap_arena memory; /* of their texts */
 };
 
+/* *c must not move until comparison_end. */
 void compare(struct comparison *c, const struct source *a, const struct source *b);
 void comparison_end(struct comparison *c);
 
