@@ -250,8 +250,8 @@ static struct replay_got got_of(const struct play *p, const struct loaded *o, si
     for (size_t i = objects; i < p->sim.n; i++)
         if (is_needed_by(p->sim.objects[i], o))
             got.files = wc_hash_bytes(got.files, &p->sim.objects[i]->library, sizeof(o->library));
-    for (size_t i = missing; i < p->sim.missing_count; i++) {
-        const struct loader_sim_missing *m = &p->sim.missing[i];
+    for (size_t i = missing; i < p->sim.missing.n; i++) {
+        const struct loader_sim_missing *m = &p->sim.missing.p[i];
         got.missing = wc_hash_text(got.missing, m->name);
         fails = fails || ((m->how == WC_operation_NEEDED || m->damaged) && is_needed_by(m->by, o));
     }
@@ -441,7 +441,7 @@ static void ask(struct play *p, size_t number) {
         q = &moved;
     by = caller_of(p, q->caller);
     objects = p->sim.n;
-    missing = p->sim.missing_count;
+    missing = p->sim.missing.n;
     if ((q->caller && !by) || is_own_affair(p, q, by) || is_needless(p, number)) {
         got->files = WC_HASH_START; /* it is not requested */
         return;
@@ -462,8 +462,7 @@ static void ask(struct play *p, size_t number) {
         loader_sim_undo(&p->sim, objects);
     else if (o && q->for_all)
         loader_sim_show(&p->sim, o);
-    *MUST_ADD(p->parts, p->part_count) =
-        (struct part){number, missing, p->sim.missing_count, objects};
+    *MUST_ADD(p->parts, p->part_count) = (struct part){number, missing, p->sim.missing.n, objects};
 }
 
 bool replay_lies_in_module(const char *path, const char *module) {
@@ -509,7 +508,7 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
                   : f->text || f->operation != WC_operation_NEEDED))
             continue;
         for (size_t k = part->from; k < part->to && (same || k == part->from); k++) {
-            const struct loader_sim_missing *m = &p->sim.missing[k];
+            const struct loader_sim_missing *m = &p->sim.missing.p[k];
             if (strcmp(m->name, f->name) == 0 && (same || m->by) &&
                 wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
                 return q;

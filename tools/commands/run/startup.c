@@ -226,7 +226,7 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
             (asked.text && (!f->needs || wc_name_kind_of(f->needs) != WC_NAME_OTHER)))
             continue;
         const struct loaded *by = asked.caller ? loader_sim_open(g, asked.caller, NULL) : NULL;
-        g->missing_from = g->missing_count;
+        g->missing_from = g->missing.n;
         loader_sim_open(g, asked.name, by);
         number += loader_sim_emit_reason(g, &t, &asked, number + 1);
         loader_sim_undo(g, objects);
@@ -287,8 +287,7 @@ static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *
         works_with_cudnn = works_with_cudnn || s->objects[i]->library->needs_cudnn;
     if (start->goes_on && !works_with_cudnn)
         return false;
-    for (size_t i = 0; i < s->missing_count; i++) {
-        const struct loader_sim_missing *m = &s->missing[i];
+    WC_EACH(m, s->missing) {
         const bool explains_end = start->goes_on || start->any ? start->any || !m->function
                                   : m->version && !m->function ? start->status == VERSION_STATUS
                                                                : start->status == LOADER_STATUS ||

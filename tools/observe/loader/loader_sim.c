@@ -81,13 +81,13 @@ char *loader_sim_not_found(const char *name) {
 
 static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
                          enum wc_operation how, bool damaged) {
-    for (size_t i = g->missing_from; i < g->missing_count; i++)
-        if (strcmp(g->missing[i].name, name) == 0)
+    for (size_t i = g->missing_from; i < g->missing.n; i++)
+        if (strcmp(g->missing.p[i].name, name) == 0)
             return;
     if (g->ended)
         return;
     g->ended = damaged;
-    *MUST_ADD(g->missing, g->missing_count) =
+    *MUST_ADD(g->missing.p, g->missing.n) =
         (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, NULL, 0};
 }
 
@@ -210,14 +210,14 @@ static void open_parts(struct loader_sim *g, const struct loaded *by) {
     const char *answering = wc_answering_part(version.major);
 
     for (const char **name = by->library->opens; *name; name++) {
-        const size_t objects = g->n, missing = g->missing_count;
+        const size_t objects = g->n, missing = g->missing.n;
         struct wc_name read = wc_name_read(*name);
         if (wc_str_same(*name, soname) || (g->opens.may && !g->opens.may(g->opens.ctx, by, *name)))
             continue;
         if (open_part(g, *name, by, version)) {
             if (g->opens.may)
                 load_needed(g, objects);
-            if (g->opens.may && g->missing_count > missing)
+            if (g->opens.may && g->missing.n > missing)
                 loader_sim_undo(g, objects);
         } else if (answering && strcmp(read.part, answering) == 0) {
             OWNED char *asked = g->opens.may || wc_version_known(read.version)
@@ -287,16 +287,24 @@ const struct loaded *loader_sim_answering(const struct loader_sim *g, const char
     return NULL;
 }
 
+const struct loaded *loader_sim_facade(const struct loader_sim *g, const char *name) {
+    for (size_t i = 0; i < g->n; i++)
+        if (g->objects[i]->about.role == WC_role_FACADE &&
+            wc_search_answers(&g->objects[i]->search, name))
+            return g->objects[i];
+    return NULL;
+}
+
 static void note_lacking(struct loader_sim *g, const char *name, const struct loaded *by,
                          const struct loaded *found, const char *version, const char *function) {
-    const size_t before = g->missing_count;
+    const size_t before = g->missing.n;
 
     note_missing(g, name, by, WC_operation_NEEDED, false);
-    if (g->missing_count == before)
+    if (g->missing.n == before)
         return;
-    g->missing[before].found = found;
-    g->missing[before].version = keep(g, version);
-    g->missing[before].function = keep(g, function);
+    g->missing.p[before].found = found;
+    g->missing.p[before].version = keep(g, version);
+    g->missing.p[before].function = keep(g, function);
 }
 
 /* e: its image, which requires symbol versions of other files. of_nobody: only those that are
@@ -439,14 +447,6 @@ void loader_sim_show(struct loader_sim *g, const struct loaded *o) {
     loader_sim_of(g, o->library)->for_all = true;
 }
 
-static void see(const struct loader_sim *g, bool *seen, const char *name) {
-    for (size_t i = 0; i < g->n; i++)
-        if (wc_search_answers(&g->objects[i]->search, name)) {
-            seen[i] = true;
-            return;
-        }
-}
-
 /* With what those that are seen need; as many as there are objects. */
 static void see_needed(const struct loader_sim *g, bool *seen) {
     for (size_t count = 0, before = SIZE_MAX; count != before;) {
@@ -454,8 +454,13 @@ static void see_needed(const struct loader_sim *g, bool *seen) {
         count = 0;
         for (size_t i = 0; i < g->n; i++) {
             count += seen[i];
-            for (const char **name = g->objects[i]->library->needed; seen[i] && *name; name++)
-                see(g, seen, *name);
+            for (const char **name = g->objects[i]->library->needed; seen[i] && *name; name++) {
+                size_t k = 0;
+                while (k < g->n && !wc_search_answers(&g->objects[k]->search, *name))
+                    k++;
+                if (k < g->n)
+                    seen[k] = true;
+            }
         }
     }
 }
@@ -487,8 +492,7 @@ size_t loader_sim_torn(struct loader_sim *g) {
     const struct loaded *last = NULL;
     size_t torn = 0;
 
-    for (size_t i = 0; i < g->missing_count; i++) {
-        const struct loader_sim_missing *m = &g->missing[i];
+    WC_EACH(m, g->missing) {
         const struct loaded *facade = m->by ? m->by->by : NULL;
         bool is_loaded = false;
         for (size_t k = 0; k < g->n; k++)
@@ -533,11 +537,11 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
     const struct loaded *o = g->objects[object];
     struct loader_sim_missing *m;
 
-    g->missing_count = 0; /* what comes after it is not asked for any more */
+    g->missing.n = 0; /* what comes after it is not asked for any more */
     note_missing(g, o->about.asked_name ? o->about.asked_name : o->about.path, o->by,
                  o->about.asked_how, false);
     loader_sim_undo(g, object);
-    m = &g->missing[0];
+    m = &g->missing.p[0];
     m->found = o;
     m->refused = error;
 }
@@ -607,7 +611,7 @@ void loader_sim_end(struct loader_sim *g) {
     free(g->gone);
     free(g->objects);
     free(g->loaded);
-    free(g->missing);
+    free(g->missing.p);
     free(g->directory);
     heap_arena_end(&g->memory);
 }

@@ -55,8 +55,11 @@ struct loader_sim {
     struct loaded **objects;      /* in the loader's order */
     size_t n;
     const struct wc_search_object **loaded;
-    struct loader_sim_missing *missing; /* each name once since missing_from */
-    size_t missing_count, missing_from;
+    struct {
+        struct loader_sim_missing *p;
+        size_t n;
+    } missing; /* each name once since missing_from */
+    size_t missing_from;
     struct asked_name *asked; /* the object that answers to the request */
     struct loaded **gone;     /* undone; what is missing may name them */
     size_t gone_count;
@@ -118,8 +121,9 @@ struct wc_version loader_sim_version(struct loader_sim *g, const struct loaded *
 /* The object that a file is; NULL: it is not loaded. */
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
 
-/* The first object that answers to a name; NULL: nothing that is loaded. */
+/* The first object that answers to a name; NULL: nothing that is loaded. The same of facades. */
 const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name);
+const struct loaded *loader_sim_facade(const struct loader_sim *g, const char *name);
 
 /* Records of several loadings into one place: what is the same file is one object. All zero: none
  * yet. */

@@ -29,10 +29,7 @@ static const struct loaded *root_of(const struct loaded *o) {
 /* A tree without a C library is not a whole system, and nothing in it can start: only what it has
  * of cuDNN and CUDA can be compared. */
 static bool lacks_libc(const struct loader_sim *g) {
-    for (size_t i = 0; i < g->missing_count; i++)
-        if (strcmp(g->missing[i].name, "libc.so.6") == 0)
-            return true;
-    return false;
+    return WC_ANY(m, g->missing, strcmp(m->name, "libc.so.6") == 0);
 }
 
 /* The library that was opened and needs, or has others that need, what is missing. NULL: none, or
@@ -51,13 +48,10 @@ static const struct loaded *opened_for(const struct loader_sim *g,
 /* Does it lack something next to cuDNN and CUDA? The process may have that already, or what was
  * opened is an optional plug-in (onnxruntime's for TensorRT). */
 static bool lacks_another(const struct loader_sim *g, const struct loaded *opened) {
-    for (size_t i = 0; i < g->missing_count; i++) {
-        const struct loader_sim_missing *m = &g->missing[i];
-        if (m->by && opened_for(g, m) == opened && wc_name_kind_of(m->name) == WC_NAME_OTHER &&
-            !wc_name_is_cudnn(m->by->about.path))
-            return true;
-    }
-    return false;
+    return WC_ANY(m, g->missing,
+                  m->by && opened_for(g, m) == opened &&
+                      wc_name_kind_of(m->name) == WC_NAME_OTHER &&
+                      !wc_name_is_cudnn(m->by->about.path));
 }
 
 /* The library or program that does not load because of a miss: the loader refuses it by its path.
@@ -83,10 +77,8 @@ static const struct loaded *refused_for(const struct loader_sim *g,
 static bool is_refused(const struct loader_sim *g, const struct loaded *o) {
     const struct loaded *root = root_of(o);
 
-    for (size_t i = 0; i < g->missing_count && root->about.asked_how == WC_operation_DLOPEN; i++)
-        if (refused_for(g, &g->missing[i]) == root)
-            return true;
-    return false;
+    return root->about.asked_how == WC_operation_DLOPEN &&
+           WC_ANY(m, g->missing, refused_for(g, m) == root);
 }
 
 /* ---- objects ---- */
@@ -159,12 +151,8 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
 
 /* Where a host would have got another facade than the loaded one. */
 static void emit_own_search(struct emitting *s, const struct loaded *host, const char *name) {
-    const struct loaded *got = NULL;
+    const struct loaded *got = loader_sim_facade(s->g, name);
 
-    for (size_t i = 0; i < s->g->n && !got; i++)
-        if (s->g->objects[i]->about.role == WC_role_FACADE &&
-            wc_search_answers(&s->g->objects[i]->search, name))
-            got = s->g->objects[i];
     if (got && got->by != host && got->about.number != WC_NULL)
         emit_search(s, name, host, got, WC_NULL, true);
 }
@@ -259,7 +247,7 @@ static const char *words_of(int error) {
 static bool is_behind(const struct loader_sim *g, const struct loader_sim_missing *m) {
     const struct loaded *opened = opened_for(g, m), *refused = refused_for(g, m);
 
-    for (const struct loader_sim_missing *a = g->missing; a < m; a++)
+    for (const struct loader_sim_missing *a = g->missing.p; a < m; a++)
         if ((refused && refused_for(g, a) == refused) ||
             (opened && opened_for(g, a) == opened &&
              (refused_for(g, a) || wc_name_kind_of(a->name) == WC_NAME_FACADE)))
@@ -319,16 +307,13 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
 /* Which facade it gets: what it needs or opens by name, else the first that its process has. */
 static const struct loaded *facade_of(const struct loader_sim *g, const struct loaded *host) {
     const char **const lists[] = {host->library->needed, host->library->opens};
+    const struct loaded *found = host->facade;
 
-    if (host->facade)
-        return host->facade;
     for (size_t k = 0; k < 2; k++)
-        for (const char **name = lists[k]; name && *name; name++)
-            for (size_t i = 0; i < g->n; i++) {
-                const struct loaded *o = g->objects[i];
-                if (o->about.role == WC_role_FACADE && wc_search_answers(&o->search, *name))
-                    return o;
-            }
+        for (const char **name = lists[k]; name && *name && !found; name++)
+            found = loader_sim_facade(g, *name);
+    if (found)
+        return found;
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->about.role == WC_role_FACADE)
             return g->objects[i];
@@ -362,14 +347,14 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             if (g->opens.may)
                 emit_own_searches(&s, g->objects[i]);
         }
-    for (size_t i = 0; i < g->missing_count; i++, t->requests++) {
-        const struct loader_sim_missing *m = &g->missing[i];
+    WC_EACH(m, g->missing) {
         const bool concerns_us =
             wc_name_kind_of(m->name) != WC_NAME_OTHER || m->found ||
             wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER) ||
             (g->opens.was_missed && g->opens.was_missed(g->opens.ctx, m->name));
         if (concerns_us && !is_behind(g, m))
             emit_missing(&s, m);
+        t->requests++;
     }
 }
 
@@ -380,12 +365,12 @@ static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool l
     bool any = false;
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
-    for (size_t i = 0; i < g->missing_count; i++, t->requests++) {
-        const struct loader_sim_missing *m = &g->missing[i];
+    WC_EACH(m, g->missing) {
         if (lookups ? m->function != NULL : m->damaged || m->refused) {
             emit_missing(&s, m);
             any = true;
         }
+        t->requests++;
     }
     return any;
 }
@@ -401,9 +386,8 @@ const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
     struct elf_file **all;
     const char *function = NULL;
 
-    for (size_t i = 0; o && i < g->missing_count; i++)
-        if (g->missing[i].by && root_of(g->missing[i].by) == root_of(o))
-            return NULL;
+    if (o && WC_ANY(m, g->missing, m->by && root_of(m->by) == root_of(o)))
+        return NULL;
     all = must_allocate((g->n + 1) * sizeof(struct elf_file *));
     for (size_t i = 0; i < g->n; i++)
         all[i] = library_cache_elf_file(g->library_cache, g->objects[i]->library);
@@ -450,11 +434,11 @@ static char *fault_of(const struct loader_sim *g, const char *path) {
 }
 
 char *loader_sim_why_ended(struct loader_sim *g) {
-    const struct loader_sim_missing *m = g->missing;
+    const struct loader_sim_missing *m = g->missing.p;
     const char *path;
     OWNED char *fault = NULL;
 
-    if (!g->missing_count)
+    if (!g->missing.n)
         return unbound(g);
     if (m->refused)
         return must_format("the system does not let it have %s: %s", m->found->about.path,
@@ -492,10 +476,10 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
     struct wc_record record;
     OWNED char *words = NULL;
 
-    for (size_t i = g->missing_from; i < g->missing_count && !m; i++)
-        if (g->missing[i].how == WC_operation_NEEDED && !g->missing[i].found &&
-            !g->missing[i].damaged)
-            m = &g->missing[i];
+    for (size_t i = g->missing_from; i < g->missing.n && !m; i++)
+        if (g->missing.p[i].how == WC_operation_NEEDED && !g->missing.p[i].found &&
+            !g->missing.p[i].damaged)
+            m = &g->missing.p[i];
     if (!m)
         return false;
     elf_reader_begin(&s.reader, &g->library_cache->disk);

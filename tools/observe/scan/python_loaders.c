@@ -196,9 +196,9 @@ static const struct loaded *open_library(struct call *c, const char *name) {
     const size_t objects = c->g.n;
     const struct loaded *o;
 
-    c->g.missing_from = c->g.missing_count;
+    c->g.missing_from = c->g.missing.n;
     o = loader_sim_open(&c->g, name, c->asks);
-    if (c->g.missing_count == c->g.missing_from)
+    if (c->g.missing.n == c->g.missing_from)
         return o;
     loader_sim_undo(&c->g, objects);
     return NULL;

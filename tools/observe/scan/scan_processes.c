@@ -237,9 +237,11 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
                         const char *program, struct before *b) {
     size_t n = b->n;
 
-    for (size_t i = 0; i < g->missing_count && scan_is_site(h->environment); i++) {
-        const struct wc_name name = wc_name_read(g->missing[i].name);
-        const char *path = scan_file_in(s, h->environment, g->missing[i].name);
+    if (!scan_is_site(h->environment))
+        return false;
+    WC_EACH(missing, g->missing) {
+        const struct wc_name name = wc_name_read(missing->name);
+        const char *path = scan_file_in(s, h->environment, missing->name);
         const char *const words[] = {"nvidia", name.part, NULL};
         if ((name.kind != WC_NAME_OTHER && name.kind != WC_NAME_CUDA_DEPENDENCY) || !path ||
             WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
@@ -324,9 +326,9 @@ static bool emit_by(struct scan *s, const struct scan_host *h, const char *impor
 
     for (int round = 0; load(s, h, importer, program, &b, if_missing, &g); round++) {
         bool more = note_before(s, &g, h, program, &b);
-        again = round < ROUNDS_MOST && g.missing_count > 0 &&
-                (more || (!if_missing && has_preloads(h)));
-        if_missing = g.missing_count > 0;
+        again =
+            round < ROUNDS_MOST && g.missing.n > 0 && (more || (!if_missing && has_preloads(h)));
+        if_missing = g.missing.n > 0;
         if (!again) {
             loaded = loader_sim_of(&g, h->library) != NULL;
             check_symbols(s, h, program, &g);
