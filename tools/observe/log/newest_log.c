@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "newest_log.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +8,7 @@
 
 #include "core/base/base.h"
 #include "tools/observe/preload.h"
+#include "tools/util/below.h"
 #include "tools/util/memory.h"
 
 #define OWN_NAME "whichcudnn" /* of directories */
@@ -19,57 +19,52 @@ struct search {
     struct timespec time; /* of what was found */
 };
 
-static void look_at(struct search *s, char *path) {
-    const struct timespec *was = &s->time;
+static void look_at(struct search *s, const char *path) {
     struct stat facts;
 
-    if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == getuid() &&
-        facts.st_size > 0 &&
-        (!s->found || facts.st_mtim.tv_sec > was->tv_sec ||
-         (facts.st_mtim.tv_sec == was->tv_sec && facts.st_mtim.tv_nsec > was->tv_nsec))) {
-        free(s->found);
-        s->found = path;
-        s->time = facts.st_mtim;
+    if (lstat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_uid != getuid() ||
+        facts.st_size == 0 ||
+        (s->found && (WC_ORDER(facts.st_mtim.tv_sec, s->time.tv_sec)
+                          ?: WC_ORDER(facts.st_mtim.tv_nsec, s->time.tv_nsec)) <= 0))
         return;
-    }
-    free(path);
+    free(s->found);
+    s->found = must_copy(path);
+    s->time = facts.st_mtim;
 }
 
+/* prefix: a name that the user gave; else the shim's own. */
 static void look_into(struct search *s, const char *directory, const char *prefix) {
-    OWNED_DIR DIR *d = directory ? opendir(directory) : NULL;
-    const bool is_name_of_user = *prefix && strcmp(prefix, OWN_PREFIX) != 0;
-    struct dirent *entry;
-    char *before = s->looked;
+    OWNED char *before = s->looked, *begin = must_format("%s/%s", directory, prefix);
+    const bool is_whole = *prefix && strcmp(prefix, OWN_PREFIX) != 0;
+    glob_t found;
 
-    if (!directory)
-        return;
     s->looked = before ? must_format("%s, %s", before, directory) : must_copy(directory);
-    free(before);
-    while (d && (entry = readdir(d)))
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
-            (is_name_of_user || strstr(entry->d_name, ".jsonl")))
-            look_at(s, must_format("%s/%s", directory, entry->d_name));
+    if (glob_below(begin, is_whole ? "*" : "*.jsonl*", GLOB_NOSORT, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        look_at(s, found.gl_pathv[i]);
+    globfree(&found);
 }
 
 /* `run` and the library put logs into directories of the user's own (preload.c; log.c of the shim).
  */
 static void look_below(struct search *s, const char *temporary) {
-    OWNED_DIR DIR *d = temporary ? opendir(temporary) : NULL;
-    const size_t n = strlen(OWN_NAME);
-    struct dirent *entry;
     struct stat facts;
-    char *path;
+    glob_t found;
 
+    if (!temporary)
+        return;
     look_into(s, temporary, OWN_PREFIX);
-    while (d && (entry = readdir(d))) {
-        if (strncmp(entry->d_name, OWN_NAME, n) != 0 ||
-            (entry->d_name[n] == '-' && !wc_is_digit(entry->d_name[n + 1])))
-            continue;
-        path = must_format("%s/%s", temporary, entry->d_name);
-        if (lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == getuid())
+    OWNED char *begin = must_format("%s/" OWN_NAME, temporary);
+    if (glob_below(begin, "*", GLOB_NOSORT, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i], *rest = path + strlen(begin);
+        if ((rest[0] != '-' || wc_is_digit(rest[1])) && lstat(path, &facts) == 0 &&
+            S_ISDIR(facts.st_mode) && facts.st_uid == getuid())
             look_into(s, path, OWN_PREFIX);
-        free(path);
     }
+    globfree(&found);
 }
 
 char *newest_log(char **looked) {
@@ -79,7 +74,8 @@ char *newest_log(char **looked) {
 
     if (given && *given) {
         log_place_read(&place, given);
-        look_into(&s, place.directory, place.prefix);
+        if (place.directory)
+            look_into(&s, place.directory, place.prefix);
         log_place_end(&place);
     }
     look_into(&s, ".", OWN_PREFIX);
