@@ -114,7 +114,7 @@ static void check_process(const struct source *p) {
 static void check_file(const struct log_file *f) {
     MUST(f->records > 0 && f->lines >= f->records + f->damaged_lines);
     for (size_t i = 0; i < f->damaged_lines && i < LOG_DAMAGED_TOLD; i++)
-        MUST(f->damaged[i].line <= f->lines && f->damaged[i].reason[0]);
+        MUST(f->damaged.p[i].line <= f->lines && f->damaged.p[i].reason[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -277,8 +277,8 @@ static void a_log_cut_at_any_byte_is_read_up_to_there(void **state) {
                          t->bytes[t->n - 1] != '\n' && !complete ? 1 : 0);
         assert_int_equal(logs.files[0]->open_end, t->bytes[t->n - 1] != '\n');
         if (logs.files[0]->damaged_lines) {
-            assert_int_equal(logs.files[0]->damaged[0].line, lines + 1);
-            assert_string_equal(logs.files[0]->damaged[0].reason, "cut off");
+            assert_int_equal(logs.files[0]->damaged.p[0].line, lines + 1);
+            assert_string_equal(logs.files[0]->damaged.p[0].reason, "cut off");
         }
         logs_end(&logs);
     }
@@ -315,8 +315,8 @@ static void damaged_lines_are_passed_over_and_told(void **state) {
     assert_int_equal(logs.processes[0]->records, 6);
     assert_int_equal(logs.files[0]->damaged_lines, n);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(logs.files[0]->damaged[i].line, 6 + i);
-        assert_true(strlen(logs.files[0]->damaged[i].reason) > 0);
+        assert_int_equal(logs.files[0]->damaged.p[i].line, 6 + i);
+        assert_true(strlen(logs.files[0]->damaged.p[i].reason) > 0);
     }
     logs_end(&logs);
 }
@@ -458,7 +458,7 @@ static void endless_lines_take_no_memory_and_end(void **state) {
     assert_true(logs_read(&logs, t->path, &(char *){NULL}));
     assert_int_equal(logs.process_count, 2);
     assert_int_equal(logs.files[0]->damaged_lines, 1);
-    assert_string_equal(logs.files[0]->damaged[0].reason, "longer than any record");
+    assert_string_equal(logs.files[0]->damaged.p[0].reason, "longer than any record");
     logs_end(&logs);
     free(bytes);
 }

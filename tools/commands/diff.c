@@ -32,8 +32,11 @@ static int diff(int n, char **arguments) {
         inputs_end(&inputs);
         return EXIT_USAGE;
     }
-    if (redact)
-        redaction_free(redact_logs(&inputs.logs));
+    if (redact) {
+        struct redaction *names = redaction_of_logs(&inputs.logs);
+        redaction_apply_all(names, &inputs.logs);
+        redaction_free(names);
+    }
     ends_settle((struct source *const[]){a, b}, 2);
     report_make(&side[0], a);
     report_make(&side[1], b);

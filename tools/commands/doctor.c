@@ -308,7 +308,7 @@ static bool check_log(const char *path) {
                 (long long)s->summary.dropped);
         if (log->file && log->file->damaged_lines > 0)
             add("log", CHECK_WARNING, NULL, "%s: %zu lines cannot be read, the first is line %zu",
-                log->path, log->file->damaged_lines, log->file->damaged[0].line);
+                log->path, log->file->damaged_lines, log->file->damaged.p[0].line);
         if (check_count == before)
             add("log", CHECK_OK, NULL, "%s: no trouble", log->path);
     }

@@ -44,19 +44,12 @@ static json_t *stack_json(const struct report *r) {
     return object;
 }
 
-/* file: NULL for a source that is not a log. */
-static json_t *damaged_json(const struct log_file *file) {
-    json_t *array = json_array();
-
-    for (size_t i = 0; file && i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++)
-        json_array_append_new(array,
-                              json_pack("{s:I, s:o}", "line", (json_int_t)file->damaged[i].line,
-                                        "reason", text_to_json(file->damaged[i].reason)));
-    return array;
-}
-
 static json_t *source_json(const struct source *s) {
-    json_int_t damaged = s->file ? (json_int_t)s->file->damaged_lines : 0;
+    static const struct log_file none;
+    const struct log_file *file = s->file ? s->file : &none; /* of one that is not a log */
+    json_t *damaged = JSON_EACH(
+        d, file->damaged,
+        json_pack("{s:I, s:o}", "line", (json_int_t)d->line, "reason", text_to_json(d->reason)));
     int64_t seq;
     json_t *in_flight = text_to_json(in_flight_last(&s->in_flight, &seq));
 
@@ -64,8 +57,8 @@ static json_t *source_json(const struct source *s) {
                      source_type_word(s->type), "path", text_to_json(s->path), "pid",
                      (json_int_t)s->pid, "first_time", (json_int_t)s->first_time, "last_time",
                      (json_int_t)s->last_time, "records", (json_int_t)s->records, "in_flight",
-                     in_flight, "damaged_lines", damaged, "damaged", damaged_json(s->file),
-                     "missing", (json_int_t)source_missing(s), "cut", (json_int_t)s->cut);
+                     in_flight, "damaged_lines", (json_int_t)file->damaged_lines, "damaged",
+                     damaged, "missing", (json_int_t)source_missing(s), "cut", (json_int_t)s->cut);
 }
 
 static json_t *limits_json(unsigned limits) {

@@ -53,7 +53,7 @@ static const char *find_ending(struct wc_arena *memory, const struct report *r) 
 
 static struct wc_strings find_gaps(struct wc_arena *memory, const struct source *s) {
     size_t damaged = s->file ? s->file->damaged_lines : 0, n = 0;
-    size_t told = damaged < LOG_DAMAGED_TOLD ? damaged : LOG_DAMAGED_TOLD;
+    size_t told = s->file ? s->file->damaged.n : 0;
     const struct {
         const char *text;
         int64_t count;
@@ -68,7 +68,7 @@ static struct wc_strings find_gaps(struct wc_arena *memory, const struct source 
 
     for (size_t i = 0; gaps && i < told; i++)
         gaps[n++] = wc_arena_format(memory, "line %zu could not be read: %s",
-                                    s->file->damaged[i].line, s->file->damaged[i].reason);
+                                    s->file->damaged.p[i].line, s->file->damaged.p[i].reason);
     WC_EACH_ROW(c, counts)
         if (gaps && c->count > 0)
             gaps[n++] = wc_arena_format(memory, c->text, c->count);

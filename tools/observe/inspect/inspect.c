@@ -67,19 +67,6 @@ static void read_glibc(struct inspection *in) {
     }
 }
 
-static void emit_machine(struct inspection *in) {
-    struct wc_machine *m = must_allocate(sizeof(*m));
-    struct utsname names;
-
-    if (uname(&names) == 0) {
-        m->kernel = names.release;
-        m->architecture = names.machine;
-    }
-    m->glibc = wc_str_or_null(in->glibc);
-    wc_emit_machine(&in->to, &in->process.disk.files, m);
-    free(m);
-}
-
 /* ---- objects ---- */
 
 static enum wc_name_kind kind_of(const struct process_library *m) {
@@ -352,7 +339,7 @@ static void emit_all(struct inspection *in) {
     process_library_read(&in->list, &in->process);
     read_glibc(in);
     emit_process(in);
-    emit_machine(in);
+    machine_emit(&in->to, &in->process.disk.files, wc_str_or_null(in->glibc), true);
     elf_reader_begin(&in->reader, &in->process.disk);
     begin_searches(in);
     find_preloaded(in);

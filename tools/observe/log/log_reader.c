@@ -88,19 +88,13 @@ static enum line read_line(struct reading *in) {
 }
 
 static void note_damage(struct log_file *file, const char *reason) {
-    if (!file->damaged)
-        file->damaged = must_allocate(LOG_DAMAGED_TOLD * sizeof(*file->damaged));
-    if (file->damaged_lines < LOG_DAMAGED_TOLD) {
-        file->damaged[file->damaged_lines].line = file->lines;
-        file->damaged[file->damaged_lines].reason = must_copy(reason);
-    }
-    file->damaged_lines++;
+    if (file->damaged_lines++ < LOG_DAMAGED_TOLD)
+        *MUST_ADD(file->damaged.p, file->damaged.n) =
+            (struct damaged_line){file->lines, must_copy(reason)};
 }
 
 void logs_add(struct logs *logs, struct source *process) {
-    logs->processes =
-        must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
-    logs->processes[logs->process_count++] = process;
+    *MUST_ADD(logs->processes, logs->process_count) = process;
 }
 
 static void take_record(struct reading *in, const struct wc_record *r) {
@@ -158,9 +152,9 @@ static void take_line(struct reading *in, enum line how) {
 }
 
 static void free_file(struct log_file *file) {
-    for (size_t i = 0; file->damaged && i < LOG_DAMAGED_TOLD; i++)
-        free(file->damaged[i].reason);
-    free(file->damaged);
+    WC_EACH(line, file->damaged)
+        free(line->reason);
+    free(file->damaged.p);
     free(file->path);
     free(file);
 }
@@ -174,8 +168,8 @@ static char *complaint(const struct reading *in) {
     if (file->lines == 0)
         return must_copy("empty");
     if (file->records == 0)
-        return must_format("not a log of whichcudnn (line %zu: %s)", file->damaged[0].line,
-                           file->damaged[0].reason);
+        return must_format("not a log of whichcudnn (line %zu: %s)", file->damaged.p[0].line,
+                           file->damaged.p[0].reason);
     return NULL;
 }
 
@@ -232,8 +226,7 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
             source_free(logs->processes[--logs->process_count]);
         free_file(in->file);
     } else {
-        logs->files = must_grow(logs->files, (logs->file_count + 1) * sizeof(*logs->files));
-        logs->files[logs->file_count++] = in->file;
+        *MUST_ADD(logs->files, logs->file_count) = in->file;
         for (size_t i = before; i < logs->process_count; i++) {
             infer_failure(logs->processes[i]);
             source_settle(logs->processes[i]);

@@ -22,8 +22,11 @@ struct log_file {
     ino_t inode;
     size_t lines, records;
     size_t damaged_lines;
-    struct damaged_line *damaged; /* the first LOG_DAMAGED_TOLD; NULL: none */
-    bool open_end;                /* the last line has no newline */
+    struct {
+        struct damaged_line *p;
+        size_t n;
+    } damaged;     /* the first LOG_DAMAGED_TOLD */
+    bool open_end; /* the last line has no newline */
 };
 
 struct logs { /* all zero: none yet */

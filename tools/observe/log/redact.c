@@ -234,7 +234,7 @@ static size_t name_length(const char *p) {
     return n > first && is_slash(p[n]) && p[n - 1] != ' ' ? n : first;
 }
 
-static void learn_text(struct redaction *r, const char *text) {
+void redaction_learn_text(struct redaction *r, const char *text) {
     for (const char *p = text; p && *p; p++)
         if (p > text && is_slash(p[-1]) && !is_slash(*p) && behind_home(text, p)) {
             size_t n = name_length(p);
@@ -338,10 +338,6 @@ static char *changed(const struct redaction *r, const char *text) {
     return sink_end(&sink);
 }
 
-void redaction_learn_text(struct redaction *r, const char *text) {
-    learn_text(r, text);
-}
-
 char *redaction_text(const struct redaction *r, const char *text) {
     char *other = changed(r, text);
 
@@ -382,23 +378,30 @@ json_t *redaction_json(const struct redaction *r, json_t *value) {
 
 /* ---- all texts of a source ---- */
 
-/* What to do with each: NULL leaves it. */
-typedef const char *visit(void *arg, const char *text);
+struct visit { /* of each text: its names are taken up, or changed */
+    struct redaction *r;
+    struct wc_arena *arena;
+    bool changes;
+};
 
-static const void *visit_list(struct wc_arena *arena, const void *list, size_t n, visit *each,
-                              void *arg) {
+static const char *visit_text(const struct visit *v, const char *text) {
+    OWNED char *other = text && v->changes ? changed(v->r, text) : NULL;
+
+    if (!v->changes)
+        redaction_learn_text(v->r, text);
+    return other ? wc_arena_string(v->arena, other) : text;
+}
+
+static const void *visit_list(const struct visit *v, const void *list, size_t n) {
     const char *const *from = list;
-    const char **to = n > 0 ? wc_arena_take(arena, n * sizeof(*to)) : NULL;
+    const char **to = n > 0 ? wc_arena_take(v->arena, n * sizeof(*to)) : NULL;
 
-    for (size_t i = 0; to && i < n; i++) {
-        const char *other = from[i] ? each(arg, from[i]) : NULL;
-        to[i] = other ? other : from[i];
-    }
+    for (size_t i = 0; to && i < n; i++)
+        to[i] = visit_text(v, from[i]);
     return to;
 }
 
-static void visit_record(struct wc_arena *arena, enum wc_kind kind, void *record, visit *each,
-                         void *arg) {
+static void visit_record(const struct visit *v, enum wc_kind kind, void *record) {
     size_t n;
     const struct wc_field *f = wc_kind_fields(kind, &n);
 
@@ -407,32 +410,28 @@ static void visit_record(struct wc_arena *arena, enum wc_kind kind, void *record
         struct wc_strings *strings = value;
         struct wc_facts *facts = value;
 
-        if (f->type == WC_FIELD_STR) {
-            const char **text = value;
-            const char *other = *text ? each(arg, *text) : NULL;
-            *text = other ? other : *text;
-        } else if (f->type == WC_FIELD_STRS) {
-            strings->p = visit_list(arena, strings->p, strings->n, each, arg);
-        } else if (f->type == WC_FIELD_FACTS) {
-            facts->p = visit_list(arena, facts->p, facts->n * 3, each, arg);
-        }
+        if (f->type == WC_FIELD_STR)
+            *(const char **)value = visit_text(v, *(const char **)value);
+        else if (f->type == WC_FIELD_STRS)
+            strings->p = visit_list(v, strings->p, strings->n);
+        else if (f->type == WC_FIELD_FACTS)
+            facts->p = visit_list(v, facts->p, facts->n * 3);
     }
 }
 
 #define VISIT_LIST(list, kind)                                                                     \
     for (size_t i_ = 0; i_ < s->stack.list.n; i_++)                                                \
-    visit_record(&s->memory.arena, kind, &s->stack.list.p[i_].r, each, arg)
+    visit_record(v, kind, &s->stack.list.p[i_].r)
 #define VISIT_ONE(kind)                                                                            \
     if (s->stack.has_##kind)                                                                       \
-    visit_record(&s->memory.arena, WC_KIND_##kind, &s->stack.kind, each, arg)
+    visit_record(v, WC_KIND_##kind, &s->stack.kind)
 
-static void visit_source(struct source *s, visit *each, void *arg) {
+static void visit_source(const struct visit *v, struct source *s) {
     VISIT_ONE(process);
     VISIT_ONE(machine);
     VISIT_ONE(summary);
-    visit_record(&s->memory.arena, WC_KIND_outcome, &s->stack.outcome, each, arg);
-    if (s->how)
-        s->how = each(arg, s->how) ?: s->how;
+    visit_record(v, WC_KIND_outcome, &s->stack.outcome);
+    s->how = visit_text(v, s->how);
     VISIT_LIST(objects, WC_KIND_object);
     VISIT_LIST(packages, WC_KIND_package);
     VISIT_LIST(demands, WC_KIND_demand);
@@ -445,38 +444,19 @@ static void visit_source(struct source *s, visit *each, void *arg) {
     VISIT_LIST(unobserved, WC_KIND_unobserved);
     VISIT_LIST(findings, WC_KIND_finding);
     for (size_t i = 0; i < s->events.n; i++)
-        visit_record(&s->memory.arena, s->events.p[i].kind, &s->events.p[i].u, each, arg);
+        visit_record(v, s->events.p[i].kind, &s->events.p[i].u);
 }
 
-static const char *learn_each(void *arg, const char *text) {
-    learn_text(arg, text);
-    return NULL;
-}
-
-struct applying {
-    const struct redaction *r;
-    struct wc_arena *arena;
-};
-
-static const char *change_each(void *arg, const char *text) {
-    const struct applying *a = arg;
-    OWNED char *other = changed(a->r, text);
-
-    return wc_arena_string(a->arena, other);
-}
-
-void redaction_learn(struct redaction *r, const struct source *s) {
+void redaction_learn(struct redaction *r, struct source *s) {
     if (s->stack.has_process && s->stack.process.node)
         learn_node(r, s->stack.process.node);
     learn_log_name(r, s->path);
-    learn_text(r, s->path);
-    visit_source((struct source *)(uintptr_t)s, learn_each, r);
+    redaction_learn_text(r, s->path);
+    visit_source(&(struct visit){r, &s->memory.arena, false}, s);
 }
 
-void redaction_apply(const struct redaction *r, struct source *s) {
-    struct applying a = {r, &s->memory.arena};
-
-    visit_source(s, change_each, &a);
+void redaction_apply(struct redaction *r, struct source *s) {
+    visit_source(&(struct visit){r, &s->memory.arena, true}, s);
     in_flight_rewrite(&s->in_flight, replace, r);
     replace(r, &s->path);
 }
@@ -490,20 +470,13 @@ struct redaction *redaction_of_logs(const struct logs *logs) {
     return r;
 }
 
-void redaction_apply_all(const struct redaction *r, struct logs *logs) {
+void redaction_apply_all(struct redaction *r, struct logs *logs) {
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_apply(r, logs->processes[i]);
     for (size_t i = 0; i < logs->file_count; i++) {
         struct log_file *file = logs->files[i];
         replace(r, &file->path);
-        for (size_t k = 0; k < file->damaged_lines && k < LOG_DAMAGED_TOLD; k++)
-            replace(r, &file->damaged[k].reason);
+        for (size_t k = 0; k < file->damaged.n; k++)
+            replace(r, &file->damaged.p[k].reason);
     }
-}
-
-struct redaction *redact_logs(struct logs *logs) {
-    struct redaction *r = redaction_of_logs(logs);
-
-    redaction_apply_all(r, logs);
-    return r;
 }

@@ -19,8 +19,8 @@ void redaction_free(struct redaction *r);
 
 /* Takes up the names in it: its node, and all home directories that its texts emit of. All sources
  * first, then the changes. */
-void redaction_learn(struct redaction *r, const struct source *s);
-void redaction_apply(const struct redaction *r, struct source *s);
+void redaction_learn(struct redaction *r, struct source *s);
+void redaction_apply(struct redaction *r, struct source *s);
 /* The same of one text; the caller frees. */
 void redaction_learn_text(struct redaction *r, const char *text);
 char *redaction_text(const struct redaction *r, const char *text);
@@ -31,5 +31,4 @@ void redaction_learn_own(struct redaction *r);
 
 /* Of the names in all of them, and the present user. */
 struct redaction *redaction_of_logs(const struct logs *logs);
-void redaction_apply_all(const struct redaction *r, struct logs *logs);
-struct redaction *redact_logs(struct logs *logs); /* both */
+void redaction_apply_all(struct redaction *r, struct logs *logs);

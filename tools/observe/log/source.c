@@ -188,11 +188,23 @@ const char *source_type_word(enum source_type type) {
     return words[type];
 }
 
+void machine_emit(const struct wc_sink *to, const struct wc_files *files, const char *glibc,
+                  bool kernel) {
+    struct wc_machine *m = must_allocate(sizeof(*m));
+    struct utsname names;
+
+    if (uname(&names) == 0) {
+        m->kernel = kernel ? names.release : NULL;
+        m->architecture = names.machine;
+    }
+    m->glibc = glibc;
+    wc_emit_machine(to, files, m);
+    free(m);
+}
+
 void first_records_emit(const struct first_records *f, const struct wc_sink *to) {
-    const struct wc_files *files = f->disk ? &f->disk->files : &disk_files;
     bool own = !f->disk || !f->disk->root[0];
-    char *directory = own ? getcwd(NULL, 0) : NULL;
-    struct wc_machine *machine = must_allocate(sizeof(*machine));
+    OWNED char *directory = own ? getcwd(NULL, 0) : NULL;
     struct utsname computer;
 
     if (uname(&computer) == 0) {
@@ -205,11 +217,6 @@ void first_records_emit(const struct first_records *f, const struct wc_sink *to)
                                      .environment = (const char *const *)f->environment,
                                      .shim_version = WHICHCUDNN_VERSION,
                                      .run_pid = f->run_pid});
-        machine->kernel = own ? computer.release : NULL;
-        machine->architecture = computer.machine;
-        machine->glibc = f->glibc;
-        wc_emit_machine(to, files, machine);
+        machine_emit(to, f->disk ? &f->disk->files : &disk_files, f->glibc, own);
     }
-    free(machine);
-    free(directory);
 }

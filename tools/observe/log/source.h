@@ -107,3 +107,6 @@ struct first_records {
     int64_t run_pid;          /* WC_NULL: it was not started by `run` */
 };
 void first_records_emit(const struct first_records *f, const struct wc_sink *to);
+/* The second. kernel: it is this machine's. */
+void machine_emit(const struct wc_sink *to, const struct wc_files *files, const char *glibc,
+                  bool kernel);
