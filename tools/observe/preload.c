@@ -33,15 +33,11 @@ static char *own_directory(void) {
     char path[PATH_MAX];
     const char *started = (const char *)getauxval(AT_EXECFN);
     ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    char *slash;
 
     path[n > 0 ? n : 0] = '\0';
     if (n <= 0 && (!started || !realpath(started, path)))
         path[0] = '\0';
-    slash = strrchr(path, '/');
-    if (slash)
-        *slash = '\0';
-    return must_copy(slash ? path : "");
+    return must_format("%.*s", (int)wc_dir_length(path), path);
 }
 
 /* Where wheels, packages and tarballs have it, as seen from the command. */
@@ -66,9 +62,8 @@ static char *newest_match(const char *own, const char *pattern) {
         return NULL;
     for (size_t i = 0; i < matches.gl_pathc; i++)
         if (stat(matches.gl_pathv[i], &facts) == 0 &&
-            (facts.st_ctim.tv_sec > newest.st_ctim.tv_sec ||
-             (facts.st_ctim.tv_sec == newest.st_ctim.tv_sec &&
-              facts.st_ctim.tv_nsec > newest.st_ctim.tv_nsec))) {
+            (WC_ORDER(facts.st_ctim.tv_sec, newest.st_ctim.tv_sec)
+                 ?: WC_ORDER(facts.st_ctim.tv_nsec, newest.st_ctim.tv_nsec)) > 0) {
             newest = facts;
             free(found);
             found = must_copy(matches.gl_pathv[i]);
@@ -139,16 +134,13 @@ char *preload_list(const char *before, const char *shim) {
 }
 
 char *preload_without(const char *list, const char *shim) {
-    const char *ours = wc_base_name(shim);
-    char *copy = must_copy(list ? list : ""), *rest = NULL, *longer, *at, *one, *save;
+    char *rest = NULL;
 
-    for (at = copy; (one = strtok_r(at, " :", &save)); at = NULL)
-        if (strcmp(wc_base_name(one), ours) != 0) {
-            longer = preload_list(rest, one);
-            free(rest);
-            rest = longer;
-        }
-    free(copy);
+    WC_EACH_ELEMENT(e, list, " :") {
+        OWNED char *one = must_format("%.*s", (int)e.n, e.p), *before = rest;
+        const bool stays = *one && strcmp(wc_base_name(one), wc_base_name(shim)) != 0;
+        rest = stays ? preload_list(before, one) : must_copy(before);
+    }
     return rest;
 }
 
@@ -191,13 +183,9 @@ static bool can_write_in(const char *directory) {
 }
 
 static char *absolute(const char *path) {
-    char *here, *whole;
+    OWNED char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
 
-    if (path[0] == '/' || !(here = getcwd(NULL, 0)))
-        return must_copy(path);
-    whole = must_format("%s/%s", here, path);
-    free(here);
-    return whole;
+    return here ? must_format("%s/%s", here, path) : must_copy(path);
 }
 
 static bool is_own_directory(const char *path) {

@@ -23,13 +23,12 @@
 /* PREFIX/lib/python3.12/site-packages is of PREFIX/bin/python3.12; Debian's dist-packages below
  * /usr/local are of the one in /usr. NULL: not known. */
 static char *interpreter_of(struct scan *s, const char *environment) {
-    OWNED char *prefix = must_format("%.*s", (int)wc_dir_length(environment), environment);
-    OWNED char *version = must_copy(wc_base_name(prefix));
-    char *end;
+    const size_t above = wc_dir_length(environment), lib = wc_dir_above(environment, above);
+    OWNED char *directory = must_format("%.*s", (int)above, environment);
+    OWNED char *prefix = must_format("%.*s", (int)wc_dir_above(environment, lib), environment);
+    const char *const roots[] = {prefix, "/usr"};
+    const char *const names[] = {wc_base_name(directory), "python3", "python"};
 
-    for (int i = 0; i < 2 && (end = strrchr(prefix, '/')); i++)
-        *end = '\0';
-    const char *const roots[] = {prefix, "/usr"}, *const names[] = {version, "python3", "python"};
     for (size_t i = 0; i < 6; i++) {
         OWNED char *path = must_format("%s/bin/%s", roots[i / 3], names[i % 3]);
         const struct library *b = library_cache_get(&s->library_cache, path, NULL);
@@ -86,7 +85,6 @@ static struct source *demands_of(struct scan *s, struct library *b) {
 static void name_what_it_opens(struct scan *s, struct library *b) {
     struct source *demands;
     int32_t major;
-    char *name;
 
     if (wc_framework_makes_name(b->about.path))
         b->opens = NULL;
@@ -95,11 +93,8 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
         !(demands = demands_of(s, b)))
         return;
     major = major_of(demands, 1);
-    if (major > 0) {
-        name = must_format("libcudnn.so.%d", major);
-        library_cache_add_open(&s->library_cache, b, name);
-        free(name);
-    }
+    if (major > 0)
+        library_cache_add_open(&s->library_cache, b, KEEP(s, "libcudnn.so.%d", major));
     source_free(demands);
 }
 
@@ -139,14 +134,12 @@ static bool preload_files(struct loader_sim *g, const char *directory,
 }
 
 static bool preload_on_path(struct loader_sim *g, const struct wc_framework_file *p) {
-    const char *path = loader_variable(g->environment, "LD_LIBRARY_PATH");
-    bool opened = false;
-
-    WC_EACH_ELEMENT(e, path, ":") {
+    WC_EACH_ELEMENT(e, loader_variable(g->environment, "LD_LIBRARY_PATH"), ":") {
         OWNED char *directory = must_format("%.*s", (int)e.n, e.p);
-        opened = opened || (*directory && preload_files(g, directory, p));
+        if (*directory && preload_files(g, directory, p))
+            return true;
     }
-    return opened;
+    return false;
 }
 
 static void preload(struct scan *s, struct loader_sim *g, const struct scan_host *h,
@@ -173,13 +166,11 @@ static void preload(struct scan *s, struct loader_sim *g, const struct scan_host
 
 /* Is that done by a function that is there to be called (onnxruntime.preload_dlls)? */
 static bool has_preloader(const char *text, size_t n) {
-    bool has = false;
-
-    WC_EACH_FRAMEWORK(f) {
-        const char *function = f->preloader.function;
-        has = has || (function && memmem(text, n, function, strlen(function)));
-    }
-    return has;
+    WC_EACH_FRAMEWORK(f)
+        if (f->preloader.function &&
+            memmem(text, n, f->preloader.function, strlen(f->preloader.function)))
+            return true;
+    return false;
 }
 
 /* Do the Python files of its package name one of these? A package opens libraries by their names,
@@ -279,11 +270,10 @@ static bool has_preloads(const struct scan_host *h) {
 
 /* As far as `run` would know it, too: a static program has no loader. */
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
-    char *program = NULL, *reason;
+    OWNED char *program = NULL;
+    char *reason = s->library_cache.disk.root[0] ? NULL : unobserved_reason(path, &program);
 
-    reason = s->library_cache.disk.root[0] ? NULL : unobserved_reason(path, &program);
-    free(program);
-    return reason ? reason : must_copy(otherwise);
+    return reason ?: must_copy(otherwise);
 }
 
 /* What a program has loaded is reported with it. */
