@@ -156,12 +156,14 @@ static bool add_texts(struct wc_stack *s, struct wc_strings *to, const struct wc
 
 /* ---- is a record about the same thing as an older one? ---- */
 
+/* What the table `listed` says is equal already. */
+
 /* A host has no object record yet when its first request fails. */
 static bool same_demand(const void *older, const void *newer) {
     const struct wc_demand_record *a = older, *b = newer;
     bool unknown = a->host == WC_NULL || b->host == WC_NULL;
     return (unknown ? wc_str_same(a->host_path, b->host_path) : a->host == b->host) &&
-           a->demand_kind == b->demand_kind && wc_str_same(a->source, b->source);
+           a->demand_kind == b->demand_kind;
 }
 
 /* The same object, by number, or by path if no number is known? */
@@ -181,49 +183,9 @@ static bool same_binding(const void *older, const void *newer) {
 static bool same_failure(const void *older, const void *newer) {
     const struct wc_failure_record *a = older, *b = newer;
     bool same_request = a->inferred && b->request != WC_NULL && a->request == b->request;
-    bool same_words = wc_str_same(a->text, b->text) &&
-                      same_thing(a->caller_object, a->caller, b->caller_object, b->caller);
-    return (same_request || same_words) && a->operation == b->operation &&
-           wc_str_same(a->name, b->name) && wc_str_same(a->function, b->function);
-}
-
-/* ---- keys of a thing: two records of the same thing have at least one hash in common ---- */
-
-struct keys {
-    uint32_t p[2];
-    size_t n;
-};
-
-static uint64_t add_thing(uint64_t hash, int64_t object, const char *path) {
-    hash = wc_hash_word(hash, object);
-    return object == WC_NULL ? wc_hash_text(hash, path) : hash;
-}
-
-static void add_key(struct keys *to, uint64_t hash) {
-    to->p[to->n++] = (uint32_t)hash;
-}
-
-static void demand_keys(const void *record, struct keys *to) {
-    const struct wc_demand_record *r = record;
-    uint64_t what = wc_hash_text(wc_hash_word(WC_HASH_START, r->demand_kind), r->source);
-    if (r->host != WC_NULL)
-        add_key(to, wc_hash_word(what, r->host));
-    add_key(to, wc_hash_text(what, r->host_path));
-}
-
-static void binding_keys(const void *record, struct keys *to) {
-    const struct wc_binding_record *r = record;
-    uint64_t host = add_thing(wc_hash_word(WC_HASH_START, r->how), r->host, r->host_path);
-    add_key(to, add_thing(host, r->target, r->target_path));
-}
-
-static void failure_keys(const void *record, struct keys *to) {
-    const struct wc_failure_record *r = record;
-    uint64_t what =
-        wc_hash_text(wc_hash_text(wc_hash_word(WC_HASH_START, r->operation), r->name), r->function);
-    if (r->request != WC_NULL)
-        add_key(to, wc_hash_word(what, r->request));
-    add_key(to, add_thing(wc_hash_text(what, r->text), r->caller_object, r->caller));
+    return a->operation == b->operation &&
+           (same_request || (same_thing(a->caller_object, a->caller, b->caller_object, b->caller) &&
+                             wc_str_same(a->text, b->text)));
 }
 
 /* ---- lists ---- */
@@ -241,11 +203,11 @@ static const struct listed {
     /* Offset of the list in struct wc_stack, size of an entry, offset and size of its record. */
     size_t list, entry, record, record_size;
     bool anew; /* each record is a thing of its own */
-    /* Offsets in an entry of the number and texts by which two records are about one thing. */
+    /* Offsets in an entry of the number and texts that are equal if two records are about one
+     * thing. */
     size_t number, text[2];
-    /* Used instead where comparing these is not enough. */
+    /* Whether the rest is, where comparing these is not enough. */
     bool (*same)(const void *older, const void *newer);
-    void (*keys)(const void *record, struct keys *to);
 } listed[WC_KINDS] = {
 #define AT(type, field) offsetof(struct type, r.field)
 #define LISTED(kind, type, list, ...)                                                              \
@@ -254,9 +216,10 @@ static const struct listed {
     LISTED(object, wc_object, objects, .number = AT(wc_object, object)),
     LISTED(package, wc_package, packages,
            .text = {AT(wc_package, package), AT(wc_package, prefix)}),
-    LISTED(demand, wc_demand, demands, .same = same_demand, .keys = demand_keys),
-    LISTED(binding, wc_binding, bindings, .same = same_binding, .keys = binding_keys),
-    LISTED(failure, wc_failure, failures, .same = same_failure, .keys = failure_keys),
+    LISTED(demand, wc_demand, demands, .text = {AT(wc_demand, source)}, .same = same_demand),
+    LISTED(binding, wc_binding, bindings, .number = AT(wc_binding, host), .same = same_binding),
+    LISTED(failure, wc_failure, failures, .text = {AT(wc_failure, name), AT(wc_failure, function)},
+           .same = same_failure),
     LISTED(search, wc_searched, searches, .number = AT(wc_searched, search)),
     LISTED(candidate, wc_candidate, candidates, .anew = true),
     LISTED(file, wc_file, files, .number = AT(wc_file, request), .text = {AT(wc_file, path)}),
@@ -279,92 +242,69 @@ static const char *text_of(const struct listed *l, const char *record, size_t i)
 
 /* Two records with unknown numbers, and nothing else to compare, are not the same thing. */
 static bool is_same(const struct listed *l, const void *older, const void *newer) {
-    if (l->same)
-        return l->same(older, newer);
     return number_of(l, older) == number_of(l, newer) &&
-           (l->text[0] || number_of(l, older) != WC_NULL) &&
            wc_str_same(text_of(l, older, 0), text_of(l, newer, 0)) &&
-           wc_str_same(text_of(l, older, 1), text_of(l, newer, 1));
+           wc_str_same(text_of(l, older, 1), text_of(l, newer, 1)) &&
+           (l->same ? l->same(older, newer) : l->text[0] || number_of(l, older) != WC_NULL);
 }
 
-static void add_keys(const struct listed *l, const void *record, struct keys *to) {
+static struct list *list_of(const struct wc_stack *s, enum wc_kind kind) {
+    return (struct list *)(uintptr_t)((const char *)s + listed[kind].list);
+}
+
+/* Where the search for a thing begins in an index. */
+static size_t place_of(const struct listed *l, const void *record) {
     uint64_t hash = wc_hash_word(WC_HASH_START, number_of(l, record));
-    if (l->keys)
-        l->keys(record, to);
-    else if (l->number || l->text[0])
-        add_key(to, wc_hash_text(wc_hash_text(hash, text_of(l, record, 0)), text_of(l, record, 1)));
+    return wc_hash_text(wc_hash_text(hash, text_of(l, record, 0)), text_of(l, record, 1));
 }
 
-static const struct list *list_of(const struct wc_stack *s, enum wc_kind kind) {
-    return (const struct list *)(const void *)((const char *)s + listed[kind].list);
-}
-
-/* A hostile log may change the keys of one thing for ever, and old keys stay in the index. */
-#define PLACES_MOST ((size_t)8 * WC_STACK_MOST)
-
-static void put_place(struct wc_stack_index *x, struct wc_stack_place new) {
-    size_t at = new.hash &(x->room - 1);
-    for (; x->p[at].entry; at = (at + 1) & (x->room - 1))
-        if (x->p[at].hash == new.hash && x->p[at].entry == new.entry)
-            return;
-    x->p[at] = new;
-    x->n++;
-}
-
-static bool make_room(struct wc_stack *s, struct wc_stack_index *x) {
-    struct wc_stack_index bigger = {.room = x->room ? x->room * 2 : 16};
-    if (x->n < x->room / 2)
-        return true;
-    if (bigger.room > PLACES_MOST ||
-        !(bigger.p = wc_arena_take(s->arena, bigger.room * sizeof *bigger.p)))
-        return false;
-    for (size_t i = 0; i < x->room; i++)
-        if (x->p[i].entry)
-            put_place(&bigger, x->p[i]);
-    *x = bigger;
-    return true;
-}
-
-/* Adds the keys of a record to those that its thing has already. */
-static void note_keys(struct wc_stack *s, enum wc_kind kind, size_t entry, const void *record) {
-    struct wc_stack_index *x = &s->index[kind];
-    struct keys keys = {.n = 0};
-    add_keys(&listed[kind], record, &keys);
-    for (size_t i = 0; i < keys.n && !x->lost; i++) {
-        x->lost = !make_room(s, x);
-        if (!x->lost)
-            put_place(x, (struct wc_stack_place){keys.p[i], (uint32_t)entry + 1});
-    }
-}
-
-static size_t find_in_index(const struct wc_stack *s, enum wc_kind kind, const void *record) {
-    const struct wc_stack_index *x = &s->index[kind];
+static void put_into_index(struct wc_stack *s, enum wc_kind kind, size_t entry) {
     const struct listed *l = &listed[kind];
-    const struct list *list = list_of(s, kind);
-    struct keys keys = {.n = 0};
-    size_t first = list->n;
-    add_keys(l, record, &keys);
-    for (size_t i = 0; x->n && i < keys.n; i++)
-        for (size_t at = keys.p[i] & (x->room - 1); x->p[at].entry; at = (at + 1) & (x->room - 1)) {
-            size_t entry = x->p[at].entry - 1;
-            if (x->p[at].hash == keys.p[i] && entry < first &&
-                is_same(l, list->p + entry * l->entry + l->record, record))
-                first = entry;
-        }
-    return first;
+    struct wc_stack_index *x = &s->index[kind];
+    size_t at = x->room ? place_of(l, list_of(s, kind)->p + entry * l->entry + l->record) : 0;
+    while (x->room && x->p[at & (x->room - 1)])
+        at++;
+    if (x->room)
+        x->p[at & (x->room - 1)] = (uint32_t)entry + 1;
+}
+
+#define INDEX_FROM 32 /* entries; a shorter list is searched as quickly without an index */
+
+/* The old arrays stay in the arena unused; with doubling that is less than the new ones. */
+static bool make_room(struct wc_stack *s, enum wc_kind kind, size_t room) {
+    const struct listed *l = &listed[kind];
+    struct list *list = list_of(s, kind);
+    struct wc_stack_index x = {NULL, 0};
+    char *entries = wc_arena_take(s->arena, room * l->entry);
+    if (room >= INDEX_FROM && (l->number || l->text[0])) {
+        for (x.room = INDEX_FROM; x.room < 2 * room;)
+            x.room *= 2;
+        x.p = wc_arena_take(s->arena, x.room * sizeof *x.p);
+    }
+    if (!entries || (x.room && !x.p))
+        return false;
+    if (list->n)
+        wc_mem_copy(entries, list->p, list->n * l->entry);
+    *list = (struct list){entries, list->n, room};
+    s->index[kind] = x;
+    for (size_t i = 0; i < list->n; i++)
+        put_into_index(s, kind, i);
+    return true;
 }
 
 /* The first entry of the thing that a record is about; NULL: there is none yet. */
 static void *find_entry(const struct wc_stack *s, enum wc_kind kind, const void *record) {
     const struct listed *l = &listed[kind];
     const struct list *list = list_of(s, kind);
-    size_t i = 0;
-    if (!s->index[kind].lost)
-        i = find_in_index(s, kind, record);
-    else
-        while (i < list->n && !is_same(l, list->p + i * l->entry + l->record, record))
-            i++;
-    return i < list->n ? list->p + i * l->entry : NULL;
+    const struct wc_stack_index *x = &s->index[kind];
+    size_t at = x->room ? place_of(l, record) : 0;
+    for (;; at++) {
+        size_t i = !x->room ? at : x->p[at & (x->room - 1)] - (size_t)1; /* of 0, which is free */
+        if (i >= list->n)
+            return NULL;
+        if (is_same(l, list->p + i * l->entry + l->record, record))
+            return list->p + i * l->entry;
+    }
 }
 
 /* Only functions that are new in the record can add to the count. A hostile log may have any count.
@@ -421,7 +361,7 @@ static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
 
 static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     const struct listed *l = &listed[r->kind];
-    struct list *list = (struct list *)(void *)((char *)s + l->list);
+    struct list *list = list_of(s, r->kind);
     struct wc_record copy = *r;
     char *old = l->anew ? NULL : find_entry(s, r->kind, &r->u);
     void *entry, *record = old ? old + l->record : NULL;
@@ -431,27 +371,17 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     add_older(&copy, record);
     if (!wc_stack_keep(s, r->kind, &copy.u, record))
         return false;
-    /* The old array stays in the arena unused; with doubling that is less than the new one. */
-    if (!old && list->n == list->room) {
-        size_t room = list->room ? list->room * 2 : FIRST_ROOM;
-        char *bigger = wc_arena_take(s->arena, room * l->entry);
-        if (!bigger)
-            return false;
-        if (list->n)
-            wc_mem_copy(bigger, list->p, list->n * l->entry);
-        list->p = bigger;
-        list->room = room;
-    }
+    if (!old && list->n == list->room &&
+        !make_room(s, r->kind, list->room ? list->room * 2 : FIRST_ROOM))
+        return false;
     entry = old ? old : list->p + list->n * l->entry;
-    if (!old)
-        wc_mem_set(entry, 0, l->entry);
-    list->n += !old;
     /* Why a request failed may be reported long after it. */
     if (!old || r->kind != WC_KIND_failure || copy.u.failure.request == WC_NULL ||
         ((struct wc_failure *)entry)->r.request != copy.u.failure.request)
         *(struct head *)entry = (struct head){r->seq, r->tid, r->time};
     wc_mem_copy((char *)entry + l->record, &copy.u, l->record_size);
-    note_keys(s, r->kind, (size_t)((char *)entry - list->p) / l->entry, &copy.u);
+    if (!old)
+        put_into_index(s, r->kind, list->n++);
     if (r->kind == WC_KIND_object) {
         struct wc_object *o = entry;
         o->version = wc_version_of(o->r.version);
@@ -525,18 +455,12 @@ bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const c
     return find_entry(s, WC_KIND_unobserved, &wanted) != NULL;
 }
 
-#define INDEX_FROM 32 /* entries; a shorter list is searched as quickly without an index */
-
 static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
     const struct listed *l = &listed[kind];
-    struct list *list = (struct list *)(void *)((char *)s + l->list);
-    char *old = list->p;
+    struct list *list = list_of(s, kind);
 
-    if (!(list->p = wc_arena_take(s->arena, list->n * l->entry)))
+    if (!make_room(s, kind, list->n))
         return false;
-    list->room = list->n;
-    wc_mem_copy(list->p, old, list->n * l->entry);
-    s->index[kind] = (struct wc_stack_index){.lost = list->n < INDEX_FROM};
     for (size_t i = 0; i < list->n; i++) {
         void *record = list->p + i * l->entry + l->record;
         struct wc_binding_record *binding = kind == WC_KIND_binding ? record : NULL;
@@ -549,7 +473,6 @@ static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
         if (kind == WC_KIND_failure &&
             !keep_words(s, (struct wc_failure *)(void *)(list->p + i * l->entry)))
             return false;
-        note_keys(s, kind, i, record);
     }
     return true;
 }

@@ -77,11 +77,8 @@ WC_ENTRY(wc_noted_finding, finding); /* as the shim logged it; wc_diagnose() doe
 
 /* Finds the entry of a thing in a list by a hash of its number or names. */
 struct wc_stack_index {
-    struct wc_stack_place {
-        uint32_t hash, entry; /* its number + 1, 0: free */
-    } * p;
-    size_t n, room;
-    bool lost; /* there was no memory for the index: the list is searched */
+    uint32_t *p; /* numbers of entries + 1, 0: free */
+    size_t room; /* a power of 2; 0: the list is searched */
 };
 
 /* The latest texts, by hash: equal texts are stored once. Several models may share them. */
