@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes names from files and logs safe to print, and short; allocates nothing. Both the shim and
- * the command print with it.
+ * Text that may hold anything: as it is printed, and as JSON for core/model/record.c, which is
+ * written without allocating.
  */
 #pragma once
 
 #include "base.h"
+
+/* Bytes (1 to 4) of the well-formed UTF-8 character at s, 0 if there is none (at the end too).
+ * Rejects overlong forms, surrogates, and what is above U+10FFFF (Unicode 15, table 3-7). */
+size_t wc_utf8_length(const char *s);
+/* Is this byte of UTF-8 the second or a later one of a character? */
+static inline bool wc_utf8_continues(char c) {
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+/* The character of n bytes (wc_utf8_length) at s if it must be escaped, because a terminal obeys it
+ * or does not show it; else 0. */
+uint32_t wc_utf8_hidden(const char *s, size_t n);
 
 /*
  * Writes the character at s to out as it is printed. Characters that a terminal obeys or does not
@@ -23,3 +34,20 @@ size_t wc_columns_n(const char *s, size_t n);
 /* Adds s in at most `width` columns (at least 8): leaves whole directories out of its middle, then
  * characters. */
 void wc_text_add_shortened(struct wc_text *t, const char *s, size_t width);
+
+/* ---- JSON: a sink that counts what it is given and keeps what fits ---- */
+
+/* p NULL: only counts. n: bytes that would have been written, may exceed cap. */
+struct wc_json {
+    char *p;
+    size_t cap, n;
+    int64_t cut; /* bytes of text and list elements left out so far */
+};
+
+void wc_json_add(struct wc_json *j, const char *s, size_t n);
+void wc_json_add_text(struct wc_json *j, const char *s); /* as it is, unquoted */
+/* WC_NULL is null. */
+void wc_json_add_int(struct wc_json *j, int64_t v);
+/* Quoted; NULL is null. At most `most` bytes stand between the quotes: the rest is left out from a
+ * whole character on, and counted in cut. */
+void wc_json_add_string(struct wc_json *j, const char *s, size_t most);

@@ -2,7 +2,7 @@
 /* The tables of record.def and enums.def, and the writer of a record's line (record.h). */
 #include "whichcudnn/record.h"
 
-#include "core/base/json_text.h"
+#include "core/base/shown.h"
 
 /* Macros that open and close tables confuse the formatter. */
 /* clang-format off */

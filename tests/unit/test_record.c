@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "core/base/json_text.h"
+#include "core/base/shown.h"
 #include "support_record.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/record_line.h"

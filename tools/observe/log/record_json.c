@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/json_text.h"
+#include "core/base/shown.h"
 #include "record_line.h"
 #include "tools/util/memory.h"
 

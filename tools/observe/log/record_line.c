@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/base/json_text.h"
+#include "core/base/shown.h"
 
 struct reading {
     const char *p, *end;
