@@ -264,34 +264,27 @@ bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host) {
 
 /* Every rule and every set of versions changes its answer only at versions that follow from the
  * demand: what it names, and the beginnings of the next patch, minor and major. So each demand is
- * asked about each of these, and nothing has to know the rules again. */
-enum { NEAR = 6 };
-
-static void near(struct wc_version v, struct wc_version out[NEAR]) {
-    v = wc_version_filled(v, 0, 0);
-    out[0] = v;
-    out[1] = (struct wc_version){v.major, v.minor, 0, -1};
-    out[2] = (struct wc_version){v.major, 0, 0, -1};
-    out[3] = (struct wc_version){v.major, v.minor, v.patch + 1, -1};
-    out[4] = (struct wc_version){v.major, v.minor + 1, 0, -1};
-    out[5] = (struct wc_version){v.major + 1, 0, 0, -1};
-}
-
-/* The least one behind `after` replaces *least. */
+ * asked about each of these, and nothing has to know the rules again. The least one behind `after`
+ * replaces *least. */
 static void take_near(const char *text, struct wc_version after, struct wc_version *least) {
     struct wc_spec spec;
-    struct wc_version v[NEAR];
 
     if (!wc_spec_read(text, &spec))
         return;
     for (size_t i = 0; i < spec.n; i++) {
-        if (spec.clause[i].version.major > WC_MAJOR_MOST)
+        const struct wc_version v = wc_version_filled(spec.clause[i].version, 0, 0);
+        if (v.major > WC_MAJOR_MOST)
             continue;
-        near(spec.clause[i].version, v);
-        for (size_t k = 0; k < NEAR; k++)
-            if (wc_version_compare(v[k], after) > 0 &&
-                (!wc_version_known(*least) || wc_version_compare(v[k], *least) < 0))
-                *least = v[k];
+        const struct wc_version near[] = {v,
+                                          {v.major, v.minor, 0, -1},
+                                          {v.major, 0, 0, -1},
+                                          {v.major, v.minor, v.patch + 1, -1},
+                                          {v.major, v.minor + 1, 0, -1},
+                                          {v.major + 1, 0, 0, -1}};
+        WC_EACH_ROW(one, near)
+            if (wc_version_compare(*one, after) > 0 &&
+                (!wc_version_known(*least) || wc_version_compare(*one, *least) < 0))
+                *least = *one;
     }
 }
 
