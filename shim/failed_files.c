@@ -4,7 +4,7 @@
 #include "arch.h"
 #include "core/model/loader_words.h"
 #include "core/records/emit.h"
-#include "core/records/mapping.h"
+#include "core/records/library.h"
 #include "files.h"
 #include "journal.h"
 #include "load_chain.h"

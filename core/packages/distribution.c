@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Python distributions (distribution.h). PyPA: "Recording installed projects". */
-#include "distribution.h"
+#include "installation.h"
 
 #include "core/knowledge/frameworks.h"
 #include "identify.h"

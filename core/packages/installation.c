@@ -4,7 +4,6 @@
 
 #include "core/knowledge/frameworks.h"
 #include "core/names/names.h"
-#include "distribution.h"
 
 enum { LEVELS = 6, ENVIRONMENT_LEVELS = 8, RECORDS = 16, STEM = 24, PACKAGES = 8, LINE = 128 };
 

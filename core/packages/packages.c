@@ -7,7 +7,6 @@
  */
 #include "core/elf/file_check.h"
 #include "core/names/names.h"
-#include "distribution.h"
 #include "identify.h"
 #include "installation.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arguments.h"
+#include "process.h"
 
 /* A row of core/knowledge/interpreters.def. */
 struct interpreter {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "core/elf/elf_image.h"
+#include "core/elf/file_check.h"
 #include "core/names/names.h"
 #include "core/packages/identify.h"
 
@@ -64,3 +64,10 @@ void wc_library_find_gpu(struct wc_library *l, const struct wc_reader *reader, c
 /* Fills in *identity, and l->identity. Does nothing without scratch memory. */
 void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,
                          struct wc_identity *identity);
+/* Replaces fault and text of a sound file if the kernel does not let the loader map it, as far as
+ * /proc of the process shows: how its file system is mounted, and how much address space the
+ * process may have. path: canonical. refused: the loader says that the system refused to map it;
+ * otherwise the address space counts as used up only if the file itself needs more than the limit.
+ */
+void wc_check_mapping(const struct wc_reader *reader, const char *path, bool refused,
+                      struct wc_file_check *check);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mapping.h"
+#include "library.h"
 
 #include "core/packages/installation.h"
 

@@ -12,6 +12,18 @@
 /* "NAME=value": is it one of core/records/logged_variables.def? */
 bool wc_variable_is_logged(const char *variable);
 
+/* What the log keeps of a command line: the program, and the script or module that it runs.
+ * Options, their values, code, and arguments of the script may be private. */
+struct wc_arguments {
+    const char *line; /* as /proc/PID/cmdline has it, with a NUL behind */
+    size_t size;
+    const char *executable; /* NULL: not known */
+    bool whole;             /* keep all arguments (WHICHCUDNN_ARGV=1) */
+};
+/* Puts at most `most` texts into out, which point into the line or are constants. Returns how many.
+ */
+size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size_t most);
+
 /* Unknown fields are NULL or WC_NULL. */
 struct wc_process {
     const char *node;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/records/arguments.h"
+#include "core/records/process.h"
 
 /* "a|b|": what is kept of the arguments, which stand between '|' as well. */
 static void keeps(const char *expected, const char *arguments, const char *executable) {

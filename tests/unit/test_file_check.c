@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "core/elf/file_check.h"
-#include "core/records/mapping.h"
+#include "core/records/library.h"
 #include "support_tree.h"
 
 static struct tree tree;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/packages/distribution.h"
+#include "core/packages/installation.h"
 
 enum { SCRATCH = 64 << 10 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/packages/distribution.h"
+#include "core/packages/installation.h"
 #include "entries.h"
 #include "wheel_table.h"
 

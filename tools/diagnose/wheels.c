@@ -6,7 +6,7 @@
 #include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "core/names/symbols.h"
-#include "core/packages/distribution.h"
+#include "core/packages/installation.h"
 #include "entries.h"
 
 static bool is_cudnn(const char *package) {

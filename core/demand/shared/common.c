@@ -4,7 +4,7 @@
 #include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
 #include "core/names/symbols.h"
-#include "core/packages/distribution.h"
+#include "core/packages/installation.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
     return WC_FIRST(f, s->searches,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/names/symbols.h"
-#include "core/packages/distribution.h"
 #include "core/packages/identify.h"
 #include "core/packages/installation.h"
 #include "making.h"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#include "core/packages/distribution.h"
 #include "core/packages/identify.h"
 #include "core/packages/installation.h"
 #include "making.h"

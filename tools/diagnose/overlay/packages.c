@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/demand/questions.h"
-#include "core/packages/distribution.h"
 #include "core/packages/installation.h"
 
 static const char unknown_content[] = "what a file of this package holds is not known";

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/records/mapping.h"
+#include "core/records/library.h"
 #include "loader_sim.h"
 
 struct emitting {
