@@ -119,42 +119,32 @@ bool wc_field_is_empty(const struct wc_record *r, const struct wc_field *f) {
     return false;
 }
 
-/* What one more element of a list may take; 0: the list ends here. */
-static size_t left_for(const struct wc_json *j, size_t start, size_t most, size_t least) {
-    size_t used = j->n - start;
-
-    return used < most && most - used >= least ? most - used : 0;
-}
-
-static void add_strings(struct wc_json *j, const struct wc_strings *list, size_t most) {
-    size_t start = j->n, i, left;
-
-    wc_json_add(j, "[", 1);
-    for (i = 0; i < list->n && (left = left_for(j, start, most, LEAST_STRING)) > 0; i++) {
-        wc_json_add(j, ",", i > 0);
-        wc_json_add_string(j, list->p[i], left / 2);
-    }
-    j->cut += (int64_t)(list->n - i);
-    wc_json_add(j, "]", 1);
-}
-
 static void add_member(struct wc_json *j, const char *before, const char *text, size_t most) {
     wc_json_add_text(j, before);
     wc_json_add_string(j, text, most);
 }
 
-static void add_facts(struct wc_json *j, const struct wc_facts *facts, size_t most) {
-    size_t start = j->n, i, left;
+/* One of the lists; the other is NULL. */
+static void add_list(struct wc_json *j, const struct wc_strings *strings,
+                     const struct wc_facts *facts, size_t most) {
+    const size_t start = j->n, n = facts ? facts->n : strings->n;
+    const size_t least = facts ? LEAST_OBJECT : LEAST_STRING;
+    size_t i = 0;
 
     wc_json_add(j, "[", 1);
-    for (i = 0; i < facts->n && (left = left_for(j, start, most, LEAST_OBJECT)) > 0; i++) {
+    for (; i < n && j->n - start + least <= most; i++) {
+        size_t left = most - (j->n - start);
         wc_json_add(j, ",", i > 0);
-        add_member(j, "{\"name\":", facts->p[i].name, left / 4);
-        add_member(j, ",\"value\":", facts->p[i].value, left / 4);
-        add_member(j, ",\"source\":", facts->p[i].source, left / 4);
-        wc_json_add(j, "}", 1);
+        if (facts) {
+            add_member(j, "{\"name\":", facts->p[i].name, left / 4);
+            add_member(j, ",\"value\":", facts->p[i].value, left / 4);
+            add_member(j, ",\"source\":", facts->p[i].source, left / 4);
+            wc_json_add(j, "}", 1);
+        } else {
+            wc_json_add_string(j, strings->p[i], left / 2);
+        }
     }
-    j->cut += (int64_t)(facts->n - i);
+    j->cut += (int64_t)(n - i);
     wc_json_add(j, "]", 1);
 }
 
@@ -178,13 +168,13 @@ static void add_value(struct wc_json *j, const struct wc_field *f, const void *v
         wc_json_add_text(j, *(const bool *)value ? "true" : "false");
         break;
     case WC_FIELD_STRS:
-        add_strings(j, value, most);
+        add_list(j, value, NULL, most);
         break;
     case WC_FIELD_ENUM:
         add_enum(j, f->enumeration, value);
         break;
     case WC_FIELD_FACTS:
-        add_facts(j, value, most);
+        add_list(j, NULL, value, most);
         break;
     }
 }

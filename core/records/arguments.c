@@ -17,14 +17,9 @@ static const struct interpreter interpreters[] = {
 
 /* Is text[0..n) one of the words, which blanks separate? */
 static bool in_words(const char *words, const char *text, size_t n) {
-    while (*words) {
-        size_t length = 0;
-        while (words[length] && words[length] != ' ')
-            length++;
-        if (length == n && wc_mem_compare(words, text, n) == 0)
+    WC_EACH_ELEMENT(word, words, " ")
+        if (word.n == n && wc_mem_compare(word.p, text, n) == 0)
             return true;
-        words += length + (words[length] == ' ');
-    }
     return false;
 }
 
@@ -131,11 +126,6 @@ struct kept {
     size_t n, most;
 };
 
-static void keep_argument(struct kept *k, const char *text) {
-    if (k->n < k->most)
-        k->out[k->n++] = text;
-}
-
 struct line {
     const char *at, *end;
 };
@@ -161,12 +151,12 @@ static bool skip_values(struct line *l, size_t n) {
     return true;
 }
 
-/* module: "-m" or NULL, kept before the name. name NULL: keeps nothing. */
-static void keep_name(struct kept *k, const char *module, const char *name) {
-    if (name && module)
-        keep_argument(k, module);
-    if (name)
-        keep_argument(k, name);
+/* module: "-m" or NULL, kept before the text. text NULL: keeps nothing. */
+static void keep(struct kept *k, const char *module, const char *text) {
+    if (text && module && k->n < k->most)
+        k->out[k->n++] = module;
+    if (text && k->n < k->most)
+        k->out[k->n++] = text;
 }
 
 static void keep_script(const struct interpreter *i, struct line *l, struct kept *k) {
@@ -181,17 +171,17 @@ static void keep_script(const struct interpreter *i, struct line *l, struct kept
                 return;
             break;
         case IS_SCRIPT:
-            return keep_name(k, NULL, a.text);
+            return keep(k, NULL, a.text);
         case SCRIPT_IS_NEXT:
-            return keep_name(k, NULL, next_value(l));
+            return keep(k, NULL, next_value(l));
         case IS_MODULE:
-            return keep_name(k, "-m", a.text);
+            return keep(k, "-m", a.text);
         case MODULE_IS_NEXT:
-            return keep_name(k, "-m", next_argument(l));
+            return keep(k, "-m", next_argument(l));
         case IS_CODE:
-            return keep_argument(k, i->mark);
+            return keep(k, NULL, i->mark);
         case ENDS_OPTIONS:
-            return keep_name(k, NULL, next_argument(l));
+            return keep(k, NULL, next_argument(l));
         case UNKNOWN:
             return;
         }
@@ -208,14 +198,14 @@ size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size
     struct line l = {from->line, from->line + from->size};
     const char *first = next_argument(&l);
     if (first && !from->whole && is_title(first, from->executable)) {
-        keep_name(&k, NULL, from->executable);
+        keep(&k, NULL, from->executable);
         return k.n;
     }
-    keep_name(&k, NULL, first);
+    keep(&k, NULL, first);
     const struct interpreter *i = first ? find_interpreter(first) : NULL;
     if (from->whole)
         for (const char *s; (s = next_argument(&l));)
-            keep_argument(&k, s);
+            keep(&k, NULL, s);
     else if (i)
         keep_script(i, &l, &k);
     return k.n;
