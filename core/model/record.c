@@ -124,18 +124,19 @@ static void add_member(struct wc_json *j, const char *before, const char *text, 
     wc_json_add_string(j, text, most);
 }
 
-/* One of the lists; the other is NULL. */
-static void add_list(struct wc_json *j, const struct wc_strings *strings,
-                     const struct wc_facts *facts, size_t most) {
-    const size_t start = j->n, n = facts ? facts->n : strings->n;
-    const size_t least = facts ? LEAST_OBJECT : LEAST_STRING;
+/* list: struct wc_strings or struct wc_facts. */
+static void add_list(struct wc_json *j, const void *list, bool of_facts, size_t most) {
+    const struct wc_strings *strings = list;
+    const struct wc_facts *facts = list;
+    const size_t start = j->n, n = of_facts ? facts->n : strings->n;
+    const size_t least = of_facts ? LEAST_OBJECT : LEAST_STRING;
     size_t i = 0;
 
     wc_json_add(j, "[", 1);
     for (; i < n && j->n - start + least <= most; i++) {
         size_t left = most - (j->n - start);
         wc_json_add(j, ",", i > 0);
-        if (facts) {
+        if (of_facts) {
             add_member(j, "{\"name\":", facts->p[i].name, left / 4);
             add_member(j, ",\"value\":", facts->p[i].value, left / 4);
             add_member(j, ",\"source\":", facts->p[i].source, left / 4);
@@ -168,13 +169,13 @@ static void add_value(struct wc_json *j, const struct wc_field *f, const void *v
         wc_json_add_text(j, *(const bool *)value ? "true" : "false");
         break;
     case WC_FIELD_STRS:
-        add_list(j, value, NULL, most);
+        add_list(j, value, false, most);
         break;
     case WC_FIELD_ENUM:
         add_enum(j, f->enumeration, value);
         break;
     case WC_FIELD_FACTS:
-        add_list(j, NULL, value, most);
+        add_list(j, value, true, most);
         break;
     }
 }
