@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python distributions (distribution.h). PyPA: "Recording installed projects". */
+/* Python distributions (installation.h). PyPA: "Recording installed projects". */
 #include "installation.h"
 
 #include "core/knowledge/frameworks.h"

@@ -9,7 +9,7 @@ load helpers
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     "${CC:-gcc}" -std=gnu11 -O2 -I"$WC_ROOT/include" -I"$WC_ROOT" -o samples \
-        "$WC_ROOT"/tests/schema/write_samples.c "$WC_ROOT"/core/{model/record,base/json_text,base/text}.c
+        "$WC_ROOT"/tests/schema/write_samples.c "$WC_ROOT"/core/{model/record,base/shown,base/text}.c
     ./samples >samples.jsonl
 }
 
