@@ -97,9 +97,16 @@ void wc_record_begin(struct wc_record *r, enum wc_kind kind) {
             *(int64_t *)(void *)((char *)&r->u + fields[i].offset) = WC_NULL;
 }
 
+static unsigned enum_at(const void *value) {
+    unsigned v;
+
+    _Static_assert(sizeof(enum wc_role) == sizeof(v), "an enum is an unsigned");
+    wc_mem_copy(&v, value, sizeof(v));
+    return v;
+}
+
 bool wc_field_is_empty(const struct wc_record *r, const struct wc_field *f) {
     const void *value = (const char *)&r->u + f->offset;
-    unsigned word;
 
     switch (f->type) {
     case WC_FIELD_STR:
@@ -109,8 +116,7 @@ bool wc_field_is_empty(const struct wc_record *r, const struct wc_field *f) {
     case WC_FIELD_BOOL:
         return !*(const bool *)value;
     case WC_FIELD_ENUM:
-        wc_mem_copy(&word, value, sizeof(word));
-        return word == 0;
+        return enum_at(value) == 0;
     case WC_FIELD_STRS:
         return ((const struct wc_strings *)value)->n == 0;
     case WC_FIELD_FACTS:
@@ -149,14 +155,6 @@ static void add_list(struct wc_json *j, const void *list, bool of_facts, size_t 
     wc_json_add(j, "]", 1);
 }
 
-static void add_enum(struct wc_json *j, enum wc_enumeration e, const void *value) {
-    unsigned v;
-
-    _Static_assert(sizeof(enum wc_role) == sizeof(v), "an enum is an unsigned");
-    wc_mem_copy(&v, value, sizeof(v));
-    wc_json_add_string(j, wc_enum_word(e, v), UNLIMITED);
-}
-
 static void add_value(struct wc_json *j, const struct wc_field *f, const void *value, size_t most) {
     switch (f->type) {
     case WC_FIELD_STR:
@@ -172,7 +170,7 @@ static void add_value(struct wc_json *j, const struct wc_field *f, const void *v
         add_list(j, value, false, most);
         break;
     case WC_FIELD_ENUM:
-        add_enum(j, f->enumeration, value);
+        wc_json_add_string(j, wc_enum_word(f->enumeration, enum_at(value)), UNLIMITED);
         break;
     case WC_FIELD_FACTS:
         add_list(j, value, true, most);
@@ -211,55 +209,34 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
     wc_json_add(j, "}\n", 2);
 }
 
-/* Bytes of the line if each text and each list may take at most `most` bytes; *cut: how much that
- * leaves out. */
-static size_t measure(const struct wc_record *r, size_t most, int64_t *cut) {
-    struct wc_json j = {NULL, 0, 0, 0};
+/* Each text and each list may take at most `most` bytes. Returns the bytes of the line; if they are
+ * more than `room`, it is not whole. */
+static size_t write_line(const struct wc_record *r, size_t most, char *out, size_t room) {
+    struct wc_json j = {out, room, 0, 0}, body = {NULL, 0, 0, 0};
 
-    add_body(&j, r, most);
-    *cut = j.cut + (r->cut > 0 ? r->cut : 0);
-    add_head(&j, r, *cut);
-    return j.n;
-}
-
-/* Finds the largest limit for each value with which the line fits. So the longest values are cut
- * first: a path stays whole while a list is longer than the path. False: nothing fits. */
-static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int64_t *cut) {
-    size_t fits = 0, exceeds = room, middle;
-
-    if (measure(r, 0, cut) > room)
-        return false;
-    while (exceeds - fits > 1) {
-        middle = fits + (exceeds - fits) / 2;
-        if (measure(r, middle, cut) <= room)
-            fits = middle;
-        else
-            exceeds = middle;
-    }
-    *most = fits;
-    measure(r, fits, cut);
-    return true;
-}
-
-/* Writes the line and returns its bytes; if they are more than `room`, it is not whole. */
-static size_t write_within(const struct wc_record *r, size_t most, int64_t cut, char *out,
-                           size_t room) {
-    struct wc_json j = {out, room, 0, 0};
-
-    add_head(&j, r, cut);
+    if (most < UNLIMITED) /* the head says how much that leaves out */
+        add_body(&body, r, most);
+    add_head(&j, r, body.cut + (r->cut > 0 ? r->cut : 0));
     add_body(&j, r, most);
     return j.n;
 }
 
+/* Where the line does not fit, each value gets the largest limit with which it does. So the longest
+ * values are cut first: a path stays whole while a list is longer than the path. */
 size_t wc_record_write(const struct wc_record *r, char *out, size_t cap) {
     const size_t room = cap < WC_RECORD_MAX ? cap : WC_RECORD_MAX;
-    size_t most, n;
-    int64_t cut;
+    size_t fits = 0, exceeds = room, n;
 
     if (!known_kind(r->kind))
         return 0;
-    n = write_within(r, UNLIMITED, r->cut > 0 ? r->cut : 0, out, room);
+    n = write_line(r, UNLIMITED, out, room);
     if (n <= room)
         return n;
-    return find_limit(r, room, &most, &cut) ? write_within(r, most, cut, out, room) : 0;
+    if (write_line(r, 0, NULL, 0) > room)
+        return 0;
+    while (exceeds - fits > 1) {
+        size_t middle = fits + (exceeds - fits) / 2;
+        *(write_line(r, middle, NULL, 0) <= room ? &fits : &exceeds) = middle;
+    }
+    return write_line(r, fits, out, room);
 }

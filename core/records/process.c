@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
-#include "arguments.h"
-
 #define TEXTS_MOST 64 /* of a list */
 
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
