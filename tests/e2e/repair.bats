@@ -581,6 +581,31 @@ packaged() { # NAME VERSION FILE: that file is of that package
     run -1 env PYTHONPATH="$site" python3 main.py
 }
 
+@test "a copy nearby, for what is opened by a path of a variable, or by one from the working directory" {
+    make_standin 8.9.2 opt/cudnn/lib
+    mkdir -p opt/cuda/lib64 app
+    printf '%s\n' 'import ctypes, os' 'cudnn = os.environ["CUDA_HOME"] + "/lib64/libcudnn.so.8"' \
+        'assert ctypes.CDLL(cudnn).cudnnGetVersion() == 8902' >main.py
+    export CUDA_HOME=$PWD/opt/cuda
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    run -0 jq -r '.findings[0].fix[0] | .checked, .command' <("$CMD" report --json logs)
+    is "$output" "replayed
+ln -s $PWD/opt/cudnn/lib/libcudnn.so.8 $PWD/opt/cuda/lib64/libcudnn.so.8 && export LD_LIBRARY_PATH=$PWD/opt/cudnn/lib"
+    eval "${lines[1]}"
+    run -0 python3 main.py
+    unset LD_LIBRARY_PATH CUDA_HOME
+    rm logs/*
+    echo 'unsigned long cudnnGetVersion(void); int release(void) { return cudnnGetVersion(); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o app/libglue.so -Wl,--no-as-needed -L opt/cudnn/lib -l:libcudnn.so.8 \
+            -Wl,-rpath,"$PWD/elsewhere/lib"
+    echo 'import ctypes; assert ctypes.CDLL("app/libglue.so").release() == 8902' >main.py
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    run -0 jq -r '.findings[0].fix[0] | .checked, .command' <("$CMD" report --json logs)
+    is "$output" "replayed"$'\n'"export LD_LIBRARY_PATH=$PWD/opt/cudnn/lib"
+    eval "${lines[1]}"
+    run -0 python3 main.py
+}
+
 @test "a host that is linked with no cuDNN, in a process that has loaded none" {
     local command status alone=(unshare -m sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     make_standin 9.8.0 lib

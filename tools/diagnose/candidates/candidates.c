@@ -77,9 +77,10 @@ bool make_is_there(struct making *m, const char *path) {
 }
 
 const char *make_directory_of(struct making *m, const char *path) {
+    const char *from = path && path[0] != '/' ? m->s->process.directory : NULL;
     size_t n = path ? wc_dir_length(path) : 0;
 
-    return n ? make_format(m, "%.*s", (int)n, path) : NULL;
+    return n ? make_format(m, "%s%s%.*s", from ?: "", from ? "/" : "", (int)n, path) : NULL;
 }
 
 const char *make_real_path(struct making *m, const char *path) {

@@ -49,7 +49,7 @@ void make_one(struct making *m, struct edit edit);
 void make_two(struct making *m, struct edit first, struct edit second);
 struct entries make_entries(struct making *m, const char *directory);
 bool make_is_there(struct making *m, const char *path);
-/* The directory of a file, without a '/' behind; NULL: of none. */
+/* The directory of a file of the process, without a '/' behind; NULL: of none. */
 const char *make_directory_of(struct making *m, const char *path);
 /* Behind all links; where that is not known, the path itself. */
 const char *make_real_path(struct making *m, const char *path);

@@ -36,12 +36,6 @@ static void add_behind_links(struct making *m, struct entries *to, const char *d
                          m, make_real_path(m, make_format(m, "%s/%s", directory, *entry))));
 }
 
-/* Where an environment has what no wheel has: the libstdc++ of conda. */
-static const char *lib_of(struct making *m, const char *environment) {
-    return make_is_conda(environment) ? make_format(m, "%s/lib", environment)
-                                      : make_directory_of(m, make_directory_of(m, environment));
-}
-
 /* The directories that may have it. A library of neither cuDNN nor CUDA may be in any package. */
 static struct entries places_of(struct making *m, const struct wc_failure *failure,
                                 const char *name) {
@@ -55,7 +49,10 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
     WC_EACH(environment, environments) {
         const struct entries folders = make_entries(m, *environment);
         add_wheels(m, &all, *environment);
-        make_add(m, &all, lib_of(m, *environment));
+        make_add(m, &all, /* what no wheel has: the libstdc++ of conda */
+                 make_is_conda(*environment)
+                     ? make_format(m, "%s/lib", *environment)
+                     : make_directory_of(m, make_directory_of(m, *environment)));
         WC_EACH(folder, folders)
             if (kind == WC_NAME_OTHER && !make_is_conda(*environment)) {
                 make_add(m, &all, make_format(m, "%s/%s", *environment, *folder));
@@ -155,10 +152,10 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
                                    const char *name) {
     struct entries at = make_searched(m, failure);
     const size_t searched = at.n;
-    const char *asked = failure->r.name, *top = m->s->process.directory;
+    const char *top = m->s->process.directory;
 
     make_add(m, &at, make_directory_of(m, failure->r.caller));
-    make_add(m, &at, make_directory_of(m, asked && asked[0] == '/' ? asked : NULL));
+    make_add(m, &at, make_directory_of(m, failure->r.name));
     make_add(m, &at, make_directory_of(m, m->s->process.executable));
     for (size_t i = searched; top && i < at.n; i++) /* else it has nothing to do with them */
         if (wc_is_below(at.p[i], top, strlen(top))) {
@@ -266,9 +263,11 @@ static void link_path(struct making *m, const char *path, const char *place) {
 
     if (!up || is_of_others(directory) || !is_sound(m, file) || make_is_there(m, path))
         return;
-    if (make_is_there(m, directory))
-        make_one(m, (struct edit){.kind = EDIT_LINK, .path = path, .target = file});
-    else if (make_is_there(m, up))
+    if (make_is_there(m, directory)) {
+        const struct edit link = {.kind = EDIT_LINK, .path = path, .target = file};
+        make_one(m, link);
+        make_two(m, link, make_path_with(m, place)); /* for the parts */
+    } else if (make_is_there(m, up))
         make_one(m, (struct edit){.kind = EDIT_LINK, .path = directory, .target = place});
 }
 
