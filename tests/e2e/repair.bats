@@ -606,6 +606,20 @@ ln -s $PWD/opt/cudnn/lib/libcudnn.so.8 $PWD/opt/cuda/lib64/libcudnn.so.8 && expo
     run -0 python3 main.py
 }
 
+@test "a copy nearby, for one on a file system that lets nothing be executed" {
+    if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then skip "needs a mount of its own"; fi
+    make_standin 8.9.2 copy/lib
+    mkdir closed
+    echo 'unsigned long cudnnGetVersion(void); int main(void) { return cudnnGetVersion() != 8902; }' |
+        "${CC:-gcc}" -x c - -o program -Wl,--no-as-needed -L copy/lib -l:libcudnn.so.8
+    # shellcheck disable=SC2016  # the inner shell's
+    run unshare -m sh -c 'mount -t tmpfs -o noexec none closed && cp -a copy/lib/. closed && export LD_LIBRARY_PATH="$PWD/closed"
+        "$0" run --quiet --log logs -- ./program; echo $?; "$0" report --json logs >report.json
+        eval "$(jq -r ".findings[0].fix[0].command" report.json)" && ./program; echo $?' "$CMD"
+    is "${lines[-2]} ${lines[-1]}" "127 0"
+    is "$(finding refused-by-system '.fix[0].checked')" '"replayed"'
+}
+
 @test "a host that is linked with no cuDNN, in a process that has loaded none" {
     local command status alone=(unshare -m sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     make_standin 9.8.0 lib

@@ -2,6 +2,7 @@
 #include "replay.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -706,14 +707,6 @@ static void add_end(struct play *p) {
 
 /* ---- all of it ---- */
 
-/* What a framework opens before its own libraries. */
-static void open_first(struct play *p) {
-    WC_EACH(o, p->r->source->stack.objects)
-        if (o->r.asked_how == WC_operation_DLOPEN && !o->r.asked_by && !o->r.is_host && o->r.path &&
-            wc_kind_is_ours(wc_name_kind_of(o->r.path)))
-            loader_sim_open(&p->sim, o->r.path, NULL);
-}
-
 static bool is_program(struct replay *r, const char *path) {
     const struct library *b =
         path && path[0] == '/' ? library_cache_get(&r->library_cache, path, NULL) : NULL;
@@ -740,6 +733,11 @@ static bool begin_sim(struct play *p) {
                           (char *const *)p->overlay.environment.p,
                           p->r->source->type == SOURCE_SCAN ? NULL : &opens))
         return false;
+    for (size_t i = 0; i < p->sim.n; i++) /* by the mount, which no file shows */
+        if (WC_ANY(file, p->r->source->stack.files,
+                   file->r.fault == WC_file_fault_NO_EXECUTION &&
+                       is_path_of(p->sim.objects[i], file->r.path)))
+            loader_sim_refuse(&p->sim, i, EPERM);
     mark_hosts(p, 0);
     return true;
 }
@@ -749,7 +747,10 @@ static void run_scan(struct play *p) {
         if (i > 0 && !begin_sim(p))
             return;
         p->part_count = 0;
-        open_first(p);
+        WC_EACH(o, p->r->source->stack.objects) /* that a framework opens before its own */
+            if (o->r.asked_how == WC_operation_DLOPEN && !o->r.asked_by && !o->r.is_host &&
+                o->r.path && wc_kind_is_ours(wc_name_kind_of(o->r.path)))
+                loader_sim_open(&p->sim, o->r.path, NULL);
         ask(p, i);
         loader_sim_check_symbols(&p->sim, false);
         loader_sim_emit(&p->sim, &p->emitter);

@@ -31,27 +31,23 @@ bool make_is_conda(const char *environment) {
     return !wc_str_ends(environment, "-packages");
 }
 
-/* A virtual environment has only links to the interpreter. */
-static const char *started_by(struct making *m) {
-    const struct wc_process_record *p = &m->s->process;
-    const char *name = p->arguments.n > 0 ? p->arguments.p[0] : NULL;
-
-    if (!name || !strchr(name, '/') || (name[0] != '/' && !p->directory))
-        return p->executable;
-    return name[0] == '/' ? name : make_format(m, "%s/%s", p->directory, name);
-}
-
 struct entries make_environments(struct making *m, const struct wc_failure *failure) {
     const struct wc_object *caller = wc_caller_of(m->s, failure);
     const char *of_conda = wc_variable(m->s, "CONDA_PREFIX");
+    const struct wc_process_record *p = &m->s->process;
+    /* A virtual environment has only links to the interpreter. */
+    const char *link = p->arguments.n > 0 ? p->arguments.p[0] : NULL;
+    const char *in = make_directory_of(m, link), *program = p->executable;
     struct entries all = {NULL, 0};
     char site[PATH_MAX];
+
+    if (in && in[0] == '/')
+        program = make_format(m, "%s/%s", in, wc_base_name(link));
 
     make_add(m, &all, make_environment_of(m, caller ? wc_path_of(caller) : failure->r.caller));
     if (failure->r.name && failure->r.name[0] == '/')
         make_add(m, &all, make_environment_of(m, failure->r.name));
-    if (wc_process_site(m->files, started_by(m), wc_variable(m->s, "VIRTUAL_ENV"), site,
-                        sizeof(site)))
+    if (wc_process_site(m->files, program, wc_variable(m->s, "VIRTUAL_ENV"), site, sizeof(site)))
         make_add(m, &all, make_environment_of(m, make_format(m, "%s", site)));
     if (of_conda)
         make_add(m, &all, make_environment_of(m, make_format(m, "%s/lib/", of_conda)));
@@ -184,14 +180,6 @@ void make_package_anew(struct making *m) {
 
 /* ---- releases that are wanted ---- */
 
-/* NULL: nothing that a package manager would take. */
-static const char *set_of(struct making *m, const char *spec) {
-    struct wc_spec read;
-
-    return spec && wc_spec_read(spec, &read) ? without_blanks(m->out->memory, spec, strlen(spec))
-                                             : NULL;
-}
-
 /* The cuDNN that is installed there is not for a file elsewhere. */
 static bool is_of_others(struct making *m, const struct wc_failure *failure,
                          const char *environment) {
@@ -284,7 +272,11 @@ void make_releases(struct making *m) {
 
     WC_EACH(d, m->s->demands)
         if (d->r.demand_kind == WC_demand_kind_REQUIRED) {
-            const char *spec = set_of(m, d->r.spec), *site = environment_of_demand(m, d);
+            struct wc_spec read; /* else no package manager would take it */
+            const char *spec = wc_spec_read(d->r.spec, &read)
+                                   ? without_blanks(m->out->memory, d->r.spec, strlen(d->r.spec))
+                                   : NULL;
+            const char *site = environment_of_demand(m, d);
             const bool of_python = spec && site && d->r.package && !make_is_conda(site);
             if (of_python)
                 add_install(m, d->r.package, next_to_excluded(m, d->r.package, spec, site), site);
