@@ -145,11 +145,12 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_demand_record *linked = wc_demand_of(d->s, u->file, WC_demand_kind_NEEDED);
     bool torn = linked && wc_version_known(since) && wc_major_wanted(linked) < since.major;
 
-    c->r.title = wc_format(
-        c,
-        library || linked ? "%s imports %s, which the cuDNN that it found does not have"
-                          : "%s imports %s and is linked with no cuDNN; none was loaded before it",
-        wc_format_name(c, u->file), wc_format_name(c, u->symbol));
+    c->r.title =
+        wc_format(c,
+                  library || !wc_is_linked_with_none(d->s, u->file)
+                      ? "%s imports %s, which the cuDNN that it found does not have"
+                      : "%s imports %s and is linked with no cuDNN; none was loaded before it",
+                  wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     c->r.object = library && !file ? library->r.object : WC_NULL;
     wc_case_fact(c, WC_FACT_HOST, u->file, "dlerror");
@@ -245,8 +246,7 @@ static void emit_unlinked(struct wc_diagnosis *d, const struct wc_object *host) 
         wc_demand_of(d->s, wc_path_of(host), WC_demand_kind_SYMBOLS);
     struct wc_case *c = wc_case_begin(d);
 
-    if (!imports || !imports->newest_functions.n ||
-        wc_demand_of(d->s, wc_path_of(host), WC_demand_kind_NEEDED))
+    if (!wc_is_linked_with_none(d->s, wc_path_of(host)) || !imports->newest_functions.n)
         return;
     c->r.title = wc_format(
         c, "%s imports functions of cuDNN (%s) and is linked with no cuDNN; none was loaded",

@@ -146,10 +146,12 @@ struct wc_cuda {    /* what says which CUDA major a library is made for */
     const char *by; /* libcublas.so.12, nvidia-cudnn-cu12: lives as long as the stack */
     const char *source;
     const struct wc_object *of; /* the library of the set that says so */
+    bool required;              /* it says for which CUDA its cuDNN is to be, not itself */
 };
 /* What a facade and its parts are made for, by their own files before those of a package. */
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
-/* What a host is made for: it names its own CUDA dependencies, or its package says so. */
+/* What a host is made for: it names its own CUDA dependencies, or its package says so, or requires
+ * a cuDNN for one. */
 struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host);
 /* The CUDA major that a mapped CUDA dependency's name contains; -1: another library, or no number.
  */
@@ -178,6 +180,8 @@ enum wc_rule wc_rule_for(const struct wc_demand_record *r); /* NVIDIA's if it na
 bool wc_is_demand_of(const struct wc_demand_record *r, const char *file);
 const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
                                             enum wc_demand_kind kind);
+/* It imports functions of cuDNN, and leaves it to others to load one. */
+bool wc_is_linked_with_none(const struct wc_stack *s, const char *file);
 /* The major that a demand of kind SYMBOL_VERSION or NEEDED requires; -1: none. */
 int32_t wc_major_wanted(const struct wc_demand_record *r);
 bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */

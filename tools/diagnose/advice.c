@@ -247,7 +247,7 @@ static bool is_grafted(const struct asked *a) {
 }
 
 static bool is_linked_with_none(const struct asked *a) {
-    return !fact(a, WC_FACT_LIBRARY) && !fact(a, WC_FACT_LINKED_WITH);
+    return !fact(a, WC_FACT_LIBRARY) && wc_is_linked_with_none(a->s, fact(a, WC_FACT_HOST));
 }
 
 static bool is_no_version(const struct asked *a) {

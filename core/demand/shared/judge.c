@@ -123,6 +123,11 @@ const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char
     return found ? &found->r : NULL;
 }
 
+bool wc_is_linked_with_none(const struct wc_stack *s, const char *file) {
+    return wc_demand_of(s, file, WC_demand_kind_SYMBOLS) &&
+           !wc_demand_of(s, file, WC_demand_kind_NEEDED);
+}
+
 int32_t wc_major_wanted(const struct wc_demand_record *r) {
     struct wc_version v = wc_version_of(r->built);
     struct wc_spec spec;
