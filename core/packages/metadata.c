@@ -54,7 +54,8 @@ static void end(struct asking *a) {
     const struct wc_metadata_demand *d = &a->out[a->n];
     for (size_t i = 0; i < a->n; i++)
         if (a->out[i].kind == d->kind && wc_str_same(a->out[i].spec, d->spec) &&
-            wc_str_same(a->out[i].built, d->built) && wc_str_same(a->out[i].source, d->source))
+            wc_str_same(a->out[i].built, d->built) && wc_str_same(a->out[i].source, d->source) &&
+            wc_str_same(a->out[i].package, d->package))
             return;
     a->n++;
 }

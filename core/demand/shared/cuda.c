@@ -80,7 +80,7 @@ static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object 
     const char *by = said_by(s, o, way);
     int32_t major = way == PACKAGE ? wc_cuda_in_package(by) : wc_name_cuda(by);
 
-    return (struct wc_cuda){major > 0 ? major : -1, by, sources[way], o};
+    return (struct wc_cuda){major > 0 ? major : -1, by, sources[way], o, false};
 }
 
 static bool belongs_to(const struct wc_stack *s, const struct wc_object *o,
@@ -99,7 +99,20 @@ struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *
 struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host) {
     struct wc_cuda cuda = claim_of(s, host, NEEDED);
 
-    return cuda.major > 0 ? cuda : claim_of(s, host, PACKAGE);
+    if (cuda.major <= 0)
+        cuda = claim_of(s, host, PACKAGE);
+    if (cuda.major > 0)
+        return cuda;
+    WC_EACH(d, s->demands) { /* nvidia-cudnn-cu12; of several CUDAs each is for an option */
+        int32_t major = wc_cuda_in_package(d->r.package);
+        if (major <= 0 || !wc_is_demand_by(d, host))
+            continue;
+        if ((cuda.major > 0 && cuda.major != major) ||
+            WC_ANY(p, s->packages, p->r.shared_with.n > 0)) /* whose files there are is not known */
+            return (struct wc_cuda){.major = -1};
+        cuda = (struct wc_cuda){major, d->r.package, d->r.source, host, true};
+    }
+    return cuda;
 }
 
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade) {
