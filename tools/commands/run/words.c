@@ -321,24 +321,30 @@ static bool is_of_two(struct source *const *logs, size_t n, const struct source 
     return false;
 }
 
+/* A warning does not explain why a process failed. */
+static bool is_unexplained(const struct source *log, const struct report *report) {
+    const enum wc_verdict verdict = report->conclusion.verdict;
+
+    return verdict == WC_verdict_UNEXPLAINED ||
+           (verdict == WC_verdict_WARNINGS && wc_failed_itself(&log->stack));
+}
+
 /* It is the word of the processes that nothing explains; where there is none, of those that ended
  * well, if it says that the program continues without the GPU, or refuses its cuDNN (a child). */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
                      bool quiet) {
-    bool unexplained = false;
+    bool any = false;
 
     for (size_t i = 0; i < n; i++)
-        unexplained = unexplained || reports[i].conclusion.verdict == WC_verdict_UNEXPLAINED;
+        any = any || is_unexplained(logs[i], &reports[i]);
     for (size_t i = 0; i < n; i++) {
         const struct wc_sink to = {outcome_tell, logs[i]};
-        enum wc_verdict verdict = reports[i].conclusion.verdict;
-        if (unexplained ? verdict != WC_verdict_UNEXPLAINED : verdict == WC_verdict_ERRORS)
-            continue;
-        if (is_of_two(logs, n, logs[i]))
+        if ((any ? !is_unexplained(logs[i], &reports[i])
+                 : reports[i].conclusion.verdict == WC_verdict_ERRORS) ||
+            is_of_two(logs, n, logs[i]))
             continue;
         WC_EACH_ROW(s, w->of)
-            text_into_log(&s->found,
-                          &(struct text_view){name_of(w, s), "", !unexplained, quiet || n > 1},
+            text_into_log(&s->found, &(struct text_view){name_of(w, s), "", !any, quiet || n > 1},
                           logs[i], &to);
         report_judge(&reports[i]);
     }
