@@ -620,6 +620,46 @@ ln -s $PWD/opt/cudnn/lib/libcudnn.so.8 $PWD/opt/cuda/lib64/libcudnn.so.8 && expo
     is "$(finding refused-by-system '.fix[0].checked')" '"replayed"'
 }
 
+@test "a host that requires cuDNN for another CUDA than it got" {
+    make_standin 8.9.2 "$site" --layout pip --build 26
+    packaged engine 1.0 engine/_engine.so
+    echo 'Requires-Dist: nvidia-cudnn-cu11>=8.9' >>"$site/engine-1.0.dist-info/METADATA"
+    echo 'unsigned long cudnnGetVersion(void); int release(void) { return cudnnGetVersion(); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -Wl,--no-as-needed \
+            -L "$site/nvidia/cudnn/lib" -l:libcudnn.so.8 -Wl,-rpath,"$site/nvidia/cudnn/lib"
+    printf '%s\n' 'import ctypes, sys' "ctypes.CDLL('$site/engine/_engine.so').release()" 'sys.exit(int(sys.argv[1]))' >main.py
+    run -1 env PYTHONPATH="$site" "$CMD" run --quiet --log logs -- python3 main.py 1
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0] | .id, .severity, .title' report.json)" "cuda-major-differs
+error
+libcudnn.so.8 is made for CUDA 12, engine 1.0 is of CUDA 11"
+    # It may be as well, where it ended well.
+    rm logs/*
+    run -0 env PYTHONPATH="$site" "$CMD" run --quiet --log logs -- python3 main.py 0
+    is "$("$CMD" report --json logs | jq -r '.findings[0] | .id, .severity')" "cuda-major-differs
+warning"
+    # Of options for several CUDAs none is known to be meant.
+    echo 'Requires-Dist: nvidia-cudnn-cu13>=8.9' >>"$site/engine-1.0.dist-info/METADATA"
+    rm logs/*
+    run -1 env PYTHONPATH="$site" "$CMD" run --quiet --log logs -- python3 main.py 1
+    is "$("$CMD" report --json logs | jq '[.findings[] | select(.id == "cuda-major-differs")] | length')" 0
+}
+
+@test "a host whose DT_RPATH leads to another release, by what it printed and beside a warning" {
+    make_standin 9.1.0 old
+    make_standin 9.8.0 new
+    echo 'int puts(const char *); unsigned long cudnnGetVersion(void);
+        int main(void) { return cudnnGetVersion() >= 90800 ? 0 :
+            (puts("Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.8.0."), 1); }' |
+        "${CC:-gcc}" -x c - -o program -Wl,--no-as-needed -L new -l:libcudnn.so.9 -Wl,--disable-new-dtags,-rpath,"$PWD/old:$PWD/new"
+    "$CMD" run --quiet --log logs -- ./program >printed 2>&1 || is $? 1
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0] | .id, .fix[0].checked, .fix[0].command' report.json)" "runtime-too-old
+replayed
+export LD_PRELOAD=$PWD/new/libcudnn.so.9"
+    run -0 env LD_PRELOAD="$PWD/new/libcudnn.so.9" ./program
+}
+
 @test "a host that is linked with no cuDNN, in a process that has loaded none" {
     local command status alone=(unshare -m sh -c 'mount --bind /dev/null /etc/ld.so.cache && mount --bind /dev/null /etc/ld.so.conf && exec "$@"' sh)
     make_standin 9.8.0 lib

@@ -40,11 +40,16 @@ bool edit_is_replaced(const struct edit *e, const struct edit *by) {
     return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path);
 }
 
+/* What is there from the start is so in each process that the user starts after that. */
+enum { COST_OF_PRELOAD = 5 };
+
 int edit_cost(const struct edits *edits) {
     int cost = 0;
 
     for (size_t i = 0; i < edits->n; i++)
         if (i + 1 == edits->n || !edit_makes_room(&edits->p[i], &edits->p[i + 1]))
-            cost += edit_rows[edits->p[i].kind].cost;
+            cost += edits->p[i].kind == EDIT_SET && wc_str_same(edits->p[i].name, "LD_PRELOAD")
+                        ? COST_OF_PRELOAD
+                        : edit_rows[edits->p[i].kind].cost;
     return cost;
 }

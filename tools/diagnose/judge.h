@@ -15,9 +15,10 @@
 struct played {
     struct candidate edits;
     struct outcome outcome;
-    bool loses;    /* a directory of the search path, with what nothing else points to */
-    bool harmless; /* what worked still works, with the newest release of a set, too */
-    struct left {  /* of what is found, only by the files */
+    const char *unsure; /* why it may not repair what the replay says it does; NULL: it does */
+    bool loses;         /* a directory of the search path, with what nothing else points to */
+    bool harmless;      /* what worked still works, with the newest release of a set, too */
+    struct left {       /* of what is found, only by the files */
         size_t errors, warnings;
         size_t of_end;   /* errors, were it to end as it did */
         size_t pins;     /* packages without a loaded file */

@@ -77,6 +77,28 @@ static bool newest_does(struct planning *p, const struct played *x) {
     return does;
 }
 
+/* A module whose library the interpreter opens has it as soon as it is imported. What ctypes or its
+ * own code opens may come with the first use (test: "import first ... at its first use"). NULL: it
+ * is not so. */
+static const char *opens_later(const struct planning *p, const struct played *x) {
+    const char *module = x->edits.edit[0].name;
+    bool later = false;
+
+    if (x->edits.edit[0].kind != EDIT_IMPORT_FIRST)
+        return NULL;
+    for (size_t i = 0; i < p->replay.n; i++)
+        later = later || (replay_lies_in_module(p->replay.requests[i].caller, module) &&
+                          wc_name_is_cudnn(p->replay.requests[i].name));
+    return later || WC_ANY(o, p->source->stack.objects,
+                           replay_lies_in_module(wc_path_of(o), module) && wc_wants_cudnn(o) &&
+                               o->r.asked_how == WC_operation_DLOPEN &&
+                               !wc_program_is(o->r.asked_by, WC_PROGRAM_PYTHON))
+               ? wc_arena_format(&p->plan->memory.arena,
+                                 "whether %s loads its cuDNN when it is imported is not known",
+                                 module)
+               : NULL;
+}
+
 static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
@@ -85,6 +107,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     replay_play(&p->replay, &list, &x->outcome);
     if (x->outcome.why)
         return;
+    x->unsure = opens_later(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->harmless = judge_is_harmless(p, &x->outcome) && newest_does(p, x);
@@ -103,12 +126,12 @@ static void play_all(struct planning *p, bool more) {
 }
 
 /* Of two releases the one other packages accept; of two values of the search path the
- * one that keeps what is there. */
+ * one that keeps what is there; what may not repair comes last. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
     return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) +
-           (x->outcome.breaks || x->loses);
+           (x->outcome.breaks || x->loses) + (x->unsure ? 100 : 0);
 }
 
 static bool has_step(const struct candidate *c, const struct edit *step) {
@@ -297,33 +320,11 @@ static const char *still_ends(const struct planning *p, const struct played *x,
     return NULL;
 }
 
-/* A module whose library the interpreter opens has it as soon as it is imported. What ctypes or its
- * own code opens may come with the first use (test: "import first ... at its first use"). NULL: it
- * is not so. */
-static const char *opens_later(const struct planning *p, const struct played *x) {
-    const char *module = x->edits.edit[0].name;
-    bool later = false;
-
-    if (x->edits.edit[0].kind != EDIT_IMPORT_FIRST)
-        return NULL;
-    for (size_t i = 0; i < p->replay.n; i++)
-        later = later || (replay_lies_in_module(p->replay.requests[i].caller, module) &&
-                          wc_name_is_cudnn(p->replay.requests[i].name));
-    return later || WC_ANY(o, p->source->stack.objects,
-                           replay_lies_in_module(wc_path_of(o), module) && wc_wants_cudnn(o) &&
-                               o->r.asked_how == WC_operation_DLOPEN &&
-                               !wc_program_is(o->r.asked_by, WC_PROGRAM_PYTHON))
-               ? wc_arena_format(&p->plan->memory.arena,
-                                 "whether %s loads its cuDNN when it is imported is not known",
-                                 module)
-               : NULL;
-}
-
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
                        const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
     struct repair *r = &of->p[of->n++];
-    const char *end = still_ends(p, x, f) ?: opens_later(p, x), *lacks;
+    const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
     const struct user user = {.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")};
     *r = (struct repair){.edits = keep_edits(plan, &x->edits, p->source),
                          .checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED,

@@ -211,9 +211,12 @@ void make_preload(struct making *m) {
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
     library_cache_use(m->libraries, m->libraries->interpreter, &search);
-    WC_EACH(searched, m->s->searches) /* and it is the first of its name */
-        if (searched->r.rule == WC_search_rule_LOADED)
-            add_preload(m, make_real_path(m, searched->r.takes));
+    WC_EACH(c, m->s->candidates) /* of a search that LD_LIBRARY_PATH does not change */
+        if (c->r.file_state == WC_file_state_FITS && wc_name_kind_of(c->r.path) == WC_NAME_FACADE &&
+            WC_ANY(one, m->s->searches,
+                   one->r.search == c->r.search && (one->r.rule == WC_search_rule_LOADED ||
+                                                    one->r.rule == WC_search_rule_RPATH)))
+            add_preload(m, make_real_path(m, c->r.path));
     /* For hosts that leave it to others to load one: what their own search would find. */
     if (!wc_first_facade(m->s) &&
         (WC_ANY(d, m->s->demands, d->r.demand_kind == WC_demand_kind_SYMBOLS) ||
