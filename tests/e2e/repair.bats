@@ -1101,14 +1101,19 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         eval "$(jq -r '.findings[0].fix[0].command' report.json)"
         run -0 app/host "$PWD/$directory/libcudnn.so.8" version create
     done
-    # A link of the facade alone would leave its parts behind, and a path in the working directory is the user's.
+    # In a directory that is there a link of the facade alone leaves its parts behind.
     mkdir empty
-    for directory in "$PWD/empty" lib; do
-        rm -f logs/*
-        run -1 "$CMD" run --quiet --log logs -- app/host "$directory/libcudnn.so.8" version create
-        "$CMD" report --json logs >report.json || true
-        [[ $(finding library-not-found '.fix[0].text') == '"put the library at '* ]]
-    done
+    rm -f logs/*
+    run -1 "$CMD" run --quiet --log logs -- app/host "$PWD/empty/libcudnn.so.8" version create
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '.fix[0] | [.command, .checked]')" \
+        "[\"ln -s $lib/libcudnn.so.8 $PWD/empty/libcudnn.so.8 && export LD_LIBRARY_PATH=$lib\",\"replayed\"]"
+    (eval "$(jq -r '.findings[0].fix[0].command' report.json)" && app/host "$PWD/empty/libcudnn.so.8" version create)
+    # A path in the working directory is the user's.
+    rm -f logs/*
+    run -1 "$CMD" run --quiet --log logs -- app/host lib/libcudnn.so.8 version create
+    "$CMD" report --json logs >report.json || true
+    [[ $(finding library-not-found '.fix[0].text') == '"put the library at '* ]]
 }
 
 @test "of a release that is excluded, the next one is installed, not the newest of all" {
@@ -1182,4 +1187,36 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     echo "$PWD/none" >cudnn.conf
     "${bound[@]}" "$PWD/old" "$CMD" report --json logs >report.json || true
     never "$(jq -r '.findings[0].id' report.json)" cache
+}
+
+@test "a script, or a file that it reads, sets the variable: its line is changed" {
+    local lib=$PWD/good old=$PWD/old line
+    make_standin 8.9.2 "$lib"
+    make_standin 8.5.0 "$old"
+    build_host dlopen "$lib" host
+    for line in "export LD_LIBRARY_PATH=$old:\$LD_LIBRARY_PATH" "  LD_LIBRARY_PATH=\"$old\${A:+:\$A}\"; export LD_LIBRARY_PATH" \
+        ". conf/env.sh"; do
+        mkdir -p conf
+        echo "export LD_LIBRARY_PATH=$old" >conf/env.sh
+        printf '#!/bin/sh\n# LD_LIBRARY_PATH=old\n%s\n./host version\n' "$line" >run.sh
+        rm -rf logs
+        mkdir logs
+        WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- sh run.sh
+        "$CMD" report --json logs >report.json || true
+        is "$(jq -c '.findings[0].fix[0].checked' report.json)" '"replayed"'
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        WHICHCUDNN_EXPECT='>=8.8' run -0 sh run.sh
+        is "$output" "version 8902"
+    done
+    # What more than one line sets, or what is not one word, is the user's; a line alone is named.
+    for line in "export LD_LIBRARY_PATH='$old'" "export LD_LIBRARY_PATH=/x"$'\n'"LD_LIBRARY_PATH=$old"; do
+        printf '#!/bin/sh\n%s\n./host version\n' "$line" >run.sh
+        rm -f logs/*
+        WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- sh run.sh
+        "$CMD" report --json logs >report.json || true
+        is "$(jq -c '.findings[0].fix[0].command' report.json)" null
+        if [[ $line == *"'" ]]; then
+            [[ $(jq -r '.findings[0].fix[0].text' report.json) == "let line 2 of $PWD/run.sh start the process "* ]]
+        fi
+    done
 }

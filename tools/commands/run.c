@@ -12,6 +12,7 @@
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/run_end.h"
 #include "tools/util/clock.h"
+#include "tools/util/disk.h"
 #include "tools/util/memory.h"
 
 static struct run run;
@@ -226,6 +227,14 @@ static int run_command(int n, char **command) {
     unsetenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH");
     if (path)
         setenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH", path, 1);
+    unsetenv("WHICHCUDNN_RUN_SCRIPT");
+    for (char **w = command; *w && !getenv("WHICHCUDNN_RUN_SCRIPT"); w++) {
+        OWNED char *script = realpath(*w, NULL);
+        size_t n;
+        OWNED char *text = script ? disk_text(script, 64 << 10, &n) : NULL;
+        if (text && !wc_str_starts(text, "\177ELF"))
+            setenv("WHICHCUDNN_RUN_SCRIPT", script, 1);
+    }
     run.command = command[0];
     run.words = command;
     must_fail_instead = without_memory;

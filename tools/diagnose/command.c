@@ -350,11 +350,22 @@ static bool is_in_next(struct making *m) {
     return strstr(row_of(m)->fetched, "{gone}") != NULL;
 }
 
+/* Where a line of a script sets it: another value could be more than one word there. */
+static const char *in_script(struct making *m) {
+    const struct edit *e = m->edit;
+    const char *name = variable(m), *value = e->kind == EDIT_SET ? e->value : "";
+
+    if (!e->target || !is_of(value, "_@%+=:,./-"))
+        return fail(m);
+    return format(m->memory, "sed -i '%ss#%s=[^ ;&|]*#%s=%s#' %s", e->target, name, name, value,
+                  quoted_path(m, e->path));
+}
+
 static const char *one(struct making *m) {
     const struct edit *e = m->edit;
 
     if (e->by)
-        return fail(m); /* no shell of the user's has a say in it */
+        return in_script(m); /* no shell of the user's has a say in it */
     if (is_in_next(m))
         return "";
     if (installs(e) || e->kind == EDIT_REMOVE)
