@@ -473,7 +473,6 @@ END
     # shellcheck disable=SC2016
     run -2 --separate-stderr unshare -Urm sh -c 'mount -t tmpfs -o size=256k none tmp && exec "$@"' \
         sh "$CMD" fix --try -- "${host[@]}"
-    echo "$stderr"
     [[ $stderr == *"hardly any room left for the try (TMPDIR says where"* ]]
     is "$(sum)" "$before"
 }
@@ -495,7 +494,6 @@ END
     before=$(sum)
     mkdir elsewhere cache
     PIP_TARGET=$PWD/elsewhere run -2 --separate-stderr fix --try -- "${host[@]}"
-    echo "$stderr"
     [[ ${stderr_lines[-1]} == "whichcudnn: not tried: $install: status "*"Read-only file system"* ]]
     is "$(ls elsewhere)" ""
     # What a try of it leaves is what its cache is for.
@@ -1044,4 +1042,24 @@ END
     run -2 --separate-stderr fix --try --apply --yes whichcudnn-n-1-1.jsonl -- true
     [[ $stderr == *"whichcudnn: not tried: it is not known where that package would go"* ]]
     [ ! -e called ]
+}
+
+@test "ldconfig is tried over a cache that goes away, and applied to the one that stays" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local within=(unshare -Urm sh -c 'mount --bind etc /etc && { ! [ -d /var/cache/ldconfig ] || mount --bind cache /var/cache/ldconfig; } &&
+        exec "$@"' sh)
+    mkdir etc cache
+    cp /etc/passwd /etc/group etc
+    echo "$PWD/lib" >etc/ld.so.conf
+    : >etc/ld.so.cache
+    make_standin 8.9.2 lib
+    build_host lazy "$PWD/lib" alone --no-rpath
+    run -0 --separate-stderr "${within[@]}" "$CMD" fix --try -- ./alone version
+    is "$output" "version 8902"
+    [[ ${stderr_lines[-1]} == *"tried: status 0, "*", no finding. To keep it: /sbin/ldconfig" ]]
+    is "$(wc -c <etc/ld.so.cache)" 0
+    run -0 "${within[@]}" "$CMD" fix --apply --yes -- ./alone version
+    run -0 "${within[@]}" ./alone version
+    is "$output" "version 8902"
+    empty
 }
