@@ -1172,8 +1172,9 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     make_standin 8.9.2 own
     build_host lazy "$PWD/lib" host --no-rpath
     build_host opened-lazy "$PWD/own" other -Wl,--no-as-needed "$PWD/lib/libother.so.3.1"
+    build_host lazy "$PWD/own" direct -Wl,--no-as-needed "$PWD/lib/libother.so.3.1" # needed by the program itself
     PATH=$PATH:/sbin ldconfig -X -C old -f /dev/null
-    for name in host other; do
+    for name in host other direct; do
         rm -f logs/*
         run ! "${bound[@]}" "$PWD/old" "$CMD" run --quiet --log logs -- "./$name" version
         "${bound[@]}" "$PWD/old" "$CMD" report --json logs >report.json || true
@@ -1181,7 +1182,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         is "$(jq -c '.findings[0].fix[0] | [.command, .checked]' report.json)" '["/sbin/ldconfig","replayed"]'
     done
     PATH=$PATH:/sbin ldconfig -C new -f cudnn.conf # which makes the link of libother, too
-    for name in host other; do
+    for name in host other direct; do
         run -0 "${bound[@]}" "$PWD/new" "./$name" version
     done
     echo "$PWD/none" >cudnn.conf

@@ -518,6 +518,15 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
     return NULL;
 }
 
+/* Of a program that ended before it ran the loader named the program. */
+static const struct wc_failure *at_start(const struct play *p, const struct wc_failure_record *f) {
+    return WC_FIRST(was, p->r->source->stack.failures,
+                    was->r.operation == WC_operation_NEEDED && was->r.text &&
+                        f->operation == WC_operation_NEEDED &&
+                        wc_str_same(was->r.name, f->caller) &&
+                        wc_str_same(wc_missing_of(was), f->name));
+}
+
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
     WC_EACH(file, p->r->source->stack.files) {
         struct wc_record record = {.kind = WC_KIND_file, .u.file = file->r};
@@ -565,13 +574,17 @@ static void take(void *play, struct wc_record *r) {
         r->kind == WC_KIND_failure ? request_of(p, &r->u.failure, true) : NULL;
     const struct replay_request *other =
         !q && r->kind == WC_KIND_failure ? request_of(p, &r->u.failure, false) : NULL;
+    const struct wc_failure *was = q                            ? q->failure
+                                   : other                      ? other->failure
+                                   : r->kind == WC_KIND_failure ? at_start(p, &r->u.failure)
+                                                                : NULL;
     int64_t request = r->kind == WC_KIND_failure ? r->u.failure.request : WC_NULL;
     OWNED char *words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
 
     if (r->kind == WC_KIND_object && r->u.object.role == WC_role_FACADE)
         r->u.object.request = asked_behind(p, r->u.object.object);
-    if (q || other) {
-        r->u.failure = (q ? q : other)->failure->r;
+    if (was) {
+        r->u.failure = was->r;
         r->u.failure.request = request;
         r->u.failure.caller_object = number_of(p, r->u.failure.caller);
     }
