@@ -636,8 +636,7 @@ libcudnn.so.8 is made for CUDA 12, engine 1.0 is of CUDA 11"
     # It may be as well, where it ended well.
     rm logs/*
     run -0 env PYTHONPATH="$site" "$CMD" run --quiet --log logs -- python3 main.py 0
-    is "$("$CMD" report --json logs | jq -r '.findings[0] | .id, .severity')" "cuda-major-differs
-warning"
+    is "$("$CMD" report --json logs | jq -r '.findings[] | select(.id == "cuda-major-differs").severity')" note
     # Of options for several CUDAs none is known to be meant.
     echo 'Requires-Dist: nvidia-cudnn-cu13>=8.9' >>"$site/engine-1.0.dist-info/METADATA"
     rm logs/*

@@ -28,17 +28,15 @@ static bool is_left_by_pip(const char *text) {
     return below && strstr(below, "/~");
 }
 
-static bool leads_to_left(const struct edit *e) {
-    return is_left_by_pip(e->target) ||
-           (e->name && (e->name[0] == '~' || (e->kind == EDIT_SET && is_left_by_pip(e->value)))) ||
-           (e->kind == EDIT_IMPORT_FIRST && is_left_by_pip(e->path));
-}
-
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one) {
-    for (size_t i = 0; i < one->n; i++)
-        if (leads_to_left(&one->edit[i]))
+    for (size_t i = 0; i < one->n; i++) {
+        const struct edit *e = &one->edit[i];
+        if (is_left_by_pip(e->target) ||
+            (e->name && (e->name[0] == '~' || (e->kind == EDIT_SET && is_left_by_pip(e->value)))) ||
+            (e->kind == EDIT_IMPORT_FIRST && is_left_by_pip(e->path)))
             return;
+    }
     for (size_t i = 0; i < c->n; i++) {
         bool same = c->p[i].n == one->n;
         for (size_t k = 0; same && k < one->n; k++)

@@ -33,7 +33,9 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
 
     /* Its own CUDA dependencies were loaded, too: works as long as both are found. A requirement
      * of another build is not one of the host's code. */
-    if ((own && host) || (of_host.required && wc_ended_well(d->s)))
+    if (of_host.required && wc_ended_well(d->s))
+        c->effect = WC_EFFECT_NONE;
+    else if ((own && host) || (of_host.required && !wc_ended_badly(d->s)))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
                            wc_format_name(c, wc_name_of(facade)), made_for,
