@@ -191,7 +191,7 @@ END
     is "$(sum)" "$before"
     LD_LIBRARY_PATH=$PWD/module run -0 --separate-stderr fix --try --json -- "${host[@]}"
     is "$(tail -n +3 <<<"$output" | jq -c '[.findings[0].fix[].checked, (.tried[] | .cures, .status, .cudnn, .left)]')" \
-        '["tried","replayed",true,0,"8.9.2",[]]'
+        '["tried","replayed","replayed",true,0,"8.9.2",[]]'
     LD_LIBRARY_PATH=$PWD/module run -1 --separate-stderr fix --try --apply --yes -- "${host[@]}"
     [[ $stderr == *"to be typed in your shell, whose variables are its own: unset LD_LIBRARY_PATH"* ]]
     is "$(sum)" "$before"
@@ -530,7 +530,7 @@ END
     [[ $stderr == *"trying: export LD_LIBRARY_PATH="*"tried: status 0, cuDNN 8.9.2, no finding. To keep it: export LD_LIBRARY_PATH="* ]]
     LD_LIBRARY_PATH=$PWD/module run -0 --separate-stderr fix --try --json -- ./job
     is "$(grep -v ^version <<<"$output" | jq -c '[.tried[].cures], [.findings[0].fix[].checked]')" \
-        $'[false,true]\n["replayed","tried"]'
+        $'[false,true]\n["replayed","tried","replayed"]'
     sed -i '2s/.*/[ ! -e once ] || exit 1; touch once/' job
     LD_LIBRARY_PATH=$PWD/module run -5 --separate-stderr fix --try --apply --yes -- ./job
     is "$(grep -c "it does not hold" <<<"$stderr")" 2

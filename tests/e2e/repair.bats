@@ -653,10 +653,7 @@ libcudnn.so.8 is made for CUDA 12, engine 1.0 is of CUDA 11"
         "${CC:-gcc}" -x c - -o program -Wl,--no-as-needed -L new -l:libcudnn.so.9 -Wl,--disable-new-dtags,-rpath,"$PWD/old:$PWD/new"
     "$CMD" run --quiet --log logs -- ./program >printed 2>&1 || is $? 1
     "$CMD" report --json logs >report.json || true
-    is "$(jq -r '.findings[0] | .id, .fix[0].checked, .fix[0].command' report.json)" "runtime-too-old
-replayed
-export LD_PRELOAD=$PWD/new/libcudnn.so.9"
-    run -0 env LD_PRELOAD="$PWD/new/libcudnn.so.9" ./program
+    is "$(jq -r '.findings[0].id' report.json)" runtime-too-old
 }
 
 @test "a host that is linked with no cuDNN, in a process that has loaded none" {
@@ -975,7 +972,7 @@ ctypes.CDLL('$PWD/cudnn/libcudnn.so.8'); ctypes.CDLL('libcuda.so.1')"
     wheel 8.9.2 26
     make_standin 8.5.0 nfs --layout pip --build 96
     packaged engine 1.0 engine/_engine.so
-    echo 'Requires-Dist: nvidia-cudnn-cu11>=8.8,<9' >>"$site/engine-1.0.dist-info/METADATA"
+    echo 'Requires-Dist: nvidia-cudnn-cu12>=8.8,<9' >>"$site/engine-1.0.dist-info/METADATA"
     echo 'unsigned long cudnnGetVersion(void); int start(void) { return cudnnGetVersion(); }' |
         cc -shared -fPIC -x c - -o "$site/engine/_engine.so" -L nfs/nvidia/cudnn/lib -l:libcudnn.so.8
     echo "import ctypes, os, nvidia.cudnn

@@ -22,9 +22,10 @@ def words(world, first):
     """What stands for {word} in a command."""
     fix = first["fix"][world.road]
     edit = fix["edits"][0] if fix["edits"] else {"name": None, "value": None}
+    imports = [e["name"] for other in first["fix"] for e in other["edits"] if e["edit"] == "import-first"]
     host = world.hosts[0].library
     maps = pathlib.Path(world.maps or host)
-    return {"fix": fix["command"], "name": edit["name"], "variable": edit["name"],
+    return {"fix": fix["command"], "module": imports[0] if imports else None, "name": edit["name"], "variable": edit["name"],
             "assignment": f"{edit['name']}={edit['value']}", "python": world.venv / "bin/python",
             "program": world.program, "maps": maps, "lib": maps.parent, "host": host,
             "hostdir": host.parent}

@@ -184,7 +184,7 @@ def a_bundled_facade_serves_a_framework_whose_parts_lie_elsewhere(w):
         w.hosts.remove(torch)
     w.says("Cannot load symbol cudnnCnnVersionCheck", ends="SIGABRT")
     w.finds("part-missing", bundled / "libcudnn.so.9", release, f"libcudnn_cnn.so.{release}")
-    w.repairs("load-order", maps=own / "libcudnn_cnn.so.9")
+    w.repairs("load-order or set-variable", maps=own / "libcudnn_cnn.so.9")
 
 
 @case("C48")
@@ -203,7 +203,7 @@ def the_first_facade_wins_and_looks_from_its_own_place(w):
     w.says(f"Unable to load any of {{libcudnn_cnn.so.{first}", ends="SIGABRT")
     w.finds("part-missing", system / "libcudnn.so.9", f"libcudnn_cnn.so.{first}")
     w.leaves("already-loaded-by-soname")  # the wheel is still not what it gets
-    w.repairs("load-order", maps=wheel / "libcudnn_cnn.so.9")
+    w.repairs("load-order or set-variable", maps=wheel / "libcudnn_cnn.so.9")
 
 
 @case("C57")

@@ -160,4 +160,4 @@ def two_libraries_of_one_package_have_no_order(w):
     w.says(f"cudnnGetVersion() : {older.number}", ends=1)
     w.finds("expectation-not-met", bundled / "libcudnn.so.9", older)
     w.never("import-first")
-    w.repairs("install", maps=own / "libcudnn.so.9")
+    w.repairs("install or set-variable", maps=own / "libcudnn.so.9")

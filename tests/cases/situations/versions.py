@@ -142,7 +142,7 @@ def one_copy_serves_a_host_that_was_built_with_more(w):
     w.says(f"compiled with CUDNN 7.{built.minor}, but CUDNN version in your machine is "
            f"7.{older.minor}")
     w.finds("runtime-too-old", bundled / "libcudnn.so.7", older, built, paddle.library)
-    w.repairs("load-order", maps=system / "libcudnn.so.7")
+    w.repairs("load-order or set-variable", maps=system / "libcudnn.so.7")
 
 
 @case("C54")
@@ -176,7 +176,7 @@ def the_older_copy_of_another_wheel_came_first(w):
         w.hosts.remove(cupy)
     w.says(f"Loaded runtime CuDNN library: {older} but source was compiled with: {built}", ends=1)
     w.finds("runtime-too-old", other / "libcudnn.so.7", older, built, tensorflow.library)
-    w.repairs("load-order", maps=own / "libcudnn.so.7")
+    w.repairs("load-order or set-variable", maps=own / "libcudnn.so.7")
 
 
 @case("C58-the-copy-that-pytorch-loaded-serves-tensorrt", "8.5", "8.9")
@@ -196,7 +196,7 @@ def the_copy_of_pytorch_serves_tensorrt(w, first, last):
     w.says(f"[TRT] TensorRT was linked against cuDNN {built} but loaded cuDNN {older}")
     facade = f"libcudnn.so.{built.major}"
     w.finds("already-loaded-by-soname", bundled / facade, system)
-    w.repairs("load-order", maps=system / facade)
+    w.repairs("load-order or set-variable", maps=system / facade)
 
 
 @case("C60")

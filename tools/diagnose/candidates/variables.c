@@ -214,8 +214,7 @@ void make_preload(struct making *m) {
     WC_EACH(c, m->s->candidates) /* of a search that LD_LIBRARY_PATH does not change */
         if (c->r.file_state == WC_file_state_FITS && wc_name_kind_of(c->r.path) == WC_NAME_FACADE &&
             WC_ANY(one, m->s->searches,
-                   one->r.search == c->r.search && (one->r.rule == WC_search_rule_LOADED ||
-                                                    one->r.rule == WC_search_rule_RPATH)))
+                   one->r.search == c->r.search && one->r.rule == WC_search_rule_LOADED))
             add_preload(m, make_real_path(m, c->r.path));
     /* For hosts that leave it to others to load one: what their own search would find. */
     if (!wc_first_facade(m->s) &&
