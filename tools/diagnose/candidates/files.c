@@ -114,7 +114,8 @@ void make_readable(struct making *m) {
             open_way(m, r);
         else if (r->fault == WC_file_fault_UNREADABLE && r->path)
             make_one(m, allow(m, r, path));
-        else if (r->fault != WC_file_fault_UNKNOWN && !r->installation && path)
+        else if (r->fault != WC_file_fault_UNKNOWN && r->fault != WC_file_fault_NO_EXECUTION &&
+                 !r->installation && path)
             make_one(m, (struct edit){.kind = EDIT_DELETE, .path = path});
     }
 }
