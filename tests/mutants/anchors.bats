@@ -15,7 +15,7 @@ load ../e2e/helpers
     sed -i 's/fd > 2/fd >= 3/' shim/log.c                                  # an anchor of a named mutant
     sed -i 's/rescan_second_chance/second_chance/' shim/hooks.c            # what one calls
     sed -i 's/answers_find(/find_answer(/' shim/hooks.c                    # of a protection
-    sed -i '/damaged_lines < LOG_DAMAGED/p' tools/observe/log/log_reader.c         # twice
+    sed -i '/{file->lines, must_copy(reason)}/p' tools/observe/log/log_reader.c     # twice
     sed -i 's/FIRST_WITH_PROMISE/FIRST/' core/names/compat.c     # of a bats file
     echo '#error' >>tests/neutrality/planted/noload.c
     sed -i 's/return written;/return -1;/' shim/log.c                      # a survivor
