@@ -79,8 +79,7 @@ static bool newest_does(struct planning *p, const struct played *x) {
 }
 
 /* A module whose library the interpreter opens has it as soon as it is imported. What ctypes or its
- * own code opens may come with the first use (test: "import first ... at its first use"). NULL: it
- * is not so. */
+ * own code opens may come with the first use. NULL: neither does. */
 static const char *opens_later(const struct planning *p, const struct played *x) {
     const char *module = x->edits.edit[0].name;
     bool later = false;

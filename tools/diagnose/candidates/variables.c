@@ -218,7 +218,7 @@ void make_preload(struct making *m) {
             add_preload(m, make_real_path(m, c->r.path));
     /* For hosts that leave it to others to load one: what their own search would find. */
     if (!wc_first_facade(m->s) &&
-        (WC_ANY(d, m->s->demands, d->r.demand_kind == WC_demand_kind_SYMBOLS) ||
+        (WC_ANY(d, m->s->demands, wc_is_linked_with_none(m->s, d->r.host_path)) ||
          WC_ANY(f, m->s->failures, is_for_function(f))))
         for (int32_t major = 9; major > 0; major--) {
             const char *name = make_format(m, "libcudnn.so.%d", major);

@@ -56,17 +56,6 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     wc_case_end(c);
 }
 
-/* The release that it requires is another one, too, which says more. */
-static bool refuses(const struct wc_stack *s, const struct wc_object *host,
-                    const struct wc_object *facade) {
-    struct wc_spec spec;
-
-    return WC_ANY(d, s->demands,
-                  d->r.demand_kind == WC_demand_kind_REQUIRED && wc_is_demand_by(d, host) &&
-                      wc_spec_read(d->r.spec, &spec) &&
-                      wc_spec_accepts(&spec, facade->version) == WC_NO);
-}
-
 /* Two hosts of two CUDA majors may each have its own cuDNN: CUDA dependencies of another major
  * say nothing where the hosts of this one agree with it. */
 static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facade) {
@@ -81,7 +70,7 @@ static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facad
         const struct wc_cuda of_host = wc_cuda_of_host(d->s, use->host);
         int32_t cuda = of_host.major;
         if (wc_facade_of(d->s, use->library) != facade ||
-            (of_host.required && refuses(d->s, use->host, facade)))
+            (of_host.required && wc_is_refused(d, use->host))) /* its release says more */
             continue;
         agrees = agrees || cuda == made_for;
         if (!differs && cuda > 0 && cuda != made_for)
