@@ -62,7 +62,7 @@ matrix() {
 @test "a row: what fits alone, what an older and a newer system copy change, wheels of another CUDA" {
     is "$(grep '^| torch' page)" "| torch 2.5.0 | nvidia-cudnn-cu12==9.1.0.70, needs libcudnn.so.9 | cu12 | \
 9.28.0 to 9.1.0: fits<br>9.0.0: \`runtime-too-old\` | the same | 9.20.0: \`parts-differ\` | \
-cu13: 9.28.0: fits<br>cu11: 8.9.6: \`library-not-found\` | \`make matrix PLAY=torch==2.5.0\` |"
+cu13: 9.28.0: warning \`cuda-major-differs\`<br>cu11: 8.9.6: \`library-not-found\` | \`make matrix PLAY=torch==2.5.0\` |"
     grep -F 'Played on 2100-01-02: 12 cells, 6 wheels of cuDNN, 1 releases.' page
     run -1 grep ^old page
 }
