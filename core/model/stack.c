@@ -12,19 +12,18 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
 
 /* ---- copies into the arena ---- */
 
-#define FIRST_ROOM 8
+enum {
+    FIRST_ROOM = 8,
+    SEEN_NEAR = 4, /* places for one hash, so that two texts do not replace each other each time */
+    HASHED = 48,   /* bytes at its end, where paths differ (.cpython-311-x86_64-linux-gnu.so: 32) */
+    INDEX_FROM = 32 /* entries; a shorter list is searched as quickly without an index */
+};
 
 /* Copies the texts of one record. */
 struct keeper {
     struct wc_stack *s;
     bool failed; /* there was no memory for one */
 };
-
-#define SEEN_NEAR                                                                                  \
-    4 /* places for one hash, so that two texts do not replace each other each time                \
-       */
-#define HASHED                                                                                     \
-    48 /* bytes at its end, where paths differ; .cpython-311-x86_64-linux-gnu.so are 32 */
 
 /* Most records repeat the same few paths: a copy with the same hash is used again if it is equal.
  */
@@ -51,13 +50,6 @@ static const char *keep_text(struct keeper *k, const char *text) {
     else
         k->failed = true;
     return text;
-}
-
-/* A copy of the text, or a recent copy of an equal one; NULL: no memory. */
-static const char *keep_one(struct wc_stack *s, const char *text) {
-    struct keeper k = {s, false};
-
-    return keep_text(&k, text);
 }
 
 /* A list of n elements, each of which is as many pointers to text as `texts` says. */
@@ -200,9 +192,11 @@ struct head {
 } __attribute__((may_alias));
 
 static const struct listed {
-    /* Offset of the list in struct wc_stack, size of an entry, offset and size of its record. */
+    /* Offset of the list in struct wc_stack, size of an entry, offset and size of its record. Of a
+     * kind of which a process has one record only the offset and the size of that. */
     size_t list, entry, record, record_size;
-    bool anew; /* each record is a thing of its own */
+    size_t has; /* of such a kind: offset of the bool whether there is one; else 0 */
+    bool anew;  /* each record is a thing of its own */
     /* Offsets in an entry of the number and texts that are equal if two records are about one
      * thing. */
     size_t number, text[2];
@@ -213,6 +207,14 @@ static const struct listed {
 #define LISTED(kind, type, list, ...)                                                              \
     [WC_KIND_##kind] = {offsetof(struct wc_stack, list), sizeof(struct type),                      \
                         offsetof(struct type, r), sizeof(struct wc_##kind##_record), __VA_ARGS__}
+#define SINGLE(kind)                                                                               \
+    [WC_KIND_##kind] = {.list = offsetof(struct wc_stack, kind),                                   \
+                        .record_size = sizeof(struct wc_##kind##_record),                          \
+                        .has = offsetof(struct wc_stack, has_##kind)}
+    SINGLE(process),
+    SINGLE(machine),
+    SINGLE(summary),
+    SINGLE(outcome),
     LISTED(object, wc_object, objects, .number = AT(wc_object, object)),
     LISTED(package, wc_package, packages,
            .text = {AT(wc_package, package), AT(wc_package, prefix)}),
@@ -268,8 +270,6 @@ static void put_into_index(struct wc_stack *s, enum wc_kind kind, size_t entry) 
     if (x->room)
         x->p[at & (x->room - 1)] = (uint32_t)entry + 1;
 }
-
-#define INDEX_FROM 32 /* entries; a shorter list is searched as quickly without an index */
 
 /* The old arrays stay in the arena unused; with doubling that is less than the new ones. */
 static bool make_room(struct wc_stack *s, enum wc_kind kind, size_t room) {
@@ -347,11 +347,14 @@ static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
     struct wc_said said = {.what = wc_words_read(f->r.text, &words, file, sizeof file)};
     const char *const from[] = {file, words.library, words.version, words.symbol};
     const char **const to[] = {&said.file, &said.library, &said.version, &said.symbol};
+    struct keeper k = {s, false};
 
     said.system = words.system;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-        if (said.what > WC_SAID_OTHER && *from[i] && !(*to[i] = keep_one(s, from[i])))
-            return false;
+        if (said.what > WC_SAID_OTHER && *from[i])
+            *to[i] = keep_text(&k, from[i]);
+    if (k.failed)
+        return false;
     f->said = said;
     f->needs = said.what == WC_SAID_NOT_FOUND && f->r.name &&
                        !wc_str_same(said.file, wc_base_name(f->r.name))
@@ -402,39 +405,28 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     return true;
 }
 
-/* Kinds of which a process has one record: the newest replaces the older one. If there is no
- * memory, the older one stays. */
-static bool apply_single(struct wc_stack *s, const struct wc_record *r, void *to, size_t size,
-                         bool *has) {
+/* The newest record replaces the older one. If there is no memory, the older one stays. */
+static bool apply_single(struct wc_stack *s, const struct wc_record *r) {
+    const struct listed *l = &listed[r->kind];
+    bool *has = (bool *)s + l->has;
+    char *to = (char *)s + l->list;
     struct wc_record copy = *r;
 
     if (!wc_stack_keep(s, r->kind, &copy.u, *has ? to : NULL))
         return false;
-    wc_mem_copy(to, &copy.u, size);
+    wc_mem_copy(to, &copy.u, l->record_size);
     *has = true;
     return true;
 }
-#define SINGLE(s, r, kind) apply_single(s, r, &(s)->kind, sizeof((s)->kind), &(s)->has_##kind)
 
 static bool apply(struct wc_stack *s, const struct wc_record *r) {
-    switch (r->kind) {
-    case WC_KIND_process:
-        return SINGLE(s, r, process);
-    case WC_KIND_machine:
-        return SINGLE(s, r, machine);
-    case WC_KIND_summary:
-        return SINGLE(s, r, summary);
-    case WC_KIND_outcome:
-        return SINGLE(s, r, outcome);
-    case WC_KIND_request:
+    if (r->kind == WC_KIND_request) {
         s->requests++;
         *asked_at(s, r->u.request.request) = (struct wc_asked){r->u.request.request, r->seq};
-        return true;
-    case WC_KIND_finding:
-        return !s->keep_findings || apply_listed(s, r);
-    default:
-        return (unsigned)r->kind >= WC_KINDS || !listed[r->kind].entry || apply_listed(s, r);
     }
+    if ((unsigned)r->kind >= WC_KINDS || (r->kind == WC_KIND_finding && !s->keep_findings))
+        return true;
+    return listed[r->kind].has ? apply_single(s, r) : !listed[r->kind].entry || apply_listed(s, r);
 }
 
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r) {
@@ -456,41 +448,42 @@ bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const c
     return find_entry(s, WC_KIND_unobserved, &wanted) != NULL;
 }
 
-static bool settle_list(struct wc_stack *s, enum wc_kind kind) {
-    const struct listed *l = &listed[kind];
-    struct list *list = list_of(s, kind);
-
-    if (!make_room(s, kind, list->n))
-        return false;
-    for (size_t i = 0; i < list->n; i++) {
-        void *record = list->p + i * l->entry + l->record;
-        struct wc_binding_record *binding = kind == WC_KIND_binding ? record : NULL;
-        struct wc_strings functions = binding ? binding->functions : (struct wc_strings){NULL, 0};
-        if (binding) /* it may get more: add_texts makes the room that it expects */
-            binding->functions = (struct wc_strings){NULL, 0};
-        if (!wc_stack_keep(s, kind, record, NULL) ||
-            (binding && !add_texts(s, &binding->functions, &functions)))
-            return false;
-        if (kind == WC_KIND_failure &&
-            !keep_words(s, (struct wc_failure *)(void *)(list->p + i * l->entry)))
-            return false;
+void wc_stack_each(struct wc_stack *s, void (*each)(void *ctx, enum wc_kind kind, void *record),
+                   void *ctx) {
+    for (unsigned kind = 0; kind < WC_KINDS; kind++) {
+        const struct listed *l = &listed[kind];
+        if (l->has)
+            each(ctx, kind, (char *)s + l->list);
+        for (size_t i = 0; l->entry && i < list_of(s, kind)->n; i++)
+            each(ctx, kind, list_of(s, kind)->p + i * l->entry + l->record);
     }
-    return true;
+}
+
+static void settle_record(void *keeper, enum wc_kind kind, void *record) {
+    struct keeper *k = keeper;
+    struct wc_strings *functions = &((struct wc_binding_record *)record)->functions;
+    struct wc_strings old = {NULL, 0};
+
+    if (kind == WC_KIND_binding) { /* it may get more: add_texts makes the room that it expects */
+        old = *functions;
+        *functions = (struct wc_strings){NULL, 0};
+    }
+    if (!wc_stack_keep(k->s, kind, record, NULL) || !add_texts(k->s, functions, &old))
+        k->failed = true;
 }
 
 bool wc_stack_settle(struct wc_stack *s) {
-    bool all = true;
+    struct keeper k = {s, false};
 
     s->kept = 0;
-#define SETTLE(kind)                                                                               \
-    all = all && (!s->has_##kind || wc_stack_keep(s, WC_KIND_##kind, &s->kind, NULL))
-    SETTLE(process);
-    SETTLE(machine);
-    SETTLE(summary);
-    SETTLE(outcome);
-    for (unsigned kind = 0; kind < WC_KINDS; kind++)
-        all = all && (!listed[kind].entry || list_of(s, kind)->n == 0 || settle_list(s, kind));
-    return all;
+    for (unsigned kind = 0; kind < WC_KINDS && !k.failed; kind++)
+        k.failed =
+            listed[kind].entry && list_of(s, kind)->n && !make_room(s, kind, list_of(s, kind)->n);
+    if (!k.failed)
+        wc_stack_each(s, settle_record, &k);
+    for (size_t i = 0; i < s->failures.n && !k.failed; i++)
+        k.failed = !keep_words(s, &s->failures.p[i]);
+    return !k.failed;
 }
 
 const char *wc_real_path_of(const struct wc_object *o) {

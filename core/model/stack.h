@@ -154,6 +154,10 @@ bool wc_stack_settle(struct wc_stack *s);
  * False: no room (counted in dropped), and the model stays as it was. */
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
+/* Calls each() for the record of each kind of which there is one, which is all zero where none
+ * came, and for those of all entries. */
+void wc_stack_each(struct wc_stack *s, void (*each)(void *ctx, enum wc_kind kind, void *record),
+                   void *ctx);
 /* Replaces every pointer of `record` (a struct of that kind) by one to a copy in the arena, or to
  * the equal text of `old` (may be NULL). False: no memory, and `record` must not be used. */
 bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old);

@@ -401,7 +401,8 @@ static const void *visit_list(const struct visit *v, const void *list, size_t n)
     return to;
 }
 
-static void visit_record(const struct visit *v, enum wc_kind kind, void *record) {
+static void visit_record(void *visit, enum wc_kind kind, void *record) {
+    const struct visit *v = visit;
     size_t n;
     const struct wc_field *f = wc_kind_fields(kind, &n);
 
@@ -419,30 +420,9 @@ static void visit_record(const struct visit *v, enum wc_kind kind, void *record)
     }
 }
 
-#define VISIT_LIST(list, kind)                                                                     \
-    for (size_t i_ = 0; i_ < s->stack.list.n; i_++)                                                \
-    visit_record(v, kind, &s->stack.list.p[i_].r)
-#define VISIT_ONE(kind)                                                                            \
-    if (s->stack.has_##kind)                                                                       \
-    visit_record(v, WC_KIND_##kind, &s->stack.kind)
-
-static void visit_source(const struct visit *v, struct source *s) {
-    VISIT_ONE(process);
-    VISIT_ONE(machine);
-    VISIT_ONE(summary);
-    visit_record(v, WC_KIND_outcome, &s->stack.outcome);
+static void visit_source(struct visit *v, struct source *s) {
+    wc_stack_each(&s->stack, visit_record, v);
     s->how = visit_text(v, s->how);
-    VISIT_LIST(objects, WC_KIND_object);
-    VISIT_LIST(packages, WC_KIND_package);
-    VISIT_LIST(demands, WC_KIND_demand);
-    VISIT_LIST(bindings, WC_KIND_binding);
-    VISIT_LIST(failures, WC_KIND_failure);
-    VISIT_LIST(searches, WC_KIND_search);
-    VISIT_LIST(candidates, WC_KIND_candidate);
-    VISIT_LIST(files, WC_KIND_file);
-    VISIT_LIST(calls, WC_KIND_call);
-    VISIT_LIST(unobserved, WC_KIND_unobserved);
-    VISIT_LIST(findings, WC_KIND_finding);
     for (size_t i = 0; i < s->events.n; i++)
         visit_record(v, s->events.p[i].kind, &s->events.p[i].u);
 }

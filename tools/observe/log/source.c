@@ -161,8 +161,6 @@ void source_settle(struct source *s) {
         s->requests.p = must_grow(s->requests.p, s->requests.n * sizeof(*s->requests.p));
     s->requests.room = s->requests.n;
     s->how = wc_arena_string(&s->memory.arena, s->how);
-    if (!s->stack.has_outcome) /* what the command printed is kept all the same */
-        all = wc_stack_keep(&s->stack, WC_KIND_outcome, &s->stack.outcome, NULL) && all;
     if (!wc_stack_settle(&s->stack) || !all)
         must_fail();
     heap_arena_end(&old);
