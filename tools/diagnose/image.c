@@ -10,18 +10,17 @@
 #include "tools/observe/loader/library_cache.h"
 #include "tools/util/memory.h"
 
-/* The file is put together from pieces. Offsets in it are addresses, too: one segment has all. */
-enum piece {
-    STRINGS,
-    SYMBOLS,
-    DYNAMIC,
-    CONSTANTS,
-    VERSIONS,
-    DEFINITIONS,
-    HASH,
-    FILE_ITSELF,
-    PIECES
+enum { OF_SYMBOLS = 2 }; /* the version that all symbols have: 0 and 1 mean none */
+
+/* What the file begins with. Offsets in it are addresses, too: one segment has all. */
+struct head {
+    Elf64_Ehdr e;
+    Elf64_Phdr segment[2];
+    uint32_t release; /* all symbols point here: of functions only the name matters */
 };
+
+/* The file, and the tables that follow its head, one after another. */
+enum piece { STRINGS, SYMBOLS, VERSIONS, DYNAMIC, FILE_ITSELF, PIECES };
 
 struct making {
     UT_string piece[PIECES];
@@ -35,8 +34,12 @@ static size_t add(struct making *m, enum piece to, const void *bytes, size_t n) 
     return at;
 }
 
-static uint32_t add_text(struct making *m, enum piece to, const char *text) {
-    return (uint32_t)add(m, to, text, strlen(text) + 1);
+static size_t put(struct making *m, enum piece piece) {
+    return add(m, FILE_ITSELF, utstring_body(&m->piece[piece]), utstring_len(&m->piece[piece]));
+}
+
+static uint32_t add_text(struct making *m, const char *text) {
+    return (uint32_t)add(m, STRINGS, text, strlen(text) + 1);
 }
 
 static void add_dynamic(struct making *m, int64_t tag, uint64_t value) {
@@ -46,125 +49,85 @@ static void add_dynamic(struct making *m, int64_t tag, uint64_t value) {
 }
 
 static void add_symbol(struct making *m, const char *name, unsigned char type, uint64_t size) {
-    const Elf64_Sym symbol = {.st_name = add_text(m, STRINGS, name),
+    const Elf64_Sym symbol = {.st_name = add_text(m, name),
                               .st_info = ELF64_ST_INFO(STB_GLOBAL, type),
                               .st_shndx = 1,
-                              .st_value = 1, /* put right when places are known */
+                              .st_value = offsetof(struct head, release),
                               .st_size = size};
-    const Elf64_Half version = 2;
+    const Elf64_Half version = OF_SYMBOLS;
 
     add(m, SYMBOLS, &symbol, sizeof(symbol));
     add(m, VERSIONS, &version, sizeof(version));
 }
 
-/* One bucket, which has all. */
-static void make_hash_table(struct making *m) {
-    const uint32_t count = (uint32_t)(utstring_len(&m->piece[SYMBOLS]) / sizeof(Elf64_Sym));
-    const uint32_t head[] = {1, count, count > 1, 0};
-
-    add(m, HASH, head, sizeof(head));
-    for (uint32_t next = 2; next <= count; next++)
-        add(m, HASH, next < count ? &next : &head[3], sizeof(next));
-}
-
-/* As the linker does with a version script of one node: the base, and the node, both its SONAME. */
-static void define_version(struct making *m, const char *soname) {
-    const uint32_t name = add_text(m, STRINGS, soname);
-
-    for (Elf64_Half i = 1; i <= 2; i++) {
-        const Elf64_Verdef d = {.vd_version = VER_DEF_CURRENT,
-                                .vd_flags = i == 1 ? VER_FLG_BASE : 0,
-                                .vd_ndx = i,
-                                .vd_cnt = 1,
-                                .vd_aux = sizeof(d),
-                                .vd_next = i == 1 ? sizeof(d) + sizeof(Elf64_Verdaux) : 0};
-        const Elf64_Verdaux a = {.vda_name = name};
-        add(m, DEFINITIONS, &d, sizeof(d));
-        add(m, DEFINITIONS, &a, sizeof(a));
-    }
-}
-
 static void add_names(struct making *m, const struct image *image) {
-    const Elf64_Sym none = {.st_name = 0};
-    const Elf64_Half local = 0;
+    const struct head none = {.release = 0};
 
-    add_text(m, STRINGS, "");
-    add(m, SYMBOLS, &none, sizeof(none));
-    add(m, VERSIONS, &local, sizeof(local));
+    add(m, FILE_ITSELF, &none, sizeof(none));
+    add(m, SYMBOLS, &none, sizeof(Elf64_Sym));
+    add(m, VERSIONS, &none, sizeof(Elf64_Half));
+    add_text(m, "");
     if (image->version_symbol && wc_version_known(image->version))
-        add_symbol(m, image->version_symbol, STT_OBJECT, sizeof(uint32_t));
+        add_symbol(m, image->version_symbol, STT_OBJECT, sizeof(none.release));
     for (const char *const *name = image->functions; name && *name; name++)
         add_symbol(m, *name, STT_FUNC, 1);
-    define_version(m, image->soname);
-    add_dynamic(m, DT_SONAME, add_text(m, STRINGS, image->soname));
     for (const char *const *name = image->needed; name && *name; name++)
-        add_dynamic(m, DT_NEEDED, add_text(m, STRINGS, *name));
+        add_dynamic(m, DT_NEEDED, add_text(m, *name));
     if (image->rpath)
-        add_dynamic(m, DT_RPATH, add_text(m, STRINGS, image->rpath));
+        add_dynamic(m, DT_RPATH, add_text(m, image->rpath));
     if (image->runpath)
-        add_dynamic(m, DT_RUNPATH, add_text(m, STRINGS, image->runpath));
-    add_text(m, CONSTANTS, "");
+        add_dynamic(m, DT_RUNPATH, add_text(m, image->runpath));
     for (const char *const *name = image->constants; name && *name; name++)
-        add_text(m, CONSTANTS, *name);
+        add_text(m, *name);
 }
 
-/* At the end of the file, aligned. */
-static uint64_t put(struct making *m, enum piece piece) {
-    static const char zeros[16];
-    const UT_string *from = &m->piece[piece];
+/* One bucket, which has all. Returns where it is. */
+static size_t put_hash_table(struct making *m) {
+    const uint32_t count = (uint32_t)(utstring_len(&m->piece[SYMBOLS]) / sizeof(Elf64_Sym));
+    const uint32_t head[] = {1, count, count > 1, 0};
+    const size_t at = add(m, FILE_ITSELF, head, sizeof(head));
 
-    add(m, FILE_ITSELF, zeros, (16 - utstring_len(&m->piece[FILE_ITSELF]) % 16) % 16);
-    return add(m, FILE_ITSELF, utstring_body(from), utstring_len(from));
+    for (uint32_t next = 2; next <= count; next++)
+        add(m, FILE_ITSELF, next < count ? &next : &head[3], sizeof(next));
+    return at;
 }
 
 static void assemble(struct making *m, const struct image *image) {
-    const uint32_t packed =
-        wc_version_known(image->version)
-            ? (uint32_t)(image->version.major << 16 | (image->version.minor & 0xff) << 8 |
-                         (image->version.patch & 0xff))
-            : 0;
-    struct {
-        Elf64_Ehdr e;
-        Elf64_Phdr segment[2];
-    } head = {
+    const struct wc_version v = image->version;
+    const struct {
+        Elf64_Verdef d;
+        Elf64_Verdaux name;
+    } version = {{.vd_version = VER_DEF_CURRENT,
+                  .vd_ndx = OF_SYMBOLS,
+                  .vd_cnt = 1,
+                  .vd_aux = sizeof(version.d)},
+                 {.vda_name = add_text(m, image->soname)}}; /* as NVIDIA's are called */
+
+    add_dynamic(m, DT_SONAME, version.name.vda_name);
+    add_dynamic(m, DT_HASH, put_hash_table(m));
+    add_dynamic(m, DT_VERDEF, add(m, FILE_ITSELF, &version, sizeof(version)));
+    add_dynamic(m, DT_VERDEFNUM, 1);
+    add_dynamic(m, DT_SYMTAB, put(m, SYMBOLS));
+    add_dynamic(m, DT_SYMENT, sizeof(Elf64_Sym));
+    add_dynamic(m, DT_VERSYM, put(m, VERSIONS));
+    add_dynamic(m, DT_STRTAB, put(m, STRINGS));
+    add_dynamic(m, DT_STRSZ, utstring_len(&m->piece[STRINGS]));
+    add_dynamic(m, DT_NULL, 0);
+    const uint64_t dynamic = put(m, DYNAMIC), all = utstring_len(&m->piece[FILE_ITSELF]);
+    const struct head head = {
         .e = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
               .e_type = ET_DYN,
               .e_machine = OWN_MACHINE,
               .e_version = EV_CURRENT,
-              .e_phoff = sizeof(head.e),
+              .e_phoff = offsetof(struct head, segment),
               .e_ehsize = sizeof(head.e),
               .e_phentsize = sizeof(*head.segment),
-              .e_phnum = 2}};
-
-    add(m, FILE_ITSELF, &head, sizeof(head));
-    const uint64_t version_at = add(m, FILE_ITSELF, &packed, sizeof(packed));
-    Elf64_Sym *symbols = (Elf64_Sym *)(void *)utstring_body(&m->piece[SYMBOLS]);
-    for (size_t i = 1; i < utstring_len(&m->piece[SYMBOLS]) / sizeof(*symbols); i++)
-        symbols[i].st_value = version_at; /* of code only the name matters */
-    make_hash_table(m);
-    put(m, CONSTANTS);
-    add_dynamic(m, DT_HASH, put(m, HASH));
-    add_dynamic(m, DT_SYMTAB, put(m, SYMBOLS));
-    add_dynamic(m, DT_SYMENT, sizeof(Elf64_Sym));
-    add_dynamic(m, DT_STRTAB, put(m, STRINGS));
-    add_dynamic(m, DT_STRSZ, utstring_len(&m->piece[STRINGS]));
-    add_dynamic(m, DT_VERSYM, put(m, VERSIONS));
-    add_dynamic(m, DT_VERDEF, put(m, DEFINITIONS));
-    add_dynamic(m, DT_VERDEFNUM, 2);
-    add_dynamic(m, DT_NULL, 0);
-    const uint64_t dynamic = put(m, DYNAMIC), all = utstring_len(&m->piece[FILE_ITSELF]);
-    head.segment[0] = (Elf64_Phdr){.p_type = PT_LOAD,
-                                   .p_flags = PF_R | PF_X,
-                                   .p_filesz = all,
-                                   .p_memsz = all,
-                                   .p_align = 4096};
-    head.segment[1] = (Elf64_Phdr){.p_type = PT_DYNAMIC,
-                                   .p_flags = PF_R,
-                                   .p_offset = dynamic,
-                                   .p_vaddr = dynamic,
-                                   .p_filesz = all - dynamic,
-                                   .p_memsz = all - dynamic,
-                                   .p_align = 8};
+              .e_phnum = 2},
+        .segment = {{PT_LOAD, PF_R | PF_X, .p_filesz = all, .p_memsz = all, .p_align = 4096},
+                    {PT_DYNAMIC, PF_R, dynamic, dynamic, 0, all - dynamic, all - dynamic, 1}},
+        .release = wc_version_known(v)
+                       ? (uint32_t)(v.major << 16 | (v.minor & 0xff) << 8 | (v.patch & 0xff))
+                       : 0};
     memcpy(utstring_body(&m->piece[FILE_ITSELF]), &head, sizeof(head));
 }
 
