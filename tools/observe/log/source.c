@@ -64,30 +64,19 @@ void source_free(struct source *s) {
 
 /* Texts go where those of the stack are. */
 static void keep_event(struct source *s, const struct wc_record *r) {
-    struct source_events *e = &s->events;
-    size_t kept = s->stack.kept;
+    struct wc_record kept = *r;
+    size_t bytes = s->stack.kept;
 
-    if (e->n == e->room) {
-        e->room = e->room ? e->room * 2 : 64;
-        e->p = must_grow(e->p, e->room * sizeof(*e->p));
-    }
-    e->p[e->n] = *r;
-    if (wc_stack_keep(&s->stack, r->kind, &e->p[e->n].u, NULL))
-        e->n++;
-    s->stack.kept = kept; /* their number has a bound of its own */
+    if (wc_stack_keep(&s->stack, r->kind, &kept.u, NULL))
+        *MUST_ADD(s->events.p, s->events.n) = kept;
+    s->stack.kept = bytes; /* their number has a bound of its own */
 }
 
 static void keep_request(struct source *s, const struct wc_record *r) {
-    struct source_requests *list = &s->requests;
     struct wc_record kept = *r;
 
-    if (list->n == SOURCE_REQUESTS_MOST || !wc_stack_keep(&s->stack, r->kind, &kept.u, NULL))
-        return;
-    if (list->n == list->room) {
-        list->room = list->room ? list->room * 2 : 64;
-        list->p = must_grow(list->p, list->room * sizeof(*list->p));
-    }
-    list->p[list->n++] = (struct source_request){r->seq, kept.u.request};
+    if (s->requests.n < SOURCE_REQUESTS_MOST && wc_stack_keep(&s->stack, r->kind, &kept.u, NULL))
+        *MUST_ADD(s->requests.p, s->requests.n) = (struct source_request){r->seq, kept.u.request};
 }
 
 #define SIGNAL_STATUS 128 /* and the signal: what a shell makes of one */
@@ -157,9 +146,6 @@ void source_settle(struct source *s) {
     heap_arena_begin(&s->memory);
     for (size_t i = 0; i < s->events.n; i++)
         all = wc_stack_keep(&s->stack, s->events.p[i].kind, &s->events.p[i].u, NULL) && all;
-    if (s->requests.n > 0)
-        s->requests.p = must_grow(s->requests.p, s->requests.n * sizeof(*s->requests.p));
-    s->requests.room = s->requests.n;
     s->how = wc_arena_string(&s->memory.arena, s->how);
     if (!wc_stack_settle(&s->stack) || !all)
         must_fail();

@@ -27,7 +27,7 @@ enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
 
 struct source_events { /* every record as it came, for the timeline; perhaps only the first */
     struct wc_record *p;
-    size_t n, room;
+    size_t n;
 };
 
 struct source_requests { /* in the order of their records; the first of them */
@@ -35,7 +35,7 @@ struct source_requests { /* in the order of their records; the first of them */
         int64_t seq;
         struct wc_request_record r;
     } * p;
-    size_t n, room;
+    size_t n;
 };
 #define SOURCE_REQUESTS_MOST 65536
 
