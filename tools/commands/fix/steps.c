@@ -13,21 +13,17 @@
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-static const enum step_kind kinds[EDITS] = {
-    [EDIT_SET] = STEP_VARIABLE,        [EDIT_UNSET] = STEP_VARIABLE,
-    [EDIT_IMPORT_FIRST] = STEP_PYTHON, [EDIT_PRELOADER] = STEP_PYTHON,
-    [EDIT_REINSTALL] = STEP_COMMAND,   [EDIT_INSTALL] = STEP_COMMAND,
-    [EDIT_REMOVE] = STEP_COMMAND,      [EDIT_HOST] = STEP_COMMAND,
-    [EDIT_MODE] = STEP_COMMAND,        [EDIT_LINK] = STEP_COMMAND,
-    [EDIT_LINKS] = STEP_COMMAND,       [EDIT_DELETE] = STEP_COMMAND,
-    [EDIT_CACHE] = STEP_COMMAND,       [EDIT_RESTORE] = STEP_SAID,
-    [EDIT_PLACE] = STEP_SAID,          [EDIT_DRIVER] = STEP_SAID,
-    [EDIT_SYSTEM] = STEP_SAID,         [EDIT_RESTART] = STEP_SAID,
-};
-
-/* A variable that something between the user and the process sets is that one's to change. */
+/* A variable that something between the user and the process sets is that one's to change. What
+ * manages a package has the command for it. */
 static enum step_kind kind_of(const struct edit *e) {
-    return e->by ? STEP_SAID : kinds[e->kind];
+    const struct edit_row *row = &edit_rows[e->kind];
+    const bool is_of_package = row->writes == WRITES_SITE || e->kind == EDIT_HOST;
+
+    return e->by                                   ? STEP_SAID
+           : row->action == WC_ACTION_SET_VARIABLE ? STEP_VARIABLE
+           : row->action == WC_ACTION_LOAD_ORDER   ? STEP_PYTHON
+           : *row->command || is_of_package        ? STEP_COMMAND
+                                                   : STEP_SAID;
 }
 
 struct making {
