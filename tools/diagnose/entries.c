@@ -3,26 +3,35 @@
 
 #include <string.h>
 
+/* Its room is doubled where it is full: at 16 texts, 32, 64 and so on. */
+void entries_add(struct wc_arena *memory, struct entries *to, const char *text) {
+    const size_t n = to->n;
+    const bool is_full = n == 0 || (n >= 16 && (n & (n - 1)) == 0);
+    const char **p = is_full ? wc_arena_take(memory, ((n ? 2 * n : 16) + 1) * sizeof(*p)) : to->p;
+
+    if (!p || !text)
+        return;
+    if (is_full && n)
+        memcpy(p, to->p, n * sizeof(*p));
+    p[to->n++] = text;
+    p[to->n] = NULL;
+    to->p = p;
+}
+
+void entries_add_new(struct wc_arena *memory, struct entries *to, const char *text) {
+    if (!WC_ANY(known, *to, wc_str_same(*known, text)))
+        entries_add(memory, to, text);
+}
+
 struct listing {
     struct wc_arena *memory;
     struct entries all;
-    size_t room;
 };
 
 static bool add_entry(void *listing, const char *name) {
     struct listing *l = listing;
 
-    if (l->all.n == l->room) {
-        const size_t room = 2 * l->room + 16;
-        const char **p = wc_arena_take(l->memory, room * sizeof(*p));
-        if (!p)
-            return false;
-        if (l->all.n)
-            memcpy(p, l->all.p, l->all.n * sizeof(*p));
-        l->all.p = p;
-        l->room = room;
-    }
-    l->all.p[l->all.n++] = wc_arena_string(l->memory, name);
+    entries_add(l->memory, &l->all, wc_arena_string(l->memory, name));
     return true;
 }
 

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a directory as a list, for code that reads all of them. */
+/* Lists of texts, as of the entries of a directory, in an arena. */
 #pragma once
 
 #include "core/base/files.h"
 
 struct entries {
-    const char **p;
+    const char **p; /* with a NULL at the end, where there is any */
     size_t n;
 };
 
+/* Only these add to a list, and not to a copy of one. The text is not copied; NULL: nothing is
+ * added. */
+void entries_add(struct wc_arena *memory, struct entries *to, const char *text);
+void entries_add_new(struct wc_arena *memory, struct entries *to, const char *text); /* once each */
 /* None where the directory cannot be read. Texts live in the arena. */
 struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
                           const char *directory);

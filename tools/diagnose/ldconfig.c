@@ -43,20 +43,11 @@ static void include(struct reading *r, const char *of, const char *pattern) {
 
 static void add_directory(struct reading *r, const char *line) {
     size_t n = strcspn(line, "="); /* "/lib=libc6" */
-    const char *directory, **p;
 
     while (n > 1 && (line[n - 1] == '/' || strchr(" \t\r", line[n - 1])))
         n--;
-    directory = wc_arena_format(r->memory, "%.*s", (int)n, line);
-    if (line[0] != '/' || WC_ANY(known, r->out, wc_str_same(*known, directory)))
-        return;
-    p = wc_arena_take(r->memory, (r->out.n + 1) * sizeof(*p));
-    if (!p)
-        return;
-    if (r->out.n)
-        memcpy(p, r->out.p, r->out.n * sizeof(*p));
-    p[r->out.n++] = directory;
-    r->out.p = p;
+    if (line[0] == '/')
+        entries_add_new(r->memory, &r->out, wc_arena_format(r->memory, "%.*s", (int)n, line));
 }
 
 static void read_file(struct reading *r, const char *path) {

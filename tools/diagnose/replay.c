@@ -474,16 +474,14 @@ bool replay_lies_in_module(const char *path, const char *module) {
                     strcmp(wc_base_name(path), module) == 0);
 }
 
-static bool is_of(const struct overlay_names *modules, const struct replay_request *q) {
-    for (size_t i = 0; i < modules->n; i++)
-        if (replay_lies_in_module(q->name, modules->p[i]) ||
-            replay_lies_in_module(q->caller, modules->p[i]))
-            return true;
-    return false;
+static bool is_of(const struct entries *modules, const struct replay_request *q) {
+    return WC_ANY(module, *modules,
+                  replay_lies_in_module(q->name, *module) ||
+                      replay_lies_in_module(q->caller, *module));
 }
 
 static void ask_all(struct play *p) {
-    const struct overlay_names *modules = &p->overlay.first_asked;
+    const struct entries *modules = &p->overlay.first_asked;
 
     for (size_t i = 0; i < p->overlay.first.n; i++)
         loader_sim_open(&p->sim, p->overlay.first.p[i], NULL);

@@ -95,31 +95,15 @@ struct entries make_searched(struct making *m, const struct wc_failure *failure)
     struct entries all = {NULL, 0};
 
     if (search)
-        all.p = wc_arena_take(m->out->memory, (search->r.searched.n + 1) * sizeof(*all.p));
-    if (all.p)
         WC_EACH(looked, search->r.searched) {
             const char *at = strstr(*looked, " /");
             size_t n = at ? (size_t)(strrchr(at, '/') - at) : 0;
             while (n > 1 && at[n] == '/')
                 n--;
             if (n > 1)
-                all.p[all.n++] = make_format(m, "%.*s", (int)n, at + 1);
+                entries_add(m->out->memory, &all, make_format(m, "%.*s", (int)n, at + 1));
         }
     return all;
-}
-
-void make_add(struct making *m, struct entries *to, const char *text) {
-    const char **p;
-
-    if (!text || WC_ANY(known, *to, wc_str_same(*known, text)))
-        return;
-    p = wc_arena_take(m->out->memory, (to->n + 1) * sizeof(*p));
-    if (!p)
-        return;
-    if (to->n)
-        memcpy(p, to->p, to->n * sizeof(*p));
-    p[to->n++] = text;
-    to->p = p;
 }
 
 const char *make_place_of_dead_link(struct making *m, const char *file) {

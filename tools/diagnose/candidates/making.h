@@ -22,6 +22,8 @@ struct making {
 };
 
 #define make_format(m, ...) wc_arena_format((m)->out->memory, __VA_ARGS__)
+/* Once each; NULL: nothing is added. */
+#define make_add(m, to, text) entries_add_new((m)->out->memory, to, text)
 
 /* ---- the makers ---- */
 
@@ -55,8 +57,6 @@ const char *make_directory_of(struct making *m, const char *path);
 const char *make_real_path(struct making *m, const char *path);
 /* The directories in which the loader looked for it. */
 struct entries make_searched(struct making *m, const struct wc_failure *failure);
-/* Once each; NULL: nothing is added. */
-void make_add(struct making *m, struct entries *to, const char *text);
 /* The directory of a file that does not exist, where a link of its name leads nowhere; NULL: there
  * is none. */
 const char *make_place_of_dead_link(struct making *m, const char *file);

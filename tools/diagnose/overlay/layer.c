@@ -111,12 +111,6 @@ bool overlay_fail(struct overlay *o, const char *why) {
     return false;
 }
 
-void overlay_add_text(struct overlay_names *to, const char *text) {
-    to->p = must_grow(to->p, (to->n + 2) * sizeof(*to->p));
-    to->p[to->n++] = text;
-    to->p[to->n] = NULL;
-}
-
 void overlay_note_name(struct overlay *o, const char *path) {
     const char *name = wc_base_name(path);
     struct overlay_name *n;
@@ -186,12 +180,12 @@ bool overlay_put_file(struct overlay *o, const char *path, int fd) {
 }
 
 void overlay_note_environment(struct overlay *o, const char *path) {
-    overlay_add_text(&o->environments, path);
+    overlay_add_text(o, &o->environments, path);
 }
 
 void overlay_note_directory(struct overlay *o, const char *file) {
     const char *directory = overlay_directory(o, file);
-    const struct overlay_names *known = &o->environments;
+    const struct entries *known = &o->environments;
 
     if (known->n == 0 || !wc_str_same(known->p[known->n - 1], directory))
         overlay_note_environment(o, directory);

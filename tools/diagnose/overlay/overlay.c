@@ -16,7 +16,7 @@ static bool set_variable(struct overlay *o, const char *name, const char *value)
     o->environment.n = kept;
     o->environment.p[kept] = NULL;
     if (value)
-        overlay_add_text(&o->environment, overlay_format(o, "%s=%s", name, value));
+        overlay_add_text(o, &o->environment, overlay_format(o, "%s=%s", name, value));
     o->changes = true;
     return true;
 }
@@ -28,7 +28,7 @@ static bool preload(struct overlay *o, const struct edit *e) {
     WC_EACH_KNOWN(row, f ? f->preloaded : NULL, file) {
         char *path = overlay_format(o, "%s/%s", e->environment, row->file);
         if (overlay_is_there(o, path))
-            overlay_add_text(&o->first, path);
+            overlay_add_text(o, &o->first, path);
     }
     o->changes = o->changes || o->first.n > 0;
     return o->first.n > 0 || overlay_fail(o, "it finds nothing to load");
@@ -41,9 +41,9 @@ static bool apply(struct overlay *o, const struct edit *e) {
     case EDIT_UNSET:
         return set_variable(o, e->name, NULL);
     case EDIT_IMPORT_FIRST:
-        overlay_add_text(&o->first_asked, e->name);
+        overlay_add_text(o, &o->first_asked, e->name);
         if (e->path)
-            overlay_add_text(&o->first, e->path);
+            overlay_add_text(o, &o->first, e->path);
         o->changes = true;
         return true;
     case EDIT_PRELOADER:
@@ -105,11 +105,11 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->layer = (struct disk_layer){o, overlay_at, overlay_concerns, overlay_is_in, overlay_list};
     library_cache->disk.layer = &o->layer;
     o->cache = (struct wc_span){library_cache->cache, library_cache->cache_size};
-    o->environment.p = must_allocate(sizeof(*o->environment.p));
+    o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
     WC_EACH(variable, *environment) {
         const char *kept = *variable ? without_own(o, *variable) : NULL;
         if (kept)
-            overlay_add_text(&o->environment, kept);
+            overlay_add_text(o, &o->environment, kept);
     }
 }
 
@@ -124,9 +124,5 @@ void overlay_end(struct overlay *o) {
             close(f->entry.fd);
     hash_clear(&o->files);
     hash_clear(&o->names);
-    free(o->environment.p);
-    free(o->environments.p);
-    free(o->first.p);
-    free(o->first_asked.p);
     heap_arena_end(&o->memory);
 }

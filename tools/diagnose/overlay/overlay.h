@@ -6,14 +6,10 @@
 #pragma once
 
 #include "tools/diagnose/edit.h"
+#include "tools/diagnose/entries.h"
 #include "tools/diagnose/site.h"
 #include "tools/observe/loader/library_cache.h"
 #include "tools/util/mount_points.h"
-
-struct overlay_names { /* NULL at the end of p; p NULL: none */
-    const char **p;
-    size_t n;
-};
 
 /* What the next overlay need not make or read again; zero at first. */
 struct overlay_kept {
@@ -28,16 +24,16 @@ struct overlay {
     struct library_cache *library_cache;
     struct overlay_kept *kept;
     struct disk_layer layer;
-    struct overlay_file *files;        /* by path */
-    struct overlay_name *names;        /* last elements of those paths */
-    struct overlay_names environment;  /* NAME=value */
-    struct overlay_names environments; /* whose packages are others now */
-    struct overlay_names first;        /* files that are opened before anything is asked for */
-    struct overlay_names first_asked;  /* modules whose requests come before all others */
-    struct wc_span cache;              /* the library cache's own, of ld.so.cache */
-    const char *why;                   /* an edit could not be applied; NULL: all were */
-    const struct wc_stack *stack;      /* of the process; NULL: no package is its own */
-    const char *idle;                  /* the same, where it would change nothing */
+    struct overlay_file *files;   /* by path */
+    struct overlay_name *names;   /* last elements of those paths */
+    struct entries environment;   /* NAME=value */
+    struct entries environments;  /* whose packages are others now */
+    struct entries first;         /* files that are opened before anything is asked for */
+    struct entries first_asked;   /* modules whose requests come before all others */
+    struct wc_span cache;         /* the library cache's own, of ld.so.cache */
+    const char *why;              /* an edit could not be applied; NULL: all were */
+    const struct wc_stack *stack; /* of the process; NULL: no package is its own */
+    const char *idle;             /* the same, where it would change nothing */
     const char *breaks; /* whose requirement is not met then: "torch-2.9.0 requires ==9.20.0.48" */
     const char *lacks;  /* a package that goes, or becomes what another one does not accept */
     const char *refused_by; /* that one: "torch-2.9.0 requires nvidia-cudnn-cu13==9.20.0.48" */

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "overlay.h"
-#include "tools/diagnose/entries.h"
 #include "tools/diagnose/wheels.h"
 
 struct overlay_file {
@@ -37,8 +36,7 @@ bool overlay_concerns(void *overlay, const char *name);
 bool overlay_is_in(void *overlay, const char *dir);
 bool overlay_list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
                   void *arg);
-/* The text is not copied. */
-void overlay_add_text(struct overlay_names *to, const char *text);
+#define overlay_add_text(o, to, text) entries_add(&(o)->memory.arena, to, text)
 /* At a path without links in its directories (overlay_placed()); NULL: nothing is put. The overlay
  * closes the entry's descriptor. */
 void overlay_put(struct overlay *o, const char *path, struct disk_entry entry);
