@@ -5,7 +5,7 @@
 
 #include "core/names/names.h"
 
-enum { FIRST_CUDA = 11, CUDAS = 3, NEEDED_MOST = 8 };
+enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
 
 static const struct {
     const char *release;
@@ -64,16 +64,6 @@ static bool speaks_of(const struct range *row, const char *package, struct wc_ve
 
 /* ---- what a wheel holds ---- */
 
-static const char *const *words(struct wc_arena *memory, const char *list) {
-    const char **word = wc_arena_take(memory, (NEEDED_MOST + 1) * sizeof(*word));
-    size_t n = 0;
-
-    WC_EACH_ELEMENT(e, list, " ")
-        if (word && e.n && n < NEEDED_MOST)
-            word[n++] = wc_arena_string_n(memory, e.p, e.n);
-    return word;
-}
-
 struct wc_version wheel_version(const char *text) {
     struct wc_version version;
 
@@ -91,7 +81,7 @@ struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const
             continue;
         const char *minor = strstr(row->file, "%m"); /* "libnvrtc-builtins.so.12.%m" of 12.4.127 */
         struct wheel_file *file = &p[n++];
-        *file = (struct wheel_file){.file = row->file, .needed = words(memory, row->needs)};
+        *file = (struct wheel_file){.file = row->file, .needed = row->needs};
         if (minor)
             file->file = wc_arena_format(memory, "%.*s%d", (int)(minor - row->file), row->file,
                                          version.minor < 0 ? 0 : version.minor);
@@ -119,11 +109,11 @@ bool wheel_cudnn_needs(const char *library) {
 const char *const *wheel_required(struct wc_arena *memory, const char *package,
                                   const char *release) {
     struct wc_version version = wheel_version(release);
-    const char **other = wc_arena_take(memory, (NEEDED_MOST + 1) * sizeof(*other));
+    const char **other = wc_arena_take(memory, (REQUIRED_MOST + 1) * sizeof(*other));
     size_t n = 0;
 
     WC_EACH_ROW(row, requires)
-        if (other && n < NEEDED_MOST && speaks_of(&row->of, package, version))
+        if (other && n < REQUIRED_MOST && speaks_of(&row->of, package, version))
             other[n++] = row->other;
     return other;
 }

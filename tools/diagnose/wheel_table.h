@@ -8,9 +8,9 @@
 #include "core/names/version.h"
 
 struct wheel_file {
-    const char *file;          /* below site-packages; the last part is its SONAME */
-    const char *const *needed; /* its DT_NEEDED, NULL at the end */
-    const char *path;          /* its DT_RUNPATH or DT_RPATH; NULL: neither */
+    const char *file;   /* below site-packages; the last part is its SONAME */
+    const char *needed; /* its DT_NEEDED, with blanks between */
+    const char *path;   /* its DT_RUNPATH or DT_RPATH; NULL: neither */
     bool is_rpath;
 };
 

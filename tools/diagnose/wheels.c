@@ -32,55 +32,46 @@ struct wc_version wheel_release(const char *package, const char *spec) {
 
 /* ---- what a library states ---- */
 
-static const char **list(struct wc_arena *memory, size_t most) {
-    return wc_arena_take(memory, (most + 1) * sizeof(const char *));
-}
+static struct entries functions_of(struct wc_arena *memory, struct wc_version release) {
+    struct entries functions = {NULL, 0};
 
-static const char *const *functions_of(struct wc_arena *memory, struct wc_version release) {
-    const char **functions = list(memory, (size_t)wc_function_count());
-    size_t n = 0;
-
-    for (int f = 0; functions && f < wc_function_count(); f++) {
+    for (int f = 0; f < wc_function_count(); f++) {
         struct wc_version last = wc_function_last(f);
-        if (wc_version_compare(wc_function_first(f), release) > 0)
-            continue;
-        if (wc_version_known(last) && !wc_version_agree(last, release) &&
-            wc_version_compare(last, release) < 0)
-            continue;
-        functions[n++] = wc_function_name(f);
+        if (wc_version_compare(wc_function_first(f), release) <= 0 &&
+            (!wc_version_known(last) || wc_version_agree(last, release) ||
+             wc_version_compare(last, release) >= 0))
+            entries_add(memory, &functions, wc_function_name(f));
     }
     return functions;
 }
 
 /* A facade of 8 has its parts' names with the number, one of 9 without. */
-static const char *const *parts_of(struct wc_arena *memory, const struct wheel_list *files,
-                                   struct wc_version release) {
-    const char **parts = list(memory, files->n);
-    size_t n = 0;
+static struct entries parts_of(struct wc_arena *memory, const struct wheel_list *files,
+                               struct wc_version release) {
+    struct entries parts = {NULL, 0};
 
     WC_EACH(file, *files) {
         const char *name = wc_base_name(file->file), *end = strstr(name, ".so");
-        if (parts && end && wc_name_kind_of(name) == WC_NAME_PART)
-            parts[n++] = release.major < 9
-                             ? name
-                             : wc_arena_string_n(memory, name, (size_t)(end - name) + 3);
+        if (end && wc_name_kind_of(name) == WC_NAME_PART)
+            entries_add(memory, &parts,
+                        release.major < 9
+                            ? name
+                            : wc_arena_string_n(memory, name, (size_t)(end - name) + 3));
     }
     return parts;
 }
 
 /* Without the driver's, which no package has; of a package that is not known also without CUDA's,
  * which may be of any release. */
-static const char *const *needs_of(struct wc_arena *memory, const char *const *needed, bool known) {
-    const char **needs;
-    size_t most = 0, n = 0;
+static struct entries needs_of(struct wc_arena *memory, const char *needed, bool known) {
+    struct entries needs = {NULL, 0};
 
-    while (needed[most])
-        most++;
-    needs = list(memory, most);
-    for (; needs && *needed; needed++)
-        if (wc_name_kind_of(*needed) != WC_NAME_DRIVER &&
-            (known || wc_name_kind_of(*needed) != WC_NAME_CUDA_DEPENDENCY))
-            needs[n++] = *needed;
+    WC_EACH_ELEMENT(e, needed, " ") {
+        const char *name = wc_arena_string_n(memory, e.p, e.n);
+        if (e.n && wc_name_kind_of(name) != WC_NAME_DRIVER &&
+            (known || wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY))
+            entries_add(memory, &needs, name);
+    }
     return needs;
 }
 
@@ -125,16 +116,16 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                                               name.kind == WC_NAME_FACADE ? "facade" : name.part);
         out->runpath = "$ORIGIN";
         if (name.kind == WC_NAME_FACADE)
-            out->functions = functions_of(memory, release);
+            out->functions = functions_of(memory, release).p;
         if (!is_cudnn(package)) /* of another package manager: the same libraries */
             package = "nvidia-cudnn-cu12";
     }
     files = wheel_list(memory, package, wc_version_format(release, version));
     if (wc_kind_is_cudnn(name.kind) && release.major >= 8) /* before there was one library */
-        out->constants = parts_of(memory, &files, release);
+        out->constants = parts_of(memory, &files, release).p;
     found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
     if (found) {
-        out->needed = needs_of(memory, found->needed, known);
+        out->needed = needs_of(memory, found->needed, known).p;
         out->rpath = found->is_rpath ? found->path : NULL;
         out->runpath = found->is_rpath ? NULL : found->path;
     }

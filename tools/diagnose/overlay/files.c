@@ -12,26 +12,17 @@
 
 /* ---- libraries in place of others ---- */
 
-/* The same file of the same release is made once, and read once. */
-struct overlay_made {
-    UT_hash_handle hh;
-    char *key;
-    int fd;
-};
-
 bool overlay_is_library(const char *path) {
     return strstr(wc_base_name(path), ".so") != NULL;
 }
 
 /* A library of other makers that is put there is one that has what the process lacked. */
-static const char *const *functions_wanted(struct overlay *o) {
-    const size_t most = o->stack ? o->stack->failures.n : 0;
-    const char **functions = wc_arena_take(&o->memory.arena, (most + 1) * sizeof(*functions));
-    size_t n = 0;
+static struct entries functions_wanted(struct overlay *o) {
+    struct entries functions = {NULL, 0};
 
-    for (size_t i = 0; functions && i < most; i++)
-        if (o->stack->failures.p[i].said.symbol)
-            functions[n++] = o->stack->failures.p[i].said.symbol;
+    if (o->stack)
+        WC_EACH(f, o->stack->failures)
+            entries_add(&o->memory.arena, &functions, f->said.symbol);
     return functions;
 }
 
@@ -40,38 +31,31 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
     char version[WC_VERSION_TEXT];
     char *key = overlay_format(o, "%s %s %s %ju", package, path,
                                wc_version_format(release, version), (uintmax_t)size);
-    struct overlay_made *m = hash_find_text(o->kept->made, key);
+    const struct overlay_made *made = WC_FIRST(m, o->kept->made, wc_str_same(m->key, key));
+    int fd = made ? made->fd : -1;
     struct image image;
 
-    if (!m) {
-        m = must_allocate(sizeof(*m));
-        *m = (struct overlay_made){.key = must_copy(key), .fd = -1};
-        hash_add(&o->kept->made, m, m->key, strlen(m->key));
-    }
-    if (m->fd < 0) {
+    if (!made) {
         if (!wheel_image(&o->memory.arena, package, path, release, &image))
             return overlay_fail(o, "what a file of this package holds is not known");
         image.size = size;
         if (!image.functions && wc_name_kind_of(path) == WC_NAME_OTHER)
-            image.functions = functions_wanted(o);
-        m->fd = image_make(&image);
+            image.functions = functions_wanted(o).p;
+        fd = image_make(&image);
+        if (fd >= 0)
+            *MUST_ADD(o->kept->made.p, o->kept->made.n) = (struct overlay_made){must_copy(key), fd};
     }
-    return overlay_put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));
+    return overlay_put_file(o, path, fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
 void overlay_kept_end(struct overlay_kept *kept) {
-    struct overlay_made *next;
-
     mount_points_end(&kept->mounts);
     sites_end(&kept->sites);
-    for (struct overlay_made *m = kept->made; m; m = next) {
-        next = m->hh.next;
-        hash_remove(&kept->made, m);
-        if (m->fd >= 0)
-            close(m->fd);
-        free(m->key);
-        free(m);
+    WC_EACH(made, kept->made) {
+        close(made->fd);
+        free(made->key);
     }
+    free(kept->made.p);
 }
 
 /* Nothing that the loader refuses, or is for other machines, and of no other release than that. */

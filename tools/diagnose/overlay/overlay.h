@@ -13,7 +13,13 @@
 
 /* What the next overlay need not make or read again; zero at first. */
 struct overlay_kept {
-    struct overlay_made *made;  /* files in memory */
+    struct {
+        struct overlay_made { /* a file of a release in memory, which is read once, too */
+            char *key;
+            int fd;
+        } * p;
+        size_t n;
+    } made;
     struct sites sites;         /* what the disk has of packages */
     struct mount_points mounts; /* libraries that are mount points */
     bool mounts_read;
