@@ -432,7 +432,7 @@ char *disk_text(const char *path, size_t most, size_t *n) {
     *n = 0;
     if (fd < 0)
         return NULL;
-    if (facts.st_size < (off_t)most)
+    if (facts.st_size > 0 && facts.st_size < (off_t)most) /* of /proc it is not known */
         most = (size_t)facts.st_size;
     text = must_allocate(most + 1);
     errno = 0;

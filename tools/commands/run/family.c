@@ -13,29 +13,19 @@
 
 #include "core/names/names.h"
 #include "core/records/process.h"
-#include "tools/util/memory.h"
+#include "tools/observe/log/source.h"
 
 #define DEPTH_MOST 64 /* generations; a chain in /proc that changes meanwhile could be a ring */
 #define LOOKED_AT_MOST 4096   /* processes of one look */
 #define PIDFD_SEND_SIGNAL 424 /* younger than the C library's headers may be; alike everywhere */
 #define PIDFD_OPEN 434
+#define STAT_MOST 4095 /* bytes */
 
 /* ---- /proc ---- */
 
-/* "" where it cannot be read. The caller frees. */
-static char *read_proc(pid_t pid, const char *name) {
-    OWNED char *path = must_format("/proc/%d/%s", (int)pid, name);
-    char *text = must_allocate(4096);
-    OWNED_FILE FILE *from = fopen(path, "re");
-    size_t n = from ? fread(text, 1, 4095, from) : 0;
-
-    text[n] = '\0';
-    return text;
-}
-
 /* The last of the four: as which its files are made. */
 static bool read_user(pid_t pid, uid_t *user) {
-    OWNED char *status = read_proc(pid, "status");
+    OWNED char *status = proc_text(pid, "status", STAT_MOST);
     const char *line = strstr(status, "\nUid:");
     char *at = line ? (char *)line + strlen("\nUid:") : NULL;
 
@@ -47,7 +37,7 @@ static bool read_user(pid_t pid, uid_t *user) {
 }
 
 static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
-    OWNED char *stat = read_proc(pid, "stat");
+    OWNED char *stat = proc_text(pid, "stat", STAT_MOST);
 
     *start_ticks = wc_start_ticks(stat);
     return (pid_t)strtol(wc_stat_field(stat, 4), NULL, 10);
@@ -132,7 +122,7 @@ void family_look(struct family *f, pid_t command) {
 }
 
 static void read_name(pid_t pid, char name[16]) {
-    OWNED char *stat = read_proc(pid, "stat");
+    OWNED char *stat = proc_text(pid, "stat", STAT_MOST);
     const char *begin = strchr(stat, '('), *end = strrchr(stat, ')');
 
     if (begin && end)

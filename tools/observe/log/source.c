@@ -12,32 +12,27 @@
 #include "tools/util/clock.h"
 #include "tools/util/program.h"
 
-static bool read_stat(const char *process, char *text, size_t room) {
-    OWNED char *path = must_format("/proc/%s/stat", process);
-    OWNED_FILE FILE *from = fopen(path, "re");
-    size_t n = from ? fread(text, 1, room - 1, from) : 0;
+#define STAT_MOST 1024 /* bytes */
 
-    text[n] = '\0';
-    return n > 0;
+char *proc_text(int64_t pid, const char *name, size_t most) {
+    OWNED char *path = must_format("/proc/%jd/%s", (intmax_t)pid, name);
+
+    return disk_text(path, most, &(size_t){0}) ?: must_copy("");
 }
 
 enum writer_state writer_state(const struct source *log) {
     const struct wc_process_record *p = &log->stack.process;
-    OWNED char *pid = must_format("%jd", (intmax_t)log->pid);
-    struct utsname own;
-    char text[1024];
+    struct utsname here;
 
     if (log->pid <= 0 || !log->stack.has_process || p->start_ticks == WC_NULL || !p->node ||
-        uname(&own) != 0 || strcmp(p->node, own.nodename) != 0 ||
-        !read_stat("self", text, sizeof(text)))
+        uname(&here) != 0 || strcmp(p->node, here.nodename) != 0)
         return WRITER_NOT_KNOWN;
-    if (!read_stat(pid, text, sizeof(text)) || wc_start_ticks(text) != p->start_ticks)
-        return WRITER_GONE;
-    /* The letter after the name, which may hold anything. */
-    const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X')
-               ? WRITER_GONE
-               : WRITER_RUNS;
+    OWNED char *own = proc_text(getpid(), "stat", STAT_MOST);
+    OWNED char *stat = proc_text(log->pid, "stat", STAT_MOST);
+    const char state = *wc_stat_field(stat, 3);
+    return !*own ? WRITER_NOT_KNOWN
+           : wc_start_ticks(stat) != p->start_ticks || state == 'Z' || state == 'X' ? WRITER_GONE
+                                                                                    : WRITER_RUNS;
 }
 
 struct source *source_new(enum source_type type, const char *path) {

@@ -89,6 +89,9 @@ int64_t source_missing(const struct source *s);
 
 const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */
 
+/* At most `most` bytes of a file of /proc/PID; "": it cannot be read. The caller frees. */
+char *proc_text(int64_t pid, const char *name, size_t most);
+
 enum writer_state {
     WRITER_NOT_KNOWN, /* it was on another machine, or its log does not say when it began */
     WRITER_RUNS,
