@@ -5,6 +5,7 @@
 #include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
 #include "cudnn_knowledge.inc" /* made by core/data/generate_knowledge.py */
+#include "entries.h"
 
 enum { NAMED = 3, SENTENCES_MOST = 8, NUMBERED_MAJOR = 7 };
 
@@ -128,36 +129,21 @@ const char *wc_limit_text(enum wc_limit limit) {
 
 /* ---- the words ---- */
 
-struct writing {
-    struct wc_conclusion *out;
-    const char *known[SENTENCES_MOST];
-};
-
-static void add_known(struct writing *w, const char *sentence) {
-    if (sentence && w->out->known.n < SENTENCES_MOST)
-        w->known[w->out->known.n++] = sentence;
+static void add_known(struct wc_case *c, struct entries *known, const char *sentence) {
+    if (known->n < SENTENCES_MOST)
+        entries_add(c->d->scratch, known, sentence);
 }
 
-struct names {
-    const char *p[NAMED];
-    size_t n, more;
-};
-
-static void note_name(struct names *names, const char *name) {
-    if (!name || WC_ANY(other, *names, wc_str_same(*other, name)))
-        return;
-    if (names->n < NAMED)
-        names->p[names->n++] = name;
-    else
-        names->more++;
+static void add_name(struct wc_case *c, struct entries *names, const char *name) {
+    entries_add_new(c->d->scratch, names, name);
 }
 
-static const char *join(struct wc_case *c, const struct names *names, const char *separator) {
+static const char *join(struct wc_case *c, const struct entries *names, const char *separator) {
     const char *list = names->n ? names->p[0] : NULL;
 
-    for (size_t i = 1; i < names->n; i++)
+    for (size_t i = 1; i < names->n && i < NAMED; i++)
         list = wc_format(c, "%s%s%s", list, separator, names->p[i]);
-    return names->more ? wc_format(c, "%s and %zu more", list, names->more) : list;
+    return names->n > NAMED ? wc_format(c, "%s and %zu more", list, names->n - NAMED) : list;
 }
 
 /* Up to cuDNN 7 frameworks print numbers: "runtime CuDNN library: 5005 (compatibility version
@@ -178,23 +164,23 @@ static const char *format_release(struct wc_case *c, const struct wc_object *o) 
 
 /* Those that use it. A Python interpreter opens it for a package (PyTorch preloads it by ctypes):
  * its script is named only where nothing else is. */
-static struct names hosts_of(struct wc_case *c, const struct wc_object *library) {
-    struct names hosts = {.n = 0};
+static struct entries hosts_of(struct wc_case *c, const struct wc_object *library) {
+    struct entries hosts = {NULL, 0};
 
     for (int scripted = 0; scripted < 2 && !hosts.n; scripted++)
         WC_EACH(use, c->d->uses)
             if ((use->library == library || wc_facade_of(c->d->s, use->library) == library) &&
                 wc_program_is(wc_path_of(use->host), WC_PROGRAM_LIBRARY) == scripted)
-                note_name(&hosts, wc_format_who(c, use->host));
+                add_name(c, &hosts, wc_format_who(c, use->host));
     if (!hosts.n && library->r.asked_by)
-        note_name(&hosts, wc_format_asker(c, library->r.asked_by));
+        add_name(c, &hosts, wc_format_asker(c, library->r.asked_by));
     return hosts;
 }
 
 /* "cuDNN 9.8.0 from /v/nvidia/cudnn/lib (nvidia-cudnn-cu12) for tensorflow 2.15". A host may need
  * the parts and no facade (oneflow 0.9). */
 static const char *format_copy(struct wc_case *c, const struct wc_object *o) {
-    const struct names hosts = hosts_of(c, o);
+    const struct entries hosts = hosts_of(c, o);
     const char *directory = wc_directory_of(c, o); /* a lock has none */
     const char *whose = o->r.installation ? wc_format_name(c, o->r.installation)
                         : o->r.installation_kind == WC_installation_kind_DIRECTORY ? "in no package"
@@ -213,13 +199,13 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
 static const char *format_none(struct wc_case *c) {
     const struct wc_stack *s = c->d->s;
     const struct wc_failure *failure = last_failure(s, false);
-    struct names hosts = {.n = 0};
+    struct entries hosts = {NULL, 0};
 
     WC_EACH(o, s->objects)
         if (wc_wants_cudnn(o) && (o->r.mapped || s->replayed))
-            note_name(&hosts, wc_format_who(c, o));
+            add_name(c, &hosts, wc_format_who(c, o));
     if (!hosts.n && failure && failure->r.caller)
-        note_name(&hosts, wc_format_caller(c, failure));
+        add_name(c, &hosts, wc_format_caller(c, failure));
     if (s->replayed && !hosts.n)
         return "no program or package here is known to use cuDNN";
     return wc_format(c, "no cuDNN %s%s%s", s->replayed ? "would be loaded" : "was loaded",
@@ -228,18 +214,20 @@ static const char *format_none(struct wc_case *c) {
 
 /* A line for each copy: what is mapped, else what was; a facade, else the parts that a host opens.
  */
-static struct names find_copies(struct wc_case *c) {
-    struct names copies = {.n = 0};
+static struct entries find_copies(struct wc_case *c) {
+    struct entries copies = {NULL, 0};
 
     for (int pass = 0; pass < (c->d->s->replayed ? 2 : 4) && !copies.n; pass++)
         WC_EACH(o, c->d->s->objects)
             if (wc_is_cudnn(o) && o->r.mapped == (pass < 2) &&
                 (o->r.role == WC_role_FACADE) == (pass % 2 == 0) &&
                 (pass % 2 == 0 || !wc_name_is_cudnn(o->r.asked_by)))
-                note_name(&copies, format_copy(c, o));
-    if (copies.more)
-        copies.p[NAMED - 1] = wc_format(c, "%s; and %zu more", copies.p[NAMED - 1], copies.more);
-    copies.more = 0;
+                add_name(c, &copies, format_copy(c, o));
+    if (copies.n > NAMED) {
+        copies.p[NAMED - 1] =
+            wc_format(c, "%s; and %zu more", copies.p[NAMED - 1], copies.n - NAMED);
+        copies.n = NAMED;
+    }
     return copies;
 }
 
@@ -287,8 +275,9 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
  */
 #define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
 
-static void write_unexplained(struct writing *w, struct wc_case *c,
-                              const struct wc_outside *outside) {
+static void write_unexplained(struct wc_case *c, const struct wc_outside *outside,
+                              struct wc_conclusion *out) {
+    struct entries known = {NULL, 0};
     const struct wc_stack *s = c->d->s;
     const struct wc_failure *request = last_failure(s, false), *lookup = last_failure(s, true);
     const struct wc_call *bad = NULL;
@@ -297,37 +286,40 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
     WC_EACH(call, s->calls)
         if (wc_sort_of_call(s, &call->r) != WC_STATUS_SUCCESS)
             bad = call;
-    w->out->text = w->out->died ? wc_format(c, "it %s, and nothing that was seen explains it",
-                                            format_end(c, outside))
-                                : "a request failed, and nothing that was seen explains it";
+    out->text = out->died ? wc_format(c, "it %s, and nothing that was seen explains it",
+                                      format_end(c, outside))
+                          : "a request failed, and nothing that was seen explains it";
     WC_EACH(message, s->outcome.printed)
-        add_known(w, *message);
+        add_known(c, &known, *message);
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped && o->r.header_version)
-            add_known(w,
+            add_known(c, &known,
                       wc_format(c,
                                 "the header next to %s is of cuDNN %s: a program compiled with it "
                                 "was built with that version",
                                 wc_path_of(o), o->r.header_version));
     if (s->has_outcome && s->outcome.during && wc_str_starts(s->outcome.during, "cudnn"))
-        add_known(w, wc_format(c, "it was within %s", s->outcome.during));
+        add_known(c, &known, wc_format(c, "it was within %s", s->outcome.during));
     if (request)
-        add_known(w, format_failure(c, request));
+        add_known(c, &known, format_failure(c, request));
     if (lookup)
-        add_known(w, format_failure(c, lookup));
+        add_known(c, &known, format_failure(c, lookup));
     if (bad)
-        add_known(w, wc_format(c, "last status: %jd %s of %s", bad->r.status,
-                               bad->r.status_name ? bad->r.status_name : "",
-                               bad->r.function ? bad->r.function : "a call"));
+        add_known(c, &known,
+                  wc_format(c, "last status: %jd %s of %s", bad->r.status,
+                            bad->r.status_name ? bad->r.status_name : "",
+                            bad->r.function ? bad->r.function : "a call"));
     WC_EACH(u, s->unobserved)
-        add_known(w, wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
-                               u->r.why ? u->r.why : "?"));
+        add_known(c, &known,
+                  wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
+                            u->r.why ? u->r.why : "?"));
     WC_EACH(word, s->process.arguments)
         command = wc_format(c, "%s%s%s", command, command ? " " : "", *word);
     /* The program's messages explain every second end that nothing else does. */
-    w->out->next = s->outcome.words_read
-                       ? "whichcudnn report -v LOG"
-                       : wc_format(c, "whichcudnn run --text -- %s", command ?: "COMMAND");
+    out->next = s->outcome.words_read
+                    ? "whichcudnn report -v LOG"
+                    : wc_format(c, "whichcudnn run --text -- %s", command ?: "COMMAND");
+    out->known = (struct wc_strings){known.p, known.n};
 }
 
 /* A host without a driver may not request cuDNN: then that is reported, too. */
@@ -369,34 +361,25 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
     return f->n ? WC_verdict_NOTES : WC_verdict_OK;
 }
 
-static struct wc_strings kept(struct wc_arena *memory, const char *const *list, size_t n) {
-    const char **p = n ? wc_arena_take(memory, n * sizeof *p) : NULL;
-
-    if (p)
-        wc_mem_copy(p, list, n * sizeof *p);
-    return (struct wc_strings){p, p ? n : 0};
-}
-
 static void write_text(const struct wc_stack *s, const struct wc_findings *f,
                        const struct wc_outside *outside, struct wc_arena *memory,
                        struct wc_conclusion *out) {
     struct wc_findings none = {.n = 0};
     struct wc_diagnosis d = {.s = s, .scratch = memory, .out = &none};
     struct wc_case c = {.d = &d};
-    struct writing w = {.out = out};
-    struct names copies;
+    struct entries copies;
 
     wc_find_uses(&d);
     copies = find_copies(&c);
     if (!copies.n && out->verdict != WC_verdict_NOT_OBSERVED && !(out->limits & BLIND))
-        note_name(&copies, format_none(&c));
-    out->copies = kept(memory, copies.p, copies.n);
+        add_name(&c, &copies, format_none(&c));
+    out->copies = (struct wc_strings){copies.p, copies.n};
     switch (out->verdict) {
     case WC_verdict_OK:
         out->text = join(&c, &copies, "; ");
         break;
     case WC_verdict_UNEXPLAINED:
-        write_unexplained(&w, &c, outside);
+        write_unexplained(&c, outside, out);
         break;
     case WC_verdict_NOT_OBSERVED:
         write_not_observed(&c, f, outside, out);
@@ -404,7 +387,6 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
     default:
         out->text = out->finding->title ? out->finding->title : out->finding->id;
     }
-    out->known = kept(memory, w.known, out->known.n);
 }
 
 void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
