@@ -170,35 +170,6 @@ static bool read_enum(struct reading *in, enum wc_enumeration e, void *out) {
     return v > 0 || !word;
 }
 
-/* Makes room for the element n of a list, and for two more. */
-static bool grow(struct wc_arena *arena, const char ***p, size_t n, size_t *room) {
-    const char **bigger;
-
-    if (n + 3 <= *room)
-        return true;
-    bigger = wc_arena_take(arena, (*room + 12) * 2 * sizeof(*bigger));
-    if (bigger && n > 0)
-        memcpy(bigger, *p, n * sizeof(*bigger));
-    *room = (*room + 12) * 2;
-    *p = bigger;
-    return bigger != NULL;
-}
-
-static bool read_strings(struct reading *in, struct wc_strings *out) {
-    const char **p = NULL;
-    size_t n = 0, room = 0;
-
-    if (!TAKE(in, "["))
-        return false;
-    while (!TAKE(in, "]")) {
-        if ((n > 0 && !TAKE(in, ",")) || !grow(in->arena, &p, n, &room) || !read_string(in, &p[n]))
-            return false;
-        n++;
-    }
-    *out = (struct wc_strings){p, n};
-    return true;
-}
-
 /* Its members in any order. */
 static bool read_fact(struct reading *in, const char **out) {
     static const char *const members[] = {"\"name\":", "\"value\":", "\"source\":"};
@@ -217,23 +188,33 @@ static bool read_fact(struct reading *in, const char **out) {
     return there == 7 && TAKE(in, "}");
 }
 
-static bool read_facts(struct reading *in, struct wc_facts *out) {
+/* Of texts, or of facts, which are three texts each. */
+static bool read_list(struct reading *in, bool of_facts, struct wc_strings *texts) {
     const char **p = NULL;
     size_t n = 0, room = 0;
 
     if (!TAKE(in, "["))
         return false;
     while (!TAKE(in, "]")) {
-        if ((n > 0 && !TAKE(in, ",")) || !grow(in->arena, &p, n, &room) || !read_fact(in, p + n))
+        if (n + 3 > room) {
+            room = (room + 12) * 2;
+            const char **bigger = wc_arena_take(in->arena, room * sizeof(*p));
+            if (bigger && n > 0)
+                memcpy(bigger, p, n * sizeof(*p));
+            p = bigger;
+        }
+        if (!p || (n > 0 && !TAKE(in, ",")) || !(of_facts ? read_fact : read_string)(in, p + n))
             return false;
-        n += 3;
+        n += of_facts ? 3 : 1;
     }
-    _Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
-    *out = (struct wc_facts){.p = (const void *)p, .n = n / 3};
+    *texts = (struct wc_strings){p, n};
     return true;
 }
 
 static bool read_value(struct reading *in, const struct wc_field *f, void *out) {
+    struct wc_strings texts;
+    _Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
+
     switch (f->type) {
     case WC_FIELD_STR:
         return read_text(in, out);
@@ -242,11 +223,14 @@ static bool read_value(struct reading *in, const struct wc_field *f, void *out) 
     case WC_FIELD_BOOL:
         return read_bool(in, out);
     case WC_FIELD_STRS:
-        return read_strings(in, out);
+        return read_list(in, false, out);
     case WC_FIELD_ENUM:
         return read_enum(in, f->enumeration, out);
     case WC_FIELD_FACTS:
-        return read_facts(in, out);
+        if (!read_list(in, true, &texts))
+            return false;
+        *(struct wc_facts *)out = (struct wc_facts){.p = (const void *)texts.p, .n = texts.n / 3};
+        return true;
     }
     return false;
 }
