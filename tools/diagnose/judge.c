@@ -206,12 +206,6 @@ static bool is_of_wrong_kind(const struct case_of *c) {
            (c->single && is_a(f, "symbol-version-not-found")) || only_takes_away(c);
 }
 
-/* As its list and the disk have it. */
-static bool is_same_package(const struct wc_package_record *a, const struct wc_package_record *b) {
-    return wc_str_same(a->package, b->package) && wc_str_same(a->prefix, b->prefix) &&
-           a->missing_count == b->missing_count && a->changed.n == b->changed.n;
-}
-
 /* The same libraries are loaded for the same requests, and no package is made complete again: a
  * finding less, and nothing else. */
 static bool changes_nothing(const struct case_of *c) {
@@ -222,7 +216,11 @@ static bool changes_nothing(const struct case_of *c) {
         if (base->got[i].files != o->got[i].files)
             return false;
     WC_EACH(p, before->packages)
-        if (!WC_ANY(after, s->packages, is_same_package(&p->r, &after->r)))
+        if (!WC_ANY(after, s->packages,
+                    wc_str_same(after->r.package, p->r.package) &&
+                        wc_str_same(after->r.prefix, p->r.prefix) &&
+                        after->r.missing_count == p->r.missing_count &&
+                        after->r.changed.n == p->r.changed.n))
             return false;
     return before->failures.n == s->failures.n && before->objects.n == s->objects.n &&
            !WC_ANY(object, s->objects,
@@ -255,14 +253,6 @@ static bool has_failed(const struct planning *p) {
     return wc_a_call_failed(s) || WC_ANY(f, s->failures, found_by_no_name(s, f));
 }
 
-/* Of a list of paths: an element that the other list has not. */
-static bool has_more(const char *list, const char *other) {
-    WC_EACH_ELEMENT(e, list, ":")
-        if (!candidates_path_has(other, e.p, e.n))
-            return true;
-    return false;
-}
-
 /* Of a process that works. */
 static bool is_mere_note(const struct case_of *c) {
     return c->f->severity < WC_severity_WARNING && !has_failed(c->p) &&
@@ -273,11 +263,12 @@ static bool is_mere_note(const struct case_of *c) {
 static bool is_too_much_for_note(const struct case_of *c) {
     if (!is_mere_note(c))
         return false;
-    for (size_t i = 0; i < c->c->n; i++)
-        if (c->c->edit[i].kind == EDIT_SET &&
-            has_more(c->c->edit[i].value,
-                     wc_variable(&c->p->base.source->stack, c->c->edit[i].name)))
-            return true;
+    for (size_t i = 0; i < c->c->n; i++) {
+        const struct edit *e = &c->c->edit[i];
+        WC_EACH_ELEMENT(one, e->kind == EDIT_SET ? e->value : NULL, ":")
+            if (!candidates_path_has(wc_variable(&c->p->base.source->stack, e->name), one.p, one.n))
+                return true;
+    }
     return !changes_nothing(c);
 }
 

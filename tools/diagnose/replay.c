@@ -474,20 +474,14 @@ bool replay_lies_in_module(const char *path, const char *module) {
                     strcmp(wc_base_name(path), module) == 0);
 }
 
-static bool is_of(const struct entries *modules, const struct replay_request *q) {
-    return WC_ANY(module, *modules,
-                  replay_lies_in_module(q->name, *module) ||
-                      replay_lies_in_module(q->caller, *module));
-}
-
 static void ask_all(struct play *p) {
-    const struct entries *modules = &p->overlay.first_asked;
-
     for (size_t i = 0; i < p->overlay.first.n; i++)
         loader_sim_open(&p->sim, p->overlay.first.p[i], NULL);
     for (int before = 1; before >= 0; before--)
         for (size_t i = 0; i < p->r->n; i++)
-            if (is_of(modules, &p->r->requests[i]) == before)
+            if (WC_ANY(module, p->overlay.first_asked,
+                       replay_lies_in_module(p->r->requests[i].name, *module) ||
+                           replay_lies_in_module(p->r->requests[i].caller, *module)) == before)
                 ask(p, i);
 }
 
@@ -649,11 +643,6 @@ static void emit_first(struct play *p) {
         p->sink.add(p->sink.ctx, &record);
 }
 
-static bool is_same_demand(const struct wc_demand_record *a, const struct wc_demand_record *b) {
-    return a->demand_kind == b->demand_kind && wc_str_same(a->source, b->source) &&
-           wc_str_same(a->host_path, b->host_path);
-}
-
 static void emit_stated(struct play *p) {
     for (size_t i = 0; i < p->r->stated_count; i++) {
         struct wc_record record = {.kind = WC_KIND_demand, .u.demand = p->r->stated[i]->r};
@@ -690,7 +679,10 @@ static void emit(struct play *p) {
     emit_lookups(p);
     if (p->first) /* what no file says: it was expected, or printed */
         WC_EACH(d, p->r->source->stack.demands)
-            if (!WC_ANY(known, p->out->source->stack.demands, is_same_demand(&known->r, &d->r)))
+            if (!WC_ANY(known, p->out->source->stack.demands,
+                        known->r.demand_kind == d->r.demand_kind &&
+                            wc_str_same(known->r.source, d->r.source) &&
+                            wc_str_same(known->r.host_path, d->r.host_path)))
                 *MUST_ADD(p->r->stated, p->r->stated_count) = d;
     emit_stated(p);
 }

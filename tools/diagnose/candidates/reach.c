@@ -109,13 +109,6 @@ static void add_below(struct making *m, struct entries *to, const char *base, co
         }
 }
 
-/* The directory above one, as far as the working directory. "/": none. */
-static const char *above(struct making *m, const char *directory) {
-    const char *top = m->s->process.directory, *up = make_directory_of(m, directory);
-
-    return !up || wc_str_same(directory, top) ? "/" : up;
-}
-
 /* Around directories, of which the first few were searched, the nearest that have it: of the
  * library that asks less, as its user's home may be near. Only its name says what is required: the
  * newest comes first.
@@ -130,7 +123,7 @@ static struct entries nearby(struct making *m, struct entries at, size_t searche
             /* As it is spelt: a link may lead to what a package manager keeps for all. */
             const char *base = strstr(at.p[i], "/..") ? make_real_path(m, at.p[i]) : at.p[i];
             const size_t before = seen.n;
-            at.p[i] = above(m, base);
+            at.p[i] = wc_str_same(base, top) ? "/" : make_directory_of(m, base) ?: "/";
             if (!is_of_others(base) &&
                 (level < 2 || i < searched || wc_is_below(base, top, strlen(top ?: ""))))
                 make_add(m, &seen, base);

@@ -96,11 +96,6 @@ json_t *text_to_json(const char *s) {
     return value;
 }
 
-static json_t *fact_to_json(const struct wc_fact *fact) {
-    return json_pack("{s:o, s:o, s:o}", "name", text_to_json(fact->name), "value",
-                     text_to_json(fact->value), "source", text_to_json(fact->source));
-}
-
 static json_t *field_to_json(const struct wc_field *f, const void *value) {
     unsigned v;
     int64_t i;
@@ -119,7 +114,10 @@ static json_t *field_to_json(const struct wc_field *f, const void *value) {
         memcpy(&v, value, sizeof(v));
         return text_to_json(wc_enum_word(f->enumeration, v));
     case WC_FIELD_FACTS:
-        return JSON_EACH(fact, *(const struct wc_facts *)value, fact_to_json(fact));
+        return JSON_EACH(fact, *(const struct wc_facts *)value,
+                         json_pack("{s:o, s:o, s:o}", "name", text_to_json(fact->name), "value",
+                                   text_to_json(fact->value), "source",
+                                   text_to_json(fact->source)));
     }
     return json_null();
 }
