@@ -1206,7 +1206,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         is "$output" "version 8902"
     done
     # What more than one line sets, or what is not one word, is the user's; a line alone is named.
-    for line in "export LD_LIBRARY_PATH='$old'" "export LD_LIBRARY_PATH=/x"$'\n'"LD_LIBRARY_PATH=$old"; do
+    for line in "export LD_LIBRARY_PATH='$old'" "export LD_LIBRARY_PATH=$old"$'\n'"LD_LIBRARY_PATH=$old:/x"; do
         printf '#!/bin/sh\n%s\n./host version\n' "$line" >run.sh
         rm -f logs/*
         WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- sh run.sh
@@ -1216,4 +1216,50 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
             [[ $(jq -r '.findings[0].fix[0].text' report.json) == "let line 2 of $PWD/run.sh start the process "* ]]
         fi
     done
+}
+
+@test "what the command starts sets or drops the variable: the line is found through the files that it names" {
+    local lib=$PWD/good old=$PWD/old
+    make_standin 8.9.2 "$lib"
+    make_standin 8.5.0 "$old"
+    build_host dlopen "$lib" host
+    mkdir bin
+    repaired() { # COMMAND...
+        rm -f logs/*
+        WHICHCUDNN_EXPECT='>=8.8' "$CMD" run --quiet --log logs -- "$@" || true
+        "$CMD" report --json logs >report.json || true
+        is "$(jq -c '.findings[0].fix[0].checked' report.json)" '"replayed"'
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        WHICHCUDNN_EXPECT='>=8.8' run -0 "$@"
+        [[ $output == *"version 8902" ]]
+    }
+    # A Python program starts a script, which names one beside itself.
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s:$LD_LIBRARY_PATH\necho "LD_LIBRARY_PATH=$LD_LIBRARY_PATH"\nexec "$@"\n' "$old" >bin/env.sh
+    printf '#!/bin/sh\n"$(dirname "$0")"/env.sh "$@"\n' >bin/launch
+    chmod +x bin/*
+    printf 'import subprocess, sys\nsys.exit(subprocess.call(["bin/launch", "./host", "version"]))\n' >main.py
+    repaired python3 main.py
+    # Of a line of Python's the program's owner knows how to change it.
+    printf 'import os, subprocess, sys\nos.environ["LD_LIBRARY_PATH"] = "%s"\nsys.exit(subprocess.call(["./host", "version"]))\n' "$old" >main.py
+    rm -f logs/*
+    WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '.findings[0].fix[0] | [.command, .text]' report.json)" \
+        "[null,\"let line 2 of $PWD/main.py start the process without LD_LIBRARY_PATH\"]"
+    # One that begins with an empty environment drops what the command was given.
+    build_host lazy "$lib" linked --no-rpath
+    printf '#!/bin/sh\nexec env -i PATH="$PATH" "$@"\n' >as-root
+    chmod +x as-root
+    LD_LIBRARY_PATH=$lib repaired ./as-root ./linked version
+}
+
+@test "a script that sets another LD_PRELOAD is named: what it starts is not watched" {
+    make_standin 8.5.0 old
+    build_host dlopen "$PWD/old" host
+    printf '#!/bin/sh\nexport LD_PRELOAD=%s\n./host version\nexit 3\n' "$PWD/old/libcudnn.so.8" >run.sh
+    run "$CMD" run --log logs -- sh run.sh
+    [[ $output == *"line 2 of $PWD/run.sh sets another LD_PRELOAD"* ]]
+    sed -i '2s#=.*#=/nowhere:$LD_PRELOAD#' run.sh
+    run "$CMD" run --log logs -- sh run.sh
+    [[ $output != *"another LD_PRELOAD"* ]]
 }

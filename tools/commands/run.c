@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/knowledge/programs.h"
 #include "core/names/version.h"
 #include "options.h"
 #include "tools/commands/probe/trial.h"
@@ -200,18 +199,6 @@ static void mind_signals(void) {
             answer(*one, (struct sigaction){.sa_handler = end_soon, .sa_flags = SA_RESTART});
 }
 
-/* By its first line: "#!/usr/bin/env bash", "#!/bin/sh -e". */
-static bool is_for_shell(const char *text) {
-    OWNED char *line = must_format("%.*s", (int)strcspn(text, "\n"), text);
-
-    WC_EACH_ELEMENT(e, wc_str_starts(line, "#!") ? line + 2 : NULL, " ") {
-        OWNED char *word = must_format("%.*s", (int)e.n, e.p);
-        if (wc_program_is(word, WC_PROGRAM_SHELL))
-            return true;
-    }
-    return false;
-}
-
 static int run_command(int n, char **command) {
     const struct supervision with = {.prepare = set_environment,
                                      .meanwhile = meanwhile,
@@ -244,8 +231,8 @@ static int run_command(int n, char **command) {
     for (char **w = command; *w && !getenv("WHICHCUDNN_RUN_SCRIPT"); w++) {
         OWNED char *script = realpath(*w, NULL);
         size_t n;
-        OWNED char *text = script ? disk_text(script, 64 << 10, &n) : NULL;
-        if (text && ((w > command && wc_program_is(w[-1], WC_PROGRAM_SHELL)) || is_for_shell(text)))
+        OWNED char *begins = script ? disk_text(script, strlen("\177ELF"), &n) : NULL;
+        if (begins && strcmp(begins, "\177ELF") != 0)
             setenv("WHICHCUDNN_RUN_SCRIPT", script, 1);
     }
     run.command = command[0];

@@ -357,7 +357,7 @@ static const char *in_script(struct making *m) {
 
     if (!e->target || !is_of(value, "_@%+=:,./-"))
         return fail(m);
-    return format(m->memory, "sed -i '%ss#%s=[^ ;&|]*#%s=%s#' %s", e->target, name, name, value,
+    return format(m->memory, "sed -i '%s%s=%s#' %s", e->target, name, value,
                   quoted_path(m, e->path));
 }
 

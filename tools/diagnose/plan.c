@@ -15,6 +15,7 @@
 #include "core/knowledge/programs.h"
 #include "entries.h"
 #include "judge.h"
+#include "setter.h"
 #include "wheel_table.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
@@ -195,88 +196,6 @@ static const char *keep(struct plan *plan, const char *text) {
     return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
 }
 
-/* What starts the process with another value than `run` gave the command; NULL: none, or not
- * known. */
-static const char *setter_of(const struct source *source, const char *variable) {
-    static const struct {
-        const char *name, *given;
-    } known[] = {{"LD_LIBRARY_PATH", "WHICHCUDNN_RUN_LD_LIBRARY_PATH"},
-                 {"LD_PRELOAD", "WHICHCUDNN_RUN_LD_PRELOAD"}};
-    const struct wc_stack *s = &source->stack;
-    const struct wc_process_record *process = &s->process;
-
-    if (process->run_pid == WC_NULL)
-        return NULL;
-    if (!wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD"))
-        return "the command"; /* which empties the environment: `env -` */
-    WC_EACH_ROW(row, known)
-        if (wc_str_same(row->name, variable) &&
-            !wc_str_same(wc_variable(s, row->given), wc_variable(s, variable)))
-            return source->pid != process->run_pid && process->parent_name ? process->parent_name
-                                                                           : "the command";
-    return NULL;
-}
-
-/* Where a script, or a file that it reads (". FILE"), gives a variable its value. */
-struct setting {
-    struct wc_arena *memory;
-    const char *name, *value, *directory, *file;
-    int line, lines; /* the last one, and how many there are */
-    bool is_word;    /* which sed can replace */
-};
-
-/* Up to a blank, or what ends a command, and with what the process has. */
-static bool is_word(const struct setting *s, const char *text) {
-    const char *word = wc_arena_string_n(s->memory, text, strcspn(text, " ;&|"));
-
-    if (!word || strpbrk(word, "\t`(<>\\'") || (*word == '"' && !wc_str_ends(word + 1, "\"")) ||
-        (strchr(word, '{') && !strchr(word, '}')) ||
-        strstr(text, wc_arena_format(s->memory, "%s=", s->name)))
-        return false;
-    WC_EACH_ELEMENT(e, word, ":\"")
-        if (e.p[0] == '/' && !memchr(e.p, '$', e.n) && !candidates_path_has(s->value, e.p, e.n))
-            return false;
-    return true;
-}
-
-static void read_script(struct setting *s, const char *file, int level) {
-    char *rest = file && level > 0 ? text_of_file(s->memory, &disk_files, file) : NULL, *line;
-
-    for (int n = 1; (line = strsep(&rest, "\n")); n++) {
-        const char *at = strstr(line += strspn(line, " \t"), s->name);
-        const char *read = line + (wc_str_starts(line, ". ")        ? 2
-                                   : wc_str_starts(line, "source ") ? 7
-                                                                    : strlen(line));
-        if (*read && !strpbrk(read, " \t;$"))
-            read_script(
-                s,
-                *read == '/' ? read : wc_arena_format(s->memory, "%s/%s", s->directory ?: "", read),
-                level - 1);
-        if (*line == '#' || !at || at[strlen(s->name)] != '=')
-            continue;
-        s->is_word = (at == line || strchr(" \t", at[-1])) && is_word(s, at + strlen(s->name) + 1);
-        s->file = file;
-        s->line = n;
-        s->lines++;
-    }
-}
-
-/* Then it is changed there. */
-static void find_setting(struct plan *plan, const struct source *source, struct edit *e) {
-    const struct wc_stack *of = &source->stack;
-    struct setting s = {.memory = &plan->memory.arena,
-                        .name = e->name,
-                        .value = wc_variable(of, e->name),
-                        .directory = of->process.directory};
-
-    read_script(&s, wc_variable(of, "WHICHCUDNN_RUN_SCRIPT"), 4);
-    if (s.lines != 1)
-        return;
-    e->path = s.file;
-    e->target = s.is_word ? wc_arena_format(s.memory, "%d", s.line) : NULL;
-    e->by = wc_arena_format(s.memory, "line %d of %s", s.line, s.file);
-}
-
 /* source: whose variables they may change. */
 static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                const struct source *source) {
@@ -291,11 +210,13 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                 .target = keep(plan, e->target),
                                 .environment = keep(plan, e->environment),
                                 .because = keep(plan, e->because)};
-        if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET))
-            kept[i].by = keep(plan, setter_of(source, e->name));
-        if (kept[i].by &&
-            wc_str_same(e->name, "LD_LIBRARY_PATH")) /* the other has our own library */
-            find_setting(plan, source, &kept[i]);
+        if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
+            const struct setter by =
+                setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
+            kept[i].by = keep(plan, by.by);
+            kept[i].path = by.file;
+            kept[i].target = by.change;
+        }
     }
     return (struct edits){kept, kept ? c->n : 0};
 }

@@ -14,6 +14,7 @@
 #include "tools/commands/options.h"
 #include "tools/commands/probe/gpus.h"
 #include "tools/diagnose/plan.h"
+#include "tools/diagnose/setter.h"
 #include "tools/observe/log/images.h"
 #include "tools/observe/not_preloadable.h"
 #include "tools/report/ends.h"
@@ -316,6 +317,23 @@ static bool was_the_last(const struct source *log, const struct family *family) 
             wc_str_same(family->seen_name, family->last_name));
 }
 
+/* Of the line of a script. The caller frees. */
+static char *other_preload(void) {
+    OWNED char *here = get_current_dir_name();
+    struct heap_arena memory;
+    char *text = NULL;
+
+    heap_arena_begin(&memory);
+    const struct setter by =
+        setter_in(&memory.arena, getenv("WHICHCUDNN_RUN_SCRIPT"), here, "LD_PRELOAD", NULL, NULL);
+    if (by.by)
+        text = must_format("%s sets another LD_PRELOAD (where it begins with $LD_PRELOAD:, the "
+                           "program is watched)",
+                           by.by);
+    heap_arena_end(&memory);
+    return text;
+}
+
 /* That the library was at work in a process that never asked for cuDNN is known of the command
  * itself, which logs from its start on and leaves that log to us; of others only that they had
  * cuDNN, by what they had mapped when they were looked at. logs: all that were found, empty ones as
@@ -346,9 +364,9 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
     }
     if (!missing)
         return NULL;
-    why = trouble_of_place(&run->place, user);
-    if (!why && logs->passed_over)
-        why = must_format("skipped: %s", logs->passed_over);
+    why = trouble_of_place(&run->place, user)
+              ?: logs->passed_over ? must_format("skipped: %s", logs->passed_over)
+                                   : other_preload();
     if (!why && !run->live.preload_gone)
         why = must_copy("it was not preloaded there, or could write none");
     return must_format("%s%s%s", missing, why ? ": " : "", why);
@@ -453,6 +471,8 @@ struct gate run_conclude(struct run *run) {
         *MUST_ADD(logs.found, logs.n) = started;
         logs.own = is_logged ? logs.own : started;
     }
+    if (logs.n == 0 && !reason && !unseen && r.u.outcome.exit_status > 0)
+        reason = other_preload();
     if (logs.n > 0)
         answer = conclude_logs(run, &logs, &r);
     else

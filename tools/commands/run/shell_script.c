@@ -33,7 +33,8 @@ static bool is_named(const char *variable, const char *word) {
     return n > 0 && strncmp(variable, word, n) == 0 && variable[n] == '=';
 }
 
-/* "NAME=value", or NAME to unset it: in a new list, as programs have the one before. */
+/* "NAME=value", or NAME to unset it, or "" to unset all but what the command was given: in a new
+ * list, as programs have the one before. */
 static void assign(const struct shell *s, const char *word) {
     struct wc_arena *memory = &s->out->memory.arena;
     char **before = environ;
@@ -43,7 +44,7 @@ static void assign(const struct shell *s, const char *word) {
         n++;
     environ = wc_arena_take(memory, (n + 2) * sizeof(*before));
     for (n = 0; *before; before++)
-        if (!is_named(*before, word))
+        if (*word ? !is_named(*before, word) : wc_str_starts(*before, "WHICHCUDNN_RUN_"))
             environ[n++] = *before;
     if (is_named(word, word))
         environ[n] = wc_arena_string(memory, word);
@@ -157,7 +158,7 @@ static bool start(struct shell s, char **w) {
     if (text && strcmp(wc_base_name(*w), "env") == 0) {
         for (w++; *w && fnmatch("@(-|-i|-u)", *w, FNM_EXTMATCH) == 0; w++)
             if ((*w)[1] != 'u')
-                environ = wc_arena_take(&s.out->memory.arena, sizeof(*environ));
+                assign(&s, "");
             else if (w[1])
                 assign(&s, *++w);
         return *w && run_words(&s, w);

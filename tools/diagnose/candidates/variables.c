@@ -74,7 +74,10 @@ static size_t elements_of(const char *list, const char *separators) {
 
 void make_without_element(struct making *m) {
     const char *preload = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
+    const char *given = wc_variable(m->s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
 
+    if (given)
+        make_one(m, make_path(given));
     if (m->path) {
         size_t n = elements_of(m->path, ":");
         for (size_t i = 0; n > 1 && i < n; i++)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "setter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "candidates/candidates.h"
+#include "core/demand/questions.h"
+#include "tools/util/disk.h"
+#include "tools/util/memory.h"
+
+enum { FILES_MOST = 32, TEXT_MOST = 64 << 10 };
+
+struct reading {
+    struct wc_arena *memory;
+    const char *directory, *name, *value, *given;
+    const char *file[FILES_MOST];
+    int files;
+    struct lines { /* the last one, and how many there are */
+        struct setter last;
+        int n;
+    } with_value, with_name;
+};
+
+static void add_file(struct reading *r, const char *path) {
+    OWNED char *real = realpath(path, NULL);
+
+    for (int i = 0; real && i < r->files; i++)
+        if (strcmp(r->file[i], real) == 0)
+            return;
+    if (real && r->files < FILES_MOST)
+        r->file[r->files++] = wc_arena_string(r->memory, real);
+}
+
+/* By its path, or beside the file that names it. */
+static void add_named(struct reading *r, const char *file, const char *line) {
+    static const char ends[] = " \t\"'`()[]{}<>,;=|&$:";
+
+    for (size_t n; *(line += strspn(line, ends)); line += n) {
+        n = strcspn(line, ends);
+        OWNED char *word = must_format("%.*s", (int)n, line);
+        OWNED char *path = must_format("%s/%s", *word == '/' ? "" : r->directory, word);
+        OWNED char *beside =
+            must_format("%.*s/%s", (int)wc_dir_length(file), file, wc_base_name(word));
+        if (strpbrk(word, "./")) {
+            add_file(r, path);
+            add_file(r, beside);
+        }
+    }
+}
+
+static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
+    const char *at = strstr(line, r->name), *drops = r->value ? NULL : strstr(line, "env -");
+    const char *assigned = at ? at + strlen(r->name) : "";
+    /* What was there stays in "NAME=value:$NAME". */
+    const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&", at[-1])) &&
+                         (r->value || !strstr(assigned, r->name));
+    /* Of one word, which sed can replace. */
+    const size_t end = strcspn(assigned, " ;&|");
+    const bool is_word = strcspn(assigned, "\t`(<>\\'") >= end &&
+                         !memchr(assigned, '{', end) == !memchr(assigned, '}', end) &&
+                         (assigned[1] == '"') == (end > 2 && assigned[end - 1] == '"');
+    bool has_value = drops;
+
+    WC_EACH_ELEMENT(e, at ? r->value : NULL, ":")
+        has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
+                                  memmem(at, strlen(at), e.p, e.n));
+    if (*line == '#' || !(has_value || assigns))
+        return;
+    struct lines *to = has_value ? &r->with_value : &r->with_name;
+    to->n++;
+    to->last.by = wc_arena_format(r->memory, "line %d of %s", n, file);
+    to->last.file = file;
+    to->last.change = drops ? wc_arena_format(r->memory, "%ds#env -i*#& ", n)
+                      : is_shell && assigns && is_word
+                          ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#", n, r->name)
+                          : NULL;
+}
+
+struct setter setter_in(struct wc_arena *memory, const char *script, const char *directory,
+                        const char *name, const char *value, const char *given) {
+    struct reading r = {.memory = memory,
+                        .directory = directory ?: "",
+                        .name = name,
+                        .value = value,
+                        .given = given};
+
+    if (script)
+        add_file(&r, script);
+    for (int i = 0; i < r.files; i++) {
+        size_t size;
+        OWNED char *text = disk_text(r.file[i], TEXT_MOST, &size);
+        char *rest = text, *line;
+        bool is_shell = !wc_str_ends(r.file[i], ".py");
+        for (int n = 1; (line = strsep(&rest, "\n")); n++) {
+            is_shell = is_shell && (n > 1 || !strstr(line, "python"));
+            read_line(&r, r.file[i], n, line + strspn(line, " \t"), is_shell);
+            add_named(&r, r.file[i], line);
+        }
+    }
+    if (r.with_value.n == 0)
+        r.with_value = r.with_name;
+    return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
+}
+
+struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
+                        const char *name) {
+    const struct wc_process_record *process = &s->process;
+    const char *given =
+        wc_variable(s, wc_str_same(name, "LD_PRELOAD") ? "WHICHCUDNN_RUN_LD_PRELOAD"
+                                                       : "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
+    const char *value = wc_variable(s, name), *script = wc_variable(s, "WHICHCUDNN_RUN_SCRIPT");
+    struct setter setter = {NULL, NULL, NULL};
+
+    if (process->run_pid == WC_NULL || !wc_str_starts(name, "LD_"))
+        return setter;
+    if (!wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD")) /* it empties the environment: `env -` */
+        return (struct setter){.by = "the command"};
+    if (wc_str_same(given, value))
+        return setter;
+    if (script && !wc_str_same(name, "LD_PRELOAD")) /* which has our own library, too */
+        setter = setter_in(memory, script, process->directory, name, value, given);
+    if (!setter.by)
+        setter.by =
+            pid != process->run_pid && process->parent_name ? process->parent_name : "the command";
+    return setter;
+}
