@@ -378,17 +378,24 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
 static size_t left_running(pid_t command, pid_t *one) {
     OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
     OWNED_DIR DIR *processes = opendir("/proc");
+    OWNED_FILE FILE *load = fopen("/proc/loadavg", "re");
     struct dirent *entry;
-    size_t n = 0;
+    OWNED char *words = NULL;
+    size_t n = 0, words_room = 0;
+    const char *last = load && getline(&words, &words_room, load) > 0 ? strrchr(words, ' ') : NULL;
+    const pid_t newest = last ? (pid_t)strtol(last, NULL, 10) : 0;
+    pid_t pid;
 
+    /* Younger processes have larger numbers, until these begin again. */
     while (processes && (entry = readdir(processes))) {
         OWNED char *path = must_format("/proc/%s/environ", entry->d_name), *piece = NULL;
-        OWNED_FILE FILE *from = wc_is_digit(entry->d_name[0]) ? fopen(path, "re") : NULL;
+        pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        OWNED_FILE FILE *from = pid > (newest >= command ? command : 0) ? fopen(path, "re") : NULL;
         bool found = false;
         size_t room = 0;
         while (from && !found && getdelim(&piece, &room, '\0', from) > 0)
             found = strcmp(piece, mark) == 0;
-        *one = found ? (pid_t)strtol(entry->d_name, NULL, 10) : *one;
+        *one = found ? pid : *one;
         n += found;
     }
     return n;
