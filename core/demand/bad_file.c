@@ -51,6 +51,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
 void wc_find_bad_file(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (wc_is_unreported(d, f, WC_REASON_BAD_FILE) &&
-            (wc_file_matters(f->culprit) || wc_was_the_end(d->s, f)))
+            (wc_file_matters(f->culprit) || wc_file_matters(f->r.name) || wc_was_the_end(d->s, f)))
             emit(d, f);
 }

@@ -1263,3 +1263,19 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     run "$CMD" run --log logs -- sh run.sh
     [[ $output != *"another LD_PRELOAD"* ]]
 }
+
+@test "a part whose own need is a bad file: the file is named, and no later name of the part is played" {
+    make_standin 9.8.0 lib --needs graph=libz.so.1
+    mkdir module other
+    : >module/libz.so.1
+    build_host dlopen "$PWD/lib" host
+    LD_LIBRARY_PATH=$PWD/module:$PWD/other "$CMD" run --quiet --log logs -- ./host version || true
+    make_standin 9.1.0 new
+    mv new/libcudnn_graph.so.9 other/libcudnn_graph.so # which only the last of the four names finds
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0] | .id, .title' report.json)" "bad-file
+libcudnn_graph.so.9 needs libz.so.1, which is empty"
+    is "$(jq -r '.findings[0].fix[0] | .command, .checked' report.json)" "export LD_LIBRARY_PATH=$PWD/other
+replayed"
+    LD_LIBRARY_PATH=$PWD/other run -0 ./host version
+}

@@ -413,17 +413,20 @@ static char *file_before(struct play *p, const struct replay_request *q) {
     return file;
 }
 
-/* Another name for a facade, by a host that had none so far, gets one now, and ended well without:
- * it tries names in turn. */
+/* Another name for what is got now by the one before: for a part, or for a facade by a host that
+ * ended well without one. */
 static bool is_needless(const struct play *p, size_t number) {
     const struct replay_request *q = &p->r->requests[number];
+    const struct wc_name asked = wc_name_read(q->name);
 
-    for (size_t i = 0; wc_ended_well(&p->r->source->stack) && i < number; i++) {
+    for (size_t i = 0; q->failure && q->caller && i < number; i++) {
         const struct replay_request *before = &p->r->requests[i];
-        if (q->failure && q->caller && before->failure && p->out->got[i].files &&
-            wc_str_same(before->caller, q->caller) &&
-            wc_name_kind_of(before->name) == WC_NAME_FACADE &&
-            wc_name_kind_of(q->name) == WC_NAME_FACADE)
+        const struct wc_name one = wc_name_read(before->name);
+        if (before->failure && p->out->got[i].files && wc_str_same(before->caller, q->caller) &&
+            one.kind == asked.kind &&
+            (one.kind == WC_NAME_PART
+                 ? wc_str_same(one.part, asked.part)
+                 : one.kind == WC_NAME_FACADE && wc_ended_well(&p->r->source->stack)))
             return true;
     }
     return false;
