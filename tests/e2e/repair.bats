@@ -1279,3 +1279,16 @@ libcudnn_graph.so.9 needs libz.so.1, which is empty"
 replayed"
     LD_LIBRARY_PATH=$PWD/other run -0 ./host version
 }
+
+@test "a copy that DT_RPATH keeps behind another one is there from the start by LD_PRELOAD" {
+    make_standin 7.4.1 old
+    make_standin 7.6.5 new
+    build_host lazy "$PWD/old" host -Wl,-rpath,"$PWD/old" -Wl,--disable-new-dtags
+    rm -f logs/*
+    LD_LIBRARY_PATH=$PWD/new WHICHCUDNN_EXPECT='>=7.6' "$CMD" run --quiet --log logs -- ./host version || true
+    "$CMD" report --json logs >report.json || true
+    is "$(finding expectation-not-met '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_PRELOAD=$PWD/new/libcudnn.so.7\",\"replayed\"]"
+    run -0 env LD_PRELOAD="$PWD/new/libcudnn.so.7" ./host version
+    is "$output" "version 7605"
+}

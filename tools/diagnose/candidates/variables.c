@@ -214,11 +214,16 @@ void make_preload(struct making *m) {
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
     library_cache_use(m->libraries, m->libraries->interpreter, &search);
-    WC_EACH(c, m->s->candidates) /* of a search that LD_LIBRARY_PATH does not change */
-        if (c->r.file_state == WC_file_state_FITS && wc_name_kind_of(c->r.path) == WC_NAME_FACADE &&
-            WC_ANY(one, m->s->searches,
-                   one->r.search == c->r.search && one->r.rule == WC_search_rule_LOADED))
+    WC_EACH(c, m->s->candidates) { /* of a search that LD_LIBRARY_PATH does not change */
+        const struct wc_searched *of = WC_FIRST(one, m->s->searches, one->r.search == c->r.search);
+        const bool is_led_to =
+            c->r.rule == WC_search_rule_RPATH || c->r.rule == WC_search_rule_LIBRARY_PATH;
+        if (of && c->r.file_state == WC_file_state_FITS &&
+            wc_name_kind_of(c->r.path) == WC_NAME_FACADE &&
+            (of->r.rule == WC_search_rule_LOADED ||
+             (of->r.rule == WC_search_rule_RPATH && is_led_to)))
             add_preload(m, make_real_path(m, c->r.path));
+    }
     /* For hosts that leave it to others to load one: what their own search would find. */
     if (!wc_first_facade(m->s) &&
         (WC_ANY(d, m->s->demands, wc_is_linked_with_none(m->s, d->r.host_path)) ||
