@@ -398,6 +398,8 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
                                                   ? names_package(p, because, x)
                                               : because ? because
                                                         : judge_new};
+    if (f && !because && x->unsure)
+        return (struct checked){CHECK_UNKNOWN, x->unsure};
     if (because && !gone && asks(f, OF_CALLS))
         return (struct checked){CHECK_UNKNOWN, "the files do not show how calls go then"};
     if (!because && fails_otherwise(p, &x->outcome))
