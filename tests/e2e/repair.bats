@@ -1293,3 +1293,24 @@ replayed"
     run -0 env LD_PRELOAD="$PWD/new/libcudnn.so.7" ./host version
     is "$output" "version 7605"
 }
+
+@test "where a shell, or an environment as it is activated, sets the variable again, that line is named" {
+    local lib=$PWD/good old=$PWD/old file
+    make_standin 8.9.2 "$lib"
+    make_standin 8.5.0 "$old"
+    build_host dlopen "$lib" host
+    mkdir -p home conda/etc/conda/activate.d conda/conda-meta parts
+    export HOME=$PWD/home
+    told() {
+        rm -f logs/*
+        CONDA_PREFIX=$PWD/conda LD_LIBRARY_PATH=$old WHICHCUDNN_EXPECT='>=8.8' "$CMD" run --quiet --log logs -- ./host version >/dev/null || true
+        "$CMD" report --json logs | jq -r '.findings[0].fix[0] | [.command, .checked, .but] | join("|")'
+    }
+    is "$(told)" "unset LD_LIBRARY_PATH|replayed|"
+    for file in home/.bashrc conda/etc/conda/activate.d/cudnn.sh conda/conda-meta/state parts/cuda.sh; do
+        printf '# nothing\nexport LD_LIBRARY_PATH=/x:%s\nexport LD_LIBRARY_PATH=/other:$LD_LIBRARY_PATH\n' "$old" >"$file"
+        [ "$file" != parts/cuda.sh ] || echo ". $PWD/parts/cuda.sh" >home/.profile
+        is "$(told)" "unset LD_LIBRARY_PATH|replayed|line 2 of $PWD/$file sets it again"
+        rm "$file"
+    done
+}

@@ -142,6 +142,7 @@ def report_schema():
         "why": {"description": "why it was not", **nullable("string")},
         "gives": {"description": "which cuDNN comes in then, and from where",
                   **nullable("string")},
+        "but": {"description": "what it breaks, needs, or what undoes it", **nullable("string")},
     })
     finding = fields_of(kinds["finding"], enums, ("supersedes",))
     finding["fix"] = {"description": "what to do, best first", "type": "array", "items": fix}

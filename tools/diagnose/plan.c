@@ -323,6 +323,15 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;
     if (lacks)
         r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
+    WC_EACH(e, r->edits) {
+        const bool of_shell =
+            r->command && !r->but && !e->by && (e->kind == EDIT_SET || e->kind == EDIT_UNSET);
+        const char *line =
+            of_shell ? setter_of_shell(&plan->memory.arena, &p->source->stack, e->name, e->value)
+                     : NULL;
+        if (line)
+            r->but = wc_arena_format(&plan->memory.arena, "%s sets it again", line);
+    }
     find_given(plan, x, f, &p->source->stack, r);
 }
 

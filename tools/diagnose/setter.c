@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "setter.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static void add_file(struct reading *r, const char *path) {
         r->file[r->files++] = wc_arena_string(r->memory, real);
 }
 
-/* By its path, or beside the file that names it. */
+/* By its path, or in the folder of the file that names it. */
 static void add_named(struct reading *r, const char *file, const char *line) {
     static const char ends[] = " \t\"'`()[]{}<>,;=|&$:";
 
@@ -64,7 +65,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
 
     WC_EACH_ELEMENT(e, at ? r->value : NULL, ":")
         has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
-                                  memmem(at, strlen(at), e.p, e.n));
+                                  memmem(assigned, strlen(assigned), e.p, e.n));
     if (*line == '#' || !(has_value || assigns))
         return;
     struct lines *to = has_value ? &r->with_value : &r->with_name;
@@ -77,6 +78,20 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
                           : NULL;
 }
 
+static void read_files(struct reading *r) {
+    for (int i = 0; i < r->files; i++) {
+        size_t size;
+        OWNED char *text = disk_text(r->file[i], TEXT_MOST, &size);
+        char *rest = text, *line;
+        bool is_shell = !wc_str_ends(r->file[i], ".py");
+        for (int n = 1; (line = strsep(&rest, "\n")); n++) {
+            is_shell = is_shell && (n > 1 || !strstr(line, "python"));
+            read_line(r, r->file[i], n, line + strspn(line, " \t"), is_shell);
+            add_named(r, r->file[i], line);
+        }
+    }
+}
+
 struct setter setter_in(struct wc_arena *memory, const char *script, const char *directory,
                         const char *name, const char *value, const char *given) {
     struct reading r = {.memory = memory,
@@ -87,20 +102,37 @@ struct setter setter_in(struct wc_arena *memory, const char *script, const char 
 
     if (script)
         add_file(&r, script);
-    for (int i = 0; i < r.files; i++) {
-        size_t size;
-        OWNED char *text = disk_text(r.file[i], TEXT_MOST, &size);
-        char *rest = text, *line;
-        bool is_shell = !wc_str_ends(r.file[i], ".py");
-        for (int n = 1; (line = strsep(&rest, "\n")); n++) {
-            is_shell = is_shell && (n > 1 || !strstr(line, "python"));
-            read_line(&r, r.file[i], n, line + strspn(line, " \t"), is_shell);
-            add_named(&r, r.file[i], line);
-        }
-    }
+    read_files(&r);
     if (r.with_value.n == 0)
         r.with_value = r.with_name;
     return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
+}
+
+const char *setter_of_shell(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                            const char *then) {
+    const struct {
+        const char *root, *files;
+    } usual[] = {{getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
+                 {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
+                 {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
+                 {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
+    struct reading r = {.memory = memory,
+                        .directory = "",
+                        .name = name,
+                        .value = wc_variable(s, name),
+                        .given = then};
+    glob_t found = {.gl_pathc = 0};
+
+    WC_EACH_ROW(row, usual) {
+        OWNED char *pattern = must_format("%s/%s", row->root, row->files);
+        if (row->root)
+            glob(pattern, GLOB_BRACE | (found.gl_pathc ? GLOB_APPEND : 0), NULL, &found);
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        add_file(&r, found.gl_pathv[i]);
+    globfree(&found);
+    read_files(&r);
+    return r.with_value.n == 1 ? r.with_value.last.by : NULL;
 }
 
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,

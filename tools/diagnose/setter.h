@@ -6,8 +6,8 @@
 
 struct setter {
     const char *by;     /* for a sentence; NULL: nothing does, or that is not known */
-    const char *file;   /* whose line it is; NULL: of no line, or of more than one */
-    const char *change; /* for sed, up to where the assignment is written; NULL: by hand */
+    const char *file;   /* with that line; NULL: there is none, or more than one */
+    const char *change; /* for sed, up to where the assignment is written; NULL: sed cannot */
 };
 
 /* In the files that a script names, and in those that they name. The process has `value`, the
@@ -17,3 +17,7 @@ struct setter setter_in(struct wc_arena *memory, const char *script, const char 
 /* pid: of the process. */
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name);
+/* The line by which shells, or an environment as it is activated, begin with what that variable
+ * would lose if it were `then` (NULL: unset). NULL: none is known. */
+const char *setter_of_shell(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                            const char *then);

@@ -82,10 +82,11 @@ json_t *repair_json(const struct repair *fix) {
                             text_to_json(e->path), "target", text_to_json(e->target), "environment",
                             text_to_json(e->environment), "by", text_to_json(e->by)));
 
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "action", text_to_json(fix->action),
-                     "text", text_to_json(fix->text), "edits", edits, "command",
-                     text_to_json(fix->command), "checked", repair_checked_word(fix->checked),
-                     "why", text_to_json(fix->why), "gives", text_to_json(gives));
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "action",
+                     text_to_json(fix->action), "text", text_to_json(fix->text), "edits", edits,
+                     "command", text_to_json(fix->command), "checked",
+                     repair_checked_word(fix->checked), "why", text_to_json(fix->why), "gives",
+                     text_to_json(gives), "but", text_to_json(fix->but));
 }
 
 /* What replaces what matters in a log; in a report everything holds. */
