@@ -12,6 +12,7 @@
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
 #define DYNAMIC_MOST ((size_t)64 << 10)
+#define SECTION_NAMES_MOST ((size_t)64 << 10)
 /* Of names; with more, to look some up is cheaper. */
 #define STRINGS_MOST ((uint64_t)16 << 20)
 #define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
@@ -162,42 +163,31 @@ static bool see_constants(void *ctx, const unsigned char *p, size_t n) {
     return true;
 }
 
-/* Sections of constants, so that neither code nor GPU code is read. */
-struct sections {
-    Elf64_Ehdr e;
-    Elf64_Shdr names;
-};
-
-static bool read_section(const struct prescan *s, const struct sections *t, size_t i,
-                         Elf64_Shdr *to) {
-    return t->e.e_shentsize == sizeof(*to) && t->e.e_shoff <= s->size &&
-           read_at(s, t->e.e_shoff + i * sizeof(*to), to, sizeof(*to));
-}
-
-static bool is_constants(const struct prescan *s, const struct sections *t, const Elf64_Shdr *h) {
-    static const char wanted[] = ".rodata";
-    char name[sizeof(wanted) - 1];
-
-    return h->sh_type == SHT_PROGBITS && (h->sh_flags & (SHF_ALLOC | SHF_WRITE)) == SHF_ALLOC &&
-           read_at(s, t->names.sh_offset + h->sh_name, name, sizeof(name)) &&
-           memcmp(name, wanted, sizeof(name)) == 0;
-}
-
-/* False: it has none, or they cannot be read. */
+/* Sections of constants, so that neither code nor GPU code is read. False: it has none, or they
+ * cannot be read. */
 static bool search_sections(const struct prescan *s, uint64_t *most) {
-    struct sections t;
-    bool any = false;
+    Elf64_Ehdr e;
     Elf64_Shdr h;
+    bool any = false;
 
-    if (!read_at(s, 0, &t.e, sizeof(t.e)) || !read_section(s, &t, t.e.e_shstrndx, &t.names))
+    if (!read_at(s, 0, &e, sizeof(e)) || e.e_shentsize != sizeof(h) || e.e_shstrndx >= e.e_shnum)
         return false;
-    for (size_t i = 0; i<t.e.e_shnum && * most> 0; i++) {
-        uint64_t n;
-        if (!read_section(s, &t, i, &h) || !is_constants(s, &t, &h))
+    OWNED char *headers = must_allocate(e.e_shnum * sizeof(h));
+    if (!read_at(s, e.e_shoff, headers, e.e_shnum * sizeof(h)))
+        return false;
+    memcpy(&h, headers + e.e_shstrndx * sizeof(h), sizeof(h));
+    const size_t n = h.sh_size < SECTION_NAMES_MOST ? (size_t)h.sh_size : SECTION_NAMES_MOST;
+    OWNED char *names = must_allocate(n + 1);
+    if (!read_at(s, h.sh_offset, names, n))
+        return false;
+    for (size_t i = 0; i<e.e_shnum && * most> 0; i++) {
+        memcpy(&h, headers + i * sizeof(h), sizeof(h));
+        if (h.sh_type != SHT_PROGBITS || (h.sh_flags & (SHF_ALLOC | SHF_WRITE)) != SHF_ALLOC ||
+            h.sh_name >= n || !wc_str_starts(names + h.sh_name, ".rodata"))
             continue;
-        n = h.sh_size < *most ? h.sh_size : *most;
-        *most -= n;
-        any = read_pieces(s, h.sh_offset, n, see_constants, s->g) || any;
+        const uint64_t size = h.sh_size < *most ? h.sh_size : *most;
+        *most -= size;
+        any = read_pieces(s, h.sh_offset, size, see_constants, s->g) || any;
     }
     return any;
 }
