@@ -38,7 +38,7 @@ static bool is_there(struct overlaid *x, const char *path) {
 }
 
 static void assert_version(struct overlaid *x, const char *path, const char *expected) {
-    const struct library *library = library_cache_get(&x->cache, path, NULL);
+    struct library *library = library_cache_get(&x->cache, path, NULL);
     struct wc_library about;
     struct elf_file *file;
     char text[WC_VERSION_TEXT];
@@ -127,7 +127,7 @@ static void a_release_is_put_into_a_directory(void **state) {
 static void a_facade_exports_what_its_release_has(void **state) {
     struct environment *e = *state;
     char *facade = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
-    const struct library *library;
+    struct library *library;
     struct elf_file *file;
     struct overlaid x;
 

@@ -101,7 +101,7 @@ struct listing {
 /* "9.8.0" of a wheel's own words, or of a library that the overlay has made. */
 static char *release_of(struct listing *l, const char *path) {
     char text[256] = "", version[WC_VERSION_TEXT], *at;
-    const struct library *library;
+    struct library *library;
     struct wc_version release = WC_VERSION_NONE;
     struct wc_library about;
     struct elf_file *file;

@@ -133,7 +133,7 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
 }
 
 struct wc_version library_release(struct library_cache *libraries, const char *path) {
-    const struct library *l = library_cache_get(libraries, path, NULL);
+    struct library *l = library_cache_get(libraries, path, NULL);
     struct elf_file *file = l ? library_cache_elf_file(libraries, l) : NULL;
     struct wc_version release = WC_VERSION_NONE;
     struct wc_library about;

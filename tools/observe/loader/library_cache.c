@@ -208,8 +208,14 @@ static struct library *read_library(struct library_cache *w, const char *path,
     return b;
 }
 
-struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b) {
-    return b->elf_file ? b->elf_file : elf_file_open(&w->disk, b->about.path, false);
+struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b) {
+    struct elf_file *l = b->elf_file ?: elf_file_open(&w->disk, b->about.path, false);
+
+    if (l && !b->elf_file && w->looks < LOOKS_MOST) { /* it will be asked for again */
+        b->elf_file = l;
+        w->looks++;
+    }
+    return l;
 }
 
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {

@@ -42,7 +42,7 @@ static void note_name(struct loader_sim *g, struct loaded *o, const char *name) 
     hash_add(&g->asked, asked, o->names[n], strlen(o->names[n]));
 }
 
-static struct loaded *add(struct loader_sim *g, const char *path, const struct library *library,
+static struct loaded *add(struct loader_sim *g, const char *path, struct library *library,
                           const char *name, const struct loaded *by, enum wc_operation how) {
     struct loaded *o;
 
@@ -92,8 +92,8 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
 }
 
 /* *path: where it is. */
-static const struct library *find(struct loader_sim *g, const char *name, const struct loaded *by,
-                                  enum wc_operation how, const char **path) {
+static struct library *find(struct loader_sim *g, const char *name, const struct loaded *by,
+                            enum wc_operation how, const char **path) {
     if (g->opens.in_turn && how == WC_operation_DLOPEN)
         by = NULL;
     g->search.whole = false; /* the loader does not look after what it takes */
@@ -109,7 +109,7 @@ static const struct library *find(struct loader_sim *g, const char *name, const 
 static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
                            enum wc_operation how) {
     const struct asked_name *asked = hash_find_text(g->asked, name);
-    const struct library *library;
+    struct library *library;
     const char *path = NULL;
     struct loaded *o;
 
@@ -549,7 +549,7 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
 /* ---- the start ---- */
 
 static bool start(struct loader_sim *g, const char *program) {
-    const struct library *library = library_cache_get(g->library_cache, program, NULL);
+    struct library *library = library_cache_get(g->library_cache, program, NULL);
     struct loaded *o;
 
     if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter ||

@@ -12,7 +12,7 @@
 
 struct loaded {
     struct wc_library about; /* asked_name NULL: the program */
-    const struct library *library;
+    struct library *library;
     struct wc_search_object search;
     const struct loaded *by;     /* what needs or opens it; NULL: the program, a preload, unknown */
     const char **names;          /* all by which it was asked for, NULL at the end */
