@@ -39,10 +39,13 @@ static const char *keep_text(struct keeper *k, const char *text) {
     n = wc_str_length(text);
     at = n > HASHED ? wc_hash_bytes(n, text + n - HASHED, HASHED) : wc_hash_bytes(n, text, n);
     seen = texts->seen ? &texts->seen[at % texts->room] : &none;
-    for (size_t i = 1; i < SEEN_NEAR && *seen && !wc_str_same(*seen, text); i++)
+    for (size_t i = 1;; i++) {
+        if (wc_str_same(*seen, text))
+            return *seen;
+        if (!*seen || i == SEEN_NEAR)
+            break;
         seen = &texts->seen[(at + i) % texts->room];
-    if (wc_str_same(*seen, text))
-        return *seen;
+    }
     k->s->kept += n + 1;
     text = k->s->kept > WC_STACK_TEXTS_MOST ? NULL : wc_arena_string_n(texts->arena, text, n);
     if (text)
