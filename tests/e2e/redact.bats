@@ -59,10 +59,24 @@ redacted() { # TEXT...
 
 @test "words of the report, systems, parts are nobody's names" {
     local name
-    for name in ubuntu graph ops train nvidia cuda torch lib models; do
+    for name in ubuntu graph ops train nvidia cuda torch lib models cuda-12 python3.11; do
         is "$(redacted "/home/$name/$name/libcudnn_$name.so.9" "Ubuntu and $name" | sed -E 's/user[0-9]+/U/')" \
             "$(printf '%s\n' "/home/U/$name/libcudnn_$name.so.9" "Ubuntu and $name")"
     done
+}
+
+@test "a user name that begins like a common word, is short, or is a number: redacted" {
+    local name
+    for name in liborfdcy libra torchia nvidiana cudahy pythonista jane-cuda anna.torchia joe; do
+        is "$(redacted "/home/$name/x.so" "/work/$name/x.so" "by $name, ($name)" "file:$name.log" | sed -E 's/user[0-9]+/U/g')" \
+            "$(printf '%s\n' /home/U/x.so /work/U/x.so 'by U, (U)' file:U.log)"
+    done
+    is "$(redacted /home/jo/x/y.so /work/jo/x.so 'by jo' | tail -n 2 | sed -E 's/user[0-9]+/U/g')" \
+        "$(printf '%s\n' /work/U/x.so 'by U')"
+    # A number or a letter is a name only where a directory has it.
+    is "$(redacted /home/20231234/x.so /work/20231234/x.so /home/q/quentin/x.so 'status 20231234, q' | sed -E 's/user[0-9]+/U/g')" \
+        "$(printf '%s\n' /home/U/x.so /work/U/x.so /home/U/U/x.so 'status 20231234, q')"
+    [[ $(redacted /home/2023/quentin/x.so) != *quentin* ]]
 }
 
 # log.jsonl with 1,000 users, each named by a path, and once more beside signs that mean something to somebody. Names

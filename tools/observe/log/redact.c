@@ -89,7 +89,7 @@ static bool holds_homes(const char *s, size_t n) {
 }
 
 /* Does p begin the name of a directory in one that holds homes? So it does in /home/students,
- * /home/j and /user/j, too. */
+ * /home/j, /home/2023 and /user/j, too. */
 static bool behind_home(const char *start, const char *p) {
     static const char *const user[] = {"user", NULL};
     bool letters = false;
@@ -101,12 +101,17 @@ static bool behind_home(const char *start, const char *p) {
         size_t n = (size_t)(end - s);
         if (holds_homes(s, n) || (letters && is_word(user, s, n)))
             return true;
-        letters = n > 0 && n <= 2;
+        letters = n > 0 && (n <= 2 || (n <= 4 && strspn(s, "0123456789") == n));
         if (!letters)
             return false;
         p = s;
     }
     return false;
+}
+
+/* A letter or a number is a user's name only as a whole name of a directory. */
+static bool is_weak(const char *name, size_t n) {
+    return n < 2 || strspn(name, "0123456789") == n;
 }
 
 static bool stands_here(const struct name *name, const char *start, const char *p) {
@@ -115,7 +120,9 @@ static bool stands_here(const struct name *name, const char *start, const char *
     if (name->node)
         return stands_behind(start, p, LOG_START) || stands_behind(start, p, " on ") ||
                stands_behind(start, p, "\"node\": \"") || (p == start && !p[name->n]);
-    return behind_home(start, p) && ends_name(p[name->n]);
+    return (behind_home(start, p) && ends_name(p[name->n])) ||
+           (is_weak(name->text, name->n) && p > start && is_slash(p[-1]) &&
+            (is_slash(p[name->n]) || !p[name->n]));
 }
 
 /* The longest that is there: node-70 before node-7. */
@@ -130,11 +137,12 @@ static const struct name *name_at(const struct redaction *r, const char *start, 
 
 /* ---- learning ---- */
 
-/* A user called nvidia or a node called cuda must not change what paths mean. */
-static bool is_common(const char *name) {
+/* A user called nvidia or a node called cuda must not change what paths mean. Only
+ * whole words stay: the names liborfdcy and torchia begin like one. */
+static bool is_common(const char *name, size_t n) {
     static const char *const words[] = {
-        "lib", "lib64", "usr", "bin", "opt", "etc", "var", "tmp", "home", "root", "user", "users",
-        "local", "share", "data", "python", "venv", "env", "envs", "app", "work", "src",
+        "lib", "lib64", "libs", "usr", "bin", "opt", "etc", "var", "tmp", "home", "root", "user",
+        "users", "local", "share", "data", "python", "venv", "env", "envs", "app", "work", "src",
         "site-packages", "localhost", "node", "conda", "shared", "public", "guest", "admin", "test",
         "groups", "project", "projects", "models", "model", "miniconda3", "anaconda3", "mamba",
         /* systems and what images call their user */
@@ -144,12 +152,21 @@ static bool is_common(const char *name) {
         "graph", "ops", "adv", "cnn", "infer", "train", "engines", "runtime", "compiled", "ext",
         "heuristic", "precompiled", "tensor", "host", "facade", "part", "driver", "wheel", "debug",
         "error", "warning", "note", "notes", "errors", "warnings", "found", "fix", "got", "built",
-        "required", "system", "process", "library", "version", "object", "request", "call", NULL};
+        "required", "system", "process", "library", "version", "object", "request", "call",
+        /* of two letters: English, and parts of file names, variables, commands */
+        "am", "an", "as", "at", "be", "by", "do", "go", "he", "if", "in", "is", "it", "me", "my",
+        "no", "of", "ok", "on", "or", "so", "to", "up", "us", "we", "cc", "cd", "cp", "cu", "dt",
+        "gz", "hf", "id", "ip", "ld", "ln", "ml", "mv", "nv", "os", "py", "rm", "sh", "tf", NULL};
 
-    if (is_word(words, name, strlen(name)))
+    if (is_word(words, name, n) || is_weak(name, n))
         return true;
-    return strlen(name) < 3 || strspn(name, "0123456789.") == strlen(name) || wc_name_hints(name) ||
-           strncmp(name, "python", 6) == 0 || strncmp(name, "lib", 3) == 0;
+    /* python3.11, cuda-12, libcudnn; but of the user torchia a hint is only a part */
+    while (n > 0 && strchr("0123456789.-_", name[n - 1]))
+        n--;
+    OWNED char *word = must_format("%.*s", (int)n, name),
+               *less = must_format("%.*s", (int)n - 1, name);
+    return n == 0 || strcmp(word, "python") == 0 ||
+           (wc_name_hints(word) && !wc_name_hints(less) && !wc_name_hints(word + 1));
 }
 
 /* Returns what means it; NULL: it is none. */
@@ -157,7 +174,8 @@ static const char *learn(struct redaction *r, const char *text, size_t n, bool n
                          const char *placeholder) {
     struct name *one = n > 0 && n <= NAME_MOST ? find(r, text, n) : NULL;
 
-    if (one || n == 0 || n > NAME_MOST || strspn(text, "0123456789.") >= n)
+    if (one || n == 0 || n > NAME_MOST ||
+        (strspn(text, "0123456789.") >= n && (node || memchr(text, '.', n)))) /* a version */
         return one ? one->placeholder : NULL;
     one = must_allocate(sizeof(*one));
     *one = (struct name){.text = must_format("%.*s", (int)n, text), .n = n, .node = node};
@@ -167,7 +185,7 @@ static const char *learn(struct redaction *r, const char *text, size_t n, bool n
     else
         one->placeholder =
             node ? must_format("node%zu", ++r->nodes) : must_format("user%zu", ++r->users);
-    one->guarded = is_common(one->text);
+    one->guarded = is_common(one->text, n);
     hash_add(&r->names, one, one->text, n);
     r->longest = n > r->longest ? n : r->longest;
     return one->placeholder;
