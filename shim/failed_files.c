@@ -202,8 +202,7 @@ static bool read_needs(struct needs *n, const char *path, const char *wanted) {
     if (!files->open(files->ctx, path, &l))
         return false;
     bool fits = l.image && l.image->machine == ARCH_MACHINE;
-    if (fits && shim_files.real_path(NULL, path, real_path, sizeof real_path))
-        n->object.origin = wc_arena_string_n(a, real_path, wc_dir_length(real_path));
+    n->object.origin = wc_search_origin(a, path, NULL); /* the loader follows no link here */
     if (fits)
         wc_search_object_read(&n->object, l.image, a);
     for (size_t i = 0; fits && n->names < NEEDS_MOST && (name = wc_elf_needed(l.image, i)); i++)

@@ -13,7 +13,7 @@
 /* An object that takes part: the caller, and those that loaded it. */
 struct wc_search_object {
     const char *path;   /* as the loader has it; "" or NULL: the program without a known path */
-    const char *origin; /* $ORIGIN: the directory of its real path; NULL: unknown */
+    const char *origin; /* $ORIGIN: the directory of path (wc_search_origin); NULL: unknown */
     const char *rpath, *runpath, *soname; /* NULL: none */
     bool is_program, no_default;          /* no_default: DF_1_NODEFLIB */
     const char *const *names; /* by which it was asked for, NULL at the end; NULL: none known */
