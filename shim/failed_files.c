@@ -245,45 +245,76 @@ static void examine_missing(const struct request *r, const char *missing) {
 
 /* ---- a symbol version or a library that a file requires, and that is missing ---- */
 
-/* The file that the loader has loaded for that name, or would take for it. */
-static const char *library_for(const struct wc_search_object *by, const char *name) {
+/* The file that the loader has loaded for that name; NULL: none. */
+static const char *loaded_as(const char *name) {
     const struct wc_search_object *o;
     const char *path;
     for (size_t i = 0; (path = load_chain_path(i)); i++)
         if ((o = load_chain_of(path)) && wc_search_answers(o, name))
             return path;
-    return searches_taken(by, name);
+    return NULL;
 }
 
-static bool lacks_version(const struct wc_search_object *by, const struct wc_elf_image *e, size_t i,
-                          const char *name, char *text, size_t cap) {
+/* The same, or the file that it would take. */
+static const char *library_for(const struct wc_search_object *by, const char *name) {
+    const char *path = loaded_as(name);
+    return path ? path : searches_taken(by, name);
+}
+
+/* Puts the loader's message into text if the i-th library of the file lacks a required version, or,
+ * with RTLD_NOW (now), a required symbol of cuDNN's. */
+static bool lacks_symbol(const struct wc_search_object *by, const struct wc_elf_image *e, size_t i,
+                         bool now, char *text, size_t cap) {
     const struct wc_reader *files = reader();
-    const char *path = library_for(by, name), *version;
+    const char *name = wc_elf_version_file(e, i), *path = library_for(by, name), *version;
+    const bool checked = (now || e->bind_now) && wc_name_is_cudnn(name);
+    const uint32_t end = checked ? wc_elf_imports_end(e) : 0;
+    struct wc_elf_symbol import;
     struct wc_library l;
     if (!path || !files->open(files->ctx, path, &l))
         return false;
     version = l.image ? wc_elf_version_lacking(e, i, l.image) : NULL;
     bool lacks = version && wc_str_format(text, cap, "%s: version `%s' not found (required by %s)",
                                           path, version, by->path);
+    for (uint32_t k = 1; l.image && !lacks && k < end; k++)
+        lacks = wc_elf_symbol_at(e, k, &import) && !import.defined && !import.weak &&
+                wc_str_same(import.version_file, name) && !wc_elf_defines(l.image, import.name) &&
+                wc_str_format(text, cap, "%s: undefined symbol: %s, version %s", by->path,
+                              import.name, import.version);
     return files->close(files->ctx) && lacks;
 }
 
-const char *failed_files_words(const struct request *r) {
-    static char file[SYS_PATH], text[3 * 512];
-    static struct needs needs;
+static const char *words_of(struct needs *needs, const char *file, bool now) {
+    static char text[3 * 512];
     const struct wc_reader *files = reader();
-    const char *name, *path = wc_name_kind_of(r->name) == WC_NAME_OTHER ? NULL : file_of(r);
+    const char *name;
     struct wc_library l;
     bool lacks = false;
-    if (!path || !wc_str_copy(file, sizeof file, path) || !read_needs(&needs, file, NULL) ||
-        !files->open(files->ctx, file, &l))
+    if (!read_needs(needs, file, NULL) || !files->open(files->ctx, file, &l))
         return NULL;
     for (size_t i = 0; l.image && !lacks && (name = wc_elf_needed(l.image, i)); i++)
-        lacks = !wc_name_is_cudnn(name) && !library_for(&needs.object, name) &&
+        lacks = !wc_name_is_cudnn(name) && !library_for(&needs->object, name) &&
                 wc_str_format(text, sizeof text, "%s: cannot open shared object file", name);
-    for (size_t i = 0; l.image && !lacks && (name = wc_elf_version_file(l.image, i)); i++)
-        lacks = lacks_version(&needs.object, l.image, i, name, text, sizeof text);
+    for (size_t i = 0; l.image && !lacks && wc_elf_version_file(l.image, i); i++)
+        lacks = lacks_symbol(&needs->object, l.image, i, now, text, sizeof text);
     return files->close(files->ctx) && lacks ? text : NULL;
+}
+
+const char *failed_files_words(const struct request *r) {
+    static char file[SYS_PATH], needed[SYS_PATH];
+    static struct needs first, second;
+    const bool now = r->flags & RTLD_NOW;
+    const char *path = wc_name_kind_of(r->name) == WC_NAME_OTHER ? NULL : file_of(r);
+    if (!path || !wc_str_copy(file, sizeof file, path))
+        return NULL;
+    const char *text = words_of(&first, file, now);
+    /* A part that the file needs may not fit either. */
+    for (size_t i = 0; !text && i < first.names; i++) {
+        path = loaded_as(first.name[i]) ? NULL : searches_taken(&first.object, first.name[i]);
+        if (path && wc_str_copy(needed, sizeof needed, path))
+            text = words_of(&second, needed, now);
+    }
+    return text;
 }
 
 void failed_files_ahead(const struct request *r) {

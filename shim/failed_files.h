@@ -20,6 +20,6 @@ void failed_files_after_failure(const struct request *r, const char *text);
 /* The files at the places where a replay (may be NULL) looked for the request's name. */
 void failed_files_in_search(const struct request *r, const struct wc_replay *replay);
 /* The message that the loader would give for a failed request whose host did not call dlerror: the
- * file requires a symbol version, or a library other than cuDNN's, that is missing. NULL: it does
- * not. Valid until the next call. */
+ * file, or a part that it needs, requires a symbol version, a symbol of cuDNN's, or a library other
+ * than cuDNN's, that is missing. NULL: it does not. Valid until the next call. */
 const char *failed_files_words(const struct request *r);

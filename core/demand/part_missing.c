@@ -39,6 +39,14 @@ static bool reported_elsewhere(const struct wc_stack *s, const char *part,
                       f->reason != WC_REASON_UNKNOWN && f->reason != WC_REASON_NOT_FOUND);
 }
 
+/* The file that the loader took for f and did not load, of a host that did not ask why; NULL. */
+static const struct wc_file_record *refused_file(const struct wc_stack *s,
+                                                 const struct wc_failure *f) {
+    const struct wc_file_record *file = wc_was_not_found(f) ? wc_file_like(s, f, f->r.name) : NULL;
+
+    return file && wc_str_same(wc_base_name(file->path), wc_base_name(f->r.name)) ? file : NULL;
+}
+
 struct missing {
     const char *p[PARTS_NAMED];
     size_t n;
@@ -79,9 +87,9 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
         return;
     const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
     const char *parts = wc_format_list(c, m.p, m.n);
-    bool refused =
-        WC_ANY(f, d->s->failures, /* a file was there, and the loader did not take it */
-               is_request(d->s, f, facade, &n) && listed(&m, n.part) && !wc_was_not_found(f));
+    bool refused = WC_ANY(f, d->s->failures, /* a file was there, and the loader did not take it */
+                          is_request(d->s, f, facade, &n) && listed(&m, n.part) &&
+                              (!wc_was_not_found(f) || refused_file(d->s, f)));
     c->r.title = wc_format(c, "%s %s %s part%s", who, refused ? "could not load its" : "found no",
                            parts, m.n == 1 ? "" : "s");
     if (facade) {
@@ -97,6 +105,13 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-incomplete", NULL);
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part)) {
+            const struct wc_file_record *file = refused_file(d->s, f);
+            if (file) {
+                wc_case_file(c, WC_FACT_FOUND, file, "the loader's rules");
+                wc_case_fact(c, WC_FACT_MIND,
+                             "cuDNN did not ask for the loader's reason; LD_DEBUG=files prints it",
+                             NULL);
+            }
             wc_case_request(c, f);
             wc_case_later(c, wc_search_in_vain(d->s, f));
         }

@@ -93,6 +93,28 @@ bad-file
 libcudnn.so.9 asked for libcudnn_graph.so.9, which is a git-LFS pointer to a file of 4711 bytes"
 }
 
+@test "a part of another release, which the loader refuses, and cuDNN does not ask why: the file and the function" {
+    local symbol=_ZN5cudnn5graph13LibraryLoaderE part
+    make_standin 9.14.0 set
+    make_standin 9.15.0 newer --imports cnn=$symbol --internal graph=$symbol
+    cp newer/libcudnn_cnn.so.9 set/
+    for part in Cnn Adv; do
+        observed without_cache ./host version "cudnn${part}VersionCheck"
+        is "$(told | sed -n '2,3p')" "parts-differ
+libcudnn_cnn.so.9 does not fit the other parts of libcudnn.so.9: it needs a function that is missing in graph"
+        is "$("$CMD" report --json logs/* | jq -r '.findings[0].facts[] | select(.name == "refused", .name == "loader said").value')" \
+            "$PWD/set/libcudnn_cnn.so.9
+$PWD/set/libcudnn_cnn.so.9: undefined symbol: $symbol, version libcudnn_graph.so.9"
+        # What needs such a part is refused with it.
+        make_standin --only adv 9.14.0 set --needs adv=libcudnn_cnn.so.9
+    done
+    # A log from which the words are missing still has the file.
+    jq -c 'if .kind == "failure" then del(.text) else . end' logs/* >words-missing.jsonl
+    "$CMD" report words-missing.jsonl >told || true
+    grep 'could not load its adv part' told
+    grep 'found .*libcudnn_adv.so.9' told
+}
+
 @test "a part cut behind its headers, which kills the process while it is mapped: looked at before that" {
     size=$(stat -c %s set/libcudnn_graph.so.9)
     truncate -s "$((size / 4))" set/libcudnn_graph.so.9
