@@ -258,6 +258,38 @@ chmod a+r $PWD/bad/libcudnn.so.9"
     is "$output" "version 90100"
 }
 
+@test "a program that root starts as another user: what that user may read counts, and not what root may" {
+    [ "$(id -u)" -eq 0 ] || skip "starts programs as another user"
+    local drop=(setpriv --reuid=65534 --regid=65534 --clear-groups) as
+    rm -r set && make_standin 8.9.7 set # no machine of the tests has cuDNN 8
+    build_host lazy set linked
+    chmod 1777 logs
+    chmod a+x . .. ../..
+    chmod 640 set/libcudnn.so.8
+    for as in "${drop[*]}" "runuser -u nobody --" "su -s /bin/sh nobody -c"; do
+        # shellcheck disable=SC2086  # words
+        run -127 "$CMD" run --log logs -- $as ./linked
+        [[ $output == *"needs libcudnn.so.8, which this process may not read"*"chmod a+r $PWD/set/libcudnn.so.8"*replayed* ]]
+    done
+    # Its group may.
+    chgrp 4711 set/libcudnn.so.8
+    run -0 "$CMD" run --log logs -- setpriv --reuid=65534 --regid=4711 --clear-groups ./linked version
+    chmod 644 set/libcudnn.so.8
+    chmod 700 set
+    run -127 "$CMD" run --log logs -- "${drop[@]}" ./linked version
+    [[ $output == *refused-by-system*"fix       chmod a+rx $PWD/set"*replayed* ]]
+    chmod a+rx set
+    run -0 "${drop[@]}" ./linked version
+    # A copy that only root sees is no repair.
+    mkdir near
+    mv set/* near
+    run -127 "$CMD" run --log logs -- "${drop[@]}" ./linked version
+    [[ $output == *"fix       export LD_LIBRARY_PATH=$PWD/near"* ]]
+    chmod 700 near
+    run -127 "$CMD" run --log logs -- "${drop[@]}" ./linked version
+    [[ $output == *library-not-found* && $output != *"LD_LIBRARY_PATH="* ]]
+}
+
 @test "bad copies before the good one that a host finds at last are no finding" {
     build_host dlopen-path set by-path
     : >bad/libcudnn.so.9

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "advice.h"
@@ -16,6 +17,7 @@
 #include "entries.h"
 #include "judge.h"
 #include "setter.h"
+#include "tools/util/as_user.h"
 #include "wheel_table.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
@@ -502,9 +504,12 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
                          .findings = findings,
                          .proposal = command ? &proposal : NULL};
     struct heap_arena memory; /* of the candidates */
+    struct stat facts;
 
     if (!begin(plan, findings) || (plan->n == 0 && !command))
         return;
+    if (source->user || (source->type <= SOURCE_PROCESS && stat(source->path, &facts) == 0))
+        as_user(source->user ?: facts.st_uid);
     heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
     p.why = replay_begin(&p.replay, source);
@@ -522,6 +527,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     candidates_end(&p.candidates);
     replay_end(&p.replay);
     heap_arena_end(&memory);
+    as_self();
 }
 
 void plan_without(struct plan *plan, const struct source *source,

@@ -4,7 +4,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <gnu/libc-version.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@
 #include "run_end.h"
 #include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"
+#include "tools/util/as_user.h"
 #include "tools/util/program.h"
 #include "trust.h"
 
@@ -255,6 +258,7 @@ bool failed_requests_want_cudnn(const struct source *log) {
 struct startup {
     const char *program;
     char *const *environment;
+    uid_t user;
     int64_t child;
     int64_t status; /* it is the loader's; -1: it ended otherwise, or that is not known */
     bool any;       /* its script failed, with a status of its own */
@@ -275,7 +279,9 @@ static void add(void *ctx, struct wc_record *r) {
     source_add(w->source, r);
     if (!w->source->path[0] || !(is_first || w->written))
         return;
+    as_self(); /* the log is ours */
     w->written = outcome_write(w->source->path, is_first, NULL, r);
+    as_user(w->source->user);
     if (!is_first && !w->written)
         complain("%s: %s", w->source->path, strerror(errno));
 }
@@ -307,8 +313,11 @@ static struct source *replay(const struct startup *start, const char *path, char
     struct loading loading;
     struct loader_sim *s = &loading.sim;
 
-    if (!begin(&loading, start->program, start->environment, NULL))
+    as_user(start->user);
+    if (!begin(&loading, start->program, start->environment, NULL)) {
+        as_self();
         return NULL;
+    }
     loader_sim_check_symbols(s, true);
     /* What is found may be refused. What does not exist ends the loader first, or as well. */
     if (!has_part_of_cudnn(s, start) && (start->any || start->status == LOADER_STATUS))
@@ -318,6 +327,7 @@ static struct source *replay(const struct startup *start, const char *path, char
                                             gnu_get_libc_version(), s->environment, start->child};
         w.source = source_new(SOURCE_LOG, path ? path : "");
         w.source->pid = start->child;
+        w.source->user = start->user;
         first_records_emit(&first, &emitter.to);
         loader_sim_emit(s, &emitter);
         loader_sim_emitter_end(&emitter);
@@ -327,11 +337,12 @@ static struct source *replay(const struct startup *start, const char *path, char
         *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
     }
     end(&loading);
+    as_self();
     return w.source;
 }
 
 char *startup_missing(const struct wc_outcome_record *o, const char *program) {
-    const struct startup start = {program, environ, .status = LOADER_STATUS};
+    const struct startup start = {program, environ, geteuid(), .status = LOADER_STATUS};
     char *missing = NULL;
 
     unsetenv("LD_PRELOAD");
@@ -344,6 +355,20 @@ char *startup_missing(const struct wc_outcome_record *o, const char *program) {
     return missing;
 }
 
+/* su, sudo and similar start the program as another user and wait for it. Others become the
+ * program, which was looked at as it ended. */
+static uid_t user_of(const struct run *run) {
+    const bool waits =
+        fnmatch("@(doas|runuser|su|sudo)", wc_base_name(run->words[0]), FNM_EXTMATCH) == 0;
+    const struct passwd *named = NULL;
+
+    for (char **w = run->words; waits && !named && *++w && (**w != '.' && **w != '/');) {
+        named = getpwnam(*w);
+        w += w[1] && fnmatch("@(-s|--shell)", *w, FNM_EXTMATCH) == 0;
+    }
+    return named ? named->pw_uid : run->live.family.last_user;
+}
+
 /* program: which may be what a script started. logged: others of the command left logs, which say
  * how it fared. NULL: it did not end in the loader. */
 static struct source *look_at(const struct run *run, const struct shell_program *program,
@@ -354,6 +379,7 @@ static struct source *look_at(const struct run *run, const struct shell_program 
     const bool any = !goes_on && program->by_script && status > 0;
     const struct startup start = {.program = program->path,
                                   .environment = program->environment,
+                                  .user = user_of(run),
                                   .child = o->child,
                                   .status = goes_on || any ? -1 : status,
                                   .any = any,

@@ -61,6 +61,7 @@ struct source {
     const char *how;        /* the same in words; NULL: nothing to say */
     enum wc_end end;        /* where it does not say so itself (tools/report/ends.h) */
     struct source_requests requests;
+    uid_t user; /* whose rights the process had; 0: the owner of path, if anyone */
     char *root; /* below which its files lie; NULL: this machine's */
     bool keep_events;
     struct source_events events; /* empty unless keep_events */
