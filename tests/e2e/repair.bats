@@ -1146,6 +1146,11 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     validate_report report.json
     is "$(finding refused-by-system '.fix[0] | [.text, .checked]')" \
         "$(jq -cn '[$ARGS.positional[], "replayed"]' --args "let all users read $PWD/lib/libcudnn.so.8, as its owner or root: chmod a+r $PWD/lib/libcudnn.so.8")"
+    # A command within a sentence is one for a shell, too.
+    mv lib 'my lib' && rm logs/*
+    run ! "${as[@]/%lib/my lib}" ./whichcudnn run --quiet --log logs -- ./host version
+    "${as[@]}" ./whichcudnn report --json logs >report.json || true
+    [[ $(finding refused-by-system '.fix[0].text') == *": chmod a+r '$PWD/my lib/libcudnn.so.8'\"" ]]
 }
 
 @test "what pip left when it was interrupted is not searched: the package is installed" {

@@ -463,6 +463,8 @@ static const char *plain_of(void *saying, const char *word) {
     const struct saying *s = saying;
     const struct edit *e = s->edit;
     const bool has_value = e->value && *e->value;
+    struct making typed = {.memory = s->memory};
+    const char *path = quoted_path(&typed, e->path);
     const struct {
         const char *word, *value;
     } plain[] = {
@@ -477,9 +479,9 @@ static const char *plain_of(void *saying, const char *word) {
         {"in place of", wc_str_same(e->name, "cudnn") ? ", replacing the installed release" : ""},
         {"allowed", e->target ? "enter" : "read"},
         {"as owner",
-         !e->path || may_change(e->path)
+         typed.failed || may_change(e->path)
              ? ""
-             : format(s->memory, ", as its owner or root: chmod a+%s %s", mode_of(e), e->path)},
+             : format(s->memory, ", as its owner or root: chmod a+%s %s", mode_of(e), path)},
         {"host", has_value ? package(s->memory, e)
                            : format(s->memory, "another release of %s", e->name ? e->name : "?")},
         {"driver", has_value ? format(s->memory, "driver %s", e->value) : "the driver"},
