@@ -42,9 +42,10 @@ void wc_identify_header(const struct wc_files *files, const char *facade, void *
  * compared with its own list of files: what is missing, what another one put there, what is on no
  * list, as records. Only names and sizes of cuDNN's own libraries are looked at. Stack and scratch
  * as for wc_identify; 64 KiB of scratch hold what is usual. *dpkg_told: whether those of dpkg,
- * which has one list for all directories, were reported before.
+ * which has one list for all directories, were reported before. of_cuda: the wheels of CUDA
+ * instead, of which those count that lack a library.
  */
-void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg_told,
+void wc_packages_near(const struct wc_files *files, const char *path, bool of_cuda, bool *dpkg_told,
                       void *scratch, size_t scratch_size, const struct wc_sink *to);
 /*
  * Another distribution next to the file's own that requires it, whatever extras were asked for:

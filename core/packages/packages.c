@@ -10,7 +10,7 @@
 #include "identify.h"
 #include "installation.h"
 
-enum { PACKAGES = 6, FILES = 24, TOLD = 12, RELATIVE = 256 };
+enum { PACKAGES = 20, FILES = 24, TOLD = 12, RELATIVE = 256 };
 
 struct listed {
     const char *path; /* as the list has it */
@@ -30,6 +30,7 @@ struct package {
 
 struct looking {
     struct wc_reading *r;
+    bool of_cuda; /* of what cuDNN and its hosts use of CUDA, not of cuDNN */
     struct package *package[PACKAGES];
     size_t n;
     struct package *now;  /* whose list is being read */
@@ -70,13 +71,13 @@ static struct listed *find_file(struct package *p, const char *path) {
     return NULL;
 }
 
-/* NULL: not one of cuDNN's libraries, or no room. */
+/* NULL: not one of the libraries that are looked at, or no room. */
 static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     char copy[RELATIVE];
     struct package *p = l->now;
     struct listed *f;
     if (p->n == FILES || !wc_str_format(copy, sizeof copy, "%.*s", (int)n, path) ||
-        !wc_name_is_cudnn(copy))
+        !(l->of_cuda ? wc_name_kind_of(copy) == WC_NAME_CUDA_DEPENDENCY : wc_name_is_cudnn(copy)))
         return NULL;
     f = find_file(p, copy);
     if (f)
@@ -140,11 +141,17 @@ static bool is_of_cudnn(void *kind, const char *name) {
     return wc_is_cudnn_package(*(enum wc_installation_kind *)kind, name);
 }
 
+static bool is_of_cuda(void *kind, const char *name) {
+    return wc_str_starts(name, "nvidia_") && !is_of_cudnn(kind, name);
+}
+
 static void add_wheels(struct looking *l, const char *path) {
     struct wc_distribution *d = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *d);
     const char *site = wc_distribution_site(l->r, path);
     enum wc_installation_kind kind = WC_installation_kind_WHEEL;
-    size_t n = d && site ? wc_distributions_in(l->r, site, is_of_cudnn, &kind, d, PACKAGES) : 0;
+    size_t n = d && site ? wc_distributions_in(l->r, site, l->of_cuda ? is_of_cuda : is_of_cudnn,
+                                               &kind, d, PACKAGES)
+                         : 0;
     for (size_t i = 0; i < n; i++) {
         const char *list = wc_reading_format(l->r, "%s/%s/RECORD", site, d[i].info);
         if (add_package(l, kind, d[i].name, d[i].version, site, list))
@@ -296,7 +303,14 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     to->add(to->ctx, &record);
 }
 
-void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg_told,
+static bool is_whole(const struct package *p) {
+    size_t i = 0;
+    while (i < p->n && (p->file[i].there || p->file[i].closed))
+        i++;
+    return i == p->n;
+}
+
+void wc_packages_near(const struct wc_files *files, const char *path, bool of_cuda, bool *dpkg_told,
                       void *scratch, size_t scratch_size, const struct wc_sink *to) {
     struct wc_reading r;
     struct looking *l;
@@ -307,9 +321,11 @@ void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg
     if (!l)
         return;
     l->r = &r;
+    l->of_cuda = of_cuda;
     add_wheels(l, path);
-    add_conda(l, path);
-    if (!*dpkg_told && wc_name_is_cudnn(path) && wc_is_debian_path(path)) {
+    if (!of_cuda)
+        add_conda(l, path);
+    if (!of_cuda && !*dpkg_told && wc_name_is_cudnn(path) && wc_is_debian_path(path)) {
         add_debian(l);
         *dpkg_told = true;
     }
@@ -317,7 +333,7 @@ void wc_packages_near(const struct wc_files *files, const char *path, bool *dpkg
         compare(l, l->package[i]);
     for (size_t i = 0; i < l->n; i++) {
         size_t mark = r.memory.used;
-        if (l->package[i]->n)
+        if (l->package[i]->n && !(of_cuda && is_whole(l->package[i])))
             emit_package(l, l->package[i], to);
         r.memory.used = mark;
     }

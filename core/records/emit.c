@@ -271,9 +271,9 @@ void wc_emit_packages(const struct wc_sink *to, struct wc_environments *known, c
     if (!path || path[0] != '/' || known->n == WC_ENVIRONMENTS_MOST)
         return;
     known->hash[known->n++] = hash;
-    if (reader->scratch)
-        wc_packages_near(reader->files, path, &known->dpkg, reader->scratch, reader->scratch_size,
-                         to);
+    for (int of_cuda = 0; reader->scratch && of_cuda <= known->cuda; of_cuda++)
+        wc_packages_near(reader->files, path, of_cuda, &known->dpkg, reader->scratch,
+                         reader->scratch_size, to);
 }
 
 void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *known,

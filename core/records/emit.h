@@ -63,6 +63,7 @@ struct wc_environments {
     uint64_t hash[WC_ENVIRONMENTS_MOST]; /* of the path of each */
     size_t n;
     bool dpkg; /* the packages of dpkg, which has one list for all directories */
+    bool cuda; /* wanted: the incomplete wheels of CUDA, too */
 };
 /* The packages of cuDNN in the environment of a file; nothing if they have their records. */
 void wc_emit_packages(const struct wc_sink *to, struct wc_environments *known, const char *path,

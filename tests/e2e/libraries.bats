@@ -83,6 +83,25 @@ first() { fixes "$@" | head -n 1; }
     is "$(first bad-file libcublasLt.so.12)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
 }
 
+@test "a library of CUDA's that its wheel lists, and that is gone: scan says so, whatever needs it" {
+    library nvidia/cublas/lib/libcublas.so.12 <<<'int blas;'
+    library nvidia/cublas/lib/libcublasLt.so.12 <<<'int light;'
+    library nvidia/cublas/lib/libnvblas.so.12 <<<'int other;'
+    library engine/lib/libown.so "$site/nvidia/cudnn/lib/libcudnn.so.9" -Wl,-rpath,"\$ORIGIN/../../nvidia/cudnn/lib" \
+        <<<'int cudnnCreate(void); int own(void) { return cudnnCreate(); }'
+    package engine 1.0 engine/lib/libown.so </dev/null
+    package nvidia-cublas-cu12 12.9.1.4 nvidia/cublas/lib/lib{cublas,cublasLt,nvblas}.so.12 </dev/null
+    says() { "$CMD" scan --json "$site" | jq -r ".reports[].findings[] | .id, .title, .fix[0].text, .fix[0].checked"; }
+    is "$(says)" ''
+    rm "$site/nvidia/cublas/lib/libnvblas.so.12" # neither cuDNN nor its hosts use it
+    is "$(says)" ''
+    rm "$site/nvidia/cublas/lib/libcublas.so.12"
+    is "$(says)" 'installation-incomplete
+1 of the 2 CUDA libraries of nvidia-cublas-cu12 12.9.1.4 is missing
+reinstall nvidia-cublas-cu12 12.9.1.4
+replayed'
+}
+
 @test "a release that the asking package requires is installed, and both are named" {
     library famcore/lib/libfam_core.so <<<'int fam_old(void) { return 0; }'
     library famgpu/lib/libfam_gpu.so "$site/famcore/lib/libfam_core.so" "$site/nvidia/cudnn/lib/libcudnn.so.9" \

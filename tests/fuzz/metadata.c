@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     wc_identify(&files, path, NULL, size & 1, scratch, SCRATCH, &id);
     check_identity(&id);
     p.calls = 0;
-    wc_packages_near(&files, path, &dpkg_told, scratch, SCRATCH,
+    wc_packages_near(&files, path, false, &dpkg_told, scratch, SCRATCH,
                      &(struct wc_sink){check_package, NULL});
     free(scratch);
     return 0;

@@ -66,7 +66,8 @@ static void look_with(const char *path, size_t size) {
     unsigned char *scratch = malloc(size); /* so that a sanitizer sees its ends */
     assert_non_null(scratch);
     count = 0;
-    wc_packages_near(&tree.files, path, &dpkg_told, scratch, size, &(struct wc_sink){keep, &tree});
+    wc_packages_near(&tree.files, path, false, &dpkg_told, scratch, size,
+                     &(struct wc_sink){keep, &tree});
     free(scratch);
 }
 

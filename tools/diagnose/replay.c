@@ -773,6 +773,7 @@ static void run(struct play *p) {
     out->source->stack.replayed = source->stack.replayed;
     p->sink = source_sink(out->source);
     p->emitter.to = (struct wc_sink){take, p};
+    p->emitter.environments.cuda = source->type == SOURCE_SCAN;
     out->got = must_allocate((p->r->n + 1) * sizeof(*out->got));
     emit_first(p);
     out->starts = got_of(p, p->sim.program, 0, 0).files != 0;

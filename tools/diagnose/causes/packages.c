@@ -89,20 +89,21 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
     const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
     struct wc_case *c = wc_case_begin(d);
     const char *package = format_package(c, p);
+    const char *of = wc_name_is_cudnn(p->missing.p[0]) ? "cuDNN" : "CUDA";
 
     c->on_disk = true;
     if (!f && !instead)
         c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for lack of it, by luck */
     if (p->missing_count == p->file_count)
-        c->r.title = wc_format(
-            c, "%s is listed as installed, but all of its %jd cuDNN libraries are missing", package,
-            p->file_count);
+        c->r.title =
+            wc_format(c, "%s is listed as installed, but all of its %jd %s libraries are missing",
+                      package, p->file_count, of);
     else
         c->r.title =
             wc_format(c,
-                      p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is missing"
-                                            : "%jd of the %jd cuDNN libraries of %s are missing",
-                      p->missing_count, p->file_count, package);
+                      p->missing_count == 1 ? "%jd of the %jd %s libraries of %s is missing"
+                                            : "%jd of the %jd %s libraries of %s are missing",
+                      p->missing_count, p->file_count, of, package);
     package_facts(c, p);
     name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
     if (f)

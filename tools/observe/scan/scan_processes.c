@@ -383,7 +383,7 @@ static void make_process(struct scan *s, size_t first) {
                           : scan_is_site(environment) ? interpreter_of(s, environment)
                                                       : NULL;
     struct source *source = begin_process(s, environment, program);
-    struct loader_sim_emitter emitter = {.to = source_sink(source)};
+    struct loader_sim_emitter emitter = {.to = source_sink(source), .environments.cuda = true};
 
     for (size_t i = first; i < s->hosts.n; i++)
         if (strcmp(s->hosts.p[i].environment, environment) == 0 && !s->hosts.p[i].is_loaded) {
@@ -408,7 +408,7 @@ static bool is_known(const struct scan *s, const struct wc_package *p) {
 /* Those of cuDNN in the environment of a file. */
 static void emit_packages(struct scan *s, struct source *to, const char *file) {
     const struct wc_sink sink = source_sink(to);
-    struct wc_environments told = {.n = 0};
+    struct wc_environments told = {.cuda = true};
     struct elf_reader reader;
 
     elf_reader_begin(&reader, &s->library_cache.disk);
