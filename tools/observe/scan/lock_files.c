@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files next to an environment that say which packages of cuDNN it should have: see scan.h. */
+#include <errno.h>
 #include <glob.h>
 #include <regex.h>
 #include <string.h>
@@ -52,6 +53,9 @@ static void read_lock_file(struct scan *s, const char *site, const char *path) {
     };
     OWNED char *content = disk_text(path, TEXT_MOST, &(size_t){0});
     OWNED char *text = must_format("\n%s", content);
+
+    if (!content && errno != EISDIR && errno != ENOENT)
+        scan_note_passed(s, path + strlen(s->library_cache.disk.root), strerror(errno));
 
     WC_EACH_ROW(line, lines) {
         regmatch_t m[4]; /* the whole, the name, a part of that, the version */

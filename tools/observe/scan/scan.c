@@ -27,7 +27,7 @@ static const char *const elsewhere[] = {
     "glusterfs",   "fuse.sshfs", "fuse.s3fs",  "fuse.gcsfuse", "fuse.glusterfs",
 };
 
-static void note(struct scan *s, const char *path, const char *why) {
+void scan_note_passed(struct scan *s, const char *path, const char *why) {
     if (s->notes.n < NOTES_MOST)
         *MUST_ADD(s->notes.p, s->notes.n) =
             (struct scan_note){KEEP(s, "%s", path), KEEP(s, "%s", why)};
@@ -40,7 +40,7 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
         return;
     b->listed = true;
     if (!b->is_elf) {
-        note(s, path, "named like a library of cuDNN, but is not a valid ELF file");
+        scan_note_passed(s, path, "named like a library of cuDNN, but is not a valid ELF file");
         return;
     }
     *MUST_ADD(s->found.p, s->found.n) = (struct scan_copy){KEEP(s, "%s", path), b};
@@ -56,7 +56,7 @@ static void consider(struct scan *s, const char *path, enum elf_prescan_answer a
     struct library *b = library_cache_get(&s->library_cache, path, &answer);
 
     if (!b) {
-        note(s, path, strerror(errno));
+        scan_note_passed(s, path, strerror(errno));
         return;
     }
     if (b->is_elf && wc_framework_opens_cudnn(path))
@@ -90,7 +90,7 @@ static void prescan(struct scan *s, const char *path, int at, const char *name, 
     if (fd < 0) {
         /* A link leads nowhere, or to a directory; a program need not be one that may be read. */
         if (is_library && type != DT_LNK)
-            note(s, path, strerror(errno));
+            scan_note_passed(s, path, strerror(errno));
         return;
     }
     s->libraries++;
@@ -99,7 +99,7 @@ static void prescan(struct scan *s, const char *path, int at, const char *name, 
     if (!is_library && w->prescan.has_interpreter)
         add_file(s, path, true);
     if (answer == ELF_PRESCAN_DAMAGED && is_library)
-        note(s, path, w->prescan.why);
+        scan_note_passed(s, path, w->prescan.why);
     else if (answer != ELF_PRESCAN_DAMAGED &&
              (answer != ELF_PRESCAN_NOTHING || wc_framework_of(name) ||
               wc_framework_opens_cudnn(path)))
@@ -182,7 +182,7 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
             if (!mount_points_have(&w->mounts, path))
                 *MUST_ADD(w->waiting, w->waiting_count) = must_copy(path);
         } else if (!w->names) {
-            note(w->s, path, "its path is too long");
+            scan_note_passed(w->s, path, "its path is too long");
         }
     } else if (is_library || (!w->names && type == DT_REG && is_executable(at, name))) {
         OWNED char *path = join(directory, name);
@@ -218,7 +218,7 @@ static bool walk_tree(struct scan *s, const char *directory, bool names) {
         if (!readable && done == 0)
             good = false;
         else if (!readable && !names)
-            note(s, path, strerror(errno));
+            scan_note_passed(s, path, strerror(errno));
         if (readable && !names && scan_is_site(path))
             *MUST_ADD(s->sites.p, s->sites.n) = (struct scan_site){KEEP(s, "%s", path)};
         if (!names && s->progress)

@@ -31,6 +31,7 @@ void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_im
 
 /* Why no loader takes a file. The caller frees. */
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise);
+void scan_note_passed(struct scan *s, const char *path, const char *why);
 void scan_read_lock_files(struct scan *s, const char *site);
 /* Of hosts that are in order. */
 void scan_make_processes(struct scan *s);
