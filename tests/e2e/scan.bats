@@ -1007,7 +1007,35 @@ $PWD/project/uv.lock locks nvidia-cudnn-cu13 9.20.0.48: $site does not have it"*
 project/requirements.txt nvidia-cudnn-cu12 9.1.0.70 9.8.0.87 false"
     printf 'nvidia-cudnn-cu12==9.8.*\n' >project/requirements.txt
     is "$(locked | grep requirements)" "project/requirements.txt nvidia-cudnn-cu12 9.8.* 9.8.0.87 true"
+    # Lines that end as Windows ends them, and lines for another Python or system.
+    printf 'nvidia-cudnn-cu12==9.8.0.87\r\n' >project/requirements.txt
+    printf '[[packages]]\r\nname = "nvidia-cudnn-cu12"\r\nversion = "9.1.0.70"\r\n' >project/pylock.cuda.toml
+    is "$(locked)" "project/pylock.cuda.toml nvidia-cudnn-cu12 9.1.0.70 9.8.0.87 false
+project/requirements.txt nvidia-cudnn-cu12 9.8.0.87 9.8.0.87 true"
     rm project/*.t*
+    local marker
+    for marker in 'python_version < "3"' "sys_platform == 'win32'" "'x' in y and python_full_version >= '4' # old" \
+        "(os_name == 'posix' and sys_platform != 'linux') or platform_system=='Darwin'" "platform_machine == 'riscv'"; do
+        echo "nvidia-cudnn-cu12==9.1.0.70 ; $marker" >project/requirements.txt
+        is "$(locked)" ""
+        printf '[[packages]]\nname = "nvidia-cudnn-cu12"\nversion = "9.1.0.70"\nmarker = "%s"\n[[packages]]\n' \
+            "${marker//\"/\\\"}" >project/pylock.toml
+        is "$(locked)" ""
+        rm project/pylock.toml
+    done
+    for marker in 'python_version >= "3"' "extra == 'gpu'" "python_version < '3' or (platform_machine != 'riscv' and sys_platform == 'linux')"; do
+        echo "nvidia-cudnn-cu12==9.1.0.70 ; $marker" >project/requirements.txt
+        is "$(locked)" "project/requirements.txt nvidia-cudnn-cu12 9.1.0.70 9.8.0.87 false"
+    done
+    # What may not be read is said.
+    local as=()
+    [ "$(id -u)" -ne 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    chmod a+x . .. ../..
+    cp "$CMD" command
+    chmod 0 project/requirements.txt
+    "${as[@]}" ./command scan --json project/.venv >scan.json || true
+    is "$(jq -r '.passed_over[] | "\(.path) \(.why)"' scan.json)" "$PWD/project/requirements.txt Permission denied"
+    rm -f project/*.t*
     printf 'nvidia-cudnn-cu12\n# nvidia-cudnn-cu12==9.1\nnvidia-cudnn-cu12>=9\n' >project/requirements.txt
     is "$(locked)" ""
     # conda's lists, and pixi's, three directories above.

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <glob.h>
 #include <regex.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "scan_inside.h"
 #include "tools/util/below.h"
@@ -44,6 +46,90 @@ static void note_locked(struct scan *s, const struct scan_locked *new) {
     *MUST_ADD(s->locked.p, s->locked.n) = *new;
 }
 
+/* ---- lines with a condition (PEP 508) ---- */
+
+struct marker {
+    const char *at;
+    struct wc_version python;
+    const char *machine; /* NULL: not known */
+};
+
+static bool is_next(struct marker *m, const char *word) {
+    m->at += strspn(m->at, " ");
+    const size_t n = wc_str_starts(m->at, word) ? strlen(word) : 0;
+    m->at += n;
+    return n > 0;
+}
+
+/* False: it surely does not hold, with this Python on this system. */
+static bool may_hold(struct marker *m);
+
+static bool may_compare(struct marker *m) {
+    const char *const known[][2] = {{"os_name", "posix"},
+                                    {"sys_platform", "linux"},
+                                    {"platform_system", "Linux"},
+                                    {"platform_machine", m->machine}};
+    char name[32], sign[4], value[64];
+    int n = 0;
+
+    if (is_next(m, "(")) {
+        const bool within = may_hold(m);
+        return is_next(m, ")") && within;
+    }
+    if (sscanf(m->at, "%31[a-z_] %3[<>=!~] '%63[^']'%n", name, sign, value, &n) < 3 || n == 0) {
+        while (*m->at && *m->at != ')' && !wc_str_starts(m->at, " and ") &&
+               !wc_str_starts(m->at, " or "))
+            m->at++;
+        return true;
+    }
+    m->at += n;
+    if (wc_str_starts(name, "python_")) {
+        OWNED char *text = must_format("%s%s", sign, value);
+        struct wc_version python = m->python;
+        struct wc_spec spec;
+        python.patch = strcmp(name, "python_version") == 0 ? 0 : -1;
+        return !wc_spec_read(text, &spec) || wc_spec_accepts(&spec, python) != WC_NO;
+    }
+    WC_EACH_ROW(row, known)
+        if (strcmp((*row)[0], name) == 0 && (*row)[1] && sign[1] == '=')
+            return (strcmp((*row)[1], value) == 0) == (sign[0] == '=');
+    return true;
+}
+
+static bool may_hold(struct marker *m) {
+    bool any = false;
+
+    do {
+        bool all = true;
+        do
+            all = may_compare(m) && all;
+        while (is_next(m, "and "));
+        any = any || all;
+    } while (is_next(m, "or "));
+    return any;
+}
+
+/* behind: the version of a package. In TOML the condition is a key of the same table. */
+static bool is_for_environment(const struct scan *s, const char *site, const char *behind) {
+    const bool is_toml = *behind == '"';
+    const char *key = is_toml ? strstr(behind, "\nmarker") : strpbrk(behind, ";\n");
+    const char *end = is_toml ? strstr(behind, "\n[") : NULL, *python = strstr(site, "/python");
+    struct utsname here;
+    struct marker m = {.python = WC_VERSION_NONE};
+
+    if (!key || *key != (is_toml ? '\n' : ';') || (end && end < key))
+        return true;
+    key += is_toml ? strcspn(key, "\"{") : 0;
+    OWNED char *text = must_format("%.*s", (int)strcspn(key + 1, "\n"), key + 1);
+    for (char *c = text, *from = text; (*c = *from == '"' ? '\'' : *from); from++)
+        c += *c != '\\';
+    m.at = text;
+    m.machine = !s->library_cache.disk.root[0] && uname(&here) == 0 ? here.machine : NULL;
+    if (python)
+        wc_version_parse_start(python + 7, strcspn(python + 7, "/"), &m.python);
+    return *key == '{' || may_hold(&m);
+}
+
 static void read_lock_file(struct scan *s, const char *site, const char *path) {
     static const struct lock_line {
         const char *expression, *installed;
@@ -56,6 +142,8 @@ static void read_lock_file(struct scan *s, const char *site, const char *path) {
 
     if (!content && errno != EISDIR && errno != ENOENT)
         scan_note_passed(s, path + strlen(s->library_cache.disk.root), strerror(errno));
+    for (char *c = text, *from = text; (*c = *from); from++) /* as Windows ends lines */
+        c += *c != '\r';
 
     WC_EACH_ROW(line, lines) {
         regmatch_t m[4]; /* the whole, the name, a part of that, the version */
@@ -73,8 +161,9 @@ static void read_lock_file(struct scan *s, const char *site, const char *path) {
             new.as_locked = /* 9.10.2 is 9.10.2.0, and of 9.10.* */
                 wc_spec_read(KEEP(s, "==%s", new.version), &spec) &&
                 new.installed &&wc_spec_accepts(&spec, wc_version_of(new.installed)) == WC_YES;
-            note_locked(s, &new);
             at += m[3].rm_eo;
+            if (is_for_environment(s, site, at))
+                note_locked(s, &new);
         }
         regfree(&expression);
     }
