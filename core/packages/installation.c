@@ -83,10 +83,13 @@ static bool in_wheel(struct wc_reading *r, const char *path, bool is_library,
 
 /* ---- conda and Debian: the package's name holds the library's ---- */
 
-/* "libcublasLt-37d11411.so.12" -> "cublas": the word that its package's name holds. */
-static void library_stem(const char *path, char stem[STEM]) {
-    const char *name = wc_base_name(path);
+/* "libcublasLt-37d11411.so.12" -> "cublas": the word that its package's name holds. Of what uses a
+ * library that is its folder's name in site-packages: "visionkit/_C.so". */
+static void library_stem(const char *path, bool is_library, char stem[STEM]) {
+    static const char site[] = "/site-packages/";
+    const char *name = is_library ? NULL : wc_str_find(path, site);
     size_t n = 0;
+    name = name ? name + sizeof site - 1 : wc_base_name(path);
     if (wc_str_starts(name, "lib"))
         name += 3;
     while (n + 1 < STEM && name[n] >= 'a' && name[n] <= 'z')
@@ -145,9 +148,27 @@ static bool names_stem(void *ctx, const char *record) {
     return wc_str_find(record, ctx) != NULL;
 }
 
-static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct wc_identity *out) {
+const struct wc_framework *wc_conda_framework(const char *record) {
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_TEXT(start, f->conda)
+            if (wc_str_starts(record, *start))
+                return f;
+    return NULL;
+}
+
+static bool may_own(void *stem, const char *record) {
+    return (*(char *)stem && names_stem(stem, record)) || wc_conda_framework(record);
+}
+
+bool wc_conda_owner(struct wc_reading *r, const char *path, struct wc_conda_package *out) {
+    char stem[STEM];
+    library_stem(path, wc_name_kind_of(path) != WC_NAME_OTHER, stem);
+    return wc_conda_packages(r, path, true, may_own, stem, out, 1) > 0;
+}
+
+static bool in_conda(struct wc_reading *r, const char *path, struct wc_identity *out) {
     struct wc_conda_package p;
-    if (!stem[0] || !wc_conda_packages(r, path, true, names_stem, stem, &p, 1))
+    if (!wc_conda_owner(r, path, &p))
         return false;
     set_name(out, WC_installation_kind_CONDA, p.name, p.version);
     if (wc_str_starts(p.build, "cuda")) /* as conda writes it: 7.6.5=cuda10.0_0 */
@@ -321,10 +342,10 @@ void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identi
                         struct wc_version *cudnn) {
     char stem[STEM];
     bool is_library = wc_name_kind_of(path) != WC_NAME_OTHER, changed = false;
-    library_stem(path, stem);
+    library_stem(path, is_library, stem);
     if (!in_wheel(r, path, is_library, out, &changed) &&
-        !(is_library && is_mounted(r, path, out)) &&
-        !(is_library && in_conda(r, path, stem, out)) && !in_toolkit(r, path, out) &&
+        !(is_library && is_mounted(r, path, out)) && !in_conda(r, path, out) &&
+        !in_toolkit(r, path, out) &&
         !(is_library &&
           (in_debian(r, path, stem, out) || in_bundle(path, out) || in_rpm(r, path, out)))) {
         set_name(out, WC_installation_kind_DIRECTORY, "", "");

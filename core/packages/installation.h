@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/reading.h"
+#include "core/knowledge/frameworks.h"
 #include "identify.h"
 
 /*
@@ -38,6 +39,11 @@ struct wc_conda_package {
 size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
                          bool (*fits)(void *ctx, const char *record), void *ctx,
                          struct wc_conda_package *out, size_t most);
+/* The one whose list has that file, by its name: that holds the file's or its folder's, or is one
+ * of a framework that is known. */
+bool wc_conda_owner(struct wc_reading *r, const char *path, struct wc_conda_package *out);
+/* By the name of a record; NULL: of none. */
+const struct wc_framework *wc_conda_framework(const char *record);
 /* May dpkg have put a file there? dpkg's lists of files whose names fit: how many, up to most. Of
  * such a list the package ("name" or "name:architecture"; NULL: no memory), and its version by
  * dpkg's status file; "" unknown. Texts are in r's memory. */

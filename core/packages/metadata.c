@@ -334,26 +334,13 @@ static bool read_script(void *arg, const char *info) {
 
 /* ---- conda ---- */
 
-static const struct wc_framework *conda_framework(const char *record) {
-    WC_EACH_FRAMEWORK(f)
-        WC_EACH_TEXT(start, f->conda)
-            if (wc_str_starts(record, *start))
-                return f;
-    return NULL;
-}
-
-static bool conda_fits(void *ctx, const char *record) {
-    (void)ctx;
-    return conda_framework(record) != NULL;
-}
-
 static void read_conda(struct asking *a, const char *path) {
     static const char *const names[] = {"\"cudnn ", "\"libcudnn "};
     struct wc_conda_package c;
     char line[LINE];
-    if (!wc_conda_packages(a->r, path, true, conda_fits, NULL, &c, 1))
+    if (!wc_conda_owner(a->r, path, &c))
         return;
-    struct package p = {conda_framework(wc_base_name(c.record)), c.name, c.version};
+    struct package p = {wc_conda_framework(wc_base_name(c.record)), c.name, c.version};
     const char *build = wc_str_find(c.build, "cudnn");
     struct wc_version v = WC_VERSION_NONE;
     if (build)

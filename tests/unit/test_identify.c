@@ -628,6 +628,12 @@ static void conda_lists_its_files(void **state) {
     assert_version("7.6.5", WC_version_source_PACKAGE_METADATA);
     identify("/conda/envs/x/lib/libcudnn.so.9", false, true);
     assert_int_equal(id.installation_kind, WC_installation_kind_DIRECTORY);
+    identify("/conda/envs/x/bin/lens", false, false); /* so with what uses it */
+    assert_int_equal(id.installation_kind, WC_installation_kind_DIRECTORY);
+    tree_write(&tree, "/conda/envs/x/conda-meta/lens-1.0-cuda118_0.json",
+               "{\"files\": [\"bin/lens\"]}");
+    identify("/conda/envs/x/bin/lens", false, false);
+    assert_installation(WC_installation_kind_CONDA, "lens", "1.0=cuda118_0", "/conda/envs/x");
 }
 
 static void dpkg_lists_its_files(void **state) {

@@ -299,6 +299,26 @@ static void conda_says_it_in_depends_and_in_the_build(void **state) {
                   "conda package of pytorch 2.1.0");
 }
 
+/* Not only of frameworks; what is not on its list says nothing. */
+static void any_package_of_condas_says_what_it_depends_on(void **state) {
+    static const char *const hosts[] = {"lib/python3.10/site-packages/lens/_C.so",
+                                        "lib/liblens_core.so", "bin/lens"};
+    (void)state;
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        char text[256], host[128];
+        snprintf(text, sizeof text, "{\"depends\": [\"cudnn >=9.8,<10.0a0\"], \"files\": [\"%s\"]}",
+                 hosts[i]);
+        snprintf(host, sizeof host, "/conda/%s", hosts[i]);
+        tree_write(&tree, "/conda/conda-meta/py-lens-1.0-cuda118_0.json", text);
+        ask(host);
+        assert_int_equal(count, 1);
+        assert_demand(0, WC_demand_kind_REQUIRED, ">=9.8,<10.0", "", "", "",
+                      "conda package of py-lens 1.0");
+        ask("/conda/lib/liblens_other.so");
+        assert_int_equal(count, 0);
+    }
+}
+
 /* pip writes over conda's files and leaves conda's record: the file is not the one of that. */
 static void what_pip_put_over_condas_conda_does_not_speak_of(void **state) {
     static const char *const installers[] = {"conda", "pip\n", "uv", NULL};
@@ -609,6 +629,7 @@ int main(void) {
         WITH_TREE(cupy_says_it_in_json_or_in_its_header),
         WITH_TREE(jaxlib_says_it_in_its_version),
         WITH_TREE(conda_says_it_in_depends_and_in_the_build),
+        WITH_TREE(any_package_of_condas_says_what_it_depends_on),
         WITH_TREE(what_pip_put_over_condas_conda_does_not_speak_of),
         WITH_TREE(a_bundled_copy_is_what_it_was_built_with),
         WITH_TREE(each_row_says_what_a_release_was_built_with),

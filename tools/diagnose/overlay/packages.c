@@ -99,25 +99,50 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
     return p->record;
 }
 
+static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart", "libcublas"};
+
+/* Which CUDA a record of conda's requires ("cuda-version >=12,<13.0a0"); of what requires cuDNN
+ * also by its own build ("visionkit-2.1.0-cuda118_py311_0"). -1: none, or one of several. */
+static int32_t cuda_of_record(struct overlay *o, const char *record) {
+    const char *text = read_all(o, record), *from = text ? strstr(text, "\"depends\"") : NULL;
+    const char *depends = from ? overlay_format(o, "%.*s", (int)strcspn(from, "]"), from) : "";
+    struct wc_spec set;
+
+    WC_EACH_ROW(name, stating) {
+        const char *at = strstr(depends, overlay_format(o, "\"%s ", *name));
+        const char *spec = at ? at + strlen(*name) + 2 : "";
+        const int n = (int)strcspn(spec, " \"|");
+        const int32_t cuda =
+            wc_spec_read(overlay_format(o, "%s%.*s", wc_is_digit(*spec) ? "==" : "", n, spec), &set)
+                ? wc_spec_floor(&set).major
+                : -1;
+        if (cuda > 0 && wc_spec_accepts(&set, (struct wc_version){cuda + 1, 0, 0, -1}) == WC_NO)
+            return cuda;
+    }
+    return strstr(depends, "cudnn ") ? wc_cuda_in_package(record + wc_dir_length(record)) : -1;
+}
+
 /* Which CUDA a build of conda's is for: by its name ("cuda12_0"), else by the packages that say it
- * for the whole environment. A solver keeps to that. "libcudnn9-cuda-12", "libcudnn8" of
- * 8.9.7.29-1+cuda12.2. -1: nothing says it. */
+ * for the whole environment, else by what any of them requires. A solver keeps to that.
+ * "libcudnn9-cuda-12", "libcudnn8" of 8.9.7.29-1+cuda12.2. -1: nothing says it. */
 static int32_t cuda_of(struct overlay *o, const struct where *w, const char *package,
                        const char *version) {
-    static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudart",
-                                          "libcublas"};
-    const char *const texts[] = {w->kind == DEBIAN ? strstr(package, "-cuda-") : NULL,
-                                 version ? strstr(version, "cuda") : NULL};
+    const char *const texts[] = {w->kind == DEBIAN ? package : NULL, version};
+    struct entries records = {NULL, 0};
     struct installed said;
+    int32_t cuda;
 
-    WC_EACH_ROW(text, texts) {
-        const char *at = *text ? strpbrk(*text, "0123456789") : NULL;
-        if (at)
-            return (int32_t)strtol(at, NULL, 10);
-    }
+    WC_EACH_ROW(text, texts)
+        if ((cuda = wc_cuda_in_package(*text)) > 0)
+            return cuda;
     WC_EACH_ROW(name, stating)
         if (w->kind == CONDA && find_package(o, w, *name, &said))
             return wheel_version(said.version).major;
+    if (w->kind == CONDA)
+        records = overlay_entries(o, overlay_format(o, "%s/conda-meta", w->path));
+    WC_EACH(entry, records)
+        if ((cuda = cuda_of_record(o, overlay_format(o, "%s/conda-meta/%s", w->path, *entry))) > 0)
+            return cuda;
     return -1;
 }
 
