@@ -265,6 +265,11 @@ static void debian_has_lists_of_names(void **state) {
     const struct edit back = edit(EDIT_REINSTALL, "libcudnn9-cuda-12", "9.8.0.87-1", "/");
     const struct edit away = edit(EDIT_REMOVE, "libcudnn9-cuda-12", NULL, "/");
     const struct edit unlisted = edit(EDIT_REINSTALL, "libcudnn8", "8.9.7.29-1", "/");
+    const struct edit newer = edit(EDIT_INSTALL, "libcudnn9-cuda-12", "==9.10.2.21-1", "/");
+    const struct edit beside = edit(EDIT_INSTALL, "libcudnn8", "==8.9.7.29-1+cuda12.2", "/");
+    const struct edit of_a_set = edit(EDIT_INSTALL, "libcudnn9-cuda-12", ">=9.8,<10", "/");
+    const char *status =
+        "Package: libcudnn9-cuda-12\nVersion: 9.8.0.87-1\n\nPackage: z\nVersion: 1\n";
     struct overlaid x;
 
     put_library(e, "/usr/lib/libcudnn.so.9.8.0", "9.1.0"); /* as somebody copied it there */
@@ -279,6 +284,21 @@ static void debian_has_lists_of_names(void **state) {
     assert_false(is_there(&x, "/usr/lib/libcudnn_graph.so.9.8.0"));
     assert_false(is_there(&x, list));
     assert_false(overlay_apply(&x.overlay, &unlisted));
+    overlay_end(&x.overlay);
+    write_bytes("/var/lib/dpkg/status", status, strlen(status));
+    overlay_begin(&x.overlay, &x.cache, &x.kept, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &newer));
+    assert_version(&x, "/usr/lib/libcudnn.so.9", "9.10.2");
+    assert_false(is_there(&x, "/usr/lib/libcudnn.so.9.8.0"));
+    assert_false(overlay_apply(&x.overlay, &newer)); /* by dpkg's status */
+    assert_string_equal(x.overlay.why, x.overlay.idle);
+    x.overlay.why = x.overlay.idle = NULL;
+    assert_true(overlay_apply(&x.overlay, &beside));
+    assert_version(&x, "/usr/lib/libcudnn.so.8", "8.9.7");
+    assert_version(&x, "/usr/lib/libcudnn.so.9", "9.10.2");
+    assert_null(x.overlay.open);
+    assert_false(overlay_apply(&x.overlay, &of_a_set)); /* apt takes one release, or any */
+    assert_non_null(x.overlay.open);
     end(&x);
 }
 

@@ -292,6 +292,35 @@ static void the_pin_of_the_host_is_installed(void **state) {
     end(&x);
 }
 
+/* The newest that a list of apt has, for the same CUDA, and what has to be of the same release. */
+static void of_debian_comes_what_apt_knows(void **state) {
+    static const struct edit edits[] = {
+        {.kind = EDIT_INSTALL, .name = "libcudnn9-cuda-12", .value = "==9.10.2.21-1"},
+        {.kind = EDIT_INSTALL, .name = "libcudnn9-dev-cuda-12", .value = "==9.10.2.21-1"},
+    };
+    static const char names[] = "/usr/lib/libcudnn.so.9\n", dev[] = "/usr/lib/libcudnn.so\n",
+                      lists[] = "Package: libcudnn9-cuda-12\nVersion: 9.1.0.70-1\n\n"
+                                "Package: libcudnn9-cuda-12\nVersion: 9.10.2.21-1\n\n"
+                                "Package: libcudnn9-cuda-12\nVersion: 10.0.0.1-1\n\n"
+                                "Package: libcudnn9-cuda-12\n\n"
+                                "Package: libcudnn9-cuda-13\nVersion: 9.12.0.46-1\n";
+    struct environment *e = *state;
+    struct heap_arena memory;
+    struct candidates c;
+
+    put_library(e, "/usr/lib/libcudnn.so.9", "9.1.0");
+    put_library(e, "/usr/lib/libcudnn.so", "9.1.0");
+    write_bytes("/var/lib/dpkg/info/libcudnn9-cuda-12.list", names, strlen(names));
+    write_bytes("/var/lib/dpkg/info/libcudnn9-dev-cuda-12.list", dev, strlen(dev));
+    write_bytes("/var/lib/apt/lists/x_Packages", lists, strlen(lists));
+    put_host(e, "/usr/lib", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, NULL);
+    find_for(e, "libcudnn.so.9", &memory, &c);
+    assert_true(has(&c, edits, 2));
+    candidates_end(&c);
+    heap_arena_end(&memory);
+}
+
 /* Both have the same files: over those of the one pip would put those of the other, and keep both.
  */
 static void the_wheel_for_another_cuda_goes_before_the_right_one_comes(void **state) {
@@ -708,6 +737,7 @@ static void what_is_known_of_a_repair_in_a_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_ENVIRONMENT(candidates_of_a_path_and_of_packages),
+        IN_ENVIRONMENT(of_debian_comes_what_apt_knows),
         IN_ENVIRONMENT(nothing_is_imported_before_who_opened_none),
         IN_ENVIRONMENT(where_nothing_of_cuda_is_all_of_it_comes_at_once),
         IN_ENVIRONMENT(a_driver_that_nobody_looks_for_is_led_to),

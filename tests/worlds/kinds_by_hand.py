@@ -127,6 +127,22 @@ def local_copy_before_the_package(s):
                  f"the cache has it in front of {s.package}", "the host refuses it")
 
 
+@kind("arrangement", ("harmless", "late", "wrapper"), place=("system",), host=("linked", "named"), era=(9,),
+      cuda=("11", "12"))
+def apt_has_the_next_major(s):
+    """darknet#1744: cuDNN came by apt before the host did; apt's lists have the one that the host was built with."""
+    s.w.write("/var/lib/apt/lists/developer.download.nvidia.com_compute_cuda_repos_debian12_x86%5f64_Packages", "".join(
+        f"Package: {name}\nArchitecture: amd64\nVersion: {full}\n\n" for version in stock.releases(9, s.cuda)
+        for name, full, _ in deb_packages(version, s.cuda, {})))
+    old = s.w.rng.choice(stock.releases(8, s.cuda))
+    if not s.w.faulty:
+        return None
+    for dev in (False, True):
+        s.w.purge(deb_name(s.version, s.cuda, dev))
+    s.w.debs(old, s.cuda, World.cudnn_files(old, s.cuda))
+    return truth("major-gone", s.facade, "libcudnn", f"apt has installed {old}", f"{s.facade} is not found")
+
+
 @kind("arrangement", ("harmless", "late", "wrapper"), place=("system",), host=("unversioned",), era=(9,), cuda=("12",),
       demand=False)
 def alternatives_turned(s):

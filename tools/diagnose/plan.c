@@ -433,6 +433,25 @@ static void play_proposed(struct planning *p) {
         play(p, &p->proposal->edits);
 }
 
+/* The package of a refused cuDNN whose releases only its package manager knows. */
+static void name_package(struct planning *p, struct repair *r, const struct wc_finding_record *f) {
+    const struct wc_object *o = wc_stack_object(&p->source->stack, f->object);
+    const bool is_listed = o && (o->r.installation_kind == WC_installation_kind_DEBIAN ||
+                                 o->r.installation_kind == WC_installation_kind_CONDA);
+    struct wc_spec set;
+
+    for (size_t i = 0; is_listed && i < p->n; i++) {
+        const struct played *x = &p->played[i];
+        if (!x->outcome.open || !wc_spec_read(x->edits.edit[0].value, &set) ||
+            wc_spec_accepts(&set, o->version) != WC_NO)
+            continue;
+        r->edits = keep_edits(p->plan, &x->edits, NULL);
+        r->text = text_of(&p->plan->memory.arena, &r->edits);
+        r->why = x->outcome.open;
+        return;
+    }
+}
+
 static void plan_finding(struct planning *p, size_t number) {
     static const char unplayed[] = "no known change removes this finding";
     const struct wc_finding_record *f = &p->findings->p[number];
@@ -456,12 +475,15 @@ static void plan_finding(struct planning *p, size_t number) {
     if (taken[0] && of->n < REPAIRS_MOST && candidate_is_by_hand(&taken[0]->edits))
         add_other_host(p->plan, of, &p->source->stack, f);
     const struct played *conflict = add_rejected(p, of, f, of_end);
-    if (of->n == 0)
-        advise(p->plan, of, &p->source->stack, f,
-               conflict       ? names_package(p, judge_conflict, conflict)
-               : p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
-                              : unplayed,
-               conflict ? ADVICE_CONFLICT : ADVICE_PLAYED);
+    if (of->n > 0)
+        return;
+    advise(p->plan, of, &p->source->stack, f,
+           conflict       ? names_package(p, judge_conflict, conflict)
+           : p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
+                          : unplayed,
+           conflict ? ADVICE_CONFLICT : ADVICE_PLAYED);
+    if (!conflict && wc_str_same(of->p[0].action, action_word(WC_ACTION_INSTALL)))
+        name_package(p, &of->p[0], f);
 }
 
 /* Nothing better can come of more edits. */

@@ -800,6 +800,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
             p.overlay.why = p.overlay.idle = NULL;
         }
     out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
+    out->open = p.overlay.open;
     out->changes = p.overlay.changes;
     out->lacks = p.overlay.lacks ? wc_arena_string(&out->memory.arena, p.overlay.refused_by) : NULL;
     out->breaks = wc_arena_string(&out->memory.arena, p.overlay.breaks);

@@ -49,6 +49,7 @@ struct outcome {
     bool starts;               /* the program, with all that it needs */
     size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
+    const char *open;          /* the same, where a package manager may know more */
     const char *breaks;        /* as of the overlay, in the outcome's memory */
     const char *lacks;         /* which package requires what goes, or is overwritten; NULL: none */
     bool changes;              /* the edits change something of what it reads */

@@ -40,6 +40,7 @@ struct overlay {
     const char *why;              /* an edit could not be applied; NULL: all were */
     const struct wc_stack *stack; /* of the process; NULL: no package is its own */
     const char *idle;             /* the same, where it would change nothing */
+    const char *open;             /* the same, where a package manager may know more */
     const char *breaks; /* whose requirement is not met then: "torch-2.9.0 requires ==9.20.0.48" */
     const char *lacks;  /* a package that goes, or becomes what another one does not accept */
     const char *refused_by; /* that one: "torch-2.9.0 requires nvidia-cudnn-cu13==9.20.0.48" */

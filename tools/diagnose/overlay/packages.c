@@ -12,6 +12,7 @@ static const char unknown_content[] = "what a file of this package holds is not 
 static const char no_list[] = "its list of files is missing, so it cannot be uninstalled";
 static const char no_package[] = "it is not installed there";
 static const char satisfied[] = "what is installed is such a release already";
+static const char status_of_dpkg[] = "/var/lib/dpkg/status";
 
 static char *read_all(struct overlay *o, const char *path) {
     return text_of_file(&o->memory.arena, overlay_disk_of(o), path);
@@ -73,6 +74,15 @@ static bool is_conda_record(const char *entry, const char *package) {
     return dashes == 2;
 }
 
+/* In dpkg's status, where the line begins that says it; NULL: the package is not in there. */
+static const char *debian_version(struct overlay *o, const char *status, const char *package) {
+    const char *at = status ? strstr(status, overlay_format(o, "Package: %s\n", package)) : NULL;
+    const char *end = at ? strstr(at, "\n\n") : NULL;
+
+    at = at ? strstr(at, "\nVersion: ") : NULL;
+    return at && (!end || at < end) ? at + strlen("\nVersion: ") : NULL;
+}
+
 static bool find_package(struct overlay *o, const struct where *w, const char *package,
                          struct installed *p) {
     const char *folder = overlay_format(o, "%s/conda-meta", w->path), *info = NULL;
@@ -80,8 +90,12 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
     struct entries records = {NULL, 0};
 
     *p = (struct installed){.version = ""};
-    if (w->kind == DEBIAN)
-        p->record = overlay_is_there(o, list) ? list : NULL;
+    if (w->kind == DEBIAN && overlay_is_there(o, list)) {
+        const char *version = debian_version(o, read_all(o, status_of_dpkg), package);
+        p->record = list;
+        p->version = overlay_format(o, "%.*s", version ? (int)strcspn(version, "\n") : 0,
+                                    version ? version : "");
+    }
     if (w->kind == WHEELS)
         p->version = wheel_installed(&o->memory.arena, overlay_disk_of(o), w->path, package, &info);
     if (info)
@@ -457,62 +471,93 @@ static bool install_in_site(struct overlay *o, const struct where *w, const stru
            find_package(o, w, e->name, &there) && install_required(o, w, &there);
 }
 
-static bool put_conda(struct overlay *o, const struct where *w, const char *package,
-                      const char *wheel, struct wc_version release) {
-    char version[WC_VERSION_TEXT];
+/* As listed with that before and behind each name; NULL: what is in them is not known. */
+static const char *put_cudnn(struct overlay *o, const char *directory, const char *wheel,
+                             struct wc_version release, const char *before, const char *after) {
     const struct wheel_list files = overlay_cudnn_files(o, wheel, release);
     const char *listed = "";
 
-    release.build = -1;
-    wc_version_format(release, version);
     WC_EACH(file, files) {
-        const char *name = overlay_format(o, "lib/%s", wc_base_name(file->file));
-        if (!overlay_put_library(
-                o, wheel, overlay_placed(o, overlay_format(o, "%s/%s", w->path, name)), release, 0))
-            return false;
-        listed = overlay_format(o, "%s%s\n    \"%s\"", listed, *listed ? "," : "", name);
+        const char *name = wc_base_name(file->file);
+        const char *path = overlay_placed(o, overlay_format(o, "%s/%s", directory, name));
+        if (!overlay_put_library(o, wheel, path, release, 0))
+            return NULL;
+        listed = overlay_format(o, "%s%s%s%s", listed, before, name, after);
     }
-    return put_text(o, overlay_format(o, "%s/conda-meta/%s-%s-0.json", w->path, package, version),
-                    overlay_format(o, "{\n  \"files\": [%s\n  ]\n}\n", listed));
+    return listed;
 }
 
 static bool install_in_conda(struct overlay *o, const struct where *w, const struct edit *e) {
     struct installed there;
     const bool is_there = find_package(o, w, e->name, &there);
     const int32_t cuda = cuda_of(o, w, e->name, there.build);
-    const char *wheel = same_wheel(o, cuda);
-    const struct wc_version release = wheel_release(wheel, e->value ? e->value : "");
+    const char *wheel = same_wheel(o, cuda), *listed;
+    struct wc_version release = wheel_release(wheel, e->value ? e->value : "");
+    char version[WC_VERSION_TEXT];
 
     if (is_there && is_satisfied(o, e, &there))
         return overlay_fail(o, o->idle = satisfied);
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
     if (cuda < 0)
-        return overlay_fail(o, "nothing there says for which CUDA conda would take it");
-    return (!is_there || take_away(o, w, &there)) && put_conda(o, w, e->name, wheel, release);
+        return overlay_fail(o, o->open = "nothing there says for which CUDA conda would take it");
+    if (is_there && !take_away(o, w, &there))
+        return false;
+    listed =
+        put_cudnn(o, overlay_format(o, "%s/lib", w->path), wheel, release, ",\n    \"lib/", "\"");
+    release.build = -1;
+    return listed && put_text(o,
+                              overlay_format(o, "%s/conda-meta/%s-%s-0.json", w->path, e->name,
+                                             wc_version_format(release, version)),
+                              overlay_format(o, "{\n  \"files\": [\"lib\"%s\n  ]\n}\n", listed));
 }
 
-/* To where the package for developers, which has only links, counts on it. */
-static bool install_in_debian(struct overlay *o, const struct where *w, const struct edit *e) {
-    const size_t n = strcspn(e->name, "0123456789");
-    const size_t digits = n + strspn(e->name + n, "0123456789");
-    const char *text = e->value ? e->value : "";
-    struct listed links = {NULL, 0};
-    struct wc_version release;
-    struct installed p;
+/* To where the installed release is, or the package for developers, which has only links, or that
+ * of another major. */
+static const char *debian_directory(struct overlay *o, const struct where *w, const char *package) {
+    const size_t n = strcspn(package, "0123456789"), digits = strspn(package + n, "0123456789");
+    const struct entries lists = overlay_entries(o, "/var/lib/dpkg/info");
+    const char *directory = NULL;
 
-    if (digits > n &&
-        find_package(o, w, overlay_format(o, "%.*s-dev%s", (int)digits, e->name, e->name + digits),
-                     &p))
-        links = files_of(o, w, &p);
-    release = wheel_version(text + (wc_str_starts(text, "==") ? 2 : 0));
-    if (!links.n || !wc_version_known(release))
+    WC_EACH(list, lists) {
+        const struct installed p = {.record = overlay_format(o, "/var/lib/dpkg/info/%s", *list)};
+        struct listed files = {NULL, 0};
+        if (wc_str_starts(*list, "libcudnn") && wc_str_ends(*list, ".list"))
+            files = files_of(o, w, &p);
+        if (files.n && (!directory || strncmp(*list, package, n + digits) == 0))
+            directory = overlay_directory(o, files.p[0].path);
+    }
+    return directory;
+}
+
+static bool install_in_debian(struct overlay *o, const struct where *w, const struct edit *e) {
+    const char *text = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : "";
+    const struct wc_version release = wheel_version(text);
+    const char *directory = debian_directory(o, w, e->name), *status = read_all(o, status_of_dpkg);
+    const char *said = debian_version(o, status, e->name), *listed;
+    struct installed p;
+    const bool is_there = find_package(o, w, e->name, &p);
+
+    if (!*text && e->value && *e->value)
+        return overlay_fail(
+            o, o->open = "no list of apt has such a release: apt-get update fetches them");
+    if (is_there && is_satisfied(o, e, &p))
+        return overlay_fail(o, o->idle = satisfied);
+    if (is_there && strstr(e->name, "-dev")) /* its links lead to whichever release is there */
+        return true;
+    if (!directory || !wc_version_known(release))
         return overlay_fail(o, unknown_content);
-    if (find_package(o, w, e->name, &p))
-        return overlay_fail(o, satisfied);
-    note_file(o, w, links.p);
-    return overlay_place_cudnn(o, overlay_directory(o, links.p[0].path),
-                               same_wheel(o, cuda_of(o, w, e->name, e->value)), release);
+    if (is_there && !take_away(o, w, &p))
+        return false;
+    overlay_note_directory(o, overlay_format(o, "%s/", directory));
+    listed = put_cudnn(o, directory, same_wheel(o, cuda_of(o, w, e->name, text)), release,
+                       overlay_format(o, "%s/", directory), "\n");
+    status = said ? overlay_format(o, "%.*s%s%s", (int)(said - status), status, text,
+                                   said + strcspn(said, "\n"))
+                  : overlay_format(o, "%s\nPackage: %s\nVersion: %s\n", status ? status : "",
+                                   e->name, text);
+    return listed && put_text(o, status_of_dpkg, status) &&
+           put_text(o, overlay_format(o, "/var/lib/dpkg/info/%s.list", e->name), listed);
 }
 
 bool overlay_install(struct overlay *o, const struct edit *e) {
