@@ -155,6 +155,50 @@ static void a_build_for_gpus_is_named(void **state) {
     }
 }
 
+/* Two packages with the same files, both required: also where that is a mere warning. A release of
+ * the host ends it if it pins what is there. */
+static void two_owners_of_the_same_files_need_two_environments(void **state) {
+    static const struct wc_fact owners[] = {
+        {"package", "nvidia-cudnn-cu12 9.10.2.21 (wheel) in /venv", NULL},
+        {"shared with", "nvidia-cudnn-cu13 9.20.0.48", NULL}};
+    static const struct {
+        struct wc_version there;
+        const char *host;
+    } cases[] = {{{9, 20, 0, -1}, ">=2.12,<2.14"}, {{9, 28, 1, -1}, NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = new_scene();
+        struct file f = {.role = WC_role_FACADE,
+                         .path = "/venv/nvidia/cudnn/lib/libcudnn.so.9",
+                         .version = cases[i].there,
+                         .installation = "nvidia-cudnn-cu13",
+                         .kind = WC_installation_kind_WHEEL,
+                         .asked_by = NOBODY};
+        const int64_t host = add_host(s, "/venv/torch/lib/libtorch.so");
+        struct wc_finding_record mixed = {.id = "installation-mixed",
+                                          .severity = WC_severity_WARNING,
+                                          .facts = {.p = owners, .n = 2},
+                                          .host = host,
+                                          .object = add_file(s, &f)};
+        struct heap_arena arena;
+        struct edit e;
+        s->stack.objects.p[0].r.installation = "torch";
+        s->stack.objects.p[0].r.installation_kind = WC_installation_kind_WHEEL;
+        heap_arena_begin(&arena);
+        assert_string_equal(
+            advice_for(&s->stack, &mixed, ADVICE_CONFLICT, &arena.arena).text,
+            "install what requires nvidia-cudnn-cu12 9.10.2.21 and what requires "
+            "nvidia-cudnn-cu13 9.20.0.48 into separate environments: the two own the same files");
+        assert_int_equal(beyond_host(&arena.arena, &s->stack, &mixed, &e), cases[i].host != NULL);
+        if (cases[i].host)
+            assert_string_equal(e.value, cases[i].host);
+        mixed.facts.n = 1;
+        assert_null(strstr(advice_for(&s->stack, &mixed, ADVICE_CONFLICT, &arena.arena).text,
+                           "environments"));
+        heap_arena_end(&arena);
+    }
+}
+
 /* In whose image is libcuda, and is there a driver at all? */
 static void a_driver_is_to_be_had_in_several_ways(void **state) {
     (void)state;
@@ -245,6 +289,7 @@ int main(void) {
         cmocka_unit_test(a_driver_is_to_be_had_in_several_ways),
         cmocka_unit_test(an_empty_driver_is_that_of_an_image),
         cmocka_unit_test(a_build_for_gpus_is_named),
+        cmocka_unit_test(two_owners_of_the_same_files_need_two_environments),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,8 @@ static bool suits(const struct asked *a, enum wc_fact_role role) {
 
 /* A facade that a package contains without parts works with parts in a folder of their own. */
 static bool is_in_conflict(const struct asked *a) {
-    return a->after == ADVICE_CONFLICT && a->f->severity == WC_severity_ERROR &&
+    return a->after == ADVICE_CONFLICT &&
+           (a->f->severity == WC_severity_ERROR || fact(a, WC_FACT_SHARED_WITH)) &&
            !(a->object && wc_is_grafted(a->object));
 }
 
@@ -327,13 +328,16 @@ static const char *directory_of(const struct asked *a, const char *path) {
 static const char *value_of(void *asked, const char *word) {
     const struct asked *a = asked;
     const struct wc_object *o = a->object;
+    const char *package = fact(a, WC_FACT_PACKAGE); /* "NAME VERSION (wheel) in PATH" */
     const struct {
         const char *word, *value;
     } known[] = {
         {"host", host_name(a)},
-        {"package", fact(a, WC_FACT_PACKAGE)
+        {"package", package
                         ?: o ? o->r.installation
                              : NULL},
+        {"release",
+         package ? wc_arena_format(a->memory, "%.*s", (int)strcspn(package, "("), package) : NULL},
         {"framework", o ? o->r.framework : NULL},
         {"directory", o ? directory_of(a, wc_path_of(o)) : NULL},
         {"mount", mount_of(a)},

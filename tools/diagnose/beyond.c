@@ -78,7 +78,8 @@ bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
     if (!asks(f, OTHER_HOST))
         return false;
     *out = host_edit(memory, s, f);
-    return out->name != NULL;
+    /* Of two packages in one folder the host is to require the other one. */
+    return out->name && (!wc_fact_value(f, WC_FACT_SHARED_WITH) || *out->value);
 }
 
 /* An older release of a cuDNN that was built for a newer system; false: no package has it. */

@@ -202,6 +202,10 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
                       wc_sort_of_call(d->s, &call->r) == WC_STATUS_VERSIONS_DIFFER &&
                           belongs_to(wc_object_of(d->s, call->r.target, call->r.target_path), p)))
         c->effect = WC_EFFECT_DOUBTED;
+    const struct wc_demand *demand =
+        p->shared_with.n ? WC_FIRST(one, d->s->demands, wc_str_same(one->r.package, p->package))
+                         : NULL;
+
     if (p->shared_with.n)
         c->r.title = wc_format(c, "%s and %s are installed into the same files", package,
                                wc_format_name(c, p->shared_with.p[0]));
@@ -219,6 +223,10 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
                                package, wc_format_name(c, p->foreign.p[0]));
     package_facts(c, p);
     name_files(c, WC_FACT_SHARED_WITH, &p->shared_with, "list of that package");
+    if (demand) { /* another release of it may require the other package */
+        c->r.host = demand->r.host;
+        wc_case_demand(c, WC_FACT_WANTS, &demand->r);
+    }
     name_files(c, WC_FACT_OTHER_SIZE_THAN_LISTED, &p->changed, "list of the package");
     name_files(c, WC_FACT_ON_NO_LIST, &p->foreign, "directory of the package");
     if (o)
