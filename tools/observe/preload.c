@@ -54,12 +54,10 @@ static const char *const beside[] = {
 
 /* Of several Pythons in one directory, the last one installed this command. */
 static char *newest_match(const char *own, const char *pattern) {
-    glob_t matches;
+    OWNED_GLOB glob_t matches = glob_below("", own, pattern, GLOB_NOSORT);
     struct stat facts, newest = {.st_ctim = {.tv_sec = -1}};
     char *found = NULL;
 
-    if (glob_below(own, pattern, GLOB_NOSORT, &matches) != 0)
-        return NULL;
     for (size_t i = 0; i < matches.gl_pathc; i++)
         if (stat(matches.gl_pathv[i], &facts) == 0 &&
             (WC_ORDER(facts.st_ctim.tv_sec, newest.st_ctim.tv_sec)
@@ -68,7 +66,6 @@ static char *newest_match(const char *own, const char *pattern) {
             free(found);
             found = must_copy(matches.gl_pathv[i]);
         }
-    globfree(&matches);
     return found;
 }
 

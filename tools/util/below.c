@@ -72,15 +72,18 @@ ssize_t below_readlink(const struct below *b, const char *path, char *to, size_t
     return b->fd < 0 ? readlink(path, to, cap) : fd < 0 ? -1 : readlinkat(fd, "", to, cap);
 }
 
-int glob_below(const char *directory, const char *pattern, int flags, glob_t *found) {
-    OWNED char *whole = must_allocate(2 * strlen(directory) + strlen(pattern) + 1);
+glob_t glob_below(const char *root, const char *directory, const char *pattern, int flags) {
+    OWNED char *fixed = must_format("%s%s", root, directory);
+    OWNED char *whole = must_allocate(2 * strlen(fixed) + strlen(pattern) + 1);
+    glob_t found = {.gl_pathc = 0};
     char *to = whole;
 
-    for (const char *p = directory; *p; p++) {
+    for (const char *p = fixed; *p; p++) {
         if (strchr("*?[]{},\\~", *p))
             *to++ = '\\';
         *to++ = *p;
     }
     stpcpy(to, pattern);
-    return glob(whole, flags, NULL, found);
+    glob(whole, flags, NULL, &found);
+    return found;
 }

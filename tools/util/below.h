@@ -31,6 +31,7 @@ size_t below_read(int fd, uint64_t offset, void *to, size_t n);
 /* As readlink. */
 ssize_t below_readlink(const struct below *b, const char *path, char *to, size_t cap);
 
-/* As glob(3), for directory and pattern as one path, but that nothing in the directory's own name
- * means more than itself: a[1], {x}. Where it returns 0, the caller calls globfree(). */
-int glob_below(const char *directory, const char *pattern, int flags, glob_t *found);
+/* As glob(3), for the three as one path, but that nothing in the root's and directory's own names
+ * means more than itself: a[1], {x}. Of what does not exist there is nothing. */
+glob_t glob_below(const char *root, const char *directory, const char *pattern, int flags);
+#define OWNED_GLOB __attribute__((cleanup(globfree)))

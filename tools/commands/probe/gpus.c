@@ -3,12 +3,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/demand/questions.h"
+#include "tools/util/below.h"
 #include "tools/util/memory.h"
 #include "trial.h"
 
@@ -86,15 +86,12 @@ static bool has_fabric_manager(void) {
     bool runs = access("/var/run/nvidia-fabricmanager/nv-fabricmanager.pid", F_OK) == 0 ||
                 access("/var/run/nvidia-fabricmanager/socket", F_OK) == 0;
     char name[16] = ""; /* the kernel keeps 15 bytes */
-    glob_t names = {.gl_pathc = 0};
+    OWNED_GLOB glob_t names = glob_below("/proc/", "", "[0-9]*/comm", GLOB_NOSORT);
 
-    if (!runs)
-        glob("/proc/[0-9]*/comm", GLOB_NOSORT, NULL, &names);
     for (size_t i = 0; i < names.gl_pathc && !runs; i++) {
         OWNED_FILE FILE *from = fopen(names.gl_pathv[i], "re");
         runs = from && fgets(name, sizeof(name), from) && strcmp(name, "nv-fabricmanage") == 0;
     }
-    globfree(&names);
     return runs;
 }
 

@@ -2,7 +2,6 @@
 #include "family.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "core/names/names.h"
 #include "core/records/process.h"
 #include "tools/observe/log/source.h"
+#include "tools/util/below.h"
 
 #define DEPTH_MOST 64 /* generations; a chain in /proc that changes meanwhile could be a ring */
 #define LOOKED_AT_MOST 4096   /* processes of one look */
@@ -104,19 +104,17 @@ void family_look(struct family *f, pid_t command) {
 
     *MUST_ADD(all, n) = command;
     for (size_t i = 0; i < n; i++) {
-        OWNED char *of_threads = must_format("/proc/%d/task/*/children", (int)all[i]);
-        glob_t children = {.gl_pathc = 0};
+        OWNED char *process = must_format("/proc/%d", (int)all[i]);
+        OWNED_GLOB glob_t children = glob_below("", process, "/task/*/children", GLOB_NOSORT);
         if (read_user(all[i], &user)) {
             add_user(f, user);
             look_at_maps(f, all[i], user);
         }
-        glob(of_threads, GLOB_NOSORT, NULL, &children);
         for (size_t k = 0; k < children.gl_pathc; k++) {
             OWNED_FILE FILE *from = fopen(children.gl_pathv[k], "re");
             while (from && n < LOOKED_AT_MOST && fscanf(from, "%23s", word) == 1)
                 *MUST_ADD(all, n) = (pid_t)strtol(word, NULL, 10);
         }
-        globfree(&children);
     }
     free(all);
 }

@@ -36,35 +36,29 @@ static void look_at(struct search *s, const char *path) {
 static void look_into(struct search *s, const char *directory, const char *prefix) {
     OWNED char *before = s->looked, *begin = must_format("%s/%s", directory, prefix);
     const bool is_whole = *prefix && strcmp(prefix, OWN_PREFIX) != 0;
-    glob_t found;
+    OWNED_GLOB glob_t found = glob_below("", begin, is_whole ? "*" : "*.jsonl*", GLOB_NOSORT);
 
     s->looked = before ? must_format("%s, %s", before, directory) : must_copy(directory);
-    if (glob_below(begin, is_whole ? "*" : "*.jsonl*", GLOB_NOSORT, &found) != 0)
-        return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         look_at(s, found.gl_pathv[i]);
-    globfree(&found);
 }
 
 /* `run` and the library put logs into directories of the user's own (preload.c; log.c of the shim).
  */
 static void look_below(struct search *s, const char *temporary) {
     struct stat facts;
-    glob_t found;
 
     if (!temporary)
         return;
     look_into(s, temporary, OWN_PREFIX);
     OWNED char *begin = must_format("%s/" OWN_NAME, temporary);
-    if (glob_below(begin, "*", GLOB_NOSORT, &found) != 0)
-        return;
+    OWNED_GLOB glob_t found = glob_below("", begin, "*", GLOB_NOSORT);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i], *rest = path + strlen(begin);
         if ((rest[0] != '-' || wc_is_digit(rest[1])) && lstat(path, &facts) == 0 &&
             S_ISDIR(facts.st_mode) && facts.st_uid == getuid())
             look_into(s, path, OWN_PREFIX);
     }
-    globfree(&found);
 }
 
 char *newest_log(char **looked) {

@@ -17,20 +17,17 @@
  * suffix, that of conda's record at a dash. */
 static const char *version_installed(struct scan *s, const char *site, const char *where,
                                      const char *package) {
-    OWNED char *below = must_format("%s%s", s->library_cache.disk.root, site);
     OWNED char *name = must_copy(package);
-    glob_t found;
 
     for (char *dash = name; (dash = strchr(dash, '-'));)
         *dash = '_';
     OWNED char *pattern = must_format(where, name);
-    if (glob_below(below, pattern, 0, &found) != 0)
+    OWNED_GLOB glob_t found = glob_below(s->library_cache.disk.root, site, pattern, 0);
+    if (found.gl_pathc == 0)
         return NULL;
     const char *version = wc_base_name(found.gl_pathv[0]) + strlen(package) + 1;
     const char *end = strstr(version, ".dist-info");
-    version = KEEP(s, "%.*s", end ? (int)(end - version) : (int)strcspn(version, "-"), version);
-    globfree(&found);
-    return version;
+    return KEEP(s, "%.*s", end ? (int)(end - version) : (int)strcspn(version, "-"), version);
 }
 
 /* A file for several platforms may have several versions of a package: one of them is enough. */
@@ -180,14 +177,11 @@ void scan_read_lock_files(struct scan *s, const char *site) {
 
     WC_EACH_ROW(row, files) {
         size_t n = strlen(site);
-        glob_t found;
         for (int i = 0; i < 3 + row->up; i++) /* lib/python3.12/site-packages, and on */
             n = wc_dir_above(site, n);
-        OWNED char *below = must_format("%s%.*s/", s->library_cache.disk.root, (int)n, site);
-        if (glob_below(below, row->files, 0, &found) != 0)
-            continue;
+        OWNED char *above = must_format("%.*s/", (int)n, site);
+        OWNED_GLOB glob_t found = glob_below(s->library_cache.disk.root, above, row->files, 0);
         for (size_t i = 0; i < found.gl_pathc; i++)
             read_lock_file(s, site, found.gl_pathv[i]);
-        globfree(&found);
     }
 }

@@ -107,15 +107,12 @@ static void find_sites(struct call *c, const char *program) {
 /* ctypes is an extension, which may have a search path of its own (conda's), or built in. */
 static void find_ctypes(struct call *c, const char *program) {
     const char *root = c->w->disk.root;
-    OWNED char *prefix = must_format("%s%s/", root, above(c, above(c, program)));
-    glob_t found;
+    OWNED_GLOB glob_t found =
+        glob_below(root, above(c, above(c, program)), "/lib/python3.*/lib-dynload/_ctypes.*.so", 0);
+    const struct loaded *ctypes =
+        found.gl_pathc ? loader_sim_open(&c->g, found.gl_pathv[0] + strlen(root), NULL) : NULL;
 
-    c->asks = c->g.program;
-    if (glob_below(prefix, "lib/python3.*/lib-dynload/_ctypes.*.so", 0, &found) != 0)
-        return;
-    const struct loaded *ctypes = loader_sim_open(&c->g, found.gl_pathv[0] + strlen(root), NULL);
-    c->asks = ctypes ? ctypes : c->asks;
-    globfree(&found);
+    c->asks = ctypes ? ctypes : c->g.program;
 }
 
 /* ---- files ---- */
@@ -167,11 +164,9 @@ static bool find_deep(const struct call *c, const char *directory, const char *f
 static void find_below(const struct call *c, const char *directory, const char *files,
                        bool resolved, struct paths *to) {
     const struct wc_files *disk = &c->w->disk.files;
-    OWNED char *below = must_format("%s%s/", c->w->disk.root, directory);
-    glob_t found;
+    OWNED char *below = must_format("%s/", directory);
+    OWNED_GLOB glob_t found = glob_below(c->w->disk.root, below, files, GLOB_BRACE | GLOB_NOSORT);
 
-    if (glob_below(below, files, GLOB_BRACE | GLOB_NOSORT, &found) != 0)
-        return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i] + strlen(c->w->disk.root), *parent = above(c, path);
         struct wc_file_stat facts;
@@ -181,7 +176,6 @@ static void find_below(const struct call *c, const char *directory, const char *
         if (strchr(files, '*') || (disk->facts(disk->ctx, path, &facts) && facts.regular))
             add(to, FORMAT(c, "%s/%s", parent, wc_base_name(path)));
     }
-    globfree(&found);
 }
 
 /* ---- places ---- */
@@ -319,12 +313,11 @@ static bool load_library(struct call *c, const struct python_loader_library *lib
 void python_loaders_in(struct library_cache *w, const char *site, const char *program,
                        char *const *environment, struct python_loadings *to) {
     const struct loader_sim_opens opens = {.may = open_nothing};
-    OWNED char *directory = must_format("%s%s/", w->disk.root, site);
 
     WC_EACH_ROW(l, loaders) {
-        OWNED char *pattern = must_format("%s-*.dist-info", l->distribution);
-        glob_t found;
-        if (glob_below(directory, pattern, 0, &found) != 0)
+        OWNED char *pattern = must_format("/%s-*.dist-info", l->distribution);
+        OWNED_GLOB glob_t found = glob_below(w->disk.root, site, pattern, 0);
+        if (found.gl_pathc == 0)
             continue;
         struct wc_spec spec;
         const char *version = strchr(wc_base_name(found.gl_pathv[0]), '-') + 1;
@@ -333,7 +326,6 @@ void python_loaders_in(struct library_cache *w, const char *site, const char *pr
         *out =
             (struct python_loading){.site = wc_arena_string(&w->memory.arena, site), .loader = l};
         out->version = FORMAT(&c, "%.*s", (int)(strlen(version) - strlen(".dist-info")), version);
-        globfree(&found);
         if (!wc_spec_read(l->releases, &spec) ||
             wc_spec_accepts(&spec, wc_version_of(out->version)) != WC_YES)
             out->unpredicted = "the rule of this release is not known";

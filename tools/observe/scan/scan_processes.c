@@ -110,26 +110,16 @@ static bool requires_package(struct scan *s, struct library *b) {
 
 /* ---- one host ---- */
 
-static bool is_there(const struct library_cache *w, const char *site, const char *name) {
-    OWNED char *path = must_format("%s/%s", site, name);
-    struct wc_file_stat facts;
-
-    return w->disk.files.facts(w->disk.files.ctx, path, &facts);
-}
-
 /* False: none of them was loaded. */
 static bool preload_files(struct loader_sim *g, const char *directory,
                           const struct wc_framework_file *p) {
     struct library_cache *w = g->library_cache;
-    OWNED char *whole = must_format("%s%s/", w->disk.root, directory);
+    OWNED char *below = must_format("%s/", directory);
+    OWNED_GLOB glob_t found = glob_below(w->disk.root, below, p->file, GLOB_BRACE | GLOB_NOSORT);
     bool opened = false;
-    glob_t found;
 
-    if (glob_below(whole, p->file, GLOB_BRACE | GLOB_NOSORT, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc && (i == 0 || (p->how & WC_FRAMEWORK_FILE_ALL)); i++)
-            opened |= loader_sim_open(g, found.gl_pathv[i] + strlen(w->disk.root), NULL) != NULL;
-        globfree(&found);
-    }
+    for (size_t i = 0; i < found.gl_pathc && (i == 0 || (p->how & WC_FRAMEWORK_FILE_ALL)); i++)
+        opened |= loader_sim_open(g, found.gl_pathv[i] + strlen(w->disk.root), NULL) != NULL;
     return opened;
 }
 
@@ -144,6 +134,8 @@ static bool preload_on_path(struct loader_sim *g, const struct wc_framework_file
 
 static void preload(struct scan *s, struct loader_sim *g, const struct scan_host *h,
                     bool if_missing) {
+    const struct wc_files *files = &s->library_cache.disk.files;
+    struct wc_file_stat facts;
     size_t length = strlen(h->environment);
     const char *below = h->path + length + 1;
     const struct wc_framework_file *p;
@@ -152,7 +144,7 @@ static void preload(struct scan *s, struct loader_sim *g, const struct scan_host
     if (!scan_is_site(h->environment))
         return;
     for (size_t i = 0; (p = wc_framework_preload(below, strcspn(below, "/"), if_missing, i)); i++)
-        if ((p->by && !is_there(g->library_cache, h->environment, p->by)) ||
+        if ((p->by && !files->facts(files->ctx, KEEP(s, "%s/%s", h->environment, p->by), &facts)) ||
             (opened && (p->how & WC_FRAMEWORK_FILE_OTHERWISE)) ||
             ((p->how & WC_FRAMEWORK_FILE_IF_REQUIRED) && !requires_package(s, h->library)))
             continue;
@@ -178,19 +170,15 @@ static bool has_preloader(const char *text, size_t n) {
 static bool is_named_by_package(const struct scan *s, const struct scan_host *h,
                                 const char *const *words) {
     OWNED char *package = scan_package(h->path, h->environment);
-    OWNED char *folder = must_format("%s%s/", s->library_cache.disk.root, package);
+    OWNED_GLOB glob_t found = glob_below(s->library_cache.disk.root, package, "/*.py", GLOB_NOSORT);
     bool named = false;
-    glob_t found;
 
-    if (glob_below(folder, "*.py", GLOB_NOSORT, &found) != 0)
-        return false;
     for (size_t i = 0; i < found.gl_pathc && !named; i++) {
         size_t n;
         OWNED char *text = disk_text(found.gl_pathv[i], SCRIPT_MOST, &n);
         for (const char *const *word = words; text && *word && !named; word++)
             named = memmem(text, n, *word, strlen(*word)) && !has_preloader(text, n);
     }
-    globfree(&found);
     return named;
 }
 
