@@ -14,16 +14,21 @@ static const char *verdef_name(const struct wc_elf_image *e, uint64_t at, const 
     return aux && d->vd_cnt ? wc_elf_string(e, WC_LAX_AT(Elf64_Verdaux, aux).vda_name) : NULL;
 }
 
-/* Walks DT_VERDEF: *at is the address of the entry read, 0 before the first. */
+/* Reads the next entry of a table in which each says how far it is to the next one, 0 the last. *at
+ * is the address of the one read, 0 before the first. */
+static bool next_entry(const struct wc_elf_image *e, uint64_t first, uint32_t step, uint64_t *at,
+                       void *out, size_t size) {
+    if (*at && !step)
+        return false;
+    *at = *at ? *at + step : first;
+    const void *p = *at ? wc_elf_at(e, *at, size) : NULL;
+    if (p)
+        wc_mem_copy(out, p, size);
+    return p != NULL;
+}
+
 static bool next_verdef(const struct wc_elf_image *e, uint64_t *at, Elf64_Verdef *d) {
-    if (*at && !d->vd_next)
-        return false;
-    *at = *at ? *at + d->vd_next : e->verdef;
-    const void *p = *at ? wc_elf_at(e, *at, sizeof *d) : NULL;
-    if (!p)
-        return false;
-    *d = WC_LAX_AT(Elf64_Verdef, p);
-    return true;
+    return next_entry(e, e->verdef, *at ? d->vd_next : 0, at, d, sizeof *d);
 }
 
 static const char *defined_version(const struct wc_elf_image *e, unsigned index) {
@@ -48,27 +53,14 @@ const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e) {
     return base;
 }
 
-/* DT_VERNEED is a list of files with a list of versions each. *at as for next_verdef; the second
- * list begins at `first`. */
+/* DT_VERNEED is a list of files with a list of versions each, which begins at `first`. */
 static bool next_verneed(const struct wc_elf_image *e, uint64_t *at, Elf64_Verneed *need) {
-    if (*at && !need->vn_next)
-        return false;
-    *at = *at ? *at + need->vn_next : e->verneed;
-    const void *p = *at ? wc_elf_at(e, *at, sizeof *need) : NULL;
-    if (p)
-        *need = WC_LAX_AT(Elf64_Verneed, p);
-    return p != NULL;
+    return next_entry(e, e->verneed, *at ? need->vn_next : 0, at, need, sizeof *need);
 }
 
 static bool next_vernaux(const struct wc_elf_image *e, uint64_t first, uint64_t *at,
                          Elf64_Vernaux *aux) {
-    if (*at && !aux->vna_next)
-        return false;
-    *at = *at ? *at + aux->vna_next : first;
-    const void *p = wc_elf_at(e, *at, sizeof *aux);
-    if (p)
-        *aux = WC_LAX_AT(Elf64_Vernaux, p);
-    return p != NULL;
+    return next_entry(e, first, *at ? aux->vna_next : 0, at, aux, sizeof *aux);
 }
 
 /* The demanded version of an import. */
