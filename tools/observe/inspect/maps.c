@@ -36,17 +36,14 @@ static bool read_line(const char *line, struct mapping *m) {
 /* ---- all of them ---- */
 
 void maps_read(struct maps *m, const char *text, size_t n) {
-    size_t room = m->n;
+    struct mapping one;
 
     for (const char *from = text, *end = text + n, *stop; from < end; from = stop + 1) {
         stop = memchr(from, '\n', (size_t)(end - from));
         stop = stop ? stop : end;
-        if (m->n == room) {
-            room = room ? room * 2 : 256;
-            m->p = must_grow(m->p, room * sizeof(*m->p));
-        }
         OWNED char *line = must_format("%.*s", (int)(stop - from), from);
-        m->n += !memchr(from, '\0', (size_t)(stop - from)) && read_line(line, &m->p[m->n]);
+        if (!memchr(from, '\0', (size_t)(stop - from)) && read_line(line, &one))
+            *MUST_ADD(m->p, m->n) = one;
     }
 }
 

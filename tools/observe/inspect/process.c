@@ -138,12 +138,9 @@ static void read_environment(struct process *p) {
     size_t n = 0;
 
     p->environment_text = read_file(p, "environ");
-    p->environment = must_allocate(sizeof(*p->environment));
-    for (size_t at = 0; at < t->n; at += strlen(t->p + at) + 1) {
-        p->environment = must_grow(p->environment, (n + 2) * sizeof(*p->environment));
-        p->environment[n++] = t->p + at;
-    }
-    p->environment[n] = NULL;
+    for (size_t at = 0; at < t->n; at += strlen(t->p + at) + 1)
+        *MUST_ADD(p->environment, n) = t->p + at;
+    *MUST_ADD(p->environment, n) = NULL;
 }
 
 static void read_auxv(struct process *p) {

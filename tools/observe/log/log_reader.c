@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "former.h"
 #include "record_json.h"
@@ -173,15 +174,6 @@ static char *complaint(const struct reading *in) {
     return NULL;
 }
 
-static bool answers(const struct wc_object_record *o, const char *name) {
-    const char *const names[] = {o->soname, o->path, o->real_path, o->asked_name};
-
-    WC_EACH_ROW(n, names)
-        if (*n && strcmp(wc_base_name(*n), wc_base_name(name)) == 0)
-            return true;
-    return false;
-}
-
 /* cuDNN aborts where a library that it asked for does not exist, without another word to the
  * loader: the shim could not learn any more that the request had failed. Of libraries of CUDA
  * whatever is loaded is in the log. */
@@ -193,7 +185,8 @@ static void infer_failure(struct source *p) {
         !in_flight_failure(&p->in_flight, &r))
         return; /* it ended as others do, or goes on */
     name = wc_name_read(r.u.failure.name);
-    if (name.kind == WC_NAME_OTHER || WC_ANY(o, p->stack.objects, answers(&o->r, r.u.failure.name)))
+    if (name.kind == WC_NAME_OTHER ||
+        WC_ANY(o, p->stack.objects, wc_answers_to(o, r.u.failure.name)))
         return;
     r.seq = p->last_seq;
     wc_stack_apply(&p->stack, &r);
