@@ -117,17 +117,11 @@ char *preload_find_shim(char **trouble) {
     return NULL;
 }
 
-static bool in_list(const char *list, const char *name) {
-    WC_EACH_ELEMENT(e, list, " :")
-        if (e.n == strlen(name) && memcmp(e.p, name, e.n) == 0)
-            return true;
-    return false;
-}
-
 char *preload_list(const char *before, const char *shim) {
-    if (!before || !*before)
-        return must_copy(shim);
-    return in_list(before, shim) ? must_copy(before) : must_format("%s:%s", before, shim);
+    WC_EACH_ELEMENT(e, before, " :")
+        if (e.n == strlen(shim) && memcmp(e.p, shim, e.n) == 0)
+            return must_copy(before);
+    return must_format("%s%s%s", before, before && *before ? ":" : "", shim);
 }
 
 char *preload_without(const char *list, const char *shim) {
@@ -168,14 +162,8 @@ bool preload_is_gone(pid_t pid, const char *shim) {
            !mentions(pid, "maps", '\n', "", name, &maps) && maps;
 }
 
-static bool is_directory(const char *path) {
-    struct stat facts;
-
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
 static bool can_write_in(const char *directory) {
-    return directory && *directory && is_directory(directory) &&
+    return directory && *directory && wc_is_directory(&disk_files, directory) &&
            access(directory, W_OK | X_OK) == 0;
 }
 
@@ -227,7 +215,7 @@ static char *default_place(void) {
 static void split(struct log_place *place) {
     char *slash, *percent;
 
-    if (is_directory(place->value)) {
+    if (wc_is_directory(&disk_files, place->value)) {
         place->directory = must_copy(place->value);
         for (size_t n = strlen(place->directory); n > 1 && place->directory[n - 1] == '/'; n--)
             place->directory[n - 1] = '\0'; /* "logs/" is "logs" */
