@@ -218,6 +218,14 @@ struct elf_file *library_cache_elf_file(struct library_cache *w, struct library 
     return l;
 }
 
+bool library_defines(struct library_cache *w, struct library *b, const char *function) {
+    struct elf_file *l = b->is_elf ? library_cache_elf_file(w, b) : NULL;
+    const bool found = l && wc_elf_defines(&l->image, function);
+
+    library_cache_elf_file_end(b, l);
+    return found;
+}
+
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
     if (l && !b->elf_file)
         elf_file_close(l);

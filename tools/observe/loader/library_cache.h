@@ -65,6 +65,7 @@ void library_cache_forget(struct library_cache *w, const char *const *environmen
  * prescan that was made already; NULL: none was. */
 struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer);
+bool library_defines(struct library_cache *w, struct library *b, const char *function);
 /* All of it, to be reported; to be given back. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l); /* l may be NULL */

@@ -79,16 +79,18 @@ char *loader_sim_not_found(const char *name) {
     return must_format("%s: cannot open shared object file: No such file or directory", name);
 }
 
-static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
-                         enum wc_operation how, bool damaged) {
+#define MISSING(called, asker, operation, ...)                                                     \
+    ((struct loader_sim_missing){.name = called, .by = asker, .how = operation, ##__VA_ARGS__})
+
+static void note_missing(struct loader_sim *g, struct loader_sim_missing new) {
     for (size_t i = g->missing_from; i < g->missing.n; i++)
-        if (strcmp(g->missing.p[i].name, name) == 0)
+        if (strcmp(g->missing.p[i].name, new.name) == 0)
             return;
     if (g->ended)
         return;
-    g->ended = damaged;
-    *MUST_ADD(g->missing.p, g->missing.n) =
-        (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, NULL, 0};
+    g->ended = new.damaged;
+    new.name = keep(g, new.name);
+    *MUST_ADD(g->missing.p, g->missing.n) = new;
 }
 
 /* *path: where it is. */
@@ -119,7 +121,7 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     if (!library)
         return NULL;
     if (library->damaged || (library->is_program && how == WC_operation_NEEDED)) {
-        note_missing(g, name, by, how, true);
+        note_missing(g, MISSING(name, by, how, .damaged = true));
         return NULL;
     }
     if (asked)
@@ -150,7 +152,7 @@ static void load_needed(struct loader_sim *g, size_t from) {
         for (const char **name = g->objects[i]->library->needed; *name; name++)
             if (!want(g, *name, g->objects[i], WC_operation_NEEDED) &&
                 !is_opened_by_host(g, *name, g->objects[i]))
-                note_missing(g, *name, g->objects[i], WC_operation_NEEDED, false);
+                note_missing(g, MISSING(*name, g->objects[i], WC_operation_NEEDED));
     for (size_t i = from; i < g->n; i++) /* what was built for a newer libc, say */
         if (g->objects[i]->about.role == WC_role_HOST ||
             wc_kind_is_ours(wc_name_kind_of(g->objects[i]->about.path)))
@@ -223,7 +225,7 @@ static void open_parts(struct loader_sim *g, const struct loaded *by) {
             OWNED char *asked = g->opens.may || wc_version_known(read.version)
                                     ? must_copy(*name)
                                     : must_format("%s.%d", *name, version.major);
-            note_missing(g, asked, by, WC_operation_DLOPEN, false);
+            note_missing(g, MISSING(asked, by, WC_operation_DLOPEN));
         }
     }
 }
@@ -248,7 +250,7 @@ static void open_facade(struct loader_sim *g, const struct loaded *by) {
     if (got)
         note_facade(g, by, *name, got);
     else if (by->library->opens[0])
-        note_missing(g, by->library->opens[0], by, WC_operation_DLOPEN, false);
+        note_missing(g, MISSING(by->library->opens[0], by, WC_operation_DLOPEN));
 }
 
 static void load_rest(struct loader_sim *g, size_t from) {
@@ -271,7 +273,7 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
     const struct loaded *o = want(g, name, by, WC_operation_DLOPEN);
 
     if (!o)
-        note_missing(g, name, by, WC_operation_DLOPEN, false);
+        note_missing(g, MISSING(name, by, WC_operation_DLOPEN));
     else if (by)
         note_facade(g, by, name, o);
     load_rest(g, before);
@@ -280,16 +282,10 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 
 /* ---- symbols ---- */
 
-const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name) {
+const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name,
+                                          bool facade) {
     for (size_t i = 0; i < g->n; i++)
-        if (wc_search_answers(&g->objects[i]->search, name))
-            return g->objects[i];
-    return NULL;
-}
-
-const struct loaded *loader_sim_facade(const struct loader_sim *g, const char *name) {
-    for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->about.role == WC_role_FACADE &&
+        if ((!facade || g->objects[i]->about.role == WC_role_FACADE) &&
             wc_search_answers(&g->objects[i]->search, name))
             return g->objects[i];
     return NULL;
@@ -297,14 +293,8 @@ const struct loaded *loader_sim_facade(const struct loader_sim *g, const char *n
 
 static void note_lacking(struct loader_sim *g, const char *name, const struct loaded *by,
                          const struct loaded *found, const char *version, const char *function) {
-    const size_t before = g->missing.n;
-
-    note_missing(g, name, by, WC_operation_NEEDED, false);
-    if (g->missing.n == before)
-        return;
-    g->missing.p[before].found = found;
-    g->missing.p[before].version = keep(g, version);
-    g->missing.p[before].function = keep(g, function);
+    note_missing(g, MISSING(name, by, WC_operation_NEEDED, .found = found,
+                            .version = keep(g, version), .function = keep(g, function)));
 }
 
 /* e: its image, which requires symbol versions of other files. of_nobody: only those that are
@@ -316,7 +306,7 @@ static void check_versions(struct loader_sim *g, const struct loaded *by,
     for (size_t i = 0; (name = wc_elf_version_file(e, i)); i++) {
         const bool matters = wc_file_matters(name);
         const bool is_asked = of_nobody ? !matters : matters || wc_file_matters(by->about.path);
-        const struct loaded *o = is_asked ? loader_sim_answering(g, name) : NULL;
+        const struct loaded *o = is_asked ? loader_sim_answering(g, name, false) : NULL;
         struct library_fit *fit =
             o ? library_cache_fit(g->library_cache, by->library, o->library) : NULL;
         struct elf_file *l = fit && !(fit->by == by->library && fit->found == o->library)
@@ -336,19 +326,11 @@ void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *
     note_lacking(g, by->about.path, by, by, NULL, function);
 }
 
-static bool defines(struct loader_sim *g, const struct loaded *o, const char *function) {
-    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
-    const bool found = l && wc_elf_defines(&l->image, function);
-
-    library_cache_elf_file_end(o->library, l);
-    return found;
-}
-
 /* Does dlopen point to another than the loader's, of those that are there at the start? */
 static bool has_another_dlopen(struct loader_sim *g) {
     for (size_t i = 0; i < g->n; i++) {
         const char *soname = g->objects[i]->search.soname;
-        if (defines(g, g->objects[i], "dlopen"))
+        if (library_defines(g->library_cache, g->objects[i]->library, "dlopen"))
             return !wc_str_same(soname, "libc.so.6") && !wc_str_same(soname, "libdl.so.2");
     }
     return false;
@@ -361,7 +343,7 @@ static bool is_defined(struct loader_sim *g, const bool *seen, const char *funct
 
     for (size_t i = 0; i < g->n && !found; i++)
         found = (!seen || seen[i]) && (all || g->objects[i]->about.role != WC_role_OTHER) &&
-                defines(g, g->objects[i], function);
+                library_defines(g->library_cache, g->objects[i]->library, function);
     return found;
 }
 
@@ -384,8 +366,8 @@ static void check_functions(struct loader_sim *g, const struct loaded *by,
         if (!wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
             !import.version_file || (!all && wc_name_kind_of(import.version_file) == WC_NAME_OTHER))
             continue;
-        o = loader_sim_answering(g, import.version_file);
-        if (!o || is_made_up(g, o) || defines(g, o, import.name) ||
+        o = loader_sim_answering(g, import.version_file, false);
+        if (!o || is_made_up(g, o) || library_defines(g->library_cache, o->library, import.name) ||
             is_defined(g, NULL, import.name, true))
             continue;
         note_lacking(g, import.version_file, by, o, import.version, import.name);
@@ -535,15 +517,11 @@ size_t loader_sim_startup(const struct loader_sim *g) {
 
 void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
     const struct loaded *o = g->objects[object];
-    struct loader_sim_missing *m;
 
     g->missing.n = 0; /* what comes after it is not asked for any more */
-    note_missing(g, o->about.asked_name ? o->about.asked_name : o->about.path, o->by,
-                 o->about.asked_how, false);
+    note_missing(g, MISSING(o->about.asked_name ? o->about.asked_name : o->about.path, o->by,
+                            o->about.asked_how, .found = o, .refused = error));
     loader_sim_undo(g, object);
-    m = &g->missing.p[0];
-    m->found = o;
-    m->refused = error;
 }
 
 /* ---- the start ---- */

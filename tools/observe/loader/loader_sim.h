@@ -121,9 +121,9 @@ struct wc_version loader_sim_version(struct loader_sim *g, const struct loaded *
 /* The object that a file is; NULL: it is not loaded. */
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
 
-/* The first object that answers to a name; NULL: nothing that is loaded. The same of facades. */
-const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name);
-const struct loaded *loader_sim_facade(const struct loader_sim *g, const char *name);
+/* The first object, or the first facade, that answers to a name; NULL: nothing that is loaded. */
+const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name,
+                                          bool facade);
 
 /* Records of several loadings into one place: what is the same file is one object. All zero: none
  * yet. */

@@ -26,12 +26,6 @@ static const struct loaded *root_of(const struct loaded *o) {
     return o;
 }
 
-/* A tree without a C library is not a whole system, and nothing in it can start: only what it has
- * of cuDNN and CUDA can be compared. */
-static bool lacks_libc(const struct loader_sim *g) {
-    return WC_ANY(m, g->missing, strcmp(m->name, "libc.so.6") == 0);
-}
-
 /* The library that was opened and needs, or has others that need, what is missing. NULL: none, or
  * one of cuDNN, whose facade goes on. */
 static const struct loaded *opened_for(const struct loader_sim *g,
@@ -61,7 +55,10 @@ static const struct loaded *refused_for(const struct loader_sim *g,
     const enum wc_name_kind kind = wc_name_kind_of(m->name);
     const struct loaded *opened = opened_for(g, m);
 
-    if (kind == WC_NAME_OTHER && (!m->by || lacks_libc(g)))
+    /* A tree without a C library is not a whole system, and nothing in it can start: only what it
+     * has of cuDNN and CUDA can be compared. */
+    if (kind == WC_NAME_OTHER &&
+        (!m->by || WC_ANY(other, g->missing, strcmp(other->name, "libc.so.6") == 0)))
         return NULL;
     if (opened)
         return kind == WC_NAME_FACADE || kind == WC_NAME_DRIVER || lacks_another(g, opened)
@@ -151,7 +148,7 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
 
 /* Where a host would have got another facade than the loaded one. */
 static void emit_own_search(struct emitting *s, const struct loaded *host, const char *name) {
-    const struct loaded *got = loader_sim_facade(s->g, name);
+    const struct loaded *got = loader_sim_answering(s->g, name, true);
 
     if (got && got->by != host && got->about.number != WC_NULL)
         emit_search(s, name, host, got, WC_NULL, true);
@@ -311,7 +308,7 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
 
     for (size_t k = 0; k < 2; k++)
         for (const char **name = lists[k]; name && *name && !found; name++)
-            found = loader_sim_facade(g, *name);
+            found = loader_sim_answering(g, *name, true);
     if (found)
         return found;
     for (size_t i = 0; i < g->n; i++)

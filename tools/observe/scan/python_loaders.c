@@ -203,7 +203,7 @@ static const struct loaded *facade_of(const struct call *c, const struct loaded 
 
     while (*name && wc_name_kind_of(*name) != WC_NAME_FACADE)
         name++;
-    return *name ? loader_sim_answering(&c->g, *name) : NULL;
+    return *name ? loader_sim_answering(&c->g, *name, false) : NULL;
 }
 
 /* An empty variable counts where the package makes a path of it unseen. */
@@ -274,7 +274,7 @@ static enum outcome open_files(struct call *c, const struct python_loader_place 
 static enum outcome try_place(struct call *c, const struct python_loader_place *p) {
     struct paths directories = {.n = 0};
     enum outcome outcome = NOT_THERE;
-    const struct loaded *o = p->where == PLACE_LOADED   ? loader_sim_answering(&c->g, p->files)
+    const struct loaded *o = p->where == PLACE_LOADED ? loader_sim_answering(&c->g, p->files, false)
                              : p->where == PLACE_SYSTEM ? open_library(c, p->files)
                                                         : NULL;
 

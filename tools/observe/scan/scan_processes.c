@@ -285,11 +285,8 @@ static void check_symbols(struct scan *s, const struct scan_host *h, const char 
     function = loader_sim_unbound(g, o, &by);
     for (size_t i = 0; i < s->seen.n && function; i++) {
         struct library *b = library_cache_get(&s->library_cache, s->seen.p[i].path, NULL);
-        struct elf_file *l = b && b->is_elf ? library_cache_elf_file(&s->library_cache, b) : NULL;
-        if (l && wc_elf_defines(&l->image, function))
+        if (b && library_defines(&s->library_cache, b, function))
             function = NULL;
-        if (l)
-            library_cache_elf_file_end(b, l);
     }
     if (function)
         loader_sim_lack(g, by, function);
