@@ -130,6 +130,10 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         c->r.host = host->r.object;
     if (has_another(s, f) || was_survived(s, f))
         c->effect = WC_EFFECT_DOUBTED;
+    /* A script's look, and others had one. */
+    if (f->fate == WC_FATE_WENT_ON && !f->needs && wc_ended_well(s) && wc_first_facade(s) &&
+        wc_program_is(f->r.caller, WC_PROGRAM_LIBRARY))
+        c->effect = WC_EFFECT_NONE;
     c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
     wc_case_request(c, f);
     WC_EACH(like, s->failures) {

@@ -1319,3 +1319,19 @@ replayed"
         rm "$file"
     done
 }
+
+@test "a script's look for a cuDNN that others then load is no error where all ended well" {
+    make_standin 8.9.2 lib
+    cat >main.py <<'P'
+import ctypes
+for name in ("libcudnn.so.5", "/nowhere/libcudnn.so.8"):
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        pass
+ctypes.CDLL("lib/libcudnn.so.8", ctypes.RTLD_GLOBAL)
+P
+    run -0 "$CMD" run --quiet --log logs -- python3 main.py
+    run -0 "$CMD" report --json logs
+    is "$(jq -r '[.findings[] | select(.severity == "error")] | length' <<<"$output")" 0
+}
