@@ -1320,6 +1320,21 @@ replayed"
     done
 }
 
+@test "an environment's own script sets the variable as it is activated: its line is changed" {
+    local lib=$PWD/good old=$PWD/old
+    make_standin 8.9.2 "$lib"
+    make_standin 8.5.0 "$old"
+    build_host dlopen "$lib" host
+    mkdir -p conda/etc/conda/activate.d
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s\n' "$old" >conda/etc/conda/activate.d/vars.sh
+    printf 'export CONDA_PREFIX=%s\nfor f in conda/etc/conda/activate.d/*.sh; do . $f; done\n./host version\n' "$PWD/conda" >run.sh
+    WHICHCUDNN_EXPECT='>=8.8' "$CMD" run --quiet --log logs -- sh run.sh || true
+    "$CMD" report --json logs >report.json || true
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 sh run.sh
+    is "$output" "version 8902"
+}
+
 @test "a script's look for a cuDNN that others then load is no error where all ended well" {
     make_standin 8.9.2 lib
     cat >main.py <<'P'

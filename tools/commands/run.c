@@ -228,12 +228,14 @@ static int run_command(int n, char **command) {
     if (path)
         setenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH", path, 1);
     unsetenv("WHICHCUDNN_RUN_SCRIPT");
-    for (char **w = command; *w && !getenv("WHICHCUDNN_RUN_SCRIPT"); w++) {
-        OWNED char *script = realpath(*w, NULL);
+    for (char **w = command; *w; w++) {
+        OWNED char *file = realpath(*w, NULL);
         size_t n;
-        OWNED char *begins = script ? disk_text(script, strlen("\177ELF"), &n) : NULL;
-        if (begins && strcmp(begins, "\177ELF") != 0)
-            setenv("WHICHCUDNN_RUN_SCRIPT", script, 1);
+        OWNED char *begins = file ? disk_text(file, strlen("\177ELF"), &n) : NULL;
+        const char *before = getenv("WHICHCUDNN_RUN_SCRIPT");
+        OWNED char *all = must_format("%s%s%s", before ?: "", before ? ":" : "", file ?: "");
+        if (begins && strcmp(begins, "\177ELF") != 0 && strlen(all) < PATH_MAX)
+            setenv("WHICHCUDNN_RUN_SCRIPT", all, 1);
     }
     run.command = command[0];
     run.words = command;

@@ -328,9 +328,11 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     WC_EACH(e, r->edits) {
         const bool of_shell =
             r->command && !r->but && !e->by && (e->kind == EDIT_SET || e->kind == EDIT_UNSET);
-        const char *line =
-            of_shell ? setter_of_shell(&plan->memory.arena, &p->source->stack, e->name, e->value)
-                     : NULL;
+        const char *line = of_shell
+                               ? setter_at_start(&plan->memory.arena, &p->source->stack, e->name,
+                                                 wc_variable(&p->source->stack, e->name), e->value)
+                                     .by
+                               : NULL;
         if (line)
             r->but = wc_arena_format(&plan->memory.arena, "%s sets it again", line);
     }

@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "candidates/candidates.h"
 #include "core/demand/questions.h"
@@ -72,7 +73,8 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     to->n++;
     to->last.by = wc_arena_format(r->memory, "line %d of %s", n, file);
     to->last.file = file;
-    to->last.change = drops ? wc_arena_format(r->memory, "%ds#env -i*#& ", n)
+    to->last.change = access(file, W_OK) != 0 || wc_str_starts(file, "/etc/") ? NULL /* of all */
+                      : drops ? wc_arena_format(r->memory, "%ds#env -i*#& ", n)
                       : is_shell && assigns && is_word
                           ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#", n, r->name)
                           : NULL;
@@ -92,7 +94,7 @@ static void read_files(struct reading *r) {
     }
 }
 
-struct setter setter_in(struct wc_arena *memory, const char *script, const char *directory,
+struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
                         const char *name, const char *value, const char *given) {
     struct reading r = {.memory = memory,
                         .directory = directory ?: "",
@@ -100,27 +102,26 @@ struct setter setter_in(struct wc_arena *memory, const char *script, const char 
                         .value = value,
                         .given = given};
 
-    if (script)
-        add_file(&r, script);
+    WC_EACH_ELEMENT(e, files, ":") {
+        OWNED char *file = must_format("%.*s", (int)e.n, e.p);
+        add_file(&r, file);
+    }
     read_files(&r);
     if (r.with_value.n == 0)
         r.with_value = r.with_name;
     return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
 }
 
-const char *setter_of_shell(struct wc_arena *memory, const struct wc_stack *s, const char *name,
-                            const char *then) {
+struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                              const char *value, const char *given) {
     const struct {
         const char *root, *files;
     } usual[] = {{getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
                  {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
                  {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
                  {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
-    struct reading r = {.memory = memory,
-                        .directory = "",
-                        .name = name,
-                        .value = wc_variable(s, name),
-                        .given = then};
+    struct reading r = {
+        .memory = memory, .directory = "", .name = name, .value = value, .given = given};
     glob_t found = {.gl_pathc = 0};
 
     WC_EACH_ROW(row, usual) {
@@ -132,27 +133,31 @@ const char *setter_of_shell(struct wc_arena *memory, const struct wc_stack *s, c
         add_file(&r, found.gl_pathv[i]);
     globfree(&found);
     read_files(&r);
-    return r.with_value.n == 1 ? r.with_value.last.by : NULL;
+    return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
 }
 
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name) {
     const struct wc_process_record *process = &s->process;
+    const bool is_preload = wc_str_same(name, "LD_PRELOAD");
     const char *given =
-        wc_variable(s, wc_str_same(name, "LD_PRELOAD") ? "WHICHCUDNN_RUN_LD_PRELOAD"
-                                                       : "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
+        wc_variable(s, is_preload ? "WHICHCUDNN_RUN_LD_PRELOAD" : "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
     const char *value = wc_variable(s, name), *script = wc_variable(s, "WHICHCUDNN_RUN_SCRIPT");
+    /* Of what never ran only what it was started from is known. */
+    const bool is_seen = !(s->has_outcome && !s->outcome.observed);
     struct setter setter = {NULL, NULL, NULL};
 
     if (process->run_pid == WC_NULL || !wc_str_starts(name, "LD_"))
         return setter;
     if (!wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD")) /* it empties the environment: `env -` */
         return (struct setter){.by = "the command"};
-    if (wc_str_same(given, value))
+    if (wc_str_same(given, value) && is_seen)
         return setter;
-    if (script && !wc_str_same(name, "LD_PRELOAD")) /* which has our own library, too */
+    if (script && !is_preload) /* which has our own library, too */
         setter = setter_in(memory, script, process->directory, name, value, given);
-    if (!setter.by)
+    if (!setter.by && !is_preload)
+        setter = setter_at_start(memory, s, name, value, given);
+    if (!setter.by && !wc_str_same(given, value))
         setter.by =
             pid != process->run_pid && process->parent_name ? process->parent_name : "the command";
     return setter;

@@ -10,14 +10,13 @@ struct setter {
     const char *change; /* for sed, up to where the assignment is written; NULL: sed cannot */
 };
 
-/* In the files that a script names, and in those that they name. The process has `value`, the
+/* In files (a list with ":"), in those that they name, and so on. The process has `value`, the
  * command was given `given`; NULL: none. */
-struct setter setter_in(struct wc_arena *memory, const char *script, const char *directory,
+struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
                         const char *name, const char *value, const char *given);
+/* The same in the files with which shells, and an environment as it is activated, begin. */
+struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                              const char *value, const char *given);
 /* pid: of the process. */
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name);
-/* The line by which shells, or an environment as it is activated, begin with what that variable
- * would lose if it were `then` (NULL: unset). NULL: none is known. */
-const char *setter_of_shell(struct wc_arena *memory, const struct wc_stack *s, const char *name,
-                            const char *then);
