@@ -1320,6 +1320,37 @@ replayed"
     done
 }
 
+@test "a script that reads a file, changes the directory, or is a program's list of variables: its line is changed" {
+    local name
+    make_standin 8.9.2 "$PWD/dist/lib"
+    build_host lazy "$PWD/dist/lib" dist/host --no-rpath
+    mkdir -p jobs/7
+    repaired() { # COMMAND...
+        rm -f logs/*
+        "$CMD" run --quiet --log logs -- "$@" || true
+        "$CMD" report --json logs >report.json || true
+        is "$(jq -c '.findings[0] | [.id, .fix[0].checked]' report.json)" '["library-not-found","replayed"]'
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        run -0 "$@"
+        [[ $output == *"version 8902" ]]
+    }
+    printf 'export LD_LIBRARY_PATH=dist/lib\ncd jobs/7\nexec ../../dist/host version\n' >job.sh
+    repaired sh job.sh
+    printf 'export LD_LIBRARY_PATH=/opt/vendor/lib,%s\n' "$PWD/dist/lib" >modules.sh # a comma separates nothing
+    printf '. ./modules.sh\nexec dist/host version\n' >job.sh
+    repaired sh job.sh
+    # As docker --env-file: what stands there is the value, quotes and all.
+    printf 'LD_LIBRARY_PATH="%s"\n' "$PWD/dist/lib" >serve.env
+    cat >envrun.py <<'P'
+import os, sys
+for line in open(sys.argv[1]):
+    name, _, value = line.rstrip("\n").partition("=")
+    os.environ[name] = value
+os.execvp(sys.argv[2], sys.argv[2:])
+P
+    repaired "$PY" envrun.py serve.env dist/host version
+}
+
 @test "an environment's own script sets the variable as it is activated: its line is changed" {
     local lib=$PWD/good old=$PWD/old
     make_standin 8.9.2 "$lib"

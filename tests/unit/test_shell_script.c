@@ -35,6 +35,7 @@ static int begin(void **state) {
     assert_int_equal(chdir(place), 0);
     assert_int_equal(symlink(own, "app") | symlink(own, "other") | symlink(own, "timeout"), 0);
     write_file("sets.sh", "export LD_LIBRARY_PATH=/from/file\n");
+    assert_int_equal(mkdir("sub", 0700), 0);
     write_file("inner.sh", "#!/usr/bin/env bash\n./app \"$@\"\n");
     write_file("plain.sh", "#!/bin/sh\n./app\n");
     write_file("tool.py", "#!/opt/josh/bin/python3\n./app\n");
@@ -47,6 +48,7 @@ static int end(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
+    rmdir("sub");
     return chdir("/") | rmdir(place);
 }
 
@@ -126,6 +128,10 @@ static void with_what_is_set_before_it(void **state) {
     expect("./sets.sh\n./app", "app /was");
     expect("(export LD_LIBRARY_PATH=/g; ./app)\n./app", "app /g, ?");
     expect("{ export LD_LIBRARY_PATH=/h; }; ./app", "app /h");
+    expect(". ./sets.sh\n./app\nsource sets.sh; ./app", "app /from/file, app /from/file");
+    expect("cd sub && ../app\n../inner.sh; ../other", "app /was, other /was, ?");
+    expect("cd sub\nLD_LIBRARY_PATH=$PWD ../app", must_format("app %s/sub", place));
+    expect("bash -c 'cd sub; ../app'; ./app", "app /was, app /was");
 }
 
 /* Nothing is said of what only a shell could know, nor of what stands behind it. */
@@ -134,7 +140,6 @@ static void what_only_a_shell_knows_is_not_guessed(void **state) {
         "module load cuda",
         "conda activate x",
         "eval \"$x\"",
-        ". ./sets.sh",
         "source ./gone.sh",
         "export LD_LIBRARY_PATH=$(pwd)/lib",
         "export LD_LIBRARY_PATH=`pwd`",

@@ -13,7 +13,7 @@
 
 enum { PROGRAMS_MOST = 32, SCRIPT_MOST = 64 << 10, LEVELS_MOST = 16 /* one within another */ };
 #define BEFORE "@(!|command|if|time|until|while)"
-#define ALWAYS "@(:|echo|export|true) *"
+#define ALWAYS "@(:|cd|echo|export|true) *"
 #define RUNS_IT "@(chrt|flock|ionice|nice|nohup|numactl|setsid|stdbuf|taskset|time|timeout)"
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
 
@@ -25,6 +25,7 @@ struct shell { /* its variables are in environ while it is read */
 };
 
 static bool start(struct shell s, char **w);
+static void run_text(struct shell s, const char *at);
 
 /* Of the name with which the word begins. */
 static bool is_named(const char *variable, const char *word) {
@@ -104,13 +105,28 @@ static bool run_words(struct shell *s, char **w) {
     w += is_exec;
     s->ended = is_exec || strcmp(*w, "exit") == 0;
     s->strict = s->strict || strcmp(*w, "set") == 0;
-    if (strcmp(*w, "set") == 0 || strcmp(*w, "cd") == 0)
-        is_sure = w[1] && (**w == 'c' ? wc_str_same(w[1], getenv("PWD"))
-                                      : w[1][0] == '-' && w[1][1] != '-');
+    if ((strcmp(*w, ".") == 0 || strcmp(*w, "source") == 0) && w[1] && s->arguments &&
+        s->level++ < LEVELS_MOST) {
+        size_t n;
+        OWNED char *text = disk_text(w[1], SCRIPT_MOST, &n);
+        if (text)
+            run_text(*s, text);
+        return text && !s->out->unsure;
+    }
+    if (strcmp(*w, "cd") == 0) {
+        OWNED char *pwd = NULL, *here = NULL;
+        is_sure = w[1] && *w[1] != '-' && chdir(w[1]) == 0 && (here = get_current_dir_name());
+        pwd = must_format("PWD=%s", here);
+        assign(s, pwd);
+        return is_sure;
+    }
+    if (strcmp(*w, "set") == 0)
+        is_sure = w[1] && w[1][0] == '-' && w[1][1] != '-';
     else if (fnmatch("@(:|echo|exec|exit|false|printf|test|true|ulimit)", *w, FNM_EXTMATCH))
         is_sure = fnmatch("@(*conda|*mamba|module|spack|wait)", *w, FNM_EXTMATCH) && start(*s, w);
     environ = before;
-    return is_sure;
+    const char *pwd = getenv("PWD");
+    return is_sure && (!pwd || chdir(pwd) == 0);
 }
 
 /* What is tested may end as it likes; without `set -e` what a further command follows, too. */
@@ -201,6 +217,7 @@ void shell_programs_of(struct shell_programs *out, char **command, char **enviro
     assign(&(struct shell){.out = out}, pwd); /* a shell sets it, whatever it was given */
     start((struct shell){.out = out}, command);
     environ = real;
+    out->unsure = (here && chdir(here) != 0) || out->unsure;
 }
 
 void shell_programs_end(struct shell_programs *programs) {

@@ -390,10 +390,18 @@ static struct source *look_at(const struct run *run, const struct shell_program 
         goes_on ? program->passed_over || (logged && program->by_script && status == LOADER_STATUS)
                 : any || status == LOADER_STATUS || status == VERSION_STATUS ||
                       (start.damage && !logged);
-    OWNED char *path = outcome_path(&run->place, o->child);
-    struct source *source = may_be ? replay(&start, path, reason) : NULL;
+    const char *directory = loader_variable(program->environment, "PWD");
+    OWNED char *path = outcome_path(&run->place, o->child), *here = get_current_dir_name();
+    struct source *source = NULL;
 
-    if (!source)
+    if (path && path[0] != '/' && directory && !wc_str_same(directory, here)) {
+        char *whole = must_format("%s/%s", here, path);
+        free(path);
+        path = whole;
+    }
+    if (may_be && (!directory || chdir(directory) == 0))
+        source = replay(&start, path, reason);
+    if (!here || chdir(here) != 0 || !source)
         return NULL;
     o->reason = goes_on ? "what a script started ended in the loader, before anything of it ran, "
                           "and the script went on: this is what its files and the script say"
