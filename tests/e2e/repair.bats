@@ -1366,6 +1366,25 @@ P
     is "$output" "version 8902"
 }
 
+@test "an archive that is unpacked below /opt is found for what no package manages" {
+    unshare -Urm true || skip "no namespaces of users here"
+    export archive=$BATS_FILE_TMPDIR/archive
+    make_standin 8.9.2 "$archive/cudnn-8.9/lib"
+    build_host lazy "$archive/cudnn-8.9/lib" host --no-rpath
+    cat >in <<'S'
+mount --bind "$archive" /opt
+"$CMD" run --quiet --log logs -- "$@" || true
+"$CMD" report --json logs >report.json || true
+S
+    CMD=$CMD unshare -Urm sh in ./host version
+    is "$(jq -c '.findings[0].fix[0] | [.command, .checked]' report.json)" '["export LD_LIBRARY_PATH=/opt/cudnn-8.9/lib","replayed"]'
+    rm -rf logs/*
+    make_standin 8.5.0 own
+    build_host dlopen "$PWD/own" opened
+    CMD=$CMD WHICHCUDNN_EXPECT='>=8.8' unshare -Urm sh in ./opened version
+    is "$(finding expectation-not-met '.fix[0] | [.command, .checked]')" '["export LD_LIBRARY_PATH=/opt/cudnn-8.9/lib","replayed"]'
+}
+
 @test "a script's look for a cuDNN that others then load is no error where all ended well" {
     make_standin 8.9.2 lib
     cat >main.py <<'P'

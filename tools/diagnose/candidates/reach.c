@@ -141,6 +141,18 @@ static struct entries nearby(struct making *m, struct entries at, size_t searche
     return all;
 }
 
+/* Where an archive is unpacked: "/opt/cudnn-9.8". */
+static void add_usual(struct making *m, struct entries *to) {
+    static const char *const roots[] = {"/opt", "/usr/local"};
+
+    WC_EACH_ROW(root, roots) {
+        const struct entries all = make_entries(m, *root);
+        WC_EACH(entry, all)
+            if (wc_str_starts(*entry, "cudnn"))
+                make_add(m, to, make_format(m, "%s/%s", *root, *entry));
+    }
+}
+
 static struct entries near_failure(struct making *m, const struct wc_failure *failure,
                                    const char *name) {
     struct entries at = make_searched(m, failure);
@@ -155,6 +167,8 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
             make_add(m, &at, top);
             break;
         }
+    if (wc_name_is_cudnn(name) && make_environments(m, failure).n == 0)
+        add_usual(m, &at);
     return nearby(m, at, searched, name, NULL);
 }
 
@@ -165,7 +179,9 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
     struct entries at = {NULL, 0};
 
     make_add(m, &at, make_directory_of(m, o->r.path));
-    at = nearby(m, at, at.n, name, make_directory_of(m, o->r.path));
+    if (!o->r.installation) /* of no package */
+        add_usual(m, &at);
+    at = nearby(m, at, 1, name, make_directory_of(m, o->r.path));
     WC_EACH(place, at)
         make_path_to(m, make_format(m, "%s/%s", *place, name));
 }
