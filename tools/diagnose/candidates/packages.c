@@ -335,9 +335,9 @@ void make_releases(struct making *m) {
             const bool of_python = spec && site && d->r.package && !make_is_conda(site);
             if (of_python)
                 add_install(m, d->r.package, next_to_excluded(m, d->r.package, spec, site), site);
-            add_install(m, d->r.package, spec, site);
             if (of_python)
                 add_install(m, d->r.package, for_all(m, d->r.package, spec, site), site);
+            add_install(m, d->r.package, spec, site);
         }
     WC_EACH(environment, environments)
         WC_EACH(spec, wanted)
