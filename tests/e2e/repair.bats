@@ -1385,6 +1385,21 @@ S
     is "$(finding expectation-not-met '.fix[0] | [.command, .checked]')" '["export LD_LIBRARY_PATH=/opt/cudnn-8.9/lib","replayed"]'
 }
 
+@test "what another host excludes is in the command, and what the user's constraints refuse is lifted" {
+    wheel 8.9.2 26
+    engine '>=8.5,<8.9.2' # a site with another host
+    mkdir -p "$site/other-1.0.dist-info"
+    printf 'Metadata-Version: 2.1\nName: other\nVersion: 1.0\nRequires-Dist: nvidia-cudnn-cu12!=8.9.1.*,>=8.5\n' >"$site/other-1.0.dist-info/METADATA"
+    observed
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == *"'nvidia-cudnn-cu12>=8.5,<8.9.2,!=8.9.1.*'" ]]
+    printf 'numpy<2\nNVIDIA_cudnn_cu12==8.9.2.26\n' >constraint.txt
+    PIP_CONSTRAINT=constraint.txt "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env PIP_CONSTRAINT= "* ]]
+    echo 'numpy<2' >constraint.txt
+    PIP_CONSTRAINT=constraint.txt "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) != *PIP_CONSTRAINT* ]]
+}
+
 @test "a script's look for a cuDNN that others then load is no error where all ended well" {
     make_standin 8.9.2 lib
     cat >main.py <<'P'

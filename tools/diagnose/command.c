@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/shown.h"
+#include "entries.h"
+#include "wheels.h"
 
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
 
@@ -131,12 +134,27 @@ static const char *wanted(struct making *m) {
 
 /* ---- a manager's command ---- */
 
+/* A file of constraints names that package: with another release, or the requirement
+ * would be met. */
+static const char *unconstrained(struct making *m) {
+    WC_EACH_ELEMENT(e, m->edit->kind == EDIT_REMOVE ? NULL : getenv("PIP_CONSTRAINT"), " ") {
+        char *rest =
+            text_of_file(m->memory, m->user->files, format(m->memory, "%.*s", (int)e.n, e.p));
+        for (const char *line; (line = strsep(&rest, "\n"));)
+            if (wheel_is_name(line, strcspn(line, " =<>!~;[#"), m->edit->name))
+                return "env PIP_CONSTRAINT= ";
+    }
+    return "";
+}
+
 static const char *pip(struct making *m) {
+    const char *before = unconstrained(m);
+
     if (m->manager.with_python)
-        return format(m->memory, "%s -m pip", quoted_path(m, m->manager.python));
+        return format(m->memory, "%s%s -m pip", before, quoted_path(m, m->manager.python));
     if (m->manager.without_pip)
-        return format(m->memory, "pip --python %s", quoted_path(m, m->manager.python));
-    return "pip";
+        return format(m->memory, "%spip --python %s", before, quoted_path(m, m->manager.python));
+    return format(m->memory, "%spip", before);
 }
 
 static const char *options(struct making *m) {
