@@ -18,6 +18,7 @@ struct reading {
     const char *directory, *name, *value, *given;
     const char *file[FILES_MOST];
     int files;
+    bool at_start; /* where a file is named and not read otherwise */
     struct lines { /* the last one, and how many there are */
         struct setter last;
         int n;
@@ -89,7 +90,8 @@ static void read_files(struct reading *r) {
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
             is_shell = is_shell && (n > 1 || !strstr(line, "python"));
             read_line(r, r->file[i], n, line + strspn(line, " \t"), is_shell);
-            add_named(r, r->file[i], line);
+            if (!r->at_start || wc_str_starts(line, ". ") || wc_str_starts(line, "source "))
+                add_named(r, r->file[i], line);
         }
     }
 }
@@ -112,26 +114,46 @@ struct setter setter_in(struct wc_arena *memory, const char *files, const char *
     return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
 }
 
-struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
-                              const char *value, const char *given) {
+/* They are looked for once, as long as they are of the same environment. */
+static const glob_t *start_files(const struct wc_stack *s) {
+    static glob_t found;
+    static char *of;
     const struct {
         const char *root, *files;
     } usual[] = {{getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
                  {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
                  {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
                  {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
-    struct reading r = {
-        .memory = memory, .directory = "", .name = name, .value = value, .given = given};
-    glob_t found = {.gl_pathc = 0};
+    char *now =
+        must_format("%s:%s:%s", usual[0].root ?: "", usual[2].root ?: "", usual[3].root ?: "");
 
+    if (of && strcmp(of, now) == 0) {
+        free(now);
+        return &found;
+    }
+    free(of);
+    of = now;
+    globfree(&found);
     WC_EACH_ROW(row, usual) {
-        OWNED char *pattern = must_format("%s/%s", row->root, row->files);
+        OWNED char *pattern = must_format("%s/%s", row->root ?: "", row->files);
         if (row->root)
             glob(pattern, GLOB_BRACE | (found.gl_pathc ? GLOB_APPEND : 0), NULL, &found);
     }
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        add_file(&r, found.gl_pathv[i]);
-    globfree(&found);
+    return &found;
+}
+
+struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                              const char *value, const char *given) {
+    struct reading r = {.memory = memory,
+                        .directory = "",
+                        .name = name,
+                        .value = value,
+                        .given = given,
+                        .at_start = true};
+    const glob_t *found = start_files(s);
+
+    for (size_t i = 0; i < found->gl_pathc; i++)
+        add_file(&r, found->gl_pathv[i]);
     read_files(&r);
     return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
 }
