@@ -53,7 +53,7 @@ struct candidate {
 struct candidates {
     struct wc_reading *r;
     const char *relative; /* of the file; NULL: fits() decides */
-    bool (*fits)(void *ctx, const char *name);
+    wc_distribution_fits *fits;
     void *ctx;
     char top[NAME], sub[NAME]; /* normalised first and second component */
     struct candidate p[CANDIDATES];
@@ -215,9 +215,8 @@ bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distri
     return found;
 }
 
-size_t wc_distributions_in(struct wc_reading *r, const char *site,
-                           bool (*fits)(void *ctx, const char *name), void *ctx,
-                           struct wc_distribution *out, size_t most) {
+size_t wc_distributions_in(struct wc_reading *r, const char *site, wc_distribution_fits *fits,
+                           void *ctx, struct wc_distribution *out, size_t most) {
     struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
     size_t n = 0;
     if (!c)
@@ -227,7 +226,8 @@ size_t wc_distributions_in(struct wc_reading *r, const char *site,
     c->ctx = ctx;
     r->files->list(r->files->ctx, site, consider, c);
     for (size_t i = 0; i < c->n && n < most; i++)
-        n += wc_distribution_take(&out[n], site, c->p[i].info, "");
+        if (wc_distribution_take(&out[n], site, c->p[i].info, ""))
+            out[n++].list = wc_reading_format(r, "%s/%s/RECORD", site, c->p[i].info);
     return n;
 }
 

@@ -98,8 +98,7 @@ static void library_stem(const char *path, bool is_library, char stem[STEM]) {
 }
 
 /* Of NAME-VERSION-BUILD.json: the name may hold dashes, version and build cannot. */
-static void read_conda_record(const char *prefix, const char *record,
-                              struct wc_conda_package *out) {
+static void read_conda_record(const char *prefix, const char *record, struct wc_distribution *out) {
     const char *file = wc_base_name(record);
     size_t end = wc_str_length(file) - wc_str_length(".json"), build = end, version, name;
     while (build && file[build - 1] != '-')
@@ -108,8 +107,8 @@ static void read_conda_record(const char *prefix, const char *record,
     while (version && file[version - 1] != '-')
         version--;
     name = version ? version - 1 : 0;
-    out->prefix = prefix;
-    out->record = record;
+    out->site = prefix;
+    out->list = record;
     wc_str_format(out->name, sizeof out->name, "%.*s", (int)name, file);
     wc_str_format(out->version, sizeof out->version, "%.*s",
                   build > version ? (int)(build - 1 - version) : 0, file + version);
@@ -117,8 +116,8 @@ static void read_conda_record(const char *prefix, const char *record,
 }
 
 size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
-                         bool (*fits)(void *ctx, const char *record), void *ctx,
-                         struct wc_conda_package *out, size_t most) {
+                         wc_distribution_fits *fits, void *ctx, struct wc_distribution *out,
+                         size_t most) {
     const char *record[RECORDS];
     size_t start = r->memory.used, length = wc_dir_length(path), n = 0, records;
     bool is_environment = false;
@@ -160,25 +159,25 @@ static bool may_own(void *stem, const char *record) {
     return (*(char *)stem && names_stem(stem, record)) || wc_conda_framework(record);
 }
 
-bool wc_conda_owner(struct wc_reading *r, const char *path, struct wc_conda_package *out) {
+bool wc_conda_owner(struct wc_reading *r, const char *path, struct wc_distribution *out) {
     char stem[STEM];
     library_stem(path, wc_name_kind_of(path) != WC_NAME_OTHER, stem);
     return wc_conda_packages(r, path, true, may_own, stem, out, 1) > 0;
 }
 
 static bool in_conda(struct wc_reading *r, const char *path, struct wc_identity *out) {
-    struct wc_conda_package p;
+    struct wc_distribution p;
     if (!wc_conda_owner(r, path, &p))
         return false;
     set_name(out, WC_installation_kind_CONDA, p.name, p.version);
     if (wc_str_starts(p.build, "cuda")) /* as conda writes it: 7.6.5=cuda10.0_0 */
         wc_str_format(out->installation_version, sizeof out->installation_version, "%s=%s",
                       p.version, p.build);
-    set_path(out, p.prefix, wc_str_length(p.prefix));
+    set_path(out, p.site, wc_str_length(p.site));
     return true;
 }
 
-size_t wc_debian_lists(struct wc_reading *r, bool (*fits)(void *ctx, const char *name), void *ctx,
+size_t wc_debian_lists(struct wc_reading *r, wc_distribution_fits *fits, void *ctx,
                        const char **list, size_t most) {
     size_t n;
     wc_reading_names(r, DPKG "/info", ".list", fits, ctx, list, most, &n);
@@ -193,19 +192,20 @@ static bool has_line(struct wc_reading *r, const char *list, const char *path, b
            (!wc_reading_line(r, list, at + wc_str_length(path), rest, sizeof rest) || !rest[0]);
 }
 
-const char *wc_debian_package(struct wc_reading *r, const char *list, char *to, size_t cap) {
-    const char *file = wc_base_name(list);
-    const char *package = wc_reading_copy(r, file, wc_str_length(file) - wc_str_length(".list"));
-    const char *colon = package ? wc_str_find_char(package, ':') : NULL;
-    size_t n = colon ? (size_t)(colon - package) : package ? wc_str_length(package) : 0;
-    const char *key = n ? wc_reading_format(r, "Package: %.*s\n", (int)n, package) : NULL;
+void wc_debian_package(struct wc_reading *r, const char *list, struct wc_distribution *out) {
+    const char *file = wc_base_name(list), *colon = wc_str_find_char(file, ':');
+    int whole = (int)(wc_str_length(file) - wc_str_length(".list"));
+    const char *key =
+        wc_reading_format(r, "Package: %.*s\n", colon ? (int)(colon - file) : whole, file);
     uint64_t at = key ? wc_reading_find(r, DPKG "/status", 0, key, true) : WC_NOWHERE;
+    out->site = "/";
+    out->list = list;
+    wc_str_format(out->name, sizeof out->name, "%.*s", whole, file);
     if (at != WC_NOWHERE)
         at = wc_reading_find(r, DPKG "/status", at + 1, "Version: ", true);
-    if (at == WC_NOWHERE ||
-        !wc_reading_line(r, DPKG "/status", at + wc_str_length("Version: "), to, cap))
-        to[0] = 0;
-    return package;
+    if (at == WC_NOWHERE || !wc_reading_line(r, DPKG "/status", at + wc_str_length("Version: "),
+                                             out->version, sizeof out->version))
+        out->version[0] = 0;
 }
 
 bool wc_is_debian_path(const char *path) {
@@ -213,8 +213,8 @@ bool wc_is_debian_path(const char *path) {
 }
 
 static bool in_debian(struct wc_reading *r, const char *path, char *stem, struct wc_identity *out) {
-    char version[LINE];
-    const char *list[PACKAGES], *name;
+    struct wc_distribution package;
+    const char *list[PACKAGES];
     size_t mark = r->memory.used, i = 0;
     size_t n = stem[0] && wc_is_debian_path(path)
                    ? wc_debian_lists(r, names_stem, stem, list, PACKAGES)
@@ -227,8 +227,8 @@ static bool in_debian(struct wc_reading *r, const char *path, char *stem, struct
             break;
     }
     if (i < n) {
-        name = wc_debian_package(r, list[i], version, sizeof version);
-        set_name(out, WC_installation_kind_DEBIAN, name ? name : "", version);
+        wc_debian_package(r, list[i], &package);
+        set_name(out, WC_installation_kind_DEBIAN, package.name, package.version);
         set_path(out, path, wc_dir_length(path));
     }
     r->memory.used = mark;

@@ -28,41 +28,40 @@ bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
 /* Is a package so named one of cuDNN's own? '_' is taken for '-'. */
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
 
-/* The packages whose records fit (file names of conda-meta) in the nearest conda environment around
- * a path; owner: the distribution that lists it, which may be of an environment further up. How
- * many, up to most. Texts are in r's memory. */
-struct wc_conda_package {
-    const char *prefix; /* the environment */
-    const char *record; /* prefix/conda-meta/name-version-build.json */
-    char name[64], version[WC_VERSION_TEXT], build[64];
+/* A package, as its manager has recorded it: a distribution of Python, or one of conda or Debian.
+ * Other texts lie in the reading's memory. */
+struct wc_distribution {
+    const char *site;     /* the directory that packages are installed into; conda's prefix */
+    const char *info;     /* of Python: its name.dist-info below site */
+    const char *list;     /* the file that lists its files: RECORD, a file of conda-meta, dpkg's */
+    const char *relative; /* the file, below site */
+    char name[64];        /* "nvidia-cudnn-cu12"; of dpkg perhaps with ":architecture" */
+    char version[WC_VERSION_TEXT];
+    char build[64]; /* of conda */
+    bool changed;   /* the file is not as long as RECORD says: something else was put there */
 };
+/* Which packages are wanted: by a name, or the name of a record. */
+typedef bool wc_distribution_fits(void *ctx, const char *name);
+
+/* Those of the nearest conda environment around a path by the file names of conda-meta; owner: the
+ * one that lists it, which may be of an environment further up. How many, up to most. */
 size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
-                         bool (*fits)(void *ctx, const char *record), void *ctx,
-                         struct wc_conda_package *out, size_t most);
+                         wc_distribution_fits *fits, void *ctx, struct wc_distribution *out,
+                         size_t most);
 /* The one whose list has that file, by its name: that holds the file's or its folder's, or is one
  * of a framework that is known. */
-bool wc_conda_owner(struct wc_reading *r, const char *path, struct wc_conda_package *out);
+bool wc_conda_owner(struct wc_reading *r, const char *path, struct wc_distribution *out);
 /* By the name of a record; NULL: of none. */
 const struct wc_framework *wc_conda_framework(const char *record);
-/* May dpkg have put a file there? dpkg's lists of files whose names fit: how many, up to most. Of
- * such a list the package ("name" or "name:architecture"; NULL: no memory), and its version by
- * dpkg's status file; "" unknown. Texts are in r's memory. */
+/* May dpkg have put a file there? dpkg's lists of files whose names fit: how many, up to most. The
+ * package of such a list, with its version by dpkg's status file; "" unknown. */
 bool wc_is_debian_path(const char *path);
-size_t wc_debian_lists(struct wc_reading *r, bool (*fits)(void *ctx, const char *name), void *ctx,
+size_t wc_debian_lists(struct wc_reading *r, wc_distribution_fits *fits, void *ctx,
                        const char **list, size_t most);
-const char *wc_debian_package(struct wc_reading *r, const char *list, char *to, size_t cap);
+void wc_debian_package(struct wc_reading *r, const char *list, struct wc_distribution *out);
 
 /* ---- Python distributions ---- */
 
-/* Texts lie in the reading's memory. */
-struct wc_distribution {
-    const char *site;     /* the directory that distributions are installed into */
-    const char *info;     /* its name.dist-info below site */
-    const char *relative; /* the file, below site */
-    char name[64];        /* "nvidia-cudnn-cu12" */
-    char version[WC_VERSION_TEXT];
-    bool changed; /* the file is not as long as RECORD says: something else was put there */
-};
 /*
  * By RECORD of the distributions whose names fit; without RECORD only by the name. Of two that
  * both list the file the one whose size is right. False: none is known.
@@ -76,9 +75,8 @@ bool wc_distribution_take(struct wc_distribution *out, const char *site, const c
 const char *wc_distribution_site(struct wc_reading *r, const char *path);
 /* The distributions of a site whose normalised names ("jax_cuda12_plugin") fits() takes. How many,
  * up to most. */
-size_t wc_distributions_in(struct wc_reading *r, const char *site,
-                           bool (*fits)(void *ctx, const char *name), void *ctx,
-                           struct wc_distribution *out, size_t most);
+size_t wc_distributions_in(struct wc_reading *r, const char *site, wc_distribution_fits *fits,
+                           void *ctx, struct wc_distribution *out, size_t most);
 /* What put it there: "pip", "uv", "conda". False: it does not say. */
 bool wc_distribution_installer(struct wc_reading *r, const struct wc_distribution *d, char *to,
                                size_t cap);

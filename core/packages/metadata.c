@@ -336,21 +336,21 @@ static bool read_script(void *arg, const char *info) {
 
 static void read_conda(struct asking *a, const char *path) {
     static const char *const names[] = {"\"cudnn ", "\"libcudnn "};
-    struct wc_conda_package c;
+    struct wc_distribution c;
     char line[LINE];
     if (!wc_conda_owner(a->r, path, &c))
         return;
-    struct package p = {wc_conda_framework(wc_base_name(c.record)), c.name, c.version};
+    struct package p = {wc_conda_framework(wc_base_name(c.list)), c.name, c.version};
     const char *build = wc_str_find(c.build, "cudnn");
     struct wc_version v = WC_VERSION_NONE;
     if (build)
         wc_version_parse_start(build + 5, wc_str_length(build + 5), &v);
-    add_built(a, &p, "conda package", c.record, v);
-    uint64_t depends = wc_reading_find(a->r, c.record, 0, "\"depends\"", false);
+    add_built(a, &p, "conda package", c.list, v);
+    uint64_t depends = wc_reading_find(a->r, c.list, 0, "\"depends\"", false);
     for (size_t i = 0; i < 2 && depends != WC_NOWHERE; i++) {
-        uint64_t at = wc_reading_find(a->r, c.record, depends, names[i], false);
+        uint64_t at = wc_reading_find(a->r, c.list, depends, names[i], false);
         if (at == WC_NOWHERE ||
-            !wc_reading_line(a->r, c.record, at + wc_str_length(names[i]), line, sizeof line))
+            !wc_reading_line(a->r, c.list, at + wc_str_length(names[i]), line, sizeof line))
             continue;
         /* "cudnn >=9.3.0.75,<10.0a0": the pre-release mark that conda puts behind upper bounds
          * goes. */
@@ -360,8 +360,7 @@ static void read_conda(struct asking *a, const char *path) {
                 s++;
             else
                 line[n++] = *s;
-        add_required(a, &p, false, c.record, (struct wc_span){"cudnn", 5},
-                     (struct wc_span){line, n});
+        add_required(a, &p, false, c.list, (struct wc_span){"cudnn", 5}, (struct wc_span){line, n});
     }
 }
 

@@ -22,8 +22,7 @@ struct listed {
 
 struct package {
     enum wc_installation_kind kind;
-    const char *name, *version;
-    const char *environment, *list;
+    struct wc_distribution of;
     struct listed file[FILES];
     size_t n;
 };
@@ -39,30 +38,6 @@ struct looking {
     const char *foreign[TOLD];
     size_t foreigners;
 };
-
-static const char *text(struct looking *l, const char *s) {
-    return wc_reading_copy(l->r, s, wc_str_length(s));
-}
-
-/* NULL: no room. */
-static struct package *add_package(struct looking *l, enum wc_installation_kind kind,
-                                   const char *name, const char *version, const char *environment,
-                                   const char *list) {
-    struct package *p = l->n < PACKAGES ? wc_arena_take(&l->r->memory.arena, sizeof *p) : NULL;
-    if (!p || !list)
-        return NULL;
-    p->kind = kind;
-    p->name = text(l, name);
-    p->version = text(l, version);
-    p->environment = environment;
-    p->list = list;
-    if (!p->name || !p->version)
-        return NULL;
-    l->package[l->n++] = p;
-    l->now = p;
-    l->entry = NULL;
-    return p;
-}
 
 static struct listed *find_file(struct package *p, const char *path) {
     for (size_t i = 0; i < p->n; i++)
@@ -82,7 +57,7 @@ static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     f = find_file(p, copy);
     if (f)
         return f;
-    p->file[p->n].path = text(l, copy);
+    p->file[p->n].path = wc_reading_copy(l->r, copy, wc_str_length(copy));
     return p->file[p->n].path ? &p->file[p->n++] : NULL;
 }
 
@@ -145,45 +120,49 @@ static bool is_of_cuda(void *kind, const char *name) {
     return wc_str_starts(name, "nvidia_") && !is_of_cudnn(kind, name);
 }
 
-static void add_wheels(struct looking *l, const char *path) {
-    struct wc_distribution *d = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *d);
-    const char *site = wc_distribution_site(l->r, path);
-    enum wc_installation_kind kind = WC_installation_kind_WHEEL;
-    size_t n = d && site ? wc_distributions_in(l->r, site, l->of_cuda ? is_of_cuda : is_of_cudnn,
-                                               &kind, d, PACKAGES)
-                         : 0;
-    for (size_t i = 0; i < n; i++) {
-        const char *list = wc_reading_format(l->r, "%s/%s/RECORD", site, d[i].info);
-        if (add_package(l, kind, d[i].name, d[i].version, site, list))
-            wc_reading_each(l->r, list, "\n\r", line_of_record, l);
+/* With the libraries that their lists name: each() takes a piece of a list. */
+static void add_packages(struct looking *l, enum wc_installation_kind kind,
+                         const struct wc_distribution *found, size_t n, const char *separators,
+                         bool (*each)(void *ctx, const char *piece)) {
+    for (size_t i = 0; i < n && l->n < PACKAGES; i++) {
+        struct package *p = wc_arena_take(&l->r->memory.arena, sizeof *p);
+        if (!p || !found[i].list)
+            return;
+        p->kind = kind;
+        p->of = found[i];
+        l->package[l->n++] = l->now = p;
+        l->entry = NULL;
+        wc_reading_each(l->r, p->of.list, separators, each, l);
     }
 }
 
-static void add_conda(struct looking *l, const char *path) {
-    struct wc_conda_package *c = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *c);
-    enum wc_installation_kind kind = WC_installation_kind_CONDA;
-    size_t n = c ? wc_conda_packages(l->r, path, false, is_of_cudnn, &kind, c, PACKAGES) : 0;
+static void add_all(struct looking *l, const char *path, bool with_dpkg) {
+    enum wc_installation_kind wheel = WC_installation_kind_WHEEL,
+                              conda = WC_installation_kind_CONDA,
+                              debian = WC_installation_kind_DEBIAN;
+    struct wc_distribution *found = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *found);
+    const char *site = wc_distribution_site(l->r, path), *list[PACKAGES];
+    size_t n = 0;
+    if (!found)
+        return;
+    if (site)
+        n = wc_distributions_in(l->r, site, l->of_cuda ? is_of_cuda : is_of_cudnn, &wheel, found,
+                                PACKAGES);
+    add_packages(l, wheel, found, n, "\n\r", line_of_record);
+    if (l->of_cuda)
+        return;
+    n = wc_conda_packages(l->r, path, false, is_of_cudnn, &conda, found, PACKAGES);
+    add_packages(l, conda, found, n, ",{}[]\n", piece_of_conda);
+    n = with_dpkg ? wc_debian_lists(l->r, is_of_cudnn, &debian, list, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++)
-        if (add_package(l, kind, c[i].name, c[i].version, c[i].prefix, c[i].record))
-            wc_reading_each(l->r, c[i].record, ",{}[]\n", piece_of_conda, l);
-}
-
-static void add_debian(struct looking *l) {
-    enum wc_installation_kind kind = WC_installation_kind_DEBIAN;
-    const char *list[PACKAGES];
-    size_t n = wc_debian_lists(l->r, is_of_cudnn, &kind, list, PACKAGES);
-    for (size_t i = 0; i < n; i++) {
-        char version[WC_VERSION_TEXT];
-        const char *name = wc_debian_package(l->r, list[i], version, sizeof version);
-        if (name && add_package(l, kind, name, version, "/", list[i]))
-            wc_reading_each(l->r, list[i], "\n", line_of_dpkg, l);
-    }
+        wc_debian_package(l->r, list[i], &found[i]);
+    add_packages(l, debian, found, n, "\n", line_of_dpkg);
 }
 
 /* ---- against the disk ---- */
 
 static const char *absolute(struct looking *l, const struct package *p, const char *path) {
-    return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->environment, path);
+    return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->of.site, path);
 }
 
 static void compare(struct looking *l, struct package *p) {
@@ -248,12 +227,12 @@ static const char *own_path(struct looking *l, const struct package *p) {
     switch (p->kind) {
     case WC_installation_kind_WHEEL:
         folder = wc_distribution_folder(file);
-        return folder ? wc_reading_format(l->r, "%s/%.*s", p->environment, (int)folder, file)
-                      : p->environment;
+        return folder ? wc_reading_format(l->r, "%s/%.*s", p->of.site, (int)folder, file)
+                      : p->of.site;
     case WC_installation_kind_DEBIAN:
         return wc_reading_copy(l->r, file, wc_dir_length(file));
     default:
-        return p->environment;
+        return p->of.site;
     }
 }
 
@@ -277,7 +256,7 @@ static void emit_package(struct looking *l, const struct package *p, const struc
         for (size_t k = 0; other != p && k < p->n && !shares; k++)
             shares = other->kind == p->kind && find_file(other, p->file[k].path);
         if (shares)
-            put(&sharing, wc_reading_format(l->r, "%s %s", other->name, other->version));
+            put(&sharing, wc_reading_format(l->r, "%s %s", other->of.name, other->of.version));
     }
     /* Foreign files are looked for in the directory of the package's first library. */
     const char *first = absolute(l, p, p->file[0].path);
@@ -286,11 +265,11 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     if (l->directory)
         l->r->files->list(l->r->files->ctx, l->directory, note_foreign, l);
     r->installation_kind = p->kind;
-    r->package = p->name;
-    r->package_version = p->version && p->version[0] ? p->version : NULL;
+    r->package = p->of.name;
+    r->package_version = wc_str_or_null(p->of.version);
     r->installation_path = own_path(l, p);
-    r->prefix = p->environment;
-    r->list = p->list;
+    r->prefix = p->of.site;
+    r->list = p->of.list;
     r->file_count = (int64_t)p->n;
     r->missing = (struct wc_strings){missing.p, missing.n};
     r->changed = (struct wc_strings){changed.p, changed.n};
@@ -322,13 +301,9 @@ void wc_packages_near(const struct wc_files *files, const char *path, bool of_cu
         return;
     l->r = &r;
     l->of_cuda = of_cuda;
-    add_wheels(l, path);
-    if (!of_cuda)
-        add_conda(l, path);
-    if (!of_cuda && !*dpkg_told && wc_name_is_cudnn(path) && wc_is_debian_path(path)) {
-        add_debian(l);
-        *dpkg_told = true;
-    }
+    bool with_dpkg = !*dpkg_told && wc_name_is_cudnn(path) && wc_is_debian_path(path) && !of_cuda;
+    *dpkg_told |= with_dpkg;
+    add_all(l, path, with_dpkg);
     for (size_t i = 0; i < l->n; i++)
         compare(l, l->package[i]);
     for (size_t i = 0; i < l->n; i++) {

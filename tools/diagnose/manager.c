@@ -100,7 +100,7 @@ static void read_installer(struct asking *a, char *to, size_t cap) {
     to[0] = '\0';
     wc_distribution_normalise(name, strcspn(name, "["), package.name, sizeof(package.name));
     const bool is_known = wc_distributions_in(&a->reading, a->site, is_package, &package, &d, 1);
-    if (is_known && !is_there(a, format(a, "%s/%s/RECORD", a->site, d.info)))
+    if (is_known && d.list && !is_there(a, d.list))
         a->out->no_list = format(a, "%s/%s", a->site, d.info);
     if (is_known || wc_distributions_in(&a->reading, a->site, is_no_tool, NULL, &d, 1))
         wc_distribution_installer(&a->reading, &d, to, cap);
