@@ -2,10 +2,9 @@
 /* whichcudnn inspect: running processes into text or JSON. */
 
 #include "tools/observe/inspect/inspect.h"
-#include "input.h"
 #include "options.h"
+#include "tools/commands/fix/job.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/observe/log/redact.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 
@@ -22,50 +21,41 @@ static const struct option_row rows[] = {
 
 static int inspect_arguments(int n, char **arguments) {
     struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
-    enum exit_code found = EXIT_NOTHING_OBSERVED;
+    struct job j = {.n = 0};
+    struct redaction *names;
     json_t *list = json_array();
-    struct logs all = {.file_count = 0};
-    struct redaction *names = NULL;
+    enum exit_code answer;
     int64_t pid;
-    int told;
 
     for (int i = 0; i < n; i++) {
         OWNED char *trouble = NULL;
         struct source *source =
             input_read_pid(arguments[i], &pid) ? inspect_process(pid, &trouble) : NULL;
         if (source)
-            logs_add(&all, source);
+            logs_add(&j.in.logs, source);
         else
             complain("%s: %s", arguments[i], trouble ?: "the number of a process is expected");
     }
-    told = (int)all.process_count;
-    if (redact)
-        names = redaction_of_logs(&all);
-    for (int i = 0; i < told; i++) {
-        struct report report;
-        report_make(&report, all.processes[i]);
-        report_plan(&report);
-        if (names) {
-            redaction_apply(names, all.processes[i]);
-            report_redact(&report, names);
-        }
+    names = redact ? redaction_of_logs(&j.in.logs) : NULL;
+    job_judge(&j);
+    job_redact(&j, names);
+    for (size_t i = 0; i < j.n; i++) {
         if (i > 0 && !options.json)
             putchar('\n');
         if (options.json)
-            json_array_append_new(list, render_json(&report));
+            json_array_append_new(list, render_json(&j.reports[i]));
         else
-            render_text(&layout, &report);
-        found = exit_code_of_both(found, report_exit_code(&report));
-        report_end(&report);
+            render_text(&layout, &j.reports[i]);
     }
-    logs_end(&all);
+    /* One that was asked for is an object, several are a list. */
+    if (options.json && j.n > 0)
+        json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));
+    answer = j.n == (size_t)n ? j.answer : EXIT_USAGE;
+    json_decref(list);
     if (names)
         redaction_free(names);
-    /* One that was asked for is an object, several are a list. */
-    if (options.json && told > 0)
-        json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));
-    json_decref(list);
-    return told == n ? (int)found : EXIT_USAGE;
+    job_end(&j);
+    return (int)answer;
 }
 
 const struct usage cmd_inspect = {

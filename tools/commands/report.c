@@ -7,7 +7,6 @@
 #include "tools/commands/fix/job.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/observe/log/redact.h"
 #include "tools/report/render.h"
 #include "tools/util/beside.h"
 #include "tools/util/layout.h"
@@ -70,15 +69,6 @@ static bool print_all(struct job *j) {
     return print_into(path, fenced);
 }
 
-static enum exit_code report_all(struct job *j, struct redaction *names) {
-    job_judge(j);
-    if (names)
-        redaction_apply_all(names, &j->in.logs);
-    for (size_t i = 0; names && i < j->n; i++)
-        report_redact(&j->reports[i], names);
-    return print_all(j) ? j->answer : EXIT_USAGE;
-}
-
 static int report_arguments(int n, char **arguments) {
     const char *wrong =
         options.json + markdown + prometheus + (html != NULL) > 1
@@ -107,8 +97,11 @@ static int report_arguments(int n, char **arguments) {
     }
     if (n == 0 && !newest)
         answer = EXIT_NOTHING_OBSERVED;
-    else if (in->logs.process_count > 0 || prometheus)
-        answer = report_all(&j, names);
+    else if (in->logs.process_count > 0 || prometheus) {
+        job_judge(&j);
+        job_redact(&j, names);
+        answer = print_all(&j) ? j.answer : EXIT_USAGE;
+    }
     if (names)
         redaction_free(names);
     answer = in->trouble_count > 0 ? EXIT_USAGE : answer;

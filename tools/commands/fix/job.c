@@ -22,6 +22,13 @@ void job_judge(struct job *j) {
     }
 }
 
+void job_redact(struct job *j, struct redaction *names) {
+    if (names)
+        redaction_apply_all(names, &j->in.logs);
+    for (size_t i = 0; names && i < j->n; i++)
+        report_redact(&j->reports[i], names);
+}
+
 void job_make(struct job *j) {
     job_judge(j);
     if (j->n == 0)

@@ -6,6 +6,7 @@
 
 #include "tools/commands/input.h"
 #include "tools/diagnose/plan.h"
+#include "tools/observe/log/redact.h"
 #include "tools/report/summary.h"
 
 struct job {
@@ -25,6 +26,8 @@ struct job {
 
 /* The reports and the answer. */
 void job_judge(struct job *j);
+/* names NULL: as they are. */
+void job_redact(struct job *j, struct redaction *names);
 /* And what they have in common. */
 void job_make(struct job *j);
 void job_end(struct job *j);
