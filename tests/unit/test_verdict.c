@@ -232,6 +232,23 @@ static void parts_without_a_facade(void **state) {
     assert_non_null(strstr(c.copies.p[0], "parts of cuDNN 8.9.7"));
 }
 
+static void a_host_of_several_libraries_counts_once(void **state) {
+    (void)state;
+    static const char *const packages[] = {"a", "b", "c", "torch", "torch"};
+    const struct wc_outside failed = {.end = WC_END_FAILED};
+    struct scene *s = new_scene();
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        struct file host = {.role = WC_role_HOST,
+                            .path = print(s, "/v/site-packages/%s/lib%zu.so", packages[i], i),
+                            .installation = packages[i],
+                            .kind = WC_installation_kind_WHEEL,
+                            .asked_by = NOBODY};
+        add_file(s, &host);
+    }
+    assert_string_equal(conclude(s, &failed).copies.p[0],
+                        "no cuDNN was loaded for a, b, c and 1 more");
+}
+
 /* Frameworks of that time print the numbers; of two copies each has its line, with its hosts. */
 static void each_copy_has_its_line(void **state) {
     (void)state;
@@ -395,6 +412,7 @@ int main(void) {
         cmocka_unit_test(unexplained_says_what_is_known),
         cmocka_unit_test(a_load_that_was_refused_last),
         cmocka_unit_test(parts_without_a_facade),
+        cmocka_unit_test(a_host_of_several_libraries_counts_once),
         cmocka_unit_test(each_copy_has_its_line),
         cmocka_unit_test(what_came_under_another_name_is_not_told_as_missing),
         cmocka_unit_test(what_a_framework_was_built_with_is_known_by_more_than_functions),
