@@ -29,16 +29,6 @@ static bool is_request(const struct wc_stack *s, const struct wc_failure *f,
            wc_facade_of(s, wc_is_cudnn(caller) ? caller : NULL) == facade;
 }
 
-/* The part's file is there, and does not load for a reason that has a finding of its own. */
-static bool reported_elsewhere(const struct wc_stack *s, const char *part,
-                               const struct wc_object *facade) {
-    struct wc_name n;
-
-    return WC_ANY(f, s->failures,
-                  is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
-                      f->reason != WC_REASON_UNKNOWN && f->reason != WC_REASON_NOT_FOUND);
-}
-
 /* The file that the loader took for f and did not load, of a host that did not ask why; NULL. */
 static const struct wc_file_record *refused_file(const struct wc_stack *s,
                                                  const struct wc_failure *f) {
@@ -63,7 +53,7 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
                          call->r.phase == WC_phase_AFTER && call->r.status != WC_NULL &&
                              wc_status_sort(call->r.status, major) == WC_STATUS_PART_UNAVAILABLE);
     struct missing m = {.n = 0};
-    struct wc_name n;
+    struct wc_name n, of_other;
 
     /* Of the names of a part the bare one, without a version, is the last; a replay gives one. */
     WC_EACH(f, s->failures)
@@ -73,7 +63,11 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
             !WC_ANY(o, s->objects,
                     o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part) &&
                         (!facade || wc_in_set(s, o, facade) || !o->r.mapped)) &&
-            !reported_elsewhere(s, n.part, facade))
+            /* Nor is the file there, and does not load for a reason that has a finding of its own.
+             */
+            !WC_ANY(other, s->failures,
+                    is_request(s, other, facade, &of_other) && wc_str_same(of_other.part, n.part) &&
+                        other->reason != WC_REASON_UNKNOWN && other->reason != WC_REASON_NOT_FOUND))
             m.p[m.n++] = wc_format(c, "%s", n.part);
     return m;
 }

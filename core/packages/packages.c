@@ -250,6 +250,8 @@ static void emit_package(struct looking *l, const struct package *p, const struc
         r->missing_count += is_missing;
         put(f->there ? &changed : &missing, is_missing || f->changed ? f->path : NULL);
     }
+    if (l->of_cuda && !missing.n)
+        return;
     for (size_t i = 0; i < l->n; i++) {
         struct package *other = l->package[i];
         bool shares = false;
@@ -282,13 +284,6 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     to->add(to->ctx, &record);
 }
 
-static bool is_whole(const struct package *p) {
-    size_t i = 0;
-    while (i < p->n && (p->file[i].there || p->file[i].closed))
-        i++;
-    return i == p->n;
-}
-
 void wc_packages_near(const struct wc_files *files, const char *path, bool of_cuda, bool *dpkg_told,
                       void *scratch, size_t scratch_size, const struct wc_sink *to) {
     struct wc_reading r;
@@ -308,7 +303,7 @@ void wc_packages_near(const struct wc_files *files, const char *path, bool of_cu
         compare(l, l->package[i]);
     for (size_t i = 0; i < l->n; i++) {
         size_t mark = r.memory.used;
-        if (l->package[i]->n && !(of_cuda && is_whole(l->package[i])))
+        if (l->package[i]->n)
             emit_package(l, l->package[i], to);
         r.memory.used = mark;
     }

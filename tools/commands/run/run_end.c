@@ -19,6 +19,7 @@
 #include "tools/observe/not_preloadable.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
+#include "tools/util/as_user.h"
 #include "tools/util/layout.h"
 
 #define ROWS_SHOWN 8
@@ -265,35 +266,15 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
 
 /* ---- what no log reports about the command ---- */
 
-/* By its mode: what root may, and in which groups the user is, is not asked, so that a right counts
- * where it may be there. */
-static bool may(const char *path, uid_t user, mode_t wanted) {
-    struct stat facts;
-
-    if (user == 0 || stat(path, &facts) != 0)
-        return true;
-    return ((facts.st_uid == user ? facts.st_mode >> 6 : facts.st_mode) & wanted) == wanted ||
-           ((facts.st_mode >> 3) & wanted) == wanted;
-}
-
 /* NULL: nothing is known that would have kept that user from it: a line more finds room there. */
 static char *trouble_of_place(const struct log_place *place, uid_t user) {
     static const char zeros[4096];
-    OWNED char *name = NULL, *path = must_copy(place->directory);
+    OWNED char *name = must_format("%s/whichcudnn-room-XXXXXX", place->directory);
     int fd, error = 0;
-    bool good;
 
-    if (!path)
+    if (!place->directory)
         return must_format("%s does not name a place for logs", place->value);
-    /* In it, and on the way there. */
-    good = user == geteuid() || may(path, user, 3);
-    for (char *slash; user != geteuid() && good && (slash = strrchr(path, '/')) && slash > path;) {
-        *slash = '\0';
-        good = may(path, user, 1);
-    }
-    if (!good)
-        return must_format("user %u may not write in %s", (unsigned)user, place->directory);
-    name = must_format("%s/whichcudnn-room-XXXXXX", place->directory);
+    as_user(user);
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0 || write(fd, zeros, sizeof(zeros)) != (ssize_t)sizeof(zeros))
         error = errno;
@@ -301,6 +282,9 @@ static char *trouble_of_place(const struct log_place *place, uid_t user) {
         unlink(name);
         close(fd);
     }
+    as_self();
+    if (error == EACCES && user != geteuid())
+        return must_format("user %u may not write in %s", (unsigned)user, place->directory);
     return error ? must_format("no log can be written in %s: %s", place->directory, strerror(error))
                  : NULL;
 }

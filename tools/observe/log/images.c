@@ -5,20 +5,14 @@
 
 #include "core/names/names.h"
 
-/* As the shim judges it: a library of cuDNN or CUDA, or a name that hints at one. */
-static bool is_relevant(const struct wc_failure_record *f) {
-    struct wc_name name = wc_name_read(f->name);
-
-    return f->function || name.kind != WC_NAME_OTHER || wc_name_hints(f->name) ||
-           wc_name_hints(f->text);
-}
-
 bool image_counts(const struct source *log) {
     const struct wc_stack *s = &log->stack;
 
-    /* What is expected is in each log. */
+    /* What is expected is in each log. Failures count as the shim judges them. */
     return s->objects.n + s->bindings.n + s->calls.n + s->unobserved.n > 0 ||
-           WC_ANY(f, s->failures, is_relevant(&f->r)) ||
+           WC_ANY(f, s->failures,
+                  f->r.function || wc_name_kind_of(f->r.name) != WC_NAME_OTHER ||
+                      wc_name_hints(f->r.name) || wc_name_hints(f->r.text)) ||
            WC_ANY(d, s->demands, d->r.demand_kind != WC_demand_kind_EXPECTATION);
 }
 
