@@ -17,7 +17,7 @@
 #include "entries.h"
 #include "judge.h"
 #include "setter.h"
-#include "tools/util/as_user.h"
+#include "tools/util/disk.h"
 #include "wheel_table.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
@@ -533,7 +533,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     if (!begin(plan, findings) || (plan->n == 0 && !command))
         return;
     if (source->user || (source->type <= SOURCE_PROCESS && stat(source->path, &facts) == 0))
-        as_user(source->user ?: facts.st_uid);
+        disk_as_user(source->user ?: facts.st_uid);
     heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
     p.why = replay_begin(&p.replay, source);
@@ -551,7 +551,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     candidates_end(&p.candidates);
     replay_end(&p.replay);
     heap_arena_end(&memory);
-    as_self();
+    disk_as_self();
 }
 
 void plan_without(struct plan *plan, const struct source *source,

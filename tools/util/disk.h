@@ -14,6 +14,12 @@
 
 extern const struct wc_files disk_files; /* of this machine */
 
+/* From here on files are looked at with the rights of that user, and of the groups that it logs in
+ * with: root may read all, and what it started as another user (setpriv, gosu, su) may not. No
+ * effect for root, and of others than root. */
+void disk_as_user(uid_t user);
+void disk_as_self(void);
+
 /* What is at a path in place of what the disk has there. */
 struct disk_entry {
     enum { DISK_AS_IT_IS, DISK_GONE, DISK_FILE, DISK_LINK, DISK_DIRECTORY } kind;

@@ -19,7 +19,7 @@
 #include "tools/observe/not_preloadable.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
-#include "tools/util/as_user.h"
+#include "tools/util/disk.h"
 #include "tools/util/layout.h"
 
 #define ROWS_SHOWN 8
@@ -274,7 +274,7 @@ static char *trouble_of_place(const struct log_place *place, uid_t user) {
 
     if (!place->directory)
         return must_format("%s does not name a place for logs", place->value);
-    as_user(user);
+    disk_as_user(user);
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0 || write(fd, zeros, sizeof(zeros)) != (ssize_t)sizeof(zeros))
         error = errno;
@@ -282,7 +282,7 @@ static char *trouble_of_place(const struct log_place *place, uid_t user) {
         unlink(name);
         close(fd);
     }
-    as_self();
+    disk_as_self();
     if (error == EACCES && user != geteuid())
         return must_format("user %u may not write in %s", (unsigned)user, place->directory);
     return error ? must_format("no log can be written in %s: %s", place->directory, strerror(error))

@@ -22,7 +22,7 @@
 #include "run_end.h"
 #include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"
-#include "tools/util/as_user.h"
+#include "tools/util/disk.h"
 #include "tools/util/program.h"
 #include "trust.h"
 
@@ -279,9 +279,9 @@ static void add(void *ctx, struct wc_record *r) {
     source_add(w->source, r);
     if (!w->source->path[0] || !(is_first || w->written))
         return;
-    as_self(); /* the log is ours */
+    disk_as_self(); /* the log is ours */
     w->written = outcome_write(w->source->path, is_first, NULL, r);
-    as_user(w->source->user);
+    disk_as_user(w->source->user);
     if (!is_first && !w->written)
         complain("%s: %s", w->source->path, strerror(errno));
 }
@@ -313,9 +313,9 @@ static struct source *replay(const struct startup *start, const char *path, char
     struct loading loading;
     struct loader_sim *s = &loading.sim;
 
-    as_user(start->user);
+    disk_as_user(start->user);
     if (!begin(&loading, start->program, start->environment, NULL)) {
-        as_self();
+        disk_as_self();
         return NULL;
     }
     loader_sim_check_symbols(s, true);
@@ -337,7 +337,7 @@ static struct source *replay(const struct startup *start, const char *path, char
         *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
     }
     end(&loading);
-    as_self();
+    disk_as_self();
     return w.source;
 }
 
