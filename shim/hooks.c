@@ -27,15 +27,6 @@
 
 /* ---- the result of this thread's last request ---- */
 
-/* Is a result of this request worth a record? text: as for conclude(). */
-static bool does_end_matter(const struct request *r, const char *text) {
-    /* Objects of another namespace are not on our list, so without a message the result is unknown.
-     */
-    bool unknown = !text && (r->operation == WC_operation_DLMOPEN || r->cut);
-    return r->named && r->name[0] && !r->no_load && !unknown &&
-           (journal_is_open() || r->hints || wc_name_hints(text));
-}
-
 /* With a message (text) the host may call dlerror again, so dlerror's state must stay: nothing here
  * calls the loader then, and the known objects show whether one answers to the name. */
 static void conclude_request(const char *text) {
@@ -44,7 +35,11 @@ static void conclude_request(const char *text) {
     if (!number || !state_take())
         return;
     struct request *r = requests_find(number);
-    bool open = r && !r->ended && does_end_matter(r, text);
+    /* Objects of another namespace are not on our list, so without a message the result is unknown.
+     */
+    bool unknown = r && !text && (r->operation == WC_operation_DLMOPEN || r->cut);
+    bool open = r && !r->ended && r->named && r->name[0] && !r->no_load && !unknown &&
+                (journal_is_open() || r->hints || wc_name_hints(text));
     if (r)
         r->ended = !open;
     bool answered = open && (r->answered || objects_named(r->name));

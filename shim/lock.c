@@ -18,15 +18,11 @@ static bool take_from(unsigned expected, unsigned mine) {
     return taken;
 }
 
-static bool is_broken(void) {
-    return __atomic_load_n(&broken, __ATOMIC_RELAXED);
-}
-
 bool lock_take(void) {
     if (!self_enter())
         return false;
     unsigned mine = self_process();
-    for (long i = 0; i < SYS_WAITS && !is_broken(); i++) {
+    for (long i = 0; i < SYS_WAITS && !__atomic_load_n(&broken, __ATOMIC_RELAXED); i++) {
         unsigned seen = __atomic_load_n(&owner, __ATOMIC_RELAXED);
         if (seen == 0) {
             if (take_from(0, mine))

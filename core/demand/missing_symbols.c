@@ -70,15 +70,6 @@ static void in_binding(struct search *s, const struct wc_binding_record *b) {
     }
 }
 
-/* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. Of
- * those that slots point to not all are named. */
-static bool bound(const struct search *s, const char *function) {
-    return WC_ANY(b, s->c->d->s->bindings,
-                  wc_is_binding_of(b, s->host) &&
-                      (b->r.function_count != WC_NULL ||
-                       WC_ANY(name, b->r.functions, wc_str_same(*name, function))));
-}
-
 static void look(struct search *s) {
     const struct wc_stack *stack = s->c->d->s;
 
@@ -91,7 +82,12 @@ static void look(struct search *s) {
             continue;
         for (size_t i = 0; i < newest->n && i < NEWEST_MOST; i++) {
             const char *name = newest->p[i], *why = name ? lacking(s, name) : NULL;
-            if (why && !bound(s, name))
+            /* What is in a binding of the host, whatever it says, in_binding has judged. Of those
+             * that slots point to not all are named. */
+            if (why && !WC_ANY(b, s->c->d->s->bindings,
+                               wc_is_binding_of(b, s->host) &&
+                                   (b->r.function_count != WC_NULL ||
+                                    WC_ANY(f, b->r.functions, wc_str_same(*f, name)))))
                 note(s, name, why, false);
         }
     }
@@ -172,23 +168,6 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 /* ---- looked up without success ---- */
 
-/* Hosts look up what may be there. The last lookup, behind which nothing of cuDNN was used any more
- * and the process failed, was a need. Where it ended well and had nothing done by cuDNN, the
- * host may do without all of it. */
-static bool is_last_lookup(const struct wc_stack *s, const struct wc_failure *f) {
-    return !wc_is_load(f) && f->r.function && !wc_asked_by_cudnn(s, f) &&
-           (f->fate == WC_FATE_LAST || (f->fate == WC_FATE_LEFT && wc_turned_away(s, false)));
-}
-
-static const struct wc_object *library_of_lookup(const struct wc_stack *s,
-                                                 const struct wc_failure *f) {
-    const char *path = f->said.what == WC_SAID_UNMET ? f->said.file : NULL;
-    const struct wc_object *named =
-        WC_FIRST(o, s->objects, path && wc_is_cudnn(o) && wc_means(o, WC_NULL, path));
-
-    return named ? named : only_facade(s);
-}
-
 /* The file that lacks a function of cuDNN, by the loader's words before a failure, if it is of that
  * kind. NULL: it is not, or the loader does not say. */
 static const char *lacking_file(const struct wc_stack *s, const struct wc_failure *f,
@@ -202,7 +181,11 @@ static const char *lacking_file(const struct wc_stack *s, const struct wc_failur
 /* False: neither the table nor the loader says why. The host may not be known by an object: a
  * language's own way of loading looks up for it. */
 static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
-    const struct wc_object *library = library_of_lookup(d->s, f), *by = wc_caller_of(d->s, f);
+    const char *path = f->said.what == WC_SAID_UNMET ? f->said.file : NULL;
+    const struct wc_object *by = wc_caller_of(d->s, f);
+    const struct wc_object *library =
+        WC_FIRST(o, d->s->objects, path && wc_is_cudnn(o) && wc_means(o, WC_NULL, path))
+            ?: only_facade(d->s);
     struct search s = {.c = wc_case_begin(d), .host = by, .library = library};
     struct wc_case *c = s.c;
     const char *why = NULL;
@@ -274,8 +257,13 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (wc_is_unreported(d, f, WC_REASON_SYMBOL))
             emit_refused(d, f);
+    /* Hosts look up what may be there. The last lookup, behind which nothing of cuDNN was used any
+     * more and the process failed, was a need. Where it ended well and had nothing done by cuDNN,
+     * the host may do without all of it. */
     WC_EACH(f, d->s->failures)
-        if (is_last_lookup(d->s, f) && check_lookup(d, f))
+        if (!wc_is_load(f) && f->r.function && !wc_asked_by_cudnn(d->s, f) &&
+            (f->fate == WC_FATE_LAST || (f->fate == WC_FATE_LEFT && wc_turned_away(d->s, false))) &&
+            check_lookup(d, f))
             return; /* it may have looked up all that it requires before it looked at one */
     if (ended_by_loader(d->s) && !wc_first_facade(d->s))
         WC_EACH(o, d->s->objects)

@@ -160,21 +160,16 @@ static bool is_by_name_alone(const struct wc_stack *s, const struct wc_object *o
                                        !wc_version_known(wc_seen_range(o).low));
 }
 
-/* cuDNN looks into its parts by means of its own. It is believed where we cannot look. */
-static const struct wc_call *said_by_cudnn(const struct wc_stack *s,
-                                           const struct wc_object *facade) {
-    return WC_ANY(o, s->objects, is_by_name_alone(s, o, facade))
-               ? WC_FIRST(call, s->calls,
-                          wc_means(facade, call->r.target, call->r.target_path) &&
-                              wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
-               : NULL;
-}
-
 static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set set = set_of(d->s, facade);
     bool differ = set.newest && !wc_ranges_meet(set.newest_range, set.oldest_range);
     const struct wc_failure *refused = WC_FIRST(f, d->s->failures, is_refusal(d->s, facade, f));
-    const struct wc_call *said = said_by_cudnn(d->s, facade);
+    /* cuDNN looks into its parts by means of its own. It is believed where we cannot look. */
+    const bool believed = WC_ANY(o, d->s->objects, is_by_name_alone(d->s, o, facade));
+    const struct wc_call *said =
+        WC_FIRST(call, d->s->calls,
+                 believed && wc_means(facade, call->r.target, call->r.target_path) &&
+                     wc_sort_of_call(d->s, &call->r) == WC_STATUS_VERSIONS_DIFFER);
 
     if (!differ && !refused && (!said || set.differ))
         return;

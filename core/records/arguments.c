@@ -144,13 +144,6 @@ static const char *next_value(struct line *l) {
     return s && s[0] != '-' && s[0] != '+' ? s : NULL;
 }
 
-static bool skip_values(struct line *l, size_t n) {
-    for (; n; n--)
-        if (!next_value(l))
-            return false;
-    return true;
-}
-
 /* module: "-m" or NULL, kept before the text. text NULL: keeps nothing. */
 static void keep(struct kept *k, const char *module, const char *text) {
     if (text && module && k->n < k->most)
@@ -167,8 +160,9 @@ static void keep_script(const struct interpreter *i, struct line *l, struct kept
         case IS_OPTION:
             break;
         case TAKES_NEXT:
-            if (!skip_values(l, a.values))
-                return;
+            for (; a.values; a.values--)
+                if (!next_value(l))
+                    return;
             break;
         case IS_SCRIPT:
             return keep(k, NULL, a.text);
@@ -187,17 +181,13 @@ static void keep_script(const struct interpreter *i, struct line *l, struct kept
         }
 }
 
-/* A process that writes a title over its arguments puts all of it into the first. */
-static bool is_title(const char *first, const char *executable) {
-    return wc_str_find_char(first, ' ') &&
-           !(executable && wc_str_starts(wc_base_name(executable), wc_base_name(first)));
-}
-
 size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size_t most) {
     struct kept k = {out, 0, most};
     struct line l = {from->line, from->line + from->size};
     const char *first = next_argument(&l);
-    if (first && !from->whole && is_title(first, from->executable)) {
+    /* A process that writes a title over its arguments puts all of it into the first. */
+    if (first && !from->whole && wc_str_find_char(first, ' ') &&
+        !(from->executable && wc_str_starts(wc_base_name(from->executable), wc_base_name(first)))) {
         keep(&k, NULL, from->executable);
         return k.n;
     }

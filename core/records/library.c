@@ -23,12 +23,6 @@ void wc_library_set_stat(struct wc_library *l, const struct wc_file_stat *file) 
     l->mtime = file->mtime;
 }
 
-/* A library that defines these is cuDNN, or a host with cuDNN, or stubs of it, linked in. */
-static bool defines_cudnn(const struct wc_elf_image *e) {
-    return wc_elf_defines(e, "cudnnCreate") || wc_elf_defines(e, "cudnnGetVersion") ||
-           wc_elf_defines(e, "cudnnBackendFinalize");
-}
-
 static bool imports_cudnn(const struct wc_elf_image *e) {
     uint32_t end = wc_elf_imports_end(e);
     for (uint32_t i = 1; i < end; i++) {
@@ -46,7 +40,10 @@ bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const c
     for (size_t i = 0; i < 3 && l->name.kind == WC_NAME_OTHER; i++)
         l->name = wc_name_read(names[i]);
     bool other = l->name.kind == WC_NAME_OTHER;
-    l->defines = other && defines_cudnn(e);
+    /* It is cuDNN, or a host with cuDNN, or stubs of it, linked in. */
+    l->defines =
+        other && (wc_elf_defines(e, "cudnnCreate") || wc_elf_defines(e, "cudnnGetVersion") ||
+                  wc_elf_defines(e, "cudnnBackendFinalize"));
     l->imports = other && imports_cudnn(e);
     l->framework = other ? wc_framework_of(path) : NULL;
     l->role = wc_library_role(l);

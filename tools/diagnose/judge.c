@@ -188,13 +188,6 @@ static bool leaves_errors(const struct case_of *c) {
     return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
 }
 
-/* Without that package no host gets a cuDNN. */
-static bool only_takes_away(const struct case_of *c) {
-    return c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE &&
-           (asks(c->f, PACKAGE_STAYS) || !WC_ANY(o, c->x->outcome.source->stack.objects,
-                                                 o->r.mapped && o->r.role == WC_role_FACADE));
-}
-
 /* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
 static bool is_of_wrong_kind(const struct case_of *c) {
     const struct wc_finding_record *f = c->f;
@@ -203,7 +196,11 @@ static bool is_of_wrong_kind(const struct case_of *c) {
 
     return (c->variables_alone ? asks(f, NO_VARIABLE) : asks(f, VARIABLES_ALONE)) ||
            (c->new_files && (asks(f, NO_FILES) || limits)) ||
-           (c->single && is_a(f, "symbol-version-not-found")) || only_takes_away(c);
+           (c->single && is_a(f, "symbol-version-not-found")) ||
+           /* Without that package no host gets a cuDNN. */
+           (c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE &&
+            (asks(f, PACKAGE_STAYS) || !WC_ANY(o, c->x->outcome.source->stack.objects,
+                                               o->r.mapped && o->r.role == WC_role_FACADE)));
 }
 
 /* The same libraries are loaded for the same requests, and no package is made complete again: a

@@ -305,14 +305,6 @@ static bool was_missed(void *play, const char *name) {
     return WC_ANY(f, s->failures, wc_str_same(wc_missing_of(f), name) && wc_was_the_end(s, f));
 }
 
-/* The parts of a facade are asked for by the facade that is there, by names of its own. */
-static bool is_own_affair(struct play *p, const struct replay_request *q, const struct loaded *by) {
-    return q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
-           (!by || !q->failure ||
-            !(is_path_of(by, q->caller) || /* however its path is spelt */
-              library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library));
-}
-
 static bool has_directory(struct play *p, const char *root, size_t n, const char *rest) {
     return wc_is_directory(&p->r->library_cache.disk.files,
                            wc_arena_format(&p->r->memory.arena, "%.*s%.*s", (int)n, root,
@@ -446,7 +438,14 @@ static void ask(struct play *p, size_t number) {
     by = caller_of(p, q->caller);
     objects = p->sim.n;
     missing = p->sim.missing.n;
-    if ((q->caller && !by) || is_own_affair(p, q, by) || is_needless(p, number)) {
+    /* The parts of a facade are asked for by the facade that is there, by names of its own, however
+     * its path is spelt. */
+    const bool own_affair =
+        q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
+        (!by || !q->failure ||
+         !(is_path_of(by, q->caller) ||
+           library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library));
+    if ((q->caller && !by) || own_affair || is_needless(p, number)) {
         got->files = WC_HASH_START; /* it is not requested */
         return;
     }

@@ -70,12 +70,6 @@ static bool host_is_unknown(const struct wc_stack *s) {
             WC_ANY(o, s->objects, wc_wants_cudnn(o) && !WC_ANY(d, s->demands, says_enough(d, o))));
 }
 
-static bool is_newer_than_tables(struct wc_version v) {
-    return wc_version_known(v) &&
-           wc_version_compare((struct wc_version){v.major, v.minor, v.patch, -1},
-                              wc_version_of(WC_NEWEST_CUDNN)) > 0;
-}
-
 static bool is_unobserved(const struct wc_stack *s, const char *what) {
     return WC_ANY(u, s->unobserved, wc_str_same(u->r.what, what));
 }
@@ -98,7 +92,11 @@ static unsigned limits_of(const struct wc_stack *s, const struct wc_findings *f,
         {WC_limit_HOST_UNKNOWN, cudnn && host_is_unknown(s)},
         {WC_limit_NO_GPU_TO_ASK, cudnn && !s->machine.gpus.n},
         {WC_limit_NEWER_THAN_TABLE,
-         WC_ANY(o, s->objects, wc_is_cudnn(o) && o->r.mapped && is_newer_than_tables(o->version))},
+         WC_ANY(o, s->objects,
+                wc_is_cudnn(o) && o->r.mapped && wc_version_known(o->version) &&
+                    wc_version_compare((struct wc_version){o->version.major, o->version.minor,
+                                                           o->version.patch, -1},
+                                       wc_version_of(WC_NEWEST_CUDNN)) > 0)},
     };
     unsigned limits = outside->limits;
 
@@ -253,20 +251,14 @@ static const char *format_failure(struct wc_case *c, const struct wc_failure *f)
                      f->r.text ? "; the loader said: " : "", f->r.text);
 }
 
-/* cuDNN tries several names for each of its parts. */
-static bool came_by_another_name(const struct wc_stack *s, const struct wc_failure *f) {
-    struct wc_name n = wc_name_read(f->r.name);
-
-    return wc_is_load(f) && n.kind == WC_NAME_PART && wc_asked_by_cudnn(s, f) &&
-           has_part(s, n.part);
-}
-
 static const struct wc_failure *last_failure(const struct wc_stack *s, bool lookup) {
     const struct wc_failure *last = NULL;
 
     WC_EACH(f, s->failures)
         if ((may_matter(f) || f->fate >= WC_FATE_LEFT) && is_lookup(f) == lookup &&
-            f->fate != WC_FATE_MADE_GOOD && !wc_is_probe(s, f) && !came_by_another_name(s, f))
+            f->fate != WC_FATE_MADE_GOOD && !wc_is_probe(s, f) &&
+            !(wc_is_load(f) && wc_name_kind_of(f->r.name) == WC_NAME_PART &&
+              wc_asked_by_cudnn(s, f) && has_part(s, wc_name_read(f->r.name).part)))
             last = f;
     return last;
 }

@@ -308,17 +308,6 @@ static bool lacks_something(const struct wc_failure *f) {
            (wc_is_torn_cudnn(f) || (f->needs && !wc_name_is_cudnn(f->needs)));
 }
 
-/* Is that facade one for the file that lacked one: opened by its caller itself, or needed by
- * another file of its name, or of its directory? A caller that opens for all (RTLD_GLOBAL), as
- * Python's ctypes does, got the others' facades for others. */
-static bool is_for_file(const struct wc_object *facade, const struct wc_failure *f) {
-    const size_t n = wc_dir_length(f->r.name);
-    const char *by = facade->r.asked_by;
-
-    return !n || !by || wc_str_same(by, f->r.caller) || wc_is_below(by, f->r.name, n) ||
-           wc_is_alternative(by, f->r.name);
-}
-
 /* A caller that is not known got whatever was loaded. */
 static bool is_for_caller(const struct wc_stack *s, const struct wc_object *o,
                           const struct wc_failure *f) {
@@ -336,7 +325,14 @@ static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure 
             continue;
         if (f->needs ? wc_answers_to(o, f->r.name) : o->r.role == WC_role_FACADE)
             return true;
-        if (f->needs && f->r.caller && o->r.role == WC_role_FACADE && is_for_file(o, f))
+        /* It is for the file that lacked one: opened by its caller itself, or needed by another
+         * file of its name, or of its directory. A caller that opens for all (RTLD_GLOBAL), as
+         * Python's ctypes does, got the others' facades for others. */
+        const size_t n = wc_dir_length(f->r.name);
+        const char *by = o->r.asked_by;
+        if (f->needs && f->r.caller && o->r.role == WC_role_FACADE &&
+            (!n || !by || wc_str_same(by, f->r.caller) || wc_is_below(by, f->r.name, n) ||
+             wc_is_alternative(by, f->r.name)))
             return true;
     }
     return !f->needs && WC_ANY(b, s->bindings,

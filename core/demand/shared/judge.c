@@ -138,14 +138,6 @@ int32_t wc_major_wanted(const struct wc_demand_record *r) {
     return v.minor >= 0 ? -1 : v.major;
 }
 
-static enum wc_fit by_major(const struct wc_demand_record *r, struct wc_range own) {
-    int32_t wanted = wc_major_wanted(r);
-
-    if (wanted < 0 || !wc_version_known(own.low) || own.low.major != own.high.major)
-        return WC_FIT_UNKNOWN;
-    return own.low.major == wanted ? WC_FITS : WC_OTHER_MAJOR;
-}
-
 enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
                           struct wc_range own) {
     switch (r->demand_kind) {
@@ -157,7 +149,9 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runt
         return by_functions(r, own);
     case WC_demand_kind_SYMBOL_VERSION:
     case WC_demand_kind_NEEDED:
-        return by_major(r, own);
+        if (wc_major_wanted(r) < 0 || !wc_version_known(own.low) || own.low.major != own.high.major)
+            return WC_FIT_UNKNOWN;
+        return own.low.major == wc_major_wanted(r) ? WC_FITS : WC_OTHER_MAJOR;
     default:
         return WC_FIT_UNKNOWN;
     }
@@ -225,14 +219,6 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
     return j->strongest != NULL;
 }
 
-static bool same_demand(const struct wc_judgement *a, const struct wc_judgement *b) {
-    const struct wc_demand_record *x = &a->strongest->r, *y = &b->strongest->r;
-
-    return a->library == b->library && a->fit == b->fit && x->demand_kind == y->demand_kind &&
-           wc_str_same(x->spec, y->spec) && wc_str_same(x->built, y->built) &&
-           wc_str_same(x->source, y->source) && wc_str_same(x->source_path, y->source_path);
-}
-
 /* Two libraries of one wheel require the same by the same line of its metadata: the library that
  * uses more of cuDNN reports it for both. */
 static void fold(struct wc_diagnosis *d) {
@@ -240,7 +226,11 @@ static void fold(struct wc_diagnosis *d) {
         struct wc_judgement *b = &d->judged.p[i];
         for (size_t k = 0; k < i && !b->reported_elsewhere; k++) {
             struct wc_judgement *a = &d->judged.p[k];
-            if (!a->reported_elsewhere && a->strongest->r.source && same_demand(a, b))
+            const struct wc_demand_record *x = &a->strongest->r, *y = &b->strongest->r;
+            if (!a->reported_elsewhere && x->source && a->library == b->library &&
+                a->fit == b->fit && x->demand_kind == y->demand_kind &&
+                wc_str_same(x->spec, y->spec) && wc_str_same(x->built, y->built) &&
+                wc_str_same(x->source, y->source) && wc_str_same(x->source_path, y->source_path))
                 *(a->weight >= b->weight ? &b->reported_elsewhere : &a->reported_elsewhere) = true;
         }
     }

@@ -109,15 +109,6 @@ static void by_bindings(const struct wc_stack *s, const struct wc_object *host, 
             add(out, &s->objects.p[i]);
 }
 
-/* cuDNN linked into the host itself, or requested without success: another one's facade is none of
- * its business. */
-static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object *host) {
-    return WC_ANY(b, s->bindings, b->r.how == WC_binding_how_ITSELF && wc_is_binding_of(b, host)) ||
-           WC_ANY(f, s->failures,
-                  wc_name_kind_of(f->r.name) == WC_NAME_FACADE &&
-                      wc_means(host, f->r.caller_object, f->r.caller));
-}
-
 static struct uses uses_of(const struct wc_stack *s, const struct wc_object *host) {
     struct uses out = {.n = 0};
 
@@ -132,7 +123,13 @@ static struct uses uses_of(const struct wc_stack *s, const struct wc_object *hos
                                          *name && (wc_str_same(*name, o->r.soname) ||
                                                    wc_str_same(*name, o->r.asked_name))))
                 add(&out, o);
-    if (!out.n && !has_none_of_its_own(s, host)) {
+    /* cuDNN linked into the host itself, or requested without success: another one's facade is none
+     * of its business. */
+    if (!out.n &&
+        !WC_ANY(b, s->bindings, b->r.how == WC_binding_how_ITSELF && wc_is_binding_of(b, host)) &&
+        !WC_ANY(f, s->failures,
+                wc_name_kind_of(f->r.name) == WC_NAME_FACADE &&
+                    wc_means(host, f->r.caller_object, f->r.caller))) {
         WC_EACH(o, s->objects)
             if (o->r.role == WC_role_FACADE)
                 add(&out, o);

@@ -61,19 +61,15 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_end(c);
 }
 
-/* What else is after the same directory is reported with the first of it. */
-static bool is_behind_told(const struct wc_diagnosis *d, const struct wc_file_record *file) {
-    return file && file->fault == WC_file_fault_CLOSED && file->content &&
-           WC_ANY(r, *d->out,
-                  wc_str_same(r->id, d->kind->id) &&
-                      wc_str_same(wc_fact_value(r, WC_FACT_IS), file->content));
-}
-
 void wc_find_refused_by_system(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (wc_is_unreported(d, f, WC_REASON_SYSTEM) &&
             (wc_file_matters(f->culprit) || wc_file_matters(f->r.name) ||
              wc_was_the_end(d->s, f)) &&
-            !is_behind_told(d, f->file))
+            /* What else is after the same directory is reported with the first of it. */
+            !(f->file && f->file->fault == WC_file_fault_CLOSED && f->file->content &&
+              WC_ANY(r, *d->out,
+                     wc_str_same(r->id, d->kind->id) &&
+                         wc_str_same(wc_fact_value(r, WC_FACT_IS), f->file->content))))
             emit(d, f);
 }

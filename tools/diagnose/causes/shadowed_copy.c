@@ -21,15 +21,6 @@ static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
            (has_failed(d->s) || wc_turned_away(d->s, true)) && !wc_has_error(d);
 }
 
-/* The system has a package for it, and an older file that is in no package comes first: no user
- * needs to hear of it while all is well. */
-static bool is_left_by_hand(const struct wc_object *o, const struct wc_searched *f,
-                            const struct wc_candidate *b) {
-    return f->r.rule == WC_search_rule_CACHE && !o->r.installation && b->r.installation &&
-           (b->r.installation_kind == WC_installation_kind_DEBIAN ||
-            b->r.installation_kind == WC_installation_kind_RPM);
-}
-
 /* Otherwise later copies in the system's directories do not matter. But where both are in
  * one search path of one object, and the second is of a package, a user may upgrade that, and
  * wonder. */
@@ -42,8 +33,12 @@ static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const s
     bool package = b->r.installation_kind == WC_installation_kind_WHEEL ||
                    b->r.installation_kind == WC_installation_kind_CONDA;
     bool one_path = f->r.of && wc_str_same(f->r.of, b->r.of);
-    bool meant = one_path || is_left_by_hand(o, f, b) ||
-                 (b->r.rule == WC_search_rule_LIBRARY_PATH && has_failed(d->s));
+    /* The system has a package for it, and an older file that is in no package comes first: no user
+     * needs to hear of it while all is well. */
+    bool left = f->r.rule == WC_search_rule_CACHE && !o->r.installation && b->r.installation &&
+                (b->r.installation_kind == WC_installation_kind_DEBIAN ||
+                 b->r.installation_kind == WC_installation_kind_RPM);
+    bool meant = one_path || left || (b->r.rule == WC_search_rule_LIBRARY_PATH && has_failed(d->s));
     if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(one_path && package) &&
         !(meant && may_be_why(d, o, b)))
         return NULL;

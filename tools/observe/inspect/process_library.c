@@ -281,17 +281,14 @@ static int by_place(const void *a, const void *b) {
 
 /* ---- which needs which ---- */
 
-/* What an object needs is appended after it. Without an order only one that needs it is sure. */
-static bool may_have_loaded(const struct process_libraries *list, const struct process_library *by,
-                            const struct process_library *m) {
-    return by != m && (!list->in_order || (by->place && by->place < m->place));
-}
-
 static void note_needed(struct process_libraries *list, struct process_library *by,
                         const char *name, bool *several) {
     for (size_t i = 0; i < list->n; i++) {
         struct process_library *m = list->p[i];
-        if (m->program || !may_have_loaded(list, by, m) || !process_library_answers(m, name))
+        /* What an object needs is appended after it. Without an order only one that needs it is
+         * sure. */
+        const bool may = by != m && (!list->in_order || (by->place && by->place < m->place));
+        if (m->program || !may || !process_library_answers(m, name))
             continue;
         m->needed = true;
         if (m->asked_by && m->asked_by != by && !list->in_order)

@@ -347,17 +347,11 @@ static bool is_defined(struct loader_sim *g, const bool *seen, const char *funct
     return found;
 }
 
-/* What an edit puts there has a library's name and version, and not all of its functions. */
-static bool is_made_up(const struct loader_sim *g, const struct loaded *o) {
-    const struct disk_layer *layer = g->library_cache->disk.layer;
-
-    return layer && layer->at(layer->ctx, wc_library_file(&o->about)).kind == DISK_FILE;
-}
-
 /* Most objects bind all that they import at their start; the others, when it is called. all: of
  * whatever library; else of cuDNN or CUDA. */
 static void check_functions(struct loader_sim *g, const struct loaded *by,
                             const struct wc_elf_image *e, bool all) {
+    const struct disk_layer *layer = g->library_cache->disk.layer;
     const uint32_t end = wc_elf_imports_end(e);
     struct wc_elf_symbol import;
 
@@ -367,7 +361,10 @@ static void check_functions(struct loader_sim *g, const struct loaded *by,
             !import.version_file || (!all && wc_name_kind_of(import.version_file) == WC_NAME_OTHER))
             continue;
         o = loader_sim_answering(g, import.version_file, false);
-        if (!o || is_made_up(g, o) || library_defines(g->library_cache, o->library, import.name) ||
+        /* What an edit puts there has a library's name and version, and not all of its functions.
+         */
+        if (!o || (layer && layer->at(layer->ctx, wc_library_file(&o->about)).kind == DISK_FILE) ||
+            library_defines(g->library_cache, o->library, import.name) ||
             is_defined(g, NULL, import.name, true))
             continue;
         note_lacking(g, import.version_file, by, o, import.version, import.name);

@@ -39,15 +39,6 @@ static const struct loaded *opened_for(const struct loader_sim *g,
                : NULL;
 }
 
-/* Does it lack something next to cuDNN and CUDA? The process may have that already, or what was
- * opened is an optional plug-in (onnxruntime's for TensorRT). */
-static bool lacks_another(const struct loader_sim *g, const struct loaded *opened) {
-    return WC_ANY(m, g->missing,
-                  m->by && opened_for(g, m) == opened &&
-                      wc_name_kind_of(m->name) == WC_NAME_OTHER &&
-                      !wc_name_is_cudnn(m->by->about.path));
-}
-
 /* The library or program that does not load because of a miss: the loader refuses it by its path.
  * NULL: the miss is a request of its own. */
 static const struct loaded *refused_for(const struct loader_sim *g,
@@ -60,22 +51,20 @@ static const struct loaded *refused_for(const struct loader_sim *g,
     if (kind == WC_NAME_OTHER &&
         (!m->by || WC_ANY(other, g->missing, strcmp(other->name, "libc.so.6") == 0)))
         return NULL;
+    /* What it lacks next to cuDNN and CUDA the process may have already, or what was opened is an
+     * optional plug-in (onnxruntime's for TensorRT). */
     if (opened)
-        return kind == WC_NAME_FACADE || kind == WC_NAME_DRIVER || lacks_another(g, opened)
+        return kind == WC_NAME_FACADE || kind == WC_NAME_DRIVER ||
+                       WC_ANY(other, g->missing,
+                              other->by && opened_for(g, other) == opened &&
+                                  wc_name_kind_of(other->name) == WC_NAME_OTHER &&
+                                  !wc_name_is_cudnn(other->by->about.path))
                    ? NULL
                    : opened;
     return !g->opens.may && kind == WC_NAME_OTHER && m->how == WC_operation_NEEDED && !m->damaged &&
                    !m->found && root_of(m->by)->about.asked_how != WC_operation_DLOPEN
                ? m->by
                : NULL;
-}
-
-/* The loader takes all of it away again. */
-static bool is_refused(const struct loader_sim *g, const struct loaded *o) {
-    const struct loaded *root = root_of(o);
-
-    return root->about.asked_how == WC_operation_DLOPEN &&
-           WC_ANY(m, g->missing, refused_for(g, m) == root);
 }
 
 /* ---- objects ---- */
@@ -98,7 +87,9 @@ static void emit_object(struct emitting *s, struct loaded *o) {
     *MUST_ADD(t->objects, t->n) = o->library;
     elf_file_identify(file, &l);
     l.number = o->about.number = (int64_t)t->n;
-    l.mapped = !is_refused(s->g, o);
+    /* The loader takes all of what it refuses away again. */
+    l.mapped = root_of(o)->about.asked_how != WC_operation_DLOPEN ||
+               !WC_ANY(m, s->g->missing, refused_for(s->g, m) == root_of(o));
     l.asked_name = o->by || l.asked_how == WC_operation_PRELOAD ? l.asked_name : NULL;
     l.asked_by = o->by ? o->by->about.path : NULL;
     l.asked_by_object = o->by ? o->by->about.number : WC_NULL;

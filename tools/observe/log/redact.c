@@ -292,19 +292,8 @@ struct redaction *redaction_of_nobody(void) {
     return must_allocate(sizeof(struct redaction));
 }
 
-/* Those of this machine that are people. */
-static void learn_all_users(struct redaction *r) {
-    OWNED_FILE FILE *from = fopen("/etc/passwd", "re");
-    const struct passwd *user;
-
-    while (from && (user = fgetpwent(from)))
-        if (user->pw_uid >= 1000 && user->pw_uid < 65534) {
-            learn_user(r, user->pw_name);
-            learn_home(r, user->pw_dir);
-        }
-}
-
 void redaction_learn_own(struct redaction *r) {
+    OWNED_FILE FILE *from = fopen("/etc/passwd", "re");
     const struct passwd *user = getpwuid(getuid());
     struct utsname here;
 
@@ -314,7 +303,11 @@ void redaction_learn_own(struct redaction *r) {
     learn_user(r, getenv("SUDO_USER"));
     learn_home(r, user ? user->pw_dir : NULL);
     learn_home(r, getenv("HOME"));
-    learn_all_users(r);
+    while (from && (user = fgetpwent(from)))
+        if (user->pw_uid >= 1000 && user->pw_uid < 65534) { /* people */
+            learn_user(r, user->pw_name);
+            learn_home(r, user->pw_dir);
+        }
     if (uname(&here) == 0)
         learn_node(r, here.nodename);
 }

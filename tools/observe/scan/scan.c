@@ -140,12 +140,6 @@ static unsigned char type_of(int at, const struct dirent *entry) {
     return (unsigned char)IFTODT(facts.st_mode);
 }
 
-static bool is_executable(int at, const char *name) {
-    struct stat facts;
-
-    return fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (facts.st_mode & 0111);
-}
-
 /* ---- a tree ---- */
 
 /* Links to directories are not followed, so that the walk ends; nor does it go into file systems
@@ -174,6 +168,7 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
     const char *name = entry->d_name, *root = w->s->library_cache.disk.root;
     const unsigned char type = type_of(at, entry);
     const bool is_library = is_library_name(name) && (type == DT_REG || type == DT_LNK);
+    struct stat facts;
 
     w->s->files += !w->names;
     if (type == DT_DIR) {
@@ -184,7 +179,9 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
         } else if (!w->names) {
             scan_note_passed(w->s, path, "its path is too long");
         }
-    } else if (is_library || (!w->names && type == DT_REG && is_executable(at, name))) {
+    } else if (is_library ||
+               (!w->names && type == DT_REG &&
+                fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (facts.st_mode & 0111))) {
         OWNED char *path = join(directory, name);
         if (is_library)
             add_file(w->s, path, false);

@@ -134,11 +134,11 @@ static bool preload_on_path(struct loader_sim *g, const struct wc_framework_file
 
 static void preload(struct scan *s, struct loader_sim *g, const struct scan_host *h,
                     bool if_missing) {
-    const struct wc_files *files = &s->library_cache.disk.files;
-    struct wc_file_stat facts;
     size_t length = strlen(h->environment);
     const char *below = h->path + length + 1;
+    const struct wc_files *files = &g->library_cache->disk.files;
     const struct wc_framework_file *p;
+    struct wc_file_stat facts;
     bool opened = false;
 
     if (!scan_is_site(h->environment))
@@ -249,27 +249,12 @@ static bool load(struct scan *s, const struct scan_host *h, const char *importer
     return true;
 }
 
-static bool has_preloads(const struct scan_host *h) {
-    const char *below = h->path + strlen(h->environment) + 1;
-
-    return scan_is_site(h->environment) &&
-           wc_framework_preload(below, strcspn(below, "/"), true, 0);
-}
-
 /* As far as `run` would know it, too: a static program has no loader. */
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
     OWNED char *program = NULL;
     char *reason = s->library_cache.disk.root[0] ? NULL : unobserved_reason(path, &program);
 
     return reason ?: must_copy(otherwise);
-}
-
-/* What a program has loaded is reported with it. */
-static void note_loaded(struct scan *s, const struct scan_host *h, const struct loader_sim *g) {
-    for (size_t i = 0; i < s->hosts.n && h->is_program; i++)
-        if (!s->hosts.p[i].is_program && !scan_is_site(s->hosts.p[i].environment) &&
-            loader_sim_of(g, s->hosts.p[i].library))
-            s->hosts.p[i].is_loaded = true;
 }
 
 /* Python binds all that a library imports when it opens that. What another library of the tree
@@ -296,18 +281,24 @@ static void check_symbols(struct scan *s, const struct scan_host *h, const char 
 static bool emit_by(struct scan *s, const struct scan_host *h, const char *importer,
                     const char *program, struct loader_sim_emitter *emitter) {
     struct before b = {NULL, 0};
+    const char *below = h->path + strlen(h->environment) + 1;
     bool if_missing = false, again, loaded = false;
     struct loader_sim g;
 
     for (int round = 0; load(s, h, importer, program, &b, if_missing, &g); round++) {
         bool more = note_before(s, &g, h, program, &b);
-        again =
-            round < ROUNDS_MOST && g.missing.n > 0 && (more || (!if_missing && has_preloads(h)));
+        again = round < ROUNDS_MOST && g.missing.n > 0 &&
+                (more || (!if_missing && scan_is_site(h->environment) &&
+                          wc_framework_preload(below, strcspn(below, "/"), true, 0)));
         if_missing = g.missing.n > 0;
         if (!again) {
             loaded = loader_sim_of(&g, h->library) != NULL;
             check_symbols(s, h, program, &g);
-            note_loaded(s, h, &g);
+            /* What a program has loaded is reported with it. */
+            for (size_t i = 0; i < s->hosts.n && h->is_program; i++)
+                if (!s->hosts.p[i].is_program && !scan_is_site(s->hosts.p[i].environment) &&
+                    loader_sim_of(&g, s->hosts.p[i].library))
+                    s->hosts.p[i].is_loaded = true;
             if (loaded || !importer)
                 loader_sim_emit(&g, emitter);
         }
@@ -339,13 +330,6 @@ static void emit_host(struct scan *s, const struct scan_host *h, const char *pro
 }
 
 /* ---- an environment ---- */
-
-static bool is_emitted(const struct scan *s, size_t i) {
-    const struct scan_host *h = &s->hosts.p[i];
-
-    return h->is_loaded ||
-           WC_FIRST(k, s->hosts, strcmp(k->environment, h->environment) == 0 && !k->is_loaded) != h;
-}
 
 /* With what is the same for all that is in it. */
 static struct source *begin_process(struct scan *s, const char *environment, const char *program) {
@@ -456,7 +440,10 @@ void scan_make_processes(struct scan *s) {
     free(loaders.p);
     for (int programs = 1; programs >= 0; programs--)
         for (size_t i = 0; i < s->hosts.n; i++)
-            if (s->hosts.p[i].is_program == programs && !is_emitted(s, i))
+            if (s->hosts.p[i].is_program == programs && !s->hosts.p[i].is_loaded &&
+                WC_FIRST(k, s->hosts,
+                         !k->is_loaded && strcmp(k->environment, s->hosts.p[i].environment) == 0) ==
+                    &s->hosts.p[i])
                 make_process(s, i);
     add_all_packages(s);
     WC_EACH(site, s->sites) {

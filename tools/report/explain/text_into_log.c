@@ -18,13 +18,6 @@ struct adding {
 
 /* ---- which process the numbers are of ---- */
 
-static bool is_of(const struct wc_stack *s, const struct wc_object *host, const char *framework) {
-    return WC_ANY(d, s->demands,
-                  wc_is_demand_by(d, host) && wc_str_same(d->r.framework, framework)) ||
-           (host->r.installation &&
-            strncmp(host->r.installation, framework, strlen(framework)) == 0);
-}
-
 /* The only one that asked cuDNN for its version, as a host that compares it does, of no framework:
  * XLA asks by another function, which is not watched. NULL: not known. */
 static const struct wc_object *asker_of(const struct wc_stack *s) {
@@ -47,7 +40,11 @@ static const struct wc_object *asker_of(const struct wc_stack *s) {
 static const struct wc_object *host_of(const struct wc_stack *s, const char *framework) {
     const struct wc_object *first = WC_FIRST(o, s->objects, wc_wants_cudnn(o));
     const struct wc_object *own =
-        framework ? WC_FIRST(o, s->objects, wc_wants_cudnn(o) && is_of(s, o, framework)) : NULL;
+        WC_FIRST(o, s->objects,
+                 framework && wc_wants_cudnn(o) &&
+                     (WC_ANY(d, s->demands,
+                             wc_is_demand_by(d, o) && wc_str_same(d->r.framework, framework)) ||
+                      (o->r.installation && wc_str_starts(o->r.installation, framework))));
 
     if (own)
         return own;
