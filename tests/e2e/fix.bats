@@ -1063,3 +1063,14 @@ END
     is "$output" "version 8902"
     empty
 }
+
+@test "two commands in one are both run where they are applied" {
+    environment 8.5.0.96
+    rm "$site"/nvidia_cudnn_cu12-8.5.0.96.dist-info/RECORD # pip cannot uninstall it
+    "$CMD" run --quiet --log logs -- "${host[@]}" || true
+    "$CMD" report --json logs | jq -r '[.findings[].fix[] | .command | select(. != null)] | first' >commands || true
+    [[ $(<commands) == "rm -r "*" && "* ]]
+    run -0 fix --apply --yes -- "${host[@]}"
+    run -0 "${host[@]}"
+    is "$output" "version 8902"
+}

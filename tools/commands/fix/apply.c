@@ -266,7 +266,8 @@ static void begin_step(void *before) {
 /* On the user's terminal, as if it had been typed there. A signal ends it at once: what it has
  * changed is put back. False: it failed, which was complained of; *asked: the signal. */
 static bool do_step(const char *command, sigset_t *before, int *asked) {
-    OWNED char *line = must_format("exec %s", command); /* then it gets signals, not its shell */
+    /* Then it gets signals, not its shell, which several commands need. */
+    OWNED char *line = must_format("%s%s", strstr(command, " && ") ? "" : "exec ", command);
     char *words[] = {"/bin/sh", "-c", line, NULL};
     const struct supervision with = {.prepare = begin_step, .whole_group = true, .arg = before};
     struct child child = {.pid = 0};
