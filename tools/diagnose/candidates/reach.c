@@ -244,11 +244,6 @@ static bool is_sound(struct making *m, const char *file) {
     return l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE;
 }
 
-/* Not that which the system refused. */
-static bool is_usable(struct making *m, const struct wc_failure *failure, const char *file) {
-    return is_sound(m, file) && !wc_str_same(file, failure->culprit);
-}
-
 /* All links of a directory are their texts: unpacked or cloned where there are no links. */
 static void link_all(struct making *m, const char *directory) {
     const struct entries all = make_entries(m, directory);
@@ -429,7 +424,10 @@ void make_reached(struct making *m) {
         if (!name || !(ours || make_matters(m, name, version)))
             continue;
         places = places_of(m, failure, missing);
-        if (!WC_ANY(place, places, is_usable(m, failure, make_format(m, "%s/%s", *place, name))) &&
+        if (!WC_ANY(place, places,
+                    is_sound(m, make_format(m, "%s/%s", *place, name)) &&
+                        /* the system refused the culprit */ !wc_str_same(
+                            make_format(m, "%s/%s", *place, name), failure->culprit)) &&
             !version && make_matters(m, name, NULL) &&
             !WC_ANY(file, m->s->files, file->r.fault == WC_file_fault_CLOSED)) {
             const struct entries near = near_failure(m, failure, name);
