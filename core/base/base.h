@@ -43,6 +43,14 @@ struct wc_span {
 
 /* For qsort: which comes first; of several keys: WC_ORDER(...) ?: WC_ORDER(...). */
 #define WC_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+/* Such a function, of elements x and y: WC_COMPARE(by_size, struct file, WC_ORDER(x->n, y->n)); */
+#define WC_COMPARE(name, type, order)                                                              \
+    static int name(const void *a_, const void *b_) {                                              \
+        const type *x = a_;                                                                        \
+        const type *y = b_;                                                                        \
+        return order;                                                                              \
+    }                                                                                              \
+    _Static_assert(sizeof(type) > 0, "what the semicolon after it ends")
 
 /* As their libc namesakes. */
 void wc_mem_copy(void *to, const void *from, size_t n);

@@ -13,11 +13,7 @@ static bool same_node(const struct source *a, const struct source *b) {
     return wc_str_same(a->stack.process.node, b->stack.process.node);
 }
 
-static int by_pid(const void *a, const void *b) {
-    const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
-
-    return WC_ORDER(x->pid, y->pid);
-}
+WC_COMPARE(by_pid, struct source *const, WC_ORDER((*x)->pid, (*y)->pid));
 
 struct job {
     struct source **p; /* by pid */

@@ -22,13 +22,10 @@ static int compare_texts(const char *a, const char *b) {
     return strcmp(a ?: "", b ?: "");
 }
 
-static int in_order(const void *a, const void *b) {
-    const struct merged_process *x = a, *y = b;
-
-    return compare_texts(x->node, y->node) ?: WC_ORDER(x->rank, y->rank)
+WC_COMPARE(in_order, struct merged_process,
+           compare_texts(x->node, y->node) ?: WC_ORDER(x->rank, y->rank)
            ?: WC_ORDER(source_of(x)->first_time, source_of(y)->first_time)
-           ?: WC_ORDER(x->report, y->report);
-}
+           ?: WC_ORDER(x->report, y->report));
 
 /* ---- the process tree ---- */
 
@@ -39,13 +36,10 @@ struct start { /* of a process: numbers come again */
     bool of_parent; /* pid is that of its parent */
 };
 
-static int starts_in_order(const void *a, const void *b) {
-    const struct start *x = a, *y = b;
-
-    return compare_texts(x->node, y->node) ?: WC_ORDER(x->pid, y->pid)
+WC_COMPARE(starts_in_order, struct start,
+           compare_texts(x->node, y->node) ?: WC_ORDER(x->pid, y->pid)
            ?: WC_ORDER(x->time, y->time) ?: WC_ORDER(y->of_parent, x->of_parent)
-           ?: WC_ORDER(x->process, y->process);
-}
+           ?: WC_ORDER(x->process, y->process));
 
 /* The parent is the newest process of that number that began before its child: in the order of
  * starts, where each child also stands as if it had its parent's number, the one before it. */
@@ -123,11 +117,8 @@ size_t number_of_key(json_t *keys, const char *key) {
     return n;
 }
 
-static int larger_first(const void *a, const void *b) {
-    const struct merged_group *x = a, *y = b;
-
-    return WC_ORDER(y->n, x->n) ?: WC_ORDER(x->members[0], y->members[0]);
-}
+WC_COMPARE(larger_first, struct merged_group,
+           WC_ORDER(y->n, x->n) ?: WC_ORDER(x->members[0], y->members[0]));
 
 /* By libraries and findings; what was requested without success, or called, is in the findings
  * where it matters. */
@@ -161,11 +152,7 @@ struct ranks {
     size_t n, processes;
 };
 
-static int numbers_in_order(const void *a, const void *b) {
-    const int64_t *x = a, *y = b;
-
-    return WC_ORDER(*x, *y);
-}
+WC_COMPARE(numbers_in_order, int64_t, WC_ORDER(*x, *y));
 
 /* Of n processes (members; NULL: all). Of a launcher's: only of processes that it started, not of
  * what these started. The caller frees p. */

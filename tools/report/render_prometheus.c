@@ -94,11 +94,7 @@ static void print_family(FILE *to, const char *name, const char *help, long long
     fprintf(to, "whichcudnn_%s %lld\n", name, value);
 }
 
-static int most_first(const void *a, const void *b) {
-    const struct row *x = a, *y = b;
-
-    return WC_ORDER(y->n, x->n) ?: strcmp(x->labels, y->labels);
-}
+WC_COMPARE(most_first, struct row, WC_ORDER(y->n, x->n) ?: strcmp(x->labels, y->labels));
 
 /* Frees the rows. rest: labels of what is beyond them. */
 static void print_rows(FILE *to, const char *name, struct rows *rows, const char *rest) {

@@ -96,11 +96,8 @@ static void print_facade(struct tree *t, size_t facade, int depth) {
             print_object(t, i, depth + 1);
 }
 
-static int pairs_in_order(const void *a, const void *b) {
-    const struct pair *x = a, *y = b;
-
-    return WC_ORDER(x->host, y->host) ?: WC_ORDER(x->target, y->target);
-}
+WC_COMPARE(pairs_in_order, struct pair,
+           WC_ORDER(x->host, y->host) ?: WC_ORDER(x->target, y->target));
 
 static void print_host(struct tree *t, size_t host) {
     const struct wc_object *objects = t->s->objects.p;

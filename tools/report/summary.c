@@ -68,12 +68,9 @@ static bool add_process(struct summary *s, json_t *keys, size_t process) {
     return by_verdict || findings > 0;
 }
 
-static int worst_first(const void *a, const void *b) {
-    const struct summary_row *x = a, *y = b;
-
-    return WC_ORDER(y->weight, x->weight) ?: WC_ORDER(x->place, y->place) ?: WC_ORDER(y->n, x->n)
-           ?: WC_ORDER(x->members[0], y->members[0]);
-}
+WC_COMPARE(worst_first, struct summary_row,
+           WC_ORDER(y->weight, x->weight) ?: WC_ORDER(x->place, y->place) ?: WC_ORDER(y->n, x->n)
+           ?: WC_ORDER(x->members[0], y->members[0]));
 
 void summary_make(struct summary *s, const struct merged *m) {
     json_t *keys = json_object();

@@ -83,11 +83,7 @@ static char *text_of(const struct wc_record *record) {
     }
 }
 
-static int earlier_first(const void *a, const void *b) {
-    const struct moment *x = a, *y = b;
-
-    return WC_ORDER(x->time, y->time) ?: WC_ORDER(x->seq, y->seq);
-}
+WC_COMPARE(earlier_first, struct moment, WC_ORDER(x->time, y->time) ?: WC_ORDER(x->seq, y->seq));
 
 void timeline_make(struct timeline *t, const struct report *report) {
     const struct source *s = report->source;

@@ -21,12 +21,7 @@ static bool could_be_new(const struct stat *facts, int64_t start) {
     return facts->st_mtim.tv_sec + 1 >= start / CLOCK_SECOND;
 }
 
-static int older_first(const void *a, const void *b) {
-    const struct source *x = *(struct source *const *)a;
-    const struct source *y = *(struct source *const *)b;
-
-    return WC_ORDER(x->first_time, y->first_time);
-}
+WC_COMPARE(older_first, struct source *const, WC_ORDER((*x)->first_time, (*y)->first_time));
 
 void child_logs_find(struct child_logs *c, const struct log_place *place,
                      const struct family *family, pid_t child, int64_t start) {

@@ -269,15 +269,8 @@ static void read_list(struct process_libraries *list, const struct process *p) {
 }
 
 /* What is not on the list stands after what is. */
-static int by_place(const void *a, const void *b) {
-    const struct process_library *x = *(struct process_library *const *)a,
-                                 *y = *(struct process_library *const *)b;
-    size_t i = x->place - 1, k = y->place - 1;
-
-    if (i != k)
-        return i < k ? -1 : 1;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
+WC_COMPARE(by_place, struct process_library *const,
+           WC_ORDER((*x)->place - 1, (*y)->place - 1) ?: WC_ORDER((*x)->low, (*y)->low));
 
 /* ---- which needs which ---- */
 

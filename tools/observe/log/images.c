@@ -29,18 +29,12 @@ static int compare_process(const struct source *x, const struct source *y) {
            ?: WC_ORDER(a->start_ticks, b->start_ticks);
 }
 
-static int by_process(const void *a, const void *b) {
-    const struct image *x = a, *y = b;
+WC_COMPARE(by_process, struct image,
+           compare_process(x->log, y->log) ?: WC_ORDER(x->log->first_time, y->log->first_time)
+           ?: WC_ORDER(x->place, y->place));
 
-    return compare_process(x->log, y->log) ?: WC_ORDER(x->log->first_time, y->log->first_time)
-           ?: WC_ORDER(x->place, y->place);
-}
-
-static int by_place(const void *a, const void *b) {
-    const struct image *x = a, *y = b;
-
-    return WC_ORDER(x->replaced, y->replaced) ?: WC_ORDER(x->place, y->place);
-}
+WC_COMPARE(by_place, struct image,
+           WC_ORDER(x->replaced, y->replaced) ?: WC_ORDER(x->place, y->place));
 
 /* A forked child may have its parent's pid, in a namespace of its own; exec leaves no parent. */
 static bool is_next_image(const struct source *before, const struct source *log) {

@@ -274,9 +274,7 @@ bool scan_add(struct scan *s, const char *path, char **trouble) {
 }
 
 /* A directory gives its files in no order. */
-static int by_path(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+WC_COMPARE(by_path, char *const, strcmp(*x, *y));
 
 #define SORT(list)                                                                                 \
     if ((list).n > 0)                                                                              \

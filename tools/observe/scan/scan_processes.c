@@ -423,9 +423,7 @@ static void add_all_packages(struct scan *s) {
     }
 }
 
-static int by_path(const void *a, const void *b) {
-    return strcmp((*(struct source *const *)a)->path, (*(struct source *const *)b)->path);
-}
+WC_COMPARE(by_path, struct source *const, strcmp((*x)->path, (*y)->path));
 
 void scan_make_processes(struct scan *s) {
     struct scan_importers roots = {.n = 0}, loaders = {.n = 0};

@@ -320,11 +320,7 @@ static void rank(struct messages *m) {
     }
 }
 
-static int earlier_first(const void *a, const void *b) {
-    const struct message_match *x = a, *y = b;
-
-    return WC_ORDER(x->at, y->at);
-}
+WC_COMPARE(earlier_first, struct message_match, WC_ORDER(x->at, y->at));
 
 void messages_find(const char *text, size_t n, struct messages *found) {
     struct flat flat = {NULL, NULL, NULL, 0};

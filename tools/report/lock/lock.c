@@ -82,9 +82,7 @@ struct writing {
     struct entries of[WC_KINDS]; /* by kind */
 };
 
-static int compare_entries(const void *a, const void *b) {
-    return strcmp(((const struct entry *)a)->order, ((const struct entry *)b)->order);
-}
+WC_COMPARE(in_order, struct entry, strcmp(x->order, y->order));
 
 /* In order, each of a text once if that is wanted. Lets the list go. New reference. */
 static json_t *take_entries(struct entries *list, bool without_twins) {
@@ -92,7 +90,7 @@ static json_t *take_entries(struct entries *list, bool without_twins) {
     const char *last = "";
 
     if (list->n > 0)
-        qsort(list->p, list->n, sizeof(*list->p), compare_entries);
+        qsort(list->p, list->n, sizeof(*list->p), in_order);
     WC_EACH(e, *list) {
         if (!without_twins || strcmp(e->order, last) != 0)
             json_array_append(array, e->json);
@@ -198,7 +196,7 @@ static void add_objects(struct writing *w, bool of_lock) {
             "%s\1%s\1%020lld", order, of_lock ? "" : library_path(&object->r), (long long)o.object);
     }
     if (objects->n > 0)
-        qsort(objects->p, objects->n, sizeof(*objects->p), compare_entries);
+        qsort(objects->p, objects->n, sizeof(*objects->p), in_order);
     WC_EACH(e, *objects)
         json_object_set_new(e->json, "name", new_name(objects, library_name(e->object)));
     WC_EACH(e, *objects)
