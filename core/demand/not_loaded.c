@@ -13,7 +13,8 @@ static const char *missing_of(const struct wc_failure *f) {
 }
 
 /* A library of cuDNN was not loaded. A host may ask for parts by itself, many of which are
- * optional: it needs them where no facade is loaded, or where the process failed. */
+ * optional: it needs them where no facade is loaded, where the process failed, or where it declares
+ * how much. */
 static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *f) {
     const char *missing = missing_of(f);
     struct wc_name n = wc_name_read(missing);
@@ -23,7 +24,7 @@ static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *
     if (n.kind != WC_NAME_PART || f->needs)
         return n.kind == WC_NAME_FACADE;
     return !WC_ANY(o, s->objects, o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part)) &&
-           (wc_ended_badly(s) || !wc_first_facade(s));
+           (f->r.priority || wc_ended_badly(s) || !wc_first_facade(s));
 }
 
 /* Another request of the same caller for one: by another name, or for a file that needs the same.
@@ -31,7 +32,7 @@ static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *
 static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
                     const struct wc_failure *b) {
     return a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller) &&
-           cudnn_not_loaded(s, a) &&
+           a->r.priority == b->r.priority && cudnn_not_loaded(s, a) &&
            ((!a->needs && !b->needs) || wc_str_same(missing_of(a), missing_of(b)) ||
             (a->r.name && b->r.name && wc_is_alternative(a->r.name, b->r.name)));
 }
@@ -117,6 +118,9 @@ static bool has_its_major(const struct wc_stack *s, const struct wc_failure *f) 
 }
 
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
+    static const enum wc_effect effects[] = {[WC_priority_REQUIRED] = WC_EFFECT_FELT,
+                                             [WC_priority_RECOMMENDED] = WC_EFFECT_DOUBTED,
+                                             [WC_priority_SUGGESTED] = WC_EFFECT_NONE};
     const struct wc_stack *s = d->s;
     const struct wc_object *host = wc_caller_of(s, f);
     /* A directory that was searched has the library, but not this major of it. */
@@ -128,7 +132,9 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     c->r.title = not_found_title(c, f, name);
     if (host)
         c->r.host = host->r.object;
-    if (has_another(s, f) || was_survived(s, f))
+    if (f->r.priority)
+        c->effect = effects[f->r.priority];
+    else if (has_another(s, f) || was_survived(s, f))
         c->effect = WC_EFFECT_DOUBTED;
     /* A script's look, and others had one. */
     if (f->fate == WC_FATE_WENT_ON && !f->needs && wc_ended_well(s) && wc_first_facade(s) &&

@@ -85,6 +85,16 @@ enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
                                      uint16_t machine, wc_elf_fetch *fetch, void *owner);
 
+/* The rest of a PT_NOTE segment: n readable bytes. */
+struct wc_elf_notes {
+    const unsigned char *at;
+    uint64_t n, align; /* align: of the segment, to which names and descriptors are padded */
+};
+/* The descriptor of the next note of that owner and type, *size readable bytes. NULL: there is
+ * none, or the notes from rest->at on are damaged. */
+const unsigned char *wc_elf_next_note(struct wc_elf_notes *rest, const char owner[4], uint32_t type,
+                                      size_t *size);
+
 /* n readable bytes at a link-time address, NULL if any of them is outside. */
 const void *wc_elf_at(const struct wc_elf_image *e, uint64_t vaddr, size_t n);
 /* A NUL-terminated string of .dynstr that ends inside it, else NULL. */

@@ -36,29 +36,38 @@ static uint64_t aligned(uint64_t n, uint64_t to) {
     return (n + to - 1) & ~(to - 1);
 }
 
-/* gABI: name and descriptor are padded to the segment's alignment, 4 or 8. */
-static void read_notes(struct wc_elf_image *e, const Elf64_Phdr *p) {
-    uint64_t room = wc_elf_room(e, p->p_vaddr), pad = p->p_align == 8 ? 8 : 4;
-    uint64_t n = p->p_memsz < room ? p->p_memsz : room;
-    if (n > NOTE_BYTES)
-        n = NOTE_BYTES;
-    const unsigned char *note = n ? wc_elf_at(e, p->p_vaddr, n) : NULL;
-    while (note && n >= sizeof(Elf64_Nhdr) && !e->build_id_size) {
+const unsigned char *wc_elf_next_note(struct wc_elf_notes *rest, const char owner[4], uint32_t type,
+                                      size_t *size) {
+    const uint64_t pad = rest->align == 8 ? 8 : 4;
+
+    while (rest->n >= sizeof(Elf64_Nhdr)) {
+        const unsigned char *note = rest->at;
         const Elf64_Nhdr h = WC_LAX_AT(Elf64_Nhdr, note);
-        uint64_t name = sizeof h, desc = aligned(name + h.n_namesz, pad);
-        uint64_t next = aligned(desc + h.n_descsz, pad);
-        if (desc + h.n_descsz > n)
-            return;
-        if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
-            wc_mem_compare(note + name, "GNU", 4) == 0 && h.n_descsz <= sizeof e->build_id) {
-            wc_mem_copy(e->build_id, note + desc, h.n_descsz);
-            e->build_id_size = h.n_descsz;
-        }
-        if (next >= n)
-            return;
-        note += next;
-        n -= next;
+        const uint64_t desc = aligned(sizeof h + h.n_namesz, pad), end = desc + h.n_descsz;
+        if (end > rest->n)
+            break;
+        rest->at += aligned(end, pad) < rest->n ? aligned(end, pad) : rest->n;
+        rest->n -= (uint64_t)(rest->at - note);
+        *size = h.n_descsz;
+        if (h.n_type == type && h.n_namesz == 4 && wc_mem_compare(note + sizeof h, owner, 4) == 0)
+            return note + desc;
     }
+    return NULL;
+}
+
+static void read_build_id(struct wc_elf_image *e, const Elf64_Phdr *p) {
+    const uint64_t room = wc_elf_room(e, p->p_vaddr), n = p->p_memsz < room ? p->p_memsz : room;
+    struct wc_elf_notes notes = {.n = n < NOTE_BYTES ? n : NOTE_BYTES, .align = p->p_align};
+    const unsigned char *id;
+    size_t size;
+
+    notes.at = notes.n ? wc_elf_at(e, p->p_vaddr, notes.n) : NULL;
+    while (notes.at && !e->build_id_size &&
+           (id = wc_elf_next_note(&notes, "GNU", NT_GNU_BUILD_ID, &size)))
+        if (size <= sizeof e->build_id) {
+            wc_mem_copy(e->build_id, id, size);
+            e->build_id_size = size;
+        }
 }
 
 /* All but PT_LOAD: these need the segments. */
@@ -74,7 +83,7 @@ static enum wc_elf_error read_rest(struct wc_elf_image *e, const void *phdrs, si
             e->interpreter = p.p_vaddr;
             e->interpreter_size = p.p_filesz;
         } else if (p.p_type == PT_NOTE && !e->build_id_size) {
-            read_notes(e, &p);
+            read_build_id(e, &p);
         } else if (p.p_type == PT_DYNAMIC) {
             has_dynamic = true;
             dynamic = p.p_vaddr;

@@ -99,7 +99,7 @@ static void add_open(struct replay *r, const char *caller, const char *name) {
                             : NULL;
 
     if (b && !b->needs_cudnn && !(b->opens && b->opens[0]) && wc_name_is_cudnn(name))
-        library_cache_add_open(&r->library_cache, b, name);
+        library_cache_set_open(&r->library_cache, b, name);
 }
 
 static void find_requests(struct replay *r) {

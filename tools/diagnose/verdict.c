@@ -31,13 +31,13 @@ static bool has_part(const struct wc_stack *s, const char *part) {
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part));
 }
 
-/* What a process that continues may still need. What cuDNN itself asked for has findings, or is
- * optional. */
+/* What a process that continues may still need. What cuDNN itself asked for, or its host declares,
+ * has findings, or is optional. */
 static bool may_still_be_wanted(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_name n = wc_name_read(f->r.name);
     const struct wc_object *by = wc_caller_of(s, f);
 
-    if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
+    if (!wc_is_load(f) || f->r.priority || wc_asked_by_cudnn(s, f))
         return false;
     if (wants_facade_or_part(f)) /* Hosts try several names and majors: one works with what came,
                                     or with what was there. */

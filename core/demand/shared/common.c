@@ -264,6 +264,11 @@ bool wc_is_load(const struct wc_failure *f) {
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     if (f->r.operation == WC_operation_NEEDED && !f->needs)
         wc_case_fact(c, WC_FACT_NEEDS, f->r.name, "DT_NEEDED; not found by the loader's rules");
+    else if (f->r.priority)
+        wc_case_fact(
+            c, WC_FACT_DECLARED,
+            wc_format(c, "%s, %s", f->r.name, wc_enum_word(WC_ENUM_priority, f->r.priority)),
+            ".note.dlopen");
     else if (c->d->s->replayed && !f->needs)
         wc_case_fact(c, WC_FACT_OPENS, f->r.name,
                      "its own constants; not found by the loader's rules");

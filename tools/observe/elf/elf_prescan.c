@@ -2,20 +2,24 @@
 #include "elf_prescan.h"
 
 #include <elf.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/elf/elf_image.h"
 #include "core/names/names.h"
 #include "tools/util/memory.h"
 
 #define ROOM ((size_t)256 << 10) /* read at once */
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
+#define STEM "libcudnn" /* with which names of cuDNN's libraries begin */
 #define DYNAMIC_MOST ((size_t)64 << 10)
 #define SECTION_NAMES_MOST ((size_t)64 << 10)
 /* Of names; with more, to look some up is cheaper. */
 #define STRINGS_MOST ((uint64_t)16 << 20)
-#define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
+#define NOTES_MOST ((size_t)64 << 10) /* bytes of one segment of notes */
+#define OVERLAP ((size_t)64)          /* so much of a piece is looked at again with the next one */
 
 struct prescan {
     struct elf_prescan *g;
@@ -35,13 +39,80 @@ static bool read_at(const struct prescan *s, uint64_t offset, void *to, size_t n
     return offset <= s->size && n <= s->size - offset && below_read(s->fd, offset, to, n) == n;
 }
 
+/* ---- .note.dlopen ---- */
+
+static bool add_name(struct elf_prescan *g, const char *name, enum wc_priority priority,
+                     bool or_else) {
+    struct elf_prescan_name *const to = &g->name[g->names];
+
+    if (g->names == ELF_PRESCAN_NAME_MOST || strncmp(name, STEM, sizeof(STEM) - 1) != 0 ||
+        !wc_name_is_cudnn(name) || strlen(name) >= sizeof(to->text))
+        return false;
+    stpcpy(to->text, name);
+    to->priority = priority;
+    to->or_else = or_else;
+    g->opens |= priority || wc_name_kind_of(name) == WC_NAME_FACADE;
+    g->names++;
+    return true;
+}
+
+/* Libraries that serve in place of one another, the most preferred first: by version 1.0 of
+ * https://uapi-group.org/specifications/specs/elf_dlopen_metadata/. False: it has another form. */
+static bool add_dependency(struct elf_prescan *g, const json_t *dependency) {
+    const json_t *const names = json_object_get(dependency, "soname"), *name;
+    const json_t *const word = json_object_get(dependency, "priority");
+    enum wc_priority priority = word ? WC_priority_REQUIRED : WC_priority_RECOMMENDED;
+    bool or_else = false;
+    size_t i;
+
+    while (word && !wc_str_same(json_string_value(word), wc_enum_word(WC_ENUM_priority, priority)))
+        if (priority++ == WC_priority_SUGGESTED)
+            return false;
+    json_array_foreach(names, i, name) {
+        const char *text = json_string_value(name);
+        if (!text)
+            return false;
+        or_else |= add_name(g, text, priority, or_else);
+    }
+    return i > 0;
+}
+
+/* there: so many bytes of the file are in g->room. */
+static void read_notes(const struct prescan *s, const Elf64_Phdr *p, size_t there) {
+    struct elf_prescan *const g = s->g;
+    size_t n = p->p_filesz < NOTES_MOST ? (size_t)p->p_filesz : NOTES_MOST;
+    const bool is_read = p->p_offset <= there && n <= there - p->p_offset;
+    struct wc_elf_notes notes = {g->room + (is_read ? p->p_offset : HEAD), n, p->p_align};
+    const unsigned char *text;
+
+    if (!is_read && !read_at(s, p->p_offset, g->room + HEAD, n))
+        return;
+    while ((text = wc_elf_next_note(&notes, "FDO", 0x407c0c0a, &n))) {
+        if (!memmem(text, n, STEM, sizeof(STEM) - 1))
+            continue;
+        json_t *all = json_loadb((const char *)text, strnlen((const char *)text, n),
+                                 JSON_REJECT_DUPLICATES, NULL),
+               *one;
+        size_t i;
+        g->damaged_note |= !json_is_array(all);
+        json_array_foreach(all, i, one)
+            g->damaged_note |= !add_dependency(g, one);
+        json_decref(all);
+    }
+    g->damaged_note |= memmem(notes.at, notes.n, STEM, sizeof(STEM) - 1) != NULL;
+}
+
+/* ---- where names are ---- */
+
 static enum elf_prescan_answer read_headers(struct prescan *s) {
     size_t n = below_read(s->fd, 0, s->g->room, s->size < HEAD ? (size_t)s->size : HEAD);
     const unsigned char *headers;
     Elf64_Ehdr e;
     Elf64_Phdr p;
 
-    s->g->has_interpreter = false;
+    s->g->has_interpreter = s->g->is_command = false;
+    s->g->knows_declared = s->g->damaged_note = s->g->opens = false;
+    s->g->names = 0;
     if (n < sizeof(e) || memcmp(s->g->room, ELFMAG, SELFMAG) != 0)
         return ELF_PRESCAN_NOTHING; /* text that a linker reads, a pointer to a large file, ... */
     memcpy(&e, s->g->room, sizeof(e));
@@ -54,6 +125,8 @@ static enum elf_prescan_answer read_headers(struct prescan *s) {
         headers += e.e_phoff;
     } else if (!read_at(s, e.e_phoff, s->g->room, e.e_phnum * sizeof(p))) {
         return damaged(s->g, "it is cut short");
+    } else {
+        n = 0;
     }
     for (size_t i = 0; i < e.e_phnum; i++) {
         memcpy(&p, headers + i * sizeof(p), sizeof(p));
@@ -64,7 +137,11 @@ static enum elf_prescan_answer read_headers(struct prescan *s) {
             s->dynamic_size = p.p_filesz;
         }
         s->g->has_interpreter = s->g->has_interpreter || p.p_type == PT_INTERP;
+        if (p.p_type == PT_NOTE)
+            read_notes(s, &p, n);
     }
+    if (s->g->damaged_note)
+        s->g->names = 0;
     return ELF_PRESCAN_NAMES;
 }
 
@@ -124,39 +201,40 @@ struct names {
 
 static bool see_names(void *ctx, const unsigned char *p, size_t n) {
     static const char opens[] = "\0dlopen"; /* with the NUL behind: that very name */
-    static const char function[] = "\0cudnn", library[] = "libcudnn";
+    static const char function[] = "\0cudnn";
     struct names *names = ctx;
 
     /* Not where it stands within a name of C++. */
     names->cudnn =
-        memmem(p, n, function, sizeof(function) - 1) || memmem(p, n, library, sizeof(library) - 1);
+        memmem(p, n, function, sizeof(function) - 1) || memmem(p, n, STEM, sizeof(STEM) - 1);
     names->dlopen = names->dlopen || memmem(p, n, opens, sizeof(opens)) != NULL;
     return !names->cudnn;
 }
 
-static void add_name(struct elf_prescan *g, const char *name) {
+static void add_constant(struct elf_prescan *g, const char *name) {
     for (size_t i = 0; i < g->names; i++)
-        if (strcmp(g->name[i], name) == 0)
+        if (strcmp(g->name[i].text, name) == 0) {
+            g->knows_declared |= g->name[i].priority != WC_priority_UNKNOWN;
             return;
+        }
     g->is_command = g->is_command || strcmp(name, ELF_PRESCAN_OF_COMMAND) == 0;
     if (g->is_command)
         g->names = 0;
-    else if (g->names < ELF_PRESCAN_NAME_MOST && wc_name_is_cudnn(name))
-        stpcpy(g->name[g->names++], name);
+    else
+        add_name(g, name, WC_priority_UNKNOWN, false);
 }
 
 /* The whole of a constant is its name: "libcudnn.so.9", not the text of a message. */
 static bool see_constants(void *ctx, const unsigned char *p, size_t n) {
-    static const char stem[] = "libcudnn";
     struct elf_prescan *g = ctx;
     const unsigned char *at = p;
 
-    while ((at = memmem(at, n - (size_t)(at - p), stem, sizeof(stem) - 1))) {
+    while ((at = memmem(at, n - (size_t)(at - p), STEM, sizeof(STEM) - 1))) {
         size_t room = n - (size_t)(at - p), length = strnlen((const char *)at, room);
-        char name[sizeof(g->name[0])];
+        char name[sizeof(g->name[0].text)];
         if (length < sizeof(name) && length < room && (at == p || at[-1] == '\0')) {
             memcpy(name, at, length + 1);
-            add_name(g, name);
+            add_constant(g, name);
         }
         at++;
     }
@@ -208,17 +286,8 @@ static void search_constants(const struct prescan *s, uint64_t most) {
 void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_t most) {
     struct prescan s = {.g = g, .fd = fd, .size = size};
 
-    g->names = 0;
-    g->is_command = false;
     if (read_headers(&s) == ELF_PRESCAN_NAMES)
         search_constants(&s, most);
-}
-
-static bool has_facade(const struct elf_prescan *g) {
-    for (size_t i = 0; i < g->names; i++)
-        if (wc_name_kind_of(g->name[i]) == WC_NAME_FACADE)
-            return true;
-    return false;
 }
 
 enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t size, bool all) {
@@ -227,8 +296,6 @@ enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t s
     struct names names = {false, false};
     uint64_t offset, length;
 
-    g->names = 0;
-    g->is_command = false;
     if (answer != ELF_PRESCAN_NAMES || !s.dynamic_size)
         return answer == ELF_PRESCAN_NAMES ? ELF_PRESCAN_NOTHING : answer;
     if (find_strings(&s, &offset, &length) && length > STRINGS_MOST)
@@ -237,10 +304,9 @@ enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t s
         return damaged(g, "its dynamic section is damaged, or reaches beyond its end");
     if (names.cudnn)
         return ELF_PRESCAN_NAMES;
-    if (!names.dlopen || (size > ELF_PRESCAN_CONSTANTS_MOST && !all))
-        return ELF_PRESCAN_NOTHING;
-    search_constants(&s, size);
-    return has_facade(g) ? ELF_PRESCAN_OPENS : ELF_PRESCAN_NOTHING;
+    if (names.dlopen && (size <= ELF_PRESCAN_CONSTANTS_MOST || all))
+        search_constants(&s, size);
+    return g->names > 0 && g->opens ? ELF_PRESCAN_OPENS : ELF_PRESCAN_NOTHING;
 }
 
 void elf_prescan_begin(struct elf_prescan *g) {

@@ -8,11 +8,13 @@
 #pragma once
 
 #include "tools/util/disk.h"
+#include "whichcudnn/record.h"
 
 enum elf_prescan_answer {
     ELF_PRESCAN_NOTHING, /* it has nothing to do with cuDNN, or is not an ELF object of 64 bits */
     ELF_PRESCAN_NAMES,   /* a symbol begins with "cudnn", or it needs a "libcudnn" */
-    ELF_PRESCAN_OPENS,   /* it calls dlopen and has a name of cuDNN's libraries in its constants */
+    ELF_PRESCAN_OPENS,   /* it calls dlopen and has a name of cuDNN's libraries in its constants, or
+                          * declares in a .note.dlopen that it opens one */
     ELF_PRESCAN_DAMAGED
 };
 
@@ -25,10 +27,18 @@ struct elf_prescan {
     unsigned char *room;
     const char *why;      /* DAMAGED: a literal */
     bool has_interpreter; /* of the last file: a loader starts it, as a program */
-    /* Of cuDNN's libraries: "libcudnn.so.9", "libcudnn_graph.so"; until the next prescan. */
-    char name[ELF_PRESCAN_NAME_MOST][64];
+    /* Of cuDNN's libraries: "libcudnn.so.9", "libcudnn_graph.so"; until the next prescan. Those
+     * that a .note.dlopen declares come first. */
+    struct elf_prescan_name {
+        char text[64];
+        enum wc_priority priority; /* UNKNOWN: a constant */
+        bool or_else;              /* serves in place of the name before it */
+    } name[ELF_PRESCAN_NAME_MOST];
     size_t names;
-    bool is_command; /* whichcudnn: it knows all names and opens none */
+    bool opens;          /* one of them is declared, or a facade */
+    bool knows_declared; /* a constant is a declared name: all constants are its alternatives */
+    bool damaged_note;   /* a .note.dlopen that names cuDNN cannot be read, and none is used */
+    bool is_command;     /* whichcudnn: it knows all names and opens none */
 };
 
 void elf_prescan_begin(struct elf_prescan *g);

@@ -63,14 +63,29 @@ static void read_needed(struct library_cache *w, struct library *b, const struct
         b->needs_cudnn = b->needs_cudnn || wc_name_is_cudnn(needed[i]);
 }
 
+/* A library of cuDNN opens what it has the names of. Another one (FACADE) opens all that it
+ * declares; facades that it only has the names of serve in place of one another. */
 static void take_opens(struct library_cache *w, struct library *b, enum wc_name_kind kind) {
-    const char *names[LIBRARY_OPENS_MOST];
+    const bool is_host = kind == WC_NAME_FACADE;
+    const char *names[LIBRARY_OPENS_MOST] = {NULL};
+    struct library_opening *how =
+        wc_arena_take(&w->memory.arena, (LIBRARY_OPENS_MOST + 1) * sizeof(*how));
+    bool or_else = false;
     size_t n = 0;
 
-    for (size_t i = 0; i < w->prescan.names && n < LIBRARY_OPENS_MOST; i++)
-        if (wc_name_kind_of(w->prescan.name[i]) == kind)
-            names[n++] = w->prescan.name[i];
+    for (size_t i = 0; how && i < w->prescan.names && n < LIBRARY_OPENS_MOST; i++) {
+        const struct elf_prescan_name *name = &w->prescan.name[i];
+        const bool is_declared = is_host && name->priority;
+        if (!is_declared &&
+            (wc_name_kind_of(name->text) != kind || (is_host && w->prescan.knows_declared)))
+            continue;
+        names[n] = name->text;
+        how[n++] = (struct library_opening){name->priority, is_declared ? name->or_else : or_else};
+        or_else |= !is_declared;
+    }
     b->opens = keep_list(w, names, n);
+    b->opening = how;
+    b->damaged_note = w->prescan.damaged_note;
 }
 
 /* Those are opened by the facade, and by the part that it hands cudnnGetVersion on to. */
@@ -92,46 +107,34 @@ static bool imports_dlopen(const struct wc_elf_image *e) {
     return false;
 }
 
-static void take_constants(struct library_cache *w, struct library *b, enum wc_name_kind kind,
-                           int fd, uint64_t size) {
-    elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
-    take_opens(w, b, kind);
-}
-
 /* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
 static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
                          const struct wc_elf_image *image, int fd, uint64_t size) {
+    const bool is_host = b->about.role == WC_role_HOST;
+
     if (wc_str_same(b->search.soname, WC_OWN_NAME)) {
         b->about.role =
             WC_role_OTHER; /* it names and defines what hosts do, and requires no cuDNN */
     } else if (opens_parts(b)) {
-        take_constants(w, b, WC_NAME_PART, fd, size);
-    } else if (b->about.role == WC_role_HOST && !b->needs_cudnn) {
-        take_constants(w, b, WC_NAME_FACADE, fd, size);
-    } else if (answer == ELF_PRESCAN_OPENS) {
-        take_opens(w, b, WC_NAME_FACADE);
-        b->about.role = WC_role_HOST;
-    } else if (answer == ELF_PRESCAN_NAMES && b->about.role == WC_role_OTHER &&
-               imports_dlopen(image) && (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named)) {
+        elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
+        take_opens(w, b, WC_NAME_PART);
+    } else if (is_host || b->about.role == WC_role_OTHER) {
         /* It may open libcudnn although only its search path has the name. */
-        take_constants(w, b, WC_NAME_FACADE, fd, size);
+        if (is_host || answer == ELF_PRESCAN_NAMES) {
+            const bool may_open =
+                is_host ? !b->needs_cudnn
+                        : imports_dlopen(image) && (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named);
+            elf_prescan_constants(&w->prescan, fd, size, may_open ? OPENS_MOST_BYTES : 0);
+        }
+        take_opens(w, b, WC_NAME_FACADE);
         if (b->opens && b->opens[0])
             b->about.role = WC_role_HOST;
     }
 }
 
-void library_cache_add_open(struct library_cache *w, struct library *b, const char *name) {
-    size_t n = 0;
-
-    while (b->opens && b->opens[n])
-        if (strcmp(b->opens[n++], name) == 0)
-            return;
-    const char **list = must_allocate((n + 1) * sizeof(*list));
-    for (size_t i = 0; i < n; i++)
-        list[i] = b->opens[i];
-    list[n] = name;
-    b->opens = keep_list(w, list, n + 1);
-    free(list);
+void library_cache_set_open(struct library_cache *w, struct library *b, const char *name) {
+    b->opens = keep_list(w, &name, 1);
+    b->opening = wc_arena_take(&w->memory.arena, 2 * sizeof(*b->opening));
 }
 
 static void read_image(struct library_cache *w, struct library *b, struct elf_file *l) {

@@ -27,10 +27,15 @@ struct library {
     const char *interpreter;        /* NULL: none */
     const char **needed;            /* NULL at the end */
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
-     * "libcudnn_graph.so": it opens them itself. NULL at the end. */
+     * "libcudnn_graph.so", or in its .note.dlopen: it opens them itself. NULL at the end. */
     const char **opens;
-    struct elf_file *elf_file; /* kept open: it will be reported of; NULL: not kept */
-    bool listed;               /* by a scan, as a copy or a host */
+    struct library_opening {
+        enum wc_priority priority; /* declared in a note; UNKNOWN: it is a constant */
+        bool or_else;              /* only where the name before it was not found */
+    } * opening;                   /* of each of them, and one more */
+    bool damaged_note;             /* of that kind, which names cuDNN */
+    struct elf_file *elf_file;     /* kept open: it will be reported of; NULL: not kept */
+    bool listed;                   /* by a scan, as a copy or a host */
 };
 
 struct library_cache {
@@ -69,7 +74,7 @@ bool library_defines(struct library_cache *w, struct library *b, const char *fun
 /* All of it, to be reported; to be given back. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l); /* l may be NULL */
-void library_cache_add_open(struct library_cache *w, struct library *b, const char *name);
+void library_cache_set_open(struct library_cache *w, struct library *b, const char *name);
 /* Of variables, NAME=value with NULL at the end; NULL: not set. */
 const char *loader_variable(char *const *environment, const char *name);
 /* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */

@@ -82,10 +82,16 @@ char *loader_sim_not_found(const char *name) {
 #define MISSING(called, asker, operation, ...)                                                     \
     ((struct loader_sim_missing){.name = called, .by = asker, .how = operation, ##__VA_ARGS__})
 
+/* Of several objects that miss a library, the object that depends most on it is noted. */
 static void note_missing(struct loader_sim *g, struct loader_sim_missing new) {
     for (size_t i = g->missing_from; i < g->missing.n; i++)
-        if (strcmp(g->missing.p[i].name, new.name) == 0)
+        if (strcmp(g->missing.p[i].name, new.name) == 0) {
+            if (new.priority >= g->missing.p[i].priority)
+                return;
+            new.name = g->missing.p[i].name;
+            g->missing.p[i] = new;
             return;
+        }
     if (g->ended)
         return;
     g->ended = new.damaged;
@@ -240,17 +246,22 @@ static void note_facade(struct loader_sim *g, const struct loaded *by, const cha
     host->facade_name = keep(g, name);
 }
 
-/* It takes the first that is there. */
-static void open_facade(struct loader_sim *g, const struct loaded *by) {
+/* Of names that serve in place of one another it takes the first that is there. */
+static void open_its_own(struct loader_sim *g, const struct loaded *by) {
     const char **name = by->library->opens;
-    const struct loaded *got = NULL;
+    const struct library_opening *how = by->library->opening;
 
-    while (*name && !(got = want(g, *name, by, WC_operation_DLOPEN)))
-        name++;
-    if (got)
-        note_facade(g, by, *name, got);
-    else if (by->library->opens[0])
-        note_missing(g, MISSING(by->library->opens[0], by, WC_operation_DLOPEN));
+    for (size_t i = 0, first; name[i];) {
+        const struct loaded *got = NULL;
+        first = i;
+        do
+            if (!got && (got = want(g, name[i], by, WC_operation_DLOPEN)))
+                note_facade(g, by, name[i], got);
+        while (how[++i].or_else);
+        if (!got)
+            note_missing(
+                g, MISSING(name[first], by, WC_operation_DLOPEN, .priority = how[first].priority));
+    }
 }
 
 static void load_rest(struct loader_sim *g, size_t from) {
@@ -262,7 +273,7 @@ static void load_rest(struct loader_sim *g, size_t from) {
         if (g->objects[i]->about.role != WC_role_HOST)
             open_parts(g, g->objects[i]);
         else if (!g->opens.may)
-            open_facade(g, g->objects[i]);
+            open_its_own(g, g->objects[i]);
         load_needed(g, before);
     }
 }

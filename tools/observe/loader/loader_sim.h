@@ -30,6 +30,7 @@ struct loader_sim_missing {
     const char *version;
     const char *function; /* has that version, and lacks this function; NULL: it lacks all of it */
     int refused; /* errno of the system, which does not let the loader have what it found; 0: no */
+    enum wc_priority priority; /* by a .note.dlopen; UNKNOWN: of the loader's, or of no note */
 };
 
 /* What libraries open by themselves, where the caller knows what hosts ask for: these open nothing

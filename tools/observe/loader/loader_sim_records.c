@@ -273,6 +273,7 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.caller = m->by ? m->by->about.path : NULL;
     record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
     record.u.failure.inferred = true;
+    record.u.failure.priority = m->priority;
     s->t->to.add(s->t->to.ctx, &record);
     if (m->refused || (m->found && m->by)) {
         /* What limits and mounts say holds for what is too large, and for what may not run. */

@@ -52,6 +52,17 @@ static bool is_program(const struct library *b) {
     return b->interpreter && !strstr(wc_base_name(wc_library_file(&b->about)), ".so");
 }
 
+/* A host that was named counts whatever it is. */
+static void list(struct scan *s, struct library *b, const char *path, bool is_named) {
+    if (b->damaged_note)
+        scan_note_passed(s, path, "its .note.dlopen, which names cuDNN, is damaged and was not used");
+    b->damaged_note = false;
+    if (wc_library_is_cudnn(&b->about))
+        add_copy(s, b, path);
+    else if (is_named || (b->is_elf && (b->about.role == WC_role_HOST || b->about.framework)))
+        scan_host_add(s, b, path, is_program(b));
+}
+
 static void consider(struct scan *s, const char *path, enum elf_prescan_answer answer) {
     struct library *b = library_cache_get(&s->library_cache, path, &answer);
 
@@ -61,10 +72,7 @@ static void consider(struct scan *s, const char *path, enum elf_prescan_answer a
     }
     if (b->is_elf && wc_framework_opens_cudnn(path))
         b->about.role = WC_role_HOST;
-    if (wc_library_is_cudnn(&b->about))
-        add_copy(s, b, path);
-    else if (b->is_elf && (b->about.role == WC_role_HOST || b->about.framework))
-        scan_host_add(s, b, path, is_program(b));
+    list(s, b, path, false);
 }
 
 /* ---- a file of a tree ---- */
@@ -101,7 +109,7 @@ static void prescan(struct scan *s, const char *path, int at, const char *name, 
     if (answer == ELF_PRESCAN_DAMAGED && is_library)
         scan_note_passed(s, path, w->prescan.why);
     else if (answer != ELF_PRESCAN_DAMAGED &&
-             (answer != ELF_PRESCAN_NOTHING || wc_framework_of(name) ||
+             (answer != ELF_PRESCAN_NOTHING || w->prescan.damaged_note || wc_framework_of(name) ||
               wc_framework_opens_cudnn(path)))
         consider(s, path, answer);
 }
@@ -241,10 +249,7 @@ static bool add_named(struct scan *s, const char *path, char **trouble) {
         return false;
     }
     s->libraries++;
-    if (wc_library_is_cudnn(&b->about))
-        add_copy(s, b, path);
-    else
-        scan_host_add(s, b, path, is_program(b));
+    list(s, b, path, true);
     /* A library of Python's is loaded by others of its package. */
     OWNED char *environment = must_format("%.*s", (int)wc_environment_length(path), path);
     if (!is_program(b) && scan_is_site(environment)) {

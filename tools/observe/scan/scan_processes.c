@@ -94,7 +94,7 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
         return;
     major = major_of(demands, 1);
     if (major > 0)
-        library_cache_add_open(&s->library_cache, b, KEEP(s, "libcudnn.so.%d", major));
+        library_cache_set_open(&s->library_cache, b, KEEP(s, "libcudnn.so.%d", major));
     source_free(demands);
 }
 
