@@ -148,7 +148,7 @@ static bool is_common(const char *name, size_t n) {
         /* systems and what images call their user */
         "ubuntu", "debian", "fedora", "centos", "rocky", "suse", "alpine", "arch", "docker",
         "podman", "kubernetes", "vagrant", "runner", "jenkins", "vscode", "jovyan", "nobody",
-        /* what a report says about cuDNN: parts, own terms */
+        /* of reports about cuDNN: parts, own terms */
         "graph", "ops", "adv", "cnn", "infer", "train", "engines", "runtime", "compiled", "ext",
         "heuristic", "precompiled", "tensor", "host", "facade", "part", "driver", "wheel", "debug",
         "error", "warning", "note", "notes", "errors", "warnings", "found", "fix", "got", "built",
