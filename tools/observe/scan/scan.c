@@ -14,8 +14,6 @@
 #include "scan_inside.h"
 #include "tools/util/mount_points.h"
 
-#define NOTES_MOST 1000 /* a damaged disk has more, and they are not read */
-
 /* Which file systems hold no files of this machine's. From the kernel's documentation of them. */
 static const char *const elsewhere[] = {
     "proc",        "sysfs",      "devtmpfs",   "devpts",       "cgroup",
@@ -26,12 +24,6 @@ static const char *const elsewhere[] = {
     "lustre",      "gpfs",       "beegfs",     "afs",          "9p",
     "glusterfs",   "fuse.sshfs", "fuse.s3fs",  "fuse.gcsfuse", "fuse.glusterfs",
 };
-
-void scan_note_passed(struct scan *s, const char *path, const char *why) {
-    if (s->notes.n < NOTES_MOST)
-        *MUST_ADD(s->notes.p, s->notes.n) =
-            (struct scan_note){KEEP(s, "%s", path), KEEP(s, "%s", why)};
-}
 
 /* ---- copies ---- */
 
@@ -55,7 +47,8 @@ static bool is_program(const struct library *b) {
 /* A host that was named counts whatever it is. */
 static void list(struct scan *s, struct library *b, const char *path, bool is_named) {
     if (b->damaged_note)
-        scan_note_passed(s, path, "its .note.dlopen, which names cuDNN, is damaged and was not used");
+        scan_note_passed(s, path,
+                         "its .note.dlopen, which names cuDNN, is damaged and was not used");
     b->damaged_note = false;
     if (wc_library_is_cudnn(&b->about))
         add_copy(s, b, path);

@@ -6,6 +6,8 @@
 
 #include "scan.h"
 
+#define SCAN_NOTES_MOST 1000 /* a damaged disk has more, and they are not read */
+
 #define KEEP(s, ...) wc_arena_format(&(s)->library_cache.memory.arena, __VA_ARGS__)
 
 /* ---- files that were seen (tools/observe/scan/importers.c) ---- */
@@ -31,7 +33,11 @@ void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_im
 
 /* Why no loader takes a file. The caller frees. */
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise);
-void scan_note_passed(struct scan *s, const char *path, const char *why);
+static inline void scan_note_passed(struct scan *s, const char *path, const char *why) {
+    if (s->notes.n < SCAN_NOTES_MOST)
+        *MUST_ADD(s->notes.p, s->notes.n) =
+            (struct scan_note){KEEP(s, "%s", path), KEEP(s, "%s", why)};
+}
 void scan_read_lock_files(struct scan *s, const char *site);
 /* Of hosts that are in order. */
 void scan_make_processes(struct scan *s);
