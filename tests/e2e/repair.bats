@@ -1268,6 +1268,13 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     sed -i '2s#=.*#=/nowhere:$LD_PRELOAD#' run.sh
     run "$CMD" run --log logs -- sh run.sh
     [[ $output != *"another LD_PRELOAD"* ]]
+    # Of a Python file's text only what is Python counts.
+    printf '"""Start it with LD_PRELOAD=/usr/lib/libjemalloc.so"""\nraise SystemExit(1)\n' >main.py
+    run "$CMD" run --log logs -- "$PY" main.py
+    [[ $output != *"another LD_PRELOAD"* ]]
+    sed -i "1s#.*#env = dict(LD_PRELOAD='/usr/lib/libjemalloc.so', A=1)#; s#dict(#dict( #" main.py
+    run "$CMD" run --log logs -- "$PY" main.py
+    [[ $output == *"line 1 of $PWD/main.py sets another LD_PRELOAD"* ]]
 }
 
 @test "a part whose own need is a bad file: the file is named, and no later name of the part is played" {

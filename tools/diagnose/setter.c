@@ -57,6 +57,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     const char *assigned = at ? at + strlen(r->name) : "";
     /* What was there stays in "NAME=value:$NAME". */
     const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&", at[-1])) &&
+                         (is_shell || !strchr("/$", assigned[1])) && /* no text of Python's */
                          (r->value || !strstr(assigned, r->name));
     /* Of one word, which sed can replace. */
     const size_t end = strcspn(assigned, " ;&|");
@@ -109,9 +110,8 @@ struct setter setter_in(struct wc_arena *memory, const char *files, const char *
         add_file(&r, file);
     }
     read_files(&r);
-    if (r.with_value.n == 0)
-        r.with_value = r.with_name;
-    return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
+    const struct lines *of = r.with_value.n ? &r.with_value : &r.with_name;
+    return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
 }
 
 /* They are looked for once, as long as they are of the same environment. */
