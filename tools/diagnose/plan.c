@@ -137,23 +137,17 @@ static int cost_of(const struct played *x) {
            (x->outcome.breaks || x->loses) + (x->unsure ? 100 : 0);
 }
 
-static bool has_step(const struct candidate *c, const struct edit *step) {
-    for (size_t i = 0; i < c->n; i++)
-        if (edit_is_same(&c->edit[i], step, true))
-            return true;
-    return false;
-}
-
 /* Other releases of the same packages, or in the same directory, are not another way out, nor is
  * one that does more. */
 static bool is_same_way(const struct candidate *taken, const struct candidate *c) {
     if (candidate_is_by_hand(taken) && candidate_is_by_hand(c) &&
         wc_str_same(taken->edit[0].name, c->edit[0].name))
         return wc_str_same(taken->edit[0].path, c->edit[0].path);
+    size_t n = 0; /* of those steps that it has, too */
     for (size_t i = 0; i < taken->n; i++)
-        if (!has_step(c, &taken->edit[i]))
-            return false;
-    return true;
+        for (size_t k = 0; k < c->n && n == i; k++)
+            n += edit_is_same(&c->edit[k], &taken->edit[i], true);
+    return n == taken->n;
 }
 
 /* Of those that leave the least the cheapest that is not taken yet. */
@@ -325,17 +319,14 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;
     if (lacks)
         r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
-    WC_EACH(e, r->edits) {
-        const bool of_shell =
-            r->command && !r->but && !e->by && (e->kind == EDIT_SET || e->kind == EDIT_UNSET);
-        const char *line = of_shell
-                               ? setter_at_start(&plan->memory.arena, &p->source->stack, e->name,
-                                                 wc_variable(&p->source->stack, e->name), e->value)
-                                     .by
-                               : NULL;
-        if (line)
-            r->but = wc_arena_format(&plan->memory.arena, "%s sets it again", line);
-    }
+    WC_EACH(e, r->edits)
+        if (r->command && !r->but && !e->by && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
+            const struct wc_stack *of = &p->source->stack;
+            const char *value = wc_variable(of, e->name),
+                       *line =
+                           setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
+            r->but = line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line) : NULL;
+        }
     find_given(plan, x, f, &p->source->stack, r);
 }
 

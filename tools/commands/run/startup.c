@@ -391,14 +391,11 @@ static struct source *look_at(const struct run *run, const struct shell_program 
                 : any || status == LOADER_STATUS || status == VERSION_STATUS ||
                       (start.damage && !logged);
     const char *directory = loader_variable(program->environment, "PWD");
-    OWNED char *path = outcome_path(&run->place, o->child), *here = get_current_dir_name();
+    OWNED char *given = outcome_path(&run->place, o->child), *here = get_current_dir_name();
+    const bool leaves = given && given[0] != '/' && directory && !wc_str_same(directory, here);
+    OWNED char *path = leaves ? must_format("%s/%s", here, given) : must_copy(given);
     struct source *source = NULL;
 
-    if (path && path[0] != '/' && directory && !wc_str_same(directory, here)) {
-        char *whole = must_format("%s/%s", here, path);
-        free(path);
-        path = whole;
-    }
     if (may_be && (!directory || chdir(directory) == 0))
         source = replay(&start, path, reason);
     if (!here || chdir(here) != 0 || !source)

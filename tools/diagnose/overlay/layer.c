@@ -128,20 +128,16 @@ static bool is_library_point(const char *point, const struct wc_mount_line *line
     return strstr(wc_base_name(point), ".so") != NULL;
 }
 
-static bool is_mount(const struct overlay *o, const char *path) {
-    if (!o->kept->mounts_read && !o->library_cache->disk.root[0])
-        mount_points_read(&o->kept->mounts, is_library_point);
-    o->kept->mounts_read = true;
-    return mount_points_have(&o->kept->mounts, path);
-}
-
 void overlay_put(struct overlay *o, const char *path, struct disk_entry entry) {
     const char *directory;
     struct overlay_file *f;
 
     if (!path)
         return;
-    if (is_mount(o, path)) /* EBUSY */
+    if (!o->kept->mounts_read && !o->library_cache->disk.root[0])
+        mount_points_read(&o->kept->mounts, is_library_point);
+    o->kept->mounts_read = true;
+    if (mount_points_have(&o->kept->mounts, path)) /* EBUSY */
         overlay_fail(o, "a file that it would replace is a mount and cannot be removed");
     if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
         wc_is_directory(overlay_disk_of(o), path))
