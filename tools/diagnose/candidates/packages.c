@@ -269,53 +269,60 @@ static const char *next_to_excluded(struct making *m, const char *package, const
 
 /* ---- of Debian's manager ---- */
 
-/* The newest that apt's lists have, as it writes the release ("9.8.0.87-1"); NULL: none. Lists that
- * are compressed, as images of Docker have them, are not read. */
-static const char *newest_of_apt(struct making *m, const char *package, const char *spec,
-                                 int32_t cuda) {
-    static const char lists[] = "/var/lib/apt/lists", field[] = "\nVersion: ";
+static bool is_debians(const struct wc_package *p) {
+    return p->r.installation_kind == WC_installation_kind_DEBIAN && p->r.package &&
+           wc_str_starts(p->r.package, "libcudnn");
+}
+
+/* "libcudnn9-cuda-12 9.8.0.87-1" of each that apt's lists have. Lists that are compressed, as
+ * images of Docker have them, are not read. */
+static struct entries releases_of_apt(struct making *m) {
+    static const char lists[] = "/var/lib/apt/lists";
     const struct entries all = make_entries(m, lists);
-    const char *key = make_format(m, "Package: %s\n", package), *best = NULL;
-    struct wc_spec set;
+    struct entries out = {NULL, 0};
 
     WC_EACH(list, all) {
-        const char *at =
+        struct heap_arena memory; /* a list may have megabytes */
+        heap_arena_begin(&memory);
+        char *rest =
             wc_str_ends(*list, "_Packages")
-                ? text_of_file(m->out->memory, m->files, make_format(m, "%s/%s", lists, *list))
+                ? text_of_file(&memory.arena, m->files, make_format(m, "%s/%s", lists, *list))
                 : NULL;
-        while (at && (at = strstr(at, key))) {
-            const char *version = strstr(at, field), *end = strstr(at, "\n\n");
-            at += strlen(key);
-            if (!version || (end && version > end))
-                continue;
-            version += sizeof(field) - 1;
-            version = make_format(m, "%.*s", (int)strcspn(version, "\n"), version);
-            const int32_t of = wc_cuda_in_package(version); /* 8.9.7.29-1+cuda12.2 */
-            if ((of < 0 || of == cuda) && wc_spec_read(spec, &set) &&
-                wc_spec_accepts(&set, wheel_version(version)) == WC_YES &&
-                (!best || wc_version_compare(wheel_version(version), wheel_version(best)) > 0))
-                best = version;
-        }
+        for (const char *line, *name = ""; (line = strsep(&rest, "\n"));)
+            if (wc_str_starts(line, "Package: "))
+                name = strchr(line, ' ') + 1;
+            else if (wc_str_starts(line, "Version: ") && wc_str_starts(name, "libcudnn"))
+                make_add(m, &out, make_format(m, "%s %s", name, strchr(line, ' ') + 1));
+        heap_arena_end(&memory);
     }
-    return best;
+    return out;
 }
 
 /* In place of the installed release, with the package for developers, which requires the same; or
- * next to that of another major. */
-static void add_of_debian(struct making *m, const struct wc_package_record *p, const char *spec) {
+ * next to that of another major. The newest, as apt writes it, or what is wanted. */
+static void add_of_debian(struct making *m, const struct wc_package_record *p, const char *spec,
+                          const struct entries *releases) {
     const int32_t named = wc_cuda_in_package(p->package),
                   cuda = named > 0 ? named : wc_cuda_in_package(p->package_version);
-    const char *of_cuda = "", *package, *dev, *release;
+    const char *best = NULL;
     struct wc_spec set;
+    const int32_t major = wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : 0;
+    const char *of_cuda = major > 8 ? make_format(m, "-cuda-%d", (int)cuda) : "";
+    const char *package = make_format(m, "libcudnn%d%s", (int)major, of_cuda);
+    const char *dev = make_format(m, "libcudnn%d-dev%s", (int)major, of_cuda);
 
-    if (!wc_spec_read(spec, &set) || wc_spec_floor(&set).major < 8 || cuda <= 0)
+    if (major < 8 || cuda <= 0)
         return;
-    if (wc_spec_floor(&set).major > 8)
-        of_cuda = make_format(m, "-cuda-%d", (int)cuda);
-    package = make_format(m, "libcudnn%d%s", (int)wc_spec_floor(&set).major, of_cuda);
-    dev = make_format(m, "libcudnn%d-dev%s", (int)wc_spec_floor(&set).major, of_cuda);
-    release = newest_of_apt(m, package, spec, cuda);
-    spec = release ? make_format(m, "==%s", release) : spec;
+    WC_EACH(release, *releases) {
+        const size_t n = strcspn(*release, " ");
+        const char *version = *release + n + 1;
+        const int32_t of = wc_cuda_in_package(version); /* 8.9.7.29-1+cuda12.2 */
+        if (n == strlen(package) && strncmp(*release, package, n) == 0 && (of < 0 || of == cuda) &&
+            wc_spec_accepts(&set, wheel_version(version)) == WC_YES &&
+            (!best || wc_version_compare(wheel_version(version), wheel_version(best)) > 0))
+            best = version;
+    }
+    spec = best ? make_format(m, "==%s", best) : spec;
     if (WC_ANY(one, m->s->packages, wc_str_same(one->r.package, dev)))
         make_two(m, make_install(package, spec, "/"), make_install(dev, spec, "/"));
     else
@@ -342,11 +349,12 @@ void make_releases(struct making *m) {
     WC_EACH(environment, environments)
         WC_EACH(spec, wanted)
             add_install(m, package_for(m, *environment), *spec, *environment);
-    WC_EACH(p, m->s->packages)
-        WC_EACH(spec, wanted)
-            if (p->r.installation_kind == WC_installation_kind_DEBIAN && p->r.package &&
-                wc_str_starts(p->r.package, "libcudnn"))
-                add_of_debian(m, &p->r, *spec);
+    if (wanted.n && WC_ANY(p, m->s->packages, is_debians(p))) {
+        const struct entries releases = releases_of_apt(m);
+        WC_EACH(p, m->s->packages)
+            for (size_t i = 0; i < wanted.n && is_debians(p); i++)
+                add_of_debian(m, &p->r, wanted.p[i], &releases);
+    }
 }
 
 /* ---- libraries that are missing: where they lie, which package has them ---- */
