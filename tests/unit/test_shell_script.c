@@ -36,6 +36,7 @@ static int begin(void **state) {
     assert_int_equal(symlink(own, "app") | symlink(own, "other") | symlink(own, "timeout"), 0);
     write_file("sets.sh", "export LD_LIBRARY_PATH=/from/file\n");
     assert_int_equal(mkdir("sub", 0700), 0);
+    write_file("ends.sh", "./app\nexit 0\n");
     write_file("inner.sh", "#!/usr/bin/env bash\n./app \"$@\"\n");
     write_file("plain.sh", "#!/bin/sh\n./app\n");
     write_file("tool.py", "#!/opt/josh/bin/python3\n./app\n");
@@ -43,8 +44,8 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-    const char *const names[] = {"app",     "other",    "timeout",  "sets.sh",
-                                 "tool.py", "inner.sh", "plain.sh", "job.sh"};
+    const char *const names[] = {"app",      "other",    "timeout", "sets.sh", "tool.py",
+                                 "inner.sh", "plain.sh", "job.sh",  "ends.sh"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
@@ -129,6 +130,7 @@ static void with_what_is_set_before_it(void **state) {
     expect("(export LD_LIBRARY_PATH=/g; ./app)\n./app", "app /g, ?");
     expect("{ export LD_LIBRARY_PATH=/h; }; ./app", "app /h");
     expect(". ./sets.sh\n./app\nsource sets.sh; ./app", "app /from/file, app /from/file");
+    expect(". ./ends.sh\n./other", "app /was");
     expect("cd sub && ../app\n../inner.sh; ../other", "app /was, other /was, ?");
     expect("cd sub\nLD_LIBRARY_PATH=$PWD ../app", must_format("app %s/sub", place));
     expect("bash -c 'cd sub; ../app'; ./app", "app /was, app /was");

@@ -25,7 +25,7 @@ struct shell { /* its variables are in environ while it is read */
 };
 
 static bool start(struct shell s, char **w);
-static void run_text(struct shell s, const char *at);
+static void run_text(struct shell *s, const char *at);
 
 /* Of the name with which the word begins. */
 static bool is_named(const char *variable, const char *word) {
@@ -106,11 +106,12 @@ static bool run_words(struct shell *s, char **w) {
     s->ended = is_exec || strcmp(*w, "exit") == 0;
     s->strict = s->strict || strcmp(*w, "set") == 0;
     if ((strcmp(*w, ".") == 0 || strcmp(*w, "source") == 0) && w[1] && s->arguments &&
-        s->level++ < LEVELS_MOST) {
+        s->level < LEVELS_MOST) {
         size_t n;
         OWNED char *text = disk_text(w[1], SCRIPT_MOST, &n);
-        if (text)
-            run_text(*s, text);
+        s->level++;
+        run_text(s, text ?: ""); /* which may end the shell */
+        s->level--;
         return text && !s->out->unsure;
     }
     if (strcmp(*w, "cd") == 0) {
@@ -130,16 +131,16 @@ static bool run_words(struct shell *s, char **w) {
 }
 
 /* What is tested may end as it likes; without `set -e` what a further command follows, too. */
-static void run_text(struct shell s, const char *at) {
-    const size_t first = s.out->n;
+static void run_text(struct shell *s, const char *at) {
+    const size_t first = s->out->n;
     char **outside = NULL; /* what is set within "(" ends with it */
     bool is_sure = true;
 
-    while (is_sure && *(at += strspn(at, " \t\n;&|")) && !s.ended) {
-        const size_t before = s.out->n;
+    while (is_sure && *(at += strspn(at, " \t\n;&|")) && !s->ended) {
+        const size_t before = s->out->n;
         const char opens = strchr("(){}", *at) ? *at++ : ' ';
         struct sink command;
-        at = read_command(&s, at, sink_begin(&command));
+        at = read_command(s, at, sink_begin(&command));
         OWNED char *text = sink_end(&command);
         bool is_or = at && strncmp(at, "||", 2) == 0, is_tested = is_or;
         wordexp_t words;
@@ -151,15 +152,15 @@ static void run_text(struct shell s, const char *at) {
         char **w = words.we_wordv;
         for (; *w && w[1] && w[1][0] != '-' && fnmatch(BEFORE, *w, FNM_EXTMATCH) == 0; w++)
             is_tested = is_tested || !strchr("ct", **w);
-        is_sure = !*w || run_words(&s, w);
-        for (size_t i = first; i < s.out->n && (*w || is_or); i++)
-            if (i < before ? !s.strict : is_tested && !s.ended)
-                s.out->p[i].passed_over = true;
+        is_sure = !*w || run_words(s, w);
+        for (size_t i = first; i < s->out->n && (*w || is_or); i++)
+            if (i < before ? !s->strict : is_tested && !s->ended)
+                s->out->p[i].passed_over = true;
         wordfree(&words);
         is_sure = is_sure && !is_or &&
                   (strncmp(at, "&&", 2) != 0 || fnmatch(ALWAYS, text, FNM_EXTMATCH) == 0);
     }
-    s.out->unsure = s.out->unsure || !is_sure || outside;
+    s->out->unsure = s->out->unsure || !is_sure || outside;
 }
 
 /* "env A=b program", "bash -ec TEXT NAME ARGUMENT...", "sh FILE ARGUMENT...", a script. "python
@@ -193,7 +194,7 @@ static bool start(struct shell s, char **w) {
         within.arguments = w + 1;
     }
     if (script)
-        run_text(within, script);
+        run_text(&within, script);
     for (size_t i = 0; text && !within.arguments && w[i]; i++) {
         OWNED char *at =
             !i || runs_it || strchr(w[i], '/') ? find_program(w[i], getenv("PATH"), NULL) : NULL;
