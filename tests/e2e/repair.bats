@@ -1212,7 +1212,8 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         is "$output" "version 8902"
     done
     # What more than one line sets, or what is not one word, is the user's; a line alone is named.
-    for line in "export LD_LIBRARY_PATH='$old'" "export LD_LIBRARY_PATH=$old"$'\n'"LD_LIBRARY_PATH=$old:/x"; do
+    for line in "eval export LD_LIBRARY\\_PATH=$old"$'\n'"LD_LIBRARY_PATH=/x true" "export LD_LIBRARY_PATH='$old'" "export LD_LIBRARY_PATH=$old"$'\n'"LD_LIBRARY_PATH=$old:/x" \
+        "export LD_LIBRARY_PATH=/x; export LD_LIBRARY_PATH=$old"; do
         printf '#!/bin/sh\n%s\n./host version\n' "$line" >run.sh
         rm -f logs/*
         WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- sh run.sh
@@ -1342,7 +1343,8 @@ replayed"
         [[ $output == *"version 8902" ]]
     }
     printf 'export LD_LIBRARY_PATH=dist/lib\ncd jobs/7\nexec ../../dist/host version\n' >job.sh
-    repaired sh job.sh
+    mkdir notes && echo 'a text' >notes/readme
+    repaired sh job.sh notes/readme
     printf 'export LD_LIBRARY_PATH=/opt/vendor/lib,%s\n' "$PWD/dist/lib" >modules.sh # a comma separates nothing
     printf '. ./modules.sh\nexec dist/host version\n' >job.sh
     repaired sh job.sh

@@ -61,15 +61,20 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
                          (r->value || !strstr(assigned, r->name));
     /* Of one word, which sed can replace. */
     const size_t end = strcspn(assigned, " ;&|");
-    const bool is_word = strcspn(assigned, "\t`(<>\\'") >= end &&
-                         !memchr(assigned, '{', end) == !memchr(assigned, '}', end) &&
+    OWNED char *word = must_format("%.*s", (int)end, assigned);
+    OWNED char *again = must_format("%s=", r->name);
+    const bool is_word = !strpbrk(word, "\t`(<>\\'") && !strstr(assigned, again) &&
+                         !strchr(word, '{') == !strchr(word, '}') &&
                          (assigned[1] == '"') == (end > 2 && assigned[end - 1] == '"');
-    bool has_value = drops;
+    bool has_value = drops, is_other = false;
 
     WC_EACH_ELEMENT(e, at ? r->value : NULL, ":")
         has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
                                   memmem(assigned, strlen(assigned), e.p, e.n));
-    if (*line == '#' || !(has_value || assigns))
+    WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
+        is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
+                                !candidates_path_has(r->value, e.p, e.n));
+    if (*line == '#' || !(has_value || (assigns && !is_other)))
         return;
     struct lines *to = has_value ? &r->with_value : &r->with_name;
     to->n++;
@@ -77,7 +82,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     to->last.file = file;
     to->last.change = access(file, W_OK) != 0 || wc_str_starts(file, "/etc/") ? NULL /* of all */
                       : drops ? wc_arena_format(r->memory, "%ds#env -i*#& ", n)
-                      : is_shell && assigns && is_word
+                      : is_shell && assigns && is_word && !is_other
                           ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#", n, r->name)
                           : NULL;
 }

@@ -75,14 +75,16 @@ static size_t elements_of(const char *list, const char *separators) {
 void make_without_element(struct making *m) {
     const char *preload = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
     const char *given = wc_variable(m->s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
-    const char *script = wc_variable(m->s, "WHICHCUDNN_RUN_SCRIPT");
+    const char *scripts = wc_variable(m->s, "WHICHCUDNN_RUN_SCRIPT");
 
     if (given)
         make_one(m, make_path(given));
-    WC_EACH_ELEMENT(e, script ? m->path : NULL, ":") /* before a script went elsewhere */
-        if (e.n && e.p[0] != '/')
-            make_one(m, make_path_with(m, make_format(m, "%.*s/%.*s", (int)wc_dir_length(script),
-                                                      script, (int)e.n, e.p)));
+    WC_EACH_ELEMENT(file, scripts, ":") /* where they are, before one went elsewhere */
+        WC_EACH_ELEMENT(e, m->path, ":")
+            if (e.n && e.p[0] != '/')
+                make_one(m, make_path_with(m, make_format(m, "%.*s/%.*s",
+                                                          (int)wc_dir_above(file.p, file.n), file.p,
+                                                          (int)e.n, e.p)));
     if (m->path) {
         size_t n = elements_of(m->path, ":");
         for (size_t i = 0; n > 1 && i < n; i++)
