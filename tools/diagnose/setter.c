@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "setter.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "candidates/candidates.h"
 #include "core/demand/questions.h"
+#include "tools/util/below.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 
@@ -119,32 +119,31 @@ struct setter setter_in(struct wc_arena *memory, const char *files, const char *
     return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
 }
 
+enum { START_FILES = 4 };
+
 /* They are looked for once, as long as they are of the same environment. */
 static const glob_t *start_files(const struct wc_stack *s) {
-    static glob_t found;
+    static glob_t found[START_FILES];
     static char *of;
     const struct {
         const char *root, *files;
-    } usual[] = {{getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
-                 {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
-                 {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
-                 {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
+    } usual[START_FILES] = {
+        {getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
+        {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
+        {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
+        {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
     char *now =
         must_format("%s:%s:%s", usual[0].root ?: "", usual[2].root ?: "", usual[3].root ?: "");
+    const bool known = of && strcmp(of, now) == 0;
 
-    if (of && strcmp(of, now) == 0) {
-        free(now);
-        return &found;
+    free(known ? now : of);
+    of = known ? of : now;
+    for (int i = 0; !known && i < START_FILES; i++) {
+        globfree(&found[i]);
+        found[i] = usual[i].root ? glob_below(usual[i].root, "/", usual[i].files, GLOB_BRACE)
+                                 : (glob_t){.gl_pathc = 0};
     }
-    free(of);
-    of = now;
-    globfree(&found);
-    WC_EACH_ROW(row, usual) {
-        OWNED char *pattern = must_format("%s/%s", row->root ?: "", row->files);
-        if (row->root)
-            glob(pattern, GLOB_BRACE | (found.gl_pathc ? GLOB_APPEND : 0), NULL, &found);
-    }
-    return &found;
+    return found;
 }
 
 struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
@@ -157,8 +156,9 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
                         .at_start = true};
     const glob_t *found = start_files(s);
 
-    for (size_t i = 0; i < found->gl_pathc; i++)
-        add_file(&r, found->gl_pathv[i]);
+    for (int i = 0; i < START_FILES; i++)
+        for (size_t k = 0; k < found[i].gl_pathc; k++)
+            add_file(&r, found[i].gl_pathv[k]);
     read_files(&r);
     return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
 }
@@ -176,8 +176,6 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
 
     if (process->run_pid == WC_NULL || !wc_str_starts(name, "LD_"))
         return setter;
-    if (!wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD")) /* it empties the environment: `env -` */
-        return (struct setter){.by = "the command"};
     if (wc_str_same(given, value) && is_seen)
         return setter;
     if (script && !is_preload) /* which has our own library, too */
