@@ -17,21 +17,21 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
                      ? wc_format(c, "%s, which is %s", wanted, file->content)
                      : wc_format(c, "%s, a file that the loader refuses", wanted);
     wc_case_about(c, wc_caller_of(d->s, f));
-    wc_case_fact(c, WC_FACT_FILE, f->culprit,
-                 f->said.what == WC_SAID_REFUSED ? "dlerror"
-                 : needed                        ? "the loader's rules for DT_NEEDED"
-                                                 : "loader request");
+    wc_case_fact_from(c, WC_FACT_FILE, f->culprit,
+                      f->said.what == WC_SAID_REFUSED ? "dlerror"
+                      : needed                        ? "the loader's rules for DT_NEEDED"
+                                                      : "loader request");
     if (file) {
-        wc_case_fact(c, WC_FACT_LEADS_TO, file->link, "symbolic link");
+        wc_case_fact(c, WC_FACT_LEADS_TO, file->link);
         if (file->real_path && !wc_str_same(file->real_path, file->path))
-            wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path, "file");
-        wc_case_fact(c, WC_FACT_IS, file->content, "file");
+            wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path);
+        wc_case_fact(c, WC_FACT_IS, file->content);
         if (file->size != WC_NULL)
-            wc_case_fact(c, WC_FACT_SIZE, wc_format(c, "%jd bytes", file->size), "file");
-        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files next to it");
+            wc_case_fact(c, WC_FACT_SIZE, wc_format(c, "%jd bytes", file->size));
+        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o));
     }
     if (needed)
-        wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller, "DT_NEEDED");
+        wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller);
     else
         wc_case_request(c, f);
     if (f->said.what != WC_SAID_REFUSED)
@@ -40,8 +40,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
             file && (file->fault == WC_file_fault_CUT || file->fault == WC_file_fault_MALFORMED)
                 ? "the loader refuses it, or a process that reads the missing bytes is "
                   "killed by SIGBUS"
-                : "the loader skips such a file without a message",
-            NULL);
+                : "the loader skips such a file without a message");
     if (!needed)
         wc_case_asked_by(c, f);
     wc_case_variable(c, "LD_LIBRARY_PATH");

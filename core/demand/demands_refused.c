@@ -45,14 +45,14 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
             continue;
         if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
             wc_version_of(r->built).patch >= 0)
-            wc_case_fact(c, WC_FACT_NUMBERS, format_numbers(c, r, runtime.low), rule);
+            wc_case_fact_from(c, WC_FACT_NUMBERS, format_numbers(c, r, runtime.low), rule);
         /* No rule judges a range in metadata; what was built with, or pinned, is. */
         if (known != WC_RULE_NONE && !j->by_pin_alone &&
             (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))
-            wc_case_fact(c, WC_FACT_CHECK,
-                         wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s",
-                                   wc_rule_explanation(known)),
-                         rule);
+            wc_case_fact_from(c, WC_FACT_CHECK,
+                              wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s",
+                                        wc_rule_explanation(known)),
+                              rule);
     }
 }
 
@@ -69,11 +69,12 @@ static void contradiction(struct wc_case *c, const struct wc_demand_record *allo
     floor = wc_spec_floor(&spec);
     floor.build = -1;
     if (wc_version_known(floor) && wc_demand_refuses(refuses, floor))
-        wc_case_fact(c, WC_FACT_SOURCES_DISAGREE,
-                     wc_format(c, "%s, and %s, which refuses %s", wc_format_demand_whole(c, allows),
-                               wc_format_demand_whole(c, refuses), wc_format_version(c, floor)),
-                     wc_format(c, "%s; %s", allows->source ? allows->source : "?",
-                               refuses->source ? refuses->source : "?"));
+        wc_case_fact_from(
+            c, WC_FACT_SOURCES_DISAGREE,
+            wc_format(c, "%s, and %s, which refuses %s", wc_format_demand_whole(c, allows),
+                      wc_format_demand_whole(c, refuses), wc_format_version(c, floor)),
+            wc_format(c, "%s; %s", allows->source ? allows->source : "?",
+                      refuses->source ? refuses->source : "?"));
 }
 
 static void got(struct wc_case *c, const struct wc_judgement *j) {
@@ -85,17 +86,16 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     if (!decider)
         wc_case_runtime(c, &j->runtime);
     else if (decider != j->library)
-        wc_case_fact(c, WC_FACT_RUNTIME_VERSION, wc_format_range(c, j->runtime.range),
-                     wc_format(c, "%s of %s", j->runtime.range.source, wc_path_of(decider)));
+        wc_case_fact_from(c, WC_FACT_RUNTIME_VERSION, wc_format_range(c, j->runtime.range),
+                          wc_format(c, "%s of %s", j->runtime.range.source, wc_path_of(decider)));
     if (c->r.predicted && part)
         wc_case_fact(
             c, WC_FACT_PREDICTED,
             wc_format(c,
                       "this is the facade's own version; cudnnGetVersion will say that of the %s "
                       "part, once it is loaded",
-                      part),
-            NULL);
-    wc_case_fact(c, WC_FACT_HOST, wc_path_of(j->host), "link map");
+                      part));
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(j->host));
     /* It never searched: another one had loaded a library of that name. */
     wc_case_own_search(c, wc_own_search_of(s, j->host, j->library));
     demands_of(c, j, true);
@@ -110,7 +110,8 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))
-            wc_case_fact(c, WC_FACT_ALSO_WANTED_BY, wc_path_of(o->host), o->strongest->r.source);
+            wc_case_fact_from(c, WC_FACT_ALSO_WANTED_BY, wc_path_of(o->host),
+                              o->strongest->r.source);
 }
 
 /* What suits the others that use the same library, too, where what the host itself takes first does
@@ -129,8 +130,8 @@ static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
     floor.build = -1;
     if (users.n > 1 && wc_version_known(floor) &&
         wc_common_releases(c->d->s, &users, &low, &high) && wc_version_compare(low, floor) > 0)
-        wc_case_fact(c, WC_FACT_SUITS_ALL_HOSTS_OF_IT, wc_format_releases(c->d->scratch, low, high),
-                     "their demands together");
+        wc_case_fact(c, WC_FACT_SUITS_ALL_HOSTS_OF_IT,
+                     wc_format_releases(c->d->scratch, low, high));
 }
 
 /* The host says a word about it and goes on, and NVIDIA promises that it works. */
@@ -167,8 +168,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
         wc_case_fact(
             c, WC_FACT_MIND,
             "this host names a single release, and its process gave up; by NVIDIA's promise "
-            "a newer one would do",
-            NULL);
+            "a newer one would do");
     common_fact(c, j);
     wc_case_end(c);
 }
@@ -253,9 +253,8 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
     c->r.host = use->host->r.object;
     c->r.object = use->library->r.object;
     wc_case_library(c, WC_FACT_GOT, use->library);
-    wc_case_fact(c, WC_FACT_HOST, wc_path_of(use->host), "link map");
-    wc_case_fact(c, WC_FACT_MIND, "a program compiled with that header requires no older release",
-                 NULL);
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(use->host));
+    wc_case_fact(c, WC_FACT_MIND, "a program compiled with that header requires no older release");
     wc_case_end(c);
 }
 

@@ -8,10 +8,9 @@ static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_r
     c->effect = WC_EFFECT_DOUBTED;
     c->on_disk = true;
     c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is not a version, not compared: %s", r->spec);
-    wc_case_fact(c, WC_FACT_EXPECTED, r->spec, r->source);
+    wc_case_fact_from(c, WC_FACT_EXPECTED, r->spec, r->source);
     wc_case_fact(c, WC_FACT_MIND,
-                 "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says",
-                 NULL);
+                 "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says");
     wc_case_end(c);
 }
 
@@ -34,11 +33,11 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
         wc_found_before(d, facade->r.object, "facade-and-parts-differ", "parts-differ", NULL);
     wc_case_library(c, WC_FACT_GOT, facade);
     wc_case_runtime(c, runtime);
-    wc_case_fact(c, WC_FACT_EXPECTED, format_expected(c, r),
-                 r->source ? r->source : "WHICHCUDNN_EXPECT");
+    wc_case_fact_from(c, WC_FACT_EXPECTED, format_expected(c, r),
+                      r->source ? r->source : "WHICHCUDNN_EXPECT");
     if (r->built)
-        wc_case_fact(c, WC_FACT_CHECK, wc_rule_explanation(wc_rule_for(r)),
-                     wc_format(c, "rule %s", wc_rule_name(wc_rule_for(r))));
+        wc_case_fact_from(c, WC_FACT_CHECK, wc_rule_explanation(wc_rule_for(r)),
+                          wc_format(c, "rule %s", wc_rule_name(wc_rule_for(r))));
     wc_case_end(c);
 }
 

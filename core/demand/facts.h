@@ -9,7 +9,7 @@
 
 enum wc_fact_role {
     WC_FACT_OTHER, /* a function, a part, a variable: its name says what */
-#define FACT(role, name, key, rank, how, most) WC_FACT_##role,
+#define FACT(role, ...) WC_FACT_##role,
 #include "facts.def"
     WC_FACT_ROLES
 };
@@ -19,7 +19,36 @@ struct wc_typed_fact {
     const char *path; /* of the file or directory that it is about; NULL: it is about none */
 };
 
-const char *wc_fact_name(enum wc_fact_role role);
+/* In this order the rows of a finding's text are printed, and the last of them left out first. */
+enum rank {
+    RANK_GOT,
+    RANK_WANTED,
+    RANK_FIX,
+    RANK_BEHIND, /* got and wanted, for which there was no room in the first lines */
+    RANK_FOUND,
+    RANK_NOT_TAKEN,
+    RANK_HOST,
+    RANK_SAID,
+    RANK_OTHER,
+    RANK_MIND
+};
+
+/* As facts.def has it. */
+extern const struct wc_fact_row {
+    const char *name, *key; /* key NULL: the fact's own name */
+    enum rank rank;
+    enum {
+        PLAIN,
+        LIBRARY, /* version and installation after it belong to it */
+        SOURCED, /* with its source */
+        DEMAND,  /* the same, without "requires", with what it was built with */
+        ONCE,    /* the first of them says what all do */
+        NOWHERE
+    } how;
+    unsigned char most; /* lines */
+    const char *source; /* the usual one */
+} wc_fact_rows[WC_FACT_ROLES];
+
 /* Of a word of JSON, a log or findings.def. */
 enum wc_fact_role wc_fact_role_named(const char *name);
 enum wc_fact_role wc_fact_role_of(const struct wc_facts *facts, const struct wc_fact *fact);

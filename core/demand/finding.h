@@ -67,7 +67,10 @@ const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n
 /* Id and usual severity are those of the row. */
 struct wc_case *wc_case_begin(struct wc_diagnosis *d);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
-void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value, const char *source);
+void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value);
+/* From another source than such facts usually are. */
+void wc_case_fact_from(struct wc_case *c, enum wc_fact_role role, const char *value,
+                       const char *source);
 /* The value says more than the path that it is about. */
 void wc_case_fact_at(struct wc_case *c, enum wc_fact_role role, const char *path, const char *value,
                      const char *source);

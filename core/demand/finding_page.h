@@ -5,25 +5,12 @@
  */
 #pragma once
 
+#include "facts.h"
 #include "finding_text.h"
 
 enum {
     WC_PAGE_KEYS = 12, /* columns before a row's value */
     WC_PAGE_VALUE = WC_FINDING_COLUMNS - WC_PAGE_KEYS
-};
-
-/* In this order rows are printed, and the last of them left out first. */
-enum rank {
-    RANK_GOT,
-    RANK_WANTED,
-    RANK_FIX,
-    RANK_BEHIND, /* got and wanted, for which there was no room in the first lines */
-    RANK_FOUND,
-    RANK_NOT_TAKEN,
-    RANK_HOST,
-    RANK_SAID,
-    RANK_OTHER,
-    RANK_MIND
 };
 
 /* Harmless, on the page; NULL: there is no room for it, or nothing in it. */

@@ -11,30 +11,6 @@ enum {
     PARTS = 16
 };
 
-/* ---- which facts make which rows ---- */
-
-enum how {
-    PLAIN,
-    LIBRARY, /* version and installation after it belong to it */
-    SOURCED, /* with its source */
-    DEMAND,  /* the same, without "requires", with what it was built with */
-    ONCE,    /* the first of them says what all do */
-    NOWHERE
-};
-
-static const struct fact_row {
-    const char *key; /* NULL: the fact's own name */
-    enum rank rank;
-    enum how how;
-    unsigned char most;
-} fact_rows[WC_FACT_ROLES] = {
-    [WC_FACT_OTHER] = {NULL, RANK_OTHER, PLAIN, 1},
-#define FACT(role, name, key, rank, how, most) [WC_FACT_##role] = {key, RANK_##rank, how, most},
-#include "facts.def"
-};
-
-/* ---- rows of facts ---- */
-
 const char *wc_page_keep(struct wc_finding_page *page, const char *format, ...) {
     struct wc_text raw, shown;
     va_list list;
@@ -133,11 +109,11 @@ static const char *format_library(struct wc_finding_page *page, const struct wc_
 
 static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role role,
                                const struct wc_fact *fact, const struct wc_stack *s) {
-    const enum how how = fact_rows[role].how;
+    const struct wc_fact_row *row = &wc_fact_rows[role];
     const char *value = fact->value ? fact->value : "not known", *source = fact->source;
     const char *file = source ? wc_str_find(source, ", /") : NULL, *built = NULL;
 
-    if (how == DEMAND && wc_str_starts(value, "requires ")) {
+    if (row->how == DEMAND && wc_str_starts(value, "requires ")) {
         value += sizeof "requires " - 1;
         /* The same source often has both: what is required, and what it was built with. */
         const struct wc_demand *both =
@@ -147,7 +123,7 @@ static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role r
     }
     if (role == WC_FACT_LD_LIBRARY_PATH)
         return wc_page_keep(page, "LD_LIBRARY_PATH: %s", value);
-    if (!source || (how != SOURCED && how != DEMAND))
+    if (!source || (row->how != SOURCED && row->how != DEMAND))
         return wc_page_keep(page, "%s", value);
     return wc_page_keep(page, "%s%s%s  (%.*s)", value, built ? ", built with " : "", built,
                         file ? (int)(file - source) : (int)wc_str_length(source), source);
@@ -173,7 +149,7 @@ void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *
     for (size_t i = 0; i < f->facts.n; i++) {
         const struct wc_fact *fact = &f->facts.p[i];
         enum wc_fact_role role = wc_fact_role_of(&f->facts, fact);
-        struct fact_row of = fact_rows[role];
+        struct wc_fact_row of = wc_fact_rows[role];
         const char *key = of.key ? of.key : wc_page_keep(page, "%.*s", FACT_NAME_MOST, fact->name);
         const char *value;
         bool told;

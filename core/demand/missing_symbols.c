@@ -113,7 +113,7 @@ static void emit(struct search *s) {
     c->r.explained_by = wc_found_before(c->d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
     wc_case_library(c, WC_FACT_LIBRARY, s->library);
-    wc_case_fact(c, WC_FACT_HOST, wc_path_of(s->host), "link map");
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(s->host));
     wc_case_end(c);
 }
 
@@ -149,7 +149,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
                   wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     c->r.object = library && !file ? library->r.object : WC_NULL;
-    wc_case_fact(c, WC_FACT_HOST, u->file, "dlerror");
+    wc_case_fact_from(c, WC_FACT_HOST, u->file, "dlerror");
     wc_case_named(c, u->symbol,
                   wc_version_known(since)
                       ? wc_format(c, "came with %s", wc_format_version(c, since))
@@ -162,7 +162,8 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     if (torn)
-        wc_case_fact(c, WC_FACT_LINKED_WITH, wc_format_demand_whole(c, linked), linked->source);
+        wc_case_fact_from(c, WC_FACT_LINKED_WITH, wc_format_demand_whole(c, linked),
+                          linked->source);
     wc_case_end(c);
 }
 
@@ -217,7 +218,7 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_named(c, f->r.function, why, "function table");
     if (library)
         wc_case_library(c, WC_FACT_LIBRARY, library);
-    wc_case_fact(c, WC_FACT_LOADER_SAID, f->r.text, "dlerror");
+    wc_case_fact(c, WC_FACT_LOADER_SAID, f->r.text);
     wc_case_asked_by(c, f);
     wc_case_end(c);
     return true;
@@ -235,7 +236,7 @@ static void emit_unlinked(struct wc_diagnosis *d, const struct wc_object *host) 
         c, "%s imports functions of cuDNN (%s) and is linked with no cuDNN; none was loaded",
         wc_format_who(c, host), imports->newest_functions.p[0]);
     wc_case_about(c, host);
-    wc_case_fact(c, WC_FACT_HOST, wc_path_of(host), "link map");
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(host));
     wc_case_end(c);
 }
 

@@ -92,8 +92,7 @@ static void major_of_part_fact(struct wc_case *c, const char *name, const struct
                                          "name; %s is cuDNN %s"
                                        : "%s is a part of cuDNN %d; %s is cuDNN %s",
                            wc_format_name(c, name), wants, wc_format_name(c, wc_name_of(there)),
-                           wc_format_own(c, there)),
-                 NULL);
+                           wc_format_own(c, there)));
 }
 
 /* A process had another facade: of the same caller, which tries several majors, or of any where
@@ -148,7 +147,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         if (like != f)
             wc_case_request(c, like);
         if (like->needs)
-            wc_case_fact(c, WC_FACT_WHICH_NEEDS, wc_format_name(c, like->needs), "dlerror");
+            wc_case_fact(c, WC_FACT_WHICH_NEEDS, wc_format_name(c, like->needs));
     }
     wc_case_searched(c, wc_search_in_vain(s, f));
     if (other && other->soname)
@@ -159,8 +158,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     WC_EACH(demand, s->demands)
         if (wc_is_demand_of(&demand->r, f->needs ? f->r.name : f->r.caller))
             wc_case_demand(c, WC_FACT_WANTED, &demand->r);
-    wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, paths ? paths : "not set",
-                 "environment at process start");
+    wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, paths ? paths : "not set");
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE)
             wc_case_library(c, WC_FACT_IN_THE_PROCESS_BY_ANOTHER_WAY, o);
@@ -252,9 +250,9 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     wc_case_about(c, cudnn && facade ? facade : caller);
     c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
     wc_case_request(c, f);
-    wc_case_fact(c, WC_FACT_MISSING, wc_format(c, "%s", missing), "dlerror");
+    wc_case_fact(c, WC_FACT_MISSING, wc_format(c, "%s", missing));
     if (searched && wc_str_same(searched->r.name, missing))
-        wc_case_fact(c, WC_FACT_NEEDED_BY, searched->r.caller, "DT_NEEDED");
+        wc_case_fact(c, WC_FACT_NEEDED_BY, searched->r.caller);
     wc_case_asked_by(c, f);
     wc_case_searched(c, searched);
     if (cudnn)

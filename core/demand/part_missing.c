@@ -89,8 +89,7 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     if (facade) {
         c->r.object = facade->r.object;
         wc_case_library(c, WC_FACT_FACADE, facade);
-        wc_case_fact(c, WC_FACT_PARTS_BELONG_INTO, wc_directory_of(c, facade),
-                     "directory of the facade");
+        wc_case_fact(c, WC_FACT_PARTS_BELONG_INTO, wc_directory_of(c, facade));
         WC_EACH(part, m)
             wc_case_not_shipped(c, facade, *part);
     }
@@ -103,8 +102,7 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
             if (file) {
                 wc_case_file(c, WC_FACT_FOUND, file, "the loader's rules");
                 wc_case_fact(c, WC_FACT_MIND,
-                             "cuDNN did not ask for the loader's reason; LD_DEBUG=files prints it",
-                             NULL);
+                             "cuDNN did not ask for the loader's reason; LD_DEBUG=files prints it");
             }
             wc_case_request(c, f);
             wc_case_later(c, wc_search_in_vain(d->s, f));

@@ -76,7 +76,7 @@ static void row(struct wc_case *c, const struct wc_object *o) {
     const char *directory = wc_directory_of(c, o), *installation = wc_format_installation(c, o);
 
     wc_case_named(c,
-                  o->r.role == WC_role_FACADE ? wc_fact_name(WC_FACT_FACADE)
+                  o->r.role == WC_role_FACADE ? wc_fact_rows[WC_FACT_FACADE].name
                   : o->r.part                 ? o->r.part
                                               : "part",
                   wc_format(c, "%s  %s%s%s", wc_format_own(c, o), directory ? directory : "?",
@@ -118,8 +118,8 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
         if (is_refusal(s, facade, f))
             wc_case_request(c, f);
         if (!wc_is_load(f) && f->r.function && wc_means(facade, f->r.caller_object, f->r.caller))
-            wc_case_fact(c, WC_FACT_NOT_FOUND_IN_A_PART, f->r.function,
-                         f->r.text ? f->r.text : "dlsym");
+            wc_case_fact_from(c, WC_FACT_NOT_FOUND_IN_A_PART, f->r.function,
+                              f->r.text ? f->r.text : "dlsym");
     }
 }
 
@@ -147,8 +147,7 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     if (answering)
         wc_case_fact(c, WC_FACT_MIND,
                      wc_format(c, "cudnnGetVersion returns the %s part's number, not the facade's",
-                               answering),
-                     NULL);
+                               answering));
     lookups(c, facade);
     wc_case_end(c);
 }
@@ -181,18 +180,18 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
     } else if (!refused) {
         c->r.title =
             wc_format(c, "cuDNN says that the parts of %s are of different releases", name);
-        wc_case_fact(c, WC_FACT_CALL, said->r.function, said->r.source ?: "watched call");
+        wc_case_fact_from(c, WC_FACT_CALL, said->r.function, said->r.source ?: "watched call");
         WC_EACH(o, d->s->objects)
             if (is_by_name_alone(d->s, o, facade))
                 wc_case_fact(c, WC_FACT_NOTHING_INSIDE_TELLS_THE_RELEASE_OF,
-                             wc_format_name(c, wc_name_of(o)), "the file");
+                             wc_format_name(c, wc_name_of(o)));
     } else {
         struct wc_name lacks = wc_name_read(refused->said.version);
         c->r.title = wc_format(
             c, "%s does not fit the other parts of %s: it needs a function that is missing in %s",
             wc_format_name(c, refused->culprit), name,
             lacks.kind == WC_NAME_PART ? wc_format_name(c, lacks.part) : "facade");
-        wc_case_fact(c, WC_FACT_REFUSED, refused->culprit, "dlerror");
+        wc_case_fact(c, WC_FACT_REFUSED, refused->culprit);
     }
     c->r.explained_by = wc_found_before(d, facade->r.object, "installation-mixed",
                                         "installation-incomplete", "replaced-on-disk", NULL);

@@ -36,9 +36,9 @@ static void report_false(struct wc_diagnosis *d, const struct wc_object *o, cons
     if (by && !wc_is_cudnn(by))
         c->r.host = by->r.object;
     wc_case_library(c, WC_FACT_GOT, o);
-    wc_case_fact(c, WC_FACT_SONAME, o->r.soname, "dynamic section");
+    wc_case_fact(c, WC_FACT_SONAME, o->r.soname);
     if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) && !wc_version_known(o->version))
-        wc_case_fact(c, WC_FACT_FUNCTIONS_OF_CUDNN, "none", "exported functions");
+        wc_case_fact(c, WC_FACT_FUNCTIONS_OF_CUDNN, "none");
     wc_case_end(c);
 }
 
@@ -69,12 +69,13 @@ static void other_name_fact(struct wc_case *c, const struct wc_file_record *file
 
     if (wc_str_format(path, sizeof path, "%.*s%s", directory, file->path, asked) &&
         WC_ANY(f, c->d->s->files, !f->r.fault && wc_str_same(f->r.path, path)))
-        wc_case_fact(c, WC_FACT_MIND,
-                     wc_format(c,
-                               "%s exists, too, but is not a link: the loader's cache lists it "
-                               "only by its SONAME",
-                               path),
-                     "file");
+        wc_case_fact_from(
+            c, WC_FACT_MIND,
+            wc_format(c,
+                      "%s exists, too, but is not a link: the loader's cache lists it "
+                      "only by its SONAME",
+                      path),
+            "file");
 }
 
 static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {

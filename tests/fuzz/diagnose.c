@@ -453,7 +453,7 @@ static void check_facts(const struct wc_finding_record *r) {
         const char *path = wc_fact_path(r, role);
         MUST(!path || *path == '/');
         MUST(!path || wc_fact_value(r, role));
-        MUST(role == WC_FACT_OTHER || wc_fact_role_named(wc_fact_name(role)) != WC_FACT_OTHER);
+        MUST(role == WC_FACT_OTHER || wc_fact_role_named(wc_fact_rows[role].name) != WC_FACT_OTHER);
     }
 }
 

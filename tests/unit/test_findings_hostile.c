@@ -273,7 +273,7 @@ static void what_finds_no_place_is_counted(void **state) {
     struct wc_case c = {.facts = 0};
     (void)state;
     for (int i = 0; i < WC_CASE_FACTS + 5; i++)
-        wc_case_fact(&c, WC_FACT_GOT, i == 3 ? NULL : "value", NULL);
+        wc_case_fact(&c, WC_FACT_GOT, i == 3 ? NULL : "value");
     assert_int_equal(c.facts, WC_CASE_FACTS - 1);
     assert_int_equal(c.more, 5);
 }

@@ -110,14 +110,18 @@ static void add_fact(struct wc_case *c, const char *name, struct wc_typed_fact t
     c->fact[c->facts++] = (struct wc_fact){name, value, source};
 }
 
-void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value,
-                  const char *source) {
-    add_fact(c, wc_fact_name(role), (struct wc_typed_fact){role, value}, value, source);
+void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value) {
+    wc_case_fact_from(c, role, value, wc_fact_rows[role].source);
+}
+
+void wc_case_fact_from(struct wc_case *c, enum wc_fact_role role, const char *value,
+                       const char *source) {
+    wc_case_fact_at(c, role, value, value, source);
 }
 
 void wc_case_fact_at(struct wc_case *c, enum wc_fact_role role, const char *path, const char *value,
                      const char *source) {
-    add_fact(c, wc_fact_name(role), (struct wc_typed_fact){role, path}, value, source);
+    add_fact(c, wc_fact_rows[role].name, (struct wc_typed_fact){role, path}, value, source);
 }
 
 void wc_case_named(struct wc_case *c, const char *name, const char *value, const char *source) {
@@ -145,8 +149,8 @@ void wc_case_end(struct wc_case *c) {
 
     if (c->more) {
         c->typed[c->facts] = (struct wc_typed_fact){WC_FACT_NOT_LISTED, NULL};
-        c->fact[c->facts++] =
-            (struct wc_fact){wc_fact_name(WC_FACT_NOT_LISTED), wc_format(c, "%jd", c->more), NULL};
+        c->fact[c->facts++] = (struct wc_fact){wc_fact_rows[WC_FACT_NOT_LISTED].name,
+                                               wc_format(c, "%jd", c->more), NULL};
     }
     c->r.severity = severities[c->d->kind->severity][c->effect];
     c->r.title = harmless(c, c->r.title);

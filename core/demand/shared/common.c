@@ -67,8 +67,7 @@ void wc_case_later(struct wc_case *c, const struct wc_searched *f) {
         return;
     wc_case_fact(c, WC_FACT_SET_TOO_LATE,
                  *f->r.later_path ? wc_format(c, "LD_LIBRARY_PATH=%s", f->r.later_path)
-                                  : "LD_LIBRARY_PATH is unset",
-                 "environment at the request");
+                                  : "LD_LIBRARY_PATH is unset");
     wc_case_fact_at(c, WC_FACT_WOULD_HAVE_GIVEN, later->r.path, format_candidate(c, later),
                     "the loader's rules");
 }
@@ -89,7 +88,7 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f) {
     if (!f)
         return;
     WC_EACH(directory, f->r.searched)
-        wc_case_fact(c, WC_FACT_SEARCHED, *directory, "the loader's rules");
+        wc_case_fact(c, WC_FACT_SEARCHED, *directory);
     candidates(c, f);
     wc_case_later(c, f);
 }
@@ -165,22 +164,20 @@ void wc_case_not_shipped(struct wc_case *c, const struct wc_object *facade, cons
     if (with)
         wc_case_fact(c, WC_FACT_MIND,
                      wc_format(c, "cuDNN %s looks for %s, which its packages hold from %s on",
-                               wc_format_version(c, facade->version), part, with),
-                     NULL);
+                               wc_format_version(c, facade->version), part, with));
 }
 
 void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
     const char *name = o->r.asked_name ? o->r.asked_name : "it";
 
     if (o->r.asked_how == WC_operation_PRELOAD)
-        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "LD_PRELOAD names %s", name),
-                     "environment at process start");
+        wc_case_fact(c, WC_FACT_ASKED_BY, wc_format(c, "LD_PRELOAD names %s", name));
     if (!o->r.asked_by)
         return;
     bool needed = o->r.asked_how == WC_operation_NEEDED;
-    wc_case_fact(c, WC_FACT_ASKED_BY,
-                 wc_format(c, needed ? "%s needs %s" : "%s asked for %s", o->r.asked_by, name),
-                 needed ? "DT_NEEDED" : "loader request");
+    wc_case_fact_from(c, WC_FACT_ASKED_BY,
+                      wc_format(c, needed ? "%s needs %s" : "%s asked for %s", o->r.asked_by, name),
+                      needed ? "DT_NEEDED" : "loader request");
 }
 
 static void case_found(struct wc_case *c, const struct wc_object *o) {
@@ -188,8 +185,7 @@ static void case_found(struct wc_case *c, const struct wc_object *o) {
 
     if (!f)
         return;
-    wc_case_fact(c, WC_FACT_FOUND_BY, format_rule(c, f->r.rule, f->r.of, f->r.element),
-                 "the loader's rules");
+    wc_case_fact(c, WC_FACT_FOUND_BY, format_rule(c, f->r.rule, f->r.of, f->r.element));
     if (o->r.role == WC_role_FACADE)
         candidates(c, f);
     wc_case_later(c, f);
@@ -198,17 +194,16 @@ static void case_found(struct wc_case *c, const struct wc_object *o) {
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o) {
     struct wc_range own = wc_own_range(o);
 
-    wc_case_fact(c, role, wc_path_of(o), "link map");
+    wc_case_fact_from(c, role, wc_path_of(o), "link map");
     if (o->r.path && o->r.real_path && wc_str_compare(o->r.path, o->r.real_path) != 0)
-        wc_case_fact(c, WC_FACT_REAL_PATH, o->r.real_path, "link map");
+        wc_case_fact_from(c, WC_FACT_REAL_PATH, o->r.real_path, "link map");
     if (o->r.role == WC_role_CUDA_DEPENDENCY)
-        wc_case_fact(c, WC_FACT_VERSION, wc_cuda_release(c, o), "file name or package");
+        wc_case_fact(c, WC_FACT_VERSION, wc_cuda_release(c, o));
     else
-        wc_case_fact(c, WC_FACT_VERSION, wc_format_range(c, own), own.source);
-    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files next to it");
-    wc_case_fact(c, WC_FACT_HEADER_BESIDE_IT, o->r.header_version,
-                 "cudnn.h, in the directory include");
-    wc_case_fact(c, WC_FACT_MOUNTED_FROM_ELSEWHERE, o->r.mount, "/proc/self/mountinfo");
+        wc_case_fact_from(c, WC_FACT_VERSION, wc_format_range(c, own), own.source);
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o));
+    wc_case_fact(c, WC_FACT_HEADER_BESIDE_IT, o->r.header_version);
+    wc_case_fact(c, WC_FACT_MOUNTED_FROM_ELSEWHERE, o->r.mount);
     wc_case_asker(c, o);
     case_found(c, o);
 }
@@ -238,14 +233,14 @@ void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_fil
                   const char *source) {
     struct wc_object o = wc_file_as_object(f, NULL);
 
-    wc_case_fact(c, role, f->path, source);
-    wc_case_fact(c, WC_FACT_LEADS_TO, f->link, "symbolic link");
+    wc_case_fact_from(c, role, f->path, source);
+    wc_case_fact(c, WC_FACT_LEADS_TO, f->link);
     if (f->real_path && !wc_str_same(f->real_path, f->path))
-        wc_case_fact(c, WC_FACT_REAL_PATH, f->real_path, "file");
-    wc_case_fact(c, WC_FACT_SONAME, f->soname, "dynamic section");
-    wc_case_fact(c, WC_FACT_VERSION, f->version,
-                 wc_enum_word(WC_ENUM_version_source, f->version_source));
-    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files next to it");
+        wc_case_fact(c, WC_FACT_REAL_PATH, f->real_path);
+    wc_case_fact(c, WC_FACT_SONAME, f->soname);
+    wc_case_fact_from(c, WC_FACT_VERSION, f->version,
+                      wc_enum_word(WC_ENUM_version_source, f->version_source));
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o));
 }
 
 /* ---- what the loader reported about a failed request ---- */
@@ -263,23 +258,21 @@ bool wc_is_load(const struct wc_failure *f) {
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     if (f->r.operation == WC_operation_NEEDED && !f->needs)
-        wc_case_fact(c, WC_FACT_NEEDS, f->r.name, "DT_NEEDED; not found by the loader's rules");
+        wc_case_fact(c, WC_FACT_NEEDS, f->r.name);
     else if (f->r.priority)
         wc_case_fact(
             c, WC_FACT_DECLARED,
-            wc_format(c, "%s, %s", f->r.name, wc_enum_word(WC_ENUM_priority, f->r.priority)),
-            ".note.dlopen");
+            wc_format(c, "%s, %s", f->r.name, wc_enum_word(WC_ENUM_priority, f->r.priority)));
     else if (c->d->s->replayed && !f->needs)
-        wc_case_fact(c, WC_FACT_OPENS, f->r.name,
-                     "its own constants; not found by the loader's rules");
+        wc_case_fact(c, WC_FACT_OPENS, f->r.name);
     else
-        wc_case_fact(c, WC_FACT_ASKED_FOR, f->r.name,
-                     f->r.text ? "loader request" : "loader request; no object answers to it");
-    wc_case_fact(c, WC_FACT_LOADER_SAID, f->r.text, "dlerror");
+        wc_case_fact_from(c, WC_FACT_ASKED_FOR, f->r.name,
+                          f->r.text ? "loader request" : "loader request; no object answers to it");
+    wc_case_fact(c, WC_FACT_LOADER_SAID, f->r.text);
 }
 
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f) {
-    wc_case_fact(c, WC_FACT_ASKED_BY, f->r.caller, "loader request");
+    wc_case_fact_from(c, WC_FACT_ASKED_BY, f->r.caller, "loader request");
 }
 
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {

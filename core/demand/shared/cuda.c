@@ -127,9 +127,9 @@ void wc_case_cuda(struct wc_case *c, const struct wc_object *facade) {
             if (cuda.major <= 0 || wc_str_same(told, cuda.by))
                 continue;
             told = cuda.by;
-            wc_case_fact(c, WC_FACT_MADE_FOR,
-                         wc_format(c, "CUDA %d: %s, %s", cuda.major, cuda.by,
-                                   wc_format_name(c, wc_path_of(o))),
-                         cuda.source);
+            wc_case_fact_from(c, WC_FACT_MADE_FOR,
+                              wc_format(c, "CUDA %d: %s, %s", cuda.major, cuda.by,
+                                        wc_format_name(c, wc_path_of(o))),
+                              cuda.source);
         }
 }

@@ -76,5 +76,5 @@ void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_d
 
     if (r->source_path)
         source = source ? wc_format(c, "%s, %s", source, r->source_path) : r->source_path;
-    wc_case_fact(c, role, wc_format_demand_whole(c, r), source);
+    wc_case_fact_from(c, role, wc_format_demand_whole(c, r), source);
 }

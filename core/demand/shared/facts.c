@@ -3,18 +3,16 @@
 
 #include "core/base/base.h"
 
-static const char *const names[WC_FACT_ROLES] = {
-#define FACT(role, name, key, rank, how, most) [WC_FACT_##role] = name,
+const struct wc_fact_row wc_fact_rows[WC_FACT_ROLES] = {
+    [WC_FACT_OTHER] = {NULL, NULL, RANK_OTHER, PLAIN, 1, NULL},
+#define FACT(role, name, key, rank, how, most, source)                                             \
+    [WC_FACT_##role] = {name, key, RANK_##rank, how, most, source},
 #include "core/demand/facts.def"
 };
 
-const char *wc_fact_name(enum wc_fact_role role) {
-    return names[role];
-}
-
 enum wc_fact_role wc_fact_role_named(const char *name) {
     for (enum wc_fact_role role = WC_FACT_OTHER + 1; role < WC_FACT_ROLES; role++)
-        if (wc_str_same(names[role], name))
+        if (wc_str_same(wc_fact_rows[role].name, name))
             return role;
     return WC_FACT_OTHER;
 }

@@ -302,9 +302,9 @@ void wc_case_crash(struct wc_case *c) {
     const char *during = c->d->s->outcome.during;
 
     if (crash)
-        wc_case_fact(c, WC_FACT_ENDED_BY,
-                     during ? wc_format(c, "%s, in %s", crash->name, during) : crash->name,
-                     c->d->s->has_outcome ? "wait" : "status of the command");
+        wc_case_fact_from(c, WC_FACT_ENDED_BY,
+                          during ? wc_format(c, "%s, in %s", crash->name, during) : crash->name,
+                          c->d->s->has_outcome ? "wait" : "status of the command");
 }
 
 /* Two copies work next to each other, mostly. After a crash that nothing graver explains they are

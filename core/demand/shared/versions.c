@@ -159,6 +159,6 @@ struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object
 }
 
 void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime) {
-    wc_case_fact(c, WC_FACT_RUNTIME_VERSION, wc_format_range(c, runtime->range),
-                 runtime->range.source);
+    wc_case_fact_from(c, WC_FACT_RUNTIME_VERSION, wc_format_range(c, runtime->range),
+                      runtime->range.source);
 }

@@ -38,7 +38,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const stru
     c->r.object = o->r.object;
     c->r.host = host ? host->r.object : WC_NULL;
     wc_case_library(c, WC_FACT_GOT, o);
-    wc_case_fact(c, WC_FACT_HOST, f->r.caller, "link map");
+    wc_case_fact(c, WC_FACT_HOST, f->r.caller);
     wc_case_own_search(c, f);
     wc_case_end(c);
 }

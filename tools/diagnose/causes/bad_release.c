@@ -51,10 +51,10 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
         wc_case_library(c, WC_FACT_CUDNN, facade);
         wc_case_runtime(c, &runtime);
         if (host)
-            wc_case_fact(c, WC_FACT_FRAMEWORK,
-                         wc_format(c, "%s %s", bad->framework, host->r.installation_version),
-                         "files next to it");
-        wc_case_fact(c, WC_FACT_DEFECT, bad->what, bad->source);
+            wc_case_fact_from(c, WC_FACT_FRAMEWORK,
+                              wc_format(c, "%s %s", bad->framework, host->r.installation_version),
+                              "files next to it");
+        wc_case_fact_from(c, WC_FACT_DEFECT, bad->what, bad->source);
         wc_case_end(c);
     }
 }

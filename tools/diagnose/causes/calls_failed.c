@@ -62,14 +62,14 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     c->r.object = r->target;
     if (c->r.explained_by && !wc_found_before(d, WC_NULL, c->r.explained_by, NULL))
         c->effect = WC_EFFECT_DOUBTED; /* as its cause */
-    wc_case_fact(c, WC_FACT_CALL, r->function, source);
-    wc_case_fact(c, WC_FACT_STATUS, wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
-                 r->source ?: "returned status");
-    wc_case_fact(c, WC_FACT_HOST, r->host_path, source);
+    wc_case_fact_from(c, WC_FACT_CALL, r->function, source);
+    wc_case_fact_from(c, WC_FACT_STATUS, wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
+                      r->source ?: "returned status");
+    wc_case_fact_from(c, WC_FACT_HOST, r->host_path, source);
     if (target)
         wc_case_library(c, WC_FACT_LIBRARY, target);
-    wc_case_fact(c, WC_FACT_BEFORE_THE_FORK, libcuda, "what its log begins with");
-    wc_case_fact(c, WC_FACT_DRIVER, d->s->machine.driver, "/proc/driver/nvidia/version");
+    wc_case_fact(c, WC_FACT_BEFORE_THE_FORK, libcuda);
+    wc_case_fact(c, WC_FACT_DRIVER, d->s->machine.driver);
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     wc_case_end(c);
 }

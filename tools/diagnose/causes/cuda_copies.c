@@ -71,8 +71,7 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
                            told ? a : "", told ? " and " : "", told ? b : "");
     WC_EACH(o, f)
         wc_case_library(c, WC_FACT_COPY, *o);
-    wc_case_fact(c, WC_FACT_MIND, "handles and streams of one copy mean nothing to the other",
-                 NULL);
+    wc_case_fact(c, WC_FACT_MIND, "handles and streams of one copy mean nothing to the other");
     wc_case_crash(c);
     wc_case_end(c);
 }

@@ -46,9 +46,9 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_cuda(c, facade);
     if (host)
-        wc_case_fact(c, WC_FACT_HOST,
-                     wc_format(c, "%s, CUDA %d: %s", wc_path_of(host), cuda, of_host.by),
-                     of_host.source);
+        wc_case_fact_from(c, WC_FACT_HOST,
+                          wc_format(c, "%s, CUDA %d: %s", wc_path_of(host), cuda, of_host.by),
+                          of_host.source);
     cuda_dependency_facts(c);
     WC_EACH(f, d->s->failures)
         if (is_vain(d->s, f, made_for))
@@ -297,9 +297,9 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     wc_case_cuda(c, facade);
     cuda_dependency_facts(c);
     wc_case_variable(c, "LD_LIBRARY_PATH");
-    wc_case_fact(c, WC_FACT_STANDS_BEFORE, own ? own->r.path : NULL, "the loader's rules");
+    wc_case_fact(c, WC_FACT_STANDS_BEFORE, own ? own->r.path : NULL);
     if (meant)
-        wc_case_fact(c, WC_FACT_MIND, "it shadows no other copy, and no call failed", NULL);
+        wc_case_fact(c, WC_FACT_MIND, "it shadows no other copy, and no call failed");
     wc_case_end(c);
 }
 

@@ -47,16 +47,15 @@ static void emit_host(struct wc_case *c, const struct wc_object *host) {
     const struct wc_hosts one = {{host}, 1};
     struct wc_version low, high;
 
-    wc_case_fact(c, WC_FACT_HOST, wc_path_of(host), "link map");
+    wc_case_fact(c, WC_FACT_HOST, wc_path_of(host));
     WC_EACH(demand, c->d->s->demands)
         if (wc_is_demand_by(demand, host))
             wc_case_demand(c, WC_FACT_WANTS, &demand->r);
     if (wc_common_releases(c->d->s, &one, &low, &high))
-        wc_case_fact(c, WC_FACT_ACCEPTS, wc_format_releases(c->d->scratch, low, high),
-                     "all of these");
+        wc_case_fact(c, WC_FACT_ACCEPTS, wc_format_releases(c->d->scratch, low, high));
     WC_EACH(use, c->d->uses)
         if (use->host == host)
-            wc_case_fact(
+            wc_case_fact_from(
                 c, wc_is_refused(c->d, host) ? WC_FACT_GOT_AND_REFUSES : WC_FACT_GOT,
                 wc_format(c, "%s  %s", wc_format_own(c, use->library), wc_path_of(use->library)),
                 "bindings");

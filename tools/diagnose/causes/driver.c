@@ -43,11 +43,11 @@ static bool is_wsl(const struct wc_stack *s) {
 static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, struct release library,
                          struct release module) {
     if (libcuda) {
-        wc_case_fact(c, WC_FACT_LIBCUDA, wc_path_of(libcuda), "link map");
-        wc_case_fact(c, WC_FACT_ITS_RELEASE, library.text,
-                     wc_format(c, "file name, %s", libcuda->r.real_path));
+        wc_case_fact(c, WC_FACT_LIBCUDA, wc_path_of(libcuda));
+        wc_case_fact_from(c, WC_FACT_ITS_RELEASE, library.text,
+                          wc_format(c, "file name, %s", libcuda->r.real_path));
     }
-    wc_case_fact(c, WC_FACT_KERNEL_MODULE, module.text, "/proc/driver/nvidia/version");
+    wc_case_fact(c, WC_FACT_KERNEL_MODULE, module.text);
 }
 
 /* ---- driver-mixed ---- */
@@ -68,7 +68,7 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
                            wsl ? "WSL's, whose libcuda is in /usr/lib/wsl/lib" : module.text);
     c->r.object = libcuda->r.object;
     driver_facts(c, libcuda, library, module);
-    wc_case_fact(c, WC_FACT_CONTAINER, d->s->machine.container, "marks of a container");
+    wc_case_fact(c, WC_FACT_CONTAINER, d->s->machine.container);
     wc_case_end(c);
 }
 
@@ -147,12 +147,11 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
     c->r.object = libcuda ? libcuda->r.object : WC_NULL;
     c->r.predicted = !libcuda;
     driver_facts(c, libcuda, library, module);
-    wc_case_fact(c, WC_FACT_CUDA_IN_USE,
-                 wc_format(c, "%s: %s, %s", cuda, use.what, wc_path_of(use.by)), use.source);
-    wc_case_fact(c, WC_FACT_LEAST_DRIVER, use.least.text, "NVIDIA, CUDA Compatibility");
+    wc_case_fact_from(c, WC_FACT_CUDA_IN_USE,
+                      wc_format(c, "%s: %s, %s", cuda, use.what, wc_path_of(use.by)), use.source);
+    wc_case_fact(c, WC_FACT_LEAST_DRIVER, use.least.text);
     wc_case_fact(c, WC_FACT_MIND,
                  "nvidia-smi's \"CUDA Version\" is the newest that the driver "
-                 "supports, not the installed one",
-                 NULL);
+                 "supports, not the installed one");
     wc_case_end(c);
 }

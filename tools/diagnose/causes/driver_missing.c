@@ -64,20 +64,18 @@ static void facts(struct wc_case *c, const struct signs *signs) {
     const struct wc_machine_record *m = &s->machine;
 
     if (signs->stub)
-        wc_case_fact(c, WC_FACT_LIBCUDA, wc_path_of(signs->libcuda), "link map");
+        wc_case_fact(c, WC_FACT_LIBCUDA, wc_path_of(signs->libcuda));
     WC_EACH_ROW(f, failures)
         if (*f) {
             wc_case_request(c, *f);
             wc_case_asked_by(c, *f);
         }
     if (s->has_machine) {
-        wc_case_fact(c, WC_FACT_KERNEL_MODULE, m->driver ? m->driver : "none loaded",
-                     "/proc/driver/nvidia/version");
+        wc_case_fact(c, WC_FACT_KERNEL_MODULE, m->driver ? m->driver : "none loaded");
         if (m->gpu_devices != WC_NULL)
-            wc_case_fact(c, WC_FACT_GPU_DEVICES, wc_format(c, "%jd", m->gpu_devices),
-                         "/dev/nvidia*");
-        wc_case_fact(c, WC_FACT_DRIVER_STATE, m->device_fault, "as `whichcudnn run` sees it");
-        wc_case_fact(c, WC_FACT_CONTAINER, m->container, "marks of a container");
+            wc_case_fact(c, WC_FACT_GPU_DEVICES, wc_format(c, "%jd", m->gpu_devices));
+        wc_case_fact(c, WC_FACT_DRIVER_STATE, m->device_fault);
+        wc_case_fact(c, WC_FACT_CONTAINER, m->container);
     }
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     WC_EACH(call, s->calls) {
@@ -86,8 +84,7 @@ static void facts(struct wc_case *c, const struct signs *signs) {
             wc_case_fact(
                 c, WC_FACT_INIT_FAILED,
                 wc_format(c, "%s returned %jd %s", r->function ? r->function : "a call", r->status,
-                          r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED"),
-                "returned status");
+                          r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED"));
     }
 }
 

@@ -21,8 +21,8 @@ static void each_framework(struct wc_diagnosis *d,
 }
 
 static void framework_facts(struct wc_case *c, const struct wc_object *o) {
-    wc_case_fact(c, WC_FACT_FRAMEWORK, wc_path_of(o), "link map");
-    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o), "files next to it");
+    wc_case_fact(c, WC_FACT_FRAMEWORK, wc_path_of(o));
+    wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, o));
 }
 
 /* "NAME 2.5.1+cpu" */
@@ -63,7 +63,7 @@ static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object
                            format_framework(c, main), wc_format_name(c, missing));
     c->r.object = main->r.object;
     framework_facts(c, main);
-    wc_case_fact(c, WC_FACT_LIBRARY_FOR_GPUS, main->r.gpu_library, "files next to it");
+    wc_case_fact(c, WC_FACT_LIBRARY_FOR_GPUS, main->r.gpu_library);
     WC_EACH(f, d->s->failures)
         if (stopped(d->s, f, main)) {
             wc_case_request(c, f);
@@ -111,11 +111,11 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
         wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
     c->r.object = o->r.object;
     framework_facts(c, o);
-    wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library, "files next to it");
+    wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library);
     WC_EACH_TEXT(beside, o->r.gpu_library ? NULL : f->gpu_libraries)
-        wc_case_fact(c, WC_FACT_IS_NOT_THERE, **beside ? *beside : "cuDNN's functions",
-                     **beside ? "files next to it" : "function table");
-    wc_case_fact(c, WC_FACT_REQUIRED_BY, o->r.required_by, "METADATA");
+        wc_case_fact_from(c, WC_FACT_IS_NOT_THERE, **beside ? *beside : "cuDNN's functions",
+                          **beside ? "files next to it" : "function table");
+    wc_case_fact(c, WC_FACT_REQUIRED_BY, o->r.required_by);
     wc_case_end(c);
 }
 

@@ -74,10 +74,9 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
     wc_case_runtime(c, runtime);
     if (row->cuda)
         wc_case_cuda(c, facade);
-    wc_case_fact(c, WC_FACT_COMPUTE_CAPABILITY, format_range(c, row),
-                 "NVIDIA, cuDNN support matrix");
+    wc_case_fact(c, WC_FACT_COMPUTE_CAPABILITY, format_range(c, row));
     WC_EACH(gpu, d->s->machine.gpus)
-        wc_case_fact(c, WC_FACT_GPU, *gpu, "NVML");
+        wc_case_fact(c, WC_FACT_GPU, *gpu);
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     wc_case_end(c);
 }

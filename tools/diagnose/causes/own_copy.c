@@ -68,7 +68,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o,
         wc_format(c, "%s  %s %s", format_directory(c, p), p->package, p->package_version),
         "package");
     if (!has_number(o->r.asked_name))
-        wc_case_fact(c, WC_FACT_NO_NUMBER, "a name without a number may be any major", NULL);
+        wc_case_fact(c, WC_FACT_NO_NUMBER, "a name without a number may be any major");
     wc_case_end(c);
 }
 

@@ -32,9 +32,9 @@ static const char *format_package(struct wc_case *c, const struct wc_package_rec
 static void name_files(struct wc_case *c, enum wc_fact_role what, const struct wc_strings *files,
                        const char *source) {
     for (size_t i = 0; i < files->n && i < NAMED; i++)
-        wc_case_fact(c, what, files->p[i], source);
+        wc_case_fact_from(c, what, files->p[i], source);
     if (files->n > NAMED)
-        wc_case_fact(c, what, wc_format(c, "and %zu more", files->n - NAMED), source);
+        wc_case_fact_from(c, what, wc_format(c, "and %zu more", files->n - NAMED), source);
 }
 
 static void package_facts(struct wc_case *c, const struct wc_package_record *p) {
@@ -43,10 +43,10 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
 
     if (o)
         c->r.object = o->r.object;
-    wc_case_fact(c, WC_FACT_PACKAGE,
-                 wc_format(c, "%s%s%s%s%s%s", format_package(c, p), kind ? " (" : "", kind,
-                           kind ? ")" : "", p->prefix ? " in " : "", p->prefix),
-                 p->list);
+    wc_case_fact_from(c, WC_FACT_PACKAGE,
+                      wc_format(c, "%s%s%s%s%s%s", format_package(c, p), kind ? " (" : "", kind,
+                                kind ? ")" : "", p->prefix ? " in " : "", p->prefix),
+                      p->list);
 }
 
 /* A scan of packages next to which no host is. */
@@ -112,8 +112,7 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
         wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
     if (p->installation_kind == WC_installation_kind_WHEEL)
         wc_case_fact(c, WC_FACT_MIND,
-                     "pip believes that it is installed: a plain pip install changes nothing",
-                     NULL);
+                     "pip believes that it is installed: a plain pip install changes nothing");
     wc_case_end(c);
 }
 

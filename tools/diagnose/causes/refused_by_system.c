@@ -45,18 +45,17 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
 
     c->r.title = wc_format(c, "%s, %s", wc_format_wanted(c, f, f->culprit), reason(f));
     wc_case_about(c, wc_caller_of(d->s, f));
-    wc_case_fact(c, WC_FACT_FILE, f->culprit, f->said.system ? "dlerror" : "loader request");
+    wc_case_fact_from(c, WC_FACT_FILE, f->culprit, f->said.system ? "dlerror" : "loader request");
     if (file) {
         if (!wc_str_same(file->real_path, file->path))
-            wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path, "file");
-        wc_case_fact(c, WC_FACT_IS, file->content, "file, /proc/self");
-        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o), "files next to it");
+            wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path);
+        wc_case_fact_from(c, WC_FACT_IS, file->content, "file, /proc/self");
+        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o));
     }
     wc_case_request(c, f);
-    wc_case_fact(c, WC_FACT_MIND, refusals[f->refusal].mind, NULL);
+    wc_case_fact(c, WC_FACT_MIND, refusals[f->refusal].mind);
     wc_case_fact(c, WC_FACT_GLIBC,
-                 f->refusal == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
-                 "symbol versions of libc.so.6");
+                 f->refusal == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL);
     wc_case_asked_by(c, f);
     wc_case_end(c);
 }

@@ -20,11 +20,10 @@ static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *f
                            wc_format_name(c, wc_name_of(o)));
     c->r.object = o->r.object;
     wc_case_library(c, WC_FACT_GOT, o);
-    wc_case_fact(c, WC_FACT_THERE_IS_NOW, file->version ? file->version : file->content,
-                 file->path);
+    wc_case_fact_from(c, WC_FACT_THERE_IS_NOW, file->version ? file->version : file->content,
+                      file->path);
     wc_case_fact(c, WC_FACT_MIND,
-                 "the process keeps the mapped file; files that it opens from now on are new",
-                 NULL);
+                 "the process keeps the mapped file; files that it opens from now on are new");
     wc_case_end(c);
 }
 
@@ -47,7 +46,7 @@ void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
             wc_case_request(c, f);
             wc_case_asked_by(c, f);
             wc_case_fact(c, WC_FACT_MIND,
-                         "so the process's memory map names a file that is no longer there", NULL);
+                         "so the process's memory map names a file that is no longer there");
             wc_case_end(c);
         }
 }

@@ -54,10 +54,10 @@ static void find_elements(struct wc_diagnosis *d) {
     WC_EACH_ELEMENT(e, list, ":;") {
         if (e.p[0] != '/' && e.p[0] != '$') {
             relative++;
-            wc_case_fact(c, WC_FACT_RELATIVE, format_element(c, e), "LD_LIBRARY_PATH");
+            wc_case_fact(c, WC_FACT_RELATIVE, format_element(c, e));
         } else if (failed && leads_nowhere(d->s, e)) {
             nowhere++;
-            wc_case_fact(c, WC_FACT_NO_SUCH_DIRECTORY, format_element(c, e), "LD_LIBRARY_PATH");
+            wc_case_fact(c, WC_FACT_NO_SUCH_DIRECTORY, format_element(c, e));
         }
     }
     if (!relative && !nowhere)

@@ -72,8 +72,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
     if (of_host && b->r.installation)
         wc_case_fact(c, WC_FACT_MIND,
                      wc_format(c, "an upgrade of %s changes nothing for this process",
-                               wc_format_name(c, b->r.installation)),
-                     NULL);
+                               wc_format_name(c, b->r.installation)));
     wc_case_end(c);
 }
 

@@ -38,13 +38,12 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     c->r.title = title(c, u, !library && file ? file->version : NULL);
     c->r.object = library ? library->r.object : WC_NULL;
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    wc_case_fact(c, WC_FACT_REFUSED, u->file, "dlerror");
-    wc_case_fact(c, WC_FACT_WANTED_SYMBOL_VERSION, u->version, "dlerror");
+    wc_case_fact(c, WC_FACT_REFUSED, u->file);
+    wc_case_fact(c, WC_FACT_WANTED_SYMBOL_VERSION, u->version);
     if (u->symbol)
-        wc_case_fact(c, WC_FACT_WANTED_FUNCTION, u->symbol, "dlerror");
+        wc_case_fact(c, WC_FACT_WANTED_FUNCTION, u->symbol);
     if (function != WC_NO_FUNCTION)
-        wc_case_fact(c, WC_FACT_CAME_WITH, wc_format_version(c, wc_function_first(function)),
-                     "function table");
+        wc_case_fact(c, WC_FACT_CAME_WITH, wc_format_version(c, wc_function_first(function)));
     if (library)
         wc_case_library(c, WC_FACT_LIBRARY, library);
     else if (file)

@@ -39,7 +39,7 @@ static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
                                wc_format_name(c, wc_name_of(use->library)));
         c->r.host = use->host->r.object;
         c->r.object = by->r.object;
-        wc_case_fact(c, WC_FACT_ANSWERS, wc_path_of(by), "bindings");
+        wc_case_fact(c, WC_FACT_ANSWERS, wc_path_of(by));
         wc_case_library(c, WC_FACT_PASSED_OVER, use->library);
         wc_case_end(c);
     }
@@ -66,11 +66,11 @@ static void find_facades(struct wc_diagnosis *d) {
         wc_case_library(c, WC_FACT_FACADE, *facade);
         WC_EACH(use, d->uses)
             if (use->library == *facade)
-                wc_case_fact(c, WC_FACT_USED_BY, wc_path_of(use->host), "bindings");
+                wc_case_fact(c, WC_FACT_USED_BY, wc_path_of(use->host));
     }
     wc_case_crash(c);
     wc_case_fact(c, WC_FACT_MIND,
-                 "a request for a part by its bare name may get the part of the other copy", NULL);
+                 "a request for a part by its bare name may get the part of the other copy");
     wc_case_end(c);
 }
 
