@@ -8,6 +8,7 @@
 #include "command.h"
 #include "core/demand/finding.h"
 
+/* The conditions of findings.def see it as `a`. */
 struct asked {
     enum advice_after after;
     const struct wc_stack *s;
@@ -110,10 +111,6 @@ static bool is_in_conflict(const struct asked *a) {
            !(a->object && wc_is_grafted(a->object));
 }
 
-static bool has_copy(const struct asked *a) {
-    return a->after == ADVICE_UNPLAYED && suits(a, WC_FACT_A_COPY_IS_IN);
-}
-
 /* The variable put the loaded one before another. */
 static bool has_one_behind(const struct asked *a) {
     const struct wc_searched *search = a->object ? wc_search_of(a->s, a->object) : NULL;
@@ -121,50 +118,11 @@ static bool has_one_behind(const struct asked *a) {
     return search && search->r.rule == WC_search_rule_LIBRARY_PATH && suits(a, WC_FACT_BEHIND_IT);
 }
 
-static bool is_one_behind_refused(const struct asked *a) {
-    return wc_fact_path(a->f, WC_FACT_BEHIND_IT) && !suits(a, WC_FACT_BEHIND_IT);
-}
-
-static bool is_preloaded(const struct asked *a) {
-    return a->object && a->object->r.asked_how == WC_operation_PRELOAD;
-}
-
 static bool is_in_variable(const struct asked *a) {
     const char *path = fact(a, WC_FACT_FILE) ?: fact(a, WC_FACT_GOT) ?: fact(a, WC_FACT_LIBCUDA);
     const struct wc_object o = wc_file_as_object(file_of(a), path);
 
     return path && wc_in_search_path(a->s, &o);
-}
-
-static bool is_foreign(const struct asked *a) {
-    enum wc_file_fault fault = fault_of(a);
-
-    return fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
-           fault == WC_file_fault_OTHER_BYTE_ORDER;
-}
-
-static bool is_of_cudnn(const struct asked *a) {
-    const char *refused = fact(a, WC_FACT_REFUSED), *library = fact(a, WC_FACT_LIBRARY);
-
-    return library && refused && wc_name_is_cudnn(refused) && wc_name_is_cudnn(library);
-}
-
-static bool is_of_system(const struct asked *a) {
-    const char *refused = fact(a, WC_FACT_REFUSED), *library = fact(a, WC_FACT_LIBRARY);
-
-    return library && refused && wc_name_is_cudnn(refused) &&
-           wc_name_kind_of(library) == WC_NAME_OTHER;
-}
-
-/* glibc names its symbol versions so; no process can use another release of it. */
-static bool is_of_libc(const struct asked *a) {
-    const char *version = fact(a, WC_FACT_WANTED_SYMBOL_VERSION);
-
-    return version && wc_str_starts(version, "GLIBC_");
-}
-
-static bool is_of_no_library(const struct asked *a) {
-    return !fact(a, WC_FACT_WANTED_SYMBOL_VERSION);
 }
 
 /* A file was there, and the loader had other words than that it was not found. */
@@ -181,11 +139,6 @@ static bool is_by_path(const struct asked *a) {
     const char *asked = fact(a, WC_FACT_ASKED_FOR) ?: fact(a, WC_FACT_NEEDS);
 
     return asked && strchr(asked, '/') && wc_name_is_cudnn(asked);
-}
-
-static bool is_part(const struct asked *a) {
-    return wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_PART &&
-           WC_ANY(o, a->s->objects, o->r.role == WC_role_FACADE);
 }
 
 /* What was built for one major, where another is in the process, or where it looks and nothing that
@@ -218,17 +171,6 @@ static bool is_of_other_cuda(const struct asked *a) {
            wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
 }
 
-static bool has_other_name_for_gpu(const struct asked *a) {
-    const char *name = beyond_gpu_build(a->object);
-
-    return name && !wc_str_same(name, a->object->r.installation);
-}
-
-/* Neither of cuDNN nor of CUDA. */
-static bool misses_nobodys(const struct asked *a) {
-    return wc_name_kind_of(fact(a, WC_FACT_MISSING)) == WC_NAME_OTHER;
-}
-
 /* A part that requires another CUDA than its package is made for did not come with that package. */
 static bool is_of_other_package(const struct asked *a) {
     int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING));
@@ -237,87 +179,13 @@ static bool is_of_other_package(const struct asked *a) {
     return wants >= 0 && made_for >= 0 && wants != made_for;
 }
 
-static bool is_packaged(const struct asked *a) {
-    return a->object && !wc_is_grafted(a->object) &&
-           (a->object->r.installation_kind == WC_installation_kind_WHEEL ||
-            a->object->r.installation_kind == WC_installation_kind_CONDA);
-}
-
-static bool is_grafted(const struct asked *a) {
-    return a->object && wc_is_grafted(a->object);
-}
-
-static bool is_linked_with_none(const struct asked *a) {
-    return !fact(a, WC_FACT_LIBRARY) && wc_is_linked_with_none(a->s, fact(a, WC_FACT_HOST));
-}
-
-static bool is_no_version(const struct asked *a) {
-    return a->object == NULL;
-}
-
-static bool is_stub(const struct asked *a) {
-    return wc_lies_in_a(fact(a, WC_FACT_LIBCUDA), "stubs");
-}
-
-/* The container's runtime mounts the driver's files over those of the image
- * (libnvidia-container#140). */
-static bool is_empty_driver(const struct asked *a) {
-    return a->s->machine.container && fault_of(a) == WC_file_fault_EMPTY &&
-           wc_name_kind_of(fact(a, WC_FACT_FILE)) == WC_NAME_DRIVER;
-}
-
-static bool is_wsl(const struct asked *a) {
-    return wc_str_same(a->s->machine.driver, "WSL");
-}
-
-static bool is_container(const struct asked *a) {
-    return a->s->machine.container != NULL;
-}
-
-static bool hides_gpus(const struct asked *a) {
-    return wc_hides_gpus(a->s) && !a->s->machine.device_fault;
-}
-
-static bool has_libcuda(const struct asked *a) {
-    return wc_driver_library(a->s) != NULL;
-}
-
-static bool has_module(const struct asked *a) {
-    return a->s->machine.driver != NULL;
+static bool is_packaged(const struct wc_object *o) {
+    return o && !wc_is_grafted(o) &&
+           (o->r.installation_kind == WC_installation_kind_WHEEL ||
+            o->r.installation_kind == WC_installation_kind_CONDA);
 }
 
 /* ---- the sentence ---- */
-
-static const struct row {
-    const char *id; /* of the finding whose rows are the next ones; NULL: a sentence */
-    bool (*when)(const struct asked *a);
-    enum wc_fact_role has, suits;
-    enum wc_file_fault fault;
-    enum wc_system_refusal refusal;
-    const char *state; /* words of the driver's state, as the machine's record has it */
-    enum wc_action action;
-    const char *sentence;
-} rows[] = {
-#define ALWAYS
-#define IF(predicate) .when = predicate
-#define HAS(role) .has = WC_FACT_##role
-#define SUITS(role) .suits = WC_FACT_##role
-#define FAULT(name) .fault = WC_file_fault_##name
-#define REFUSAL(name) .refusal = WC_SYSTEM_##name
-#define STATE(words) .state = words
-#define FINDING(name, finding, severity, title) {.id = finding},
-#define ADVICE(condition, act, words) {.action = WC_ACTION_##act, .sentence = words, condition},
-#include "core/demand/findings.def"
-};
-
-static bool holds(const struct asked *a, const struct row *row) {
-    const char *state = row->state ? fact(a, WC_FACT_DRIVER_STATE) : NULL;
-
-    return (!row->when || row->when(a)) && (!row->has || fact(a, row->has)) &&
-           (!row->suits || suits(a, row->suits)) && (!row->fault || fault_of(a) == row->fault) &&
-           (!row->refusal || refusal_of(a) == row->refusal) &&
-           (!row->state || (state && strstr(state, row->state)));
-}
 
 static const char *directory_of(const struct asked *a, const char *path) {
     size_t n = path ? wc_dir_length(path) : 0;
@@ -362,23 +230,23 @@ static const char *value_of(void *asked, const char *word) {
 
 struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
                          enum advice_after after, struct wc_arena *memory) {
-    struct asked a = {.s = s,
-                      .after = after,
-                      .f = f,
-                      .host = wc_stack_object(s, f->host),
-                      .object = wc_stack_object(s, f->object),
-                      .memory = memory};
+    const struct wc_object *o = wc_stack_object(s, f->object);
+    struct asked asked = {after, s, f, wc_stack_object(s, f->host), o, memory}, *a = &asked;
+    const char *text;
     bool is_of_it = true;
 
-    WC_EACH_ROW(row, rows) {
-        if (row->id)
-            is_of_it = is_a(f, row->id);
-        const char *text = row->sentence && is_of_it && holds(&a, row)
-                               ? template_filled(memory, row->sentence, value_of, &a)
-                               : NULL;
-        if (text)
-            return (struct advice){row->action, text};
-    }
+#define HAS(role) fact(a, WC_FACT_##role)
+#define KIND(role) wc_name_kind_of(HAS(role))
+#define IS_CUDNN(role) (HAS(role) && wc_name_is_cudnn(HAS(role)))
+#define SUITS(role) suits(a, WC_FACT_##role)
+#define FAULT(name) (fault_of(a) == WC_file_fault_##name)
+#define REFUSAL(name) (refusal_of(a) == WC_SYSTEM_##name)
+#define STATE(words) (HAS(DRIVER_STATE) && strstr(HAS(DRIVER_STATE), words))
+#define FINDING(name, id, severity, title) is_of_it = is_a(f, id);
+#define ADVICE(holds, act, words)                                                                  \
+    if (is_of_it && (holds) && (text = template_filled(memory, words, value_of, a)))               \
+        return (struct advice){WC_ACTION_##act, text};
+#include "core/demand/findings.def"
     return (struct advice){WC_ACTION_CHECK,
                            "whichcudnn explain describes the causes of such findings"};
 }
