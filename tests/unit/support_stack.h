@@ -646,7 +646,7 @@ __attribute__((unused)) static void assert_advised(struct scene *s,
                                                    const struct wc_finding_record *r,
                                                    const char *action, const char *in_text) {
     struct advice advice = advice_for(&s->stack, r, false, &s->printed.arena);
-    assert_string_equal(action_word(advice.action), action);
+    assert_string_equal(action_rows[advice.action].word, action);
     if (!strstr(advice.text, in_text))
         fail_msg("\"%s\" should be in: %s", in_text, advice.text);
 }

@@ -708,7 +708,7 @@ static void each_finding_fits_a_screen(void **state) {
 static void each_action_is_listed(void **state) {
     (void)state;
     static const char *const words[] = {
-#define ACTION(name, word, what) "\n| `" word "` | " what " |\n",
+#define ACTION(name, word, what, never) "\n| `" word "` | " what " |\n",
 #include "core/demand/findings.def"
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

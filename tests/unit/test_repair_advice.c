@@ -47,7 +47,7 @@ static void every_finding_has_a_sentence_of_its_own(void **state) {
         assert_null(strchr(advice.text, '{'));
     }
     const struct wc_finding_record other = {.id = "of-a-newer-build"};
-    assert_string_equal(action_word(advised(&s->stack, &other).action), "check");
+    assert_string_equal(action_rows[advised(&s->stack, &other).action].word, "check");
 }
 
 static void a_path_of_the_computer_that_built_it_is_linked_anew(void **state) {
@@ -83,7 +83,7 @@ static void what_is_not_known_is_not_in_it(void **state) {
     assert_non_null(
         strstr(advised(&s->stack, &f).text, "a cuDNN that contains libcudnn.so.9 where"));
     wanted.value = NULL;
-    assert_string_equal(action_word(advised(&s->stack, &f).action), "check");
+    assert_string_equal(action_rows[advised(&s->stack, &f).action].word, "check");
 }
 
 /* A part that wants another CUDA than its package is made for is not the package's own. */

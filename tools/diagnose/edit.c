@@ -9,14 +9,10 @@ const struct edit_row edit_rows[EDITS] = {
 #include "edit.def"
 };
 
-const char *action_word(enum wc_action action) {
-    static const char *const words[] = {
-#define ACTION(name, word, what) [WC_ACTION_##name] = word,
+const struct action_row action_rows[WC_ACTIONS] = {
+#define ACTION(name, word, what, never) {word, never},
 #include "core/demand/findings.def"
-    };
-
-    return words[action];
-}
+};
 
 bool edit_comes_with(const struct edit *before, const struct edit *e) {
     return before && before->kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&

@@ -16,11 +16,14 @@ enum edit_kind {
 
 /* What a fix asks for, in a word. */
 enum wc_action {
-#define ACTION(name, word, what) WC_ACTION_##name,
+#define ACTION(name, ...) WC_ACTION_##name,
 #include "core/demand/findings.def"
     WC_ACTIONS
 };
-const char *action_word(enum wc_action action);
+extern const struct action_row {
+    const char *word;
+    const char *never; /* why such a fix is not played; NULL: it may be */
+} action_rows[WC_ACTIONS];
 
 /* Where an edit writes: nothing, its environment, its path, the directory that has it, /etc. */
 enum edit_writes { WRITES_NONE, WRITES_SITE, WRITES_PATH, WRITES_PARENT, WRITES_ETC };

@@ -111,10 +111,9 @@ bool judge_is_harmless(const struct planning *p, const struct outcome *o) {
     if ((p->base.starts && !o->starts) || o->torn > p->base.torn ||
         loses_part(&p->base.source->stack, &o->source->stack))
         return false;
-    for (size_t i = 0; i < p->replay.n; i++)
-        if (!p->replay.requests[i].failure && p->base.got[i].files && !o->got[i].files)
-            return false;
-    return true;
+    return !WC_ANY(q, p->replay.requests,
+                   !q->failure && replay_got_by(&p->replay, &p->base, q)->files &&
+                       !replay_got_by(&p->replay, o, q)->files);
 }
 
 static bool breaks_what_worked(const struct case_of *c) {
@@ -146,13 +145,12 @@ static bool still_fails(const struct case_of *c) {
     const bool counts = asked && (*asked == '/' || wc_name_kind_of(asked) == WC_NAME_OTHER);
     bool fails = false;
 
-    for (size_t i = 0; counts && i < c->p->replay.n; i++) {
-        const struct replay_request *r = &c->p->replay.requests[i];
-        if (!r->failure || c->p->base.got[i].files)
+    WC_EACH(q, c->p->replay.requests) {
+        if (!q->failure || replay_got_by(&c->p->replay, &c->p->base, q)->files)
             continue;
-        if (c->x->outcome.got[i].files)
+        if (replay_got_by(&c->p->replay, &c->x->outcome, q)->files)
             return false;
-        fails = fails || wc_str_same(r->name, asked);
+        fails = fails || (counts && wc_str_same(q->name, asked));
     }
     return fails;
 }
@@ -209,7 +207,7 @@ static bool changes_nothing(const struct case_of *c) {
     const struct outcome *base = &c->p->base, *o = &c->x->outcome;
     const struct wc_stack *before = &base->source->stack, *s = &o->source->stack;
 
-    for (size_t i = 0; i < c->p->replay.n; i++)
+    for (size_t i = 0; i < c->p->replay.requests.n; i++)
         if (base->got[i].files != o->got[i].files)
             return false;
     WC_EACH(p, before->packages)

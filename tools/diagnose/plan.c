@@ -85,17 +85,14 @@ static bool newest_does(struct planning *p, const struct played *x) {
  * own code opens may come with the first use. NULL: neither does. */
 static const char *opens_later(const struct planning *p, const struct played *x) {
     const char *module = x->edits.edit[0].name;
-    bool later = false;
 
-    if (x->edits.edit[0].kind != EDIT_IMPORT_FIRST)
-        return NULL;
-    for (size_t i = 0; i < p->replay.n; i++)
-        later = later || (replay_lies_in_module(p->replay.requests[i].caller, module) &&
-                          wc_name_is_cudnn(p->replay.requests[i].name));
-    return later || WC_ANY(o, p->source->stack.objects,
+    return x->edits.edit[0].kind == EDIT_IMPORT_FIRST &&
+                   (WC_ANY(q, p->replay.requests,
+                           replay_lies_in_module(q->caller, module) && wc_name_is_cudnn(q->name)) ||
+                    WC_ANY(o, p->source->stack.objects,
                            replay_lies_in_module(wc_path_of(o), module) && wc_wants_cudnn(o) &&
                                o->r.asked_how == WC_operation_DLOPEN &&
-                               !wc_program_is(o->r.asked_by, WC_PROGRAM_PYTHON))
+                               !wc_program_is(o->r.asked_by, WC_PROGRAM_PYTHON)))
                ? wc_arena_format(&p->plan->memory.arena,
                                  "whether %s loads its cuDNN when it is imported is not known",
                                  module)
@@ -185,7 +182,7 @@ static const char *action_of(const struct edits *edits) {
     WC_EACH(edit, *edits)
         if (!most || weight_of(edit) > weight_of(most))
             most = edit;
-    return most ? action_word(edit_rows[most->kind].action) : NULL;
+    return most ? action_rows[edit_rows[most->kind].action].word : NULL;
 }
 
 static const char *keep(struct plan *plan, const char *text) {
@@ -236,37 +233,24 @@ static void find_given(struct plan *plan, const struct played *x, const struct w
     r->from = wc_arena_string_n(&plan->memory.arena, path, wc_dir_length(path));
 }
 
-/* Why a fix of that kind is never played; NULL: it may be. */
-static const char *why_never(enum wc_action action) {
-    static const struct {
-        enum wc_action action;
-        const char *why;
-    } never[] = {
-        {WC_ACTION_DRIVER, "a replay cannot change the driver"},
-        {WC_ACTION_UPGRADE_HOST, "what another release requires is not known"},
-        {WC_ACTION_ALLOW, "what the system allows is not to be seen in files"},
-        {WC_ACTION_RESTART, "the process itself would have to be started again"},
-        {WC_ACTION_CHECK, "it changes nothing"},
-    };
+/* That kind of a fix, said by a candidate or a sentence; nothing of it was played. */
+static struct repair repair_of(struct plan *plan, const struct candidate *c,
+                               const struct source *source) {
+    struct repair r = {.edits = keep_edits(plan, c, source), .checked = REPAIR_NOT_CHECKED};
 
-    WC_EACH_ROW(row, never)
-        if (row->action == action)
-            return row->why;
-    return NULL;
+    r.action = action_of(&r.edits);
+    r.text = text_of(&plan->memory.arena, &r.edits);
+    return r;
 }
 
 static void add_other_host(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
                            const struct wc_finding_record *f) {
     struct candidate other = {.n = 1};
-    struct repair *r = &of->p[of->n];
 
     if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]))
         return;
-    of->n++;
-    *r = (struct repair){.edits = keep_edits(plan, &other, NULL), .checked = REPAIR_NOT_CHECKED};
-    r->action = action_of(&r->edits);
-    r->text = text_of(&plan->memory.arena, &r->edits);
-    r->why = why_never(WC_ACTION_UPGRADE_HOST);
+    of->p[of->n] = repair_of(plan, &other, NULL);
+    of->p[of->n++].why = action_rows[WC_ACTION_UPGRADE_HOST].never;
 }
 
 static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
@@ -277,10 +261,10 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
 
     of->p[of->n++] =
         (struct repair){.edits = edit ? keep_edits(plan, &said, NULL) : (struct edits){NULL, 0},
-                        .action = action_word(advice.action),
+                        .action = action_rows[advice.action].word,
                         .text = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
-                        .why = keep(plan, after == ADVICE_CONFLICT ? why : why_never(advice.action) ?: why)};
+                        .why = keep(plan, after == ADVICE_CONFLICT ? why : action_rows[advice.action].never ?: why)};
     add_other_host(plan, of, s, f);
 }
 
@@ -288,16 +272,16 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
  * whether it would do better is not known. NULL: nothing. */
 static const char *still_ends(const struct planning *p, const struct played *x,
                               const struct wc_finding_record *f) {
-    const struct wc_stack *s = &p->source->stack;
+    const struct replay_request *end =
+        WC_FIRST(q, p->replay.requests,
+                 q->failure && !replay_got_by(&p->replay, &x->outcome, q)->files &&
+                     wc_was_the_end(&p->source->stack, q->failure));
 
-    for (size_t i = 0; f->severity < WC_severity_ERROR && i < p->replay.n; i++) {
-        const struct wc_failure *end = p->replay.requests[i].failure;
-        if (end && !x->outcome.got[i].files && wc_was_the_end(s, end))
-            return wc_arena_format(&p->plan->memory.arena,
-                                   "%s, with which the process ended, is still not loaded",
-                                   wc_base_name(wc_missing_of(end) ?: end->r.name));
-    }
-    return NULL;
+    return end && f->severity < WC_severity_ERROR
+               ? wc_arena_format(&p->plan->memory.arena,
+                                 "%s, with which the process ended, is still not loaded",
+                                 wc_base_name(wc_missing_of(end->failure)))
+               : NULL;
 }
 
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
@@ -306,11 +290,9 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct repair *r = &of->p[of->n++];
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
     const struct user user = {.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")};
-    *r = (struct repair){.edits = keep_edits(plan, &x->edits, p->source),
-                         .checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED,
-                         .why = end};
-    r->action = action_of(&r->edits);
-    r->text = text_of(&plan->memory.arena, &r->edits);
+    *r = repair_of(plan, &x->edits, p->source);
+    r->checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
+    r->why = end;
     /* No rights to an environment are not a reason to look for another way out, but a command of
      * its package manager would fail, or install somewhere else. */
     if (!end && (p->replay.library_cache.disk.root[0] || !refused_at(p, &x->edits, EACCES)))
@@ -374,10 +356,12 @@ static const struct played *add_rejected(struct planning *p, struct plan_of_find
 /* The program does not start, or what failed fails for another reason: such repairs are not made,
  * but a user's command may delete a host. */
 static bool fails_otherwise(const struct planning *p, const struct outcome *o) {
-    for (size_t i = 0; i < p->replay.n; i++)
-        if (!p->base.got[i].files && !o->got[i].files &&
-            p->base.got[i].missing != o->got[i].missing)
+    WC_EACH(q, p->replay.requests) {
+        const struct replay_got *was = replay_got_by(&p->replay, &p->base, q),
+                                *now = replay_got_by(&p->replay, o, q);
+        if (!was->files && !now->files && was->missing != now->missing)
             return true;
+    }
     return !o->starts;
 }
 
@@ -417,9 +401,8 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
 static void play_proposed(struct planning *p) {
     struct repair *read = &p->plan->read;
 
-    read->edits = keep_edits(p->plan, &p->proposal->edits, p->source);
-    read->text = text_of(&p->plan->memory.arena, &read->edits);
-    read->action = action_of(&read->edits) ?: action_word(WC_ACTION_CHECK);
+    *read = repair_of(p->plan, &p->proposal->edits, p->source);
+    read->action = read->action ?: action_rows[WC_ACTION_CHECK].word;
     read->checked = p->proposal->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     p->why = read->why = keep(p->plan, p->proposal->why);
     if (!p->why && read->edits.n > 0)
@@ -475,7 +458,7 @@ static void plan_finding(struct planning *p, size_t number) {
            : p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
                           : unplayed,
            conflict ? ADVICE_CONFLICT : ADVICE_PLAYED);
-    if (!conflict && wc_str_same(of->p[0].action, action_word(WC_ACTION_INSTALL)))
+    if (!conflict && wc_str_same(of->p[0].action, action_rows[WC_ACTION_INSTALL].word))
         name_package(p, &of->p[0], f);
 }
 

@@ -34,11 +34,10 @@ static void add_request(struct replay *r, int64_t seq, int64_t request, const ch
 
     if (!name || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
         return;
-    for (size_t i = 0; i < r->n; i++)
-        if ((request != WC_NULL || r->source->type == SOURCE_SCAN) &&
-            r->requests[i].request == request && strcmp(r->requests[i].name, name) == 0)
-            return;
-    *MUST_ADD(r->requests, r->n) = (struct replay_request){
+    if ((request != WC_NULL || r->source->type == SOURCE_SCAN) &&
+        WC_ANY(q, r->requests, q->request == request && strcmp(q->name, name) == 0))
+        return;
+    *MUST_ADD(r->requests.p, r->requests.n) = (struct replay_request){
         .seq = seq,
         .request = request,
         .name = name,
@@ -75,15 +74,13 @@ static void find_hosts(struct replay *r) {
 
     WC_EACH(o, s->objects) {
         const struct wc_object *root = o->r.is_host || o->r.framework ? root_of(s, o) : NULL;
-        const char *path = root && root != o && root->r.asked_by ? root->r.asked_by
-                           : root                                ? root->r.path
-                                                                 : NULL;
-        if (root && root->r.asked_how == WC_operation_NEEDED && root->r.asked_by)
-            path = root->r.asked_by;
+        const bool by_loader =
+            root && root->r.asked_by && (root != o || root->r.asked_how == WC_operation_NEEDED);
+        const char *path = by_loader ? root->r.asked_by : root ? root->r.path : NULL;
         if (path && root->r.asked_how != WC_operation_START)
             add_request(r, o->seq, WC_NULL, path, NULL);
-        else if (path && r->n == 0) /* the program itself */
-            *MUST_ADD(r->requests, r->n) =
+        else if (path && r->requests.n == 0) /* the program itself */
+            *MUST_ADD(r->requests.p, r->requests.n) =
                 (struct replay_request){.name = path, .request = WC_NULL};
     }
     WC_EACH(f, s->failures) /* of a host that could not be loaded, so is not an object */
@@ -125,8 +122,8 @@ static void find_requests(struct replay *r) {
     WC_EACH(o, s->objects)
         if (is_dlopen(o->r.asked_how) && o->r.asked_name)
             add_request(r, o->seq, o->r.request, o->r.asked_name, o->r.asked_by);
-    if (r->n > 0)
-        qsort(r->requests, r->n, sizeof(*r->requests), by_order);
+    if (r->requests.n > 0)
+        qsort(r->requests.p, r->requests.n, sizeof(*r->requests.p), by_order);
 }
 
 /* ---- wrappers of dlopen ---- */
@@ -165,16 +162,16 @@ struct play {
     struct loader_sim_emitter emitter;
     const struct edits *edits;
     struct outcome *out;
-    struct wc_sink sink;                   /* of the new source */
-    struct part {                          /* of what is missing: by which request */
-        size_t request, from, to, objects; /* of the objects those before it */
-    } * parts;
-    size_t part_count;
+    struct wc_sink sink; /* of the new source */
     bool first;
 };
 
 static bool is_path_of(const struct loaded *o, const char *path) {
     return wc_str_same(o->about.path, path) || wc_str_same(o->about.real_path, path);
+}
+
+static bool is_object(const struct loaded *o, const struct wc_object *known) {
+    return is_path_of(o, known->r.path) || is_path_of(o, known->r.real_path);
 }
 
 static const struct loaded *loaded_by_path(const struct play *p, const char *path) {
@@ -201,16 +198,12 @@ static bool is_same_library(const char *path, const struct loaded *o) {
 
 /* After an edit it may be another file of that name. */
 static const struct loaded *loaded_as(const struct play *p, const char *path) {
-    const struct loaded *same = NULL;
+    const struct loaded *o = loaded_by_path(p, path);
 
-    for (size_t i = 0; i < p->sim.n; i++) {
-        const struct loaded *o = p->sim.objects[i];
-        if (is_path_of(o, path))
-            return o;
-        if (!same && is_same_library(path, o))
-            same = o;
-    }
-    return same;
+    for (size_t i = 0; !o && i < p->sim.n; i++)
+        if (is_same_library(path, p->sim.objects[i]))
+            o = p->sim.objects[i];
+    return o;
 }
 
 /* The model of the process knows it for a host. */
@@ -220,9 +213,7 @@ static void mark_hosts(struct play *p, size_t from) {
     for (size_t i = from; i < p->sim.n; i++) {
         struct loaded *o = p->sim.objects[i];
         if (o->about.role == WC_role_OTHER &&
-            WC_ANY(host, s->objects,
-                   host->r.is_host &&
-                       (is_path_of(o, host->r.path) || is_path_of(o, host->r.real_path))))
+            WC_ANY(host, s->objects, host->r.is_host && is_object(o, host)))
             o->about.role = WC_role_HOST;
     }
 }
@@ -274,11 +265,9 @@ static bool is_idle(const struct wc_stack *s) {
 /* A program that opens a part by itself, which fails, before its facade has opened any: what that
  * would open later does not help. */
 static bool is_before_parts(const struct replay *r) {
-    for (size_t i = 0; i < r->n; i++)
-        if (r->requests[i].failure && !r->requests[i].by_known_library &&
-            wc_name_kind_of(r->requests[i].name) == WC_NAME_PART)
-            return is_idle(&r->source->stack);
-    return false;
+    return is_idle(&r->source->stack) &&
+           WC_ANY(q, r->requests,
+                  q->failure && !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART);
 }
 
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
@@ -293,13 +282,9 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
         return false;
     if (wc_str_same(part.part, answering))
         return true;
-    if (!is_idle(s) &&
-        !WC_ANY(o, s->objects, is_path_of(by, o->r.path) || is_path_of(by, o->r.real_path)))
-        return true;
-    for (size_t i = 0; i < p->r->n; i++)
-        if (wc_str_same(wc_name_read(p->r->requests[i].name).part, part.part))
-            return true;
-    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part.part) && o->r.mapped);
+    return (!is_idle(s) && !WC_ANY(o, s->objects, is_object(by, o))) ||
+           WC_ANY(q, p->r->requests, wc_str_same(wc_name_read(q->name).part, part.part)) ||
+           WC_ANY(o, s->objects, wc_str_same(o->r.part, part.part) && o->r.mapped);
 }
 
 /* Whatever its name. */
@@ -322,11 +307,10 @@ static const char *first_place(struct play *p, const char *list, const char *gon
     WC_EACH_ELEMENT(e, list, ":")
         if (has_directory(p, e.p, e.n, rest))
             return wc_arena_format(&p->r->memory.arena, "%.*s%s", (int)e.n, e.p, rest);
-    for (size_t i = 0; i < p->r->n; i++) {
-        const char *name = p->r->requests[i].name;
-        const size_t site = wc_environment_length(name);
-        if (!wc_is_below(name, gone, n) && has_directory(p, name, site, rest))
-            return wc_arena_format(&p->r->memory.arena, "%.*s%s", (int)site, name, rest);
+    WC_EACH(q, p->r->requests) {
+        const size_t site = wc_environment_length(q->name);
+        if (!wc_is_below(q->name, gone, n) && has_directory(p, q->name, site, rest))
+            return wc_arena_format(&p->r->memory.arena, "%.*s%s", (int)site, q->name, rest);
     }
     return wc_arena_format(&p->r->memory.arena, "%.*s-is-not-searched%s", (int)n, gone, rest);
 }
@@ -404,22 +388,22 @@ static char *file_before(struct play *p, const struct replay_request *q) {
 
     if (q->failure && !strchr(q->name, '/') && q->caller &&
         wc_program_is(q->caller, WC_PROGRAM_LIBRARY))
-        for (const struct replay_request *of = p->r->requests; !file && of < q; of++)
+        for (const struct replay_request *of = p->r->requests.p; !file && of < q; of++)
             file = package_file(&p->r->library_cache.disk.files, of->name, q->name);
     return file;
 }
 
 /* Another name for what is got now by the one before: for a part, or for a facade by a host that
  * ended well without one. */
-static bool is_needless(const struct play *p, size_t number) {
-    const struct replay_request *q = &p->r->requests[number];
+static bool is_needless(const struct play *p, const struct replay_request *q) {
     const struct wc_name asked = wc_name_read(q->name);
 
-    for (size_t i = 0; q->failure && q->caller && i < number; i++) {
-        const struct replay_request *before = &p->r->requests[i];
+    WC_EACH(before, p->r->requests) {
         const struct wc_name one = wc_name_read(before->name);
-        if (before->failure && p->out->got[i].files && wc_str_same(before->caller, q->caller) &&
-            one.kind == asked.kind &&
+        if (before == q || !q->failure || !q->caller)
+            return false;
+        if (before->failure && replay_got_by(p->r, p->out, before)->files &&
+            wc_str_same(before->caller, q->caller) && one.kind == asked.kind &&
             (one.kind == WC_NAME_PART
                  ? wc_str_same(one.part, asked.part)
                  : one.kind == WC_NAME_FACADE && wc_ended_well(&p->r->source->stack)))
@@ -428,11 +412,12 @@ static bool is_needless(const struct play *p, size_t number) {
     return false;
 }
 
-static void ask(struct play *p, size_t number) {
-    struct replay_request *q = &p->r->requests[number], moved = *q;
+static void ask(struct play *p, struct replay_request *q) {
+    struct replay_request moved = *q;
     OWNED char *file = file_before(p, q);
     const struct loaded *by, *o;
-    struct replay_got *got = &p->out->got[number];
+    struct replay_got *got = &p->out->got[q - p->r->requests.p];
+    const bool needless = is_needless(p, q);
     size_t objects, missing;
 
     moved.name = name_now(p, q->name, q->caller);
@@ -449,7 +434,7 @@ static void ask(struct play *p, size_t number) {
         (!by || !q->failure ||
          !(is_path_of(by, q->caller) ||
            library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library));
-    if ((q->caller && !by) || own_affair || is_needless(p, number)) {
+    if ((q->caller && !by) || own_affair || needless) {
         got->files = WC_HASH_START; /* it is not requested */
         return;
     }
@@ -469,7 +454,10 @@ static void ask(struct play *p, size_t number) {
         loader_sim_undo(&p->sim, objects);
     else if (o && q->for_all)
         loader_sim_show(&p->sim, o);
-    *MUST_ADD(p->parts, p->part_count) = (struct part){number, missing, p->sim.missing.n, objects};
+    got->asked = true;
+    got->from = missing;
+    got->to = p->sim.missing.n;
+    got->objects = objects;
 }
 
 bool replay_lies_in_module(const char *path, const char *module) {
@@ -484,11 +472,12 @@ static void ask_all(struct play *p) {
     for (size_t i = 0; i < p->overlay.first.n; i++)
         loader_sim_open(&p->sim, p->overlay.first.p[i], NULL);
     for (int before = 1; before >= 0; before--)
-        for (size_t i = 0; i < p->r->n; i++)
+        for (struct replay_request *q = p->r->requests.p; q < p->r->requests.p + p->r->requests.n;
+             q++)
             if (WC_ANY(module, p->overlay.first_asked,
-                       replay_lies_in_module(p->r->requests[i].name, *module) ||
-                           replay_lies_in_module(p->r->requests[i].caller, *module)) == before)
-                ask(p, i);
+                       replay_lies_in_module(q->name, *module) ||
+                           replay_lies_in_module(q->caller, *module)) == before)
+                ask(p, q);
 }
 
 /* ---- its records ---- */
@@ -498,15 +487,13 @@ static void ask_all(struct play *p) {
  * loader would name the first, in the words by which findings know it. NULL: there is none. */
 static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f,
                                                bool same) {
-    for (size_t i = 0; i < p->part_count; i++) {
-        const struct part *part = &p->parts[i];
-        const struct replay_request *q = &p->r->requests[part->request];
-        const struct replay_got *got = &p->out->got[part->request];
-        if (!q->failure || got->files ||
+    WC_EACH(q, p->r->requests) {
+        const struct replay_got *got = replay_got_by(p->r, p->out, q);
+        if (!q->failure || !got->asked || got->files ||
             (same ? q->refused || q->first.missing != got->missing
                   : f->text || f->operation != WC_operation_NEEDED))
             continue;
-        for (size_t k = part->from; k < part->to && (same || k == part->from); k++) {
+        for (size_t k = got->from; k < got->to && (same || k == got->from); k++) {
             const struct loader_sim_missing *m = &p->sim.missing.p[k];
             if (strcmp(m->name, f->name) == 0 && (same || m->by) &&
                 wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
@@ -554,15 +541,28 @@ static int64_t number_of(const struct play *p, const char *path) {
     return o ? o->about.number : WC_NULL;
 }
 
+/* A failure of the process, by which request it has now. */
+static struct wc_record as_now(const struct play *p, const struct wc_failure *f, int64_t request) {
+    struct wc_record record = {.kind = WC_KIND_failure, .u.failure = f->r};
+
+    record.u.failure.request = request;
+    record.u.failure.caller_object = number_of(p, f->r.caller);
+    return record;
+}
+
 /* What is missing is numbered in its order, behind all objects: a facade was asked for after what
  * its request, and those before it, had missed. */
 static int64_t asked_behind(const struct play *p, int64_t object) {
     int64_t request = WC_NULL;
 
-    for (size_t i = 0; i < p->part_count; i++)
-        for (size_t k = p->parts[i].objects; k < p->sim.n; k++)
-            if (p->sim.objects[k]->about.number == object)
-                request = p->emitter.requests + (int64_t)p->parts[i].from + 1;
+    WC_EACH(q, p->r->requests) {
+        const struct replay_got *got = replay_got_by(p->r, p->out, q);
+        for (size_t k = got->objects; got->asked && k < p->sim.n; k++) {
+            const int64_t after = p->emitter.requests + (int64_t)got->from + 1;
+            if (p->sim.objects[k]->about.number == object && after > request)
+                request = after;
+        }
+    }
     return request;
 }
 
@@ -581,11 +581,8 @@ static void take(void *play, struct wc_record *r) {
 
     if (r->kind == WC_KIND_object && r->u.object.role == WC_role_FACADE)
         r->u.object.request = asked_behind(p, r->u.object.object);
-    if (was) {
-        r->u.failure = was->r;
-        r->u.failure.request = request;
-        r->u.failure.caller_object = number_of(p, r->u.failure.caller);
-    }
+    if (was)
+        *r = as_now(p, was, request);
     if (other)
         r->u.failure.text = words;
     if (r->kind == WC_KIND_search)
@@ -596,17 +593,12 @@ static void take(void *play, struct wc_record *r) {
 }
 
 static void emit_refused(struct play *p) {
-    for (size_t i = 0; i < p->r->n; i++) {
-        const struct replay_request *q = &p->r->requests[i];
-        struct wc_record record = {.kind = WC_KIND_failure};
-        if (!q->refused || p->out->got[i].files)
-            continue;
-        record.u.failure = q->failure->r;
-        record.u.failure.request = ++p->emitter.requests;
-        record.u.failure.caller_object = number_of(p, record.u.failure.caller);
-        p->sink.add(p->sink.ctx, &record);
-        emit_files(p, q->failure, record.u.failure.request);
-    }
+    WC_EACH(q, p->r->requests)
+        if (q->refused && !replay_got_by(p->r, p->out, q)->files) {
+            struct wc_record record = as_now(p, q->failure, ++p->emitter.requests);
+            p->sink.add(p->sink.ctx, &record);
+            emit_files(p, q->failure, record.u.failure.request);
+        }
 }
 
 /* Functions that were looked up and not found, of a library that does not have them. */
@@ -629,11 +621,9 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
 
 static void emit_lookups(struct play *p) {
     WC_EACH(f, p->r->source->stack.failures) {
-        struct wc_record record = {.kind = WC_KIND_failure, .u.failure = f->r};
-        if (!f->r.function || has_function(p, &f->r))
-            continue;
-        record.u.failure.caller_object = number_of(p, f->r.caller);
-        p->sink.add(p->sink.ctx, &record);
+        struct wc_record record = as_now(p, f, f->r.request);
+        if (f->r.function && !has_function(p, &f->r))
+            p->sink.add(p->sink.ctx, &record);
     }
 }
 
@@ -729,10 +719,8 @@ static const char *program_of(struct replay *r) {
 
     if (!executable || is_program(r, executable) || strncmp(wc_base_name(executable), "ld", 2) != 0)
         return executable;
-    for (size_t i = 0; i < r->n; i++)
-        if (is_program(r, r->requests[i].caller))
-            return r->requests[i].caller;
-    return executable;
+    const struct replay_request *by = WC_FIRST(q, r->requests, is_program(r, q->caller));
+    return by ? by->caller : executable;
 }
 
 static bool begin_sim(struct play *p) {
@@ -752,18 +740,18 @@ static bool begin_sim(struct play *p) {
 }
 
 static void run_scan(struct play *p) {
-    for (size_t i = 0; i < p->r->n; i++) {
+    for (size_t i = 0; i < p->r->requests.n; i++) {
         if (i > 0 && !begin_sim(p))
             return;
-        p->part_count = 0;
         WC_EACH(o, p->r->source->stack.objects) /* that a framework opens before its own */
             if (o->r.asked_how == WC_operation_DLOPEN && !o->r.asked_by && !o->r.is_host &&
                 o->r.path && wc_kind_is_ours(wc_name_kind_of(o->r.path)))
                 loader_sim_open(&p->sim, o->r.path, NULL);
-        ask(p, i);
+        ask(p, &p->r->requests.p[i]);
         loader_sim_check_symbols(&p->sim, false);
         loader_sim_emit(&p->sim, &p->emitter);
-        if (i + 1 < p->r->n)
+        p->out->got[i].asked = false; /* of another sim */
+        if (i + 1 < p->r->requests.n)
             loader_sim_end(&p->sim);
     }
 }
@@ -777,7 +765,7 @@ static void run(struct play *p) {
     p->sink = source_sink(out->source);
     p->emitter.to = (struct wc_sink){take, p};
     p->emitter.environments.cuda = source->type == SOURCE_SCAN;
-    out->got = must_allocate((p->r->n + 1) * sizeof(*out->got));
+    out->got = must_allocate((p->r->requests.n + 1) * sizeof(*out->got));
     emit_first(p);
     out->starts = got_of(p, p->sim.program, 0, 0).files != 0;
     (source->type == SOURCE_SCAN ? run_scan : ask_all)(p);
@@ -813,7 +801,6 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
         run(&p);
         loader_sim_end(&p.sim);
     }
-    free(p.parts);
     overlay_end(&p.overlay);
 }
 
@@ -857,6 +844,6 @@ void replay_end(struct replay *r) {
     overlay_kept_end(&r->kept);
     library_cache_end(&r->library_cache);
     heap_arena_end(&r->memory);
-    free(r->requests);
+    free(r->requests.p);
     free(r->stated);
 }

@@ -12,6 +12,9 @@
 struct replay_got {   /* by its request */
     uint64_t files;   /* a mark of the loaded libraries; 0: it failed */
     uint64_t missing; /* a mark of those that were missing */
+    bool asked;       /* in that play; then: */
+    size_t from, to;  /* what it missed, of all that is missing */
+    size_t objects;   /* how many were loaded before it */
 };
 
 struct replay_request {
@@ -30,8 +33,10 @@ struct replay {
     struct heap_arena memory;
     struct library_cache library_cache;
     struct overlay_kept kept;
-    struct replay_request *requests;
-    size_t n;
+    struct {
+        struct replay_request *p;
+        size_t n;
+    } requests;
     const struct wc_demand **stated; /* of the source, and of no file */
     size_t stated_count;
     size_t plays;
@@ -73,4 +78,8 @@ void replay_end(struct replay *r);
 /* The first play has no edits: what failed for reasons that no file shows fails in the others, too,
  * as long as the same files are loaded. */
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out);
+static inline const struct replay_got *
+replay_got_by(const struct replay *r, const struct outcome *o, const struct replay_request *q) {
+    return &o->got[q - r->requests.p];
+}
 void outcome_end(struct outcome *o);
