@@ -97,8 +97,9 @@ struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
     return (struct wheel_list){monolith, 1};
 }
 
-bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *package,
-                         struct wc_version release) {
+/* As NVIDIA's archives have them: each library under its SONAME, and a link without the number. */
+static bool place_cudnn(struct overlay *o, const char *directory, const char *package,
+                        struct wc_version release) {
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
     const struct entries there = overlay_entries(o, directory);
     char version[WC_VERSION_TEXT];
@@ -162,7 +163,7 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
     if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
         return overlay_fail(o, "all of it is there");
     return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major
-               ? overlay_place_cudnn(o, directory, package, release)
+               ? place_cudnn(o, directory, package, release)
                : overlay_fail(o, "no release of it is known");
 }
 
@@ -278,16 +279,10 @@ bool overlay_make_links(struct overlay *o, const struct edit *e) {
     return o->changes || overlay_fail(o, "all of its libraries have their links");
 }
 
-void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n) {
-    if (o->library_cache->cache != o->cache.p)
-        free(o->library_cache->cache);
-    o->library_cache->cache = bytes;
-    o->library_cache->cache_size = n;
-}
-
 /* Without the system's directories, which the loader searches by itself: they have thousands of
  * libraries. */
-bool overlay_make_cache(struct overlay *o) {
+bool overlay_make_cache(struct overlay *o, const struct edit *e) {
+    (void)e;
     const struct wc_files *files = overlay_disk_of(o);
     const struct entries directories = ldconfig_directories(&o->memory.arena, files);
     struct ldconfig_entry *added = NULL;

@@ -21,7 +21,7 @@ struct overlay_name {
 
 #define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
 
-/* ---- the layer, and what is there with it (tools/diagnose/overlay/layer.c) ---- */
+/* ---- the layer, and what is there with it (overlay.c) ---- */
 
 /* The first reason stays. False. */
 bool overlay_fail(struct overlay *o, const char *why);
@@ -30,16 +30,10 @@ void overlay_note_name(struct overlay *o, const char *path);
 /* What is known of the packages there is out of date; of the directory of a file. */
 void overlay_note_environment(struct overlay *o, const char *path);
 void overlay_note_directory(struct overlay *o, const char *file);
-/* What the overlay has at a path, in a directory, and below it: of struct disk_layer. */
+/* What the overlay has at a path: of struct disk_layer. */
 struct disk_entry overlay_at(void *overlay, const char *path);
-bool overlay_concerns(void *overlay, const char *name);
-bool overlay_is_in(void *overlay, const char *dir);
-bool overlay_list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
-                  void *arg);
 #define overlay_add_text(o, to, text) entries_add(&(o)->memory.arena, to, text)
-/* At a path without links in its directories (overlay_placed()); NULL: nothing is put. The overlay
- * closes the entry's descriptor. */
-void overlay_put(struct overlay *o, const char *path, struct disk_entry entry);
+/* At a path without links in its directories (overlay_placed()); NULL: nothing is put. */
 void overlay_put_link(struct overlay *o, const char *path, const char *target);
 /* It is gone. */
 void overlay_hide(struct overlay *o, const char *path);
@@ -60,7 +54,10 @@ const char *overlay_placed(struct overlay *o, const char *path);
 /* Behind all links; NULL: nothing is there. */
 const char *overlay_real_path(struct overlay *o, const char *path);
 
-/* ---- libraries and links (tools/diagnose/overlay/files.c) ---- */
+/* Those bytes are ld.so.cache from now on. */
+void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n);
+
+/* ---- libraries and links (files.c) ---- */
 
 /* By its name. */
 bool overlay_is_library(const char *path);
@@ -71,18 +68,13 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
 /* As the package has it: what is there in its size (in bytes; 0: not stated) already. */
 bool overlay_put_back(struct overlay *o, const char *package, const char *path,
                       struct wc_version release, uint64_t size);
-/* As NVIDIA's archives have them: each library under its SONAME, and a link without the number. */
-bool overlay_place_cudnn(struct overlay *o, const char *directory, const char *package,
-                         struct wc_version release);
 bool overlay_place(struct overlay *o, const struct edit *e);
 /* What the package has of it is there already. */
 bool overlay_allow_reading(struct overlay *o, const struct edit *e);
 bool overlay_make_link(struct overlay *o, const struct edit *e);
 bool overlay_make_links(struct overlay *o, const struct edit *e);
 /* As ldconfig makes it, of all directories that its configuration names, with their links. */
-bool overlay_make_cache(struct overlay *o);
-/* Those bytes are ld.so.cache from now on. */
-void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n);
+bool overlay_make_cache(struct overlay *o, const struct edit *e);
 
 /* The libraries of that release in a wheel, or the only one that it had before cuDNN 8. */
 struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
