@@ -2,36 +2,15 @@
 /* Findings over a stack, in the order of their kinds: see core/demand/diagnose.h. */
 #include "finding.h"
 
-/* Before anything runs no part has met another one. The release that a host refuses goes as a
- * whole, whatever its parts are. */
-static void refused_before_mixed(struct wc_findings *f) {
-    for (size_t i = f->n; i-- > 0;) {
-        const char *id = f->p[i].id;
-        if (!wc_str_same(id, "parts-differ") && !wc_str_same(id, "facade-and-parts-differ"))
-            continue;
-        for (size_t k = i + 1; k < f->n; k++) {
-            struct wc_finding_record refused = f->p[k];
-            if ((!wc_str_same(refused.id, "runtime-too-old") &&
-                 !wc_str_same(refused.id, "runtime-too-new")) ||
-                refused.explained_by || refused.object != f->p[i].object)
-                continue;
-            for (; k > i; k--)
-                f->p[k] = f->p[k - 1];
-            f->p[i] = refused;
-            break;
-        }
-    }
-}
-
-/* Stable: within one severity the order of the table, and of the stack, stands. */
-static void worst_first(struct wc_findings *f) {
-    for (size_t i = 1; i < f->n; i++) {
-        struct wc_finding_record r = f->p[i];
-        size_t k = i;
-        for (; k > 0 && f->p[k - 1].severity < r.severity; k--)
-            f->p[k] = f->p[k - 1];
-        f->p[k] = r;
-    }
+/* The worse one. Of a replay, where no part has met another one yet, also the release that a host
+ * refuses before a mixture: it goes as a whole, whatever its parts are. */
+static bool goes_before(const struct wc_stack *s, const struct wc_finding_record *a,
+                        const struct wc_finding_record *b) {
+    if (a->severity != b->severity)
+        return a->severity > b->severity;
+    return s->replayed && !a->explained_by && a->object == b->object &&
+           (wc_str_same(a->id, "runtime-too-old") || wc_str_same(a->id, "runtime-too-new")) &&
+           (wc_str_same(b->id, "parts-differ") || wc_str_same(b->id, "facade-and-parts-differ"));
 }
 
 void wc_diagnose_kinds(const struct wc_finding_kind *kinds, size_t n, const struct wc_stack *s,
@@ -46,9 +25,15 @@ void wc_diagnose_kinds(const struct wc_finding_kind *kinds, size_t n, const stru
         d.kind = &kinds[i];
         kinds[i].find(&d);
     }
-    if (s->replayed)
-        refused_before_mixed(out);
-    worst_first(out);
+    /* Else the order of the table, and of the stack, stands. */
+    for (size_t i = 1; i < out->n; i++) {
+        const struct wc_finding_record r = out->p[i];
+        size_t k = 0;
+        while (k < i && !goes_before(s, &r, &out->p[k]))
+            k++;
+        wc_mem_move(&out->p[k + 1], &out->p[k], (i - k) * sizeof r);
+        out->p[k] = r;
+    }
 }
 
 /* What the library looks for in the host; all else is left to the command. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A finding's facts as rows: see core/demand/finding_page.h. */
+/* A finding's facts as rows: see core/demand/finding_text.h. */
 #include "core/base/shown.h"
 #include "core/knowledge/programs.h"
 #include "finding.h"
-#include "finding_page.h"
+#include "finding_text.h"
 #include "questions.h"
 
 enum {

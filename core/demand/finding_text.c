@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A finding's rows as lines (finding_text.h), and directories that several paths share as letters.
  */
+#include "finding_text.h"
 #include "core/base/shown.h"
-#include "finding_page.h"
 
 enum {
     INDENT = 2,
@@ -376,15 +376,18 @@ static void put_tail(struct wc_finding_page *page, const char *key, const char *
 const char *wc_finding_text(struct wc_finding_page *page, const struct wc_finding_record *f,
                             const struct wc_finding_view *view) {
     const char *word = wc_enum_word(WC_ENUM_severity, f->severity) ?: "?";
-    const char *loaded = NULL, *process = NULL, *processes = NULL, *no_log = NULL;
+    struct {
+        const char *key, *value;
+    } tail[] = {{"loaded", NULL}, {"process", NULL}, {"processes", NULL}};
+    const char *no_log = NULL;
     size_t lines = view->lines ? view->lines : WC_FINDING_LINES, column, title, others;
     bool brief = lines < BRIEF;
 
     begin_page(page, f);
     if (!brief) {
-        loaded = wc_page_loaded(page, f, view->stack);
-        process = wc_page_keep(page, "%s", view->process);
-        processes = wc_page_keep(page, "%s", view->processes);
+        tail[0].value = wc_page_loaded(page, f, view->stack);
+        tail[1].value = wc_page_keep(page, "%s", view->process);
+        tail[2].value = wc_page_keep(page, "%s", view->processes);
         no_log = wc_page_keep(page, "%s", view->no_log);
     }
     if (view->put_fixes) /* first: where memory ends, they are there */
@@ -395,10 +398,9 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
         (view->before ? wc_columns(view->before) : 0) + wc_columns(word) + wc_columns(page->id) + 4;
     others = title = lines_of(page->title, column, TITLE_LINES, false);
     if (!brief) /* a legend may have two lines, `more` has one */
-        others += lines_of(loaded, WC_PAGE_KEYS, TAIL_LINES, false) +
-                  lines_of(process, WC_PAGE_KEYS, TAIL_LINES, false) +
-                  lines_of(processes, WC_PAGE_KEYS, TAIL_LINES, false) + (no_log != NULL) +
-                  (view->log != NULL) + 3;
+        others += (no_log != NULL) + (view->log != NULL) + 3;
+    WC_EACH_ROW(row, tail)
+        others += lines_of(row->value, WC_PAGE_KEYS, TAIL_LINES, false);
     choose(page, lines > others ? lines - others : 0);
     if (!brief)
         make_legend(page);
@@ -409,9 +411,8 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     put_rows(page);
     if (brief)
         return page->text;
-    put_tail(page, "loaded", loaded, TAIL_LINES);
-    put_tail(page, "process", process, TAIL_LINES);
-    put_tail(page, "processes", processes, TAIL_LINES);
+    WC_EACH_ROW(row, tail)
+        put_tail(page, row->key, row->value, TAIL_LINES);
     /* Legend and log are whole: for the one rows could be short, the other is to be opened. */
     for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
         if (page->letter[i])

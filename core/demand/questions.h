@@ -29,6 +29,13 @@ static inline bool wc_is_binding_of(const struct wc_binding *binding,
     return wc_means(host, binding->r.host, binding->r.host_path);
 }
 
+/* Of packages of an environment, or of the system. */
+static inline bool wc_is_of_environment(enum wc_installation_kind kind) {
+    return kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA;
+}
+static inline bool wc_is_of_system(enum wc_installation_kind kind) {
+    return kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
+}
 bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
 bool wc_wants_cudnn(const struct wc_object *o);
 /* A mapped one; NULL: there is none. */
@@ -104,7 +111,7 @@ bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
 
 bool wc_ended_by(const struct wc_stack *s, const char *signal);
 bool wc_crashed(const struct wc_stack *s);
-/* Is another copy of the same CUDA library mapped? (tools/diagnose/causes/cuda_copies.c) */
+/* Is another copy of the same CUDA library mapped? (tools/diagnose/causes/copies.c) */
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
 
 /* ---- versions ---- */

@@ -179,12 +179,6 @@ static bool is_of_other_package(const struct asked *a) {
     return wants >= 0 && made_for >= 0 && wants != made_for;
 }
 
-static bool is_packaged(const struct wc_object *o) {
-    return o && !wc_is_grafted(o) &&
-           (o->r.installation_kind == WC_installation_kind_WHEEL ||
-            o->r.installation_kind == WC_installation_kind_CONDA);
-}
-
 /* ---- the sentence ---- */
 
 static const char *directory_of(const struct asked *a, const char *path) {

@@ -34,8 +34,7 @@ static const char *releases_for(struct wc_arena *memory, const struct wc_stack *
 }
 
 static bool is_package(const struct wc_object *o) {
-    return o->r.installation && (o->r.installation_kind == WC_installation_kind_WHEEL ||
-                                 o->r.installation_kind == WC_installation_kind_CONDA);
+    return o->r.installation && wc_is_of_environment(o->r.installation_kind);
 }
 
 static const char *site_of(struct wc_arena *memory, const struct wc_object *host) {

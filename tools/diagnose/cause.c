@@ -3,24 +3,14 @@
 
 #include "core/demand/finding.h"
 
-static const struct {
-    const char *id; /* NULL: of the finding above */
-    unsigned asks;
-} rows[] = {
-#define FINDING(name, id, severity, title) {id, 0},
-#define REPAIR(asks) {NULL, asks},
-#include "core/demand/findings.def"
-};
-
 bool asks(const struct wc_finding_record *f, unsigned asked) {
+    unsigned all = 0;
     bool is_of_it = false;
 
-    WC_EACH_ROW(row, rows)
-        if (row->id)
-            is_of_it = is_a(f, row->id);
-        else if (is_of_it)
-            return (row->asks & asked) == asked;
-    return false;
+#define FINDING(name, id, severity, title) is_of_it = is_a(f, id);
+#define REPAIR(what) all |= is_of_it ? (what) : 0;
+#include "core/demand/findings.def"
+    return (all & asked) == asked;
 }
 
 bool is_a(const struct wc_finding_record *f, const char *id) {

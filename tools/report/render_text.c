@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/demand/finding_page.h"
+#include "core/demand/finding_text.h"
 #include "render.h"
 #include "timeline.h"
 #include "tools/diagnose/plan.h"

@@ -84,13 +84,11 @@ bool wc_symbol_version_matters(const struct wc_stack *s, const struct wc_said *u
            wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
 }
 
-static bool name_is_of_deleted_file(const struct wc_stack *s, struct wc_failure *f) {
+static bool is_of_deleted_file(const char *path) {
     char bare[256];
-    const char *name = wc_base_name(f->r.name);
+    const char *name = wc_base_name(path);
     size_t n = name ? wc_str_length(name) : 0, end = sizeof DELETED - 1;
 
-    (void)s;
-    f->culprit = f->r.name;
     return n > end && wc_str_ends(name, DELETED) &&
            wc_str_format(bare, sizeof bare, "%.*s", (int)(n - end), name) && wc_file_matters(bare);
 }
@@ -165,6 +163,7 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
     const char *asked = f->r.name ? wc_base_name(missing_of(f)) : NULL;
     const enum wc_name_kind kind = wc_name_kind_of(asked);
 
+    f->file = NULL;
     /* With libcuda in the process no host lacks it: a repeated request tries its names. But
      * cuDNN 8 takes the loader's words on the one without a number for its own failure. */
     if (kind == WC_NAME_OTHER || (kind == WC_NAME_DRIVER && wc_driver_library(s) &&
@@ -178,7 +177,6 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
         if (!f->file || (has_its_own_name(r) && !has_its_own_name(f->file)))
             f->file = r;
     }
-    f->culprit = f->file ? f->file->path : NULL;
     return f->file != NULL;
 }
 
@@ -187,6 +185,7 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
 static bool name_has_other_library(const struct wc_stack *s, struct wc_failure *f) {
     const struct wc_said *said = &f->said;
 
+    f->file = NULL;
     if (said->what != WC_SAID_UNMET)
         return false;
     if (said->library) {
@@ -197,15 +196,7 @@ static bool name_has_other_library(const struct wc_stack *s, struct wc_failure *
     } else if (wc_function_find(said->symbol) != WC_NO_FUNCTION) {
         f->file = wc_file_like(s, f, said->version ? said->version : "libcudnn.so");
     }
-    f->culprit = f->file ? f->file->path : NULL;
     return f->file && f->file->soname && wc_is_false_name(f->file->path, f->file->soname);
-}
-
-/* A file of cuDNN that requires what another one of cuDNN does not have: the two are of different
- * releases. */
-static bool part_is_refused(const struct wc_stack *s, struct wc_failure *f) {
-    f->culprit = f->said.file;
-    return wc_is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f));
 }
 
 bool wc_is_alternative(const char *a, const char *b) {
@@ -232,63 +223,47 @@ bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
                         wc_is_alternative(other->r.name, f->r.name)));
 }
 
-static bool lacks_symbol_version(const struct wc_stack *s, struct wc_failure *f) {
-    const struct wc_said *said = &f->said;
-
-    f->culprit = said->file;
-    return said->what == WC_SAID_UNMET &&
-           ((said->version && wc_symbol_version_matters(s, said)) ||
-            ((said->version || !wc_is_function_of_cudnn(said->symbol)) && wc_was_the_end(s, f)));
-}
-
-static bool lacks_function(const struct wc_stack *s, struct wc_failure *f) {
-    (void)s;
-    f->culprit = f->said.file;
-    return f->said.what == WC_SAID_UNMET && !f->said.version &&
-           wc_is_function_of_cudnn(f->said.symbol) && !wc_name_is_cudnn(f->said.file);
-}
-
-static bool needs_another(const struct wc_stack *s, struct wc_failure *f) {
-    (void)s;
-    f->culprit = f->needs;
-    return f->needs != NULL;
-}
-
-static bool is_not_found(const struct wc_stack *s, struct wc_failure *f) {
-    (void)s;
-    f->culprit = f->r.name;
-    return wc_was_not_found(f);
-}
-
-static const struct {
-    enum wc_reason reason;
-    bool (*matches)(const struct wc_stack *s, struct wc_failure *f); /* and sets the culprit */
-} claims[] = {
-    {WC_REASON_REPLACED, name_is_of_deleted_file},
-    {WC_REASON_BAD_FILE, file_is_no_library},
-    {WC_REASON_SYSTEM, system_refuses},
-    {WC_REASON_WRONG_NAME, library_has_other_name},
-    {WC_REASON_WRONG_NAME, name_has_other_library},
-    {WC_REASON_PART_REFUSED, part_is_refused},
-    {WC_REASON_SYMBOL_VERSION, lacks_symbol_version},
-    {WC_REASON_SYMBOL, lacks_function},
-    {WC_REASON_NEEDS, needs_another},
-    {WC_REASON_NOT_FOUND, is_not_found},
-};
-
+/* Why it failed, and because of which library: the first that holds owns it. */
 static void claim(const struct wc_stack *s, struct wc_failure *f) {
+    const struct wc_said *said = &f->said;
+    const bool unmet = said->what == WC_SAID_UNMET,
+               of_cudnn = wc_is_function_of_cudnn(said->symbol);
+
     f->reason = WC_REASON_UNKNOWN;
     f->refusal = WC_SYSTEM_NOTHING;
-    if (wc_is_load(f))
-        WC_EACH_ROW(row, claims) {
-            f->file = NULL;
-            if (row->matches(s, f)) {
-                f->reason = row->reason;
-                return;
-            }
-        }
-    f->culprit = NULL;
-    f->file = NULL;
+    if (!wc_is_load(f)) {
+        f->culprit = NULL;
+    } else if (is_of_deleted_file(f->r.name)) {
+        f->reason = WC_REASON_REPLACED;
+        f->culprit = f->r.name;
+    } else if (file_is_no_library(s, f)) {
+        f->reason = WC_REASON_BAD_FILE;
+    } else if (system_refuses(s, f)) {
+        f->reason = WC_REASON_SYSTEM;
+    } else if (library_has_other_name(s, f) || name_has_other_library(s, f)) {
+        f->reason = WC_REASON_WRONG_NAME;
+        f->culprit = f->file->path;
+    } else if (wc_is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f))) {
+        f->reason = WC_REASON_PART_REFUSED; /* the two are of different releases */
+        f->culprit = said->file;
+    } else if (unmet && ((said->version && wc_symbol_version_matters(s, said)) ||
+                         ((said->version || !of_cudnn) && wc_was_the_end(s, f)))) {
+        f->reason = WC_REASON_SYMBOL_VERSION;
+        f->culprit = said->file;
+    } else if (unmet && !said->version && of_cudnn && !wc_name_is_cudnn(said->file)) {
+        f->reason = WC_REASON_SYMBOL;
+        f->culprit = said->file;
+    } else if (f->needs) {
+        f->reason = WC_REASON_NEEDS;
+        f->culprit = f->needs;
+    } else if (wc_was_not_found(f)) {
+        f->reason = WC_REASON_NOT_FOUND;
+        f->culprit = f->r.name;
+    } else {
+        f->culprit = NULL;
+    }
+    if (f->reason < WC_REASON_BAD_FILE || f->reason > WC_REASON_WRONG_NAME)
+        f->file = NULL;
 }
 
 /* ---- whether it was made good ---- */

@@ -138,8 +138,7 @@ const char *wc_format_asker(struct wc_case *c, const char *path) {
 
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
     enum wc_installation_kind kind = o->r.installation_kind;
-    bool package = kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
-                   kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
+    bool package = wc_is_of_environment(kind) || wc_is_of_system(kind);
     bool scripted = wc_program_is(wc_path_of(o), WC_PROGRAM_LIBRARY); /* cffi's */
     const char *name = package && !scripted ? o->r.installation : NULL;
     const char *version = o->r.installation_version;

@@ -4,60 +4,51 @@
 
 enum { NAMED_FUNCTIONS = 3 };
 
-/* "==9.26.0.51" as cuDNN itself counts, "9.26.0"; other sets as they stand. */
-static const char *format_spec(struct wc_case *c, const char *spec) {
-    struct wc_version pin;
-
-    if (!wc_spec_pins(spec, &pin))
-        return spec;
-    pin.build = -1;
-    return wc_format_version(c, pin);
-}
-
-static const char *format_floor(struct wc_case *c, const struct wc_demand_record *r) {
-    struct wc_spec spec;
-
-    return wc_spec_read(r->spec, &spec) ? wc_format_version(c, wc_spec_floor(&spec)) : "?";
-}
-
-const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r) {
-    const char *spec = r->spec ? format_spec(c, r->spec) : "?";
+/* whole: what the source says, in full; else for a title: "==9.26.0.51" as cuDNN itself counts. */
+static const char *format_demand(struct wc_case *c, const struct wc_demand_record *r, bool whole) {
+    const char *spec = r->spec, *named = NULL;
+    struct wc_version version;
+    struct wc_spec set;
 
     switch (r->demand_kind) {
     case WC_demand_kind_BUILT:
-        return wc_format(c, "it was built with %s", r->built ? r->built : spec);
     case WC_demand_kind_REQUIRED:
-        return wc_format(c, "requires %s", spec);
+        version = WC_VERSION_NONE;
+        if (!whole && wc_spec_pins(spec, &version))
+            version.build = -1;
+        if (wc_version_known(version))
+            spec = wc_format_version(c, version);
+        if (r->demand_kind == WC_demand_kind_BUILT)
+            return wc_format(c, "%sbuilt with %s", whole ? "" : "it was ", r->built ?: spec ?: "?");
+        return wc_format(c, "requires %s%s",
+                         whole && r->package ? wc_format_name(c, r->package) : "",
+                         spec
+                             ?: whole ? r->built
+                                      : "?");
     case WC_demand_kind_SYMBOLS:
-        return wc_format(c, "it imports functions of %s", format_floor(c, r));
+        spec = wc_spec_read(spec, &set) ? wc_format_version(c, wc_spec_floor(&set)) : "?";
+        if (!whole)
+            return wc_format(c, "it imports functions of %s", spec);
+        named = wc_format_list(c, r->newest_functions.p,
+                               r->newest_functions.n < NAMED_FUNCTIONS ? r->newest_functions.n
+                                                                       : NAMED_FUNCTIONS);
+        return wc_format(c, "imports functions that came with %s%s%s", spec, named ? ": " : "",
+                         named);
     case WC_demand_kind_SYMBOL_VERSION:
         return wc_format(c, "its imports demand cuDNN %d", wc_major_wanted(r));
     case WC_demand_kind_NEEDED:
         return wc_format(c, "it was linked with cuDNN %d", wc_major_wanted(r));
     default:
-        return r->spec ? r->spec : r->built;
+        return spec ?: r->built;
     }
 }
 
-/* What the source says, in full. */
-const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r) {
-    const char *newest;
+const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r) {
+    return format_demand(c, r, false);
+}
 
-    switch (r->demand_kind) {
-    case WC_demand_kind_BUILT:
-        return wc_format(c, "built with %s", r->built ? r->built : r->spec);
-    case WC_demand_kind_REQUIRED:
-        return wc_format(c, "requires %s%s", r->package ? wc_format_name(c, r->package) : "",
-                         r->spec ? r->spec : r->built);
-    case WC_demand_kind_SYMBOLS:
-        newest = wc_format_list(c, r->newest_functions.p,
-                                r->newest_functions.n < NAMED_FUNCTIONS ? r->newest_functions.n
-                                                                        : NAMED_FUNCTIONS);
-        return wc_format(c, "imports functions that came with %s%s%s", format_floor(c, r),
-                         newest ? ": " : "", newest);
-    default:
-        return wc_format_demand(c, r);
-    }
+const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r) {
+    return format_demand(c, r, true);
 }
 
 const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r) {

@@ -224,12 +224,6 @@ static bool same_home(struct wc_span a, struct wc_span b) {
     return a.n == b.n && (a.p == b.p || (a.p && b.p && wc_mem_compare(a.p, b.p, a.n) == 0));
 }
 
-/* An environment has all that its libraries need; a toolkit does too, unless one is named. */
-static bool is_environment(const struct wc_object *o) {
-    return o->r.installation_kind == WC_installation_kind_WHEEL ||
-           o->r.installation_kind == WC_installation_kind_CONDA;
-}
-
 static bool is_below(const char *path, struct wc_span home) {
     return home.p && wc_is_below(path, home.p, home.n);
 }
@@ -239,17 +233,20 @@ static bool is_of_major(const struct wc_object *o, int32_t major) {
     return wc_cuda_of(o) > 0 && (major <= 0 || wc_cuda_of(o) == major);
 }
 
-/* The library whose installation the CUDA dependencies should be of. */
+/* The library whose installation the CUDA dependencies should be of. An environment has all that
+ * its libraries need; a toolkit does too, unless one is named. */
 static const struct wc_object *reference(const struct wc_diagnosis *d,
                                          const struct wc_object *facade, int32_t major) {
-    const struct wc_object *own =
-        WC_FIRST(o, d->s->objects, is_of_major(o, major) && is_environment(o));
+    const struct wc_object *own = WC_FIRST(
+        o, d->s->objects, is_of_major(o, major) && wc_is_of_environment(o->r.installation_kind));
     const struct wc_object *first =
         WC_FIRST(o, d->s->objects, is_of_major(o, major) && home_of(o).p);
     bool host_lives_there = WC_ANY(use, d->uses,
                                    is_below(wc_real_path_of(use->host), home_of(facade)) &&
                                        wc_facade_of(d->s, use->library) == facade);
-    return own ? own : is_environment(facade) && host_lives_there ? facade : first;
+    return own                                                                     ? own
+           : wc_is_of_environment(facade->r.installation_kind) && host_lives_there ? facade
+                                                                                   : first;
 }
 
 /* The one is made for the other's very release. */
@@ -266,7 +263,8 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
         return wc_ended_by(s, "SIGABRT") && is_of_pair(o); /* a function is missing */
     if (is_below(wc_real_path_of(o), home_of(of)))
         return false; /* a framework's own, under a name of its own; or of no package, but there */
-    return home.p ? !same_home(home, home_of(of)) : is_environment(of) && wc_in_search_path(s, o);
+    return home.p ? !same_home(home, home_of(of))
+                  : wc_is_of_environment(of->r.installation_kind) && wc_in_search_path(s, o);
 }
 
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,

@@ -33,8 +33,7 @@ static const struct wc_package_record *own_of(const struct wc_stack *s, const ch
     struct wc_range own = wc_own_range(o);
     const struct wc_package *found =
         WC_FIRST(p, s->packages,
-                 (p->r.installation_kind == WC_installation_kind_WHEEL ||
-                  p->r.installation_kind == WC_installation_kind_CONDA) &&
+                 wc_is_of_environment(p->r.installation_kind) &&
                      p->r.package_state == WC_package_state_COMPLETE &&
                      !is_below(wc_real_path_of(o), p->r.prefix) &&
                      (is_below(asker, p->r.prefix) ||

@@ -30,14 +30,12 @@ static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const s
 
     if (!b || !wc_version_known(b->version))
         return NULL;
-    bool package = b->r.installation_kind == WC_installation_kind_WHEEL ||
-                   b->r.installation_kind == WC_installation_kind_CONDA;
+    bool package = wc_is_of_environment(b->r.installation_kind);
     bool one_path = f->r.of && wc_str_same(f->r.of, b->r.of);
     /* The system has a package for it, and an older file that is in no package comes first: no user
      * needs to hear of it while all is well. */
     bool left = f->r.rule == WC_search_rule_CACHE && !o->r.installation && b->r.installation &&
-                (b->r.installation_kind == WC_installation_kind_DEBIAN ||
-                 b->r.installation_kind == WC_installation_kind_RPM);
+                wc_is_of_system(b->r.installation_kind);
     bool meant = one_path || left || (b->r.rule == WC_search_rule_LIBRARY_PATH && has_failed(d->s));
     if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(one_path && package) &&
         !(meant && may_be_why(d, o, b)))
