@@ -60,19 +60,16 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
  * with 9.9 and pins 9.5.1, conda's ranges begin below what was built with. */
 static void contradiction(struct wc_case *c, const struct wc_demand_record *allows,
                           const struct wc_demand_record *refuses) {
-    struct wc_spec spec;
-    struct wc_version floor;
+    struct wc_version floor = wc_text_floor(allows->spec);
 
-    if (allows->demand_kind != WC_demand_kind_REQUIRED ||
-        refuses->demand_kind != WC_demand_kind_BUILT || !wc_spec_read(allows->spec, &spec))
-        return;
-    floor = wc_spec_floor(&spec);
     floor.build = -1;
-    if (wc_version_known(floor) && wc_demand_refuses(refuses, floor))
+    if (allows->demand_kind == WC_demand_kind_REQUIRED &&
+        refuses->demand_kind == WC_demand_kind_BUILT && wc_version_known(floor) &&
+        wc_demand_refuses(refuses, floor))
         wc_case_fact_from(
             c, WC_FACT_SOURCES_DISAGREE,
-            wc_format(c, "%s, and %s, which refuses %s", wc_format_demand_whole(c, allows),
-                      wc_format_demand_whole(c, refuses), wc_format_version(c, floor)),
+            wc_format(c, "%s, and %s, which refuses %s", wc_format_demand(c, allows, true),
+                      wc_format_demand(c, refuses, true), wc_format_version(c, floor)),
             wc_format(c, "%s; %s", allows->source ? allows->source : "?",
                       refuses->source ? refuses->source : "?"));
 }
@@ -114,19 +111,28 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
                               o->strongest->r.source);
 }
 
+/* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
+ * not known; "==9.*"; ">=9.8,<10". */
+static const char *format_acceptable(struct wc_case *c, const struct wc_demand_record *r) {
+    struct wc_version built = wc_version_of(r->built);
+
+    if (r->demand_kind == WC_demand_kind_SYMBOL_VERSION || r->demand_kind == WC_demand_kind_NEEDED)
+        return wc_format(c, "==%d.*", wc_major_wanted(r));
+    if (r->demand_kind != WC_demand_kind_BUILT || !wc_version_known(built))
+        return r->spec;
+    built.build = -1;
+    return wc_format(c, "==%s.*", wc_format_version(c, built));
+}
+
 /* What suits the others that use the same library, too, where what the host itself takes first does
  * not. */
 static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
-    struct wc_version low, high, floor;
+    struct wc_version low, high, floor = wc_text_floor(format_acceptable(c, &j->strongest->r));
     struct wc_hosts users = {.n = 0};
-    struct wc_spec spec;
 
-    if (!wc_spec_read(wc_format_acceptable(c, &j->strongest->r), &spec))
-        return;
     WC_EACH(use, c->d->uses)
         if (use->library == j->library && users.n < sizeof users.p / sizeof *users.p)
             users.p[users.n++] = use->host;
-    floor = wc_spec_floor(&spec);
     floor.build = -1;
     if (users.n > 1 && wc_version_known(floor) &&
         wc_common_releases(c->d->s, &users, &low, &high) && wc_version_compare(low, floor) > 0)
@@ -152,7 +158,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
-                           wc_format_range(c, j->runtime.range), wc_format_demand(c, r));
+                           wc_format_range(c, j->runtime.range), wc_format_demand(c, r, false));
     if (is_harmless(j) || j->by_pin_alone)
         c->effect = WC_EFFECT_DOUBTED;
     c->r.host = j->host->r.object;
@@ -239,7 +245,9 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
 
     if (!wc_failed_itself(d->s) || wc_has_error(d))
         return;
-    use = WC_FIRST(u, d->uses, may_want_header(d->s, u) && wc_is_linked(d->s, u->host));
+    use = WC_FIRST(u, d->uses,
+                   may_want_header(d->s, u) &&
+                       wc_demand_of(d->s, wc_path_of(u->host), WC_demand_kind_NEEDED));
     if (!use)
         use = WC_FIRST(u, d->uses, may_want_header(d->s, u));
     if (!use)

@@ -99,8 +99,6 @@ const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NU
 void wc_case_variable(struct wc_case *c, const char *name);
 
 void wc_case_crash(struct wc_case *c);
-/* Of a library that is there twice. */
-enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d);
 
 /* ---- versions ---- */
 
@@ -135,13 +133,8 @@ struct wc_judgement { /* a use that a demand of the host refuses */
 void wc_judge_all(struct wc_diagnosis *d);
 bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host);
 
-/* "requires 9.26.0": for a title. */
-const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
-/* As its source has it. */
-const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
-/* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
- * not known; "==9.*"; ">=9.8,<10". */
-const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
+/* "requires 9.26.0", for a title; whole: as its source has it. */
+const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r, bool whole);
 void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_demand_record *r);
 
 /* ---- facts that several findings give ---- */

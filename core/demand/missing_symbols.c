@@ -162,7 +162,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     if (torn)
-        wc_case_fact_from(c, WC_FACT_LINKED_WITH, wc_format_demand_whole(c, linked),
+        wc_case_fact_from(c, WC_FACT_LINKED_WITH, wc_format_demand(c, linked, true),
                           linked->source);
     wc_case_end(c);
 }

@@ -18,8 +18,6 @@ bool wc_has_path(const struct wc_object *o, const char *path);
 static inline bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
     return object != WC_NULL ? o->r.object == object : wc_has_path(o, path);
 }
-/* What asks for no library leaves it to another, a framework's own stubs, to find one. */
-bool wc_is_linked(const struct wc_stack *s, const struct wc_object *host);
 static inline bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host) {
     return demand->r.demand_kind != WC_demand_kind_EXPECTATION &&
            wc_means(host, demand->r.host, demand->r.host_path);
@@ -109,8 +107,7 @@ bool wc_is_grafted(const struct wc_object *o);
 /* Does LD_LIBRARY_PATH name the directory of o? */
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
 
-bool wc_ended_by(const struct wc_stack *s, const char *signal);
-bool wc_crashed(const struct wc_stack *s);
+bool wc_ended_by(const struct wc_stack *s, const char *signal); /* NULL: any of a crash */
 /* Is another copy of the same CUDA library mapped? (tools/diagnose/causes/copies.c) */
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
 
@@ -191,7 +188,7 @@ const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char
 bool wc_is_linked_with_none(const struct wc_stack *s, const char *file);
 /* The major that a demand of kind SYMBOL_VERSION or NEEDED requires; -1: none. */
 int32_t wc_major_wanted(const struct wc_demand_record *r);
-bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */
+bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0"; out may be NULL */
 
 /* ---- what several hosts accept ---- */
 

@@ -208,3 +208,15 @@ struct wc_version wc_spec_floor(const struct wc_spec *spec) {
     }
     return floor;
 }
+
+enum wc_answer wc_text_accepts(const char *text, struct wc_version v) {
+    struct wc_spec spec;
+
+    return wc_spec_read(text, &spec) ? wc_spec_accepts(&spec, v) : WC_UNKNOWN;
+}
+
+struct wc_version wc_text_floor(const char *text) {
+    struct wc_spec spec;
+
+    return wc_spec_read(text, &spec) ? wc_spec_floor(&spec) : WC_VERSION_NONE;
+}

@@ -74,3 +74,6 @@ bool wc_spec_read(const char *text, struct wc_spec *out); /* all of it; false of
 enum wc_answer wc_spec_accepts(const struct wc_spec *spec, struct wc_version v);
 /* The least version that satisfies all lower bounds, NONE if there is none. */
 struct wc_version wc_spec_floor(const struct wc_spec *spec);
+/* The same of a text: UNKNOWN, and NONE, of one that is not understood, or NULL. */
+enum wc_answer wc_text_accepts(const char *text, struct wc_version v);
+struct wc_version wc_text_floor(const char *text);

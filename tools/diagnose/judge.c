@@ -539,7 +539,6 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
     const struct outcome *o = &x->outcome;
     const struct wc_stack *s = &o->source->stack;
     struct left left = {.pins = changes_others(p, &x->edits)};
-    struct wc_spec pin;
 
     WC_EACH(f, o->findings) {
         left.errors += f->severity == WC_severity_ERROR;
@@ -551,9 +550,8 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
         left.of_end += f->severity == WC_severity_ERROR && !asks(f, OF_CALLS);
     WC_EACH(d, s->demands) { /* a newer release may work, and the next installation replaces it */
         const struct wc_object *facade = facade_of(s, d->r.host_path);
-        left.pins += d->r.demand_kind == WC_demand_kind_REQUIRED && facade && d->r.spec &&
-                     wc_spec_read(d->r.spec, &pin) &&
-                     wc_spec_accepts(&pin, wc_runtime_of(s, facade).range.low) == WC_NO;
+        left.pins += d->r.demand_kind == WC_demand_kind_REQUIRED && facade &&
+                     wc_text_accepts(d->r.spec, wc_runtime_of(s, facade).range.low) == WC_NO;
     }
     return left;
 }

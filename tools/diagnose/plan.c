@@ -414,12 +414,10 @@ static void name_package(struct planning *p, struct repair *r, const struct wc_f
     const struct wc_object *o = wc_stack_object(&p->source->stack, f->object);
     const bool is_listed = o && (o->r.installation_kind == WC_installation_kind_DEBIAN ||
                                  o->r.installation_kind == WC_installation_kind_CONDA);
-    struct wc_spec set;
 
     for (size_t i = 0; is_listed && i < p->n; i++) {
         const struct played *x = &p->played[i];
-        if (!x->outcome.open || !wc_spec_read(x->edits.edit[0].value, &set) ||
-            wc_spec_accepts(&set, o->version) != WC_NO)
+        if (!x->outcome.open || wc_text_accepts(x->edits.edit[0].value, o->version) != WC_NO)
             continue;
         r->edits = keep_edits(p->plan, &x->edits, NULL);
         r->text = text_of(&p->plan->memory.arena, &r->edits);

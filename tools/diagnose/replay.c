@@ -472,12 +472,11 @@ static void ask_all(struct play *p) {
     for (size_t i = 0; i < p->overlay.first.n; i++)
         loader_sim_open(&p->sim, p->overlay.first.p[i], NULL);
     for (int before = 1; before >= 0; before--)
-        for (struct replay_request *q = p->r->requests.p; q < p->r->requests.p + p->r->requests.n;
-             q++)
+        WC_EACH(q, p->r->requests)
             if (WC_ANY(module, p->overlay.first_asked,
                        replay_lies_in_module(q->name, *module) ||
                            replay_lies_in_module(q->caller, *module)) == before)
-                ask(p, q);
+                ask(p, &p->r->requests.p[q - p->r->requests.p]);
 }
 
 /* ---- its records ---- */
@@ -568,28 +567,28 @@ static int64_t asked_behind(const struct play *p, int64_t object) {
 
 static void take(void *play, struct wc_record *r) {
     struct play *p = play;
-    const struct replay_request *q =
-        r->kind == WC_KIND_failure ? request_of(p, &r->u.failure, true) : NULL;
-    const struct replay_request *other =
-        !q && r->kind == WC_KIND_failure ? request_of(p, &r->u.failure, false) : NULL;
-    const struct wc_failure *was = q                            ? q->failure
-                                   : other                      ? other->failure
-                                   : r->kind == WC_KIND_failure ? at_start(p, &r->u.failure)
-                                                                : NULL;
-    int64_t request = r->kind == WC_KIND_failure ? r->u.failure.request : WC_NULL;
-    OWNED char *words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
+    const struct replay_request *same = NULL, *other = NULL;
+    OWNED char *words = NULL;
 
     if (r->kind == WC_KIND_object && r->u.object.role == WC_role_FACADE)
         r->u.object.request = asked_behind(p, r->u.object.object);
-    if (was)
-        *r = as_now(p, was, request);
-    if (other)
-        r->u.failure.text = words;
     if (r->kind == WC_KIND_search)
         take_later(p, &r->u.search);
+    if (r->kind == WC_KIND_failure) {
+        same = request_of(p, &r->u.failure, true);
+        other = same ? NULL : request_of(p, &r->u.failure, false);
+        words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
+        const struct wc_failure *was = same    ? same->failure
+                                       : other ? other->failure
+                                               : at_start(p, &r->u.failure);
+        if (was)
+            *r = as_now(p, was, r->u.failure.request);
+        if (words)
+            r->u.failure.text = words;
+    }
     p->sink.add(p->sink.ctx, r);
-    if (q)
-        emit_files(p, q->failure, request);
+    if (same)
+        emit_files(p, same->failure, r->u.failure.request);
 }
 
 static void emit_refused(struct play *p) {

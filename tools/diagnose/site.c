@@ -99,10 +99,7 @@ size_t site_listed(struct sites *sites, const struct wc_files *files, struct sit
 }
 
 bool requirement_refuses(const struct requirement *q, const char *version) {
-    struct wc_spec set;
-
-    return wc_spec_read(q->spec, &set) && set.n > 0 &&
-           wc_spec_accepts(&set, wc_version_of(version)) == WC_NO;
+    return wc_text_accepts(q->spec, wc_version_of(version)) == WC_NO;
 }
 
 void sites_end(struct sites *sites) {

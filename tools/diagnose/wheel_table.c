@@ -205,12 +205,10 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
 const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
                           const char *release, const char **extra) {
     const char *newest = NULL;
-    struct wc_spec set;
 
     WC_EACH_ROW(row, pins)
         if (wc_str_same(row->of.package, package) && wc_str_same(row->wheel, wheel) &&
-            wc_spec_read(row->releases, &set) &&
-            wc_spec_accepts(&set, wheel_version(release)) == WC_YES) {
+            wc_text_accepts(row->releases, wheel_version(release)) == WC_YES) {
             newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
             *extra = row->extra;
         }

@@ -17,14 +17,13 @@ struct wc_version wheel_release(const char *package, const char *spec) {
     const char *newest = wheel_newest(package, spec);
     int32_t cuda = wc_cuda_in_package(package);
     struct wc_version pinned;
-    struct wc_spec set;
 
     if (wc_spec_pins(spec, &pinned) && pinned.build >= 0)
         return pinned;
     if (newest || is_cudnn(package))
         return newest ? wc_version_of(newest) : WC_VERSION_NONE;
-    if (wc_spec_read(spec, &set) && wc_version_known(wc_spec_floor(&set)))
-        return wc_spec_floor(&set);
+    if (wc_version_known(wc_text_floor(spec)))
+        return wc_text_floor(spec);
     if (cuda < 0 && wc_str_starts(package, "nvidia-"))
         cuda = 13; /* the first whose wheels go by the bare name */
     return (struct wc_version){cuda, -1, -1, -1};

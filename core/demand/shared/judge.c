@@ -12,7 +12,8 @@ bool wc_spec_pins(const char *spec, struct wc_version *out) {
 
     if (!wc_spec_read(spec, &s) || s.n != 1 || s.clause[0].op != WC_EQ)
         return false;
-    *out = s.clause[0].version;
+    if (out)
+        *out = s.clause[0].version;
     return true;
 }
 
@@ -97,13 +98,11 @@ static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range
 
 /* A newer major may have all functions of a set: only the floor counts. */
 static enum wc_fit by_functions(const struct wc_demand_record *r, struct wc_range own) {
-    struct wc_spec spec;
-    struct wc_version floor;
+    const struct wc_version floor = wc_text_floor(r->spec);
 
-    if (!wc_spec_read(r->spec, &spec) || !spec.n || !wc_version_known(own.low))
+    if (!wc_version_known(floor) || !wc_version_known(own.low))
         return WC_FIT_UNKNOWN;
-    floor = wc_spec_floor(&spec);
-    if (!wc_version_known(floor) || wc_version_compare(own.low, floor) >= 0)
+    if (wc_version_compare(own.low, floor) >= 0)
         return WC_FITS;
     return wc_version_compare(own.high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
 }
@@ -155,11 +154,6 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runt
     default:
         return WC_FIT_UNKNOWN;
     }
-}
-
-bool wc_is_linked(const struct wc_stack *s, const struct wc_object *host) {
-    return WC_ANY(demand, s->demands,
-                  demand->r.demand_kind == WC_demand_kind_NEEDED && wc_is_demand_by(demand, host));
 }
 
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {

@@ -201,7 +201,7 @@ bool wc_ended_well(const struct wc_stack *s) {
 bool wc_failed_itself(const struct wc_stack *s) {
     bool killed = s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED : s->command_signal > 0;
 
-    return wc_ended_badly(s) && (!killed || wc_crashed(s));
+    return wc_ended_badly(s) && (!killed || wc_ended_by(s, NULL));
 }
 
 bool wc_has_ended(const struct wc_stack *s) {
@@ -290,11 +290,7 @@ static const struct crash *crash_of(const struct wc_stack *s) {
 bool wc_ended_by(const struct wc_stack *s, const char *signal) {
     const struct crash *crash = crash_of(s);
 
-    return crash && wc_str_same(crash->name, signal);
-}
-
-bool wc_crashed(const struct wc_stack *s) {
-    return crash_of(s) != NULL;
+    return crash && (!signal || wc_str_same(crash->name, signal));
 }
 
 void wc_case_crash(struct wc_case *c) {
@@ -305,11 +301,4 @@ void wc_case_crash(struct wc_case *c) {
         wc_case_fact_from(c, WC_FACT_ENDED_BY,
                           during ? wc_format(c, "%s, in %s", crash->name, during) : crash->name,
                           c->d->s->has_outcome ? "wait" : "status of the command");
-}
-
-/* Two copies work next to each other, mostly. After a crash that nothing graver explains they are
- * the first thing to look at. */
-enum wc_effect wc_effect_of_copies(const struct wc_diagnosis *d) {
-    return !wc_has_error(d) && (wc_crashed(d->s) || wc_a_call_failed(d->s)) ? WC_EFFECT_FELT
-                                                                            : WC_EFFECT_DOUBTED;
 }

@@ -32,9 +32,7 @@ static const struct {
  * ones, too. */
 static bool knows_gpus(const struct wc_stack *s, const struct gpu_row *row) {
     WC_EACH(gpu, s->machine.gpus) {
-        const struct wc_version capability = gpu_capability(*gpu);
-        if (!wc_version_known(capability) || gpu_is_too_old(row, capability) ||
-            gpu_is_too_new(row, capability) || (!*row->most && *row->last))
+        if (gpu_fit_of(row, *gpu) != GPU_FITS || (!*row->most && *row->last))
             return false;
     }
     return s->machine.gpus.n > 0;

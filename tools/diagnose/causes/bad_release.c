@@ -10,12 +10,6 @@ static const struct bad {
 #include "core/knowledge/bad_releases.def"
 };
 
-static bool accepts(const char *text, struct wc_version v) {
-    struct wc_spec spec;
-
-    return wc_spec_parse(text, wc_str_length(text), &spec) && wc_spec_accepts(&spec, v) == WC_YES;
-}
-
 /* The host in which it shows: no build without CUDA. */
 static const struct wc_object *host_of(const struct wc_stack *s, const struct bad *bad) {
     struct wc_version v;
@@ -24,7 +18,8 @@ static const struct wc_object *host_of(const struct wc_stack *s, const struct ba
         const char *version = o->r.installation_version;
         if (o->r.mapped && (wc_wants_cudnn(o) || o->r.gpu_library) &&
             wc_str_same(o->r.framework, bad->framework) && version &&
-            wc_version_parse_start(version, wc_str_length(version), &v) && accepts(bad->of_it, v))
+            wc_version_parse_start(version, wc_str_length(version), &v) &&
+            wc_text_accepts(bad->of_it, v) == WC_YES)
             return o;
     }
     return NULL;
@@ -35,7 +30,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
 
     WC_EACH_ROW(bad, bad_releases) {
         const struct wc_object *host = bad->framework ? host_of(d->s, bad) : NULL;
-        if (!runtime.range.exact || !accepts(bad->releases, runtime.range.low) ||
+        if (!runtime.range.exact || wc_text_accepts(bad->releases, runtime.range.low) != WC_YES ||
             (bad->framework && !host))
             continue;
         struct wc_case *c = wc_case_begin(d);

@@ -19,14 +19,24 @@ static void add(struct copies *f, const struct wc_object *o, size_t most) {
         f->p[f->n++] = o;
 }
 
+/* Two copies work next to each other, mostly. After a crash that nothing graver explains they are
+ * the first thing to look at. */
+static enum wc_effect effect_of_copies(const struct wc_diagnosis *d) {
+    return !wc_has_error(d) && (wc_ended_by(d->s, NULL) || wc_a_call_failed(d->s))
+               ? WC_EFFECT_FELT
+               : WC_EFFECT_DOUBTED;
+}
+
 /* ---- facades ---- */
 
+/* What asks for no library leaves it to another, a framework's own stubs, to find one. */
 static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
     WC_EACH(b, d->s->bindings) {
         const struct wc_object *by = wc_object_of(d->s, b->r.target, b->r.target_path);
         if (b->r.how != WC_binding_how_SLOT || b->r.functions.n == 0 ||
             !wc_is_binding_of(b, use->host) || !by || by == use->host ||
-            by->r.role != WC_role_HOST || !wc_is_linked(d->s, use->host))
+            by->r.role != WC_role_HOST ||
+            !wc_demand_of(d->s, wc_path_of(use->host), WC_demand_kind_NEEDED))
             continue;
         struct wc_case *c = wc_case_begin(d);
         c->effect = wc_ended_badly(d->s) ? WC_EFFECT_FELT : WC_EFFECT_DOUBTED;
@@ -53,7 +63,7 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
     if (f.n > 1) {
         struct wc_case *c = wc_case_begin(d);
         const char *versions = wc_format_own(c, f.p[0]);
-        c->effect = differ ? WC_EFFECT_FELT : wc_effect_of_copies(d);
+        c->effect = differ ? WC_EFFECT_FELT : effect_of_copies(d);
         for (size_t i = 1; i < f.n; i++)
             versions = wc_format(c, "%s%s%s", versions, i + 1 < f.n ? ", " : " and ",
                                  wc_format_own(c, f.p[i]));
@@ -113,7 +123,7 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
     if (f.n < 2)
         return;
     struct wc_case *c = wc_case_begin(d);
-    c->effect = wc_effect_of_copies(d);
+    c->effect = effect_of_copies(d);
     /* Of only the first one: how many there are changes as libraries come and go. */
     const char *a = wc_cuda_release(c, f.p[0]), *b = wc_cuda_release(c, f.p[1]);
     const bool told = a && b && !wc_str_same(a, b);

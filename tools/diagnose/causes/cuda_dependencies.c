@@ -282,7 +282,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
                                           o->r.installation_kind != WC_installation_kind_BUNDLED &&
                                           !same_home(home_of(o), home_of(foreign)));
     /* cuDNN in an environment and the rest in a toolkit may be intended if nothing fails. */
-    bool meant = !own && !wc_crashed(d->s) && !wc_a_call_failed(d->s) && !pair_is_torn;
+    bool meant = !own && !wc_ended_by(d->s, NULL) && !wc_a_call_failed(d->s) && !pair_is_torn;
     struct wc_case *c = wc_case_begin(d);
     const char *directory = wc_directory_of(c, foreign);
 

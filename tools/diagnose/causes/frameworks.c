@@ -10,14 +10,10 @@ static bool has_cudnn(const struct wc_stack *s) {
     return WC_ANY(o, s->objects, wc_is_cudnn(o));
 }
 
-/* Calls look() for the first library of each framework. */
-static void each_framework(struct wc_diagnosis *d,
-                           void (*look)(struct wc_diagnosis *d, const struct wc_object *main)) {
-    WC_EACH(main, d->s->objects)
-        if (main->r.framework && main->r.mapped &&
-            WC_FIRST(o, d->s->objects,
-                     o->r.mapped && wc_str_same(o->r.framework, main->r.framework)) == main)
-            look(d, main);
+static bool is_first_of_framework(const struct wc_stack *s, const struct wc_object *main) {
+    return main->r.framework && main->r.mapped &&
+           WC_FIRST(o, s->objects, o->r.mapped && wc_str_same(o->r.framework, main->r.framework)) ==
+               main;
 }
 
 static void framework_facts(struct wc_case *c, const struct wc_object *o) {
@@ -75,8 +71,9 @@ static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object
 }
 
 void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
-    if (!has_cudnn(d->s))
-        each_framework(d, look_for_what_stopped);
+    WC_EACH(o, d->s->objects)
+        if (is_first_of_framework(d->s, o) && !has_cudnn(d->s))
+            look_for_what_stopped(d, o);
 }
 
 /* ---- cpu-only-build ---- */
@@ -120,5 +117,7 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
 }
 
 void wc_find_cpu_only_build(struct wc_diagnosis *d) {
-    each_framework(d, report_build);
+    WC_EACH(o, d->s->objects)
+        if (is_first_of_framework(d->s, o))
+            report_build(d, o);
 }

@@ -31,22 +31,19 @@ const struct gpu_row *gpu_row_of(struct wc_version release, int32_t cuda) {
                         (!*row->last || wc_version_compare(release, gpu_row_end(row)) < 0));
 }
 
-struct wc_version gpu_capability(const char *gpu) {
+enum gpu_fit gpu_fit_of(const struct gpu_row *row, const char *gpu) {
     const char *comma = gpu ? strrchr(gpu, ',') : NULL;
+    const struct wc_version v = wc_version_of(comma && comma[1] == ' ' ? comma + 2 : NULL);
 
-    return wc_version_of(comma && comma[1] == ' ' ? comma + 2 : NULL);
-}
-
-bool gpu_is_too_old(const struct gpu_row *row, struct wc_version capability) {
-    return wc_version_compare(capability, wc_version_of(row->least)) < 0;
-}
-
-bool gpu_is_too_new(const struct gpu_row *row, struct wc_version capability) {
-    return *row->most && capability.major > wc_version_of(row->most).major;
+    if (v.minor < 0)
+        return GPU_UNKNOWN;
+    if (wc_version_compare(v, wc_version_of(row->least)) < 0)
+        return GPU_TOO_OLD;
+    return *row->most && v.major > wc_version_of(row->most).major ? GPU_TOO_NEW : GPU_FITS;
 }
 
 struct fit {
-    size_t known, old, new;
+    size_t fitting, old;
     const char *first; /* the first GPU that does not fit */
 };
 
@@ -58,10 +55,9 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
                  const struct wc_runtime *runtime, const struct gpu_row *row, const struct fit *f) {
     struct wc_case *c = wc_case_begin(d);
     const char *made_for = row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "";
-    bool others_fit = f->old + f->new < f->known;
 
     /* One of several, or a GPU on which part of it runs: it may have no effect. */
-    if (others_fit || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
+    if (f->fitting || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(
         c,
@@ -85,19 +81,15 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
     int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: not known */
     const struct gpu_row *row = runtime.range.exact ? gpu_row_of(runtime.range.low, cuda) : NULL;
-    struct fit f = {.known = 0};
+    struct fit f = {.first = NULL};
 
     if (!row)
         return;
     WC_EACH(text, d->s->machine.gpus) {
-        struct wc_version gpu = gpu_capability(*text);
-        bool old = gpu_is_too_old(row, gpu), new = gpu_is_too_new(row, gpu);
-        if (gpu.minor < 0)
-            continue;
-        f.known++;
-        f.old += old;
-        f.new += new;
-        if ((old || new) && !f.first)
+        const enum gpu_fit fit = gpu_fit_of(row, *text);
+        f.fitting += fit == GPU_FITS;
+        f.old += fit == GPU_TOO_OLD;
+        if (fit > GPU_FITS && !f.first)
             f.first = *text;
     }
     if (f.first)

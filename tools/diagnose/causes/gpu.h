@@ -18,7 +18,6 @@ extern const struct gpu_table {
 const struct gpu_row *gpu_row_of(struct wc_version release, int32_t cuda);
 /* The first release behind those of the row; NONE: it goes on. */
 struct wc_version gpu_row_end(const struct gpu_row *row);
-/* Of "NVIDIA A100-SXM4-40GB, 8.0". */
-struct wc_version gpu_capability(const char *gpu);
-bool gpu_is_too_old(const struct gpu_row *row, struct wc_version capability);
-bool gpu_is_too_new(const struct gpu_row *row, struct wc_version capability);
+/* How "NVIDIA A100-SXM4-40GB, 8.0" suits those of the row; UNKNOWN: it has no such number. */
+enum gpu_fit { GPU_UNKNOWN, GPU_FITS, GPU_TOO_OLD, GPU_TOO_NEW };
+enum gpu_fit gpu_fit_of(const struct gpu_row *row, const char *gpu);

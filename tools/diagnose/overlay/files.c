@@ -145,7 +145,6 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
     const char *directory = overlay_real_path(o, e->path), *spec = e->value ? e->value : "",
                *package;
     struct wc_version release;
-    struct wc_spec set;
 
     if (!directory)
         return overlay_fail(o, "that directory does not exist");
@@ -158,8 +157,7 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
     }
     package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";
     /* Every release of the set must do: the oldest, too. */
-    release =
-        wc_spec_read(spec, &set) ? wc_version_filled(wc_spec_floor(&set), 0, 0) : WC_VERSION_NONE;
+    release = wc_version_filled(wc_text_floor(spec), 0, 0);
     if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
         return overlay_fail(o, "all of it is there");
     return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major

@@ -120,17 +120,14 @@ static const char *const stating[] = {"cuda-version", "cudatoolkit", "cuda-cudar
 static int32_t cuda_of_record(struct overlay *o, const char *record) {
     const char *text = read_all(o, record), *from = text ? strstr(text, "\"depends\"") : NULL;
     const char *depends = from ? overlay_format(o, "%.*s", (int)strcspn(from, "]"), from) : "";
-    struct wc_spec set;
 
     WC_EACH_ROW(name, stating) {
         const char *at = strstr(depends, overlay_format(o, "\"%s ", *name));
         const char *spec = at ? at + strlen(*name) + 2 : "";
         const int n = (int)strcspn(spec, " \"|");
-        const int32_t cuda =
-            wc_spec_read(overlay_format(o, "%s%.*s", wc_is_digit(*spec) ? "==" : "", n, spec), &set)
-                ? wc_spec_floor(&set).major
-                : -1;
-        if (cuda > 0 && wc_spec_accepts(&set, (struct wc_version){cuda + 1, 0, 0, -1}) == WC_NO)
+        const char *set = overlay_format(o, "%s%.*s", wc_is_digit(*spec) ? "==" : "", n, spec);
+        const int32_t cuda = wc_text_floor(set).major;
+        if (cuda > 0 && wc_text_accepts(set, (struct wc_version){cuda + 1, 0, 0, -1}) == WC_NO)
             return cuda;
     }
     return strstr(depends, "cudnn ") ? wc_cuda_in_package(record + wc_dir_length(record)) : -1;
@@ -296,11 +293,8 @@ static bool take_away(struct overlay *o, const struct where *w, const struct ins
 
 /* NONE: it goes. */
 static bool is_refused(const char *spec, struct wc_version old, struct wc_version release) {
-    struct wc_spec set;
-
     return !wc_version_known(release) ||
-           (wc_spec_read(spec, &set) && set.n > 0 && wc_spec_accepts(&set, old) == WC_YES &&
-            wc_spec_accepts(&set, release) == WC_NO);
+           (wc_text_accepts(spec, old) == WC_YES && wc_text_accepts(spec, release) == WC_NO);
 }
 
 static bool is_listed(struct overlay *o, const struct where *w, const char *record,
@@ -444,12 +438,9 @@ static bool install_required(struct overlay *o, const struct where *w, const str
 }
 
 static bool is_satisfied(struct overlay *o, const struct edit *e, const struct installed *there) {
-    struct wc_spec spec;
-
     return !e->value || !*e->value ||
            wc_str_same(e->value, overlay_format(o, "==%s", there->version)) ||
-           (wc_spec_read(e->value, &spec) &&
-            wc_spec_accepts(&spec, wheel_version(there->version)) == WC_YES);
+           wc_text_accepts(e->value, wheel_version(there->version)) == WC_YES;
 }
 
 /* ---- by manager ---- */
