@@ -82,7 +82,7 @@ static inline void put_metadata(struct environment *e, const char *name, const c
 /* The wheel with all of its libraries but one (NULL: all). */
 static inline void put_wheel(struct environment *e, const char *name, const char *release,
                              const char *without) {
-    struct wheel_list files = wheel_list(&e->memory.arena, name, release);
+    struct wheel_list files = wheel_list(&e->memory.arena, name, wheel_version(release));
     const char *record = "";
 
     assert_true(files.n > 0);

@@ -16,7 +16,7 @@ static struct heap_arena memory;
 
 static const struct wheel_file *file_of(const char *package, const char *release,
                                         const char *file) {
-    struct wheel_list l = wheel_list(&memory.arena, package, release);
+    struct wheel_list l = wheel_list(&memory.arena, package, wheel_version(release));
     return WC_FIRST(f, l, strcmp(f->file, file) == 0);
 }
 
@@ -34,7 +34,8 @@ static void parts_came_and_went(void **state) {
         {"nvidia-cublas-cu13", "0.0.1", 0},        {"", "9.1.0.70", 0},
     };
     WC_EACH_ROW(row, rows)
-        assert_int_equal(wheel_list(&memory.arena, row->package, row->release).n, row->n);
+        assert_int_equal(wheel_list(&memory.arena, row->package, wheel_version(row->release)).n,
+                         row->n);
 }
 
 static void assert_list(const char *const *list, const char *expected) {
@@ -71,11 +72,11 @@ static void a_file_says_what_it_needs_and_where_it_looks(void **state) {
 
 static void what_comes_with_a_wheel(void **state) {
     (void)state;
-    assert_list(wheel_required(&memory.arena, "nvidia-cudnn-cu12", "8.9.4.25"),
+    assert_list(wheel_required(&memory.arena, "nvidia-cudnn-cu12", wheel_version("8.9.4.25")),
                 "nvidia-cublas-cu12 nvidia-cuda-nvrtc-cu12");
-    assert_list(wheel_required(&memory.arena, "nvidia-cudnn-cu12", "9.1.0.70"),
+    assert_list(wheel_required(&memory.arena, "nvidia-cudnn-cu12", wheel_version("9.1.0.70")),
                 "nvidia-cublas-cu12");
-    assert_list(wheel_required(&memory.arena, "nvidia-nccl-cu12", "2.20.5"), "");
+    assert_list(wheel_required(&memory.arena, "nvidia-nccl-cu12", wheel_version("2.20.5")), "");
 }
 
 static void assert_newest(const char *package, const char *spec, const char *expected) {
@@ -138,7 +139,8 @@ static void which_wheel_has_a_library(void **state) {
 
 static void assert_hosts(const char *package, const char *wheel, const char *release,
                          const char *expected, const char *expected_extra) {
-    const char *extra, *found = host_releases(&memory.arena, package, wheel, release, &extra);
+    const char *extra,
+        *found = host_releases(&memory.arena, package, wheel, wheel_version(release), &extra);
     if (!expected) {
         assert_null(found);
         return;

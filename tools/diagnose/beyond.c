@@ -22,15 +22,12 @@ static const char *wheel_of(struct wc_arena *memory, const struct wc_stack *s,
 /* Those that require what is there, of a host whose pins are known. */
 static const char *releases_for(struct wc_arena *memory, const struct wc_stack *s,
                                 const struct wc_object *host, const struct wc_object *library) {
-    const char *wheel = library ? wheel_of(memory, s, host, library) : NULL, *extra, *releases;
+    const char *wheel = library ? wheel_of(memory, s, host, library) : NULL, *extra;
     struct wc_version there = library ? wc_runtime_of(s, library).range.low : WC_VERSION_NONE;
-    char text[WC_VERSION_TEXT];
 
-    if (!wheel || !host->r.installation || !wc_version_known(there))
-        return "";
-    releases =
-        host_releases(memory, host->r.installation, wheel, wc_version_format(there, text), &extra);
-    return releases ? releases : "";
+    return wheel && host->r.installation && wc_version_known(there)
+               ? host_releases(memory, host->r.installation, wheel, there, &extra) ?: ""
+               : "";
 }
 
 static bool is_package(const struct wc_object *o) {

@@ -116,10 +116,6 @@ bool judge_is_harmless(const struct planning *p, const struct outcome *o) {
                        !replay_got_by(&p->replay, o, q)->files);
 }
 
-static bool breaks_what_worked(const struct case_of *c) {
-    return !c->x->harmless;
-}
-
 /* The same for another library, or of it put again under another path, is not a cure either: as bad
  * as the replay had it, which knows less of how it ended than the process. But of two copies one
  * always is before the other. */
@@ -180,10 +176,6 @@ static bool brings_another(const struct case_of *c) {
                    asks(f, NEVER_NEW) && !find_in(&c->p->base, of_end, f, &o->source->stack)))
             return true;
     return WC_ANY(f, *found_in(o, c->of_end), is_new(c, o, f));
-}
-
-static bool leaves_errors(const struct case_of *c) {
-    return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
 }
 
 /* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
@@ -451,38 +443,43 @@ static bool keeps_failed(const struct case_of *c) {
            wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
 }
 
-/* Another installed package, which may not be in this process, requires what goes: its repair
- * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
- * another CUDA in the same folder). */
-static bool takes_from_another(const struct case_of *c) {
-    return c->x->outcome.lacks;
-}
-
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
 const char judge_conflict[] = "another package requires what it removes";
 
-static const struct {
-    bool (*objects)(const struct case_of *c);
-    const char *because;
-} objections[] = {
-    {remains, "the finding remains"},
-    {still_fails, "the load then fails for another reason"},
-    {breaks_what_worked, judge_lost},
-    {brings_another, judge_new},
-    {leaves_errors, "an error remains that must be repaired first"},
-    {is_of_wrong_kind, "such a change hides this finding"},
-    {has_no_effect, "the process gets the same libraries"},
-    {is_too_much_for_note, "the process works, and would get other libraries"},
-    {takes_wrong_copy,
-     "it does not select the other copy, or the process works with its current copy"},
-    {loses_libraries, "the search path loses libraries that may be requested later"},
-    {takes_older, "it takes an older facade than the host was built with"},
-    {keeps_cuda, "it is made for the same CUDA"},
-    {needs_the_same, "what it puts there needs the same that is missing"},
-    {keeps_failed, "it keeps the release with which the process failed"},
-    {takes_from_another, judge_conflict},
-};
+/* NULL: nothing is said against it. */
+static const char *objection(const struct case_of *c) {
+    if (still_fails(c))
+        return "the load then fails for another reason";
+    if (!c->x->harmless)
+        return judge_lost;
+    if (brings_another(c))
+        return judge_new;
+    if (c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0)
+        return "an error remains that must be repaired first";
+    if (is_of_wrong_kind(c))
+        return "such a change hides this finding";
+    if (has_no_effect(c))
+        return "the process gets the same libraries";
+    if (is_too_much_for_note(c))
+        return "the process works, and would get other libraries";
+    if (takes_wrong_copy(c))
+        return "it does not select the other copy, or the process works with its current copy";
+    if (loses_libraries(c))
+        return "the search path loses libraries that may be requested later";
+    if (takes_older(c))
+        return "it takes an older facade than the host was built with";
+    if (keeps_cuda(c))
+        return "it is made for the same CUDA";
+    if (needs_the_same(c))
+        return "what it puts there needs the same that is missing";
+    if (keeps_failed(c))
+        return "it keeps the release with which the process failed";
+    /* Another installed package, which may not be in this process, requires what goes: its repair
+     * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
+     * another CUDA in the same folder). */
+    return c->x->outcome.lacks ? judge_conflict : NULL;
+}
 
 const char *judge(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end, bool *gone) {
@@ -496,13 +493,8 @@ const char *judge(const struct planning *p, const struct played *x,
         c.new_files = c.new_files || kind == EDIT_INSTALL || kind == EDIT_REINSTALL ||
                       kind == EDIT_PLACE || kind == EDIT_RESTORE;
     }
-    WC_EACH_ROW(row, objections)
-        if (row->objects(&c)) {
-            *gone = row->objects != remains;
-            return row->because;
-        }
-    *gone = true;
-    return NULL;
+    *gone = !remains(&c);
+    return *gone ? objection(&c) : "the finding remains";
 }
 
 /* ---- what is left ---- */

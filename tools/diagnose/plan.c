@@ -18,6 +18,7 @@
 #include "judge.h"
 #include "setter.h"
 #include "tools/util/disk.h"
+#include "tools/util/layout.h"
 #include "wheel_table.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
@@ -555,23 +556,16 @@ const char *repair_label(const struct repair *r) {
 
 char *repair_outcome(const struct repair *r, size_t columns) {
     OWNED char *gives = r->gives ? must_format(": gives %s from ", r->gives) : NULL;
-    const char *word = repair_checked_word(r->checked), *sign = r->but ? "; but " : "";
-    const char *but = r->but ? r->but : "";
+    const char *word = repair_checked_word(r->checked);
     const size_t used = gives ? strlen(word) + wc_columns(gives) : 0;
-    char *room, *all;
-    struct wc_text from;
 
     if (r->checked == REPAIR_NOT_CHECKED)
         return must_format("not replayed: %s", r->why ? r->why : "not requested");
-    if (!gives || !r->from)
-        return must_format("%s%s%s", word, sign, but);
-    room = must_allocate(strlen(r->from) + 1);
-    wc_text_begin(&from, room, strlen(r->from) + 1);
-    wc_text_add_shortened(&from, r->from,
-                          !columns         ? SIZE_MAX
-                          : columns > used ? columns - used
-                                           : 0);
-    all = must_format("%s%s%s%s%s", word, gives, room, sign, but);
-    free(room);
-    return all;
+    OWNED char *from = gives && r->from
+                           ? layout_shortened(r->from, !columns         ? SIZE_MAX
+                                                       : columns > used ? columns - used
+                                                                        : 0)
+                           : NULL;
+    return must_format("%s%s%s%s%s", word, from ? gives : "", from ? from : "",
+                       r->but ? "; but " : "", r->but ? r->but : "");
 }

@@ -63,7 +63,7 @@ char *site_record(struct wc_arena *memory, const struct wc_files *files, const c
 
     if (record || !wc_distribution_take(&d, "", wc_base_name(folder), ""))
         return record;
-    const struct wheel_list all = wheel_list(memory, d.name, d.version);
+    const struct wheel_list all = wheel_list(memory, d.name, wheel_version(d.version));
     WC_EACH(known, all)
         record = wc_arena_format(memory, "%s%s,,\n", record ?: "", known->file);
     return record;

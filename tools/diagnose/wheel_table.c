@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/names/names.h"
+#include "core/demand/questions.h"
 
 enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
 
@@ -71,8 +71,8 @@ struct wc_version wheel_version(const char *text) {
     return version;
 }
 
-struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const char *release) {
-    struct wc_version version = wheel_version(release);
+struct wheel_list wheel_list(struct wc_arena *memory, const char *package,
+                             struct wc_version version) {
     struct wheel_file *p = wc_arena_take(memory, sizeof(files) / sizeof(files[0]) * sizeof(*p));
     size_t n = 0;
 
@@ -107,8 +107,7 @@ bool wheel_cudnn_needs(const char *library) {
 }
 
 const char *const *wheel_required(struct wc_arena *memory, const char *package,
-                                  const char *release) {
-    struct wc_version version = wheel_version(release);
+                                  struct wc_version version) {
     const char **other = wc_arena_take(memory, (REQUIRED_MOST + 1) * sizeof(*other));
     size_t n = 0;
 
@@ -122,9 +121,9 @@ const char *const *wheel_required(struct wc_arena *memory, const char *package,
 
 /* "nvidia-cudnn-cu12": 12; "nvidia-cublas": 13. */
 static int32_t cuda_of(const char *package) {
-    const char *at = wc_str_find(package, "-cu1");
+    const int32_t cuda = wc_cuda_in_package(package);
 
-    return at && wc_is_digit(at[4]) && !at[5] ? 10 + at[4] - '0' : FIRST_CUDA + CUDAS - 1;
+    return cuda > 0 ? cuda : FIRST_CUDA + CUDAS - 1;
 }
 
 const char *wheel_newest(const char *package, const char *spec) {
@@ -203,12 +202,12 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
 /* ---- which host ---- */
 
 const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
-                          const char *release, const char **extra) {
+                          struct wc_version release, const char **extra) {
     const char *newest = NULL;
 
     WC_EACH_ROW(row, pins)
         if (wc_str_same(row->of.package, package) && wc_str_same(row->wheel, wheel) &&
-            wc_text_accepts(row->releases, wheel_version(release)) == WC_YES) {
+            wc_text_accepts(row->releases, release) == WC_YES) {
             newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
             *extra = row->extra;
         }

@@ -20,14 +20,15 @@ struct wheel_list {
 };
 /* With what may follow it: "2.26.2.post1", "8.9.7.29-1+cuda12.2"; NONE: it begins with none. */
 struct wc_version wheel_version(const char *text);
-struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const char *release);
+struct wheel_list wheel_list(struct wc_arena *memory, const char *package,
+                             struct wc_version release);
 
 /* Is there a release of cuDNN of which a library needs that one, of whatever number? */
 bool wheel_cudnn_needs(const char *library);
 
 /* The packages that come with it, NULL at the end. */
 const char *const *wheel_required(struct wc_arena *memory, const char *package,
-                                  const char *release);
+                                  struct wc_version release);
 
 /* The newest release of a wheel of cuDNN that the set accepts ("": any); NULL: the index has none,
  * or only such as are newer than the table. */
@@ -45,4 +46,4 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
 /* The newest releases of a host's package that require a set of that wheel's releases with this one
  * in it; NULL: none is known. *extra: with which extra they do, "": with any. */
 const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
-                          const char *release, const char **extra);
+                          struct wc_version release, const char **extra);

@@ -86,7 +86,6 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
     struct wc_name name = wc_name_read(file);
     const struct wheel_file *found;
     struct wheel_list files;
-    char version[WC_VERSION_TEXT];
     const char *own = wc_base_name(file);
     const bool known = wc_kind_is_cudnn(name.kind) ? is_cudnn(package) : *package != '\0';
 
@@ -119,7 +118,7 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         if (!is_cudnn(package)) /* of another package manager: the same libraries */
             package = "nvidia-cudnn-cu12";
     }
-    files = wheel_list(memory, package, wc_version_format(release, version));
+    files = wheel_list(memory, package, release);
     if (wc_kind_is_cudnn(name.kind) && release.major >= 8) /* before there was one library */
         out->constants = parts_of(memory, &files, release).p;
     found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);

@@ -116,9 +116,8 @@ static const char *package_for(struct making *m, const char *environment) {
 /* Where that release of it puts its libraries; NULL: that is not known. */
 static const char *directory_of_release(struct making *m, const char *package, const char *spec,
                                         const char *environment) {
-    char version[WC_VERSION_TEXT];
-    const struct wheel_list files = wheel_list(
-        m->out->memory, package, wc_version_format(wheel_release(package, spec), version));
+    const struct wheel_list files =
+        wheel_list(m->out->memory, package, wheel_release(package, spec));
 
     if (make_is_conda(environment))
         return make_format(m, "%s/lib", environment);

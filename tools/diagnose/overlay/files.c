@@ -89,10 +89,9 @@ static const char any_wheel[] = "nvidia-cudnn-cu12";
 struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
                                       struct wc_version release) {
     struct wheel_file *monolith = wc_arena_take(&o->memory.arena, sizeof(*monolith));
-    char version[WC_VERSION_TEXT];
 
     if (release.major >= 8 || !monolith) /* before there was one */
-        return wheel_list(&o->memory.arena, wheel, wc_version_format(release, version));
+        return wheel_list(&o->memory.arena, wheel, release);
     *monolith = (struct wheel_file){.file = overlay_format(o, "libcudnn.so.%d", release.major)};
     return (struct wheel_list){monolith, 1};
 }
@@ -102,10 +101,9 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
                         struct wc_version release) {
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
     const struct entries there = overlay_entries(o, directory);
-    char version[WC_VERSION_TEXT];
 
     release.build = -1;
-    if (wheel_list(&o->memory.arena, package, wc_version_format(release, version)).n == 0)
+    if (wheel_list(&o->memory.arena, package, release).n == 0)
         package = "";
     WC_EACH(entry, there) { /* libraries of another major stay next to it */
         const struct wc_name name = wc_name_read(*entry);

@@ -383,8 +383,8 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
                           struct wc_version release, const struct installed *old) {
     char version[WC_VERSION_TEXT], name[96];
     const char *text = wc_version_format(release, version), *info;
-    struct wheel_list files = wheel_list(&o->memory.arena, package, text);
-    const char *const *requires = wheel_required(&o->memory.arena, package, text);
+    struct wheel_list files = wheel_list(&o->memory.arena, package, release);
+    const char *const *requires = wheel_required(&o->memory.arena, package, release);
     const char *record = "", *required = "";
 
     if (!files.n && old && /* a package there requires it, and not the present one */
@@ -445,21 +445,19 @@ static bool is_satisfied(struct overlay *o, const struct edit *e, const struct i
 
 /* ---- by manager ---- */
 
-static bool install_in_site(struct overlay *o, const struct where *w, const struct edit *e) {
+/* old: what is there, and is no such release; NULL: nothing. */
+static bool install_in_site(struct overlay *o, const struct where *w, const struct edit *e,
+                            const struct installed *old) {
     const struct wc_version release = wheel_release(e->name, e->value ? e->value : "");
-    struct installed there;
-    const bool is_there = find_package(o, w, e->name, &there);
+    struct installed new;
 
-    if (is_there && is_satisfied(o, e, &there)) /* what it requires is looked after, no more */
-        return install_required(o, w, &there) &&
-               (o->changes || overlay_fail(o, o->idle = satisfied));
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
     note_place(o, w, e->name);
-    if (is_there)
-        note_broken(o, w, e->name, there.version, release);
-    return install_wheel(o, w, e->name, release, is_there ? &there : NULL) &&
-           find_package(o, w, e->name, &there) && install_required(o, w, &there);
+    if (old)
+        note_broken(o, w, e->name, old->version, release);
+    return install_wheel(o, w, e->name, release, old) && find_package(o, w, e->name, &new) &&
+           install_required(o, w, &new);
 }
 
 /* As listed with that before and behind each name; NULL: what is in them is not known. */
@@ -478,21 +476,18 @@ static const char *put_cudnn(struct overlay *o, const char *directory, const cha
     return listed;
 }
 
-static bool install_in_conda(struct overlay *o, const struct where *w, const struct edit *e) {
-    struct installed there;
-    const bool is_there = find_package(o, w, e->name, &there);
-    const int32_t cuda = cuda_of(o, w, e->name, there.build);
+static bool install_in_conda(struct overlay *o, const struct where *w, const struct edit *e,
+                             const struct installed *old) {
+    const int32_t cuda = cuda_of(o, w, e->name, old ? old->build : NULL);
     const char *wheel = same_wheel(o, cuda), *listed;
     struct wc_version release = wheel_release(wheel, e->value ? e->value : "");
     char version[WC_VERSION_TEXT];
 
-    if (is_there && is_satisfied(o, e, &there))
-        return overlay_fail(o, o->idle = satisfied);
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
     if (cuda < 0)
         return overlay_fail(o, o->open = "nothing there says for which CUDA conda would take it");
-    if (is_there && !take_away(o, w, &there))
+    if (old && !take_away(o, w, old))
         return false;
     listed =
         put_cudnn(o, overlay_format(o, "%s/lib", w->path), wheel, release, ",\n    \"lib/", "\"");
@@ -521,24 +516,18 @@ static const char *debian_directory(struct overlay *o, const struct where *w, co
     return directory;
 }
 
-static bool install_in_debian(struct overlay *o, const struct where *w, const struct edit *e) {
+static bool install_in_debian(struct overlay *o, const struct where *w, const struct edit *e,
+                              const struct installed *old) {
     const char *text = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : "";
     const struct wc_version release = wheel_version(text);
     const char *directory = debian_directory(o, w, e->name), *status = read_all(o, status_of_dpkg);
     const char *said = debian_version(o, status, e->name), *listed;
-    struct installed p;
-    const bool is_there = find_package(o, w, e->name, &p);
 
-    if (!*text && e->value && *e->value)
-        return overlay_fail(
-            o, o->open = "no list of apt has such a release: apt-get update fetches them");
-    if (is_there && is_satisfied(o, e, &p))
-        return overlay_fail(o, o->idle = satisfied);
-    if (is_there && strstr(e->name, "-dev")) /* its links lead to whichever release is there */
+    if (old && strstr(e->name, "-dev")) /* its links lead to whichever release is there */
         return true;
     if (!directory || !wc_version_known(release))
         return overlay_fail(o, unknown_content);
-    if (is_there && !take_away(o, w, &p))
+    if (old && !take_away(o, w, old))
         return false;
     overlay_note_directory(o, overlay_format(o, "%s/", directory));
     listed = put_cudnn(o, directory, same_wheel(o, cuda_of(o, w, e->name, text)), release,
@@ -552,13 +541,23 @@ static bool install_in_debian(struct overlay *o, const struct where *w, const st
 }
 
 bool overlay_install(struct overlay *o, const struct edit *e) {
+    struct installed old;
     struct where w;
 
     if (!find_where(o, e, &w))
         return false;
+    const bool is_there = find_package(o, &w, e->name, &old);
+    if (w.kind == DEBIAN && e->value && *e->value && !wc_str_starts(e->value, "=="))
+        return overlay_fail(
+            o, o->open = "no list of apt has such a release: apt-get update fetches them");
+    if (is_there && is_satisfied(o, e, &old)) {
+        if (w.kind == WHEELS && !install_required(o, &w, &old)) /* is looked after, no more */
+            return false;
+        return (w.kind == WHEELS && o->changes) || overlay_fail(o, o->idle = satisfied);
+    }
     return (w.kind == DEBIAN  ? install_in_debian
             : w.kind == CONDA ? install_in_conda
-                              : install_in_site)(o, &w, e);
+                              : install_in_site)(o, &w, e, is_there ? &old : NULL);
 }
 
 bool overlay_remove_package(struct overlay *o, const struct edit *e) {
