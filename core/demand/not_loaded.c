@@ -52,19 +52,6 @@ static bool was_survived(const struct wc_stack *s, const struct wc_failure *f) {
                         (wc_program_is(f->r.caller, WC_PROGRAM_LIBRARY) && wc_was_the_end(s, g)))));
 }
 
-/* The major whose names these are: the parts of 8 are halves, to infer and to train. -1: of a
- * facade. */
-static int32_t major_of_part(const struct wc_name *n) {
-    static const char *const halves[] = {"_infer", "_train"};
-
-    if (n->kind != WC_NAME_PART)
-        return -1;
-    WC_EACH_ROW(half, halves)
-        if (wc_str_find(n->part, *half))
-            return 8;
-    return 9;
-}
-
 const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
     return WC_FIRST(search, s->searches,
                     f->r.request != WC_NULL && search->r.request == f->r.request &&
@@ -81,10 +68,12 @@ static const char *not_found_title(struct wc_case *c, const struct wc_failure *f
 /* The cuDNN that is there, in the process or where the host looked, is of a major without such a
  * part. */
 static void major_of_part_fact(struct wc_case *c, const char *name, const struct wc_object *there) {
-    struct wc_name n = wc_name_read(name);
-    int32_t wants = major_of_part(&n), has = there ? wc_major_of(there) : -1;
+    const struct wc_name n = wc_name_read(name);
+    /* The parts of 8 are halves, to infer and to train. */
+    const bool half = wc_str_find(name, "_infer") || wc_str_find(name, "_train");
+    const int32_t wants = half ? 8 : 9, has = there ? wc_major_of(there) : -1;
 
-    if (wants < 0 || has < 0 || wants == has)
+    if (n.kind != WC_NAME_PART || has < 0 || wants == has)
         return;
     wc_case_fact(c, WC_FACT_MAJOR_OF_PART,
                  wc_format(c,
@@ -167,17 +156,6 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_end(c);
 }
 
-/* A file was there for this caller, by this request or another: its own finding reports it. */
-static bool reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_object *caller = wc_caller_of(s, f);
-
-    return (f->reason != WC_REASON_UNKNOWN && f->reason < WC_REASON_NEEDS) ||
-           WC_ANY(g, s->failures,
-                  (g->reason == WC_REASON_BAD_FILE || g->reason == WC_REASON_WRONG_NAME) &&
-                      g->fate != WC_FATE_MADE_GOOD && wc_caller_of(s, g) == caller &&
-                      wc_name_kind_of(g->culprit) == WC_NAME_FACADE);
-}
-
 bool wc_is_probe(const struct wc_stack *s, const struct wc_failure *f) {
     return !wc_failed_itself(s) && (has_its_major(s, f) || (s->has_outcome && has_another(s, f)));
 }
@@ -190,8 +168,16 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
             WC_FIRST(like, s->failures,
                      like->fate == WC_FATE_LAST && is_like(s, like, f) &&
                          wc_name_kind_of(missing_of(like)) == wc_name_kind_of(missing_of(f)));
+        /* A file was there for this caller, by this request or another: its own finding reports it.
+         */
+        const bool by_file =
+            (f->reason != WC_REASON_UNKNOWN && f->reason < WC_REASON_NEEDS) ||
+            WC_ANY(g, s->failures,
+                   (g->reason == WC_REASON_BAD_FILE || g->reason == WC_REASON_WRONG_NAME) &&
+                       g->fate != WC_FATE_MADE_GOOD && wc_caller_of(s, g) == wc_caller_of(s, f) &&
+                       wc_name_kind_of(g->culprit) == WC_NAME_FACADE);
         if (cudnn_not_loaded(s, f) && !wc_is_probe(s, f) &&
-            WC_FIRST(like, s->failures, is_like(s, like, f)) == f && !reported_by_file(s, f))
+            WC_FIRST(like, s->failures, is_like(s, like, f)) == f && !by_file)
             report_not_found(d, last ?: f, missing_of(last ?: f));
     }
 }

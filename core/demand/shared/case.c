@@ -27,26 +27,20 @@ static const char *keep(struct wc_case *c, const struct wc_text *t) {
     return kept;
 }
 
-static const char *format_list(struct wc_case *c, const char *format, va_list list) {
+const char *wc_format(struct wc_case *c, const char *format, ...) {
     char buffer[TEXT_MOST];
     struct wc_text t;
+    va_list list;
 
     wc_text_begin(&t, buffer, sizeof buffer);
+    va_start(list, format);
     wc_text_format_list(&t, format, list);
+    va_end(list);
     if (t.cut) {
         t.n -= 3;
         wc_text_add(&t, "...");
     }
     return keep(c, &t);
-}
-
-const char *wc_format(struct wc_case *c, const char *format, ...) {
-    va_list list;
-
-    va_start(list, format);
-    const char *text = format_list(c, format, list);
-    va_end(list);
-    return text;
 }
 
 const char *wc_format_version(struct wc_case *c, struct wc_version v) {
@@ -175,12 +169,6 @@ bool wc_has_error(const struct wc_diagnosis *d) {
     return WC_ANY(r, *d->out, r->severity == WC_severity_ERROR);
 }
 
-static bool is_error(const struct wc_diagnosis *d, int64_t object, const char *id) {
-    return WC_ANY(r, *d->out,
-                  r->severity == WC_severity_ERROR && wc_str_same(r->id, id) &&
-                      (object == WC_NULL || r->object == WC_NULL || r->object == object));
-}
-
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
     const char *id;
     va_list ids;
@@ -188,7 +176,9 @@ const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
     va_start(ids, object);
     do
         id = va_arg(ids, const char *);
-    while (id && !is_error(d, object, id));
+    while (id && !WC_ANY(r, *d->out,
+                         r->severity == WC_severity_ERROR && wc_str_same(r->id, id) &&
+                             (object == WC_NULL || r->object == WC_NULL || r->object == object)));
     va_end(ids);
     return id;
 }

@@ -34,25 +34,6 @@ const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct
     return NULL;
 }
 
-/* The file of that path, or that bare name: one with a fault; else, where the loader refused it,
- * any. */
-static const struct wc_file_record *looked_at(const struct wc_stack *s, const struct wc_failure *f,
-                                              const char *name) {
-    bool bare = !wc_str_find_char(name, '/');
-    const struct wc_file_record *found = NULL;
-
-    WC_EACH(file, s->files) {
-        const struct wc_file_record *r = &file->r;
-        if (!r->path || !wc_str_same(bare ? wc_base_name(r->path) : r->path, name) ||
-            !file_belongs(s, r, f))
-            continue;
-        if (r->fault)
-            return r;
-        found = f->said.what == WC_SAID_REFUSED ? r : found;
-    }
-    return found;
-}
-
 /* The library that was not found. NULL: the loader had other words. */
 static const char *missing_of(const struct wc_failure *f) {
     if (!f->needs && !wc_was_not_found(f))
@@ -93,11 +74,20 @@ static bool is_of_deleted_file(const char *path) {
            wc_str_format(bare, sizeof bare, "%.*s", (int)(n - end), name) && wc_file_matters(bare);
 }
 
-/* The file that the loader refused, or skipped without a word. */
+/* The file that the loader refused, or skipped without a word, by its path or bare name: one with a
+ * fault; else, where the loader refused it, any. */
 static bool find_file(const struct wc_stack *s, struct wc_failure *f) {
-    const char *name = f->said.what == WC_SAID_REFUSED ? f->said.file : missing_of(f);
+    const bool refused = f->said.what == WC_SAID_REFUSED;
+    const char *name = refused ? f->said.file : missing_of(f);
+    const bool bare = name && !wc_str_find_char(name, '/');
 
-    f->file = name ? looked_at(s, f, name) : NULL;
+    f->file = NULL;
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
+        if (name && r->path && (r->fault || refused) && !(f->file && f->file->fault) &&
+            wc_str_same(bare ? wc_base_name(r->path) : r->path, name) && file_belongs(s, r, f))
+            f->file = r;
+    }
     f->culprit = f->file ? f->file->path : name;
     return name != NULL;
 }
@@ -337,26 +327,24 @@ static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
 
 /* ---- what became of it ---- */
 
-/* Was nothing of cuDNN or CUDA loaded, bound or called behind f, and nothing else asked for? */
-static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
-    WC_EACH_ROW(a, s->asked)
-        if (wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request)
-            return false;
-    return f->time >= s->failed_child &&
-           !WC_ANY(o, s->objects,
-                   (o->r.role != WC_role_OTHER || o->r.framework) && wc_came_after(o, f)) &&
-           !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
-}
-
 static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f) {
+    const bool ended = wc_has_ended(s);
     const struct wc_call *within =
         WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
+    /* Was nothing of cuDNN or CUDA loaded, bound or called behind f, and nothing else asked for? */
+    bool last = !within && f->time >= s->failed_child &&
+                !WC_ANY(o, s->objects,
+                        (o->r.role != WC_role_OTHER || o->r.framework) && wc_came_after(o, f)) &&
+                !WC_ANY(b, s->bindings, b->seq > f->seq) &&
+                !WC_ANY(call, s->calls, call->seq > f->seq);
 
+    WC_EACH_ROW(a, s->asked)
+        last = last && !(wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request);
     if (within && wc_call_failed(s, &within->r))
         return WC_FATE_FELT;
-    if (!within && was_the_last(s, f))
-        return wc_ended_badly(s) ? WC_FATE_LAST : wc_has_ended(s) ? WC_FATE_LEFT : WC_FATE_OPEN;
-    return wc_has_ended(s) ? WC_FATE_WENT_ON : WC_FATE_OPEN;
+    if (last)
+        return wc_ended_badly(s) ? WC_FATE_LAST : ended ? WC_FATE_LEFT : WC_FATE_OPEN;
+    return ended ? WC_FATE_WENT_ON : WC_FATE_OPEN;
 }
 
 void wc_fill_columns(const struct wc_stack *s) {

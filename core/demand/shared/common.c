@@ -179,18 +179,8 @@ void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
                       needed ? "DT_NEEDED" : "loader request");
 }
 
-static void case_found(struct wc_case *c, const struct wc_object *o) {
-    const struct wc_searched *f = wc_search_of(c->d->s, o);
-
-    if (!f)
-        return;
-    wc_case_fact(c, WC_FACT_FOUND_BY, format_rule(c, f->r.rule, f->r.of, f->r.element));
-    if (o->r.role == WC_role_FACADE)
-        candidates(c, f);
-    wc_case_later(c, f);
-}
-
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o) {
+    const struct wc_searched *f = wc_search_of(c->d->s, o);
     struct wc_range own = wc_own_range(o);
 
     wc_case_fact_from(c, role, wc_path_of(o), "link map");
@@ -204,7 +194,11 @@ void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_
     wc_case_fact(c, WC_FACT_HEADER_BESIDE_IT, o->r.header_version);
     wc_case_fact(c, WC_FACT_MOUNTED_FROM_ELSEWHERE, o->r.mount);
     wc_case_asker(c, o);
-    case_found(c, o);
+    if (f)
+        wc_case_fact(c, WC_FACT_FOUND_BY, format_rule(c, f->r.rule, f->r.of, f->r.element));
+    if (f && o->r.role == WC_role_FACADE)
+        candidates(c, f);
+    wc_case_later(c, f);
 }
 
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path) {

@@ -96,17 +96,6 @@ static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range
     return both(spec_fit_of(&spec, range.low), spec_fit_of(&spec, range.high));
 }
 
-/* A newer major may have all functions of a set: only the floor counts. */
-static enum wc_fit by_functions(const struct wc_demand_record *r, struct wc_range own) {
-    const struct wc_version floor = wc_text_floor(r->spec);
-
-    if (!wc_version_known(floor) || !wc_version_known(own.low))
-        return WC_FIT_UNKNOWN;
-    if (wc_version_compare(own.low, floor) >= 0)
-        return WC_FITS;
-    return wc_version_compare(own.high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
-}
-
 bool wc_is_demand_of(const struct wc_demand_record *r, const char *file) {
     if (!r->host_path || !file)
         return false;
@@ -139,13 +128,20 @@ int32_t wc_major_wanted(const struct wc_demand_record *r) {
 
 enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
                           struct wc_range own) {
+    struct wc_version floor;
+
     switch (r->demand_kind) {
     case WC_demand_kind_BUILT:
     case WC_demand_kind_REQUIRED:
     case WC_demand_kind_EXPECTATION:
         return by_metadata(r, runtime);
-    case WC_demand_kind_SYMBOLS:
-        return by_functions(r, own);
+    case WC_demand_kind_SYMBOLS: /* a newer major may have all functions: only the floor counts */
+        floor = wc_text_floor(r->spec);
+        if (!wc_version_known(floor) || !wc_version_known(own.low))
+            return WC_FIT_UNKNOWN;
+        if (wc_version_compare(own.low, floor) >= 0)
+            return WC_FITS;
+        return wc_version_compare(own.high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
     case WC_demand_kind_SYMBOL_VERSION:
     case WC_demand_kind_NEEDED:
         if (wc_major_wanted(r) < 0 || !wc_version_known(own.low) || own.low.major != own.high.major)

@@ -16,13 +16,15 @@ struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t 
                                v.patch < 0 ? patch : v.patch, -1};
 }
 
-static struct wc_version greatest(struct wc_version v) {
-    return wc_version_filled(v, v.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST, PATCH_MOST);
-}
-
 static struct wc_range range_between(struct wc_version low, struct wc_version high,
                                      const char *source) {
-    struct wc_range r = {wc_version_filled(low, 0, 0), greatest(high), low, high, false, source};
+    const int32_t minor = high.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST;
+    struct wc_range r = {wc_version_filled(low, 0, 0),
+                         wc_version_filled(high, minor, PATCH_MOST),
+                         low,
+                         high,
+                         false,
+                         source};
 
     if (!wc_version_known(r.low) || !wc_version_known(r.high))
         r.low = r.high = WC_VERSION_NONE;
