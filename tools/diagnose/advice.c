@@ -154,19 +154,15 @@ static bool is_of_other_build(const struct asked *a) {
                       wc_major_of(o) != wants);
 }
 
-/* What is there, by what is in the process, else by the packages near it. */
-static int32_t cuda_there(const struct wc_stack *s) {
-    const int32_t cuda = wc_cuda_of_dependencies(s);
-    const struct wc_package *p =
-        WC_FIRST(one, s->packages, one->r.package && wc_cuda_in_package(one->r.package) > 0);
-
-    return cuda < 0 && p ? wc_cuda_in_package(p->r.package) : cuda;
-}
-
 /* Something next to cuDNN was built for another CUDA. */
 static bool is_of_other_cuda(const struct asked *a) {
-    const int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING)), there = cuda_there(a->s);
+    const int32_t wants = wc_name_cuda(fact(a, WC_FACT_MISSING));
+    /* By what is in the process, else by the packages near it. */
+    int32_t there = wc_cuda_of_dependencies(a->s);
 
+    WC_EACH(p, a->s->packages)
+        if (there < 0 && p->r.package)
+            there = wc_cuda_in_package(p->r.package);
     return a->after != ADVICE_UNPLAYED && wants > 0 && there > 0 && wants != there &&
            wc_name_kind_of(fact(a, WC_FACT_ASKED_FOR)) == WC_NAME_OTHER;
 }

@@ -8,22 +8,17 @@
 #include "core/packages/identify.h"
 #include "wheel_table.h"
 
-/* NVIDIA's wheel that has the cuDNN, or would. */
-static const char *wheel_of(struct wc_arena *memory, const struct wc_stack *s,
-                            const struct wc_object *host, const struct wc_object *library) {
-    const char *installation = library->r.installation;
-    int32_t cuda = wc_cuda_of_host(s, host).major;
-
-    if (installation && wc_str_starts(installation, "nvidia-cudnn-"))
-        return wc_arena_format(memory, "%.*s", (int)strcspn(installation, " "), installation);
-    return cuda > 0 ? wc_arena_format(memory, "nvidia-cudnn-cu%d", cuda) : NULL;
-}
-
 /* Those that require what is there, of a host whose pins are known. */
 static const char *releases_for(struct wc_arena *memory, const struct wc_stack *s,
                                 const struct wc_object *host, const struct wc_object *library) {
-    const char *wheel = library ? wheel_of(memory, s, host, library) : NULL, *extra;
-    struct wc_version there = library ? wc_runtime_of(s, library).range.low : WC_VERSION_NONE;
+    const char *installation = library ? library->r.installation : NULL, *extra;
+    const struct wc_version there = library ? wc_runtime_of(s, library).range.low : WC_VERSION_NONE;
+    const int32_t cuda = wc_cuda_of_host(s, host).major;
+    const char *wheel = /* NVIDIA's that has the cuDNN, or would */
+        installation && wc_str_starts(installation, "nvidia-cudnn-")
+            ? wc_arena_format(memory, "%.*s", (int)strcspn(installation, " "), installation)
+        : cuda > 0 ? wc_arena_format(memory, "nvidia-cudnn-cu%d", cuda)
+                   : NULL;
 
     return wheel && host->r.installation && wc_version_known(there)
                ? host_releases(memory, host->r.installation, wheel, there, &extra) ?: ""

@@ -20,9 +20,7 @@ struct reading {
     int read; /* files */
 };
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+WC_COMPARE(by_name, char *const, strcmp(*x, *y));
 
 static void read_file(struct reading *r, const char *path);
 
@@ -41,15 +39,6 @@ static void include(struct reading *r, const char *of, const char *pattern) {
             read_file(r, wc_arena_format(r->memory, "%s/%s", directory, *entry));
 }
 
-static void add_directory(struct reading *r, const char *line) {
-    size_t n = strcspn(line, "="); /* "/lib=libc6" */
-
-    while (n > 1 && (line[n - 1] == '/' || strchr(" \t\r", line[n - 1])))
-        n--;
-    if (line[0] == '/')
-        entries_add_new(r->memory, &r->out, wc_arena_format(r->memory, "%.*s", (int)n, line));
-}
-
 static void read_file(struct reading *r, const char *path) {
     static const char word[] = "include";
     char *rest = r->read++ < FILES_MOST ? text_of_file(r->memory, r->files, path) : NULL;
@@ -63,8 +52,11 @@ static void read_file(struct reading *r, const char *path) {
             while ((pattern = strsep(&line, " \t\r")))
                 if (*pattern)
                     include(r, path, pattern);
-        } else {
-            add_directory(r, line);
+        } else if (line[0] == '/') {
+            size_t n = strcspn(line, "="); /* "/lib=libc6" */
+            while (n > 1 && (line[n - 1] == '/' || strchr(" \t\r", line[n - 1])))
+                n--;
+            entries_add_new(r->memory, &r->out, wc_arena_string_n(r->memory, line, n));
         }
     }
 }

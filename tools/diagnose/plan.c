@@ -326,9 +326,8 @@ static bool begin(struct plan *plan, const struct wc_findings *findings) {
     return plan->of != NULL;
 }
 
-static const char *names_package(const struct planning *p, const char *because,
-                                 const struct played *x) {
-    return wc_arena_format(&p->plan->memory.arena, "%s: %s", because, x->outcome.lacks);
+static const char *conflict_of(const struct planning *p, const struct played *x) {
+    return wc_arena_format(&p->plan->memory.arena, "%s: %s", judge_conflict, x->outcome.lacks);
 }
 
 /* For --json: people read what to do, not what not to do. Which one another package does not let
@@ -382,11 +381,10 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
         return (struct checked){CHECK_UNKNOWN, unshown};
     if (lost || because == judge_new || because == judge_conflict ||
         (p->plan->n == 0 && x->left.errors + x->left.warnings > 0))
-        return (struct checked){CHECK_BREAKS, lost ? judge_lost
-                                              : because == judge_conflict
-                                                  ? names_package(p, because, x)
-                                              : because ? because
-                                                        : judge_new};
+        return (struct checked){CHECK_BREAKS, lost                        ? judge_lost
+                                              : because == judge_conflict ? conflict_of(p, x)
+                                              : because                   ? because
+                                                                          : judge_new};
     if (f && !because && x->unsure)
         return (struct checked){CHECK_UNKNOWN, x->unsure};
     if (because && !gone && asks(f, OF_CALLS))
@@ -453,7 +451,7 @@ static void plan_finding(struct planning *p, size_t number) {
     if (of->n > 0)
         return;
     advise(p->plan, of, &p->source->stack, f,
-           conflict       ? names_package(p, judge_conflict, conflict)
+           conflict       ? conflict_of(p, conflict)
            : p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
                           : unplayed,
            conflict ? ADVICE_CONFLICT : ADVICE_PLAYED);
@@ -477,22 +475,6 @@ static bool all_cured(const struct planning *p) {
     return true;
 }
 
-static void make(struct planning *p) {
-    const struct edits none = {NULL, 0};
-
-    replay_play(&p->replay, &none, &p->base);
-    p->why = p->base.why;
-    if (p->why)
-        return;
-    candidates_make(&p->candidates, &p->replay, &p->base, p->proposal);
-    if (p->proposal)
-        play_proposed(p);
-    else
-        play_all(p, false);
-    if (!p->proposal && !all_cured(p))
-        play_all(p, true);
-}
-
 void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings,
                const char *command) {
     struct proposal proposal = {.command = command};
@@ -511,8 +493,19 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     p.candidates.memory = &memory.arena;
     p.why = replay_begin(&p.replay, source);
     p.replay.goes_on = command;
-    if (!p.why)
-        make(&p);
+    if (!p.why) {
+        replay_play(&p.replay, &(struct edits){NULL, 0}, &p.base);
+        p.why = p.base.why;
+    }
+    if (!p.why) {
+        candidates_make(&p.candidates, &p.replay, &p.base, p.proposal);
+        if (p.proposal)
+            play_proposed(&p);
+        else
+            play_all(&p, false);
+        if (!p.proposal && !all_cured(&p))
+            play_all(&p, true);
+    }
     for (size_t i = 0; i < plan->n; i++)
         plan_finding(&p, i);
     if (command)

@@ -126,18 +126,6 @@ static void find_requests(struct replay *r) {
         qsort(r->requests.p, r->requests.n, sizeof(*r->requests.p), by_order);
 }
 
-/* ---- wrappers of dlopen ---- */
-
-/* The requester's search path pointed to it, and the loader did not find it. cuDNN keeps the
- * loader's words for itself. */
-static bool is_unheeded(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_searched *search = is_dlopen(f->r.operation) ? wc_search_in_vain(s, f) : NULL;
-
-    return search && search->r.takes && f->r.name && !strchr(f->r.name, '/') &&
-           (f->r.text ? f->said.what == WC_SAID_NOT_FOUND && !f->needs
-                      : f->r.inferred && wc_asked_by_cudnn(s, f));
-}
-
 /* ---- names that a variable begins ---- */
 
 bool replay_names_by(const char *variable, const char *element, size_t n, const char *name,
@@ -356,20 +344,14 @@ static const char *name_for(struct play *p, const struct replay_request *q,
                : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
 }
 
-/* The loader refused it for a function: that depends on what was loaded before, and on what sees
- * it, not on the files of the request. Of cuDNN's any that is missing counts. */
-static bool lacks_function(struct play *p, const struct replay_request *q, const struct loaded *o) {
-    const struct wc_said *said = q->failure ? &q->failure->said : NULL;
-
-    if (!o || !said || q->by_known_library || !said->symbol || said->version)
-        return false;
-    return loader_sim_unseen(&p->sim, o,
-                             wc_is_function_of_cudnn(said->symbol) ? NULL : said->symbol);
-}
-
 static bool is_refused(struct play *p, struct replay_request *q, const struct loaded *o,
                        const struct replay_got *got) {
-    const bool unseen = lacks_function(p, q, o);
+    const struct wc_said *said = q->failure ? &q->failure->said : NULL;
+    /* The loader refused it for a function: that depends on what was loaded before, and on what
+     * sees it, not on the files of the request. Of cuDNN's any that is missing counts. */
+    const bool unseen =
+        o && said && !q->by_known_library && said->symbol && !said->version &&
+        loader_sim_unseen(&p->sim, o, wc_is_function_of_cudnn(said->symbol) ? NULL : said->symbol);
 
     if (p->first) {
         q->first = *got;
@@ -591,15 +573,6 @@ static void take(void *play, struct wc_record *r) {
         emit_files(p, same->failure, r->u.failure.request);
 }
 
-static void emit_refused(struct play *p) {
-    WC_EACH(q, p->r->requests)
-        if (q->refused && !replay_got_by(p->r, p->out, q)->files) {
-            struct wc_record record = as_now(p, q->failure, ++p->emitter.requests);
-            p->sink.add(p->sink.ctx, &record);
-            emit_files(p, q->failure, record.u.failure.request);
-        }
-}
-
 /* Functions that were looked up and not found, of a library that does not have them. */
 static bool has_function(struct play *p, const struct wc_failure_record *f) {
     const struct loaded *host = f->caller ? loaded_by_path(p, f->caller) : NULL;
@@ -616,37 +589,6 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
     if (file)
         library_cache_elf_file_end(facade->library, file);
     return has || !facade;
-}
-
-static void emit_lookups(struct play *p) {
-    WC_EACH(f, p->r->source->stack.failures) {
-        struct wc_record record = as_now(p, f, f->r.request);
-        if (f->r.function && !has_function(p, &f->r))
-            p->sink.add(p->sink.ctx, &record);
-    }
-}
-
-static void emit_first(struct play *p) {
-    const struct wc_stack *s = &p->r->source->stack;
-    struct wc_record record = {.kind = WC_KIND_process, .u.process = s->process};
-
-    record.u.process.environment =
-        (struct wc_strings){p->overlay.environment.p, p->overlay.environment.n};
-    p->sink.add(p->sink.ctx, &record);
-    record = (struct wc_record){.kind = WC_KIND_machine, .u.machine = s->machine};
-    if (s->has_machine)
-        p->sink.add(p->sink.ctx, &record);
-}
-
-static void emit_stated(struct play *p) {
-    for (size_t i = 0; i < p->r->stated_count; i++) {
-        struct wc_record record = {.kind = WC_KIND_demand, .u.demand = p->r->stated[i]->r};
-        if (WC_ANY(e, *p->edits,
-                   e->kind == EDIT_UNSET && wc_str_same(e->name, record.u.demand.source)))
-            continue;
-        record.u.demand.host = number_of(p, record.u.demand.host_path);
-        p->sink.add(p->sink.ctx, &record);
-    }
 }
 
 /* The packages that the process had near: those of a host that was not loaded, too. */
@@ -667,19 +609,36 @@ static void emit_packages(struct play *p) {
 }
 
 static void emit(struct play *p) {
+    const struct wc_stack *s = &p->r->source->stack;
+    struct wc_record record;
+
     if (p->r->source->type != SOURCE_SCAN)
         loader_sim_emit(&p->sim, &p->emitter);
     emit_packages(p);
-    emit_refused(p);
-    emit_lookups(p);
+    WC_EACH(q, p->r->requests)
+        if (q->refused && !replay_got_by(p->r, p->out, q)->files) {
+            record = as_now(p, q->failure, ++p->emitter.requests);
+            p->sink.add(p->sink.ctx, &record);
+            emit_files(p, q->failure, record.u.failure.request);
+        }
+    WC_EACH(f, s->failures) {
+        record = as_now(p, f, f->r.request);
+        if (f->r.function && !has_function(p, &f->r))
+            p->sink.add(p->sink.ctx, &record);
+    }
     if (p->first) /* what no file says: it was expected, or printed */
-        WC_EACH(d, p->r->source->stack.demands)
+        WC_EACH(d, s->demands)
             if (!WC_ANY(known, p->out->source->stack.demands,
                         known->r.demand_kind == d->r.demand_kind &&
                             wc_str_same(known->r.source, d->r.source) &&
                             wc_str_same(known->r.host_path, d->r.host_path)))
-                *MUST_ADD(p->r->stated, p->r->stated_count) = d;
-    emit_stated(p);
+                *MUST_ADD(p->r->stated.p, p->r->stated.n) = d;
+    WC_EACH(d, p->r->stated) {
+        record = (struct wc_record){.kind = WC_KIND_demand, .u.demand = (*d)->r};
+        record.u.demand.host = number_of(p, (*d)->r.host_path);
+        if (!WC_ANY(e, *p->edits, e->kind == EDIT_UNSET && wc_str_same(e->name, (*d)->r.source)))
+            p->sink.add(p->sink.ctx, &record);
+    }
 }
 
 /* How calls went and the process ended: some findings count only where it did badly. */
@@ -758,14 +717,20 @@ static void run_scan(struct play *p) {
 static void run(struct play *p) {
     const struct source *source = p->r->source;
     struct outcome *out = p->out;
+    struct wc_record process = {.kind = WC_KIND_process, .u.process = source->stack.process};
+    struct wc_record machine = {.kind = WC_KIND_machine, .u.machine = source->stack.machine};
 
+    process.u.process.environment =
+        (struct wc_strings){p->overlay.environment.p, p->overlay.environment.n};
     out->source = source_new(source->type, source->path);
     out->source->stack.replayed = source->stack.replayed;
     p->sink = source_sink(out->source);
     p->emitter.to = (struct wc_sink){take, p};
     p->emitter.environments.cuda = source->type == SOURCE_SCAN;
     out->got = must_allocate((p->r->requests.n + 1) * sizeof(*out->got));
-    emit_first(p);
+    p->sink.add(p->sink.ctx, &process);
+    if (source->stack.has_machine)
+        p->sink.add(p->sink.ctx, &machine);
     out->starts = got_of(p, p->sim.program, 0, 0).files != 0;
     (source->type == SOURCE_SCAN ? run_scan : ask_all)(p);
     emit(p);
@@ -811,29 +776,33 @@ void outcome_end(struct outcome *o) {
         heap_arena_end(&o->memory);
 }
 
-static const char *why_not(const struct source *s) {
+const char *replay_begin(struct replay *r, const struct source *source) {
+    const struct wc_stack *s = &source->stack;
+    const char *why = NULL;
     struct utsname here;
 
-    if (s->type == SOURCE_LOCK)
-        return "a lock has no files that could be looked at";
-    if (!s->stack.has_process || (!s->stack.process.executable && s->type != SOURCE_SCAN))
-        return "which program it was is not known";
-    if (s->stack.process.node && uname(&here) == 0 &&
-        strcmp(here.nodename, s->stack.process.node) != 0)
-        return "it ran on another machine";
-    return NULL;
-}
-
-const char *replay_begin(struct replay *r, const struct source *source) {
-    const char *why = why_not(source);
-
+    if (source->type == SOURCE_LOCK)
+        why = "a lock has no files that could be looked at";
+    else if (!s->has_process || (!s->process.executable && source->type != SOURCE_SCAN))
+        why = "which program it was is not known";
+    else if (s->process.node && uname(&here) == 0 && strcmp(here.nodename, s->process.node) != 0)
+        why = "it ran on another machine";
     memset(r, 0, sizeof(*r));
     r->source = source;
     heap_arena_begin(&r->memory);
     library_cache_begin(&r->library_cache, source->root);
-    r->library_cache.disk.directory = source->stack.process.directory;
-    /* A wrapper that calls the loader's dlopen is the requester; one that jumps is not. */
-    r->in_turn = WC_ANY(f, source->stack.failures, is_unheeded(&source->stack, f));
+    r->library_cache.disk.directory = s->process.directory;
+    /* A wrapper that calls the loader's dlopen is the requester; one that jumps is not. The
+     * requester's search path pointed to it, and the loader did not find it. cuDNN keeps the
+     * loader's words for itself. */
+    WC_EACH(f, s->failures) {
+        const struct wc_searched *search =
+            is_dlopen(f->r.operation) ? wc_search_in_vain(s, f) : NULL;
+        r->in_turn =
+            r->in_turn || (search && search->r.takes && f->r.name && !strchr(f->r.name, '/') &&
+                           (f->r.text ? f->said.what == WC_SAID_NOT_FOUND && !f->needs
+                                      : f->r.inferred && wc_asked_by_cudnn(s, f)));
+    }
     if (!why)
         find_requests(r);
     return why;
@@ -844,5 +813,5 @@ void replay_end(struct replay *r) {
     library_cache_end(&r->library_cache);
     heap_arena_end(&r->memory);
     free(r->requests.p);
-    free(r->stated);
+    free(r->stated.p);
 }

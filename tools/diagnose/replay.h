@@ -37,8 +37,10 @@ struct replay {
         struct replay_request *p;
         size_t n;
     } requests;
-    const struct wc_demand **stated; /* of the source, and of no file */
-    size_t stated_count;
+    struct {
+        const struct wc_demand **p;
+        size_t n;
+    } stated; /* of the source, and of no file */
     size_t plays;
     bool goes_on; /* an edit that changes nothing is not a reason not to play the others */
     bool in_turn; /* a wrapper was before dlopen and called it in turn */

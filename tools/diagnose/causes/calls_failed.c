@@ -32,27 +32,21 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
     }
 }
 
-/* Where the parent requested for the driver, the parent may have begun to use it. A child's
- * log begins with its two heads, and with what it inherited. */
-static const char *driver_of_parent(const struct wc_stack *s) {
-    const struct wc_object *libcuda = s->process.forked ? wc_driver_library(s) : NULL;
-
-    return libcuda && libcuda->r.request != WC_NULL && libcuda->seq == libcuda - s->objects.p + 3
-               ? libcuda->r.path
-               : NULL;
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     const struct wc_object *target = wc_object_of(d->s, r->target, r->target_path);
     const char *name = r->status_name
                            ? r->status_name
                            : wc_status_name(r->status, target ? wc_major_of(target) : -1);
+    const struct wc_object *driver = d->s->process.forked ? wc_driver_library(d->s) : NULL;
     const char *libcuda = NULL, *source = r->source ?: "watched call";
     struct wc_case *c = wc_case_begin(d);
 
     c->r.explained_by = cause_of(d, r);
-    if (!c->r.explained_by && wc_sort_of_call(d->s, r) == WC_STATUS_NOT_INITIALIZED)
-        libcuda = driver_of_parent(d->s);
+    /* Where the parent requested for the driver, the parent may have begun to use it. A child's
+     * log begins with its two heads, and with what it inherited. */
+    if (!c->r.explained_by && wc_sort_of_call(d->s, r) == WC_STATUS_NOT_INITIALIZED && driver &&
+        driver->r.request != WC_NULL && driver->seq == driver - d->s->objects.p + 3)
+        libcuda = driver->r.path;
     c->r.title = wc_format(c, "%s, called by %s, returned %s%s",
                            r->function ? wc_format_name(c, r->function) : "a call",
                            r->host_path ? wc_format_name(c, r->host_path) : "the host",

@@ -127,21 +127,17 @@ static bool is_of_other_cuda(const struct wc_stack *s, const struct wc_failure *
            !WC_ANY(o, s->objects, wc_cuda_of(o) == cuda) && f->fate == WC_FATE_LAST;
 }
 
-/* By the rules of the loader the program cannot start, for lack of what it or a preloaded library
- * needs. What was opened fails by itself. */
-static bool ends_start(const struct wc_stack *s, const struct wc_object *by) {
-    for (int i = 0; by && i < 64 && by->r.asked_how == WC_operation_NEEDED; i++)
-        by = wc_object_of(s, by->r.asked_by_object, by->r.asked_by);
-    return s->replayed && (!by || by->r.asked_how != WC_operation_DLOPEN);
-}
-
 /* Libraries that need what they request: cuDNN, or a library of CUDA. Others try what may be there,
  * in several releases: only where that was the last that one asked for was it a need. */
 static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
-    const struct wc_object *by = wc_caller_of(s, f);
+    const struct wc_object *by = wc_caller_of(s, f), *root = by;
 
-    if (f->r.operation == WC_operation_NEEDED &&
-        ((wc_ended_badly(s) && !s->calls.n) || ends_start(s, by)))
+    for (int i = 0; root && i < 64 && root->r.asked_how == WC_operation_NEEDED; i++)
+        root = wc_object_of(s, root->r.asked_by_object, root->r.asked_by);
+    /* By the rules of the loader the program cannot start, for lack of what it or a preloaded
+     * library needs. What was opened fails by itself. */
+    const bool ends_start = s->replayed && (!root || root->r.asked_how != WC_operation_DLOPEN);
+    if (f->r.operation == WC_operation_NEEDED && ((wc_ended_badly(s) && !s->calls.n) || ends_start))
         return true;             /* it ended in the loader: that of another CUDA does not serve */
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */

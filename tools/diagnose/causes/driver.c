@@ -82,25 +82,19 @@ struct use {
     struct release least;
 };
 
-/* Of the rows that a version can mean, the most modest one. */
-static struct release least_driver(const struct wc_stack *s, struct wc_version cuda) {
-    struct release least = {NULL, WC_VERSION_NONE};
+/* Of the rows that a version can mean, the most modest one counts. */
+static void demand_more(const struct wc_stack *s, struct use *most, struct wc_version cuda,
+                        const struct wc_object *by, const char *what, const char *source) {
+    struct use u = {cuda, by, what, source, {NULL, WC_VERSION_NONE}};
 
     WC_EACH_ROW(row, drivers) {
         struct release r = release_of(row->driver);
         bool counts =
             !*row->architecture || wc_str_same(row->architecture, s->machine.architecture);
         if (counts && wc_version_agree(wc_version_of(row->cuda), cuda) &&
-            (!least.text || wc_version_compare(r.v, least.v) < 0))
-            least = r;
+            (!u.least.text || wc_version_compare(r.v, u.least.v) < 0))
+            u.least = r;
     }
-    return least;
-}
-
-static void demand_more(const struct wc_stack *s, struct use *most, struct wc_version cuda,
-                        const struct wc_object *by, const char *what, const char *source) {
-    struct use u = {cuda, by, what, source, least_driver(s, cuda)};
-
     if (u.least.text && (!most->least.text || wc_version_compare(u.least.v, most->least.v) > 0))
         *most = u;
 }

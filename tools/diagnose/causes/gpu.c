@@ -42,32 +42,40 @@ enum gpu_fit gpu_fit_of(const struct gpu_row *row, const char *gpu) {
     return *row->most && v.major > wc_version_of(row->most).major ? GPU_TOO_NEW : GPU_FITS;
 }
 
-struct fit {
-    size_t fitting, old;
-    const char *first; /* the first GPU that does not fit */
-};
-
 static const char *format_range(struct wc_case *c, const struct gpu_row *row) {
     return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
 }
 
-static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
-                 const struct wc_runtime *runtime, const struct gpu_row *row, const struct fit *f) {
-    struct wc_case *c = wc_case_begin(d);
-    const char *made_for = row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "";
+static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct wc_runtime runtime = wc_runtime_of(d->s, facade);
+    int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: not known */
+    const struct gpu_row *row = runtime.range.exact ? gpu_row_of(runtime.range.low, cuda) : NULL;
+    const char *first = NULL; /* the first GPU that does not fit */
+    bool fitting = false, old = false;
 
+    WC_EACH(text, d->s->machine.gpus) {
+        const enum gpu_fit fit = row ? gpu_fit_of(row, *text) : GPU_UNKNOWN;
+        fitting = fitting || fit == GPU_FITS;
+        old = old || fit == GPU_TOO_OLD;
+        if (fit > GPU_FITS && !first)
+            first = *text;
+    }
+    if (!first)
+        return;
+    struct wc_case *c = wc_case_begin(d);
     /* One of several, or a GPU on which part of it runs: it may have no effect. */
-    if (f->fitting || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
+    if (fitting || (!old && row->goes_on && !wc_a_call_failed(d->s)))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(
         c,
-        f->old || !row->goes_on ? "cuDNN %s%s has no code for %s: it is made for %s"
-                                : "cuDNN %s%s has no code of its own for %s: it is made for %s",
-        wc_format_range(c, runtime->range), made_for, f->first, format_range(c, row));
+        old || !row->goes_on ? "cuDNN %s%s has no code for %s: it is made for %s"
+                             : "cuDNN %s%s has no code of its own for %s: it is made for %s",
+        wc_format_range(c, runtime.range), row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "",
+        first, format_range(c, row));
     c->r.object = facade->r.object;
-    c->r.predicted = runtime->predicted;
+    c->r.predicted = runtime.predicted;
     wc_case_library(c, WC_FACT_CUDNN, facade);
-    wc_case_runtime(c, runtime);
+    wc_case_runtime(c, &runtime);
     if (row->cuda)
         wc_case_cuda(c, facade);
     wc_case_fact(c, WC_FACT_COMPUTE_CAPABILITY, format_range(c, row));
@@ -75,25 +83,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
         wc_case_fact(c, WC_FACT_GPU, *gpu);
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     wc_case_end(c);
-}
-
-static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct wc_runtime runtime = wc_runtime_of(d->s, facade);
-    int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: not known */
-    const struct gpu_row *row = runtime.range.exact ? gpu_row_of(runtime.range.low, cuda) : NULL;
-    struct fit f = {.first = NULL};
-
-    if (!row)
-        return;
-    WC_EACH(text, d->s->machine.gpus) {
-        const enum gpu_fit fit = gpu_fit_of(row, *text);
-        f.fitting += fit == GPU_FITS;
-        f.old += fit == GPU_TOO_OLD;
-        if (fit > GPU_FITS && !f.first)
-            f.first = *text;
-    }
-    if (f.first)
-        emit(d, facade, &runtime, row, &f);
 }
 
 void wc_find_gpu_unsupported(struct wc_diagnosis *d) {

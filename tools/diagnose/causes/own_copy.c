@@ -43,34 +43,6 @@ static const struct wc_package_record *own_of(const struct wc_stack *s, const ch
     return found ? &found->r : NULL;
 }
 
-static const char *format_directory(struct wc_case *c, const struct wc_package_record *p) {
-    return wc_format(c, "%s/lib",
-                     p->installation_kind == WC_installation_kind_CONDA ? p->prefix
-                                                                        : p->installation_path);
-}
-
-static void emit(struct wc_diagnosis *d, const struct wc_object *o,
-                 const struct wc_package_record *p) {
-    bool other_major = wc_version_of(p->package_version).major != wc_own_range(o).low.major;
-    struct wc_case *c = wc_case_begin(d);
-
-    if (!other_major && (wc_has_error(d) || (!wc_ended_badly(d->s) && !wc_a_call_failed(d->s))))
-        c->effect = WC_EFFECT_DOUBTED;
-    c->r.title = wc_format(c, "%s asked for %s and got %s; its environment has %s",
-                           wc_format_name(c, o->r.asked_by), wc_format_name(c, o->r.asked_name),
-                           wc_format_range(c, wc_runtime_of(d->s, o).range),
-                           wc_format_name(c, p->package_version));
-    c->r.object = o->r.object;
-    wc_case_library(c, WC_FACT_GOT, o);
-    wc_case_fact_at(
-        c, WC_FACT_ITS_ENVIRONMENT_HAS, format_directory(c, p),
-        wc_format(c, "%s  %s %s", format_directory(c, p), p->package, p->package_version),
-        "package");
-    if (!has_number(o->r.asked_name))
-        wc_case_fact(c, WC_FACT_NO_NUMBER, "a name without a number may be any major");
-    wc_case_end(c);
-}
-
 static void look(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_searched *f = wc_search_of(d->s, o);
     const struct wc_object *host = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
@@ -83,10 +55,29 @@ static void look(struct wc_diagnosis *d, const struct wc_object *o) {
             ? own_of(d->s, o->r.asked_by, o)
             : NULL;
 
-    if (p && wc_fit_of_release(d->s, host, o) != WC_FITS &&
-        !wc_found_before(d, o->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
-                         "missing-symbols", "expectation-not-met", NULL))
-        emit(d, o, p);
+    if (!p || wc_fit_of_release(d->s, host, o) == WC_FITS ||
+        wc_found_before(d, o->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
+                        "missing-symbols", "expectation-not-met", NULL))
+        return;
+    struct wc_case *c = wc_case_begin(d);
+    const char *directory = wc_format(
+        c, "%s/lib",
+        p->installation_kind == WC_installation_kind_CONDA ? p->prefix : p->installation_path);
+    if (wc_version_of(p->package_version).major == wc_own_range(o).low.major &&
+        (wc_has_error(d) || (!wc_ended_badly(d->s) && !wc_a_call_failed(d->s))))
+        c->effect = WC_EFFECT_DOUBTED;
+    c->r.title = wc_format(c, "%s asked for %s and got %s; its environment has %s",
+                           wc_format_name(c, o->r.asked_by), wc_format_name(c, o->r.asked_name),
+                           wc_format_range(c, wc_runtime_of(d->s, o).range),
+                           wc_format_name(c, p->package_version));
+    c->r.object = o->r.object;
+    wc_case_library(c, WC_FACT_GOT, o);
+    wc_case_fact_at(c, WC_FACT_ITS_ENVIRONMENT_HAS, directory,
+                    wc_format(c, "%s  %s %s", directory, p->package, p->package_version),
+                    "package");
+    if (!has_number(o->r.asked_name))
+        wc_case_fact(c, WC_FACT_NO_NUMBER, "a name without a number may be any major");
+    wc_case_end(c);
 }
 
 void wc_find_own_copy_unused(struct wc_diagnosis *d) {

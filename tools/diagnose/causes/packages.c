@@ -162,13 +162,6 @@ static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p)
     return false;
 }
 
-/* "nvidia-cudnn-cu12" is the name of "nvidia-cudnn-cu12 9.1.0.70". */
-static bool names(const char *text, const struct wc_package_record *p) {
-    size_t n = p->package ? wc_str_length(p->package) : 0;
-
-    return n && text && wc_str_starts(text, p->package) && (text[n] == ' ' || !text[n]);
-}
-
 /* Of two that own the same files: what a host requires, else that whose files are there. */
 static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p) {
     bool wanted = p->package && WC_ANY(d, s->demands, wc_str_same(d->r.package, p->package));
@@ -179,8 +172,13 @@ static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p
 /* Is that they share files reported of another of them? */
 static bool is_told_of_another(const struct wc_stack *s, const struct wc_package_record *p) {
     WC_EACH(name, p->shared_with) {
+        /* "nvidia-cudnn-cu12" is the name of "nvidia-cudnn-cu12 9.1.0.70". */
+        const char *end = *name ? wc_str_find_char(*name, ' ') : NULL;
+        const size_t n = end ? (size_t)(end - *name) : wc_str_length(*name ?: "");
         const struct wc_package *other =
-            WC_FIRST(o, s->packages, names(*name, &o->r) && wc_str_same(o->r.prefix, p->prefix));
+            WC_FIRST(o, s->packages,
+                     n && o->r.package && wc_str_length(o->r.package) == n &&
+                         wc_str_starts(*name, o->r.package) && wc_str_same(o->r.prefix, p->prefix));
         int64_t more = other ? worth(s, &other->r) - worth(s, p) : -1;
         if (more > 0 || (more == 0 && &other->r < p))
             return true;

@@ -12,18 +12,6 @@ static const char *library_of(const struct wc_said *u) {
     return u->library ? u->library : u->version;
 }
 
-static const char *title(struct wc_case *c, const struct wc_said *u, const char *release) {
-    const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
-    const char *file = wc_format_name(c, u->file);
-
-    if (!library_of(u))
-        return wc_format(c, "%s was linked with other libraries than it found: %s is in none", file,
-                         lacks);
-    return wc_format(c, "%s was linked with another %s than it found: %s%s is not in %s", file,
-                     wc_format_name(c, library_of(u)), u->symbol ? "" : "symbol version ", lacks,
-                     release ? release : "it");
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_said *u = &f->said;
     /* The library that does not have it, where it was there before. */
@@ -32,10 +20,19 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *by = wc_caller_of(d->s, f);
     int function = u->symbol ? wc_function_find(u->symbol) : WC_NO_FUNCTION;
     struct wc_case *c = wc_case_begin(d);
+    const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
+    const char *refused = wc_format_name(c, u->file);
 
     if (!wc_symbol_version_matters(d->s, u) && !wc_was_the_end(d->s, f))
         c->effect = WC_EFFECT_DOUBTED;
-    c->r.title = title(c, u, !library && file ? file->version : NULL);
+    c->r.title =
+        library_of(u)
+            ? wc_format(c, "%s was linked with another %s than it found: %s%s is not in %s",
+                        refused, wc_format_name(c, library_of(u)),
+                        u->symbol ? "" : "symbol version ", lacks,
+                        !library && file && file->version ? file->version : "it")
+            : wc_format(c, "%s was linked with other libraries than it found: %s is in none",
+                        refused, lacks);
     c->r.object = library ? library->r.object : WC_NULL;
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     wc_case_fact(c, WC_FACT_REFUSED, u->file);
