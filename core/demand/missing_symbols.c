@@ -224,22 +224,6 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     return true;
 }
 
-/* A host leaves it to others to load a cuDNN for all, and none did. */
-static void emit_unlinked(struct wc_diagnosis *d, const struct wc_object *host) {
-    const struct wc_demand_record *imports =
-        wc_demand_of(d->s, wc_path_of(host), WC_demand_kind_SYMBOLS);
-    struct wc_case *c = wc_case_begin(d);
-
-    if (!wc_is_linked_with_none(d->s, wc_path_of(host)) || !imports->newest_functions.n)
-        return;
-    c->r.title = wc_format(
-        c, "%s imports functions of cuDNN (%s) and is linked with no cuDNN; none was loaded",
-        wc_format_who(c, host), imports->newest_functions.p[0]);
-    wc_case_about(c, host);
-    wc_case_fact(c, WC_FACT_HOST, wc_path_of(host));
-    wc_case_end(c);
-}
-
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
     const struct wc_object *last = NULL;
 
@@ -266,7 +250,20 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             (f->fate == WC_FATE_LAST || (f->fate == WC_FATE_LEFT && wc_turned_away(d->s, false))) &&
             check_lookup(d, f))
             return; /* it may have looked up all that it requires before it looked at one */
-    if (ended_by_loader(d->s) && !wc_first_facade(d->s))
-        WC_EACH(o, d->s->objects)
-            emit_unlinked(d, o);
+    const bool started = !ended_by_loader(d->s) || wc_first_facade(d->s);
+    WC_EACH(host, d->s->objects) {
+        const struct wc_demand_record *imports =
+            started ? NULL : wc_demand_of(d->s, wc_path_of(host), WC_demand_kind_SYMBOLS);
+        /* It leaves it to others to load a cuDNN for all, and none did. */
+        if (!imports || !imports->newest_functions.n ||
+            !wc_is_linked_with_none(d->s, wc_path_of(host)))
+            continue;
+        struct wc_case *c = wc_case_begin(d);
+        c->r.title = wc_format(
+            c, "%s imports functions of cuDNN (%s) and is linked with no cuDNN; none was loaded",
+            wc_format_who(c, host), imports->newest_functions.p[0]);
+        wc_case_about(c, host);
+        wc_case_fact(c, WC_FACT_HOST, wc_path_of(host));
+        wc_case_end(c);
+    }
 }

@@ -17,25 +17,21 @@ struct set {
     struct wc_range newest_range, oldest_range;
 };
 
-/* Other files of its package have another size than the package's list says, this one does not. */
-static bool is_as_installed(const struct wc_stack *s, const struct wc_object *o) {
-    const char *path = wc_real_path_of(o), *installation = o->r.installation_path;
-
-    return path && installation &&
-           WC_ANY(p, s->packages,
-                  p->r.changed.n && p->r.installation_path &&
-                      wc_str_same(p->r.installation_path, installation) &&
-                      !WC_ANY(file, p->r.changed,
-                              wc_str_same(wc_base_name(*file), wc_base_name(path))));
-}
-
 /* In one directory a package's claim about one file says nothing about another file: whatever
- * replaced some of them left the metadata as it was. But its list may show which ones those are.
- * Across installations the claim is all there is. */
+ * replaced some of them left the metadata as it was. But its list may show which ones those are:
+ * others have another size than it says, this one does not. Across installations the claim is all
+ * there is. */
 static struct wc_range range_beside(const struct wc_stack *s, const struct wc_object *o,
                                     const struct wc_object *other) {
-    return wc_same_installation(o, other) && !is_as_installed(s, o) ? wc_seen_range(o)
-                                                                    : wc_own_range(o);
+    const char *path = wc_real_path_of(o), *installation = o->r.installation_path;
+    const bool as_installed =
+        path && installation &&
+        WC_ANY(
+            p, s->packages,
+            p->r.changed.n && wc_str_same(p->r.installation_path, installation) &&
+                !WC_ANY(file, p->r.changed, wc_str_same(wc_base_name(*file), wc_base_name(path))));
+
+    return wc_same_installation(o, other) && !as_installed ? wc_seen_range(o) : wc_own_range(o);
 }
 
 static void add(const struct wc_stack *s, struct set *set, const struct wc_object *part) {

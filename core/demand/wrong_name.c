@@ -61,28 +61,13 @@ static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
 
 /* ---- not found for its name ---- */
 
-/* A cache lists a file that is not a link only by its SONAME, whatever is there. */
-static void other_name_fact(struct wc_case *c, const struct wc_file_record *file,
-                            const char *asked) {
-    char path[600];
-    int directory = (int)(wc_base_name(file->path) - file->path);
-
-    if (wc_str_format(path, sizeof path, "%.*s%s", directory, file->path, asked) &&
-        WC_ANY(f, c->d->s->files, !f->r.fault && wc_str_same(f->r.path, path)))
-        wc_case_fact_from(
-            c, WC_FACT_MIND,
-            wc_format(c,
-                      "%s exists, too, but is not a link: the loader's cache lists it "
-                      "only by its SONAME",
-                      path),
-            "file");
-}
-
 static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_file_record *file = f->file;
     const struct wc_object *by = wc_caller_of(d->s, f);
     const char *asked = wc_base_name(wc_missing_of(f)), *who;
+    const int directory = (int)(wc_base_name(file->path) - file->path);
     struct wc_case *c = wc_case_begin(d);
+    const char *other = wc_format(c, "%.*s%s", directory, file->path, asked);
     bool itself = !f->needs;
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
     bool of_others = itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by)));
@@ -106,7 +91,15 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
                             : "directory asked for");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    other_name_fact(c, file, asked);
+    /* A cache lists a file that is not a link only by its SONAME, whatever is there. */
+    if (WC_ANY(one, d->s->files, !one->r.fault && wc_str_same(one->r.path, other)))
+        wc_case_fact_from(
+            c, WC_FACT_MIND,
+            wc_format(c,
+                      "%s exists, too, but is not a link: the loader's cache lists it "
+                      "only by its SONAME",
+                      other),
+            "file");
     wc_case_end(c);
 }
 
