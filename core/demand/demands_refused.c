@@ -6,19 +6,6 @@
  */
 #include "finding.h"
 
-/* The two numbers that a check compares, as it would print them. */
-static const char *format_numbers(struct wc_case *c, const struct wc_demand_record *r,
-                                  struct wc_version runtime) {
-    struct wc_version built = wc_version_of(r->built);
-
-    if (wc_rule_from_name(r->compatibility_rule) != WC_RULE_TENSORFLOW_COMPATIBILITY)
-        return wc_format(c, "runtime %ju, built %ju", wc_version_to_number(runtime),
-                         wc_version_to_number(built));
-    return wc_format(c, "runtime %ju (compatibility %ju), built %ju (compatibility %ju)",
-                     wc_version_to_number(runtime), wc_compatibility_number(runtime),
-                     wc_version_to_number(built), wc_compatibility_number(built));
-}
-
 static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool refused) {
     struct wc_range runtime = j->runtime.range;
 
@@ -43,9 +30,21 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
                        r);
         if (fit == WC_FIT_UNKNOWN)
             continue;
-        if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
-            wc_version_of(r->built).patch >= 0)
-            wc_case_fact_from(c, WC_FACT_NUMBERS, format_numbers(c, r, runtime.low), rule);
+        struct wc_version built = wc_version_of(r->built);
+        if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact && built.patch >= 0) {
+            /* The numbers that the check compares, as it would print them. */
+            const bool compatibility = known == WC_RULE_TENSORFLOW_COMPATIBILITY;
+            wc_case_fact_from(
+                c, WC_FACT_NUMBERS,
+                compatibility
+                    ? wc_format(c, "runtime %ju (compatibility %ju), built %ju (compatibility %ju)",
+                                wc_version_to_number(runtime.low),
+                                wc_compatibility_number(runtime.low), wc_version_to_number(built),
+                                wc_compatibility_number(built))
+                    : wc_format(c, "runtime %ju, built %ju", wc_version_to_number(runtime.low),
+                                wc_version_to_number(built)),
+                rule);
+        }
         /* No rule judges a range in metadata; what was built with, or pinned, is. */
         if (known != WC_RULE_NONE && !j->by_pin_alone &&
             (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))

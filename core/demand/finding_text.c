@@ -353,17 +353,6 @@ static void put_rows(struct wc_finding_page *page) {
 
 /* ---- the whole ---- */
 
-static void begin_page(struct wc_finding_page *page, const struct wc_finding_record *f) {
-    page->rows.n = 0;
-    for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
-        page->letter[i] = NULL;
-    wc_buffer_arena_begin(&page->arena, page->memory, sizeof page->memory);
-    wc_text_begin(&page->out, page->text, sizeof page->text);
-    page->id = wc_page_keep(page, "%.*s", ID_MOST, f->id) ?: "?";
-    page->title =
-        wc_page_keep(page, "%s%s", f->title, f->predicted ? " (predicted)" : "") ?: page->id;
-}
-
 /* A line of the finding's process. */
 static void put_tail(struct wc_finding_page *page, const char *key, const char *value,
                      size_t most) {
@@ -383,7 +372,14 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     size_t lines = view->lines ? view->lines : WC_FINDING_LINES, column, title, others;
     bool brief = lines < BRIEF;
 
-    begin_page(page, f);
+    page->rows.n = 0;
+    for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
+        page->letter[i] = NULL;
+    wc_buffer_arena_begin(&page->arena, page->memory, sizeof page->memory);
+    wc_text_begin(&page->out, page->text, sizeof page->text);
+    page->id = wc_page_keep(page, "%.*s", ID_MOST, f->id) ?: "?";
+    page->title =
+        wc_page_keep(page, "%s%s", f->title, f->predicted ? " (predicted)" : "") ?: page->id;
     if (!brief) {
         tail[0].value = wc_page_loaded(page, f, view->stack);
         tail[1].value = wc_page_keep(page, "%s", view->process);

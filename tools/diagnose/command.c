@@ -322,25 +322,20 @@ static bool installs(const struct edit *e) {
     return e->kind == EDIT_INSTALL || e->kind == EDIT_REINSTALL || e->kind == EDIT_HOST;
 }
 
-/* Only the project's tool may add to what its project asks for. */
-static const char *by_tool(struct making *m, bool fetches) {
-    const struct manager *by = &m->manager;
-
-    if (m->gone || !*by->add) /* it cannot fetch before */
-        return fail(m);
-    if (fetches)
-        return "";
-    return format(m->memory, "%s%s%s%s %s", by->within ? "" : "env -C ",
-                  by->within ? "" : quoted_path(m, by->project), by->within ? "" : " ", by->add,
-                  wanted(m));
-}
-
 static const char *of_package(struct making *m, bool fetches) {
     const struct edit *e = m->edit;
 
     manager_of(m->memory, m->user, e->environment, e->name, &m->manager);
-    if (manager_is_tool(&m->manager, e->kind))
-        return by_tool(m, fetches);
+    if (manager_is_tool(&m->manager, e->kind)) {
+        /* Only the project's tool may add to what its project asks for; it cannot fetch before. */
+        const struct manager *by = &m->manager;
+        if (m->gone || !*by->add)
+            return fail(m);
+        return fetches ? ""
+                       : format(m->memory, "%s%s%s%s %s", by->within ? "" : "env -C ",
+                                by->within ? "" : quoted_path(m, by->project),
+                                by->within ? "" : " ", by->add, wanted(m));
+    }
     if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
         return fail(m);
     if (m->gone && !*row_of(m)->fetched) /* then there may be less than before */
@@ -368,22 +363,18 @@ static bool is_in_next(struct making *m) {
     return strstr(row_of(m)->fetched, "{gone}") != NULL;
 }
 
-/* Where a line of a script sets it: another value could be more than one word there. */
-static const char *in_script(struct making *m) {
-    const struct edit *e = m->edit;
-    const char *name = variable(m), *value = e->kind == EDIT_SET ? e->value : "";
-
-    if (!e->target || !is_of(value, "_@%+=:,./-"))
-        return fail(m);
-    return format(m->memory, "sed -i '%s%s=%s#' %s", e->target, name, value,
-                  quoted_path(m, e->path));
-}
-
 static const char *one(struct making *m) {
     const struct edit *e = m->edit;
 
-    if (e->by)
-        return in_script(m); /* no shell of the user's has a say in it */
+    /* No shell of the user's has a say in it. Where a line of a script sets it, another value could
+     * be more than one word. */
+    if (e->by) {
+        const char *name = variable(m), *value = e->kind == EDIT_SET ? e->value : "";
+        return e->target && is_of(value, "_@%+=:,./-")
+                   ? format(m->memory, "sed -i '%s%s=%s#' %s", e->target, name, value,
+                            quoted_path(m, e->path))
+                   : fail(m);
+    }
     if (is_in_next(m))
         return "";
     if (installs(e) || e->kind == EDIT_REMOVE)

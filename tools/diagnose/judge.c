@@ -259,14 +259,6 @@ static bool is_too_much_for_note(const struct case_of *c) {
     return !changes_nothing(c);
 }
 
-/* What was asked of whichcudnn itself is of no weight for the process. */
-static bool has_no_effect(const struct case_of *c) {
-    const bool takes_back = c->c->n == 1 && c->c->edit[0].kind == EDIT_UNSET &&
-                            wc_str_starts(c->c->edit[0].name, "WHICHCUDNN_");
-
-    return !takes_back && !is_mere_note(c) && changes_nothing(c);
-}
-
 /* ---- exceptions ---- */
 
 /* Of two copies a process requires the one with which it works; of one that failed
@@ -351,21 +343,6 @@ static bool loses_libraries(const struct case_of *c) {
     return false;
 }
 
-/* A host built with the installed facade refuses an older one: of a mixed set it is the parts
- * that a variable has to select (world undefined_symbol_of_another_part). Where a package, or what
- * a host was built with, demands a release, the refusing host is known. */
-static bool takes_older(const struct case_of *c) {
-    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
-                           *gets = wc_first_facade(&c->x->outcome.source->stack);
-
-    return asks(c->f, TORN) && c->variables_alone && had && gets &&
-           !WC_ANY(d, c->p->source->stack.demands,
-                   d->r.demand_kind == WC_demand_kind_REQUIRED ||
-                       d->r.demand_kind == WC_demand_kind_BUILT) &&
-           wc_version_known(wc_own_range(had).low) && wc_version_known(wc_own_range(gets).high) &&
-           wc_version_compare(wc_own_range(gets).high, wc_own_range(had).low) < 0;
-}
-
 /* Exactly the same cuDNN is made for the same CUDA then, and so is one for that CUDA, put there
  * again (world cudnn_came_for_another_cuda). But what it asks for by a name without a number may
  * have come of another CUDA (world nvrtc_of_an_old_module). */
@@ -432,23 +409,22 @@ static bool needs_the_same(const struct case_of *c) {
     return false;
 }
 
-/* Of two packages that have put their files at one path the one whose release is loaded is that
- * with which the process failed (world two_flavours_in_one_directory). */
-static bool keeps_failed(const struct case_of *c) {
-    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
-                           *gets = wc_first_facade(&c->x->outcome.source->stack);
-
-    return is_a(c->f, "installation-mixed") && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
-           has_failed(c->p) && had && gets && wc_version_known(wc_own_range(had).low) &&
-           wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
-}
-
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
 const char judge_conflict[] = "another package requires what it removes";
 
 /* NULL: nothing is said against it. */
 static const char *objection(const struct case_of *c) {
+    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
+                           *gets = wc_first_facade(&c->x->outcome.source->stack);
+    const struct wc_range before = had ? wc_own_range(had)
+                                       : (struct wc_range){.low = WC_VERSION_NONE,
+                                                           .high = WC_VERSION_NONE},
+                          then = gets ? wc_own_range(gets)
+                                      : (struct wc_range){.low = WC_VERSION_NONE,
+                                                          .high = WC_VERSION_NONE};
+    const struct edit *first = &c->c->edit[0];
+
     if (still_fails(c))
         return "the load then fails for another reason";
     if (!c->x->harmless)
@@ -459,7 +435,9 @@ static const char *objection(const struct case_of *c) {
         return "an error remains that must be repaired first";
     if (is_of_wrong_kind(c))
         return "such a change hides this finding";
-    if (has_no_effect(c))
+    /* What was asked of whichcudnn itself is of no weight for the process. */
+    if (!(c->c->n == 1 && first->kind == EDIT_UNSET && wc_str_starts(first->name, "WHICHCUDNN_")) &&
+        !is_mere_note(c) && changes_nothing(c))
         return "the process gets the same libraries";
     if (is_too_much_for_note(c))
         return "the process works, and would get other libraries";
@@ -467,13 +445,25 @@ static const char *objection(const struct case_of *c) {
         return "it does not select the other copy, or the process works with its current copy";
     if (loses_libraries(c))
         return "the search path loses libraries that may be requested later";
-    if (takes_older(c))
+    /* A host built with the installed facade refuses an older one: of a mixed set it is the parts
+     * that a variable has to select (world undefined_symbol_of_another_part). Where a package, or
+     * what a host was built with, demands a release, the refusing host is known. */
+    if (asks(c->f, TORN) && c->variables_alone && had && gets &&
+        !WC_ANY(d, c->p->source->stack.demands,
+                d->r.demand_kind == WC_demand_kind_REQUIRED ||
+                    d->r.demand_kind == WC_demand_kind_BUILT) &&
+        wc_version_known(before.low) && wc_version_known(then.high) &&
+        wc_version_compare(then.high, before.low) < 0)
         return "it takes an older facade than the host was built with";
     if (keeps_cuda(c))
         return "it is made for the same CUDA";
     if (needs_the_same(c))
         return "what it puts there needs the same that is missing";
-    if (keeps_failed(c))
+    /* Of two packages that have put their files at one path the one whose release is loaded is that
+     * with which the process failed (world two_flavours_in_one_directory). */
+    if (is_a(c->f, "installation-mixed") && c->c->n > 1 && first->kind == EDIT_REMOVE &&
+        has_failed(c->p) && had && gets && wc_version_known(before.low) &&
+        wc_version_compare(before.low, then.low) == 0)
         return "it keeps the release with which the process failed";
     /* Another installed package, which may not be in this process, requires what goes: its repair
      * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
@@ -516,21 +506,17 @@ const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct p
     return facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
 }
 
-/* Without a package, in a directory without the package's facade: that cuDNN is for others, which
- * counts as a pin does. */
-static bool changes_others(const struct planning *p, const struct candidate *c) {
-    const struct wc_object *facade = wc_first_facade(&p->base.source->stack);
-    const char *path = facade ? wc_real_path_of(facade) : NULL;
-
-    return path && facade->r.installation && candidate_is_by_hand(c) &&
-           wc_is_cudnn_package(facade->r.installation_kind, facade->r.installation) &&
-           !wc_is_below(path, c->edit[0].path, strlen(c->edit[0].path));
-}
-
 struct left judge_left_by(const struct planning *p, const struct played *x) {
     const struct outcome *o = &x->outcome;
     const struct wc_stack *s = &o->source->stack;
-    struct left left = {.pins = changes_others(p, &x->edits)};
+    const struct wc_object *had = wc_first_facade(&p->base.source->stack);
+    const char *path = had ? wc_real_path_of(had) : NULL, *to = x->edits.edit[0].path;
+    /* Without a package, in a directory without the package's facade: that cuDNN is for others,
+     * which counts as a pin does. */
+    struct left left = {.pins =
+                            path && had->r.installation && candidate_is_by_hand(&x->edits) &&
+                            wc_is_cudnn_package(had->r.installation_kind, had->r.installation) &&
+                            !wc_is_below(path, to, strlen(to))};
 
     WC_EACH(f, o->findings) {
         left.errors += f->severity == WC_severity_ERROR;

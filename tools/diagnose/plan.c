@@ -25,31 +25,33 @@ enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 
 /* ---- which users may write ---- */
 
-/* The directory that an edit writes to; NULL: to none, or that is not known. */
-static const char *written_by(struct planning *p, const struct edit *e) {
-    switch (edit_rows[e->kind].writes) {
-    case WRITES_SITE:
-        return e->environment;
-    case WRITES_PATH:
-        return e->path;
-    case WRITES_PARENT:
-        return wc_arena_format(p->candidates.memory, "%.*s", (int)wc_dir_length(e->path), e->path);
-    case WRITES_ETC:
-        return "/etc";
-    default:
-        return NULL;
-    }
-}
-
 /* Where an edit writes to and the system does not let this user, for that reason, an errno; NULL:
  * nowhere. */
 static const char *refused_at(struct planning *p, const struct candidate *c, int reason) {
     const char *root = p->replay.library_cache.disk.root;
 
     for (size_t i = 0; i < c->n; i++) {
-        const char *path = written_by(p, &c->edit[i]), *environment = c->edit[i].environment;
+        const struct edit *e = &c->edit[i];
+        const char *path = NULL, *environment = e->environment;
         const bool counts =
             reason != EACCES || (environment && strcmp(environment, "/") != 0); /* sudo apt */
+        switch (edit_rows[e->kind].writes) {
+        case WRITES_SITE:
+            path = environment;
+            break;
+        case WRITES_PATH:
+            path = e->path;
+            break;
+        case WRITES_PARENT:
+            path =
+                wc_arena_format(p->candidates.memory, "%.*s", (int)wc_dir_length(e->path), e->path);
+            break;
+        case WRITES_ETC:
+            path = "/etc";
+            break;
+        default:
+            break;
+        }
         if (counts && path && path[0] == '/' &&
             access(wc_arena_format(p->candidates.memory, "%s%s", root, path), W_OK) != 0 &&
             errno == reason)
@@ -215,25 +217,6 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
     return (struct edits){kept, kept ? c->n : 0};
 }
 
-static void find_given(struct plan *plan, const struct played *x, const struct wc_finding_record *f,
-                       const struct wc_stack *of_f, struct repair *r) {
-    const struct wc_stack *s = &x->outcome.source->stack;
-    const struct wc_object *facade = judge_facade(of_f, x, f);
-    const char *path = facade ? wc_real_path_of(facade) : NULL;
-    struct wc_runtime runtime;
-    char text[WC_VERSION_TEXT];
-
-    if (!path)
-        return;
-    runtime = wc_runtime_of(s, facade);
-    runtime.range.low.build = -1;
-    r->gives = wc_arena_format(
-        &plan->memory.arena, "%s%s",
-        runtime.range.exact ? wc_version_format(runtime.range.low, text) : "a cuDNN",
-        runtime.range.exact && candidate_is_set(&x->edits) ? " or newer" : "");
-    r->from = wc_arena_string_n(&plan->memory.arena, path, wc_dir_length(path));
-}
-
 /* That kind of a fix, said by a candidate or a sentence; nothing of it was played. */
 static struct repair repair_of(struct plan *plan, const struct candidate *c,
                                const struct source *source) {
@@ -310,7 +293,18 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                            setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
             r->but = line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line) : NULL;
         }
-    find_given(plan, x, f, &p->source->stack, r);
+    const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
+    const char *path = facade ? wc_real_path_of(facade) : NULL;
+    if (!path)
+        return;
+    struct wc_runtime runtime = wc_runtime_of(&x->outcome.source->stack, facade);
+    char text[WC_VERSION_TEXT];
+    runtime.range.low.build = -1;
+    r->gives = wc_arena_format(
+        &plan->memory.arena, "%s%s",
+        runtime.range.exact ? wc_version_format(runtime.range.low, text) : "a cuDNN",
+        runtime.range.exact && candidate_is_set(&x->edits) ? " or newer" : "");
+    r->from = wc_arena_string_n(&plan->memory.arena, path, wc_dir_length(path));
 }
 
 /* ---- the plan ---- */

@@ -484,15 +484,6 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
     return NULL;
 }
 
-/* Of a program that ended before it ran the loader named the program. */
-static const struct wc_failure *at_start(const struct play *p, const struct wc_failure_record *f) {
-    return WC_FIRST(was, p->r->source->stack.failures,
-                    was->r.operation == WC_operation_NEEDED && was->r.text &&
-                        f->operation == WC_operation_NEEDED &&
-                        wc_str_same(was->r.name, f->caller) &&
-                        wc_str_same(wc_missing_of(was), f->name));
-}
-
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
     WC_EACH(file, p->r->source->stack.files) {
         struct wc_record record = {.kind = WC_KIND_file, .u.file = file->r};
@@ -501,19 +492,6 @@ static void emit_files(struct play *p, const struct wc_failure *f, int64_t reque
         record.u.file.request = request;
         p->sink.add(p->sink.ctx, &record);
     }
-}
-
-/* What the process has set since its start counts for none of its searches. */
-static void take_later(struct play *p, struct wc_search_record *r) {
-    const char *path = loader_variable((char *const *)p->overlay.environment.p, "LD_LIBRARY_PATH");
-    const struct wc_searched *own = WC_FIRST(f, p->r->source->stack.searches,
-                                             f->r.later_path && wc_str_same(f->r.name, r->name) &&
-                                                 wc_str_same(f->r.caller, r->caller));
-
-    if (!own || strcmp(own->r.later_path, path ? path : "") == 0)
-        return;
-    r->later_path = own->r.later_path;
-    r->later_takes = own->r.later_takes;
 }
 
 static int64_t number_of(const struct play *p, const char *path) {
@@ -554,15 +532,34 @@ static void take(void *play, struct wc_record *r) {
 
     if (r->kind == WC_KIND_object && r->u.object.role == WC_role_FACADE)
         r->u.object.request = asked_behind(p, r->u.object.object);
-    if (r->kind == WC_KIND_search)
-        take_later(p, &r->u.search);
+    if (r->kind == WC_KIND_search) {
+        /* What the process has set since its start counts for none of its searches. */
+        struct wc_search_record *search = &r->u.search;
+        const char *path =
+            loader_variable((char *const *)p->overlay.environment.p, "LD_LIBRARY_PATH");
+        const struct wc_searched *own =
+            WC_FIRST(f, p->r->source->stack.searches,
+                     f->r.later_path && wc_str_same(f->r.name, search->name) &&
+                         wc_str_same(f->r.caller, search->caller));
+        if (own && strcmp(own->r.later_path, path ? path : "") != 0) {
+            search->later_path = own->r.later_path;
+            search->later_takes = own->r.later_takes;
+        }
+    }
     if (r->kind == WC_KIND_failure) {
-        same = request_of(p, &r->u.failure, true);
-        other = same ? NULL : request_of(p, &r->u.failure, false);
-        words = other ? loader_sim_not_found(r->u.failure.name) : NULL;
-        const struct wc_failure *was = same    ? same->failure
-                                       : other ? other->failure
-                                               : at_start(p, &r->u.failure);
+        const struct wc_failure_record *now = &r->u.failure;
+        same = request_of(p, now, true);
+        other = same ? NULL : request_of(p, now, false);
+        words = other ? loader_sim_not_found(now->name) : NULL;
+        /* Of a program that ended before it ran the loader named the program. */
+        const struct wc_failure *was =
+            same    ? same->failure
+            : other ? other->failure
+                    : WC_FIRST(f, p->r->source->stack.failures,
+                               f->r.operation == WC_operation_NEEDED && f->r.text &&
+                                   now->operation == WC_operation_NEEDED &&
+                                   wc_str_same(f->r.name, now->caller) &&
+                                   wc_str_same(wc_missing_of(f), now->name));
         if (was)
             *r = as_now(p, was, r->u.failure.request);
         if (words)

@@ -69,17 +69,6 @@ char *site_record(struct wc_arena *memory, const struct wc_files *files, const c
     return record;
 }
 
-/* "nvidia/cublas/lib/libcublasLt.so.12,sha256=...,1024" */
-static struct site_file line_of(struct wc_arena *memory, const struct site_wheel *wheel,
-                                const char *at) {
-    const char *line = at, *comma = strchr(at + strcspn(at, ",") + 1, ',');
-
-    while (line > wheel->record && line[-1] != '\n')
-        line--;
-    return (struct site_file){wheel->info, wc_arena_string_n(memory, line, strcspn(line, ",")),
-                              comma ? strtoull(comma + 1, NULL, 10) : 0};
-}
-
 size_t site_listed(struct sites *sites, const struct wc_files *files, struct site *site,
                    const char *name, struct site_file *out, size_t most) {
     struct wc_arena *memory = &sites->memory.arena;
@@ -92,8 +81,15 @@ size_t site_listed(struct sites *sites, const struct wc_files *files, struct sit
             wheel->record = site_record(memory, files,
                                         wc_arena_format(memory, "%s/%s", site->path, wheel->info));
         for (const char *at = wheel->record; at && n < most && (at = strstr(at, key)); at++)
-            if (at == wheel->record || at[-1] == '/' || at[-1] == '\n')
-                out[n++] = line_of(memory, wheel, at);
+            if (at == wheel->record || at[-1] == '/' || at[-1] == '\n') {
+                /* "nvidia/cublas/lib/libcublasLt.so.12,sha256=...,1024" */
+                const char *line = at, *comma = strchr(at + strcspn(at, ",") + 1, ',');
+                while (line > wheel->record && line[-1] != '\n')
+                    line--;
+                out[n++] = (struct site_file){wheel->info,
+                                              wc_arena_string_n(memory, line, strcspn(line, ",")),
+                                              comma ? strtoull(comma + 1, NULL, 10) : 0};
+            }
     }
     return n;
 }

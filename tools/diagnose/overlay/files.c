@@ -16,16 +16,6 @@ bool overlay_is_library(const char *path) {
     return strstr(wc_base_name(path), ".so") != NULL;
 }
 
-/* A library of other makers that is put there is one that has what the process lacked. */
-static struct entries functions_wanted(struct overlay *o) {
-    struct entries functions = {NULL, 0};
-
-    if (o->stack)
-        WC_EACH(f, o->stack->failures)
-            entries_add(&o->memory.arena, &functions, f->said.symbol);
-    return functions;
-}
-
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size) {
     char version[WC_VERSION_TEXT];
@@ -39,8 +29,13 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
         if (!wheel_image(&o->memory.arena, package, path, release, &image))
             return overlay_fail(o, "what a file of this package holds is not known");
         image.size = size;
-        if (!image.functions && wc_name_kind_of(path) == WC_NAME_OTHER)
-            image.functions = functions_wanted(o).p;
+        /* A library of other makers that is put there is one that has what the process lacked. */
+        struct entries wanted = {NULL, 0};
+        if (o->stack && !image.functions && wc_name_kind_of(path) == WC_NAME_OTHER)
+            WC_EACH(f, o->stack->failures)
+                entries_add(&o->memory.arena, &wanted, f->said.symbol);
+        if (wanted.n)
+            image.functions = wanted.p;
         fd = image_make(&image);
         if (fd >= 0)
             *MUST_ADD(o->kept->made.p, o->kept->made.n) = (struct overlay_made){must_copy(key), fd};
