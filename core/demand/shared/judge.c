@@ -209,23 +209,6 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
     return j->strongest != NULL;
 }
 
-/* Two libraries of one wheel require the same by the same line of its metadata: the library that
- * uses more of cuDNN reports it for both. */
-static void fold(struct wc_diagnosis *d) {
-    for (size_t i = 0; i < d->judged.n; i++) {
-        struct wc_judgement *b = &d->judged.p[i];
-        for (size_t k = 0; k < i && !b->reported_elsewhere; k++) {
-            struct wc_judgement *a = &d->judged.p[k];
-            const struct wc_demand_record *x = &a->strongest->r, *y = &b->strongest->r;
-            if (!a->reported_elsewhere && x->source && a->library == b->library &&
-                a->fit == b->fit && x->demand_kind == y->demand_kind &&
-                wc_str_same(x->spec, y->spec) && wc_str_same(x->built, y->built) &&
-                wc_str_same(x->source, y->source) && wc_str_same(x->source_path, y->source_path))
-                *(a->weight >= b->weight ? &b->reported_elsewhere : &a->reported_elsewhere) = true;
-        }
-    }
-}
-
 void wc_judge_all(struct wc_diagnosis *d) {
     WC_EACH(use, d->uses) {
         struct wc_judgement j = {.host = use->host, .library = use->library};
@@ -238,7 +221,20 @@ void wc_judge_all(struct wc_diagnosis *d) {
         else
             d->out->lost++;
     }
-    fold(d);
+    /* Two libraries of one wheel require the same by the same line of its metadata: the library
+     * that uses more of cuDNN reports it for both. */
+    for (size_t i = 0; i < d->judged.n; i++) {
+        struct wc_judgement *b = &d->judged.p[i];
+        for (size_t k = 0; k < i && !b->reported_elsewhere; k++) {
+            struct wc_judgement *a = &d->judged.p[k];
+            const struct wc_demand_record *x = &a->strongest->r, *y = &b->strongest->r;
+            if (!a->reported_elsewhere && x->source && a->library == b->library &&
+                a->fit == b->fit && x->demand_kind == y->demand_kind &&
+                wc_str_same(x->spec, y->spec) && wc_str_same(x->built, y->built) &&
+                wc_str_same(x->source, y->source) && wc_str_same(x->source_path, y->source_path))
+                *(a->weight >= b->weight ? &b->reported_elsewhere : &a->reported_elsewhere) = true;
+        }
+    }
 }
 
 bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host) {
@@ -273,31 +269,27 @@ static void take_near(const char *text, struct wc_version after, struct wc_versi
     }
 }
 
-static struct wc_version next(const struct wc_demands *all, struct wc_version after) {
-    struct wc_version least = WC_VERSION_NONE;
-
-    WC_EACH(demand, *all) {
-        take_near((*demand)->spec, after, &least);
-        take_near((*demand)->built, after, &least);
-    }
-    return least;
-}
-
 bool wc_accepted_releases(const struct wc_demands *all, struct wc_version *low,
                           struct wc_version *high) {
-    struct wc_version v = {0, 0, 0, -1};
+    struct wc_version v = {0, 0, 0, -1}, least;
 
     *low = *high = WC_VERSION_NONE;
-    while (wc_version_known(v = next(all, v))) {
-        bool good = !WC_ANY(demand, *all, wc_demand_refuses(*demand, v));
+    for (;; v = least) {
+        least = WC_VERSION_NONE;
+        WC_EACH(demand, *all) {
+            take_near((*demand)->spec, v, &least);
+            take_near((*demand)->built, v, &least);
+        }
+        if (!wc_version_known(least))
+            return wc_version_known(*low);
+        bool good = !WC_ANY(demand, *all, wc_demand_refuses(*demand, least));
         if (good && !wc_version_known(*low))
-            *low = v;
+            *low = least;
         if (!good && wc_version_known(*low)) {
-            *high = v;
+            *high = least;
             return true;
         }
     }
-    return wc_version_known(*low);
 }
 
 bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
@@ -325,4 +317,52 @@ const char *wc_format_releases(struct wc_arena *memory, struct wc_version low,
 
     return wc_arena_format(memory, ">=%s%s%s", format_short(low, first),
                            wc_version_known(high) ? ",<" : "", format_short(high, end));
+}
+
+/* ---- demands in words ---- */
+
+enum { NAMED_FUNCTIONS = 3 };
+
+/* Of a title "==9.26.0.51" as cuDNN itself counts. */
+const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r, bool whole) {
+    const char *spec = r->spec, *named = NULL;
+    struct wc_version version = wc_text_floor(spec);
+
+    switch (r->demand_kind) {
+    case WC_demand_kind_BUILT:
+    case WC_demand_kind_REQUIRED:
+        version.build = -1;
+        if (!whole && wc_spec_pins(spec, NULL))
+            spec = wc_format_version(c, version);
+        if (r->demand_kind == WC_demand_kind_BUILT)
+            return wc_format(c, "%sbuilt with %s", whole ? "" : "it was ", r->built ?: spec ?: "?");
+        return wc_format(c, "requires %s%s",
+                         whole && r->package ? wc_format_name(c, r->package) : "",
+                         spec
+                             ?: whole ? r->built
+                                      : "?");
+    case WC_demand_kind_SYMBOLS:
+        spec = wc_version_known(version) ? wc_format_version(c, version) : "?";
+        if (!whole)
+            return wc_format(c, "it imports functions of %s", spec);
+        named = wc_format_list(c, r->newest_functions.p,
+                               r->newest_functions.n < NAMED_FUNCTIONS ? r->newest_functions.n
+                                                                       : NAMED_FUNCTIONS);
+        return wc_format(c, "imports functions that came with %s%s%s", spec, named ? ": " : "",
+                         named);
+    case WC_demand_kind_SYMBOL_VERSION:
+        return wc_format(c, "its imports demand cuDNN %d", wc_major_wanted(r));
+    case WC_demand_kind_NEEDED:
+        return wc_format(c, "it was linked with cuDNN %d", wc_major_wanted(r));
+    default:
+        return spec ?: r->built;
+    }
+}
+
+void wc_case_demand(struct wc_case *c, enum wc_fact_role role, const struct wc_demand_record *r) {
+    const char *source = r->source;
+
+    if (r->source_path)
+        source = source ? wc_format(c, "%s, %s", source, r->source_path) : r->source_path;
+    wc_case_fact_from(c, role, wc_format_demand(c, r, true), source);
 }
