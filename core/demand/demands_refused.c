@@ -110,24 +110,17 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
                               o->strongest->r.source);
 }
 
-/* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
- * not known; "==9.*"; ">=9.8,<10". */
-static const char *format_acceptable(struct wc_case *c, const struct wc_demand_record *r) {
-    struct wc_version built = wc_version_of(r->built);
-
-    if (r->demand_kind == WC_demand_kind_SYMBOL_VERSION || r->demand_kind == WC_demand_kind_NEEDED)
-        return wc_format(c, "==%d.*", wc_major_wanted(r));
-    if (r->demand_kind != WC_demand_kind_BUILT || !wc_version_known(built))
-        return r->spec;
-    built.build = -1;
-    return wc_format(c, "==%s.*", wc_format_version(c, built));
-}
-
 /* What suits the others that use the same library, too, where what the host itself takes first does
  * not. */
 static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
-    struct wc_version low, high, floor = wc_text_floor(format_acceptable(c, &j->strongest->r));
+    const struct wc_demand_record *r = &j->strongest->r;
+    struct wc_version low, high, floor = wc_version_of(r->built);
     struct wc_hosts users = {.n = 0};
+
+    if (r->demand_kind == WC_demand_kind_SYMBOL_VERSION || r->demand_kind == WC_demand_kind_NEEDED)
+        floor = (struct wc_version){wc_major_wanted(r), -1, -1, -1};
+    else if (r->demand_kind != WC_demand_kind_BUILT || !wc_version_known(floor))
+        floor = wc_text_floor(r->spec);
 
     WC_EACH(use, c->d->uses)
         if (use->library == j->library && users.n < sizeof users.p / sizeof *users.p)

@@ -38,12 +38,12 @@ extern const struct wc_fact_row {
     const char *name, *key; /* key NULL: the fact's own name */
     enum rank rank;
     enum {
-        PLAIN,
-        LIBRARY, /* version and installation after it belong to it */
-        SOURCED, /* with its source */
-        DEMAND,  /* the same, without "requires", with what it was built with */
-        ONCE,    /* the first of them says what all do */
-        NOWHERE
+        HOW_PLAIN,
+        HOW_LIBRARY, /* version and installation after it belong to it */
+        HOW_SOURCED, /* with its source */
+        HOW_DEMAND,  /* the same, without "requires", with what it was built with */
+        HOW_ONCE,    /* the first of them says what all do */
+        HOW_NOWHERE
     } how;
     unsigned char most; /* lines */
     const char *source; /* the usual one */

@@ -113,7 +113,7 @@ static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role r
     const char *value = fact->value ? fact->value : "not known", *source = fact->source;
     const char *file = source ? wc_str_find(source, ", /") : NULL, *built = NULL;
 
-    if (row->how == DEMAND && wc_str_starts(value, "requires ")) {
+    if (row->how == HOW_DEMAND && wc_str_starts(value, "requires ")) {
         value += sizeof "requires " - 1;
         /* The same source often has both: what is required, and what it was built with. */
         const struct wc_demand *both =
@@ -123,29 +123,17 @@ static const char *format_fact(struct wc_finding_page *page, enum wc_fact_role r
     }
     if (role == WC_FACT_LD_LIBRARY_PATH)
         return wc_page_keep(page, "LD_LIBRARY_PATH: %s", value);
-    if (!source || (row->how != SOURCED && row->how != DEMAND))
+    if (!source || (row->how != HOW_SOURCED && row->how != HOW_DEMAND))
         return wc_page_keep(page, "%s", value);
     return wc_page_keep(page, "%s%s%s  (%.*s)", value, built ? ", built with " : "", built,
                         file ? (int)(file - source) : (int)wc_str_length(source), source);
 }
 
-/* A value that begins with the library by which Python opens others begins with the package or
- * script that asked, instead. */
-static const char *by_known_name(struct wc_finding_page *page, const struct wc_stack *s,
-                                 const char *value) {
-    struct wc_diagnosis d = {.s = s, .scratch = &page->arena.arena};
-    struct wc_case c = {.d = &d};
-    const char *rest = wc_str_find_char(value, ' ');
-    const size_t n = rest ? (size_t)(rest - value) : wc_str_length(value);
-    const char *path = wc_arena_string_n(&page->arena.arena, value, n);
-
-    return s && path && wc_program_is(path, WC_PROGRAM_LIBRARY)
-               ? wc_page_keep(page, "%s%s", wc_format_asker(&c, path), value + n)
-               : value;
-}
-
 void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
                   const struct wc_stack *s) {
+    struct wc_diagnosis d = {.s = s, .scratch = &page->arena.arena};
+    struct wc_case c = {.d = &d};
+
     for (size_t i = 0; i < f->facts.n; i++) {
         const struct wc_fact *fact = &f->facts.p[i];
         enum wc_fact_role role = wc_fact_role_of(&f->facts, fact);
@@ -155,17 +143,23 @@ void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *
         bool told;
         struct wc_finding_row *row;
 
-        if (of.how == NOWHERE ||
-            (of.how == ONCE && WC_ANY(r, page->rows, wc_str_same(r->key, key))))
+        if (of.how == HOW_NOWHERE ||
+            (of.how == HOW_ONCE && WC_ANY(r, page->rows, wc_str_same(r->key, key))))
             continue;
-        value =
-            of.how == LIBRARY ? format_library(page, f, s, &i) : format_fact(page, role, fact, s);
-        if (value && of.rank == RANK_HOST)
-            value = by_known_name(page, s, value);
+        value = of.how == HOW_LIBRARY ? format_library(page, f, s, &i)
+                                      : format_fact(page, role, fact, s);
         if (!value)
             continue;
+        /* What begins with the library by which Python opens others begins with the package or
+         * script that asked, instead. */
+        const char *rest = wc_str_find_char(value, ' ');
+        const size_t n = rest ? (size_t)(rest - value) : wc_str_length(value);
+        const char *path =
+            s && of.rank == RANK_HOST ? wc_arena_string_n(&page->arena.arena, value, n) : NULL;
+        if (path && wc_program_is(path, WC_PROGRAM_LIBRARY))
+            value = wc_page_keep(page, "%s%s", wc_format_asker(&c, path), value + n) ?: value;
         /* By the title or another row; a host's path by the requester. */
-        told = of.how != LIBRARY &&
+        told = of.how != HOW_LIBRARY &&
                (holds(page->title, value) ||
                 WC_ANY(r, page->rows,
                        of.rank == RANK_HOST && r->rank == RANK_HOST

@@ -452,17 +452,6 @@ static const char *package(struct wc_arena *memory, const struct edit *e) {
                   wc_is_digit(*value) ? " " : "", value);
 }
 
-/* "cuDNN >=9.8,<10 for CUDA 12" */
-static const char *placed(struct wc_arena *memory, const struct edit *e) {
-    const char *value = e->value ? e->value : "";
-
-    if (wc_str_starts(value, "=="))
-        value += 2;
-    return format(memory, "%s%s%s%s%s", wc_str_same(e->name, "cudnn") ? "cuDNN" : e->name,
-                  *value ? " " : "", value, e->target ? " for CUDA " : "",
-                  e->target ? e->target : "");
-}
-
 struct saying {
     struct wc_arena *memory;
     const struct edit *edit;
@@ -472,6 +461,7 @@ static const char *plain_of(void *saying, const char *word) {
     const struct saying *s = saying;
     const struct edit *e = s->edit;
     const bool has_value = e->value && *e->value;
+    const char *release = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : e->value ?: "";
     struct making typed = {.memory = s->memory};
     const char *path = quoted_path(&typed, e->path);
     const struct {
@@ -484,7 +474,10 @@ static const char *plain_of(void *saying, const char *word) {
         {"by", e->by},
         {"package", package(s->memory, e)},
         {"required", e->because ? format(s->memory, ", which %s requires", e->because) : ""},
-        {"placed", placed(s->memory, e)},
+        /* "cuDNN >=9.8,<10 for CUDA 12" */
+        {"placed", format(s->memory, "%s%s%s%s%s",
+                          wc_str_same(e->name, "cudnn") ? "cuDNN" : e->name, *release ? " " : "",
+                          release, e->target ? " for CUDA " : "", e->target ? e->target : "")},
         {"in place of", wc_str_same(e->name, "cudnn") ? ", replacing the installed release" : ""},
         {"allowed", e->target ? "enter" : "read"},
         {"as owner",

@@ -391,17 +391,6 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
                             f ? because : "there is nothing to repair"};
 }
 
-static void play_proposed(struct planning *p) {
-    struct repair *read = &p->plan->read;
-
-    *read = repair_of(p->plan, &p->proposal->edits, p->source);
-    read->action = read->action ?: action_rows[WC_ACTION_CHECK].word;
-    read->checked = p->proposal->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
-    p->why = read->why = keep(p->plan, p->proposal->why);
-    if (!p->why && read->edits.n > 0)
-        play(p, &p->proposal->edits);
-}
-
 /* The package of a refused cuDNN whose releases only its package manager knows. */
 static void name_package(struct planning *p, struct repair *r, const struct wc_finding_record *f) {
     const struct wc_object *o = wc_stack_object(&p->source->stack, f->object);
@@ -493,12 +482,19 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     }
     if (!p.why) {
         candidates_make(&p.candidates, &p.replay, &p.base, p.proposal);
-        if (p.proposal)
-            play_proposed(&p);
-        else
+        if (!p.proposal)
             play_all(&p, false);
         if (!p.proposal && !all_cured(&p))
             play_all(&p, true);
+    }
+    if (!p.why && p.proposal) {
+        struct repair *read = &plan->read;
+        *read = repair_of(plan, &proposal.edits, source);
+        read->action = read->action ?: action_rows[WC_ACTION_CHECK].word;
+        read->checked = proposal.why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
+        p.why = read->why = keep(plan, proposal.why);
+        if (!p.why && read->edits.n > 0)
+            play(&p, &proposal.edits);
     }
     for (size_t i = 0; i < plan->n; i++)
         plan_finding(&p, i);

@@ -197,9 +197,9 @@ bool wc_is_unreported(const struct wc_diagnosis *d, const struct wc_failure *f,
 /* ---- facts ---- */
 
 const struct wc_fact_row wc_fact_rows[WC_FACT_ROLES] = {
-    [WC_FACT_OTHER] = {NULL, NULL, RANK_OTHER, PLAIN, 1, NULL},
+    [WC_FACT_OTHER] = {NULL, NULL, RANK_OTHER, HOW_PLAIN, 1, NULL},
 #define FACT(role, name, key, rank, how, most, source)                                             \
-    [WC_FACT_##role] = {name, key, RANK_##rank, how, most, source},
+    [WC_FACT_##role] = {name, key, RANK_##rank, HOW_##how, most, source},
 #include "core/demand/facts.def"
 };
 

@@ -22,8 +22,15 @@ static const char *format_element(struct wc_case *c, struct wc_element e) {
     return e.n ? wc_format(c, "%.*s", (int)e.n, e.p) : "an empty element: the working directory";
 }
 
-/* Reported with what was not found, or was refused, where it had that effect. */
-static void find_late(struct wc_diagnosis *d) {
+void wc_find_search_path_suspect(struct wc_diagnosis *d) {
+    const char *list = wc_variable(d->s, "LD_LIBRARY_PATH");
+    bool failed =
+        wc_found_before(d, WC_NULL, "part-missing", NULL) ||
+        WC_ANY(r, *d->out,
+               wc_str_same(r->id, "library-not-found") || wc_str_same(r->id, "dependency-missing"));
+    size_t relative = 0, nowhere = 0;
+
+    /* Set too late: reported with what was not found, or was refused, where it had that effect. */
     WC_EACH(f, d->s->searches) {
         const struct wc_object *got = wc_object_of(d->s, f->r.object, NULL);
         if (!got || got->r.role != WC_role_FACADE || !wc_later_of(d->s, f) ||
@@ -37,16 +44,6 @@ static void find_late(struct wc_diagnosis *d) {
         wc_case_library(c, WC_FACT_GOT, got);
         wc_case_end(c);
     }
-}
-
-static void find_elements(struct wc_diagnosis *d) {
-    const char *list = wc_variable(d->s, "LD_LIBRARY_PATH");
-    bool failed =
-        wc_found_before(d, WC_NULL, "part-missing", NULL) ||
-        WC_ANY(r, *d->out,
-               wc_str_same(r->id, "library-not-found") || wc_str_same(r->id, "dependency-missing"));
-    size_t relative = 0, nowhere = 0;
-
     if (!list || !*list)
         return;
     struct wc_case *c = wc_case_begin(d);
@@ -65,9 +62,4 @@ static void find_elements(struct wc_diagnosis *d) {
     c->r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
                           : "LD_LIBRARY_PATH names directories that do not exist";
     wc_case_end(c);
-}
-
-void wc_find_search_path_suspect(struct wc_diagnosis *d) {
-    find_late(d);
-    find_elements(d);
 }
