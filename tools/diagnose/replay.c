@@ -186,12 +186,16 @@ static bool is_same_library(const char *path, const struct loaded *o) {
 
 /* After an edit it may be another file of that name. */
 static const struct loaded *loaded_as(const struct play *p, const char *path) {
-    const struct loaded *o = loaded_by_path(p, path);
+    const struct loaded *same = NULL;
 
-    for (size_t i = 0; !o && i < p->sim.n; i++)
-        if (is_same_library(path, p->sim.objects[i]))
-            o = p->sim.objects[i];
-    return o;
+    for (size_t i = 0; i < p->sim.n; i++) {
+        const struct loaded *o = p->sim.objects[i];
+        if (is_path_of(o, path))
+            return o;
+        if (!same && is_same_library(path, o))
+            same = o;
+    }
+    return same;
 }
 
 /* The model of the process knows it for a host. */

@@ -221,9 +221,11 @@ static void claim(const struct wc_stack *s, struct wc_failure *f) {
 
     f->reason = WC_REASON_UNKNOWN;
     f->refusal = WC_SYSTEM_NOTHING;
-    if (!wc_is_load(f)) {
-        f->culprit = NULL;
-    } else if (is_of_deleted_file(f->r.name)) {
+    f->file = NULL;
+    f->culprit = NULL;
+    if (!wc_is_load(f))
+        return;
+    if (is_of_deleted_file(f->r.name)) {
         f->reason = WC_REASON_REPLACED;
         f->culprit = f->r.name;
     } else if (file_is_no_library(s, f)) {
@@ -249,9 +251,9 @@ static void claim(const struct wc_stack *s, struct wc_failure *f) {
     } else if (wc_was_not_found(f)) {
         f->reason = WC_REASON_NOT_FOUND;
         f->culprit = f->r.name;
-    } else {
-        f->culprit = NULL;
     }
+    if (f->reason == WC_REASON_UNKNOWN)
+        f->culprit = NULL;
     if (f->reason < WC_REASON_BAD_FILE || f->reason > WC_REASON_WRONG_NAME)
         f->file = NULL;
 }
