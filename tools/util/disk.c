@@ -45,37 +45,12 @@ void disk_as_self(void) {
     own_count = -1;
 }
 
-/* ---- what is remembered ---- */
+/* ---- the end of a path ---- */
 
-struct disk_memory {
-    struct seen_paths seen;
-    struct way *ways;
-};
-
-/* What a path pointed to, through links and the layer. */
-struct way {
-    UT_hash_handle hh;
-    char *from;
-    unsigned changed;           /* the disk's, when it was last known to be so */
-    unsigned turn, parent_turn; /* how often it became another one */
-    bool layered;               /* something on the way was the layer's */
-    bool leads_on;              /* others lead through it */
-    int error;
-    char *to; /* as this machine has it */
+struct place {
+    char path[PATH_MAX]; /* by which this machine has it, without links */
     struct disk_entry entry;
-    struct seen *seen;
-};
-
-/* ---- the way of a path ---- */
-
-struct walk {
-    const struct disk *disk;
-    struct disk_entry entry; /* of `at` */
-    struct seen *seen;       /* of `at`; NULL: of the layer, or the root itself */
-    char at[PATH_MAX];       /* so far, without links */
-    char rest[PATH_MAX];     /* still to be gone */
-    int links;
-    bool layered; /* something on the way was the layer's */
+    struct seen *seen; /* NULL: not remembered: of the layer, or the root itself */
 };
 
 static bool fail(int error) {
@@ -83,166 +58,67 @@ static bool fail(int error) {
     return false;
 }
 
-static struct disk_entry entry_at(const struct walk *w) {
-    const char *inside = w->at + strlen(w->disk->root);
+static void look(const struct disk *d, struct place *at) {
+    const char *inside = at->path + strlen(d->root);
 
-    if (!w->disk->layer)
-        return (struct disk_entry){.kind = DISK_AS_IT_IS};
-    return w->disk->layer->at(w->disk->layer->ctx, inside[0] ? inside : "/");
+    at->seen = NULL;
+    at->entry = d->layer ? d->layer->at(d->layer->ctx, inside[0] ? inside : "/")
+                         : (struct disk_entry){.kind = DISK_AS_IT_IS};
 }
 
-/* n: of w->at. */
-static void go_back(struct walk *w, size_t n) {
-    w->at[n] = '\0';
-    w->entry = entry_at(w);
-    w->seen = NULL;
-}
+/* path: from the disk's root. */
+static bool go(const struct disk *d, const char *path, struct place *at) {
+    static const mode_t modes[] = {
+        [DISK_FILE] = S_IFREG, [DISK_LINK] = S_IFLNK, [DISK_DIRECTORY] = S_IFDIR};
+    const size_t root = strlen(d->root);
+    char rest[PATH_MAX], behind[PATH_MAX];
+    const char *target;
 
-static void go_up(struct walk *w) {
-    char *slash = strrchr(w->at + strlen(w->disk->root), '/');
-
-    go_back(w, slash ? (size_t)(slash - w->at) : strlen(w->at));
-}
-
-/* Where the link at w->at leads, in front of what is still to be gone. */
-static bool follow(struct walk *w) {
-    const char *target =
-        w->entry.kind == DISK_LINK ? w->entry.target : seen_target(&w->disk->memory->seen, w->seen);
-    char rest[PATH_MAX];
-
-    if (!target)
-        return false;
-    if (++w->links > LINKS_MOST)
-        return fail(ELOOP);
-    stpcpy(rest, w->rest);
-    if (strlen(target) + 1 + strlen(rest) >= sizeof(w->rest))
-        return fail(ENAMETOOLONG);
-    stpcpy(stpcpy(stpcpy(w->rest, target), "/"), rest);
-    if (target[0] == '/')
-        go_back(w, strlen(w->disk->root));
-    else
-        go_up(w);
-    return true;
-}
-
-static bool go_down(struct walk *w, const char *name, size_t n) {
-    const size_t used = strlen(w->at);
-
-    if (used + 1 + n >= sizeof(w->at))
-        return fail(ENAMETOOLONG);
-    w->at[used] = '/';
-    memcpy(w->at + used + 1, name, n);
-    w->at[used + 1 + n] = '\0';
-    memmove(w->rest, name + n, strlen(name + n) + 1);
-    const bool last = w->rest[strspn(w->rest, "/")] == '\0';
-    w->entry = entry_at(w);
-    w->seen = NULL;
-    w->layered = w->layered || w->entry.kind != DISK_AS_IT_IS;
-    switch (w->entry.kind) {
-    case DISK_GONE:
-        return fail(ENOENT);
-    case DISK_LINK:
-        return follow(w);
-    case DISK_FILE:
-        return last || fail(ENOTDIR);
-    case DISK_DIRECTORY:
-        return true;
-    case DISK_AS_IT_IS:
-        break;
-    }
-    w->seen = seen_at(&w->disk->memory->seen, w->at);
-    if (w->seen->error)
-        return fail(w->seen->error);
-    if (S_ISLNK(w->seen->facts.st_mode))
-        return follow(w);
-    return S_ISDIR(w->seen->facts.st_mode) || last || fail(ENOTDIR);
-}
-
-static bool go(struct walk *w) {
-    while (w->rest[0]) {
-        const char *name = w->rest + strspn(w->rest, "/");
-        size_t n = strcspn(name, "/");
-
+    stpcpy(rest, path);
+    stpcpy(at->path, d->root);
+    for (int links = 0;;) {
+        const char *name = rest + strspn(rest, "/");
+        const size_t n = strcspn(name, "/"), used = strlen(at->path);
         if (n == 0)
             return true;
-        if ((n == 1 && name[0] == '.') || (n == 2 && name[0] == '.' && name[1] == '.')) {
-            if (n == 2)
-                go_up(w);
-            memmove(w->rest, name + n, strlen(name + n) + 1);
-        } else if (!go_down(w, name, n)) {
-            return false;
+        stpcpy(behind, name + n);
+        if (n == 2 && strncmp(name, "..", n) == 0) {
+            char *slash = strrchr(at->path + root, '/');
+            at->path[slash ? (size_t)(slash - at->path) : used] = '\0';
+            look(d, at);
+        } else if (n > 1 || *name != '.') {
+            if (used + 1 + n >= sizeof(at->path))
+                return fail(ENAMETOOLONG);
+            at->path[used] = '/';
+            stpncpy(at->path + used + 1, name, n)[0] = '\0';
+            look(d, at);
+            if (at->entry.kind == DISK_AS_IT_IS)
+                at->seen = seen_at(d->seen, at->path);
+            if (at->entry.kind == DISK_GONE || (at->seen && at->seen->error))
+                return fail(at->seen ? at->seen->error : ENOENT);
+            const mode_t mode = at->seen ? at->seen->facts.st_mode : modes[at->entry.kind];
+            if (S_ISLNK(mode)) {
+                target = at->seen ? seen_target(d->seen, at->seen) : at->entry.target;
+                if (!target || ++links > LINKS_MOST)
+                    return target ? fail(ELOOP) : false;
+                if (strlen(target) + 1 + strlen(behind) >= sizeof(rest))
+                    return fail(ENAMETOOLONG);
+                stpcpy(stpcpy(stpcpy(rest, target), "/"), behind);
+                at->path[target[0] == '/' ? root : used] = '\0';
+                look(d, at);
+                continue;
+            }
+            if (!S_ISDIR(mode) && behind[strspn(behind, "/")])
+                return fail(ENOTDIR);
         }
+        stpcpy(rest, behind);
     }
-    return true;
 }
-
-/* parent: NULL: there is none. */
-static bool is_known(const struct way *way, const struct way *parent, const struct disk *d) {
-    const char *name = way->leads_on ? "" : wc_base_name(way->from);
-
-    return way->to && !way->layered && (!parent || way->parent_turn == parent->turn) &&
-           !(d->layer && d->layer->concerns(d->layer->ctx, name));
-}
-
-static void go_way(struct way *way, const struct way *parent, const struct disk *d) {
-    struct walk w;
-    int error;
-
-    w.disk = d;
-    w.entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
-    w.seen = NULL;
-    w.links = 0;
-    w.layered = false;
-    stpcpy(w.at, parent ? parent->to : d->root);
-    stpcpy(w.rest, parent ? wc_base_name(way->from) : way->from);
-    error = parent && parent->error ? parent->error : go(&w) ? 0 : errno ?: ENOENT;
-    if (!way->to || way->layered || w.layered || error != way->error || strcmp(way->to, w.at) != 0)
-        way->turn++;
-    free(way->to);
-    way->to = must_copy(w.at);
-    way->error = error;
-    way->layered = w.layered || (parent && parent->layered);
-    way->entry = w.entry;
-    way->seen = w.seen;
-    way->parent_turn = parent ? parent->turn : 0;
-}
-
-/* From the root, n bytes. Most paths lie in a directory that others lie in, too. leads_on: as such
- * a directory. */
-static const struct way *way_to(const struct disk *d, const char *path, size_t n, bool leads_on) {
-    struct way *way = hash_find(d->memory->ways, path, n);
-    const struct way *parent = NULL;
-    size_t directory = n;
-
-    if (!way) {
-        way = must_allocate(sizeof(*way));
-        way->from = must_format("%.*s", (int)n, path);
-        hash_add(&d->memory->ways, way, way->from, n);
-    }
-    way->leads_on = way->leads_on || leads_on || (n > 0 && path[n - 1] == '/');
-    if (way->to && way->changed == d->changed)
-        return way;
-    while (directory > 0 && path[directory - 1] != '/')
-        directory--;
-    if (!leads_on && directory > 1 && directory < n && path[directory] != '.')
-        parent = way_to(d, path, directory - 1, true);
-    if (!is_known(way, parent, d))
-        go_way(way, parent, d);
-    way->changed = d->changed;
-    return way;
-}
-
-struct outside {
-    char path[PATH_MAX]; /* by which this machine has it */
-    struct disk_entry entry;
-    struct seen *seen; /* NULL: not remembered */
-};
 
 /* With all links followed. d NULL: as it is. */
-static bool outside_of(const struct disk *d, const char *path, struct outside *to) {
+static bool outside_of(const struct disk *d, const char *path, struct place *to) {
     const char *directory = d && path[0] != '/' ? d->directory : NULL;
-    const struct way *way;
-    char own[PATH_MAX];
+    char own[PATH_MAX], whole[PATH_MAX];
 
     to->entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
     to->seen = NULL;
@@ -253,22 +129,18 @@ static bool outside_of(const struct disk *d, const char *path, struct outside *t
     if (strlen(path) + (directory ? strlen(directory) + 1 : 0) >= PATH_MAX ||
         (d && strlen(d->root) >= PATH_MAX))
         return fail(ENAMETOOLONG);
-    stpcpy(directory ? stpcpy(stpcpy(to->path, directory), "/") : to->path, path);
-    if (!d)
-        return true;
-    way = way_to(d, to->path, strlen(to->path), false);
-    if (way->error)
-        return fail(way->error);
-    stpcpy(to->path, way->to[0] ? way->to : "/");
-    to->entry = way->entry;
-    to->seen = way->seen;
+    stpcpy(directory ? stpcpy(stpcpy(whole, directory), "/") : whole, path);
+    if (d && !go(d, whole, to))
+        return false;
+    if (!d || !to->path[0])
+        stpcpy(to->path, d ? "/" : whole);
     return true;
 }
 
 /* ---- struct wc_files ---- */
 
 int disk_open(const struct disk *d, const char *path, struct stat *facts) {
-    struct outside o;
+    struct place o;
     int fd = -1;
 
     if (!outside_of(d, path, &o))
@@ -288,10 +160,9 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
 
 /* A file whose bytes up to that one are remembered; NULL: it is none. */
 static struct seen *remembered(const struct disk *d, const char *path, uint64_t end) {
-    struct outside o;
+    struct place o;
 
-    return outside_of(d, path, &o) && o.seen && seen_bytes(&d->memory->seen, o.seen, end) ? o.seen
-                                                                                          : NULL;
+    return outside_of(d, path, &o) && o.seen && seen_bytes(d->seen, o.seen, end) ? o.seen : NULL;
 }
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
@@ -300,7 +171,7 @@ static bool find_seen(void *ctx, const char *path, uint64_t from, const char *te
     struct seen *s = remembered(d, path, UINT64_MAX);
 
     if (s)
-        *at = seen_find(&d->memory->seen, s, from, text, at_line);
+        *at = seen_find(d->seen, s, from, text, at_line);
     return s != NULL;
 }
 
@@ -325,7 +196,7 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
 }
 
 static bool stat_of(const struct disk *d, const char *path, struct stat *facts) {
-    struct outside o;
+    struct place o;
 
     if (!outside_of(d, path, &o))
         return false;
@@ -382,7 +253,7 @@ static void list_one(struct listing *l, const char *name) {
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
     const struct disk *disk = ctx;
     struct listing l = {.disk = disk, .each = each, .arg = arg, .more = true};
-    struct outside o;
+    struct place o;
 
     if (!outside_of(disk, dir, &o))
         return false;
@@ -390,7 +261,7 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
     l.inside = l.inside[0] ? l.inside : "/";
     l.layered = disk && disk->layer && disk->layer->is_in(disk->layer->ctx, l.inside);
     if (o.entry.kind != DISK_DIRECTORY && o.seen) {
-        const char *const *name = seen_names(&disk->memory->seen, o.seen);
+        const char *const *name = seen_names(disk->seen, o.seen);
         if (!name)
             return false;
         for (; *name && l.more; name++)
@@ -413,7 +284,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const struct disk *d = ctx;
     const char *inside;
     char real[PATH_MAX];
-    struct outside o;
+    struct place o;
 
     if (!outside_of(d, path, &o) || (!d && !realpath(o.path, real)))
         return false;
@@ -435,23 +306,14 @@ void disk_begin(struct disk *d, const char *root) {
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';
     below_begin(&d->below, d->root);
-    d->memory = must_allocate(sizeof(*d->memory));
-    seen_begin(&d->memory->seen, &d->below);
+    d->seen = must_allocate(sizeof(*d->seen));
+    seen_begin(d->seen, &d->below);
     d->files = (struct wc_files){d, read_at, facts_of, list, real_path, find_seen, NULL};
 }
 
 void disk_end(struct disk *d) {
-    struct way *next;
-
-    for (struct way *w = d->memory->ways; w; w = next) {
-        next = w->hh.next;
-        hash_remove(&d->memory->ways, w);
-        free(w->from);
-        free(w->to);
-        free(w);
-    }
-    seen_end(&d->memory->seen);
-    free(d->memory);
+    seen_end(d->seen);
+    free(d->seen);
     below_end(&d->below);
     free(d->root);
 }

@@ -31,8 +31,6 @@ struct disk_entry {
 struct disk_layer {
     void *ctx;
     struct disk_entry (*at)(void *ctx, const char *path);
-    /* May a file of that name be another one than without it, or a directory ("")? */
-    bool (*concerns)(void *ctx, const char *name);
     /* Has it anything in that directory? */
     bool (*is_in)(void *ctx, const char *dir);
     /* Calls each() for every entry that it adds to a directory; false: each() stopped. */
@@ -42,8 +40,7 @@ struct disk_layer {
 struct disk {
     struct wc_files files;          /* its ctx points back here: the disk must not move */
     const struct disk_layer *layer; /* over all of it; NULL: none */
-    unsigned changed;               /* how often the layer was: every change counts */
-    struct disk_memory *memory;     /* each path is looked at once: it counts as what it was then */
+    struct seen_paths *seen;        /* each path is looked at once: it counts as what it was then */
     char *root;                     /* without a '/' at its end; "": the machine's own */
     struct below below;
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */

@@ -308,7 +308,7 @@ void words_end(struct words *w) {
 
 /* ---- records ---- */
 
-/* Another program had the same release: nobody knows which of the two printed it. */
+/* Another program had the same release: it is unknown which of the two printed it. */
 static bool is_of_two(struct source *const *logs, size_t n, const struct source *log) {
     const struct wc_object *own = wc_first_facade(&log->stack), *other;
 

@@ -218,8 +218,6 @@ bool overlay_make_link(struct overlay *o, const struct edit *e) {
     /* What `ln -s` does not replace: a file that is none itself. */
     if (made.kind == DISK_FILE || (made.kind == DISK_AS_IT_IS && S_ISREG(mode_of(o, path))))
         return overlay_fail(o, "a file exists where the link would be");
-    if (e->name)
-        overlay_note_name(o, e->name);
     overlay_put_link(o, path, e->target);
     return true;
 }

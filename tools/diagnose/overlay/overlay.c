@@ -17,10 +17,8 @@ const struct site *overlay_site(struct overlay *o, const char *path) {
     const struct site *site;
 
     disk->layer = NULL;
-    disk->changed++;
     site = site_of(&o->kept->sites, &disk->files, path);
     disk->layer = &o->layer;
-    disk->changed++;
     return site;
 }
 
@@ -91,36 +89,10 @@ static bool list(void *overlay, const char *dir, bool (*each)(void *arg, const c
     return true;
 }
 
-/* "libcudnn.so" of "libcudnn.so.9.1.0": links of a library lead from one of its names to another.
- */
-static size_t stem_length(const char *name) {
-    const char *end = strstr(name, ".so");
-
-    return end ? (size_t)(end - name) + strlen(".so") : strlen(name);
-}
-
-static bool concerns(void *overlay, const char *name) {
-    struct overlay *o = overlay;
-
-    /* "": a directory, with a '/' behind */
-    return *name ? hash_find(o->names, name, stem_length(name)) != NULL : o->files != NULL;
-}
-
 bool overlay_fail(struct overlay *o, const char *why) {
     if (!o->why)
         o->why = why;
     return false;
-}
-
-void overlay_note_name(struct overlay *o, const char *path) {
-    const char *name = wc_base_name(path);
-    struct overlay_name *n;
-
-    n = hash_find(o->names, name, stem_length(name));
-    if (n || !(n = wc_arena_take(&o->memory.arena, sizeof(*n))))
-        return;
-    n->name = name;
-    hash_add(&o->names, n, n->name, stem_length(n->name));
 }
 
 /* As a container's runtime mounts libraries. */
@@ -156,8 +128,6 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     }
     if (f)
         f->entry = entry;
-    o->library_cache->disk.changed++;
-    overlay_note_name(o, path);
     o->changes = true;
 }
 
@@ -218,7 +188,7 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->kept = kept;
     heap_arena_begin(&o->memory);
     o->library_cache = library_cache;
-    o->layer = (struct disk_layer){o, overlay_at, concerns, is_in, list};
+    o->layer = (struct disk_layer){o, overlay_at, is_in, list};
     library_cache->disk.layer = &o->layer;
     o->cache = (struct wc_span){library_cache->cache, library_cache->cache_size};
     o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
@@ -233,12 +203,9 @@ void overlay_end(struct overlay *o) {
     library_cache_forget(o->library_cache, o->environments.p);
     o->library_cache->disk.layer = NULL;
     overlay_use_cache(o, (unsigned char *)(uintptr_t)o->cache.p, o->cache.n);
-    if (o->files)
-        o->library_cache->disk.changed++;
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
         if (f->entry.kind == DISK_FILE)
             close(f->entry.fd);
     hash_clear(&o->files);
-    hash_clear(&o->names);
     heap_arena_end(&o->memory);
 }

@@ -31,7 +31,6 @@ struct overlay {
     struct overlay_kept *kept;
     struct disk_layer layer;
     struct overlay_file *files;   /* by path */
-    struct overlay_name *names;   /* last elements of those paths */
     struct entries environment;   /* NAME=value */
     struct entries environments;  /* whose packages are others now */
     struct entries first;         /* files that are opened before anything is asked for */

@@ -14,19 +14,12 @@ struct overlay_file {
     struct disk_entry entry;
 };
 
-struct overlay_name {
-    UT_hash_handle hh;
-    const char *name;
-};
-
 #define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
 
 /* ---- the layer, and what is there with it (overlay.c) ---- */
 
 /* The first reason stays. False. */
 bool overlay_fail(struct overlay *o, const char *why);
-/* The file is to be looked at again. */
-void overlay_note_name(struct overlay *o, const char *path);
 /* What is known of the packages there is out of date; of the directory of a file. */
 void overlay_note_environment(struct overlay *o, const char *path);
 void overlay_note_directory(struct overlay *o, const char *file);
