@@ -6,13 +6,15 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
+#include <uthash.h>
 
+#include "core/base/reading.h"
 #include "memory.h"
-#include "seen.h"
 
 #define LINKS_MOST 40 /* as the kernel: MAXSYMLINKS */
 
@@ -45,6 +47,96 @@ void disk_as_self(void) {
     own_count = -1;
 }
 
+/* ---- what is at a path, looked at once ---- */
+
+#define HEAD 64 /* what a search for libraries reads of a file */
+#define SMALL ((size_t)64 << 10)
+#define FILE_MOST ((size_t)4 << 20)
+#define BYTES_MOST ((size_t)64 << 20)
+
+struct sought {
+    UT_hash_handle hh;
+    const char *key;
+    uint64_t at;
+};
+
+struct seen {
+    UT_hash_handle hh;
+    char *path;
+    int error; /* of lstat; 0: it is there */
+    struct stat facts;
+    const char *target;    /* of a link, once asked for */
+    const char **names;    /* of a directory, once asked for, NULL at the end */
+    unsigned char *bytes;  /* of a file, once asked for; NULL: not kept */
+    size_t kept;           /* how many of these: of a large file a loader's first look only */
+    struct sought *sought; /* in these */
+};
+
+struct disk_memory {
+    struct heap_arena memory;
+    struct seen *all;
+    size_t bytes; /* of files */
+};
+
+/* Without links in its directories. Never NULL. */
+static struct seen *seen_at(const struct disk *d, const char *path) {
+    struct seen *s;
+
+    HASH_FIND_STR(d->seen->all, path, s);
+    if (s)
+        return s;
+    s = must_allocate(sizeof(*s));
+    s->path = must_copy(path);
+    s->error = below_lstat(&d->below, path, &s->facts) ? 0 : errno;
+    HASH_ADD_STR(d->seen->all, path, s);
+    return s;
+}
+
+/* NULL: errno. */
+static const char *seen_target(const struct disk *d, struct seen *s) {
+    char target[PATH_MAX];
+    ssize_t n;
+
+    if (s->target || (n = below_readlink(&d->below, s->path, target, sizeof(target))) < 0)
+        return s->target;
+    if ((size_t)n < sizeof(target))
+        s->target = wc_arena_string_n(&d->seen->memory.arena, target, (size_t)n);
+    else
+        errno = ENAMETOOLONG;
+    return s->target;
+}
+
+static const char *const *seen_names(const struct disk *d, struct seen *s) {
+    DIR *directory = s->names ? NULL : below_list(&d->below, s->path);
+    size_t n = 0;
+
+    if (!directory)
+        return s->names;
+    for (struct dirent *e; (e = readdir(directory));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            *MUST_ADD(s->names, n) = wc_arena_string(&d->seen->memory.arena, e->d_name);
+    *MUST_ADD(s->names, n) = NULL;
+    closedir(directory);
+    return s->names;
+}
+
+/* Does s->bytes hold the file's bytes up to that one now, or up to its end? */
+static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t end) {
+    const size_t size = s->error || !S_ISREG(s->facts.st_mode) ? 0 : (size_t)s->facts.st_size;
+    const size_t kept = end <= HEAD && size > SMALL ? HEAD : size;
+
+    if (s->bytes && (s->kept == size || end <= s->kept))
+        return true;
+    /* What has no size may hold something all the same: /proc. */
+    if (size == 0 || kept > FILE_MOST || kept > BYTES_MOST - d->seen->bytes)
+        return false;
+    OWNED_FD int fd = below_open(&d->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    s->bytes = must_grow(s->bytes, kept);
+    s->kept = fd >= 0 && below_read(fd, 0, s->bytes, kept) == kept ? kept : 0;
+    d->seen->bytes += s->kept;
+    return s->kept > 0;
+}
+
 /* ---- the end of a path ---- */
 
 struct place {
@@ -71,20 +163,18 @@ static bool go(const struct disk *d, const char *path, struct place *at) {
     static const mode_t modes[] = {
         [DISK_FILE] = S_IFREG, [DISK_LINK] = S_IFLNK, [DISK_DIRECTORY] = S_IFDIR};
     const size_t root = strlen(d->root);
+    size_t used = root, n;
     char rest[PATH_MAX], behind[PATH_MAX];
-    const char *target;
+    int links = 0;
 
-    stpcpy(rest, path);
     stpcpy(at->path, d->root);
-    for (int links = 0;;) {
-        const char *name = rest + strspn(rest, "/");
-        const size_t n = strcspn(name, "/"), used = strlen(at->path);
-        if (n == 0)
-            return true;
-        stpcpy(behind, name + n);
+    while ((n = strcspn(path += strspn(path, "/"), "/")) > 0) {
+        const char *name = path, *target, *slash;
+        path += n;
         if (n == 2 && strncmp(name, "..", n) == 0) {
-            char *slash = strrchr(at->path + root, '/');
-            at->path[slash ? (size_t)(slash - at->path) : used] = '\0';
+            slash = strrchr(at->path + root, '/');
+            used = slash ? (size_t)(slash - at->path) : used;
+            at->path[used] = '\0';
             look(d, at);
         } else if (n > 1 || *name != '.') {
             if (used + 1 + n >= sizeof(at->path))
@@ -93,26 +183,30 @@ static bool go(const struct disk *d, const char *path, struct place *at) {
             stpncpy(at->path + used + 1, name, n)[0] = '\0';
             look(d, at);
             if (at->entry.kind == DISK_AS_IT_IS)
-                at->seen = seen_at(d->seen, at->path);
+                at->seen = seen_at(d, at->path);
             if (at->entry.kind == DISK_GONE || (at->seen && at->seen->error))
                 return fail(at->seen ? at->seen->error : ENOENT);
             const mode_t mode = at->seen ? at->seen->facts.st_mode : modes[at->entry.kind];
-            if (S_ISLNK(mode)) {
-                target = at->seen ? seen_target(d->seen, at->seen) : at->entry.target;
-                if (!target || ++links > LINKS_MOST)
-                    return target ? fail(ELOOP) : false;
-                if (strlen(target) + 1 + strlen(behind) >= sizeof(rest))
-                    return fail(ENAMETOOLONG);
-                stpcpy(stpcpy(stpcpy(rest, target), "/"), behind);
-                at->path[target[0] == '/' ? root : used] = '\0';
-                look(d, at);
+            if (!S_ISLNK(mode)) {
+                if (!S_ISDIR(mode) && path[strspn(path, "/")])
+                    return fail(ENOTDIR);
+                used += 1 + n;
                 continue;
             }
-            if (!S_ISDIR(mode) && behind[strspn(behind, "/")])
-                return fail(ENOTDIR);
+            target = at->seen ? seen_target(d, at->seen) : at->entry.target;
+            if (!target || ++links > LINKS_MOST)
+                return target ? fail(ELOOP) : false;
+            if (strlen(target) + 1 + strlen(path) >= sizeof(rest))
+                return fail(ENAMETOOLONG);
+            stpcpy(behind, path);
+            stpcpy(stpcpy(stpcpy(rest, target), "/"), behind);
+            path = rest;
+            used = target[0] == '/' ? root : used;
+            at->path[used] = '\0';
+            look(d, at);
         }
-        stpcpy(rest, behind);
     }
+    return true;
 }
 
 /* With all links followed. d NULL: as it is. */
@@ -162,17 +256,36 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
 static struct seen *remembered(const struct disk *d, const char *path, uint64_t end) {
     struct place o;
 
-    return outside_of(d, path, &o) && o.seen && seen_bytes(d->seen, o.seen, end) ? o.seen : NULL;
+    return outside_of(d, path, &o) && o.seen && seen_bytes(d, o.seen, end) ? o.seen : NULL;
 }
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
                       uint64_t *at) {
     const struct disk *d = ctx;
     struct seen *s = remembered(d, path, UINT64_MAX);
+    struct wc_arena *memory = &d->seen->memory.arena;
+    OWNED char *key = must_format("%d %zu %s", at_line, (size_t)from, text);
+    struct sought *found;
 
-    if (s)
-        *at = seen_find(d->seen, s, from, text, at_line);
-    return s != NULL;
+    *at = WC_NOWHERE;
+    if (!s || from >= (uint64_t)s->facts.st_size)
+        return s != NULL;
+    HASH_FIND_STR(s->sought, key, found);
+    if (found) {
+        *at = found->at;
+        return true;
+    }
+    const unsigned char *end = s->bytes + s->facts.st_size, *begin = s->bytes + from, *p = begin;
+    for (; *at == WC_NOWHERE && p < end && (p = memmem(p, (size_t)(end - p), text, strlen(text)));
+         p++)
+        if (!at_line || (p == begin ? from == 0 : p[-1] == '\n'))
+            *at = (uint64_t)(p - s->bytes);
+    found = wc_arena_take(memory, sizeof(*found));
+    if (found && (found->key = wc_arena_string(memory, key))) {
+        found->at = *at;
+        HASH_ADD_KEYPTR(hh, s->sought, found->key, strlen(key), found);
+    }
+    return true;
 }
 
 static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
@@ -261,7 +374,7 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
     l.inside = l.inside[0] ? l.inside : "/";
     l.layered = disk && disk->layer && disk->layer->is_in(disk->layer->ctx, l.inside);
     if (o.entry.kind != DISK_DIRECTORY && o.seen) {
-        const char *const *name = seen_names(disk->seen, o.seen);
+        const char *const *name = seen_names(disk, o.seen);
         if (!name)
             return false;
         for (; *name && l.more; name++)
@@ -307,12 +420,22 @@ void disk_begin(struct disk *d, const char *root) {
         d->root[n - 1] = '\0';
     below_begin(&d->below, d->root);
     d->seen = must_allocate(sizeof(*d->seen));
-    seen_begin(d->seen, &d->below);
+    heap_arena_begin(&d->seen->memory);
     d->files = (struct wc_files){d, read_at, facts_of, list, real_path, find_seen, NULL};
 }
 
 void disk_end(struct disk *d) {
-    seen_end(d->seen);
+    struct seen *s, *next;
+
+    HASH_ITER(hh, d->seen->all, s, next) {
+        HASH_DEL(d->seen->all, s);
+        HASH_CLEAR(hh, s->sought);
+        free(s->path);
+        free(s->names);
+        free(s->bytes);
+        free(s);
+    }
+    heap_arena_end(&d->seen->memory);
     free(d->seen);
     below_end(&d->below);
     free(d->root);

@@ -40,7 +40,7 @@ struct disk_layer {
 struct disk {
     struct wc_files files;          /* its ctx points back here: the disk must not move */
     const struct disk_layer *layer; /* over all of it; NULL: none */
-    struct seen_paths *seen;        /* each path is looked at once: it counts as what it was then */
+    struct disk_memory *seen;       /* each path is looked at once: it counts as what it was then */
     char *root;                     /* without a '/' at its end; "": the machine's own */
     struct below below;
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */

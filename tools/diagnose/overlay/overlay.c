@@ -59,8 +59,10 @@ const char *overlay_real_path(struct overlay *o, const char *path) {
 /* ---- the layer ---- */
 
 struct disk_entry overlay_at(void *overlay, const char *path) {
-    const struct overlay_file *f = hash_find_text(((struct overlay *)overlay)->files, path);
+    const struct overlay *o = overlay;
+    const struct overlay_file *f;
 
+    HASH_FIND_STR(o->files, path, f);
     return f ? f->entry : (struct disk_entry){.kind = DISK_AS_IT_IS};
 }
 
@@ -102,7 +104,6 @@ static bool is_library_point(const char *point, const struct wc_mount_line *line
 }
 
 static void put(struct overlay *o, const char *path, struct disk_entry entry) {
-    const char *directory;
     struct overlay_file *f;
 
     if (!path)
@@ -115,16 +116,15 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
         wc_is_directory(overlay_disk_of(o), path))
         overlay_fail(o, "a directory exists where it would install a file");
-    directory = entry.kind != DISK_GONE ? overlay_directory(o, path) : "";
+    const char *directory = entry.kind != DISK_GONE ? overlay_directory(o, path) : "";
     if (*directory && !overlay_is_there(o, directory)) /* nor, perhaps, those above it */
         put(o, directory, (struct disk_entry){.kind = DISK_DIRECTORY});
-    f = hash_find_text(o->files, path);
-    if (f) {
-        if (f->entry.kind == DISK_FILE)
-            close(f->entry.fd);
-    } else if ((f = wc_arena_take(&o->memory.arena, sizeof(*f)))) {
+    HASH_FIND_STR(o->files, path, f);
+    if (f && f->entry.kind == DISK_FILE)
+        close(f->entry.fd);
+    if (!f && (f = wc_arena_take(&o->memory.arena, sizeof(*f)))) {
         f->path = path;
-        hash_add(&o->files, f, f->path, strlen(f->path));
+        HASH_ADD_KEYPTR(hh, o->files, f->path, strlen(f->path), f);
     }
     if (f)
         f->entry = entry;
@@ -206,6 +206,6 @@ void overlay_end(struct overlay *o) {
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
         if (f->entry.kind == DISK_FILE)
             close(f->entry.fd);
-    hash_clear(&o->files);
+    HASH_CLEAR(hh, o->files);
     heap_arena_end(&o->memory);
 }

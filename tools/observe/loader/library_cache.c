@@ -251,10 +251,10 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
     memset(key, 0, sizeof(key));
     key[0] = (int64_t)facts.device;
     key[1] = (int64_t)facts.inode;
-    b = hash_find(w->libraries, key, sizeof(key));
+    HASH_FIND(hh, w->libraries, key, sizeof(key), b);
     if (b || !(b = read_library(w, path, answer)))
         return b;
-    hash_add(&w->libraries, b, &b->about.device, sizeof(key));
+    HASH_ADD_KEYPTR(hh, w->libraries, &b->about.device, sizeof(key), b);
     return b;
 }
 
@@ -326,7 +326,7 @@ void library_cache_begin(struct library_cache *w, const char *root) {
 void library_cache_end(struct library_cache *w) {
     for (struct library *b = w->libraries; b; b = b->hh.next)
         elf_file_close(b->elf_file);
-    hash_clear(&w->libraries);
+    HASH_CLEAR(hh, w->libraries);
     free(w->cache);
     free(w->interpreter);
     elf_prescan_end(&w->prescan);

@@ -5,10 +5,11 @@
  */
 #pragma once
 
+#include <uthash.h>
+
 #include "core/search/search.h"
 #include "tools/observe/elf/elf_file.h"
 #include "tools/observe/elf/elf_prescan.h"
-#include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
 #define LIBRARY_OPENS_MOST 24

@@ -39,7 +39,7 @@ static void note_name(struct loader_sim *g, struct loaded *o, const char *name) 
     if (!asked || !o->names[n])
         return;
     asked->o = o;
-    hash_add(&g->asked, asked, o->names[n], strlen(o->names[n]));
+    HASH_ADD_KEYPTR(hh, g->asked, o->names[n], strlen(o->names[n]), asked);
 }
 
 static struct loaded *add(struct loader_sim *g, const char *path, struct library *library,
@@ -116,13 +116,14 @@ static struct library *find(struct loader_sim *g, const char *name, const struct
  * noted. */
 static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
                            enum wc_operation how) {
-    const struct asked_name *asked = hash_find_text(g->asked, name);
+    const struct asked_name *asked;
     struct library *library;
     const char *path = NULL;
     struct loaded *o;
 
     if (g->ended)
         return NULL;
+    HASH_FIND_STR(g->asked, name, asked);
     library = asked ? asked->o->library : find(g, name, by, how, &path);
     if (!library)
         return NULL;
@@ -504,9 +505,11 @@ void loader_sim_undo(struct loader_sim *g, size_t objects) {
     while (g->n > objects) {
         struct loaded *o = g->objects[--g->n];
         struct asked_name *asked;
-        for (const char **name = o->names; name && *name; name++)
-            if ((asked = hash_find_text(g->asked, *name)))
-                hash_remove(&g->asked, asked);
+        for (const char **name = o->names; name && *name; name++) {
+            HASH_FIND_STR(g->asked, *name, asked);
+            if (asked)
+                HASH_DEL(g->asked, asked);
+        }
         for (size_t k = 0; k < objects; k++)
             if (g->objects[k]->facade == o)
                 g->objects[k]->facade = NULL;
@@ -593,7 +596,7 @@ void loader_sim_end(struct loader_sim *g) {
         end_object(g->objects[i]);
     for (size_t i = 0; i < g->gone_count; i++)
         end_object(g->gone[i]);
-    hash_clear(&g->asked);
+    HASH_CLEAR(hh, g->asked);
     free(g->gone);
     free(g->objects);
     free(g->loaded);

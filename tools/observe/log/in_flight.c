@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
-#include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
 #define THREADS_MOST 65536 /* a log may have ever new ones */
@@ -22,7 +22,7 @@ struct flight {
 };
 
 static void forget(struct in_flight *f, struct flight *one) {
-    hash_remove(&f->by_thread, one);
+    HASH_DEL(f->by_thread, one);
     if (one->request != WC_NULL)
         HASH_DELETE(in_requests, f->by_request, one);
     free(one->what);
@@ -31,14 +31,11 @@ static void forget(struct in_flight *f, struct flight *one) {
     free(one);
 }
 
-static struct flight *find(const struct in_flight *f, int64_t tid) {
-    return hash_find(f->by_thread, &tid, sizeof(tid));
-}
-
 static struct flight *begin(struct in_flight *f, const struct wc_record *r, int64_t request,
                             char *what) {
-    struct flight *one = find(f, r->tid);
+    struct flight *one;
 
+    HASH_FIND(hh, f->by_thread, &r->tid, sizeof(r->tid), one);
     if (!one && HASH_COUNT(f->by_thread) == THREADS_MOST)
         one = f->by_thread; /* the first that was noted */
     if (one)
@@ -48,7 +45,7 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     one->what = what;
     one->seq = r->seq;
     one->request = request;
-    hash_add(&f->by_thread, one, &one->tid, sizeof(one->tid));
+    HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
     if (request != WC_NULL)
         HASH_ADD(in_requests, f->by_request, request, sizeof(one->request), one);
     return one;
@@ -68,7 +65,7 @@ void in_flight_note(struct in_flight *f, const struct wc_record *r) {
         one->flags = q->flags;
     } else if (r->kind == WC_KIND_call) {
         const char *function = r->u.call.function ? r->u.call.function : "call";
-        one = find(f, r->tid);
+        HASH_FIND(hh, f->by_thread, &r->tid, sizeof(r->tid), one);
         if (r->u.call.phase == WC_phase_BEFORE)
             begin(f, r, WC_NULL, must_copy(function));
         else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)

@@ -8,9 +8,9 @@
 #include <strings.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <uthash.h>
 
 #include "core/names/names.h"
-#include "tools/util/hash.h"
 #include "tools/util/terminal.h"
 
 struct name {
@@ -41,7 +41,7 @@ static struct name *find(const struct redaction *r, const char *text, size_t n) 
     if (n > NAME_MOST)
         return NULL;
     lower(key, text, n);
-    one = hash_find(r->names, key, n);
+    HASH_FIND(hh, r->names, key, n, one);
     return one;
 }
 
@@ -180,13 +180,11 @@ static const char *learn(struct redaction *r, const char *text, size_t n, bool n
     one = must_allocate(sizeof(*one));
     *one = (struct name){.text = must_format("%.*s", (int)n, text), .n = n, .node = node};
     lower(one->text, text, n);
-    if (placeholder)
-        one->placeholder = must_copy(placeholder);
-    else
-        one->placeholder =
-            node ? must_format("node%zu", ++r->nodes) : must_format("user%zu", ++r->users);
+    one->placeholder = placeholder ? must_copy(placeholder)
+                       : node      ? must_format("node%zu", ++r->nodes)
+                                   : must_format("user%zu", ++r->users);
     one->guarded = is_common(one->text, n);
-    hash_add(&r->names, one, one->text, n);
+    HASH_ADD_KEYPTR(hh, r->names, one->text, n, one);
     r->longest = n > r->longest ? n : r->longest;
     return one->placeholder;
 }
@@ -316,7 +314,7 @@ void redaction_free(struct redaction *r) {
     struct name *one, *next;
 
     HASH_ITER(hh, r->names, one, next) {
-        hash_remove(&r->names, one);
+        HASH_DEL(r->names, one);
         free(one->text);
         free(one->placeholder);
         free(one);
