@@ -460,3 +460,29 @@ char *disk_text(const char *path, size_t most, size_t *n) {
     free(text);
     return NULL;
 }
+
+/* ---- mounts ---- */
+
+void mount_points_read(struct mount_points *out,
+                       bool (*wanted)(const char *point, const struct wc_mount_line *line)) {
+    OWNED_FILE FILE *from = fopen("/proc/self/mountinfo", "re");
+    OWNED char *line = NULL;
+    char point[PATH_MAX];
+    struct wc_mount_line read;
+    size_t room = 0;
+
+    *out = (struct mount_points){NULL, 0};
+    while (from && getline(&line, &room, from) > 0)
+        if (wc_mount_read(line, point, sizeof(point), &read) && wanted(point, &read))
+            *MUST_ADD(out->p, out->n) = must_copy(point);
+}
+
+bool mount_points_have(const struct mount_points *m, const char *path) {
+    return WC_ANY(point, *m, strcmp(*point, path) == 0);
+}
+
+void mount_points_end(struct mount_points *m) {
+    for (size_t i = 0; i < m->n; i++)
+        free(m->p[i]);
+    free(m->p);
+}

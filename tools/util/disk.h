@@ -11,6 +11,7 @@
 
 #include "below.h"
 #include "core/base/files.h"
+#include "core/packages/identify.h"
 
 extern const struct wc_files disk_files; /* of this machine */
 
@@ -56,3 +57,15 @@ void disk_end(struct disk *d);
 int disk_open(const struct disk *d, const char *path, struct stat *facts);
 /* At most `most` bytes of a regular file, and a NUL. NULL: errno. The caller frees. */
 char *disk_text(const char *path, size_t most, size_t *n);
+
+/* Where something is mounted, as this process sees it. */
+struct mount_points { /* zero: none */
+    char **p;
+    size_t n;
+};
+
+/* Those that `wanted` takes. Without a /proc there are none. */
+void mount_points_read(struct mount_points *out,
+                       bool (*wanted)(const char *point, const struct wc_mount_line *line));
+bool mount_points_have(const struct mount_points *m, const char *path);
+void mount_points_end(struct mount_points *m);

@@ -9,7 +9,6 @@
 #include "tools/diagnose/entries.h"
 #include "tools/diagnose/site.h"
 #include "tools/observe/loader/library_cache.h"
-#include "tools/util/mount_points.h"
 
 /* What the next overlay need not make or read again; zero at first. */
 struct overlay_kept {

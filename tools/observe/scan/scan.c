@@ -12,7 +12,6 @@
 #include "core/knowledge/frameworks.h"
 #include "core/records/emit.h"
 #include "scan_inside.h"
-#include "tools/util/mount_points.h"
 
 /* Which file systems hold no files of this machine's. From the kernel's documentation of them. */
 static const char *const elsewhere[] = {
