@@ -29,40 +29,27 @@ WC_COMPARE(in_order, struct merged_process,
 
 /* ---- the process tree ---- */
 
-struct start { /* of a process: numbers come again */
-    const char *node;
-    int64_t pid, time;
-    size_t process;
-    bool of_parent; /* pid is that of its parent */
-};
-
-WC_COMPARE(starts_in_order, struct start,
-           compare_texts(x->node, y->node) ?: WC_ORDER(x->pid, y->pid)
-           ?: WC_ORDER(x->time, y->time) ?: WC_ORDER(y->of_parent, x->of_parent)
-           ?: WC_ORDER(x->process, y->process));
-
-/* The parent is the newest process of that number that began before its child: in the order of
- * starts, where each child also stands as if it had its parent's number, the one before it. */
+/* Of its node, whose processes stand together, the newest of the parent's number that began before
+ * the child: numbers come again. */
 static void find_parents(struct merged *m) {
-    struct start *starts = must_allocate(2 * m->n * sizeof(*starts));
-    const struct start *last = NULL;
-    size_t n = 0;
+    size_t begin = 0;
 
     for (size_t i = 0; i < m->n; i++) {
         const struct source *s = source_of(&m->p[i]);
-        starts[n++] = (struct start){m->p[i].node, s->pid, s->first_time, i, false};
-        if (s->stack.has_process && s->stack.process.parent_pid != WC_NULL)
-            starts[n++] =
-                (struct start){m->p[i].node, s->stack.process.parent_pid, s->first_time, i, true};
+        const int64_t parent = s->stack.has_process ? s->stack.process.parent_pid : WC_NULL;
+        int64_t newest = INT64_MIN;
+        begin = compare_texts(m->p[begin].node, m->p[i].node) == 0 ? begin : i;
+        for (size_t k = begin; parent != WC_NULL && k < m->n; k++) {
+            const struct source *other = source_of(&m->p[k]);
+            if (compare_texts(m->p[k].node, m->p[i].node) != 0)
+                break;
+            if (other->pid == parent && other->first_time < s->first_time &&
+                other->first_time >= newest) {
+                newest = other->first_time;
+                m->p[i].parent = k;
+            }
+        }
     }
-    qsort(starts, n, sizeof(*starts), starts_in_order);
-    for (size_t i = 0; i < n; i++)
-        if (!starts[i].of_parent)
-            last = &starts[i];
-        else if (last && last->pid == starts[i].pid &&
-                 compare_texts(last->node, starts[i].node) == 0)
-            m->p[starts[i].process].parent = last->process;
-    free(starts);
 }
 
 /* Children behind their parent, otherwise as they are. A parent is older than its child, so there
