@@ -15,17 +15,6 @@
 #define ROWS_MOST 200
 #define VALUE_WIDTH 80
 
-struct row {
-    char *labels;
-    size_t n, last; /* processes; the number of the last, which counts once */
-};
-
-struct rows {
-    struct row *p;
-    size_t n;
-    json_t *keys; /* by their labels */
-};
-
 /* ---- what a process adds ---- */
 
 /* As a label's value: spelled out as for a terminal, then by the rules of the format. */
@@ -39,20 +28,14 @@ static char *label_value(const char *text) {
     return sink_end(&value);
 }
 
-/* Takes the labels. */
-static void count(struct rows *rows, size_t process, char *labels) {
-    size_t at = number_of_key(rows->keys, labels);
-    struct row *row;
+/* Takes the labels of a row. own: those in which the process was counted, which it is once. */
+static void count(json_t *rows, json_t *own, char *labels) {
+    OWNED char *owned = labels;
+    const json_int_t before = json_integer_value(json_object_get(rows, owned));
 
-    if (at < rows->n) {
-        row = &rows->p[at];
-        free(labels);
-    } else {
-        row = MUST_ADD(rows->p, rows->n);
-        *row = (struct row){labels, 0, 0};
-    }
-    row->n += row->last != process;
-    row->last = process;
+    if (!json_object_get(own, owned))
+        json_object_set_new_nocheck(rows, owned, json_integer(before + 1));
+    json_object_set_new_nocheck(own, owned, json_true());
 }
 
 /* Only the release: the build says nothing more, and not every source of a version has it. */
@@ -66,21 +49,23 @@ static char *version_of(const struct wc_object *o) {
     return library_version(&o->r) ?: must_copy("unknown");
 }
 
-static void count_process(struct rows *facades, struct rows *findings, const struct report *r,
-                          size_t process) {
+static void count_process(json_t *facades, json_t *findings, const struct report *r) {
+    json_t *own = json_object();
+
     WC_EACH(o, r->source->stack.objects) {
         if (o->r.role != WC_role_FACADE || !o->r.mapped)
             continue;
         OWNED char *version = version_of(o),
                    *source = library_source(&o->r) ?: must_copy("unknown");
         OWNED char *version_value = label_value(version), *source_value = label_value(source);
-        count(facades, process,
+        count(facades, own,
               must_format("version=\"%s\",source=\"%s\"", version_value, source_value));
     }
     WC_EACH(f, r->findings)
-        count(findings, process,
+        count(findings, own,
               must_format("id=\"%s\",severity=\"%s\"", f->id,
                           wc_enum_word_raw(WC_ENUM_severity, f->severity)));
+    json_decref(own);
 }
 
 /* ---- families ---- */
@@ -94,35 +79,43 @@ static void print_family(FILE *to, const char *name, const char *help, long long
     fprintf(to, "whichcudnn_%s %lld\n", name, value);
 }
 
+struct row {
+    const char *labels;
+    json_int_t n; /* processes */
+};
+
 WC_COMPARE(most_first, struct row, WC_ORDER(y->n, x->n) ?: strcmp(x->labels, y->labels));
 
-/* Frees the rows. rest: labels of what is beyond them. */
-static void print_rows(FILE *to, const char *name, struct rows *rows, const char *rest) {
-    size_t told = 0, beyond = 0;
+/* Takes the rows. rest: labels of what is beyond them. */
+static void print_rows(FILE *to, const char *name, json_t *rows, const char *rest) {
+    struct row *sorted = must_allocate(json_object_size(rows) * sizeof(*sorted));
+    json_int_t beyond = 0;
+    const char *labels;
+    size_t n = 0;
+    json_t *count;
 
-    if (rows->n > 0)
-        qsort(rows->p, rows->n, sizeof(*rows->p), most_first);
-    WC_EACH(row, *rows) {
-        if (told++ < ROWS_MOST && strcmp(row->labels, rest) != 0) /* which two rows may not have */
-            fprintf(to, "whichcudnn_%s{%s} %zu\n", name, row->labels, row->n);
+    json_object_foreach(rows, labels, count)
+        sorted[n++] = (struct row){labels, json_integer_value(count)};
+    qsort(sorted, n, sizeof(*sorted), most_first);
+    for (size_t i = 0; i < n; i++)
+        if (i < ROWS_MOST && strcmp(sorted[i].labels, rest) != 0) /* which two rows may not have */
+            fprintf(to, "whichcudnn_%s{%s} %lld\n", name, sorted[i].labels, sorted[i].n);
         else
-            beyond += row->n;
-        free(row->labels);
-    }
-    free(rows->p);
-    json_decref(rows->keys);
+            beyond += sorted[i].n;
+    free(sorted);
+    json_decref(rows);
     if (beyond > 0)
-        fprintf(to, "whichcudnn_%s{%s} %zu\n", name, rest, beyond);
+        fprintf(to, "whichcudnn_%s{%s} %lld\n", name, rest, beyond);
 }
 
 void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t unreadable) {
-    struct rows facades = {.keys = json_object()}, findings = {.keys = json_object()};
+    json_t *facades = json_object(), *findings = json_object();
     size_t verdicts[WC_verdict_COUNT] = {0};
     long long damaged = 0, newest = 0;
 
     for (size_t i = 0; i < n; i++) {
         const struct source *s = reports[i].source;
-        count_process(&facades, &findings, &reports[i], i + 1);
+        count_process(facades, findings, &reports[i]);
         verdicts[reports[i].conclusion.verdict]++;
         damaged += reports[i].gaps.n > 0;
         newest = s->last_time > newest ? s->last_time : newest;
@@ -135,9 +128,9 @@ void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t 
     begin_family(to, "processes",
                  "Processes that have a cuDNN mapped, by its release and installation; one with "
                  "two counts in each.");
-    print_rows(to, "processes", &facades, "version=\"other\",source=\"other\"");
+    print_rows(to, "processes", facades, "version=\"other\",source=\"other\"");
     begin_family(to, "findings", "Processes that have a finding, by its id and severity.");
-    print_rows(to, "findings", &findings, "id=\"other\",severity=\"other\"");
+    print_rows(to, "findings", findings, "id=\"other\",severity=\"other\"");
     begin_family(to, "verdicts", "Processes by verdict, the worst of their findings.");
     for (int verdict = 1; verdict < WC_verdict_COUNT;
          verdict++) /* each: a rule can compare with 0 */
