@@ -5,6 +5,7 @@
  * line: path, version, by which rule it was found, whose installation.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
@@ -13,18 +14,12 @@
 #include "render.h"
 #include "tools/util/layout.h"
 
-struct pair {
-    int64_t host, target;
-};
-
 struct tree {
     struct layout *l;
     const struct report *r;
     const struct wc_stack *s;
-    size_t facades;                 /* how many there are */
-    const struct wc_object **asker; /* of each object; NULL: not known */
-    struct pair *bound;             /* hosts and targets, sorted */
-    bool *shown;                    /* one for each object */
+    size_t facades;      /* how many there are */
+    bool *shown, *bound; /* one for each object; bound: the host of this moment is bound to it */
     struct wc_case words;
 };
 
@@ -88,16 +83,16 @@ static void print_facade(struct tree *t, size_t facade, int depth) {
     bool again = t->shown[facade];
 
     print_object(t, facade, depth);
-    for (size_t i = 0; i < t->s->objects.n && !again; i++)
-        if (o[i].r.role == WC_role_PART && !t->shown[i] &&
-            (t->asker[i] && t->asker[i]->r.role == WC_role_FACADE
-                 ? t->asker[i] == &o[facade]
-                 : wc_same_installation(&o[i], &o[facade]) || t->facades == 1))
+    for (size_t i = 0; i < t->s->objects.n && !again; i++) {
+        if (o[i].r.role != WC_role_PART || t->shown[i])
+            continue;
+        const struct wc_object *asker = wc_stack_object(t->s, o[i].r.asked_by_object);
+        if (asker && asker->r.role == WC_role_FACADE
+                ? asker == &o[facade]
+                : wc_same_installation(&o[i], &o[facade]) || t->facades == 1)
             print_object(t, i, depth + 1);
+    }
 }
-
-WC_COMPARE(pairs_in_order, struct pair,
-           WC_ORDER(x->host, y->host) ?: WC_ORDER(x->target, y->target));
 
 static void print_host(struct tree *t, size_t host) {
     const struct wc_object *objects = t->s->objects.p;
@@ -112,15 +107,19 @@ static void print_host(struct tree *t, size_t host) {
                        spec && built ? "," : "", built ? " built with " : "", built,
                        source ? " (" : "", source, source ? ")" : "");
     }
+    memset(t->bound, 0, t->s->objects.n);
+    WC_EACH(b, t->s->bindings) {
+        const struct wc_object *o = b->r.host == number ? wc_stack_object(t->s, b->r.target) : NULL;
+        if (o)
+            t->bound[o - objects] = true;
+    }
     for (size_t i = 0; i < t->s->objects.n; i++) {
-        const struct pair wanted = {number, objects[i].r.object};
         const int64_t asker = objects[i].r.asked_by_object;
-        if (objects[i].r.role != WC_role_FACADE ||
-            (!bsearch(&wanted, t->bound, t->s->bindings.n, sizeof(wanted), pairs_in_order) &&
-             (asker == WC_NULL || asker != number)))
-            continue;
-        print_facade(t, i, 1);
-        got = true;
+        if (objects[i].r.role == WC_role_FACADE &&
+            (t->bound[i] || (asker != WC_NULL && asker == number))) {
+            print_facade(t, i, 1);
+            got = true;
+        }
     }
     if (!got)
         layout_row(t->l, INDENT(1), INDENT(2), "got no cuDNN that was seen");
@@ -162,22 +161,6 @@ static void print_failures(const struct tree *t) {
     }
 }
 
-/* What is asked of each pair of objects is looked up once: a log may hold thousands of them. */
-static void tree_begin(struct tree *t) {
-    const struct wc_stack *s = t->s;
-
-    t->shown = must_allocate(s->objects.n);
-    t->asker = must_allocate(s->objects.n * sizeof(*t->asker));
-    t->bound = must_allocate(s->bindings.n * sizeof(*t->bound));
-    for (size_t i = 0; i < s->objects.n; i++) {
-        t->facades += s->objects.p[i].r.role == WC_role_FACADE;
-        t->asker[i] = wc_stack_object(s, s->objects.p[i].r.asked_by_object);
-    }
-    for (size_t i = 0; i < s->bindings.n; i++)
-        t->bound[i] = (struct pair){s->bindings.p[i].r.host, s->bindings.p[i].r.target};
-    qsort(t->bound, s->bindings.n, sizeof(*t->bound), pairs_in_order);
-}
-
 void render_tree(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
     struct heap_arena memory;
@@ -185,7 +168,10 @@ void render_tree(struct layout *l, const struct report *r) {
     struct tree t = {.l = l, .r = r, .s = s, .words = {.d = &names}};
 
     heap_arena_begin(&memory);
-    tree_begin(&t);
+    t.shown = must_allocate(s->objects.n);
+    t.bound = must_allocate(s->objects.n);
+    WC_EACH(o, s->objects)
+        t.facades += o->r.role == WC_role_FACADE;
     if (s->objects.n > 0)
         fputs("\nlibraries: path, version, [rule by which it was found], installation\n", l->to);
     for (size_t i = 0; i < s->objects.n; i++)
@@ -196,7 +182,6 @@ void render_tree(struct layout *l, const struct report *r) {
     print_rest(&t, WC_role_CUDA_DEPENDENCY);
     print_failures(&t);
     free(t.shown);
-    free(t.asker);
     free(t.bound);
     heap_arena_end(&memory);
 }
