@@ -73,10 +73,9 @@ static char *process_of(const struct report *r) {
     char text[1024];
     struct wc_text t;
     bool exited = r->ending && wc_str_starts(r->ending, with);
-    OWNED char *ending = r->ending && (exited || strcmp(r->ending, "normally") == 0)
-                             ? must_format("%s %s", exited ? "exited" : "ended",
-                                           exited ? r->ending + sizeof(with) - 1 : r->ending)
-                             : must_copy(r->ending);
+    OWNED char *ending =
+        exited ? must_format("exited %s", r->ending + sizeof(with) - 1)
+               : must_copy(wc_str_same(r->ended, ENDED_NORMALLY) ? r->ended : r->ending);
 
     if (r->source->type == SOURCE_LOCK)
         return NULL;

@@ -17,38 +17,47 @@ static const char *during(const char *what) {
     return strncmp(what, "cudnn", 5) == 0 ? ", during " : ", last request: ";
 }
 
-static const char *find_ending(struct wc_arena *memory, const struct report *r) {
+static void find_ending(struct report *r) {
     const struct source *source = r->source;
     const struct wc_stack *s = &source->stack;
     const struct wc_outcome_record *o = &s->outcome;
+    struct wc_arena *memory = &r->memory.arena;
     int64_t seq;
     const char *flying = in_flight_last(&source->in_flight, &seq);
 
+    r->ending = r->ended = NULL;
     if (source->type != SOURCE_LOG)
-        return NULL;
-    if (!s->has_outcome && s->has_summary)
-        return "normally";
-    if (!s->has_outcome && source->end == WC_END_RUNS)
-        return "not yet: it still runs";
-    if (!s->has_outcome && !r->was_cut_off && source->end != WC_END_UNKNOWN &&
-        source->end != WC_END_FAILED)
-        return "by _exit";
-    if (!s->has_outcome)
-        return wc_arena_format(memory, "not in the log: %s%s%s",
-                               r->was_cut_off                        ? "killed"
-                               : writer_state(source) == WRITER_GONE ? "by _exit, or killed"
-                                                                     : "killed, or still running",
-                               during(flying), flying);
-    if (o->ending == WC_ending_NOT_STARTED)
-        return "never started";
-    if (o->ending == WC_ending_SIGNALED)
-        return wc_arena_format(memory, "killed by %s%s%s",
-                               o->signal_name ? o->signal_name : "a signal", during(o->during),
-                               o->during);
-    if (o->ending == WC_ending_EXITED && o->exit_status != WC_NULL)
-        return wc_arena_format(memory, "with status %jd%s%s", o->exit_status, during(o->during),
-                               o->during);
-    return "in a way that is not known";
+        return;
+    if (s->has_outcome) {
+        const bool exited = o->ending == WC_ending_EXITED;
+        r->ending = o->ending == WC_ending_NOT_STARTED ? "never started"
+                    : o->ending == WC_ending_SIGNALED
+                        ? wc_arena_format(memory, "killed by %s%s%s", o->signal_name ?: "a signal",
+                                          during(o->during), o->during)
+                    : exited && o->exit_status != WC_NULL
+                        ? wc_arena_format(memory, "with status %jd%s%s", o->exit_status,
+                                          during(o->during), o->during)
+                        : "in a way that is not known";
+        r->ended = !exited               ? r->ending
+                   : o->exit_status == 0 ? ENDED_NORMALLY
+                                         : wc_arena_format(memory, "ended %s", r->ending);
+    } else if (s->has_summary) {
+        r->ending = "normally";
+        r->ended = ENDED_NORMALLY;
+    } else if (source->end == WC_END_RUNS) {
+        r->ending = "not yet: it still runs";
+        r->ended = "still running";
+    } else if (!r->was_cut_off && source->end != WC_END_UNKNOWN && source->end != WC_END_FAILED) {
+        r->ending = r->ended = "by _exit";
+    } else {
+        const bool gone = writer_state(source) == WRITER_GONE;
+        r->ended = r->was_cut_off ? "killed"
+                   : gone         ? "by _exit, or killed"
+                                  : "with an end that is not known";
+        r->ending = wc_arena_format(memory, "not in the log: %s%s%s",
+                                    r->was_cut_off || gone ? r->ended : "killed, or still running",
+                                    during(flying), flying);
+    }
 }
 
 static struct wc_strings find_gaps(struct wc_arena *memory, const struct source *s) {
@@ -109,7 +118,7 @@ void report_judge(struct report *r) {
         outside.how = wc_arena_format(memory, "ended within %s", within ?: "a line");
     }
     wc_conclude(&s->stack, &r->findings, &outside, memory, &r->conclusion);
-    r->ending = find_ending(memory, r);
+    find_ending(r);
 }
 
 void report_make(struct report *r, const struct source *source) {

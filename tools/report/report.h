@@ -20,9 +20,10 @@ struct report {
     struct wc_conclusion conclusion; /* the verdict, and what limits it */
     bool was_cut_off;                /* killed, by what it was in the middle of */
     char fingerprint[17];
-    /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no
-     * log, nothing has ended. */
-    const char *ending;
+    /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; and after the name of a
+     * process: "ended with status 1". NULL: the source is no log, nothing has ended. */
+    const char *ending, *ended;
+#define ENDED_NORMALLY "ended normally"
     const char *command;    /* of a user: the plan says what that does; NULL: none */
     struct plan *plan;      /* what repairs its findings; NULL: not requested */
     struct wc_strings gaps; /* "line 3 could not be read: cut off": what the log lacks */

@@ -9,7 +9,6 @@
 #include "tools/util/terminal.h"
 
 #define ENDINGS_MOST 6
-#define NORMALLY "ended normally"
 
 /* ---- rows ---- */
 
@@ -117,27 +116,6 @@ static char *common_command(const struct merged *m, const struct summary_row *ro
     return *first ? must_format(" (%s)", first) : must_copy("");
 }
 
-/* After a number of processes, or one. NULL: not a log, nothing has ended. The caller frees. */
-static char *ending_of(const struct report *r) {
-    const struct source *s = r->source;
-    const struct wc_outcome_record *o = &s->stack.outcome;
-
-    if (!r->ending)
-        return NULL;
-    if (s->stack.has_outcome && (o->ending != WC_ending_EXITED || o->exit_status != 0))
-        return must_format("%s%s", o->ending == WC_ending_EXITED ? "ended " : "", r->ending);
-    if (s->stack.has_outcome || s->stack.has_summary)
-        return must_copy(NORMALLY);
-    if (s->end == WC_END_RUNS)
-        return must_copy("still running");
-    if (r->was_cut_off)
-        return must_copy("killed");
-    if (s->end != WC_END_UNKNOWN && s->end != WC_END_FAILED)
-        return must_copy("by _exit");
-    return must_copy(writer_state(s) == WRITER_GONE ? "by _exit, or killed"
-                                                    : "with an end that is not known");
-}
-
 /* ": 1 ended normally, 12 by _exit"; of one that ended normally nothing. */
 static char *endings_of(const struct merged *m, const struct summary_row *row) {
     json_t *counts = json_object(), *count;
@@ -147,8 +125,8 @@ static char *endings_of(const struct merged *m, const struct summary_row *row) {
     size_t others = 0;
 
     for (size_t i = 0; i < row->n; i++) {
-        OWNED char *one = ending_of(m->p[row->members[i]].report);
-        if (!one || (row->n == 1 && strcmp(one, NORMALLY) == 0))
+        const char *one = m->p[row->members[i]].report->ended;
+        if (!one || (row->n == 1 && strcmp(one, ENDED_NORMALLY) == 0))
             continue;
         count = json_object_get(counts, one);
         if (count || json_object_size(counts) < ENDINGS_MOST)
@@ -201,15 +179,13 @@ char *summary_who(const struct summary *s, const struct summary_row *row) {
 
 char *summary_processes(const struct summary *s, const struct summary_row *row) {
     const struct merged_process *first = &s->m->p[row->members[0]];
-    OWNED char *ending = NULL;
     char text[1024];
     struct wc_text t;
 
     if (row->n > 1 || s->m->ranks_name)
         return name_several(s, row, "");
-    ending = ending_of(first->report);
     wc_text_begin(&t, text, sizeof(text));
     wc_finding_process(&t, first->report->source->pid, &first->report->source->stack.process,
-                       ending);
+                       first->report->ended);
     return must_copy(text);
 }
