@@ -10,11 +10,6 @@
 #include "tools/util/layout.h"
 #include "tools/util/terminal.h"
 
-struct result {
-    const struct scan *scan;
-    struct report *reports;
-};
-
 /* ---- text ---- */
 
 static void print_copy(FILE *to, const struct wc_object_record *o, bool whole) {
@@ -72,28 +67,28 @@ static void print_copies(FILE *to, const struct scan *scan, bool whole) {
         print_format(to, "  and %lld that found no room\n", (long long)s->dropped);
 }
 
-static void print_text_of(struct layout *l, const struct result *r) {
-    const size_t copies = r->scan->copies->stack.objects.n;
+static void print_text_of(struct layout *l, const struct scan *scan, const struct report *reports) {
+    const size_t copies = scan->copies->stack.objects.n;
     size_t hosts = 0;
 
-    WC_EACH(h, r->scan->hosts) /* a framework's main library that has no part in cuDNN is none */
+    WC_EACH(h, scan->hosts) /* a framework's main library that has no part in cuDNN is none */
         hosts += h->library->about.role == WC_role_HOST;
     print_format(l->to, "scan of %s: %zu %s of cuDNN's, %zu host%s, %zu file%s seen\n",
-                 r->scan->copies->path, copies, copies == 1 ? "library" : "libraries", hosts,
-                 hosts == 1 ? "" : "s", r->scan->files, r->scan->files == 1 ? "" : "s");
-    for (size_t i = 0; i < r->scan->process_count; i++) {
-        print_format(l->to, "\n%s\n", r->reports[i].source->path);
-        render_text(l, &r->reports[i]);
+                 scan->copies->path, copies, copies == 1 ? "library" : "libraries", hosts,
+                 hosts == 1 ? "" : "s", scan->files, scan->files == 1 ? "" : "s");
+    for (size_t i = 0; i < scan->process_count; i++) {
+        print_format(l->to, "\n%s\n", reports[i].source->path);
+        render_text(l, &reports[i]);
     }
-    print_copies(l->to, r->scan, l->whole);
-    WC_EACH(one, r->scan->locked)
+    print_copies(l->to, scan, l->whole);
+    WC_EACH(one, scan->locked)
         if (!one->as_locked)
             print_format(l->to, "\n%s locks %s %s: %s %s%s\n", one->file, one->package,
                          one->version, one->site, one->installed ? "has " : "does not have it",
                          one->installed);
-    if (r->scan->loadings.n > 0)
+    if (scan->loadings.n > 0)
         fputs("\nPython packages with a search of their own, and which cuDNN they load\n", l->to);
-    WC_EACH(one, r->scan->loadings) {
+    WC_EACH(one, scan->loadings) {
         OWNED char *outcome =
             one->unpredicted ? must_format("not predicted: %s", one->unpredicted)
             : one->raises    ? must_format("%s, for %s", one->raises, one->library)
@@ -104,16 +99,15 @@ static void print_text_of(struct layout *l, const struct result *r) {
         print_format(l->to, "  %s: %s %s, %s: %s\n", one->site, one->loader->name, one->version,
                      one->loader->call, outcome);
     }
-    if (r->scan->notes.n > 0)
+    if (scan->notes.n > 0)
         fputs("\npassed over\n", l->to);
-    WC_EACH(note, r->scan->notes)
+    WC_EACH(note, scan->notes)
         print_format(l->to, "  %s: %s\n", note->path, note->why);
 }
 
 /* ---- JSON ---- */
 
-static json_t *scan_json(const struct result *r) {
-    const struct scan *scan = r->scan;
+static json_t *scan_json(const struct scan *scan, const struct report *all) {
     json_t *copies =
         JSON_EACH(o, scan->copies->stack.objects, record_to_json(WC_KIND_object, &o->r, NULL));
     json_t *reports = json_array();
@@ -136,7 +130,7 @@ static json_t *scan_json(const struct result *r) {
                   text_to_json(l->found_via), "raises", text_to_json(l->raises)));
 
     for (size_t i = 0; i < scan->process_count; i++)
-        json_array_append_new(reports, render_json(&r->reports[i]));
+        json_array_append_new(reports, render_json(&all[i]));
     return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "path",
                      text_to_json(scan->copies->path), "files", (json_int_t)scan->files,
                      "libraries", (json_int_t)scan->libraries, "copies", copies, "reports", reports,
@@ -145,51 +139,40 @@ static json_t *scan_json(const struct result *r) {
 
 /* ---- both ---- */
 
-static enum exit_code answer_of(const struct result *r, struct gate *gate) {
-    enum exit_code answer =
-        r->scan->copies->stack.objects.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
-
-    for (size_t i = 0; i < r->scan->process_count; i++) {
-        answer = exit_code_of_both(answer, report_exit_code(&r->reports[i]));
-        gate_add(gate, &r->reports[i]);
-        /* What could not be looked at is not passed for the reason that nothing was there. */
-        if (r->reports[i].conclusion.verdict == WC_verdict_NOT_OBSERVED &&
-            r->reports[i].source->stack.unobserved.n > 0)
-            gate->passes = false;
-    }
-    return answer;
-}
-
 enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json,
                             struct gate *gate) {
-    struct result *results = must_allocate((n + 1) * sizeof(*results));
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
     json_t *list = json_array();
 
     *gate = (struct gate){.passes = true};
     for (size_t i = 0; i < n; i++) {
-        results[i] = (struct result){
-            scans[i], must_allocate((scans[i]->process_count + 1) * sizeof(struct report))};
-        for (size_t k = 0; k < scans[i]->process_count; k++) {
-            report_make(&results[i].reports[k], scans[i]->processes[k]);
-            report_plan(&results[i].reports[k]);
+        const struct scan *scan = scans[i];
+        struct report *reports = must_allocate(scan->process_count * sizeof(*reports));
+        if (scan->copies->stack.objects.n > 0)
+            answer = exit_code_of_both(answer, EXIT_NOTHING_WRONG);
+        for (size_t k = 0; k < scan->process_count; k++) {
+            struct report *r = &reports[k];
+            report_make(r, scan->processes[k]);
+            report_plan(r);
+            answer = exit_code_of_both(answer, report_exit_code(r));
+            gate_add(gate, r);
+            /* What could not be looked at is not passed for the reason that nothing was there. */
+            if (r->conclusion.verdict == WC_verdict_NOT_OBSERVED &&
+                r->source->stack.unobserved.n > 0)
+                gate->passes = false;
         }
-        answer = exit_code_of_both(answer, answer_of(&results[i], gate));
-    }
-    for (size_t i = 0; i < n; i++) {
         if (json) {
-            json_array_append_new(list, scan_json(&results[i]));
+            json_array_append_new(list, scan_json(scan, reports));
         } else {
             fputs(i > 0 ? "\n" : "", l->to);
-            print_text_of(l, &results[i]);
+            print_text_of(l, scan, reports);
         }
-        for (size_t k = 0; k < scans[i]->process_count; k++)
-            report_end(&results[i].reports[k]);
-        free(results[i].reports);
+        for (size_t k = 0; k < scan->process_count; k++)
+            report_end(&reports[k]);
+        free(reports);
     }
     if (json)
         json_print(l->to, json_incref(n == 1 ? json_array_get(list, 0) : list));
     json_decref(list);
-    free(results);
     return answer;
 }
