@@ -22,7 +22,6 @@ static const struct option_row rows[] = {
 static int inspect_arguments(int n, char **arguments) {
     struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
     struct job j = {.n = 0};
-    struct redaction *names;
     json_t *list = json_array();
     enum exit_code answer;
     int64_t pid;
@@ -36,9 +35,8 @@ static int inspect_arguments(int n, char **arguments) {
         else
             complain("%s: %s", arguments[i], trouble ?: "the number of a process is expected");
     }
-    names = redact ? redaction_of_logs(&j.in.logs) : NULL;
+    j.names = redact ? redaction_of_logs(&j.in.logs) : NULL;
     job_judge(&j);
-    job_redact(&j, names);
     for (size_t i = 0; i < j.n; i++) {
         if (i > 0 && !options.json)
             putchar('\n');
@@ -52,8 +50,6 @@ static int inspect_arguments(int n, char **arguments) {
         json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));
     answer = j.n == (size_t)n ? j.answer : EXIT_USAGE;
     json_decref(list);
-    if (names)
-        redaction_free(names);
     job_end(&j);
     return (int)answer;
 }

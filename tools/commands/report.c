@@ -78,7 +78,6 @@ static int report_arguments(int n, char **arguments) {
                          : NULL;
     struct job j = {.in = {.may_be_empty = prometheus}, .unplanned = prometheus};
     struct inputs *in = &j.in;
-    struct redaction *names;
     OWNED char *newest = NULL;
     enum exit_code answer = EXIT_USAGE;
 
@@ -89,21 +88,18 @@ static int report_arguments(int n, char **arguments) {
     in->logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
     input_read_files(in, arguments, (size_t)n);
     newest = n > 0 ? NULL : input_read_newest(in);
-    names = redact ? redaction_of_logs(&in->logs) : NULL;
+    j.names = redact ? redaction_of_logs(&in->logs) : NULL;
     for (size_t i = 0; i < in->trouble_count; i++) {
         OWNED char *text =
-            names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
+            j.names ? redaction_text(j.names, in->troubles[i]) : must_copy(in->troubles[i]);
         complain("%s", text);
     }
     if (n == 0 && !newest)
         answer = EXIT_NOTHING_OBSERVED;
     else if (in->logs.process_count > 0 || prometheus) {
         job_judge(&j);
-        job_redact(&j, names);
         answer = print_all(&j) ? j.answer : EXIT_USAGE;
     }
-    if (names)
-        redaction_free(names);
     answer = in->trouble_count > 0 ? EXIT_USAGE : answer;
     job_end(&j);
     return (int)answer;

@@ -20,13 +20,10 @@ void job_judge(struct job *j) {
         if (!j->unplanned)
             report_plan(&j->reports[i]);
     }
-}
-
-void job_redact(struct job *j, struct redaction *names) {
-    if (names)
-        redaction_apply_all(names, &j->in.logs);
-    for (size_t i = 0; names && i < j->n; i++)
-        report_redact(&j->reports[i], names);
+    if (j->names)
+        redaction_apply_all(j->names, logs);
+    for (size_t i = 0; j->names && i < j->n; i++)
+        report_redact(&j->reports[i], j->names);
 }
 
 void job_make(struct job *j) {
@@ -45,6 +42,8 @@ void job_end(struct job *j) {
     merged_end(&j->merged);
     for (size_t i = 0; i < j->n; i++)
         report_end(&j->reports[i]);
+    if (j->names)
+        redaction_free(j->names);
     free(j->found.p);
     free(j->reports);
     inputs_end(&j->in);

@@ -10,9 +10,10 @@
 #include "tools/report/summary.h"
 
 struct job {
-    struct inputs in;    /* read before */
-    const char *command; /* of a user, which is checked; NULL: none */
-    bool unplanned;      /* what repairs it is not asked for */
+    struct inputs in;        /* read before */
+    const char *command;     /* of a user, which is checked; NULL: none */
+    bool unplanned;          /* what repairs it is not asked for */
+    struct redaction *names; /* by which texts are changed, ended with it; NULL: as they are */
     struct report *reports;
     size_t n; /* 0: nothing was read; then there is nothing of the following */
     struct merged merged;
@@ -24,10 +25,8 @@ struct job {
     enum exit_code answer; /* as that of `report` */
 };
 
-/* The reports and the answer. */
+/* The reports and the answer; with other names, where these are wanted. */
 void job_judge(struct job *j);
-/* names NULL: as they are. */
-void job_redact(struct job *j, struct redaction *names);
 /* And what they have in common. */
 void job_make(struct job *j);
 void job_end(struct job *j);
