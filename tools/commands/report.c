@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn report: logs into text, JSON, a page or counts. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A comparison: see render.h. */
-#include <string.h>
 
 #include "render.h"
 #include "tools/diagnose/plan.h"

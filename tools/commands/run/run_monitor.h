@@ -8,8 +8,6 @@
 #include <jansson.h>
 
 #include "family.h"
-#include "tools/observe/preload.h"
-#include "tools/report/report.h"
 
 struct run;
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 /* The section below the heading of an id, as it is there, in Markdown. NULL: there is none. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text_into_log.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/demand/questions.h"
 #include "core/model/status.h"
-#include "core/records/emit.h"
 #include "tools/util/program.h"
 
 struct adding {
