@@ -154,7 +154,7 @@ static void put_timeline(FILE *to, const struct report *r) {
     for (size_t i = 0; i < n; i++) {
         const char *word = severity_word(t.p[i].severity);
         fprintf(to, "<tr data-kind=\"%s\"><td>%+.6f</td><td class=\"thread\">%lld</td><td>",
-                wc_kind_name(t.p[i].kind), t.p[i].seconds, (long long)t.p[i].tid);
+                wc_kind_name(t.p[i].record->kind), t.p[i].seconds, (long long)t.p[i].record->tid);
         if (t.p[i].severity != WC_severity_NONE)
             fprintf(to, "<span class=\"%s\"><span class=\"severity\">%s</span></span> ", word,
                     word);

@@ -61,15 +61,6 @@ static json_t *source_json(const struct source *s) {
                      damaged, "missing", (json_int_t)source_missing(s), "cut", (json_int_t)s->cut);
 }
 
-static json_t *limits_json(unsigned limits) {
-    json_t *array = json_array();
-
-    for (unsigned i = 1; i < WC_limit_COUNT; i++)
-        if (limits & 1u << i)
-            json_array_append_new(array, text_to_json(wc_enum_word_raw(WC_ENUM_limit, (int)i)));
-    return array;
-}
-
 /* ---- fixes, with how far they were played ---- */
 
 json_t *repair_json(const struct repair *fix) {
@@ -105,16 +96,18 @@ static json_t *finding_json(const struct report *r, const struct wc_finding_reco
 json_t *render_json(const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
     const struct wc_conclusion *c = &r->conclusion;
-    json_t *sources = json_array();
+    json_t *limits = json_array();
 
-    json_array_append_new(sources, source_json(r->source));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
-                     wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text", text_to_json(c->text),
-                     "limits", limits_json(c->limits), "known",
-                     JSON_EACH(sentence, c->known, text_to_json(*sentence)), "next",
-                     text_to_json(c->next), "findings",
-                     JSON_EACH(f, r->findings, finding_json(r, f)), "stack", stack_json(r), "node",
-                     text_to_json(s->has_process ? s->process.node : NULL), "sources", sources);
+    for (unsigned i = 1; i < WC_limit_COUNT; i++)
+        if (c->limits & 1u << i)
+            json_array_append_new(limits, text_to_json(wc_enum_word_raw(WC_ENUM_limit, (int)i)));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o]}", "verdict",
+        wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text", text_to_json(c->text), "limits",
+        limits, "known", JSON_EACH(sentence, c->known, text_to_json(*sentence)), "next",
+        text_to_json(c->next), "findings", JSON_EACH(f, r->findings, finding_json(r, f)), "stack",
+        stack_json(r), "node", text_to_json(s->has_process ? s->process.node : NULL), "sources",
+        source_json(r->source));
 }
 
 json_t *render_merged_json(const struct merged *m) {

@@ -55,20 +55,9 @@ static void print_directory(FILE *to, const struct wc_stack *s, size_t first, bo
         print_format(to, "    and %zu part%s of it\n", parts, parts == 1 ? "" : "s");
 }
 
-static void print_copies(FILE *to, const struct scan *scan, bool whole) {
-    const struct wc_stack *s = &scan->copies->stack;
-
-    if (s->objects.n > 0)
-        fputs("\ncopies of cuDNN\n", to);
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (WC_FIRST(o, s->objects, same_directory(&o->r, &s->objects.p[i].r)) == &s->objects.p[i])
-            print_directory(to, s, i, whole);
-    if (s->dropped)
-        print_format(to, "  and %lld that found no room\n", (long long)s->dropped);
-}
-
 static void print_text_of(struct layout *l, const struct scan *scan, const struct report *reports) {
-    const size_t copies = scan->copies->stack.objects.n;
+    const struct wc_stack *s = &scan->copies->stack;
+    const size_t copies = s->objects.n;
     size_t hosts = 0;
 
     WC_EACH(h, scan->hosts) /* a framework's main library that has no part in cuDNN is none */
@@ -80,7 +69,13 @@ static void print_text_of(struct layout *l, const struct scan *scan, const struc
         print_format(l->to, "\n%s\n", reports[i].source->path);
         render_text(l, &reports[i]);
     }
-    print_copies(l->to, scan, l->whole);
+    if (copies > 0)
+        fputs("\ncopies of cuDNN\n", l->to);
+    for (size_t i = 0; i < copies; i++)
+        if (WC_FIRST(o, s->objects, same_directory(&o->r, &s->objects.p[i].r)) == &s->objects.p[i])
+            print_directory(l->to, s, i, l->whole);
+    if (s->dropped)
+        print_format(l->to, "  and %lld that found no room\n", (long long)s->dropped);
     WC_EACH(one, scan->locked)
         if (!one->as_locked)
             print_format(l->to, "\n%s locks %s %s: %s %s%s\n", one->file, one->package,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A report for people: see render.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/demand/finding_text.h"
@@ -156,18 +155,6 @@ void render_finding(FILE *to, const struct report *r, const struct wc_finding_re
     fputs(wc_finding_text(&page, f, &view), to);
 }
 
-/* Each with its source. */
-static void print_facts(struct layout *l, const struct wc_finding_record *f) {
-    fputs("facts\n", l->to);
-    WC_EACH(fact, f->facts) {
-        layout_line(l, 2, 4);
-        layout_words(l, "%s: %s", fact->name, fact->value ? fact->value : "not known");
-        if (fact->source)
-            layout_together(l, "(%s)", fact->source);
-        layout_end(l);
-    }
-}
-
 /* The first, with its process, and the titles of the others; with l->whole all of each. */
 static void print_findings(struct layout *l, const struct report *r, bool found) {
     OWNED char *process = process_of(r);
@@ -184,8 +171,16 @@ static void print_findings(struct layout *l, const struct report *r, bool found)
         if (i > 0 && l->whole)
             putc('\n', l->to);
         render_finding(l->to, r, &r->findings.p[i], view, l->colour);
-        if (l->whole)
-            print_facts(l, &r->findings.p[i]);
+        if (!l->whole)
+            continue;
+        fputs("facts\n", l->to);
+        WC_EACH(fact, r->findings.p[i].facts) {
+            layout_line(l, 2, 4);
+            layout_words(l, "%s: %s", fact->name, fact->value ? fact->value : "not known");
+            if (fact->source)
+                layout_together(l, "(%s)", fact->source);
+            layout_end(l);
+        }
     }
 }
 
@@ -195,7 +190,7 @@ static void print_timeline(struct layout *l, const struct report *r) {
     struct timeline t;
 
     timeline_make(&t, r);
-    const bool threads = WC_ANY(m, t, m->tid != t.p[0].tid);
+    const bool threads = WC_ANY(m, t, m->record->tid != t.p[0].record->tid);
     if (t.n > 0)
         fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");
     WC_EACH(m, t) {
@@ -203,7 +198,7 @@ static void print_timeline(struct layout *l, const struct report *r) {
         fprintf(l->to, "%+12.6f", m->seconds);
         l->column += 12;
         if (threads)
-            layout_words(l, "%lld", (long long)m->tid);
+            layout_words(l, "%lld", (long long)m->record->tid);
         if (m->severity != WC_severity_NONE)
             layout_painted(l, wc_enum_word(WC_ENUM_severity, m->severity),
                            paint_of_severity(m->severity));

@@ -83,7 +83,8 @@ static char *text_of(const struct wc_record *record) {
     }
 }
 
-WC_COMPARE(earlier_first, struct moment, WC_ORDER(x->time, y->time) ?: WC_ORDER(x->seq, y->seq));
+WC_COMPARE(earlier_first, struct moment,
+           WC_ORDER(x->record->time, y->record->time) ?: WC_ORDER(x->record->seq, y->record->seq));
 
 void timeline_make(struct timeline *t, const struct report *report) {
     const struct source *s = report->source;
@@ -98,18 +99,11 @@ void timeline_make(struct timeline *t, const struct report *report) {
                 : NULL;
         char *text = found ? must_format("%s: %s", found->id, found->title) : text_of(r);
         if (text)
-            t->p[t->n++] = (struct moment){
-                .time = r->time,
-                .seq = r->seq,
-                .tid = r->tid,
-                .kind = r->kind,
-                .severity = found ? found->severity : WC_severity_NONE,
-                .text = text,
-            };
+            t->p[t->n++] = (struct moment){r, 0, found ? found->severity : WC_severity_NONE, text};
     }
     qsort(t->p, t->n, sizeof(*t->p), earlier_first);
     for (size_t i = 0; i < t->n; i++)
-        if (!__builtin_sub_overflow(t->p[i].time, t->p[0].time, &passed))
+        if (!__builtin_sub_overflow(t->p[i].record->time, t->p[0].record->time, &passed))
             t->p[i].seconds = (double)passed / 1e6;
 }
 

@@ -8,9 +8,8 @@
 #include "report.h"
 
 struct moment {
-    int64_t time, seq, tid;
-    double seconds; /* since the first */
-    enum wc_kind kind;
+    const struct wc_record *record;
+    double seconds;            /* since the first */
     enum wc_severity severity; /* of a finding; else NONE */
     char *text;                /* untrusted */
 };
