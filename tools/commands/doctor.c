@@ -43,47 +43,33 @@ static const struct option_row rows[] = {
 
 enum check_state { CHECK_OK, CHECK_WARNING, CHECK_ERROR };
 
-static struct check {
-    enum check_state state;
-    const char *name, *fix; /* constants; fix: NULL where nothing is to be done */
-    char *text;
-} * checks;
+static json_t *checks; /* as JSON; NULL: they are printed */
 static size_t check_count;
 static enum check_state worst; /* of them */
 
+/* fix: NULL where nothing is to be done. */
 static void __attribute__((format(printf, 4, 5)))
 add(const char *name, enum check_state state, const char *fix, const char *format, ...) {
+    static const enum paint paints[] = {PAINT_OK, PAINT_WARNING, PAINT_ERROR};
+    static const char *const words[] = {"ok", "warning", "error"};
     va_list args;
 
     va_start(args, format);
-    *MUST_ADD(checks, check_count) =
-        (struct check){state, name, fix, must_format_list(format, args)};
+    OWNED char *text = must_format_list(format, args);
     va_end(args);
+    check_count++;
     worst = state > worst ? state : worst;
-}
-
-static void print_checks(void) {
-    static const enum paint paints[] = {PAINT_OK, PAINT_WARNING, PAINT_ERROR};
-    static const char *const words[] = {"ok", "warning", "error"};
-    static const char *const verdicts[] = {"ok", "warnings", "errors"};
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < check_count; i++) {
-        const struct check *k = &checks[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s?}", "name", k->name, "state",
-                                              words[k->state], "text", text_to_json(k->text), "fix",
-                                              k->fix));
-        if (options.json)
-            continue;
-        printf("%s%-7s%s  %-12s  ", paint_begin(options.colour, paints[k->state]), words[k->state],
-               paint_end(options.colour), k->name);
-        print_format(stdout, "%s\n", k->text);
-        if (k->fix)
-            printf("%23s%s\n", "", k->fix);
+    if (checks) {
+        json_array_append_new(checks,
+                              json_pack("{s:s, s:s, s:o, s:s?}", "name", name, "state",
+                                        words[state], "text", text_to_json(text), "fix", fix));
+        return;
     }
-    if (options.json)
-        json_print(stdout, json_pack("{s:s, s:O}", "verdict", verdicts[worst], "checks", list));
-    json_decref(list);
+    printf("%s%-7s%s  %-12s  ", paint_begin(options.colour, paints[state]), words[state],
+           paint_end(options.colour), name);
+    print_format(stdout, "%s\n", text);
+    if (fix)
+        printf("%23s%s\n", "", fix);
 }
 
 /* ---- is it in a child that is started with it? ---- */
@@ -319,11 +305,13 @@ static bool check_log(const char *path) {
 /* ---- all of it ---- */
 
 static int doctor(int n, char **logs) {
+    static const char *const verdicts[] = {"ok", "warnings", "errors"};
     OWNED char *trouble = NULL, *shim = preload_find_shim(&trouble), *broken = NULL;
     OWNED char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
     bool is_old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP, has_libcuda = false;
     bool all_read = true;
 
+    checks = options.json ? json_array() : NULL;
     broken = trouble ? NULL : shim_file_trouble(shim);
     if (trouble || broken)
         add("library", CHECK_ERROR,
@@ -345,10 +333,8 @@ static int doctor(int n, char **logs) {
         all_read = check_log(logs[i]) && all_read;
     if (newest)
         check_log(newest);
-    print_checks();
-    for (size_t i = 0; i < check_count; i++)
-        free(checks[i].text);
-    free(checks);
+    if (checks)
+        json_print(stdout, json_pack("{s:s, s:o}", "verdict", verdicts[worst], "checks", checks));
     return !all_read ? EXIT_USAGE : worst == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
