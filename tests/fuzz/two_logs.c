@@ -10,7 +10,6 @@
 #include "support_fuzz.h"
 #include "tools/commands/input.h"
 #include "tools/observe/log/redact.h"
-#include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 

@@ -9,7 +9,6 @@
 #include "options.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/report/ends.h"
 #include "tools/report/library.h"
 #include "tools/report/lock/lock.h"
 #include "tools/report/render.h"
@@ -78,25 +77,22 @@ static bool check_one(const struct source *lock, const struct report *now, json_
     return has_drifted;
 }
 
-static enum exit_code check(const struct source *lock, const struct logs *logs, FILE *to) {
+static enum exit_code check(const struct source *lock, struct job *j, FILE *to) {
     OWNED char *nothing = NULL;
     json_t *list = json_array();
     size_t observed = 0, drifted = 0, unexplained = 0;
 
-    ends_settle(logs->processes, logs->process_count);
-    for (size_t i = 0; i < logs->process_count; i++) {
-        struct report now;
-        report_make(&now, logs->processes[i]);
-        if (now.conclusion.concerned) {
+    job_judge(j);
+    for (size_t i = 0; i < j->n; i++) {
+        const struct report *now = &j->reports[i];
+        if (now->conclusion.concerned) {
             if (observed++ > 0 && !options.json)
                 putc('\n', to);
-            report_plan(&now);
-            drifted += check_one(lock, &now, list, to);
-            unexplained += now.conclusion.verdict == WC_verdict_UNEXPLAINED;
+            drifted += check_one(lock, now, list, to);
+            unexplained += now->conclusion.verdict == WC_verdict_UNEXPLAINED;
         } else if (!nothing) {
-            nothing = render_verdict_text(&now);
+            nothing = render_verdict_text(now);
         }
-        report_end(&now);
     }
     if (observed == 0)
         complain("%s", nothing ? nothing : "not observed: no cuDNN was loaded or asked for");
@@ -111,7 +107,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
 }
 
 static int check_arguments(int n, char **arguments) {
-    struct inputs now = {.troubles = NULL};
+    struct job now = {.n = 0};
     char *trouble = NULL, *directory = NULL;
     struct source *lock = lock_read(arguments[0], &trouble);
     OWNED char *logs = NULL;
@@ -125,10 +121,10 @@ static int check_arguments(int n, char **arguments) {
     if (command) {
         directory = trial_directory();
         logs = directory ? must_format("%s/logs", directory) : NULL;
-        status = logs ? input_observe(&now, command, logs) : -1;
-        inputs_complain(&now);
+        status = logs ? input_observe(&now.in, command, logs) : -1;
+        inputs_complain(&now.in);
         if (status >= 0)
-            answer = (int)check(lock, &now.logs, stderr);
+            answer = (int)check(lock, &now, stderr);
         else
             complain("no directory can be made for the logs: %s", strerror(errno));
         if (directory)
@@ -136,11 +132,11 @@ static int check_arguments(int n, char **arguments) {
         if (status > 0)
             answer = status;
     } else {
-        if (input_read(&now, n > 1 ? arguments[1] : NULL))
-            answer = (int)check(lock, &now.logs, stdout);
-        inputs_complain(&now);
+        if (input_read(&now.in, n > 1 ? arguments[1] : NULL))
+            answer = (int)check(lock, &now, stdout);
+        inputs_complain(&now.in);
     }
-    inputs_end(&now);
+    job_end(&now);
     source_free(lock);
     return answer;
 }

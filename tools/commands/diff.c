@@ -6,7 +6,6 @@
 #include "options.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/redact.h"
-#include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 

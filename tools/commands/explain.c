@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "core/demand/diagnose.h"
+#include "input.h"
 #include "options.h"
-#include "tools/commands/fix/job.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/report/ends.h"
 #include "tools/report/explain/messages.h"
 #include "tools/report/explain/page.h"
 #include "tools/report/explain/text_into_log.h"

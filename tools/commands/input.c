@@ -273,3 +273,48 @@ void inputs_end(struct inputs *s) {
     free(s->troubles);
     logs_end(&s->logs);
 }
+
+/* ---- what they report ---- */
+
+void job_judge(struct job *j) {
+    struct logs *logs = &j->in.logs;
+
+    j->n = logs->process_count;
+    j->answer = EXIT_NOTHING_OBSERVED;
+    j->reports = must_allocate(j->n * sizeof(*j->reports));
+    ends_settle(logs->processes, j->n);
+    for (size_t i = 0; i < j->n; i++) {
+        report_make(&j->reports[i], logs->processes[i]);
+        j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
+        j->reports[i].command = j->command;
+        if (!j->unplanned)
+            report_plan(&j->reports[i]);
+    }
+    if (j->names)
+        redaction_apply_all(j->names, logs);
+    for (size_t i = 0; j->names && i < j->n; i++)
+        report_redact(&j->reports[i], j->names);
+}
+
+void job_make(struct job *j) {
+    job_judge(j);
+    if (j->n == 0)
+        return;
+    merge(&j->merged, j->reports, j->n);
+    summary_make(&j->summary, &j->merged);
+    for (size_t i = 0; i < j->summary.n; i++)
+        if (j->summary.rows[i].finding)
+            *MUST_ADD(j->found.p, j->found.n) = &j->summary.rows[i];
+}
+
+void job_end(struct job *j) {
+    summary_end(&j->summary);
+    merged_end(&j->merged);
+    for (size_t i = 0; i < j->n; i++)
+        report_end(&j->reports[i]);
+    if (j->names)
+        redaction_free(j->names);
+    free(j->found.p);
+    free(j->reports);
+    inputs_end(&j->in);
+}

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an argument of a subcommand names: a log, a directory of logs, a lock, a running process.
+ * What an argument of a subcommand names: a log, a directory of logs, a lock, a running process;
+ * and what it reports.
  */
 #pragma once
 
-#include "tools/observe/log/log_reader.h"
+#include "tools/diagnose/plan.h"
+#include "tools/observe/log/redact.h"
+#include "tools/report/merge.h"
 
 /* A number of a process; false: it is none. */
 bool input_read_pid(const char *text, int64_t *pid);
@@ -39,3 +42,27 @@ char *input_read_newest(struct inputs *s);
 struct source *input_read_one(struct inputs *s, char *argument);
 void inputs_complain(const struct inputs *s);
 void inputs_end(struct inputs *s);
+
+/* ---- one answer about all of them ---- */
+
+struct job {
+    struct inputs in;        /* read before */
+    const char *command;     /* of a user, which is checked; NULL: none */
+    bool unplanned;          /* what repairs it is not asked for */
+    struct redaction *names; /* by which texts are changed, ended with it; NULL: as they are */
+    struct report *reports;
+    size_t n; /* 0: nothing was read; then there is nothing of the following */
+    struct merged merged;
+    struct summary summary;
+    struct {
+        const struct summary_row **p;
+        size_t n;
+    } found;               /* its rows that have a finding, the worst first */
+    enum exit_code answer; /* as that of `report` */
+};
+
+/* The reports and the answer; with other names, where these are wanted. */
+void job_judge(struct job *j);
+/* And what they have in common. */
+void job_make(struct job *j);
+void job_end(struct job *j);

@@ -2,8 +2,8 @@
 /* whichcudnn inspect: running processes into text or JSON. */
 
 #include "tools/observe/inspect/inspect.h"
+#include "input.h"
 #include "options.h"
-#include "tools/commands/fix/job.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"

@@ -2,8 +2,8 @@
 /* whichcudnn report: logs into text, JSON, a page or counts. */
 #include <string.h>
 
+#include "input.h"
 #include "options.h"
-#include "tools/commands/fix/job.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ends.h"
+#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "render.h"
-#include "timeline.h"
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/terminal.h"

@@ -4,7 +4,6 @@
 
 #include "core/demand/finding_text.h"
 #include "render.h"
-#include "timeline.h"
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/layout.h"

@@ -29,6 +29,10 @@ struct report {
     struct wc_strings gaps; /* "line 3 could not be read: cut off": what the log lacks */
 };
 
+/* How processes ended whose logs do not say it, from what the other logs of their job say: sets
+ * `end` of each. */
+void ends_settle(struct source *const *processes, size_t n);
+
 /* *r must not move until report_end. */
 void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "summary.h"
+#include "merge.h"
 
 #include <stdio.h>
 #include <stdlib.h>

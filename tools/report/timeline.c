@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "timeline.h"
-
+/* What happened, in time order: see render.h. */
 #include <stdlib.h>
 
 #include "library.h"
+#include "render.h"
 
 /* NULL: no moment of its own. The caller frees. */
 static char *text_of(const struct wc_record *record) {

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "job.h"
+#include "tools/commands/input.h"
 
 struct attempt {
     char *const *command;

@@ -135,6 +135,21 @@ static char *make_repair(struct stage *s, const struct repair *r) {
 
 /* ---- what came of it ---- */
 
+/* "9.8.0, 9.1.0" of all processes; "": none was loaded. The caller frees. */
+static char *versions_of(const struct job *j) {
+    char *list = must_copy("");
+
+    for (size_t i = 0; i < j->n; i++)
+        WC_EACH(o, j->reports[i].source->stack.objects) {
+            OWNED char *before = list;
+            const bool is_new = o->r.role == WC_role_FACADE && o->r.mapped && o->r.version &&
+                                !strstr(list, o->r.version);
+            list = must_format("%s%s%s", before, is_new && *before ? ", " : "",
+                               is_new ? o->r.version : "");
+        }
+    return list;
+}
+
 /* What the command lived with before: it was a warning then, whatever it is without the error. */
 static bool was_outlived(const struct stage *s, const struct wc_finding_record *f) {
     return WC_ANY(row, s->a->before->found,
@@ -153,7 +168,7 @@ static bool has_targets(const struct stage *s) {
 }
 
 static bool is_cured(const struct stage *s) {
-    OWNED char *before = job_versions(s->a->before), *versions = job_versions(&s->now);
+    OWNED char *before = versions_of(s->a->before), *versions = versions_of(&s->now);
     const bool is_worse = WC_ANY(
         row, s->now.found,
         ((*row)->finding->severity >= WC_severity_ERROR && !was_outlived(s, (*row)->finding)) ||
@@ -169,7 +184,7 @@ static bool is_cured(const struct stage *s) {
 static json_t *outcome(const struct stage *s, bool cures) {
     const bool in_front = s->sandbox.how == SANDBOX_COPIES;
     const struct wc_finding_record *first = s->now.found.n ? s->now.found.p[0]->finding : NULL;
-    OWNED char *versions = job_versions(&s->now);
+    OWNED char *versions = versions_of(&s->now);
     OWNED char *more = s->now.found.n > 1 ? must_format(" and %zu more are", s->now.found.n - 1)
                                           : must_copy(" is");
     OWNED char *left =

@@ -230,6 +230,18 @@ bool steps_are_ours(const struct edits *edits) {
     return edits->n > 0 && !WC_ANY(e, *edits, kind_of(e) == STEP_SAID);
 }
 
+const struct repair *job_best_repair(const struct job *j, bool played,
+                                     const struct summary_row **row) {
+    WC_EACH(found, j->found)
+        WC_EACH(r, *report_fixes((*found)->report, (*found)->finding))
+            if (steps_are_ours(&r->edits) && (!played || r->checked != REPAIR_NOT_CHECKED)) {
+                if (row)
+                    *row = *found;
+                return r;
+            }
+    return NULL;
+}
+
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
                 struct trust *trust) {
     const struct user user = {.files = &disk_files, .path = getenv("PATH"), .yes = true};

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "tools/commands/input.h"
 #include "tools/commands/run/trust.h"
 #include "tools/diagnose/command.h"
 
@@ -36,6 +37,10 @@ struct steps {
 
 /* Of kinds that can be made, and tried before. */
 bool steps_are_ours(const struct edits *edits);
+/* Of the first finding that has one: its cheapest repair that can be made by commands and
+ * variables; played: and that was replayed. NULL: there is none. row: whose; NULL: not wanted. */
+const struct repair *job_best_repair(const struct job *j, bool played,
+                                     const struct summary_row **row);
 /* Texts live in the arena, edits where they were. What the steps run or change is added to t; NULL:
  * then a step that may not be trusted keeps them from being tried. */
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run_end.h"
+#include "run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,6 @@
 #include "tools/diagnose/setter.h"
 #include "tools/observe/log/images.h"
 #include "tools/observe/not_preloadable.h"
-#include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/disk.h"
 #include "tools/util/layout.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run_monitor.h"
+#include "run.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "child_logs.h"
-#include "run_end.h"
 #include "tools/commands/options.h"
 #include "tools/observe/preload.h"
 #include "tools/report/render.h"

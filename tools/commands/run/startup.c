@@ -19,7 +19,7 @@
 #include "child_logs.h"
 #include "core/demand/questions.h"
 #include "core/names/names.h"
-#include "run_end.h"
+#include "run.h"
 #include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"
 #include "tools/util/disk.h"
