@@ -106,18 +106,19 @@ static const char *seen_target(const struct disk *d, struct seen *s) {
     return s->target;
 }
 
-static const char *const *seen_names(const struct disk *d, struct seen *s) {
-    DIR *directory = s->names ? NULL : below_list(&d->below, s->path);
+/* Of a directory, a NULL at the end; the caller frees the list. NULL: errno. */
+static const char **names_in(const struct below *below, const char *path, struct wc_arena *memory) {
+    OWNED_DIR DIR *directory = below_list(below, path);
+    const char **names = NULL;
     size_t n = 0;
 
     if (!directory)
-        return s->names;
+        return NULL;
     for (struct dirent *e; (e = readdir(directory));)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            *MUST_ADD(s->names, n) = wc_arena_string(&d->seen->memory.arena, e->d_name);
-    *MUST_ADD(s->names, n) = NULL;
-    closedir(directory);
-    return s->names;
+            *MUST_ADD(names, n) = wc_arena_string(memory, e->d_name);
+    *MUST_ADD(names, n) = NULL;
+    return names;
 }
 
 /* Does s->bytes hold the file's bytes up to that one now, or up to its end? */
@@ -342,55 +343,39 @@ static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     return true;
 }
 
-struct listing {
-    const struct disk *disk;
-    const char *inside;
-    bool (*each)(void *arg, const char *name);
-    void *arg;
-    bool layered, more;
-};
-
-static void list_one(struct listing *l, const char *name) {
-    const struct disk_layer *layer = l->layered ? l->disk->layer : NULL;
-    char path[PATH_MAX];
-
-    /* What the layer has in another way it lists apart, or not at all. */
-    if (layer && strlen(l->inside) + strlen(name) + 2 <= sizeof(path)) {
-        stpcpy(stpcpy(stpcpy(path, l->inside), strcmp(l->inside, "/") == 0 ? "" : "/"), name);
-        if (layer->at(layer->ctx, path).kind != DISK_AS_IT_IS)
-            return;
-    }
-    l->more = l->each(l->arg, name);
-}
-
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
-    const struct disk *disk = ctx;
-    struct listing l = {.disk = disk, .each = each, .arg = arg, .more = true};
+    const struct disk *d = ctx;
+    const struct disk_layer *layer = d ? d->layer : NULL;
+    struct heap_arena own;
+    const char **names = NULL, *inside;
+    bool is_there = true, more = true;
     struct place o;
 
-    if (!outside_of(disk, dir, &o))
+    if (!outside_of(d, dir, &o))
         return false;
-    l.inside = o.path + (disk ? strlen(disk->root) : 0);
-    l.inside = l.inside[0] ? l.inside : "/";
-    l.layered = disk && disk->layer && disk->layer->is_in(disk->layer->ctx, l.inside);
-    if (o.entry.kind != DISK_DIRECTORY && o.seen) {
-        const char *const *name = seen_names(disk, o.seen);
-        if (!name)
-            return false;
-        for (; *name && l.more; name++)
-            list_one(&l, *name);
-    } else if (o.entry.kind != DISK_DIRECTORY) {
-        DIR *d = below_list(disk ? &disk->below : NULL, o.path);
-        if (!d)
-            return false;
-        for (struct dirent *e; l.more && (e = readdir(d));)
-            if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-                list_one(&l, e->d_name);
-        closedir(d);
+    inside = o.path + (d ? strlen(d->root) : 0);
+    inside = inside[0] ? inside : "/";
+    layer = layer && layer->is_in(layer->ctx, inside) ? layer : NULL;
+    heap_arena_begin(&own);
+    if (o.entry.kind != DISK_DIRECTORY) {
+        if (d && o.seen && !o.seen->names)
+            o.seen->names = names_in(&d->below, o.seen->path, &d->seen->memory.arena);
+        names = o.seen ? o.seen->names : names_in(d ? &d->below : NULL, o.path, &own.arena);
+        is_there = names != NULL;
     }
-    if (l.more && l.layered)
-        disk->layer->list(disk->layer->ctx, l.inside, each, arg);
-    return true;
+    for (const char **name = names; name && *name && more; name++) {
+        OWNED char *path =
+            layer ? must_format("%s/%s", strcmp(inside, "/") == 0 ? "" : inside, *name) : NULL;
+        /* What the layer has in another way it lists apart, or not at all. */
+        if (!layer || layer->at(layer->ctx, path).kind == DISK_AS_IT_IS)
+            more = each(arg, *name);
+    }
+    if (is_there && more && layer)
+        layer->list(layer->ctx, inside, each, arg);
+    if (!o.seen)
+        free(names);
+    heap_arena_end(&own);
+    return is_there;
 }
 
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
