@@ -97,26 +97,6 @@ static void print_version(struct layout *l, const char *key, const char *text,
         layout_fact(l, key, "%s", text);
 }
 
-/* What fits, the likeliest first, with what it is; else why nothing does. */
-static void print_ranked(struct layout *l, const struct messages *m) {
-    const struct message_match *main = &m->p[m->main];
-
-    WC_EACH(f, m->ranked)
-        if (f < m->ranked.p + RANKED_SHOWN)
-            layout_fact(l,
-                        f == m->ranked.p       ? "likely"
-                        : f == m->ranked.p + 1 ? "or"
-                                               : "",
-                        "%s: %s", f->id, title_of(f->id));
-    if (m->ranked.n > 0)
-        layout_fact(l, "more", "whichcudnn explain %s", m->ranked.p[0].id);
-    else if (main->message->effect != EFFECT_ELSEWHERE)
-        layout_fact(l, "likely", "%s",
-                    *main->message->findings
-                        ? "unknown library; `whichcudnn run` shows which library needs it"
-                        : "none: not a matter of which cuDNN");
-}
-
 /* The one line that matters; the others are counted. */
 static void print_text_of(const struct messages *all, bool colour) {
     const struct message_match *m = &all->p[all->main];
@@ -141,7 +121,20 @@ static void print_text_of(const struct messages *all, bool colour) {
     if (m->rule != WC_RULE_NONE) /* the two versions by the rule of the program that prints them */
         layout_fact(&l, "judged", "%s is %s for %s. %s", m->found, fits_words[m->fit].means,
                     m->wanted, message->compares ?: wc_rule_explanation(m->rule));
-    print_ranked(&l, all);
+    /* What fits, the likeliest first, with what it is; else why nothing does. */
+    for (size_t i = 0; i < all->ranked.n && i < RANKED_SHOWN; i++)
+        layout_fact(&l,
+                    i == 0   ? "likely"
+                    : i == 1 ? "or"
+                             : "",
+                    "%s: %s", all->ranked.p[i].id, title_of(all->ranked.p[i].id));
+    if (all->ranked.n > 0)
+        layout_fact(&l, "more", "whichcudnn explain %s", all->ranked.p[0].id);
+    else if (message->effect != EFFECT_ELSEWHERE)
+        layout_fact(&l, "likely", "%s",
+                    *message->findings
+                        ? "unknown library; `whichcudnn run` shows which library needs it"
+                        : "none: not a matter of which cuDNN");
     for (const char *next = message->next, *label = "next"; *next; label = "") {
         size_t n = strcspn(next, "\n");
         printf("  %-*s%.*s\n", LAYOUT_KEYS - 2, label, (int)n, next);

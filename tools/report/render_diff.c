@@ -14,28 +14,11 @@ static void begin_side(struct layout *l, int indent, int hang, const char *name)
     l->column = l->indent = hang;
 }
 
-/* A command each; else one sentence. */
-static void print_fixes(struct layout *l, const struct report *r) {
-    bool first = true;
-
-    WC_EACH(fix, *report_fixes(r, r->findings.p)) {
-        if (!fix->command && !first)
-            continue;
-        begin_side(l, 2, SIDES, "");
-        layout_words(l, "%s", first ? repair_label(fix) : "or");
-        if (fix->command)
-            layout_together(l, "%s", fix->command);
-        else
-            layout_words(l, "%s", fix->text);
-        layout_end(l);
-        first = false;
-    }
-}
-
 /* "A  ok: everything seen fits together", and where that comes from. */
 static void print_side(struct layout *l, const char *name, const struct report *r) {
     const struct source *s = r->source;
     const struct wc_process_record *p = &s->stack.process;
+    const struct plan_of_finding *fixes = report_fixes(r, r->findings.p);
 
     begin_side(l, 2, SIDES, name);
     render_verdict_words(l, r);
@@ -54,7 +37,17 @@ static void print_side(struct layout *l, const char *name, const struct report *
         layout_words(l, "(%s%s%s)", p->arguments.p[0], p->arguments.n > 1 ? " " : "",
                      p->arguments.n > 1 ? p->arguments.p[1] : "");
     layout_end(l);
-    print_fixes(l, r);
+    WC_EACH(fix, *fixes) {
+        if (!fix->command && fix != fixes->p) /* a command each; else one sentence */
+            continue;
+        begin_side(l, 2, SIDES, "");
+        layout_words(l, "%s", fix == fixes->p ? repair_label(fix) : "or");
+        if (fix->command)
+            layout_together(l, "%s", fix->command);
+        else
+            layout_words(l, "%s", fix->text);
+        layout_end(l);
+    }
 }
 
 void render_comparison(struct layout *l, const struct comparison *c, const char *word,

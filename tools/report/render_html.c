@@ -256,24 +256,6 @@ static void put_agreement(FILE *to, const struct merged *m) {
     put_left_out(to, m->group_count - g, "groups");
 }
 
-/* The one answer about all of them. */
-static void put_summary(FILE *to, const struct merged *m) {
-    struct summary s;
-
-    summary_make(&s, m);
-    for (size_t i = 0; i < s.n; i++) {
-        OWNED char *text = render_summary_text(&s, &s.rows[i]);
-        char *rest = text + strcspn(text, ":"); /* after the word of a severity or verdict */
-        const char *separator = *rest ? ":" : "";
-        *rest = '\0';
-        html(to, "<p class=\"%s\"><span class=\"severity\">%s</span>%s%s</p>\n",
-             s.rows[i].finding ? severity_word(s.rows[i].finding->severity)
-                               : verdict_word(s.rows[i].report),
-             text, separator, *separator ? rest + 1 : "");
-    }
-    summary_end(&s);
-}
-
 static void put_process_row(FILE *to, const struct page *page, size_t i) {
     const struct merged_process *p = &page->m->p[i];
     OWNED char *command = command_text(&p->report->source->stack.process);
@@ -293,13 +275,25 @@ static void put_process_row(FILE *to, const struct page *page, size_t i) {
 
 static void fill_processes(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
+    struct summary s;
     size_t i = 0;
     long most;
 
     if (m->n < 2)
         return;
     fputs("<section class=\"processes\" aria-label=\"processes\">\n", to);
-    put_summary(to, m);
+    summary_make(&s, m);
+    for (size_t k = 0; k < s.n; k++) { /* the one answer about all of them */
+        OWNED char *text = render_summary_text(&s, &s.rows[k]);
+        char *rest = text + strcspn(text, ":"); /* after the word of a severity or verdict */
+        const char *separator = *rest ? ":" : "";
+        *rest = '\0';
+        html(to, "<p class=\"%s\"><span class=\"severity\">%s</span>%s%s</p>\n",
+             s.rows[k].finding ? severity_word(s.rows[k].finding->severity)
+                               : verdict_word(s.rows[k].report),
+             text, separator, *separator ? rest + 1 : "");
+    }
+    summary_end(&s);
     put_agreement(to, m);
     if (page->shown_count < m->n)
         html(

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several processes in one report, and one answer about all of them: see render.h, merge.h and
- * summary.h. */
+/* Several processes in one report, and one answer about all of them: see render.h, merge.h. */
 #include <string.h>
 
 #include "render.h"
@@ -122,18 +121,6 @@ static void print_process(struct layout *l, const struct merged_process *p) {
     layout_end(l);
 }
 
-static void print_report(struct layout *l, const struct merged *m, const struct merged_process *p) {
-    const struct merged_group *g = &m->groups[p->group];
-
-    putc('\n', l->to);
-    layout_line(l, 0, 4);
-    layout_painted(l, g->who, PAINT_BOLD);
-    if (g->n > 1)
-        layout_words(l, "(of these, process %lld)", (long long)p->report->source->pid);
-    layout_end(l);
-    render_text(l, p->report);
-}
-
 static void print_all(struct layout *l, const void *what) {
     const struct merged *m = what;
     const char *node = NULL;
@@ -151,9 +138,15 @@ static void print_all(struct layout *l, const void *what) {
         node = p->node;
         print_process(l, p);
     }
-    WC_EACH(p, *m)
-        if (l->whole)
-            print_report(l, m, p);
+    for (const struct merged_process *p = m->p; l->whole && p < m->p + m->n; p++) {
+        putc('\n', l->to);
+        layout_line(l, 0, 4);
+        layout_painted(l, m->groups[p->group].who, PAINT_BOLD);
+        if (m->groups[p->group].n > 1)
+            layout_words(l, "(of these, process %lld)", (long long)p->report->source->pid);
+        layout_end(l);
+        render_text(l, p->report);
+    }
 }
 
 void render_merged(struct layout *l, const struct merged *m) {

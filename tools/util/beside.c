@@ -129,26 +129,20 @@ static bool write_and_close(FILE *to, const char *text) {
     return good;
 }
 
-/* The mode that a file has, or that a new one gets. */
-static mode_t mode_of(const struct stat *old) {
-    mode_t mask = umask(0);
-
-    umask(mask);
-    return old ? old->st_mode & 0777 : 0666 & ~mask;
-}
-
 bool print_into(const char *path, const char *text) {
     struct stat old;
     bool is_there = path && lstat(path, &old) == 0, good;
+    const mode_t mask = umask(0);
     struct beside b;
 
+    umask(mask);
     if (!path)
         good = fputs(text, stdout) >= 0 && fflush(stdout) == 0;
     else if (is_there && !S_ISREG(old.st_mode)) /* a pipe, a device, a link to somewhere */
         good = write_and_close(fopen(path, "we"), text);
     else
         good =
-            (beside_begin(&b, path, mode_of(is_there ? &old : NULL)) &&
+            (beside_begin(&b, path, is_there ? old.st_mode & 0777 : 0666 & ~mask) &&
              beside_end(&b, path, beside_write(&b, text, strlen(text)))) ||
             /* Nothing can be put next to it or in its place: the directory is not ours, or it
              * is a mount of its own. */

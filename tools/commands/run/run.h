@@ -25,7 +25,7 @@ struct run_monitor {
     int64_t look_at, watch_at, judge_at, kill_at; /* 0: not at all */
     int64_t look_after;
     int64_t judge_after;       /* not before that again */
-    json_t *told;              /* titles, as keys */
+    json_t *told;              /* titles of findings that were printed, as keys */
     struct held_process *held; /* that are to end with the command */
     size_t held_count;
 };
@@ -49,10 +49,6 @@ void run_monitor_begin(struct run_monitor *m, const struct run *run);
 int run_monitor_check(void *arg, pid_t child, bool is_readable);
 /* As `ended` of it. */
 void run_monitor_look_last(void *arg, pid_t child);
-/* Has the finding of this title been printed already? */
-bool run_monitor_reported(const struct run_monitor *m, const char *title);
-/* From now on it has. */
-void run_monitor_report(struct run_monitor *m, const char *title);
 void run_monitor_end(struct run_monitor *m);
 
 /* Adds the end to the command's log, says what was found, writes the verdict. */

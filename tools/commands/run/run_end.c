@@ -136,10 +136,10 @@ static void print_summary(struct run *run, struct summary *s) {
     for (size_t i = 0; says && strcmp(says, "off") != 0 && i < s->m->n; i++)
         WC_EACH(f, s->m->p[i].report->source->stack.findings)
             if (strcmp(says, "all") == 0 || f->r.severity == WC_severity_ERROR)
-                run_monitor_report(&run->live, f->r.title);
+                json_object_set_new_nocheck(run->live.told, f->r.title, json_true());
     for (size_t i = 0; i < s->n; i++)
         s->rows[i].told =
-            s->rows[i].finding && run_monitor_reported(&run->live, s->rows[i].finding->title);
+            s->rows[i].finding && json_object_get(run->live.told, s->rows[i].finding->title);
     render_summary(&l, s, &(struct summary_view){"whichcudnn: ", origin, ROWS_SHOWN});
     if (s->counted > 1)
         return;

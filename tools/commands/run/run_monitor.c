@@ -82,14 +82,6 @@ static void begin_watch(struct run_monitor *m) {
         complain("the place of logs cannot be watched: --stop-on does nothing");
 }
 
-bool run_monitor_reported(const struct run_monitor *m, const char *title) {
-    return json_object_get(m->told, title) != NULL;
-}
-
-void run_monitor_report(struct run_monitor *m, const char *title) {
-    json_object_set_new_nocheck(m->told, title, json_true());
-}
-
 /* ---- errors of a log ---- */
 
 /* Was it noted as an error, and does that still hold? What may be a probe is not noted yet. */
@@ -117,11 +109,11 @@ static void consider(struct run_monitor *m, const struct report *r,
     struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
     int64_t noted = noted_error(r->source, f->id)->time;
 
-    if (run_monitor_reported(m, f->title))
+    if (json_object_get(m->told, f->title))
         return;
     /* A full pipe would keep signals from the command: it is asked again each second. */
     if (noted + SOON <= now() && poll(&room, 1, 0) > 0) {
-        run_monitor_report(m, f->title);
+        json_object_set_new_nocheck(m->told, f->title, json_true());
         fflush(stdout);
         render_finding(stderr, r, f, view, options.colour);
     } else if (noted + SOON <= now())

@@ -65,20 +65,6 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const struct 
 
 /* ---- the two numbers ---- */
 
-static void add_wanted(const struct adding *a, const struct wc_object *host) {
-    char built[WC_VERSION_TEXT];
-    struct wc_library l;
-
-    wc_version_format(a->m->wanted_version, built);
-    if (!host) {
-        wc_emit_expectation(a->to, a->where, NULL, built);
-        return;
-    }
-    wc_library_begin(&l, host->r.path);
-    l.number = host->r.object;
-    wc_emit_printed(a->to, &l, a->where, a->m->message->framework, wc_rule_name(a->m->rule), built);
-}
-
 static void begin_call(const struct adding *a, struct wc_record *r, const struct wc_object *host,
                        const struct wc_object *facade) {
     wc_record_begin(r, WC_KIND_call);
@@ -119,6 +105,8 @@ static void add_status(const struct adding *a, const struct wc_object *host,
 static void add_match(const struct adding *a) {
     const struct wc_object *host = host_of(a->s, a->m->message->framework);
     const struct wc_object *facade = facade_of(a->s, host);
+    char built[WC_VERSION_TEXT];
+    struct wc_library l;
     struct wc_record r;
 
     if (facade && a->m->rule == WC_RULE_NONE)
@@ -129,8 +117,18 @@ static void add_match(const struct adding *a) {
         r.u.call.returned_version = (int64_t)wc_version_to_number(a->m->found_version);
         a->to->add(a->to->ctx, &r);
     }
-    if (a->m->rule != WC_RULE_NONE && wc_version_known(a->m->wanted_version))
-        add_wanted(a, host_of(a->s, a->m->message->framework));
+    if (a->m->rule == WC_RULE_NONE || !wc_version_known(a->m->wanted_version))
+        return;
+    host = host_of(a->s, a->m->message->framework); /* the records may have moved it */
+    wc_version_format(a->m->wanted_version, built);
+    if (!host) {
+        wc_emit_expectation(a->to, a->where, NULL, built);
+    } else {
+        wc_library_begin(&l, host->r.path);
+        l.number = host->r.object;
+        wc_emit_printed(a->to, &l, a->where, a->m->message->framework, wc_rule_name(a->m->rule),
+                        built);
+    }
 }
 
 /* A scan does not know whether another module loads a missing library first; the loader's words in

@@ -529,29 +529,6 @@ static bool take_sections(struct reading *in, const json_t *lock) {
     return true;
 }
 
-/* Takes the lock. */
-static struct source *read_json(json_t *lock, const char *path, char **trouble) {
-    const json_t *format = json_object_get(lock, FORMAT_KEY);
-    struct reading in = {.numbers = json_object(), .source = source_new(SOURCE_LOCK, path)};
-
-    heap_arena_begin(&in.texts);
-    if (!json_is_integer(format))
-        in.trouble = must_copy("\"" FORMAT_KEY "\": 3 is missing");
-    else if (json_integer_value(format) > FORMAT)
-        in.trouble = must_copy("a newer format than this whichcudnn reads");
-    else if (json_integer_value(format) < FORMAT)
-        in.trouble = must_copy(OLDER_FORMAT);
-    if (in.trouble || !take_sections(&in, lock)) {
-        source_free(in.source);
-        in.source = NULL;
-    }
-    *trouble = in.trouble;
-    heap_arena_end(&in.texts);
-    json_decref(in.numbers);
-    json_decref(lock);
-    return in.source;
-}
-
 /* By what comes first, a comment of the oldest format aside. */
 static bool is_lock(const char *text, bool *is_oldest) {
     while (*text == '#' || isspace((unsigned char)*text))
@@ -580,6 +557,8 @@ struct source *lock_read(const char *path, char **trouble) {
     size_t n;
     bool is_oldest;
     OWNED char *text = disk_text(path, SIZE_MOST + 1, &n);
+    struct reading in = {.source = NULL};
+    const json_t *format;
     json_error_t error;
     json_t *lock = NULL;
 
@@ -593,5 +572,25 @@ struct source *lock_read(const char *path, char **trouble) {
         *trouble = must_copy(OLDER_FORMAT);
     else if (!(lock = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error)))
         *trouble = must_format("line %d: %s", error.line, error.text);
-    return lock ? read_json(lock, path, trouble) : NULL;
+    if (!lock)
+        return NULL;
+    in.numbers = json_object();
+    in.source = source_new(SOURCE_LOCK, path);
+    heap_arena_begin(&in.texts);
+    format = json_object_get(lock, FORMAT_KEY);
+    if (!json_is_integer(format))
+        in.trouble = must_copy("\"" FORMAT_KEY "\": 3 is missing");
+    else if (json_integer_value(format) > FORMAT)
+        in.trouble = must_copy("a newer format than this whichcudnn reads");
+    else if (json_integer_value(format) < FORMAT)
+        in.trouble = must_copy(OLDER_FORMAT);
+    if (in.trouble || !take_sections(&in, lock)) {
+        source_free(in.source);
+        in.source = NULL;
+    }
+    *trouble = in.trouble;
+    heap_arena_end(&in.texts);
+    json_decref(in.numbers);
+    json_decref(lock);
+    return in.source;
 }
