@@ -72,24 +72,37 @@ static void add_built(struct asking *a, const struct package *p, const char *wha
     end(a);
 }
 
-static void add_required(struct asking *a, const struct package *p, bool is_pip, const char *path,
-                         struct wc_span package, struct wc_span set) {
-    const char *spec = set.p;
-    size_t n = set.n;
+static bool begins(void *prefix, const char *name) {
+    return wc_str_starts(name, prefix);
+}
+
+/* site: of Python; NULL: conda's. */
+static void add_required(struct asking *a, const struct package *p, const char *site,
+                         const char *path, struct wc_requirement *q) {
+    struct wc_distribution installed;
     struct wc_spec parsed;
     struct wc_metadata_demand *d;
-    if (!n || n >= sizeof d->spec || !wc_spec_parse(spec, n, &parsed) || !parsed.n)
+    const size_t mark = a->r->memory.used;
+    if (!q->spec_length || q->spec_length >= sizeof d->spec ||
+        !wc_spec_parse(q->spec, q->spec_length, &parsed) || !parsed.n)
         return;
-    d = begin(a, p, is_pip ? "METADATA" : "conda package", path);
+    d = begin(a, p, site ? "METADATA" : "conda package", path);
     if (!d)
         return;
     d->kind = WC_demand_kind_REQUIRED;
-    wc_mem_copy(d->spec, spec, n);
-    if (package.n < sizeof d->package)
-        wc_mem_copy(d->package, package.p, package.n);
+    wc_mem_copy(d->spec, q->spec, q->spec_length);
+    if (q->name_length < sizeof d->package)
+        wc_mem_copy(d->package, q->name, q->name_length);
+    if (q->marker && wc_str_find(q->marker, "extra"))
+        d->extra = !wc_distributions_in(a->r, site, begins, q->normal, &installed, 1)
+                       ? WC_EXTRA_ABSENT
+                   : wc_spec_accepts(&parsed, wc_version_of(installed.version)) == WC_YES
+                       ? WC_EXTRA_ACCEPTED
+                       : WC_EXTRA_REFUSED;
+    a->r->memory.used = mark;
     struct wc_version floor = wc_spec_floor(&parsed);
     floor.build = -1;
-    if (is_pip && p->framework && p->framework->floor_is_built && wc_version_known(floor))
+    if (site && p->framework && p->framework->floor_is_built && wc_version_known(floor))
         wc_version_format(floor, d->built);
     end(a);
 }
@@ -99,6 +112,9 @@ static void add_required(struct asking *a, const struct package *p, bool is_pip,
 static void read_requirements(struct asking *a, const struct package *p, const char *site,
                               const char *info) {
     const char *path = wc_reading_format(a->r, "%s/%s/METADATA", site, info);
+    const size_t first = a->n;
+    size_t extras = 0;
+    int best = WC_EXTRA_ABSENT;
     uint64_t at = 0;
     while (path && a->n < a->most &&
            (at = wc_reading_find(a->r, path, at, WC_REQUIRES, true)) != WC_NOWHERE) {
@@ -113,11 +129,22 @@ static void read_requirements(struct asking *a, const struct package *p, const c
                 (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
                  wc_str_find(marker, "arwin"));
             if (!for_another_system && !(a->site && wc_str_find(marker, "extra")))
-                add_required(a, p, true, path, (struct wc_span){q.name, q.name_length},
-                             (struct wc_span){q.spec, q.spec_length});
+                add_required(a, p, site, path, &q);
         }
         at += sizeof WC_REQUIRES - 1;
     }
+    /* Of several extras (for CUDA 11 and 12) one at most was asked for, which METADATA does not
+     * show: those count that what is installed fits best, and none without it. */
+    for (size_t i = first; i < a->n; i++) {
+        extras += a->out[i].extra != WC_NO_EXTRA;
+        best = (int)a->out[i].extra > best ? (int)a->out[i].extra : best;
+    }
+    const size_t all = a->n;
+    a->n = first;
+    for (size_t i = first; i < all; i++)
+        if (!a->out[i].extra || extras == 1 ||
+            (best > WC_EXTRA_ABSENT && (int)a->out[i].extra == best))
+            a->out[a->n++] = a->out[i];
 }
 
 /* ---- files of the package, and its version ---- */
@@ -276,10 +303,6 @@ static const struct wc_framework *framework_of(const char *distribution) {
     return NULL;
 }
 
-static bool begins(void *prefix, const char *name) {
-    return wc_str_starts(name, prefix);
-}
-
 static void read_distribution(struct asking *a, const struct wc_distribution *d) {
     char normal[NAME];
     wc_distribution_normalise(d->name, wc_str_length(d->name), normal, sizeof normal);
@@ -360,7 +383,9 @@ static void read_conda(struct asking *a, const char *path) {
                 s++;
             else
                 line[n++] = *s;
-        add_required(a, &p, false, c.list, (struct wc_span){"cudnn", 5}, (struct wc_span){line, n});
+        add_required(a, &p, NULL, c.list,
+                     &(struct wc_requirement){
+                         .name = "cudnn", .name_length = 5, .spec = line, .spec_length = n});
     }
 }
 

@@ -179,6 +179,36 @@ static void the_same_said_twice_is_one_demand(void **state) {
     assert_int_equal(count, 1);
 }
 
+/* METADATA does not show which extra was asked for: what is installed does. */
+static void of_extras_the_one_that_is_installed_counts(void **state) {
+    (void)state;
+    add("ortkit", "1.22.0", "ortkit/x.so",
+        "Requires-Dist: nvidia-cudnn-cu12~=9.0; extra == \"cudnn\"\n"
+        "Requires-Dist: nvidia_cudnn_cu11<9; extra == \"cu11\"\n"
+        "Requires-Dist: nvidia-cudnn-cu12<9; extra == \"old\"");
+    ask(SITE "/ortkit/x.so");
+    assert_int_equal(count, 0);
+    add("nvidia_cudnn_cu12", "9.10.2.21", "nvidia/cudnn/lib/libcudnn.so.9", "");
+    ask(SITE "/ortkit/x.so");
+    assert_int_equal(count, 1);
+    assert_string_equal(found[0].spec, "~=9.0");
+    /* With a release that none accepts all of that package count. */
+    add("wavekit", "1.0", "wavekit/x.so",
+        "Requires-Dist: nvidia-cudnn-cu12<9; extra == \"old\"\n"
+        "Requires-Dist: nvidia-cudnn-cu12>=9.11; extra == \"new\"\n"
+        "Requires-Dist: nvidia-cudnn-cu13; extra == \"next\"\n"
+        "Requires-Dist: nvidia-cudnn-cu13>=9.12; extra == \"last\"");
+    ask(SITE "/wavekit/x.so");
+    assert_int_equal(count, 2);
+    assert_string_equal(found[1].spec, ">=9.11");
+    /* A single one, and what no extra stands before, counts in any case. */
+    add("onekit", "1.0", "onekit/x.so",
+        "Requires-Dist: nvidia-cudnn-cu13>=9.12; extra == \"gpu\"\n"
+        "Requires-Dist: nvidia-cudnn-cu11<9");
+    ask(SITE "/onekit/x.so");
+    assert_int_equal(count, 2);
+}
+
 static void an_unknown_owner_still_requires(void **state) {
     (void)state;
     add("my_package", "0.1", "my_package/ext.so", "Requires-Dist: nvidia-cudnn-cu12>=9.1");
@@ -623,6 +653,7 @@ int main(void) {
         WITH_TREE(only_cudnn_of_this_system_counts),
         WITH_TREE(who_may_ask_by_a_library_of_python),
         WITH_TREE(the_same_said_twice_is_one_demand),
+        WITH_TREE(of_extras_the_one_that_is_installed_counts),
         WITH_TREE(an_unknown_owner_still_requires),
         WITH_TREE(tensorflow_says_the_major_and_pins),
         WITH_TREE(paddle_says_it_exactly),
