@@ -517,6 +517,22 @@ static void the_last_thing_begun_and_not_over_is_in_flight(void **state) {
     assert_in_flight(t, NULL, WC_NULL);
 }
 
+/* cudnnOpsVersionCheck asks for libcuda.so.1 and goes on without it. */
+static void what_a_call_asked_for_is_over_with_the_call(void **state) {
+    struct text *t = *state;
+
+    usual_log(t);
+    add_request(t, 6, 4711, "libcuda.so.1");
+    add_request(t, 7, 4711, "libcuda.so.1");
+    assert_in_flight(t, "dlopen libcuda.so.1", 7);
+    add_call(t, 8, 4711, "cudnnGetVersion", WC_phase_AFTER); /* of which no "before" is known */
+    assert_in_flight(t, "dlopen libcuda.so.1", 7);
+    add_call(t, 9, 4711, "cudnnCreate", WC_phase_AFTER);
+    assert_in_flight(t, NULL, WC_NULL);
+    add_request(t, 10, 4711, "libfoo.so");
+    assert_in_flight(t, "dlopen libfoo.so", 10);
+}
+
 static void an_after_of_another_call_ends_nothing(void **state) {
     struct text *t = *state;
     struct wc_record r;
@@ -619,6 +635,7 @@ int main(void) {
         TEST(endless_lines_take_no_memory_and_end),
         cmocka_unit_test(directories_and_nothing_are_refused),
         TEST(the_last_thing_begun_and_not_over_is_in_flight),
+        TEST(what_a_call_asked_for_is_over_with_the_call),
         TEST(an_after_of_another_call_ends_nothing),
         TEST(the_last_request_of_who_died_has_failed_if_nothing_answers),
     };

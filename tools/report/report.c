@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/names/names.h"
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/redact.h"
@@ -85,9 +86,10 @@ static struct wc_strings find_gaps(struct wc_arena *memory, const struct source 
 }
 
 /* It was in the middle of a call or of a line, or asked for something without success, which it did
- * not outlive: whatever became of the command, this process died. */
+ * not outlive: whatever became of the command, this process died. But forked workers of a command
+ * that ended well look for a GPU, and are ended by their parent (a pool on a machine without). */
 static bool was_cut_off(const struct source *s) {
-    struct wc_record r;
+    const bool is_ended = s->stack.process.forked && s->of_command == WC_END_WELL;
     int64_t seq;
     const char *during = in_flight_last(&s->in_flight, &seq);
 
@@ -95,8 +97,9 @@ static bool was_cut_off(const struct source *s) {
         return false;
     if ((during && strncmp(during, "cudnn", 5) == 0) || (s->file && s->file->open_end))
         return true;
-    return in_flight_failure(&s->in_flight, &r) &&
-           WC_ANY(f, s->stack.failures, f->r.inferred && f->r.request == r.u.failure.request);
+    return during && WC_ANY(f, s->stack.failures,
+                            f->r.inferred && f->asked == seq &&
+                                !(is_ended && wc_name_kind_of(f->r.name) == WC_NAME_DRIVER));
 }
 
 void report_judge(struct report *r) {

@@ -15,6 +15,8 @@ struct flight {
     int64_t tid, seq;
     int64_t request;             /* its number; WC_NULL: it is a call */
     char *what;                  /* of a request: made when it is asked for */
+    char *within;                /* of a request: the function that made it; NULL: none is known */
+    bool over;                   /* that function came back */
     enum wc_operation operation; /* of a request, as its record has it */
     char *name, *caller;
     int64_t caller_object, flags;
@@ -26,6 +28,7 @@ static void forget(struct in_flight *f, struct flight *one) {
     if (one->request != WC_NULL)
         HASH_DELETE(in_requests, f->by_request, one);
     free(one->what);
+    free(one->within);
     free(one->name);
     free(one->caller);
     free(one);
@@ -36,6 +39,9 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     struct flight *one;
 
     HASH_FIND(hh, f->by_thread, &r->tid, sizeof(r->tid), one);
+    char *within = request == WC_NULL || !one || one->over
+                       ? NULL
+                       : must_copy(one->request == WC_NULL ? one->what : one->within);
     if (!one && HASH_COUNT(f->by_thread) == THREADS_MOST)
         one = f->by_thread; /* the first that was noted */
     if (one)
@@ -43,6 +49,7 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     one = must_allocate(sizeof(*one));
     one->tid = r->tid;
     one->what = what;
+    one->within = within;
     one->seq = r->seq;
     one->request = request;
     HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
@@ -70,6 +77,8 @@ void in_flight_note(struct in_flight *f, const struct wc_record *r) {
             begin(f, r, WC_NULL, must_copy(function));
         else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)
             forget(f, one);
+        else if (one && one->within && strcmp(one->within, function) == 0)
+            one->over = true;
     } else if (r->kind == WC_KIND_failure) {
         do { /* a damaged log may give a number twice */
             HASH_FIND(in_requests, f->by_request, failed, sizeof(*failed), one);
@@ -81,17 +90,17 @@ void in_flight_note(struct in_flight *f, const struct wc_record *r) {
     }
 }
 
-static struct flight *newest(const struct in_flight *f) {
+static struct flight *newest(const struct in_flight *f, bool with_over) {
     struct flight *last = NULL;
 
     for (struct flight *one = f->by_thread; one; one = one->hh.next)
-        if (!last || one->seq > last->seq)
+        if ((with_over || !one->over) && (!last || one->seq > last->seq))
             last = one;
     return last;
 }
 
 const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
-    struct flight *last = newest(f);
+    struct flight *last = newest(f, false);
     const char *operation = last ? wc_enum_word(WC_ENUM_operation, last->operation) : NULL;
 
     *seq = last ? last->seq : WC_NULL;
@@ -102,7 +111,7 @@ const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
 }
 
 bool in_flight_failure(const struct in_flight *f, struct wc_record *out) {
-    const struct flight *last = newest(f);
+    const struct flight *last = newest(f, true);
 
     if (!last || last->request == WC_NULL || !last->name || (last->flags & RTLD_NOLOAD))
         return false;
