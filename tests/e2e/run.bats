@@ -459,7 +459,18 @@ make_stopped() {
     [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
     run -0 run_it --log well/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; [ -e none ] && stopped/app; true"
     [[ $output == *"whichcudnn: ok"* ]]
-    local script
+    # A probe, by a program that works, or whose message is discarded.
+    local script well="LD_LIBRARY_PATH=$PWD/conda/lib stopped/app"
+    for script in "if stopped/app; then true; else $well; fi" "stopped/app || $well" "! stopped/app; $well"; do
+        run -0 run_it --log probe/ -- sh -c "$script"
+        [[ $output == *"whichcudnn: ok"* && $output != *"whichcudnn: error"* ]]
+    done
+    run -0 run_it --log muted/ -- sh -c 'if stopped/app 2>/dev/null; then echo a GPU; fi'
+    [[ $output == *"not observed: no cuDNN was loaded or asked for" ]]
+    run -3 run_it --log last/ -- sh -c "$well; stopped/app 2>/dev/null || exit 3"
+    [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
+    run -0 run_it --log ignored/ -- sh -c 'stopped/app 2>/dev/null; echo done'
+    [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
     for script in 'if false; then stopped/app; fi; echo' '[ -e none ] && stopped/app; echo' 'exit 0; stopped/app'; do
         run -0 run_it --log handled/ -- sh -c "$script"
         [[ $output == *"not observed: no cuDNN was loaded or asked for" ]]

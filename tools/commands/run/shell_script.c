@@ -140,6 +140,9 @@ static void run_text(struct shell *s, const char *at) {
         const size_t before = s->out->n;
         const char opens = strchr("(){}", *at) ? *at++ : ' ';
         struct sink command;
+        OWNED char *line = must_format("%.*s", (int)strcspn(at, "\n"), at);
+        const bool is_muted = strstr(line, "2>/dev/null") || strstr(line, "&>/dev/null") ||
+                              strstr(line, ">/dev/null 2>&1");
         at = read_command(s, at, sink_begin(&command));
         OWNED char *text = sink_end(&command);
         bool is_or = at && strncmp(at, "||", 2) == 0, is_tested = is_or;
@@ -154,8 +157,11 @@ static void run_text(struct shell *s, const char *at) {
             is_tested = is_tested || !strchr("ct", **w);
         is_sure = !*w || run_words(s, w);
         for (size_t i = first; i < s->out->n && (*w || is_or); i++)
-            if (i < before ? !s->strict : is_tested && !s->ended)
+            if (i < before ? !s->strict : is_tested && !s->ended) {
                 s->out->p[i].passed_over = true;
+                s->out->p[i].is_tested = s->out->p[i].is_tested || i >= before;
+                s->out->p[i].is_muted = s->out->p[i].is_muted || (i >= before && is_muted);
+            }
         wordfree(&words);
         is_sure = is_sure && !is_or &&
                   (strncmp(at, "&&", 2) != 0 || fnmatch(ALWAYS, text, FNM_EXTMATCH) == 0);
@@ -202,8 +208,9 @@ static bool start(struct shell s, char **w) {
         if (i && at && runs_it)
             return start(s, w + i);
         if (inside && wc_str_starts(inside, "\177ELF") && s.out->n < PROGRAMS_MOST)
-            *MUST_ADD(s.out->p, s.out->n) = (struct shell_program){
-                wc_arena_string(&s.out->memory.arena, at), environ, s.arguments && i == 0, false};
+            *MUST_ADD(s.out->p, s.out->n) =
+                (struct shell_program){wc_arena_string(&s.out->memory.arena, at), environ,
+                                       .by_script = s.arguments && i == 0};
     }
     return within.arguments ? script : text;
 }

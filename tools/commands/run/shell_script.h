@@ -13,6 +13,8 @@ struct shell_program {
     char *const *environment; /* NAME=value, NULL at the end */
     bool by_script;           /* false: it is the command itself, or an argument of a program */
     bool passed_over;         /* its script goes on, however it ends */
+    bool is_tested;           /* by `if`, `while`, `!` or "||" */
+    bool is_muted;            /* what it prints on standard error is discarded */
 };
 struct shell_programs {
     struct shell_program *p; /* as they are started */

@@ -377,6 +377,8 @@ static struct source *look_at(const struct run *run, const struct shell_program 
     const int64_t status = o->ending == WC_ending_EXITED ? o->exit_status : -1;
     const bool goes_on = status == 0 || (logged && status > 0);
     const bool any = !goes_on && program->by_script && status > 0;
+    /* A probe, whose script takes another way where it fails. */
+    const bool is_handled = status == 0 && program->is_tested && (logged || program->is_muted);
     const struct startup start = {.program = program->path,
                                   .environment = program->environment,
                                   .user = user_of(run),
@@ -387,7 +389,8 @@ static struct source *look_at(const struct run *run, const struct shell_program 
                                             (o->signal == SIGBUS || o->signal == SIGSEGV),
                                   .goes_on = goes_on};
     const bool may_be =
-        goes_on ? program->passed_over || (logged && program->by_script && status == LOADER_STATUS)
+        goes_on ? !is_handled && (program->passed_over ||
+                                  (logged && program->by_script && status == LOADER_STATUS))
                 : any || status == LOADER_STATUS || status == VERSION_STATUS ||
                       (start.damage && !logged);
     const char *directory = loader_variable(program->environment, "PWD");
