@@ -62,6 +62,16 @@ $differ"
     build_host lazy "$BATS_FILE_TMPDIR/cudnn" "$PWD/host"
     LD_LIBRARY_PATH=$BATS_FILE_TMPDIR/cudnn run -1 run_it -- bash -c './host version >/dev/null; "$@"' - "${opens[@]}" 1 "$differ"
     [[ $(<printed) == *unexplained* && $(<printed) != *runtime-too-old* ]]
+    # A script that the first bad end ends: it is the last one's, and the others ended well.
+    printf '#!/bin/sh\nset -e\n./host version >/dev/null\n"$@"\ntrue\n' >stages
+    chmod +x stages
+    export LD_LIBRARY_PATH=$BATS_FILE_TMPDIR/cudnn
+    rm -r logs
+    run -1 run_it -- ./stages "${opens[@]}" 1 "$differ"
+    grep -q '^whichcudnn: error\[runtime-too-old\]: opens.py .*9\.1\.0.*9\.3' printed
+    [[ $(<printed) == *" for host"* && $(<printed) != *unexplained* ]]
+    run -0 run_it -- ./stages "${opens[@]}" 0 "$differ"
+    [[ $(<printed) != *error* && $(<printed) != *unexplained* ]]
 }
 
 @test "a status that no watched call returned" {

@@ -207,8 +207,8 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
 /* How the command ended is written into the logs of those that it started, too. That it failed says
  * something of them only where no error that was seen explains it: what works by luck may not be
  * why. */
-static void tell_ends(struct report *reports, size_t n, const struct child_logs *logs,
-                      const struct wc_record *outcome) {
+static void tell_ends(const struct run *run, struct report *reports, size_t n,
+                      const struct child_logs *logs, const struct wc_record *outcome) {
     bool failed = outcome->u.outcome.ending != WC_ending_EXITED || outcome->u.outcome.exit_status;
 
     for (size_t i = 0; failed && i < n; i++)
@@ -216,7 +216,8 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
             return;
     for (size_t i = 0; i < n; i++) {
         struct wc_record r = *outcome;
-        if (logs->found[i] != logs->own && !logs->found[i]->stack.has_outcome)
+        if (logs->found[i] != logs->own && !logs->found[i]->stack.has_outcome &&
+            !(failed && words_ended_well(&run->printed, logs->found, n, logs->found[i])))
             outcome_tell(logs->found[i], &r);
     }
     ends_settle(logs->found, n);
@@ -238,7 +239,7 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
         report_make(&reports[i], logs->found[i]);
-    tell_ends(reports, n, logs, outcome);
+    tell_ends(run, reports, n, logs, outcome);
     words_into_logs(&run->printed, logs->found, reports, n, run->quiet);
     for (size_t i = 0; i < n; i++) {
         gate_add(&answer, &reports[i]);

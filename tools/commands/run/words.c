@@ -308,14 +308,27 @@ void words_end(struct words *w) {
 
 /* ---- records ---- */
 
+bool words_ended_well(const struct words *w, struct source *const *logs, size_t n,
+                      const struct source *log) {
+    const struct wc_process_record *p = &log->stack.process;
+
+    for (size_t i = 0; i < n; i++)
+        if (w->in_turn && log->stack.has_summary && p->parent_pid == p->run_pid &&
+            logs[i]->first_time > log->last_time)
+            return true;
+    return false;
+}
+
 /* Another program had the same release: it is unknown which of the two printed it. */
-static bool is_of_two(struct source *const *logs, size_t n, const struct source *log) {
+static bool is_of_two(const struct words *w, struct source *const *logs, size_t n,
+                      const struct source *log) {
     const struct wc_object *own = wc_first_facade(&log->stack), *other;
 
     for (size_t i = 0; own && i < n; i++) {
         other = wc_first_facade(&logs[i]->stack);
         if (other && wc_ranges_meet(wc_own_range(own), wc_own_range(other)) &&
-            !wc_str_same(logs[i]->stack.process.executable, log->stack.process.executable))
+            !wc_str_same(logs[i]->stack.process.executable, log->stack.process.executable) &&
+            (log->of_command == WC_END_WELL || !words_ended_well(w, logs, n, logs[i])))
             return true;
     }
     return false;
@@ -341,7 +354,7 @@ void words_into_logs(const struct words *w, struct source **logs, struct report 
         const struct wc_sink to = {outcome_tell, logs[i]};
         if ((any ? !is_unexplained(logs[i], &reports[i])
                  : reports[i].conclusion.verdict == WC_verdict_ERRORS) ||
-            is_of_two(logs, n, logs[i]))
+            is_of_two(w, logs, n, logs[i]))
             continue;
         WC_EACH_ROW(s, w->of)
             text_into_log(&s->found, &(struct text_view){name_of(w, s), "", !any, quiet || n > 1},

@@ -26,6 +26,7 @@ struct words {
         struct messages found;
     } of[2];                      /* standard error; standard output, unless it is the same */
     bool were_read, name_cudnn;   /* a library of cuDNN is named in what was recognized */
+    bool in_turn;                 /* the command is a script that the first bad end ends */
     char *lines[WORDS_LINES + 1]; /* "standard error, line 3: ...", a NULL behind */
     size_t line_count;
 };
@@ -41,6 +42,9 @@ void words_leave(struct words *w);
 void words_settle(const struct words *w);
 /* After its end: what it printed, and what is recognized in it. */
 void words_read(struct words *w);
+/* The script started another program later, as it does only where this one ended well. */
+bool words_ended_well(const struct words *w, struct source *const *logs, size_t n,
+                      const struct source *log);
 /* Records for the logs of which these are the reports, which are judged again. What contradicts the
  * only log is complained of, unless `quiet`. */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
