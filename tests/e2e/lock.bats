@@ -113,6 +113,10 @@ is_sorted() {
     diff a.lock b.lock
     is "$(jq -c '.object | map({(.name): .version}) | add' a.lock)" \
         '{"_versions.so":null,"libcudnn.so.9":"9.8.0","(2)/libcudnn.so.9":"9.3.0","libcudnn_graph.so.9":"9.8.0"}'
+    # The second of a name, of which no path is known, is given none by its lock.
+    jq -c 'del(.path)' b.jsonl >c.jsonl
+    lock --paths -o c.lock c.jsonl
+    is "$(lock --paths c.lock)" "$(<c.lock)"
 }
 
 @test "read back it is the same stack: diff, report, lock" {

@@ -183,7 +183,8 @@ static void add_objects(struct writing *w, bool of_lock) {
             o.installation_path = NULL;
             o.gpu_library = wc_base_name(o.gpu_library);
         }
-        if (wc_str_same(o.path, library_name(&object->r)))
+        /* Of an object without a path, a lock that is read has the name, new_name()'s, too. */
+        if (wc_str_same(o.path, library_name(&object->r)) || wc_str_starts(o.path ?: "", "("))
             o.path = NULL;
         if (o.version)
             o.version_floor = o.version_ceiling = NULL;
@@ -207,10 +208,7 @@ static void add_objects(struct writing *w, bool of_lock) {
 static void add_searches(struct writing *w) {
     WC_EACH(e, w->of[WC_KIND_object]) {
         const struct wc_search_record *found = library_search(w->s, e->object);
-        struct wc_search_record f;
-        if (!found)
-            continue;
-        f = *found;
+        struct wc_search_record f = found ? *found : (struct wc_search_record){.name = NULL};
         f.name = json_string_value(json_object_get(e->json, "name"));
         if (!w->paths) {
             f.of = wc_base_name(f.of);
