@@ -1258,6 +1258,12 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     printf '#!/bin/sh\nexec env -i PATH="$PATH" "$@"\n' >as-root
     chmod +x as-root
     LD_LIBRARY_PATH=$lib repaired ./as-root ./linked version
+    # One that drops this variable alone.
+    printf '#!/bin/sh\nexec env -u LD_LIBRARY_PATH "$@"\n' >as-root
+    LD_LIBRARY_PATH=$lib repaired ./as-root ./linked version
+    # A path is no part of a longer one: line 2 sets what the process has, line 3 does not.
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s\nOTHER_LD_LIBRARY_PATH=%s-12\nexport LD_LIBRARY_PATH\nexec "$@"\n' "$old" "$old" >as-root
+    repaired ./as-root ./host version
 }
 
 @test "a script that sets another LD_PRELOAD is named: what it starts is not watched" {

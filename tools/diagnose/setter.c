@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "setter.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,8 +53,42 @@ static void add_named(struct reading *r, const char *file, const char *line) {
     }
 }
 
+/* Whole: "/opt/cuda" is no path in ":/opt/cuda-12:". text: not the beginning of the line. */
+static bool has_path(const char *text, const char *path, size_t n) {
+    static const char parts[] = "._-~+%@";
+
+    for (; (text = memmem(text, strlen(text), path, n)); text++) {
+        const char before = text[-1], *after = text + n + (text[n] == '/');
+        if (!isalnum((unsigned char)before) && !strchr(parts, before) && before != '/' &&
+            !isalnum((unsigned char)*after) && !(*after && strchr(parts, *after)))
+            return true;
+    }
+    return false;
+}
+
+/* Where the line has env start a program without the variable: what sed begins with. NULL: it does
+ * not. */
+static const char *dropped(struct reading *r, const char *line) {
+    static const struct {
+        const char *option;
+        bool names_it;
+    } drops[] = {{"env -i", false},
+                 {"env -", false},
+                 {"env --ignore-environment", false},
+                 {"env -u ", true},
+                 {"env --unset=", true}};
+
+    WC_EACH_ROW(row, drops) {
+        OWNED char *found = must_format("%s%s ", row->option, row->names_it ? r->name : "");
+        if (strstr(line, found))
+            return wc_arena_format(r->memory, "s#%.*s#%s", (int)strlen(found) - 1, found,
+                                   row->names_it ? "env " : "& ");
+    }
+    return NULL;
+}
+
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
-    const char *at = strstr(line, r->name), *drops = r->value ? NULL : strstr(line, "env -");
+    const char *at = strstr(line, r->name), *drop = r->value ? NULL : dropped(r, line);
     const char *assigned = at ? at + strlen(r->name) : "";
     /* What was there stays in "NAME=value:$NAME". */
     const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&", at[-1])) &&
@@ -66,11 +101,11 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     const bool is_word = !strpbrk(word, "\t`(<>\\'") && !strstr(assigned, again) &&
                          !strchr(word, '{') == !strchr(word, '}') &&
                          (assigned[1] == '"') == (end > 2 && assigned[end - 1] == '"');
-    bool has_value = drops, is_other = false;
+    bool has_value = drop, is_other = false;
 
     WC_EACH_ELEMENT(e, at ? r->value : NULL, ":")
         has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
-                                  memmem(assigned, strlen(assigned), e.p, e.n));
+                                  has_path(assigned, e.p, e.n));
     WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
                                 !candidates_path_has(r->value, e.p, e.n));
@@ -81,7 +116,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     to->last.by = wc_arena_format(r->memory, "line %d of %s", n, file);
     to->last.file = file;
     to->last.change = access(file, W_OK) != 0 || wc_str_starts(file, "/etc/") ? NULL /* of all */
-                      : drops ? wc_arena_format(r->memory, "%ds#env -i*#& ", n)
+                      : drop ? wc_arena_format(r->memory, "%d%s", n, drop)
                       : is_shell && assigns && is_word && !is_other
                           ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#", n, r->name)
                           : NULL;
@@ -119,46 +154,27 @@ struct setter setter_in(struct wc_arena *memory, const char *files, const char *
     return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
 }
 
-enum { START_FILES = 4 };
-
-/* They are looked for once, as long as they are of the same environment. */
-static const glob_t *start_files(const struct wc_stack *s) {
-    static glob_t found[START_FILES];
-    static char *of;
-    const struct {
-        const char *root, *files;
-    } usual[START_FILES] = {
-        {getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
-        {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
-        {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
-        {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
-    char *now =
-        must_format("%s:%s:%s", usual[0].root ?: "", usual[2].root ?: "", usual[3].root ?: "");
-    const bool known = of && strcmp(of, now) == 0;
-
-    free(known ? now : of);
-    of = known ? of : now;
-    for (int i = 0; !known && i < START_FILES; i++) {
-        globfree(&found[i]);
-        found[i] = usual[i].root ? glob_below(usual[i].root, "/", usual[i].files, GLOB_BRACE)
-                                 : (glob_t){.gl_pathc = 0};
-    }
-    return found;
-}
-
 struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                               const char *value, const char *given) {
+    const struct {
+        const char *root, *files;
+    } usual[] = {{getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
+                 {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
+                 {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
+                 {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
     struct reading r = {.memory = memory,
                         .directory = "",
                         .name = name,
                         .value = value,
                         .given = given,
                         .at_start = true};
-    const glob_t *found = start_files(s);
 
-    for (int i = 0; i < START_FILES; i++)
-        for (size_t k = 0; k < found[i].gl_pathc; k++)
-            add_file(&r, found[i].gl_pathv[k]);
+    WC_EACH_ROW(row, usual) {
+        OWNED_GLOB glob_t found = row->root ? glob_below(row->root, "/", row->files, GLOB_BRACE)
+                                            : (glob_t){.gl_pathc = 0};
+        for (size_t k = 0; k < found.gl_pathc; k++)
+            add_file(&r, found.gl_pathv[k]);
+    }
     read_files(&r);
     return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
 }
