@@ -31,15 +31,15 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
 
     memset(c, 0, sizeof(*c));
     while (directory && (entry = readdir(directory))) {
-        if (!wc_str_starts(entry->d_name, place->prefix))
+        if (!wc_str_starts(entry->d_name, place->prefix) ||
+            fstatat(dirfd(directory), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !could_be_new(&facts, start))
             continue;
         OWNED char *path = must_format("%s/%s", place->directory, entry->d_name), *trouble = NULL;
         int fd = log_open_of(path, family_has_user, family, &trouble);
-        if (fd >= 0 && (fstat(fd, &facts) != 0 || !could_be_new(&facts, start)))
-            close(fd);
-        else if (fd >= 0) /* it may be something else under such a name */
+        if (fd >= 0) /* it may be something else under such a name */
             logs_read_descriptor(&c->all, fd, path, &trouble);
-        else if (!c->passed_over && lstat(path, &facts) == 0 && could_be_new(&facts, start))
+        else if (!c->passed_over)
             c->passed_over = must_format("%s (%s)", path, trouble);
     }
     c->found = must_allocate(c->all.process_count * sizeof(struct source *));
