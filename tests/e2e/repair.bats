@@ -821,6 +821,15 @@ export LD_LIBRARY_PATH=$PWD/lib, replayed"
     is "$(jq '.findings | length' report.json)" 0
     with "$PWD/turn.so" LD_LIBRARY_PATH="$PWD/lib"
     is "$(jq '.findings | length' report.json)" 0
+    # NVRTC will ask for its builtins through him, too.
+    mkdir rtc
+    make_standin --empty libnvrtc.so.12 rtc
+    build_host lazy lib host -Wl,--no-as-needed rtc/libnvrtc.so.12 -Wl,-rpath,"$PWD/lib:$PWD/rtc"
+    with "$PWD/turn.so"
+    edits part-missing | grep -x set
+    make_standin --empty libnvrtc-builtins.so.12.4 rtc
+    with "$PWD/turn.so"
+    is "$(jq -r '[.findings[0].fix[].command] | .[1:] | .[] | select(endswith("/lib"))' report.json)" ""
     rm lib/libcudnn_ops_infer.so* # what is not there is found by nobody
     with "$PWD/turn.so"
     never part-missing unset

@@ -409,6 +409,26 @@ static bool needs_the_same(const struct case_of *c) {
     return false;
 }
 
+/* Who stands before dlopen hides NVRTC's own search path from the loader as well: its builtins lie
+ * beside it (world profiler_opens_for_the_facade). */
+static bool hides_builtins(const struct case_of *c) {
+    static const char preload[] = "LD_PRELOAD", builtins[] = "libnvrtc-builtins.so.";
+    const struct wc_stack *s = &c->p->base.source->stack, *then = &c->x->outcome.source->stack;
+    const char *list = wc_variable(then, "LD_LIBRARY_PATH");
+
+    if (!c->p->replay.in_turn || !wc_str_same(wc_variable(s, preload), wc_variable(then, preload)))
+        return false;
+    WC_EACH(o, then->objects) {
+        const char *path = wc_path_of(o) ?: "";
+        const size_t n = wc_dir_length(path);
+        const struct entries beside = entries_at(c->p, path, n);
+        if (wc_str_same(o->r.part, "nvrtc") && !candidates_path_has(list, path, n) &&
+            WC_ANY(name, beside, wc_str_starts(*name, builtins)))
+            return true;
+    }
+    return false;
+}
+
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
 const char judge_conflict[] = "another package requires what it removes";
@@ -465,6 +485,8 @@ static const char *objection(const struct case_of *c) {
         has_failed(c->p) && had && gets && wc_version_known(before.low) &&
         wc_version_compare(before.low, then.low) == 0)
         return "it keeps the release with which the process failed";
+    if (hides_builtins(c))
+        return "NVRTC would not find its builtins";
     /* Another installed package, which may not be in this process, requires what goes: its repair
      * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
      * another CUDA in the same folder). */
