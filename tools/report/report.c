@@ -43,8 +43,7 @@ static void find_ending(struct report *r) {
                    : o->exit_status == 0 ? ENDED_NORMALLY
                                          : wc_arena_format(memory, "ended %s", r->ending);
     } else if (s->has_summary) {
-        r->ending = "normally";
-        r->ended = ENDED_NORMALLY;
+        r->ending = r->ended = ENDED_BY_EXIT;
     } else if (source->end == WC_END_RUNS) {
         r->ending = "not yet: it still runs";
         r->ended = "still running";

@@ -20,13 +20,14 @@ struct report {
     struct wc_conclusion conclusion; /* the verdict, and what limits it */
     bool was_cut_off;                /* killed, by what it was in the middle of */
     char fingerprint[17];
-    /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; and after the name of a
+    /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "by exit"; and after the name of a
      * process: "ended with status 1". NULL: the source is no log, nothing has ended. */
     const char *ending, *ended;
 #define ENDED_NORMALLY "ended normally"
-    const char *command;    /* of a user: the plan says what that does; NULL: none */
-    struct plan *plan;      /* what repairs its findings; NULL: not requested */
-    struct wc_strings gaps; /* "line 3 could not be read: cut off": what the log lacks */
+#define ENDED_BY_EXIT "by exit" /* with which status only its parent has seen */
+    const char *command;        /* of a user: the plan says what that does; NULL: none */
+    struct plan *plan;          /* what repairs its findings; NULL: not requested */
+    struct wc_strings gaps;     /* "line 3 could not be read: cut off": what the log lacks */
 };
 
 /* How processes ended whose logs do not say it, from what the other logs of their job say: sets

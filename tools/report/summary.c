@@ -126,7 +126,8 @@ static char *endings_of(const struct merged *m, const struct summary_row *row) {
 
     for (size_t i = 0; i < row->n; i++) {
         const char *one = m->p[row->members[i]].report->ended;
-        if (!one || (row->n == 1 && strcmp(one, ENDED_NORMALLY) == 0))
+        if (!one ||
+            (row->n == 1 && (strcmp(one, ENDED_NORMALLY) == 0 || strcmp(one, ENDED_BY_EXIT) == 0)))
             continue;
         count = json_object_get(counts, one);
         if (count || json_object_size(counts) < ENDINGS_MOST)
