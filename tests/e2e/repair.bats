@@ -1221,14 +1221,14 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         is "$output" "version 8902"
     done
     # What more than one line sets, or what is not one word, is the user's; a line alone is named.
-    for line in "eval export LD_LIBRARY\\_PATH=$old"$'\n'"LD_LIBRARY_PATH=/x true" "export LD_LIBRARY_PATH='$old'" "export LD_LIBRARY_PATH=$old"$'\n'"LD_LIBRARY_PATH=$old:/x" \
+    for line in "eval export LD_LIBRARY\\_PATH=$old"$'\n'"LD_LIBRARY_PATH=/x true" "export LD_LIBRARY_PATH='$old':/x" "export LD_LIBRARY_PATH=$old"$'\n'"LD_LIBRARY_PATH=$old:/x" \
         "export LD_LIBRARY_PATH=/x; export LD_LIBRARY_PATH=$old"; do
         printf '#!/bin/sh\n%s\n./host version\n' "$line" >run.sh
         rm -f logs/*
         WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- sh run.sh
         "$CMD" report --json logs >report.json || true
         is "$(jq -c '.findings[0].fix[0].command' report.json)" null
-        if [[ $line == *"'" ]]; then
+        if [[ $line == *"'"* ]]; then
             [[ $(jq -r '.findings[0].fix[0].text' report.json) == "let line 2 of $PWD/run.sh start the process "* ]]
         fi
     done
@@ -1255,13 +1255,19 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     chmod +x bin/*
     printf 'import subprocess, sys\nsys.exit(subprocess.call(["bin/launch", "./host", "version"]))\n' >main.py
     repaired python3 main.py
-    # Of a line of Python's the program's owner knows how to change it.
+    # A line of Python, or of JSON, that has it as one text.
     printf 'import os, subprocess, sys\nos.environ["LD_LIBRARY_PATH"] = "%s"\nsys.exit(subprocess.call(["./host", "version"]))\n' "$old" >main.py
+    repaired python3 main.py
+    printf '{"argv": ["./host"],\n "env": {"LD_LIBRARY_PATH": "%s"}}\n' "$old" >kernel.json
+    printf 'import json, os, sys\nos.environ.update(json.load(open(sys.argv[1]))["env"])\nos.execv("./host", ["./host", "version"])\n' >main.py
+    repaired python3 main.py kernel.json
+    # What a line of Python makes it of its owner knows how to change.
+    printf 'import os, subprocess, sys\nos.environ["LD_LIBRARY_PATH"] = "%s" + ":/x"\nsys.exit(subprocess.call(["./host", "version"]))\n' "$old" >main.py
     rm -f logs/*
     WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- python3 main.py
     "$CMD" report --json logs >report.json || true
     is "$(jq -c '.findings[0].fix[0] | [.command, .text]' report.json)" \
-        "[null,\"let line 2 of $PWD/main.py start the process without LD_LIBRARY_PATH\"]"
+        "[null,\"let line 2 of $PWD/main.py start the process with LD_LIBRARY_PATH=/x\"]"
     # One that begins with an empty environment drops what the command was given.
     build_host lazy "$lib" linked --no-rpath
     printf '#!/bin/sh\nexec env -i PATH="$PATH" "$@"\n' >as-root

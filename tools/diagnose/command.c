@@ -369,9 +369,9 @@ static const char *one(struct making *m) {
     /* No shell of the user's has a say in it. Where a line of a script sets it, another value could
      * be more than one word. */
     if (e->by) {
-        const char *name = variable(m), *value = e->kind == EDIT_SET ? e->value : "";
+        const char *value = e->kind == EDIT_SET ? e->value : "";
         return e->target && is_of(value, "_@%+=:,./-")
-                   ? format(m->memory, "sed -i '%s%s=%s#' %s", e->target, name, value,
+                   ? format(m->memory, "sed -i '%s%s#' %s", e->target, value,
                             quoted_path(m, e->path))
                    : fail(m);
     }

@@ -81,10 +81,19 @@ static const char *dropped(struct reading *r, const char *line) {
     WC_EACH_ROW(row, drops) {
         OWNED char *found = must_format("%s%s ", row->option, row->names_it ? r->name : "");
         if (strstr(line, found))
-            return wc_arena_format(r->memory, "s#%.*s#%s", (int)strlen(found) - 1, found,
-                                   row->names_it ? "env " : "& ");
+            return wc_arena_format(r->memory, "s#%.*s#%s%s=", (int)strlen(found) - 1, found,
+                                   row->names_it ? "env " : "& ", r->name);
     }
     return NULL;
+}
+
+/* The value as one text, in quotes or as the last word: of Python, JSON, YAML. */
+static bool is_text(const char *line, const char *value) {
+    const size_t n = strlen(value);
+    const char *at = n ? strstr(line + 1, value) : NULL;
+
+    return at && !strstr(at + 1, value) && !strpbrk(value, "#'\\*[^$") &&
+           (strchr("\"'", at[-1]) ? at[n] == at[-1] : at[-1] == ' ' && !at[n]);
 }
 
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
@@ -118,7 +127,9 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     to->last.change = access(file, W_OK) != 0 || wc_str_starts(file, "/etc/") ? NULL /* of all */
                       : drop ? wc_arena_format(r->memory, "%d%s", n, drop)
                       : is_shell && assigns && is_word && !is_other
-                          ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#", n, r->name)
+                          ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#%s=", n, r->name, r->name)
+                      : has_value && is_text(line, r->value)
+                          ? wc_arena_format(r->memory, "%ds#%s#", n, r->value)
                           : NULL;
 }
 

@@ -7,7 +7,7 @@
 struct setter {
     const char *by;     /* for a sentence; NULL: nothing does, or that is not known */
     const char *file;   /* with that line; NULL: there is none, or more than one */
-    const char *change; /* for sed, up to where the assignment is written; NULL: sed cannot */
+    const char *change; /* for sed, up to where the value is written; NULL: sed cannot */
 };
 
 /* In files (a list with ":"), in those that they name, and so on. The process has `value`, the
