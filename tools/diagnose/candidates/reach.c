@@ -179,7 +179,7 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
     struct entries at = {NULL, 0};
 
     make_add(m, &at, make_directory_of(m, o->r.path));
-    if (!o->r.installation) /* of no package */
+    if (!make_environment_of(m, wc_path_of(o))) /* whose package has to be right */
         add_usual(m, &at);
     at = nearby(m, at, 1, name, make_directory_of(m, o->r.path));
     WC_EACH(place, at)
