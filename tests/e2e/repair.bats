@@ -1447,3 +1447,26 @@ P
     run -0 "$CMD" report --json logs
     is "$(jq -r '[.findings[] | select(.severity == "error")] | length' <<<"$output")" 0
 }
+
+@test "what the command installs before each start is changed in the line that asks for it" {
+    wheel 8.9.2 26
+    engine '>=8.5,<8.9.2'
+    printf 'numpy<2\n# nvidia-cudnn-cu12==8.9.2.26\nnvidia-cudnn-cu12==8.9.2.26  # as tested\n' >requirements.txt
+    printf '#!/bin/sh\n# pip install -r requirements.txt\nexec "%s/engine/host" version\n' "$site" >start.sh
+    local pin="sed -i '3s#nvidia-cudnn-cu12==8.9.2.26#nvidia-cudnn-cu12>=8.5,<8.9.2#' $PWD/requirements.txt && "
+    first() { # the first fix after a run: an expression
+        rm -f logs/*
+        "$CMD" run --quiet --log logs -- sh start.sh >/dev/null || true
+        "$CMD" report --json logs >report.json || true
+        validate_report report.json
+        jq -r "[.findings[].fix[]] | first | $1" report.json
+    }
+    [[ $(first .command) == "$pin"* ]]
+    # Two of them: which one counts their owner knows.
+    echo 'nvidia-cudnn-cu12==8.9.2.26' >>requirements.txt
+    is "$(first '.command, .text')" "null
+let line 4 of $PWD/requirements.txt ask for nvidia-cudnn-cu12>=8.5,<8.9.2, then install nvidia-cudnn-cu12>=8.5,<8.9.2"
+    # Another release, or another package, is none.
+    printf 'nvidia-cudnn-cu12==8.9.2.260\nnot-nvidia-cudnn-cu12==8.9.2.26\n' >requirements.txt
+    [[ $(first .command) != *sed* ]]
+}

@@ -363,18 +363,21 @@ static bool is_in_next(struct making *m) {
     return strstr(row_of(m)->fetched, "{gone}") != NULL;
 }
 
+/* In a line of a file: another value could be more than one word there. */
+static const char *in_line(struct making *m) {
+    const struct edit *e = m->edit;
+    const char *value = e->kind == EDIT_UNSET ? "" : e->value;
+
+    if (!e->target || !value || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
+        return fail(m);
+    return format(m->memory, "sed -i '%s%s#' %s", e->target, value, quoted_path(m, e->path));
+}
+
 static const char *one(struct making *m) {
     const struct edit *e = m->edit;
 
-    /* No shell of the user's has a say in it. Where a line of a script sets it, another value could
-     * be more than one word. */
-    if (e->by) {
-        const char *value = e->kind == EDIT_SET ? e->value : "";
-        return e->target && is_of(value, "_@%+=:,./-")
-                   ? format(m->memory, "sed -i '%s%s#' %s", e->target, value,
-                            quoted_path(m, e->path))
-                   : fail(m);
-    }
+    if (e->by)
+        return in_line(m); /* no shell of the user's has a say in it */
     if (is_in_next(m))
         return "";
     if (installs(e) || e->kind == EDIT_REMOVE)
@@ -497,7 +500,7 @@ static const char *plain_of(void *saying, const char *word) {
 
 static const char *sentence(struct wc_arena *memory, const struct edit *e) {
     struct saying s = {memory, e};
-    const char *text = !e->by                ? edit_rows[e->kind].sentence
+    const char *text = !e->by || e->kind == EDIT_PIN ? edit_rows[e->kind].sentence
                        : e->kind == EDIT_SET ? "let {by} start the process with {name}={value|}"
                                              : "let {by} start the process without {name}";
 

@@ -47,7 +47,8 @@ struct edit {
                                 system's, or not known */
     const char *because;     /* of a package: what requires it; NULL: not said */
     const char *by;          /* of a variable: what starts the process with another value than the
-                                user gave, the only place where it can be changed; NULL: the user */
+                                user gave, the only place where it can be changed; NULL: the user;
+                                of a pin: the line */
 };
 
 struct edits {

@@ -20,6 +20,7 @@
 #include "tools/util/disk.h"
 #include "tools/util/layout.h"
 #include "wheel_table.h"
+#include "wheels.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 
@@ -192,14 +193,37 @@ static const char *keep(struct plan *plan, const char *text) {
     return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
 }
 
-/* source: whose variables they may change. */
-static struct edits keep_edits(struct plan *plan, const struct candidate *c,
-                               const struct source *source) {
-    struct edit *kept = wc_arena_take(&plan->memory.arena, c->n * sizeof(*kept));
+/* What the command installs before each start is changed where it says so. */
+static bool has_pin(struct plan *plan, const struct edit *e, const struct source *source,
+                    const struct wc_files *files, struct edit *pin) {
+    struct wc_arena *memory = &plan->memory.arena;
+    const bool installs = e->kind == EDIT_INSTALL && e->environment && e->name;
+    const char *there =
+        installs ? wheel_installed(memory, files, e->environment, e->name, NULL) : NULL;
+    const struct setter by =
+        there ? setter_of_pin(memory, &source->stack, e->name, there) : (struct setter){NULL};
 
-    for (size_t i = 0; kept && i < c->n; i++) {
+    *pin = (struct edit){.kind = EDIT_PIN,
+                         .name = keep(plan, e->name),
+                         .value = keep(plan, e->value),
+                         .path = by.file,
+                         .target = by.change,
+                         .by = by.by};
+    return by.by;
+}
+
+/* source: whose variables they may change. files: in which releases are installed that a line may
+ * ask for; NULL: none is. */
+static struct edits keep_edits(struct plan *plan, const struct candidate *c,
+                               const struct source *source, const struct wc_files *files) {
+    struct edit *kept = wc_arena_take(&plan->memory.arena, 2 * c->n * sizeof(*kept));
+    size_t n = 0;
+
+    for (size_t i = 0; kept && i < c->n; i++, n++) {
         const struct edit *e = &c->edit[i];
-        kept[i] = (struct edit){.kind = e->kind,
+        if (files && has_pin(plan, e, source, files, &kept[n]))
+            n++;
+        kept[n] = (struct edit){.kind = e->kind,
                                 .name = keep(plan, e->name),
                                 .value = keep(plan, e->value),
                                 .path = keep(plan, e->path),
@@ -209,18 +233,18 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
         if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
             const struct setter by =
                 setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
-            kept[i].by = keep(plan, by.by);
-            kept[i].path = by.file;
-            kept[i].target = by.change;
+            kept[n].by = keep(plan, by.by);
+            kept[n].path = by.file;
+            kept[n].target = by.change;
         }
     }
-    return (struct edits){kept, kept ? c->n : 0};
+    return (struct edits){kept, n};
 }
 
 /* That kind of a fix, said by a candidate or a sentence; nothing of it was played. */
 static struct repair repair_of(struct plan *plan, const struct candidate *c,
-                               const struct source *source) {
-    struct repair r = {.edits = keep_edits(plan, c, source), .checked = REPAIR_NOT_CHECKED};
+                               const struct source *source, const struct wc_files *files) {
+    struct repair r = {.edits = keep_edits(plan, c, source, files), .checked = REPAIR_NOT_CHECKED};
 
     r.action = action_of(&r.edits);
     r.text = text_of(&plan->memory.arena, &r.edits);
@@ -233,7 +257,7 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
 
     if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]))
         return;
-    of->p[of->n] = repair_of(plan, &other, NULL);
+    of->p[of->n] = repair_of(plan, &other, NULL, NULL);
     of->p[of->n++].why = action_rows[WC_ACTION_UPGRADE_HOST].never;
 }
 
@@ -244,7 +268,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
 
     of->p[of->n++] =
-        (struct repair){.edits = edit ? keep_edits(plan, &said, NULL) : (struct edits){NULL, 0},
+        (struct repair){.edits = edit ? keep_edits(plan, &said, NULL, NULL) : (struct edits){NULL, 0},
                         .action = action_rows[advice.action].word,
                         .text = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
@@ -274,7 +298,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct repair *r = &of->p[of->n++];
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
     const struct user user = {.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")};
-    *r = repair_of(plan, &x->edits, p->source);
+    *r = repair_of(plan, &x->edits, p->source, user.files);
     r->checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     r->why = end;
     /* No rights to an environment are not a reason to look for another way out, but a command of
@@ -401,7 +425,7 @@ static void name_package(struct planning *p, struct repair *r, const struct wc_f
         const struct played *x = &p->played[i];
         if (!x->outcome.open || wc_text_accepts(x->edits.edit[0].value, o->version) != WC_NO)
             continue;
-        r->edits = keep_edits(p->plan, &x->edits, NULL);
+        r->edits = keep_edits(p->plan, &x->edits, NULL, NULL);
         r->text = text_of(&p->plan->memory.arena, &r->edits);
         r->why = x->outcome.open;
         return;
@@ -489,7 +513,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     }
     if (!p.why && p.proposal) {
         struct repair *read = &plan->read;
-        *read = repair_of(plan, &proposal.edits, source);
+        *read = repair_of(plan, &proposal.edits, source, NULL);
         read->action = read->action ?: action_rows[WC_ACTION_CHECK].word;
         read->checked = proposal.why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
         p.why = read->why = keep(plan, proposal.why);

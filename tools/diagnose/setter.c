@@ -17,6 +17,7 @@ enum { FILES_MOST = 32, TEXT_MOST = 64 << 10 };
 struct reading {
     struct wc_arena *memory;
     const char *directory, *name, *value, *given;
+    const char *pin; /* the text of a requirement, which is looked for in place of a variable */
     const char *file[FILES_MOST];
     int files;
     bool at_start; /* where a file is named and not read otherwise */
@@ -96,6 +97,23 @@ static bool is_text(const char *line, const char *value) {
            (strchr("\"'", at[-1]) ? at[n] == at[-1] : at[-1] == ' ' && !at[n]);
 }
 
+static bool may_change(const char *file) {
+    return access(file, W_OK) == 0 && !wc_str_starts(file, "/etc/"); /* of all */
+}
+
+static void read_pin(struct reading *r, const char *file, int n, const char *line) {
+    OWNED char *text = must_format(" %s", line);
+    struct setter *last = &r->with_value.last;
+
+    if (*line == '#' || !has_path(text + 1, r->pin, strlen(r->pin)))
+        return;
+    r->with_value.n++;
+    last->by = wc_arena_format(r->memory, "line %d of %s", n, file);
+    last->file = file;
+    last->change =
+        may_change(file) ? wc_arena_format(r->memory, "%ds#%s#%s", n, r->pin, r->name) : NULL;
+}
+
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
     const char *at = strstr(line, r->name), *drop = r->value ? NULL : dropped(r, line);
     const char *assigned = at ? at + strlen(r->name) : "";
@@ -124,8 +142,8 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     to->n++;
     to->last.by = wc_arena_format(r->memory, "line %d of %s", n, file);
     to->last.file = file;
-    to->last.change = access(file, W_OK) != 0 || wc_str_starts(file, "/etc/") ? NULL /* of all */
-                      : drop ? wc_arena_format(r->memory, "%d%s", n, drop)
+    to->last.change = !may_change(file) ? NULL
+                      : drop            ? wc_arena_format(r->memory, "%d%s", n, drop)
                       : is_shell && assigns && is_word && !is_other
                           ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#%s=", n, r->name, r->name)
                       : has_value && is_text(line, r->value)
@@ -141,11 +159,25 @@ static void read_files(struct reading *r) {
         bool is_shell = !wc_str_ends(r->file[i], ".py");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
             is_shell = is_shell && (n > 1 || !strstr(line, "python"));
-            read_line(r, r->file[i], n, line + strspn(line, " \t"), is_shell);
+            if (r->pin)
+                read_pin(r, r->file[i], n, line);
+            else
+                read_line(r, r->file[i], n, line + strspn(line, " \t"), is_shell);
             if (!r->at_start || wc_str_starts(line, ". ") || wc_str_starts(line, "source "))
                 add_named(r, r->file[i], line);
         }
     }
+}
+
+/* files: a list with ":". */
+static struct setter read_from(struct reading *r, const char *files) {
+    WC_EACH_ELEMENT(e, files, ":") {
+        OWNED char *file = must_format("%.*s", (int)e.n, e.p);
+        add_file(r, file);
+    }
+    read_files(r);
+    const struct lines *of = r->with_value.n ? &r->with_value : &r->with_name;
+    return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
 }
 
 struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
@@ -156,13 +188,20 @@ struct setter setter_in(struct wc_arena *memory, const char *files, const char *
                         .value = value,
                         .given = given};
 
-    WC_EACH_ELEMENT(e, files, ":") {
-        OWNED char *file = must_format("%.*s", (int)e.n, e.p);
-        add_file(&r, file);
-    }
-    read_files(&r);
-    const struct lines *of = r.with_value.n ? &r.with_value : &r.with_name;
-    return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
+    return read_from(&r, files);
+}
+
+struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                            const char *release) {
+    struct reading r = {.memory = memory,
+                        .directory = s->process.directory ?: "",
+                        .name = name,
+                        .pin = wc_arena_format(memory, "%s==%s", name, release)};
+
+    read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
+    if (r.with_value.n > 1) /* the others would undo it */
+        r.with_value.last.change = NULL;
+    return r.with_value.last;
 }
 
 struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What starts a process with another value of a variable than `run` gave the command. */
+/*
+ * What starts a process with another value of a variable than `run` gave the command, or installs
+ * another release of a package before.
+ */
 #pragma once
 
 #include "core/model/stack.h"
@@ -20,3 +23,6 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
 /* pid: of the process. */
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name);
+/* The line with that text, which is a requirement: `name` and a release of it. */
+struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                            const char *release);
