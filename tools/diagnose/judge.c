@@ -116,6 +116,10 @@ bool judge_is_harmless(const struct planning *p, const struct outcome *o) {
                        !replay_got_by(&p->replay, o, q)->files);
 }
 
+static bool breaks_what_worked(const struct case_of *c) {
+    return !c->x->harmless;
+}
+
 /* The same for another library, or of it put again under another path, is not a cure either: as bad
  * as the replay had it, which knows less of how it ended than the process. But of two copies one
  * always is before the other. */
@@ -176,6 +180,10 @@ static bool brings_another(const struct case_of *c) {
                    asks(f, NEVER_NEW) && !find_in(&c->p->base, of_end, f, &o->source->stack)))
             return true;
     return WC_ANY(f, *found_in(o, c->of_end), is_new(c, o, f));
+}
+
+static bool leaves_errors(const struct case_of *c) {
+    return c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0;
 }
 
 /* The kinds of edits that hide such a finding and leave what is wrong: see cause.h. */
@@ -257,6 +265,14 @@ static bool is_too_much_for_note(const struct case_of *c) {
                 return true;
     }
     return !changes_nothing(c);
+}
+
+/* What was asked of whichcudnn itself is of no weight for the process. */
+static bool has_no_effect(const struct case_of *c) {
+    const bool takes_back = c->c->n == 1 && c->c->edit[0].kind == EDIT_UNSET &&
+                            wc_str_starts(c->c->edit[0].name, "WHICHCUDNN_");
+
+    return !takes_back && !is_mere_note(c) && changes_nothing(c);
 }
 
 /* ---- exceptions ---- */
@@ -343,6 +359,21 @@ static bool loses_libraries(const struct case_of *c) {
     return false;
 }
 
+/* A host built with the installed facade refuses an older one: of a mixed set it is the parts
+ * that a variable has to select (world undefined_symbol_of_another_part). Where a package, or what
+ * a host was built with, demands a release, the refusing host is known. */
+static bool takes_older(const struct case_of *c) {
+    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
+                           *gets = wc_first_facade(&c->x->outcome.source->stack);
+
+    return asks(c->f, TORN) && c->variables_alone && had && gets &&
+           !WC_ANY(d, c->p->source->stack.demands,
+                   d->r.demand_kind == WC_demand_kind_REQUIRED ||
+                       d->r.demand_kind == WC_demand_kind_BUILT) &&
+           wc_version_known(wc_own_range(had).low) && wc_version_known(wc_own_range(gets).high) &&
+           wc_version_compare(wc_own_range(gets).high, wc_own_range(had).low) < 0;
+}
+
 /* Exactly the same cuDNN is made for the same CUDA then, and so is one for that CUDA, put there
  * again (world cudnn_came_for_another_cuda). But what it asks for by a name without a number may
  * have come of another CUDA (world nvrtc_of_an_old_module). */
@@ -409,6 +440,17 @@ static bool needs_the_same(const struct case_of *c) {
     return false;
 }
 
+/* Of two packages that have put their files at one path the one whose release is loaded is that
+ * with which the process failed (world two_flavours_in_one_directory). */
+static bool keeps_failed(const struct case_of *c) {
+    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
+                           *gets = wc_first_facade(&c->x->outcome.source->stack);
+
+    return is_a(c->f, "installation-mixed") && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
+           has_failed(c->p) && had && gets && wc_version_known(wc_own_range(had).low) &&
+           wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
+}
+
 /* Who stands before dlopen hides NVRTC's own search path from the loader as well: its builtins lie
  * beside it (world profiler_opens_for_the_facade). */
 static bool hides_builtins(const struct case_of *c) {
@@ -429,69 +471,39 @@ static bool hides_builtins(const struct case_of *c) {
     return false;
 }
 
+/* Another installed package, which may not be in this process, requires what goes: its repair
+ * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
+ * another CUDA in the same folder). */
+static bool takes_from_another(const struct case_of *c) {
+    return c->x->outcome.lacks;
+}
+
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
 const char judge_conflict[] = "another package requires what it removes";
 
-/* NULL: nothing is said against it. */
-static const char *objection(const struct case_of *c) {
-    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
-                           *gets = wc_first_facade(&c->x->outcome.source->stack);
-    const struct wc_range before = had ? wc_own_range(had)
-                                       : (struct wc_range){.low = WC_VERSION_NONE,
-                                                           .high = WC_VERSION_NONE},
-                          then = gets ? wc_own_range(gets)
-                                      : (struct wc_range){.low = WC_VERSION_NONE,
-                                                          .high = WC_VERSION_NONE};
-    const struct edit *first = &c->c->edit[0];
-
-    if (still_fails(c))
-        return "the load then fails for another reason";
-    if (!c->x->harmless)
-        return judge_lost;
-    if (brings_another(c))
-        return judge_new;
-    if (c->f->severity < WC_severity_ERROR && c->x->left.errors + c->x->left.of_end > 0)
-        return "an error remains that must be repaired first";
-    if (is_of_wrong_kind(c))
-        return "such a change hides this finding";
-    /* What was asked of whichcudnn itself is of no weight for the process. */
-    if (!(c->c->n == 1 && first->kind == EDIT_UNSET && wc_str_starts(first->name, "WHICHCUDNN_")) &&
-        !is_mere_note(c) && changes_nothing(c))
-        return "the process gets the same libraries";
-    if (is_too_much_for_note(c))
-        return "the process works, and would get other libraries";
-    if (takes_wrong_copy(c))
-        return "it does not select the other copy, or the process works with its current copy";
-    if (loses_libraries(c))
-        return "the search path loses libraries that may be requested later";
-    /* A host built with the installed facade refuses an older one: of a mixed set it is the parts
-     * that a variable has to select (world undefined_symbol_of_another_part). Where a package, or
-     * what a host was built with, demands a release, the refusing host is known. */
-    if (asks(c->f, TORN) && c->variables_alone && had && gets &&
-        !WC_ANY(d, c->p->source->stack.demands,
-                d->r.demand_kind == WC_demand_kind_REQUIRED ||
-                    d->r.demand_kind == WC_demand_kind_BUILT) &&
-        wc_version_known(before.low) && wc_version_known(then.high) &&
-        wc_version_compare(then.high, before.low) < 0)
-        return "it takes an older facade than the host was built with";
-    if (keeps_cuda(c))
-        return "it is made for the same CUDA";
-    if (needs_the_same(c))
-        return "what it puts there needs the same that is missing";
-    /* Of two packages that have put their files at one path the one whose release is loaded is that
-     * with which the process failed (world two_flavours_in_one_directory). */
-    if (is_a(c->f, "installation-mixed") && c->c->n > 1 && first->kind == EDIT_REMOVE &&
-        has_failed(c->p) && had && gets && wc_version_known(before.low) &&
-        wc_version_compare(before.low, then.low) == 0)
-        return "it keeps the release with which the process failed";
-    if (hides_builtins(c))
-        return "NVRTC would not find its builtins";
-    /* Another installed package, which may not be in this process, requires what goes: its repair
-     * would break this one in turn (tensorflow and torch in one environment, each with a cuDNN for
-     * another CUDA in the same folder). */
-    return c->x->outcome.lacks ? judge_conflict : NULL;
-}
+static const struct {
+    bool (*objects)(const struct case_of *c);
+    const char *because;
+} objections[] = {
+    {remains, "the finding remains"},
+    {still_fails, "the load then fails for another reason"},
+    {breaks_what_worked, judge_lost},
+    {brings_another, judge_new},
+    {leaves_errors, "an error remains that must be repaired first"},
+    {is_of_wrong_kind, "such a change hides this finding"},
+    {has_no_effect, "the process gets the same libraries"},
+    {is_too_much_for_note, "the process works, and would get other libraries"},
+    {takes_wrong_copy,
+     "it does not select the other copy, or the process works with its current copy"},
+    {loses_libraries, "the search path loses libraries that may be requested later"},
+    {takes_older, "it takes an older facade than the host was built with"},
+    {keeps_cuda, "it is made for the same CUDA"},
+    {needs_the_same, "what it puts there needs the same that is missing"},
+    {keeps_failed, "it keeps the release with which the process failed"},
+    {hides_builtins, "NVRTC would not find its builtins"},
+    {takes_from_another, judge_conflict},
+};
 
 const char *judge(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end, bool *gone) {
@@ -505,8 +517,13 @@ const char *judge(const struct planning *p, const struct played *x,
         c.new_files = c.new_files || kind == EDIT_INSTALL || kind == EDIT_REINSTALL ||
                       kind == EDIT_PLACE || kind == EDIT_RESTORE;
     }
-    *gone = !remains(&c);
-    return *gone ? objection(&c) : "the finding remains";
+    WC_EACH_ROW(row, objections)
+        if (row->objects(&c)) {
+            *gone = row->objects != remains;
+            return row->because;
+        }
+    *gone = true;
+    return NULL;
 }
 
 /* ---- what is left ---- */
