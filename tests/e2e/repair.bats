@@ -1268,6 +1268,9 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     "$CMD" report --json logs >report.json || true
     is "$(jq -c '.findings[0].fix[0] | [.command, .text]' report.json)" \
         "[null,\"let line 2 of $PWD/main.py start the process with LD_LIBRARY_PATH=/x\"]"
+    # A Makefile that exports what it makes of another variable.
+    printf 'CUDNN := %s\nexport LD_LIBRARY_PATH := $(CUDNN)\nrun: ; @./host version\n' "$old" >Makefile
+    repaired make -s run
     # One that begins with an empty environment drops what the command was given.
     build_host lazy "$lib" linked --no-rpath
     printf '#!/bin/sh\nexec env -i PATH="$PATH" "$@"\n' >as-root

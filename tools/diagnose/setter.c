@@ -21,6 +21,7 @@ struct reading {
     const char *file[FILES_MOST];
     int files;
     bool at_start; /* where a file is named and not read otherwise */
+    bool of_make;  /* the file at hand */
     struct lines { /* the last one, and how many there are */
         struct setter last;
         int n;
@@ -90,65 +91,77 @@ static const char *dropped(struct reading *r, const char *line) {
 
 /* The value as one text, in quotes or as the last word: of Python, JSON, YAML. */
 static bool is_text(const char *line, const char *value) {
-    const size_t n = strlen(value);
+    const size_t n = value ? strlen(value) : 0;
     const char *at = n ? strstr(line + 1, value) : NULL;
 
     return at && !strstr(at + 1, value) && !strpbrk(value, "#'\\*[^$") &&
            (strchr("\"'", at[-1]) ? at[n] == at[-1] : at[-1] == ' ' && !at[n]);
 }
 
-static bool may_change(const char *file) {
-    return access(file, W_OK) == 0 && !wc_str_starts(file, "/etc/"); /* of all */
+/* change: for sed; NULL: it is its owner's. */
+static void take(struct reading *r, struct lines *to, const char *file, int n, const char *change) {
+    const bool may =
+        change && access(file, W_OK) == 0 && !wc_str_starts(file, "/etc/"); /* of all */
+
+    to->n++;
+    to->last = (struct setter){wc_arena_format(r->memory, "line %d of %s", n, file), file,
+                               may ? wc_arena_format(r->memory, "%d%s", n, change) : NULL};
 }
 
 static void read_pin(struct reading *r, const char *file, int n, const char *line) {
-    OWNED char *text = must_format(" %s", line);
-    struct setter *last = &r->with_value.last;
+    OWNED char *text = must_format(" %s", line), *change = must_format("s#%s#%s", r->pin, r->name);
 
-    if (*line == '#' || !has_path(text + 1, r->pin, strlen(r->pin)))
-        return;
-    r->with_value.n++;
-    last->by = wc_arena_format(r->memory, "line %d of %s", n, file);
-    last->file = file;
-    last->change =
-        may_change(file) ? wc_arena_format(r->memory, "%ds#%s#%s", n, r->pin, r->name) : NULL;
+    if (*line != '#' && has_path(text + 1, r->pin, strlen(r->pin)))
+        take(r, &r->with_value, file, n, change);
 }
 
-static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
-    const char *at = strstr(line, r->name), *drop = r->value ? NULL : dropped(r, line);
-    const char *assigned = at ? at + strlen(r->name) : "";
-    /* What was there stays in "NAME=value:$NAME". */
-    const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&", at[-1])) &&
-                         (is_shell || !strchr("/$", assigned[1])) && /* no text of Python's */
-                         (r->value || !strstr(assigned, r->name));
-    /* Of one word, which sed can replace. */
+/* Of one word, which sed can replace; of make all that follows. NULL: of more. */
+static char *replaced_word(const struct reading *r, const char *assigned, bool is_make) {
     const size_t end = strcspn(assigned, " ;&|");
     OWNED char *word = must_format("%.*s", (int)end, assigned);
     OWNED char *again = must_format("%s=", r->name);
     const bool is_word = !strpbrk(word, "\t`(<>\\'") && !strstr(assigned, again) &&
                          !strchr(word, '{') == !strchr(word, '}') &&
                          (assigned[1] == '"') == (end > 2 && assigned[end - 1] == '"');
-    bool has_value = drop, is_other = false;
 
-    WC_EACH_ELEMENT(e, at ? r->value : NULL, ":")
+    return is_make   ? must_format("s#%s.*#%s=", r->name, r->name)
+           : is_word ? must_format("s#%s=[^ ;&|]*#%s=", r->name, r->name)
+                     : NULL;
+}
+
+static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
+    const char *at = strstr(line, r->name), *drop = r->value ? NULL : dropped(r, line);
+
+    if (*line == '#' || !(drop || at))
+        return;
+    if (drop) {
+        take(r, &r->with_value, file, n, drop);
+        return;
+    }
+    const char *assigned = at + strlen(r->name);
+    const size_t sign = r->of_make ? strspn(assigned, " \t:?+") : 0;
+    const bool is_make = sign > 0 && assigned[sign] == '=';
+    assigned += is_make ? sign : 0;
+    /* What was there stays in "NAME=value:$NAME". */
+    const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&", at[-1])) &&
+                         (is_shell || !strchr("/$", assigned[1])) && /* no text of Python's */
+                         (r->value || !strstr(assigned, r->name));
+    OWNED char *first = must_format("%.*s", (int)strcspn(assigned, " ;&|"), assigned);
+    bool has_value = false, is_other = false;
+
+    WC_EACH_ELEMENT(e, r->value, ":")
         has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
                                   has_path(assigned, e.p, e.n));
-    WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
+    WC_EACH_ELEMENT(e, assigns && r->value ? first + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
                                 !candidates_path_has(r->value, e.p, e.n));
-    if (*line == '#' || !(has_value || (assigns && !is_other)))
+    if (!has_value && (!assigns || is_other))
         return;
-    struct lines *to = has_value ? &r->with_value : &r->with_name;
-    to->n++;
-    to->last.by = wc_arena_format(r->memory, "line %d of %s", n, file);
-    to->last.file = file;
-    to->last.change = !may_change(file) ? NULL
-                      : drop            ? wc_arena_format(r->memory, "%d%s", n, drop)
-                      : is_shell && assigns && is_word && !is_other
-                          ? wc_arena_format(r->memory, "%ds#%s=[^ ;&|]*#%s=", n, r->name, r->name)
-                      : has_value && is_text(line, r->value)
-                          ? wc_arena_format(r->memory, "%ds#%s#", n, r->value)
-                          : NULL;
+    OWNED char *change =
+        is_shell && assigns && !is_other ? replaced_word(r, assigned, is_make) : NULL;
+    if (!change && has_value && is_text(line, r->value))
+        change = must_format("s#%s#", r->value);
+    take(r, has_value ? &r->with_value : &r->with_name, file, n, change);
 }
 
 static void read_files(struct reading *r) {
@@ -157,6 +170,7 @@ static void read_files(struct reading *r) {
         OWNED char *text = disk_text(r->file[i], TEXT_MOST, &size);
         char *rest = text, *line;
         bool is_shell = !wc_str_ends(r->file[i], ".py");
+        r->of_make = wc_str_ends(r->file[i], "akefile") || wc_str_ends(r->file[i], ".mk");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
             is_shell = is_shell && (n > 1 || !strstr(line, "python"));
             if (r->pin)
@@ -172,7 +186,8 @@ static void read_files(struct reading *r) {
 /* files: a list with ":". */
 static struct setter read_from(struct reading *r, const char *files) {
     WC_EACH_ELEMENT(e, files, ":") {
-        OWNED char *file = must_format("%.*s", (int)e.n, e.p);
+        OWNED char *file = must_format("%s%s%.*s", e.p[0] == '/' ? "" : r->directory,
+                                       e.p[0] == '/' ? "" : "/", (int)e.n, e.p);
         add_file(r, file);
     }
     read_files(r);
@@ -246,6 +261,9 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
         return setter;
     if (script && !is_preload) /* which has our own library, too */
         setter = setter_in(memory, script, process->directory, name, value, given);
+    if (!setter.by && !is_preload && wc_str_same(process->parent_name, "make"))
+        setter = setter_in(memory, "GNUmakefile:makefile:Makefile", process->directory, name, value,
+                           given);
     if (!setter.by && !is_preload)
         setter = setter_at_start(memory, s, name, value, given);
     if (!setter.by && !wc_str_same(given, value))
