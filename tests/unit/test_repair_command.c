@@ -351,7 +351,12 @@ static void nothing_is_removed_before_all_is_fetched(void **state) {
 static void no_command_for_what_is_done_otherwise(void **state) {
     (void)state;
     for (int kind = 0; kind < EDITS; kind++) {
-        struct edit e = {.kind = kind, .name = "x", .value = "1", .path = "/x", .target = "y"};
+        struct edit e = {.kind = kind,
+                         .name = "x",
+                         .value = "1",
+                         .path = "/x",
+                         .target = "y",
+                         .by = kind == EDIT_PIN ? "line 2 of /x" : NULL};
         bool none = kind == EDIT_IMPORT_FIRST || kind == EDIT_PRELOADER || kind == EDIT_DRIVER ||
                     kind == EDIT_SYSTEM || kind == EDIT_RESTART || kind == EDIT_RESTORE ||
                     kind == EDIT_PLACE;
@@ -360,6 +365,29 @@ static void no_command_for_what_is_done_otherwise(void **state) {
         assert_int_equal(command(&e, 1) == NULL, none);
         assert_true(*text_of(&memory.arena, &(struct edits){&e, 1}));
     }
+}
+
+static void lines_of_files(void **state) {
+    (void)state;
+    struct edit e = {.kind = EDIT_PIN,
+                     .name = "x",
+                     .value = ">=9.8,<10",
+                     .path = "/a b/requirements.txt",
+                     .target = "2s#x==9.1#x",
+                     .by = "line 2 of /a b/requirements.txt"};
+
+    assert_string_equal(command(&e, 1), "sed -i '2s#x==9.1#x>=9.8,<10#' '/a b/requirements.txt'");
+    e.value = "==9'; id #";
+    assert_null(command(&e, 1));
+    e = (struct edit){.kind = EDIT_SET,
+                      .name = "LD_LIBRARY_PATH",
+                      .value = "/new",
+                      .path = "/x",
+                      .target = "3s#/old#",
+                      .by = "line 3 of /x"};
+    assert_string_equal(command(&e, 1), "sed -i '3s#/old#/new#' /x");
+    e.target = NULL;
+    assert_null(command(&e, 1));
 }
 
 static void hostile_names(void **state) {
@@ -499,6 +527,7 @@ int main(void) {
         TEST(several_are_made_in_their_order),
         TEST(nothing_is_removed_before_all_is_fetched),
         TEST(no_command_for_what_is_done_otherwise),
+        TEST(lines_of_files),
         TEST(hostile_names),
         TEST(a_hostile_environment),
         TEST(sentences),
