@@ -1473,3 +1473,22 @@ let line 4 of $PWD/requirements.txt ask for nvidia-cudnn-cu12>=8.5,<8.9.2, then 
     printf 'nvidia-cudnn-cu12==8.9.2.260\nnot-nvidia-cudnn-cu12==8.9.2.26\n' >requirements.txt
     [[ $(first .command) != *sed* ]]
 }
+
+@test "a variable that another program of the command gets, too, is said" {
+    make_standin 8.9.2 good
+    make_standin 8.5.0 old
+    build_host dlopen "$PWD/good" one
+    cp one two
+    printf "./one version\nWHICHCUDNN_EXPECT='>=8.8' ./two version\n" >run.sh
+    but() { # of the first fix
+        rm -f logs/*
+        LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh run.sh >/dev/null || true
+        "$CMD" report --json logs >report.json || true
+        jq -r '[(if type == "array" then .[] else . end) | .findings[].fix[]] | first | .command, .but' report.json
+    }
+    is "$(but)" "unset LD_LIBRARY_PATH
+one of the same command gets it, too"
+    sed -i 1d run.sh
+    is "$(but)" "unset LD_LIBRARY_PATH
+null"
+}

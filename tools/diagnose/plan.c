@@ -315,7 +315,11 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
             const char *value = wc_variable(of, e->name),
                        *line =
                            setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
-            r->but = line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line) : NULL;
+            r->but = line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
+                     : p->source->beside ? wc_arena_format(&plan->memory.arena,
+                                                           "%s of the same command gets it, too",
+                                                           wc_base_name(p->source->beside))
+                                         : NULL;
         }
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;

@@ -7,6 +7,7 @@
 #include "core/demand/questions.h"
 #include "core/knowledge/programs.h"
 
+#define BESIDE_MOST 64 /* processes of a job that are compared with one another */
 #define SCRIPTED (WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED)
 
 static bool same_node(const struct source *a, const struct source *b) {
@@ -67,6 +68,15 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
     return has_keeper(job, s) ? WC_END_ASSUMED : WC_END_UNKNOWN;
 }
 
+/* It gets each variable that the command gets, too. */
+static bool is_beside(const struct source *other, const struct source *s) {
+    const struct wc_process_record *p = &s->stack.process, *q = &other->stack.process;
+
+    return p->run_pid != WC_NULL && p->run_pid == q->run_pid && same_node(other, s) &&
+           q->executable && !wc_str_same(p->executable, q->executable) &&
+           wc_first_facade(&other->stack);
+}
+
 void ends_settle(struct source *const *processes, size_t n) {
     struct job job = {must_allocate(n * sizeof(struct source *)), n};
 
@@ -79,6 +89,8 @@ void ends_settle(struct source *const *processes, size_t n) {
         if (s->type == SOURCE_LOG && !s->stack.has_outcome)
             s->end = end_of(&job, s);
         s->stack.is_kept = has_keeper(&job, s);
+        for (size_t k = 0; k < n && n <= BESIDE_MOST && !s->beside; k++)
+            s->beside = is_beside(processes[k], s) ? processes[k]->stack.process.executable : NULL;
         /* Its parent, or the command that it is of, outlived what itself had requested before. */
         WC_EACH_ROW(pid, parents)
             EACH_WITH(parent, &job, *pid)
