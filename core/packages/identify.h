@@ -76,7 +76,7 @@ struct wc_metadata_demand {
     char built[WC_VERSION_TEXT];
     bool by_file;     /* built is "": it is the version of the library at source_path */
     char package[48]; /* distribution that is required; "" if none is named */
-    /* Is it required with an extra of the host's package alone, and what is there of it? */
+    /* Is it required only with an extra of the host's package, and is it installed? */
     enum { WC_NO_EXTRA, WC_EXTRA_ABSENT, WC_EXTRA_REFUSED, WC_EXTRA_ACCEPTED } extra;
     char framework[32], framework_version[WC_VERSION_TEXT];
     char source[160]; /* "METADATA of jaxlib 0.10.2" */

@@ -26,7 +26,7 @@ struct words {
         struct messages found;
     } of[2];                      /* standard error; standard output, unless it is the same */
     bool were_read, name_cudnn;   /* a library of cuDNN is named in what was recognized */
-    bool in_turn;                 /* the command is a script that the first bad end ends */
+    bool in_turn;                 /* the command is a script that ends at the first failure */
     char *lines[WORDS_LINES + 1]; /* "standard error, line 3: ...", a NULL behind */
     size_t line_count;
 };
