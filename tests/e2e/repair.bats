@@ -1282,6 +1282,23 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     # A path is no part of a longer one: line 2 sets what the process has, line 3 does not.
     printf '#!/bin/sh\nLD_LIBRARY_PATH=%s\nOTHER_LD_LIBRARY_PATH=%s-12\nexport LD_LIBRARY_PATH\nexec "$@"\n' "$old" "$old" >as-root
     repaired ./as-root ./host version
+    # One that removes it, in a file that it reads, or for the one program.
+    printf '#!/bin/sh\n. "$(dirname "$0")/common.sh"\nexec env -u HOME "$@"\n' >bin/launch
+    printf '# unset LD_LIBRARY_PATH\nunset LD_LIBRARY_PATH LD_RUN_PATH # of the user\n' >bin/common.sh
+    LD_LIBRARY_PATH=$lib repaired bin/launch ./linked version
+    is "$(sed -n '2,$p' bin/common.sh)" "unset LD_LIBRARY_PATH LD_RUN_PATH # of the user
+export LD_LIBRARY_PATH=$lib"
+    printf '#!/bin/sh\nexec env -u LD_LIBRARY_PATH "$@"\n' >bin/launch
+    LD_LIBRARY_PATH=$lib repaired bin/launch ./linked version
+    # What more than one word depends on is named; what is not removed is not.
+    printf '#!/bin/sh\nunset LD_LIBRARY_PATH; exec "$@"\n' >bin/launch
+    rm logs/*
+    LD_LIBRARY_PATH=$lib run -127 "$CMD" run --quiet --log logs -- bin/launch ./linked version
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '.findings[0].fix[0].text' report.json) == "let line 2 of $PWD/bin/launch start the process with "* ]]
+    printf '#!/bin/sh\nunset LD_LIBRARY_PATH_OF_MINE\nexec "$@"\n' >bin/launch
+    LD_LIBRARY_PATH=$lib run -0 "$CMD" run --log logs -- bin/launch ./linked version
+    [[ $output != *error* ]]
 }
 
 @test "a script that sets another LD_PRELOAD is named: what it starts is not watched" {

@@ -113,6 +113,12 @@ static void what_is_written_is_started(void **state) {
     expect("/bin/sh -c '\"$@\"' x ./app y", "app /was");
     expect("name=app\n./$name \\\n  more\n'./other' \"a;b\"", "app /was, other /was");
     expect("X=/b/app; \"./${X##*/}\"", "app /was");
+    expect("here=$(dirname \"$0\")\nexec \"$here/app\"", "app /was");
+    expect("cd sub; \"$(dirname -- \"$0\")\"/../other; \"${0%/*}/../app\"", "other /was, app /was");
+    expect("here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")/sub\" >/dev/null 2>&1 && pwd)\"\n"
+           "$here/../app; export LD_LIBRARY_PATH=$here; ./other",
+           must_format("app /was, other %s/sub", place));
+    expect("DIR=$(cd $(dirname $0)/gone && pwd); ./app", "?");
 }
 
 static void with_what_is_set_before_it(void **state) {

@@ -370,7 +370,8 @@ static const char *in_line(struct making *m) {
 
     if (!e->target || !value || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
         return fail(m);
-    return format(m->memory, "sed -i '%s%s#' %s", e->target, value, quoted_path(m, e->path));
+    return format(m->memory, "sed -i '%s%s%s' %s", e->target, value,
+                  strchr(e->target, '#') ? "#" : "", quoted_path(m, e->path));
 }
 
 static const char *one(struct making *m) {

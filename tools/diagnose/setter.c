@@ -2,6 +2,7 @@
 #include "setter.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,23 +69,24 @@ static bool has_path(const char *text, const char *path, size_t n) {
     return false;
 }
 
-/* Where the line has env start a program without the variable: what sed begins with. NULL: it does
- * not. */
-static const char *dropped(struct reading *r, const char *line) {
+/* The process has no such variable, which the line removes: with what sed begins, "" where it
+ * cannot. NULL: the line does not remove it. */
+static const char *dropped(const struct reading *r, const char *line) {
     static const struct {
-        const char *option;
-        bool names_it;
-    } drops[] = {{"env -i", false},
-                 {"env -", false},
-                 {"env --ignore-environment", false},
-                 {"env -u ", true},
-                 {"env --unset=", true}};
+        const char *line, *change;
+    } ways[] = {
+        {"?(*[ ;&|{])unset ?(* )%s*( +([A-Za-z_0-9]))*( )?(#*)", "a export "},
+        {"?(*[ ;&|{])unset ?(* )%s?([!A-Za-z_0-9]*)", NULL},
+        {"?(*[ ;&|{])env ?(* )@(-u*( )|--unset=)%s *", "s#env .*%s#& "},
+        {"?(*[ ;&|{])env @(-|-i|--ignore-environment) *", "s#env -[-a-z]*#& "},
+    };
 
-    WC_EACH_ROW(row, drops) {
-        OWNED char *found = must_format("%s%s ", row->option, row->names_it ? r->name : "");
-        if (strstr(line, found))
-            return wc_arena_format(r->memory, "s#%.*s#%s%s=", (int)strlen(found) - 1, found,
-                                   row->names_it ? "env " : "& ", r->name);
+    WC_EACH_ROW(way, ways) {
+        OWNED char *pattern = must_format(way->line, r->name);
+        if (!r->value && fnmatch(pattern, line, FNM_EXTMATCH) == 0) {
+            OWNED char *change = must_format(way->change ?: "", r->name);
+            return way->change ? wc_arena_format(r->memory, "%s%s=", change, r->name) : "";
+        }
     }
     return NULL;
 }
@@ -130,12 +132,12 @@ static char *replaced_word(const struct reading *r, const char *assigned, bool i
 }
 
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
-    const char *at = strstr(line, r->name), *drop = r->value ? NULL : dropped(r, line);
+    const char *at = strstr(line, r->name), *drop = dropped(r, line);
 
     if (*line == '#' || !(drop || at))
         return;
     if (drop) {
-        take(r, &r->with_value, file, n, drop);
+        take(r, &r->with_value, file, n, wc_str_or_null(drop));
         return;
     }
     const char *assigned = at + strlen(r->name);

@@ -2,6 +2,8 @@
 #include "shell_script.h"
 
 #include <fnmatch.h>
+#include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wordexp.h>
@@ -17,9 +19,13 @@ enum { PROGRAMS_MOST = 32, SCRIPT_MOST = 64 << 10, LEVELS_MOST = 16 /* one withi
 #define RUNS_IT "@(chrt|flock|ionice|nice|nohup|numactl|setsid|stdbuf|taskset|time|timeout)"
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
 
+#define OWN "(0|BASH_SOURCE(\\[0\\])?)"
+#define OWN_PLACE "(\\$\\(dirname( --)? \"?\\$\\{?" OWN "\\}?\"?\\)|\\$\\{" OWN "%/\\*\\})"
+
 struct shell { /* its variables are in environ while it is read */
     struct shell_programs *out;
     char **arguments; /* those of "$@"; NULL: it is the command itself */
+    const char *file; /* "$0"; NULL: not known */
     int level;
     bool strict, ended; /* strict: a failure ends it, too (set -e) */
 };
@@ -49,6 +55,41 @@ static void assign(const struct shell *s, const char *word) {
             environ[n++] = *before;
     if (is_named(word, word))
         environ[n] = wc_arena_string(memory, word);
+}
+
+/* The text of a script, in which directories replace $(dirname "$0") and
+ * $(cd "$(dirname "$0")/.." && pwd): scripts find other files by them. file: "$0"; NULL: not known.
+ * NULL: the script cannot be read. */
+static char *read_script(const char *path, const char *file) {
+    enum { ALL, IS_CD = 2, BELOW = 8, GROUPS };
+    size_t n;
+    OWNED char *text = disk_text(path, SCRIPT_MOST, &n);
+    struct sink filled;
+    regmatch_t m[GROUPS];
+    regex_t regex;
+
+    if (!text || !file ||
+        regcomp(&regex,
+                "\\$\\(cd( --)? \"?" OWN_PLACE "([^\"$) ]*)\"?( &?>/dev/null( 2>&1)?)? && "
+                "pwd( -P)?\\)|" OWN_PLACE,
+                REG_EXTENDED) != 0)
+        return must_copy(text);
+    FILE *to = sink_begin(&filled);
+    const char *at = text;
+    for (; regexec(&regex, at, GROUPS, m, 0) == 0; at += m[ALL].rm_eo) {
+        const char *of =
+            memchr(at + m[ALL].rm_so, 'B', (size_t)(m[ALL].rm_eo - m[ALL].rm_so)) ? path : file;
+        const int length = (int)wc_dir_length(of);
+        OWNED char *directory = must_format("%.*s", length ?: 1, length ? of : ".");
+        OWNED char *below = must_format("%s%.*s", directory, (int)(m[BELOW].rm_eo - m[BELOW].rm_so),
+                                        at + (m[BELOW].rm_so >= 0 ? m[BELOW].rm_so : 0));
+        OWNED char *whole = realpath(below, NULL);
+        fprintf(to, "%.*s%s", (int)m[ALL].rm_so, at,
+                m[IS_CD].rm_so < 0 ? directory : whole ?: "`" /* unsure */);
+    }
+    fputs(at, to);
+    regfree(&regex);
+    return sink_end(&filled);
 }
 
 /* One command, for wordexp, without redirections; where it ends. NULL: only a shell knows. */
@@ -107,8 +148,7 @@ static bool run_words(struct shell *s, char **w) {
     s->strict = s->strict || strcmp(*w, "set") == 0;
     if ((strcmp(*w, ".") == 0 || strcmp(*w, "source") == 0) && w[1] && s->arguments &&
         s->level < LEVELS_MOST) {
-        size_t n;
-        OWNED char *text = disk_text(w[1], SCRIPT_MOST, &n);
+        OWNED char *text = read_script(w[1], s->file);
         s->level++;
         run_text(s, text ?: ""); /* which may end the shell */
         s->level--;
@@ -191,7 +231,8 @@ static bool start(struct shell s, char **w) {
             is_text = is_text || strchr(*w, 'c');
             within.strict = within.strict || strchr(*w, 'e');
         }
-        script = is_text || !*w ? must_copy(*w) : disk_text(*w, SCRIPT_MOST, &n);
+        within.file = is_text ? NULL : *w;
+        script = is_text || !*w ? must_copy(*w) : read_script(*w, *w);
         within.arguments = w + 1 + (is_text && *w && w[1]);
         s.out->unsure = s.out->unsure || !script;
     } else if (text && wc_str_starts(text, "#!")) {
