@@ -101,17 +101,30 @@ $differ"
     [[ $(tail -n 1 printed) == "whichcudnn: not observed: no cuDNN was loaded or asked for" ]]
 }
 
-@test "not observed: who prints that a cuDNN was not found, and left no log, is told of" {
+@test "not observed: a program that the loader names is looked at, and one that is not found is told of" {
     local line='import subprocess, sys
-subprocess.call(["./child"], env={})
+subprocess.call(sys.argv[1:], env={}, executable="./child")
 sys.exit(1)'
     echo 'int cudnnGetVersion(void); int main(void) { return cudnnGetVersion(); }' >child.c
     make_standin 7.6.5 cudnn
     gcc -o child child.c cudnn/libcudnn.so.7
-    "$CMD" run -- "$PY" -c "$line" 2>printed || is "$?" 1
+    "$CMD" run -- "$PY" -c "$line" no/such/child 2>printed || is "$?" 1
     grep -q '^whichcudnn: not observed: .*"libcudnn.so.7: cannot open .* left no log: .* without LD_PRELOAD' printed
     "$CMD" run -- "$PY" -c 'import sys; sys.exit("libGL.so.1: cannot open shared object file")' 2>printed || is "$?" 1
     if grep -q 'left no log' printed; then return 1; fi
+    # With the variable it finds the library: it was started without.
+    export LD_LIBRARY_PATH=$PWD/cudnn
+    "$CMD" run -- "$PY" -c "$line" ./child 2>printed || is "$?" 1
+    grep -q '^whichcudnn: error\[library-not-found\]: child needs libcudnn.so.7, which was not found' printed
+    grep -q "LD_LIBRARY_PATH=$PWD/cudnn" printed
+    printf '#!/bin/sh\neval x=1\nunset LD_LIBRARY_PATH\n./child\n' >launch
+    chmod +x launch
+    "$CMD" run -- ./launch 2>printed || is "$?" 127
+    grep -q "'3a export LD_LIBRARY_PATH=$PWD/cudnn'" printed
+    # The same of a program that is not of cuDNN, or that the script goes on without.
+    printf '#!/bin/sh\neval x=1\nunset LD_LIBRARY_PATH\n./child\nexit 0\n' >launch
+    "$CMD" run -- ./launch 2>printed
+    [[ $(tail -n 1 printed) == "whichcudnn: not observed: no cuDNN was loaded or asked for" ]]
 }
 
 @test "what contradicts each process is said and does not count" {

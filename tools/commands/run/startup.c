@@ -22,6 +22,7 @@
 #include "run.h"
 #include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"
+#include "tools/observe/not_preloadable.h"
 #include "tools/util/disk.h"
 #include "tools/util/program.h"
 #include "trust.h"
@@ -433,6 +434,17 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
     for (size_t i = 0; i < programs.n && !source; i++)
         if (!is_known || family_is_last(family, programs.p[i].path))
             source = look_at(run, &programs.p[i], outcome, logged, reason);
+    /* Where the script does not show it, the loader's message names the program; and what the
+     * program would find with LD_LIBRARY_PATH shows that it was started without. */
+    OWNED char *stopped = run->printed.stopped && run->printed.name_cudnn
+                              ? find_program(run->printed.stopped, getenv("PATH"), NULL)
+                              : NULL;
+    for (int without = 0; stopped && without < 2 && !source; without++) {
+        if (without)
+            unsetenv("LD_LIBRARY_PATH");
+        source = look_at(run, &(struct shell_program){stopped, environ, .by_script = true}, outcome,
+                         logged, reason);
+    }
     shell_programs_end(&programs);
     return source;
 }

@@ -274,6 +274,8 @@ static const char *name_of(const struct words *w, const struct words_stream *s) 
 }
 
 void words_read(struct words *w) {
+    static const char refused[] = ": error while loading shared libraries: ";
+
     words_settle(w);
     for (size_t i = 0; i < 2; i++) {
         struct words_stream *s = &w->of[i];
@@ -287,6 +289,12 @@ void words_read(struct words *w) {
         memcpy(text + n - begin, k->text, begin);
         messages_find(text, n, &s->found);
         w->were_read = true;
+        for (const char *at = text; (at = strstr(at, refused)); at += strlen(refused)) {
+            const char *begin = memrchr(text, '\n', (size_t)(at - text));
+            begin = begin ? begin + 1 : text;
+            free(w->stopped);
+            w->stopped = must_format("%.*s", (int)(at - begin), begin);
+        }
         WC_EACH(m, s->found) {
             enum message_effect effect = m->message->effect;
             w->name_cudnn = w->name_cudnn || wc_name_is_cudnn(m->library);
@@ -304,6 +312,7 @@ void words_end(struct words *w) {
         messages_end(&w->of[i].found);
     for (size_t i = 0; i < w->line_count; i++)
         free(w->lines[i]);
+    free(w->stopped);
 }
 
 /* ---- records ---- */

@@ -24,9 +24,10 @@ struct words {
         struct termios modes; /* of `end`, as they were last */
         struct kept *kept;    /* its last part; NULL: it was not read */
         struct messages found;
-    } of[2];                      /* standard error; standard output, unless it is the same */
-    bool were_read, name_cudnn;   /* a library of cuDNN is named in what was recognized */
-    bool in_turn;                 /* the command is a script that ends at the first failure */
+    } of[2];                    /* standard error; standard output, unless it is the same */
+    bool were_read, name_cudnn; /* a library of cuDNN is named in what was recognized */
+    bool in_turn;               /* the command is a script that ends at the first failure */
+    char *stopped;              /* the last program that the loader says it could not start; NULL */
     char *lines[WORDS_LINES + 1]; /* "standard error, line 3: ...", a NULL behind */
     size_t line_count;
 };
