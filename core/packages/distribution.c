@@ -149,17 +149,18 @@ static bool listed(struct wc_reading *r, const char *path, const char *site,
     return found;
 }
 
-/* Length of the part of path that ends in a directory so named; 0: none. */
-static size_t up_to(const char *path, const char *directory) {
-    size_t found = 0, n = wc_str_length(directory);
-    for (const char *s = path; (s = wc_str_find(s, directory)); s += n)
-        found = (size_t)(s - path) + n - 1;
+const char *wc_behind_last(const char *text, const char *mark) {
+    const char *found = NULL;
+    for (const char *s = text; (s = wc_str_find(s, mark)); s++)
+        found = s + wc_str_length(mark);
     return found;
 }
 
+/* Length of the part of path that ends in such a directory; 0: none. */
 static size_t site_by_name(const char *path) {
-    size_t length = up_to(path, "/site-packages/");
-    return length ? length : up_to(path, "/dist-packages/");
+    const char *site = wc_behind_last(path, "/site-packages/");
+    site = site ? site : wc_behind_last(path, "/dist-packages/");
+    return site ? (size_t)(site - path) - 1 : 0;
 }
 
 size_t wc_environment_length(const char *path) {

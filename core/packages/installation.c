@@ -32,14 +32,12 @@ static const char *const rpm_databases[] = {
     "/var/lib/rpm/Packages",
 };
 
-static void set_name(struct wc_identity *out, enum wc_installation_kind kind, const char *name,
-                     const char *version) {
+/* Its place: n bytes of the path. */
+static void set(struct wc_identity *out, enum wc_installation_kind kind, const char *name,
+                const char *version, const char *path, size_t n) {
     out->installation_kind = kind;
     wc_str_copy(out->installation, sizeof out->installation, name);
     wc_str_copy(out->installation_version, sizeof out->installation_version, version);
-}
-
-static void set_path(struct wc_identity *out, const char *path, size_t n) {
     wc_str_format(out->installation_path, sizeof out->installation_path, "%.*s", (int)n, path);
 }
 
@@ -70,13 +68,12 @@ static bool in_wheel(struct wc_reading *r, const char *path, bool is_library,
     bool own = !is_library || wc_str_starts(d.name, "nvidia-");
     bool by_conda = wc_distribution_installer(r, &d, installer, sizeof installer) &&
                     wc_str_compare(installer, "conda") == 0;
-    set_name(out,
-             !own       ? WC_installation_kind_BUNDLED
-             : by_conda ? WC_installation_kind_CONDA
-                        : WC_installation_kind_WHEEL,
-             d.name, d.version);
     size_t site = wc_str_length(d.site), folder = wc_distribution_folder(d.relative);
-    set_path(out, path, folder ? site + 1 + folder : site);
+    set(out,
+        !own       ? WC_installation_kind_BUNDLED
+        : by_conda ? WC_installation_kind_CONDA
+                   : WC_installation_kind_WHEEL,
+        d.name, d.version, path, folder ? site + 1 + folder : site);
     *changed = d.changed;
     return true;
 }
@@ -169,11 +166,10 @@ static bool in_conda(struct wc_reading *r, const char *path, struct wc_identity 
     struct wc_distribution p;
     if (!wc_conda_owner(r, path, &p))
         return false;
-    set_name(out, WC_installation_kind_CONDA, p.name, p.version);
+    set(out, WC_installation_kind_CONDA, p.name, p.version, p.site, wc_str_length(p.site));
     if (wc_str_starts(p.build, "cuda")) /* as conda writes it: 7.6.5=cuda10.0_0 */
         wc_str_format(out->installation_version, sizeof out->installation_version, "%s=%s",
                       p.version, p.build);
-    set_path(out, p.site, wc_str_length(p.site));
     return true;
 }
 
@@ -228,8 +224,8 @@ static bool in_debian(struct wc_reading *r, const char *path, char *stem, struct
     }
     if (i < n) {
         wc_debian_package(r, list[i], &package);
-        set_name(out, WC_installation_kind_DEBIAN, package.name, package.version);
-        set_path(out, path, wc_dir_length(path));
+        set(out, WC_installation_kind_DEBIAN, package.name, package.version, path,
+            wc_dir_length(path));
     }
     r->memory.used = mark;
     return i < n;
@@ -244,8 +240,7 @@ static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *o
         return false;
     WC_EACH_ROW(database, rpm_databases)
         if (wc_reading_exists(r, *database)) {
-            set_name(out, WC_installation_kind_RPM, "", "");
-            set_path(out, path, wc_dir_length(path));
+            set(out, WC_installation_kind_RPM, "", "", path, wc_dir_length(path));
             return true;
         }
     return false;
@@ -260,8 +255,7 @@ static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identit
     wc_str_copy(out->mount, sizeof out->mount, m.point);
     if (!m.of_file)
         return false;
-    set_name(out, WC_installation_kind_CONTAINER_MOUNT, "", "");
-    set_path(out, path, wc_dir_length(path));
+    set(out, WC_installation_kind_CONTAINER_MOUNT, "", "", path, wc_dir_length(path));
     return true;
 }
 
@@ -312,11 +306,10 @@ static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identit
             /* "cuda-13.0" of 13.0.2: how NVIDIA names the directory. */
             const char *dot = wc_str_find_char(version, '.');
             dot = dot ? wc_str_find_char(dot + 1, '.') : NULL;
-            set_name(out, WC_installation_kind_CUDA_TOOLKIT, "", version);
+            set(out, WC_installation_kind_CUDA_TOOLKIT, "", version, path, length);
             wc_str_format(out->installation, sizeof out->installation, "cuda%s%.*s",
                           version[0] ? "-" : "",
                           (int)(dot ? (size_t)(dot - version) : wc_str_length(version)), version);
-            set_path(out, path, length);
             return true;
         }
         length = wc_dir_above(path, length);
@@ -331,8 +324,8 @@ static bool in_bundle(const char *path, struct wc_identity *out) {
             if (!at)
                 continue;
             const char *end = wc_str_find_char(at + 1, '/');
-            set_name(out, WC_installation_kind_BUNDLED, row->installation, "");
-            set_path(out, path, (size_t)(end - path));
+            set(out, WC_installation_kind_BUNDLED, row->installation, "", path,
+                (size_t)(end - path));
             return true;
         }
     return false;
@@ -347,10 +340,8 @@ void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identi
         !(is_library && is_mounted(r, path, out)) && !in_conda(r, path, out) &&
         !in_toolkit(r, path, out) &&
         !(is_library &&
-          (in_debian(r, path, stem, out) || in_bundle(path, out) || in_rpm(r, path, out)))) {
-        set_name(out, WC_installation_kind_DIRECTORY, "", "");
-        set_path(out, path, wc_dir_length(path));
-    }
+          (in_debian(r, path, stem, out) || in_bundle(path, out) || in_rpm(r, path, out))))
+        set(out, WC_installation_kind_DIRECTORY, "", "", path, wc_dir_length(path));
     *cudnn = WC_VERSION_NONE;
     if (!changed && wc_is_cudnn_package(out->installation_kind, out->installation))
         /* Debian and others append "-1", "~cuda12". */

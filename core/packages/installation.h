@@ -91,5 +91,6 @@ struct wc_requirement {
 };
 #define WC_REQUIRES "Requires-Dist: "
 bool wc_requirement_read(const char *line, struct wc_requirement *out);
+const char *wc_behind_last(const char *text, const char *mark); /* NULL: not in it */
 /* PEP 503 with '_': lower case, runs of -_. become one; NUL-terminated, cut to cap. */
 void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap);

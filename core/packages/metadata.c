@@ -227,13 +227,6 @@ static void read_bundled(struct asking *a, const struct package *p, const char *
     }
 }
 
-static const char *behind_last(const char *text, const char *mark) {
-    const char *found = NULL;
-    for (const char *s = text; (s = wc_str_find(s, mark)); s++)
-        found = s + wc_str_length(mark);
-    return found;
-}
-
 /* The digits of "+cu118", "+cuda111", "-cu101mkl", ".post97": of which CUDA a wheel is. False: it
  * is not a release of the framework's makers. */
 static bool flavour_of(const char *name, const char *version, char out[8]) {
@@ -246,9 +239,9 @@ static bool flavour_of(const char *name, const char *version, char out[8]) {
     if (local && !(s = wc_str_starts(local, "+cu") ? local + 3 : NULL))
         return false; /* +cpu, +nv20.2 */
     if (!s)
-        s = behind_last(name, "_cu");
+        s = wc_behind_last(name, "_cu");
     if (!s)
-        s = behind_last(version, ".post");
+        s = wc_behind_last(version, ".post");
     if (s && wc_str_starts(s, "da"))
         s += 2;
     for (n = 0; s && n < 7 && wc_is_digit(s[n]); n++)

@@ -16,6 +16,7 @@
 enum { PROGRAMS_MOST = 32, SCRIPT_MOST = 64 << 10, LEVELS_MOST = 16 /* one within another */ };
 #define BEFORE "@(!|command|if|time|until|while)"
 #define ALWAYS "@(:|cd|echo|export|true) *"
+#define MUTED "*@(2>/dev/null|&>/dev/null|>/dev/null 2>&1)*"
 #define RUNS_IT "@(chrt|flock|ionice|nice|nohup|numactl|setsid|stdbuf|taskset|time|timeout)"
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
 
@@ -181,8 +182,7 @@ static void run_text(struct shell *s, const char *at) {
         const char opens = strchr("(){}", *at) ? *at++ : ' ';
         struct sink command;
         OWNED char *line = must_format("%.*s", (int)strcspn(at, "\n"), at);
-        const bool is_muted = strstr(line, "2>/dev/null") || strstr(line, "&>/dev/null") ||
-                              strstr(line, ">/dev/null 2>&1");
+        const bool is_muted = fnmatch(MUTED, line, FNM_EXTMATCH) == 0;
         at = read_command(s, at, sink_begin(&command));
         OWNED char *text = sink_end(&command);
         bool is_or = at && strncmp(at, "||", 2) == 0, is_tested = is_or;
