@@ -380,6 +380,27 @@ END
     is "$(jq -c '[.. | .command? | strings]' report.json)" '[]'
 }
 
+@test "a child that asked a copy of LD_LIBRARY_PATH for its version and gave up explains its program's end" {
+    make_standin 9.1.0 old --create-status 0
+    make_standin 9.8.0 own
+    echo 'import ctypes, sys; sys.exit(ctypes.CDLL("libcudnn.so.9").cudnnGetVersion() < 90800)' >child.py
+    cat >main.py <<'END'
+import os, subprocess, sys
+env = dict(os.environ, LD_LIBRARY_PATH=sys.argv[1])
+sys.exit(subprocess.run([sys.executable, "child.py"], env=env, capture_output=True).returncode)
+END
+    run -1 "$CMD" run --log logs -- python3 main.py "$PWD/old:$PWD/own"
+    [[ $output == *"warning[shadowed-copy]"*"fix       let line 2 of $PWD/main.py start the process"* ]]
+    [[ $output != *unexplained* ]]
+    run -0 "$CMD" run --log logs -- python3 main.py "$PWD/own:$PWD/old"
+    [[ $output != *fix* ]]
+    # One that used it is not known to have failed because of it.
+    echo 'ctypes.CDLL("libcudnn.so.9").cudnnCreate(ctypes.byref(ctypes.c_void_p())); sys.exit(1)' >>child.py
+    sed -i '1s/sys.exit(\(.*\) < 90800)/\1/' child.py
+    run -1 "$CMD" run --log logs -- python3 main.py "$PWD/old:$PWD/own"
+    [[ $output == *unexplained*"note[shadowed-copy]"* ]]
+}
+
 # compiler NUMBER DIRECTORY: an nvrtc of that number.
 compiler() {
     mkdir -p "$2"

@@ -155,19 +155,18 @@ static bool still_fails(const struct case_of *c) {
     return fails;
 }
 
-/* As bad, and not there before. That now the other one of two copies is in front is no more
- * than a note; what is so in whatever order is not caused by the order. */
+/* As bad, and not there before. That now the other one of two copies is in front does not count;
+ * what is so in whatever order is not caused by the order. */
 static bool is_new(const struct case_of *c, const struct outcome *o,
                    const struct wc_finding_record *f) {
     const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
     const bool by_order = c->c->edit[0].kind == EDIT_IMPORT_FIRST && is_a(f, "two-cuda-copies");
-    const bool other_copy = is_a(f, "shadowed-copy") && f->severity == WC_severity_NOTE;
     /* One mixture in place of another is a step for what repairs a mixture, and no more than that
      * (a driver that is missing, and parts that do not ask for it). */
     const bool replaces = was && !wc_str_same(was->id, f->id) &&
                           !is_same(was, &c->p->base.source->stack, c->f, &c->p->source->stack);
 
-    return f->severity >= c->f->severity && !by_order && !other_copy &&
+    return f->severity >= c->f->severity && !by_order && !is_a(f, "shadowed-copy") &&
            !(was && was->severity >= f->severity && !replaces);
 }
 
@@ -288,10 +287,11 @@ static bool takes_wrong_copy(const struct case_of *c) {
     const char *own = wc_fact_path(c->f, WC_FACT_ITS_ENVIRONMENT_HAS);
     const size_t n = own ? strlen(own) : 0;
 
-    if (is_note && is_a(c->f, "shadowed-copy"))
+    if (is_a(c->f, "shadowed-copy"))
         return !has_failed(c->p) || !other || !other->r.path ||
                !WC_ANY(o, then->objects,
-                       o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path));
+                       o->r.role == WC_role_FACADE &&
+                           wc_str_same(wc_real_path_of(o), other->r.real_path ?: other->r.path));
     if (!is_a(c->f, "own-copy-unused"))
         return false;
     return (is_note && !(c->c->n == 1 && c->variables_alone)) || !n ||

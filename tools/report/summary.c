@@ -37,12 +37,12 @@ static void add_row(struct summary *s, json_t *keys, char *key, size_t process, 
         *MUST_ADD(row->members, row->n) = process;
 }
 
-/* Its failure is that of a process that it, or the command, started and that has an error. */
+/* Its failure is that of a process that it, or the command, started and that has a finding. */
 static bool failed_with_another(const struct merged *m, const struct merged_process *p) {
     const int64_t pid = p->report->source->pid;
 
     return WC_ANY(other, *m,
-                  other != p && other->report->conclusion.verdict == WC_verdict_ERRORS &&
+                  other != p && report_exit_code(other->report) == EXIT_ERRORS_FOUND &&
                       (other->report->source->stack.process.parent_pid == pid ||
                        other->report->source->stack.process.run_pid == pid) &&
                       wc_str_same(other->node, p->node));
