@@ -47,6 +47,13 @@ is() {
     return 1
 }
 
+# of_python PREFIX: its lib/python3.12 is of an interpreter, whose pip is that of PATH.
+of_python() {
+    mkdir -p "$1/bin"
+    touch "$1/bin/python3.12" "$1/bin/pip"
+    PATH=$PWD/$1/bin:$PATH
+}
+
 # The records of a process that got a cuDNN that is too old, behind the one of the process itself.
 too_old() {
     cat <<'END'

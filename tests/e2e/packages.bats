@@ -11,6 +11,7 @@ setup() {
     site=$PWD/venv/lib/python3.12/site-packages
     make_standin 9.1.0 "$site" --layout pip --build 70
     mkdir -p "$site/engine" logs
+    of_python venv
 }
 
 with_shim() {

@@ -12,6 +12,7 @@ setup() {
     ! ldconfig -p | grep -q 'libcudnn\.so\.8 ' || skip "a cuDNN 8 of this computer's would fill the gaps"
     site=$PWD/venv/lib/python3.12/site-packages
     mkdir -p "$site/engine" logs
+    of_python venv
 }
 
 # engine VERSIONS [SEARCHED]: a program of the package engine, which requires that of NVIDIA's wheel.
@@ -399,6 +400,28 @@ END
     sed -i '1s/sys.exit(\(.*\) < 90800)/\1/' child.py
     run -1 "$CMD" run --log logs -- python3 main.py "$PWD/old:$PWD/own"
     [[ $output == *unexplained*"note[shadowed-copy]"* ]]
+}
+
+@test "packages in a folder of pip install --target: a command for that folder, which does" {
+    local command site=$PWD/pkgs
+    make_standin 9.1.0 "$site" --layout pip --build 70
+    mkdir -p "$site/engine" "$site/nvidia/cublas/lib" "$site/nvidia_cublas_cu12-12.8.4.1.dist-info"
+    touch "$site/nvidia/cublas/lib/libcublas.so.12"
+    printf 'Name: nvidia-cublas-cu12\n' >"$site/nvidia_cublas_cu12-12.8.4.1.dist-info/METADATA"
+    engine '>=9.8,<10'
+    observed
+    command="pip install --no-deps --upgrade --target cudnn-wheels 'nvidia-cudnn-cu12>=9.8,<10' && rm -r $site/nvidia_cudnn_cu12-9.1.0.70.dist-info && cp -a --remove-destination cudnn-wheels/. $site"
+    is "$(finding runtime-too-old '.fix[0] | [.checked, .command]')" "[\"replayed\",\"$command\"]"
+    # As pip would, which replaces folders in what it is given, and leaves what was there under other names.
+    make_standin 9.9.0 cudnn-wheels --layout pip --build 52
+    bash -c "${command#* && }"
+    observed
+    is "$(jq -c '[.findings[] | select(.severity != "note") | .id]' report.json)" '[]'
+    [ -e "$site/nvidia/cublas/lib/libcublas.so.12" ]
+    # One that is of no list of packages is not of that folder.
+    rm -r "$site"/*.dist-info
+    observed
+    [[ $(jq -r '[.findings[].fix[].command] | tostring' report.json) != *pip* ]]
 }
 
 # compiler NUMBER DIRECTORY: an nvrtc of that number.

@@ -44,7 +44,8 @@ objects() { # REPORT [ROLE]
 
 # A wheel's site-packages in an environment of its own, with a host package beside.
 make_environment() { # VERSION REQUIRED
-    mkdir -p env/bin env/lib/python3.12/site-packages/frame
+    mkdir -p env/lib/python3.12/site-packages/frame
+    of_python env
     make_standin --layout pip "$1" env/lib/python3.12/site-packages
     site=$PWD/env/lib/python3.12/site-packages
     build_host library-lazy "$site/nvidia/cudnn/lib" frame --no-rpath \
@@ -390,6 +391,7 @@ getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])(0, None)' "$site/jax_cuda12_plugi
 @test "a stub, which opens a name that it puts together: its repair is played" {
     unshare -Urm true || skip "no namespaces of users here"
     local site=env/lib/python3.12/site-packages
+    of_python env
     mkdir -p "$site/jax_cuda12_plugin" "$site/jax_cuda12_plugin-0.10.2.dist-info"
     printf 'Metadata-Version: 2.1\nName: jax-cuda12-plugin\nVersion: 0.10.2\nRequires-Dist: nvidia-cudnn-cu12<10.0,>=9.8\n' \
         >"$site/jax_cuda12_plugin-0.10.2.dist-info/METADATA"
@@ -875,7 +877,7 @@ build_launchers() {
     mkdir target && cp -r "$site"/* target
     is "$(findings target)" 'warning installation-incomplete'
     is "$(commands target)" \
-        "pip install --upgrade --target $PWD/target --force-reinstall --no-deps nvidia-cudnn-cu12==9.8.0.87"
+        "pip install --no-deps --upgrade --target cudnn-wheels nvidia-cudnn-cu12==9.8.0.87 && rm -r $PWD/target/nvidia_cudnn_cu12-9.8.0.87.dist-info && cp -a --remove-destination cudnn-wheels/. $PWD/target"
     # Links that lead nowhere, which pip would leave there, and fail.
     for name in graph ops; do
         ln -sfn "libcudnn_$name.so.9" "$site/nvidia/cudnn/lib/libcudnn_$name.so.9"

@@ -226,6 +226,7 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
 
 @test "who asks in vain: what its package requires is what is to be installed" {
     local site=$PWD/lib/python3.12/site-packages
+    of_python .
     mkdir -p "$site/jaxlib" "$site/jaxlib-0.4.30.dist-info"
     build_opener
     mv opener "$site/jaxlib"

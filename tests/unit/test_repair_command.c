@@ -128,16 +128,41 @@ static void pip_of_the_system(void **state) {
 
 static void pip_into_a_directory(void **state) {
     (void)state;
-    tree_write(&tree, "/srv/my app/x", "");
-    assert_command(install(NAME, "", "/srv/my app"),
-                   "pip install --upgrade --target '/srv/my app' nvidia-cudnn-cu12");
-    assert_command(without(NAME, "/srv/my app"), NULL); /* pip cannot */
-    /* The environment at hand reads it, by PYTHONPATH. */
-    tree_write(&tree, "/srv/lib/python3.11/site-packages/x", "");
+#define FOLDER "/srv/my app"
+#define INFO FOLDER "/nvidia_cudnn_cu12-9.1.0.70.dist-info"
+#define PREFIX "/srv/lib/python3.11/site-packages"
+#define STAGED "--upgrade --target cudnn-wheels nvidia-cudnn-cu12==9.8.0.87 && "
+    tree_write(&tree, FOLDER "/x", "");
+    assert_command(install(NAME, "==9.8.0.87", FOLDER),
+                   "pip install " STAGED "cp -a --remove-destination cudnn-wheels/. '" FOLDER "'");
+    assert_command(without(NAME, FOLDER), NULL); /* pip cannot */
+    /* The release that is there goes, and comes with what it requires, if that is not there. */
+    tree_write(&tree, INFO "/METADATA", "Name: x\nRequires-Dist: nvidia-cublas-cu12\n");
+    tree_write(&tree, INFO "/INSTALLER", "pip\n");
+    tree_write(&tree, INFO "/RECORD", "");
+    assert_command(install(NAME, "==9.8.0.87", FOLDER),
+                   "pip install " STAGED "rm -r '" INFO
+                   "' && cp -a --remove-destination cudnn-wheels/. '" FOLDER "'");
+    tree_write(&tree, FOLDER "/nvidia_cublas_cu12-12.8.4.1.dist-info/METADATA", "Name: y\n");
+    assert_command(install(NAME, "==9.8.0.87", FOLDER),
+                   "pip install --no-deps " STAGED "rm -r '" INFO
+                   "' && cp -a --remove-destination cudnn-wheels/. '" FOLDER "'");
+    assert_command(reinstall(NAME, "9.8.0.87", FOLDER),
+                   "pip install --no-deps " STAGED "rm -r '" INFO
+                   "' && cp -a --remove-destination cudnn-wheels/. '" FOLDER "'");
+    tree_write(&tree, INFO "/INSTALLER", "uv\n");
+    assert_command(install(NAME, "==9.8.0.87", FOLDER),
+                   "uv pip install --target '" FOLDER "' nvidia-cudnn-cu12==9.8.0.87");
+    /* Of pip install --prefix: each pip would install into its own environment. */
+    tree_write(&tree, PREFIX "/x", "");
+    tree_write(&tree, "/usr/bin/python3.11", "");
     tree_write(&tree, "/p/.venv/pyvenv.cfg", "");
     tree_write(&tree, "/p/.venv/bin/python3.11", "");
+    assert_command(install(NAME, "==9.8.0.87", PREFIX),
+                   "pip install " STAGED "cp -a --remove-destination cudnn-wheels/. " PREFIX);
     user.path = "/p/.venv/bin";
-    assert_command(install(NAME, "", "/srv/lib/python3.11/site-packages"), NULL);
+    assert_command(install(NAME, "==9.8.0.87", PREFIX),
+                   "pip install " STAGED "cp -a --remove-destination cudnn-wheels/. " PREFIX);
 }
 
 static void pip_of_elsewhere(void **state) {

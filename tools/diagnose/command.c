@@ -8,6 +8,8 @@
 
 #include "core/base/shown.h"
 #include "entries.h"
+#include "site.h"
+#include "wheel_table.h"
 #include "wheels.h"
 
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
@@ -158,15 +160,15 @@ static const char *pip(struct making *m) {
 }
 
 static const char *options(struct making *m) {
-    const bool installs = m->edit->kind != EDIT_REMOVE;
-    const char *target = m->manager.target ? format(m->memory, " --upgrade --target %s",
-                                                    quoted_path(m, m->manager.target))
-                                           : "";
+    return format(m->memory, "%s%s", m->manager.protected ? " --break-system-packages" : "",
+                  m->manager.of_user && m->edit->kind != EDIT_REMOVE ? " --user" : "");
+}
 
-    if (m->manager.target && !installs)
-        return fail(m); /* pip cannot */
-    return format(m->memory, "%s%s%s", m->manager.protected ? " --break-system-packages" : "",
-                  m->manager.of_user && installs ? " --user" : "", target);
+static const char *into(struct making *m) {
+    const char *folder = m->manager.folder;
+
+    return format(m->memory, "--%s %s", folder ? "target" : "python",
+                  quoted_path(m, folder ?: m->manager.python));
 }
 
 /* A pasted command has it in the working directory: it can be written to, or nothing is
@@ -261,10 +263,34 @@ static const char *cleared(struct making *m) {
                : "";
 }
 
-static const char *unlisted(struct making *m) {
-    const char *info = m->manager.no_list;
+static bool is_there(struct making *m, const char *package) {
+    return wheel_installed(m->memory, m->user->files, m->edit->environment, package, NULL);
+}
 
-    return info ? format(m->memory, "rm -r %s && ", quoted_path(m, info)) : "";
+/* Otherwise pip installs another release of it than is there. */
+static const char *nodeps(struct making *m) {
+    const char *release = wheel_newest(m->edit->name, m->edit->value ?: "");
+    const char *const *known =
+        wheel_required(m->memory, m->edit->name, wheel_version(release ?: ""));
+    struct requirements all = {NULL, 0};
+    bool lacks = false;
+
+    if (m->manager.info)
+        requirements_add(&all, m->memory, "",
+                         text_of_file(m->memory, m->user->files,
+                                      format(m->memory, "%s/METADATA", m->manager.info)));
+    WC_EACH(q, all)
+        lacks = lacks || (requirement_is_known(q) && !is_there(m, q->package));
+    for (; !m->manager.info && *known; known++)
+        lacks = lacks || !is_there(m, *known);
+    free(all.p);
+    return lacks && m->edit->kind == EDIT_INSTALL ? "" : " --no-deps";
+}
+
+static const char *unlisted(struct making *m) {
+    return m->manager.info && (m->manager.no_list || m->manager.kind == MANAGER_FOLDER)
+               ? format(m->memory, "rm -r %s && ", quoted_path(m, m->manager.info))
+               : "";
 }
 
 static const char *replacing(struct making *m) {
@@ -285,7 +311,8 @@ static const char *value_of(void *making, const char *word) {
                 {"pip", pip},           {"options", options}, {"gone", gone},
                 {"folder", folder},     {"mode", mode},       {"replacing", replacing},
                 {"variable", variable}, {"target", target},   {"cleared", cleared},
-                {"unlisted", unlisted}, {"removal", removal}};
+                {"unlisted", unlisted}, {"removal", removal}, {"into", into},
+                {"nodeps", nodeps}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;
@@ -294,7 +321,7 @@ static const char *value_of(void *making, const char *word) {
     } plain[] = {{"yes", m->user->yes ? " -y" : ""},
                  {"forced", m->manager.no_list ? "--ignore-installed" : "--force-reinstall"},
                  {"deps", again ? " --no-deps" : ""}},
-      paths[] = {{"path", e->path}, {"python", m->manager.python}, {"prefix", m->manager.prefix}};
+      paths[] = {{"path", e->path}, {"prefix", m->manager.prefix}, {"site", e->environment}};
 
     WC_EACH_ROW(row, made)
         if (strcmp(row->word, word) == 0)
@@ -336,16 +363,16 @@ static const char *of_package(struct making *m, bool fetches) {
                                 by->within ? "" : quoted_path(m, by->project),
                                 by->within ? "" : " ", by->add, wanted(m));
     }
-    if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
+    if (m->manager.is_foreign || (e->kind == EDIT_REMOVE && !*row_of(m)->remove))
         return fail(m);
-    if (m->gone && !*row_of(m)->fetched) /* then there may be less than before */
+    if (m->gone && (m->manager.folder || !*row_of(m)->fetched)) /* there may be less than before */
         return fail(m);
     if (e->kind == EDIT_REMOVE && m->manager.no_list) /* pip and uv refuse it */
         return fail(m);
-    return expand(m, fetches                     ? row_of(m)->fetch
-                     : e->kind == EDIT_REINSTALL ? row_of(m)->reinstall
-                     : e->kind == EDIT_REMOVE    ? row_of(m)->remove
-                                                 : row_of(m)->install);
+    return expand(m, fetches                                              ? row_of(m)->fetch
+                     : e->kind == EDIT_REMOVE                             ? row_of(m)->remove
+                     : e->kind == EDIT_REINSTALL && *row_of(m)->reinstall ? row_of(m)->reinstall
+                                                                          : row_of(m)->install);
 }
 
 /* Is it done by the command of the next edit? apt-get removes a package in the transaction that
@@ -396,7 +423,7 @@ static const char *one_more(struct making *m, const struct edit *before) {
     if (!edit_comes_with(before, m->edit))
         return NULL;
     manager_of(m->memory, m->user, m->edit->environment, m->edit->name, &m->manager);
-    return m->manager.kind == kind ? wanted(m) : NULL;
+    return m->manager.kind == kind && kind != MANAGER_FOLDER ? wanted(m) : NULL;
 }
 
 const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,

@@ -3,12 +3,11 @@
  * 405; uv adds "uv = ". */
 #include "manager.h"
 
-#include <stdlib.h>
+#include <fnmatch.h>
 #include <string.h>
 
-#include "core/packages/installation.h"
-
-enum { SCRATCH = 64 << 10 };
+#include "entries.h"
+#include "wheels.h"
 
 const struct manager_row manager_rows[] = {
 #define MANAGER(name, word, whose, ...) {word, OF_##whose, __VA_ARGS__},
@@ -40,7 +39,6 @@ struct asking {
     struct wc_arena *memory;
     const struct user *user;
     const char *package; /* NULL: none */
-    struct wc_reading reading;
     const char *site;    /* NULL: environment is a conda prefix */
     const char *root;    /* of the environment: site is root/lib/python3.11/site-packages */
     const char *version; /* "python3.11" in that; NULL: another layout */
@@ -73,37 +71,24 @@ static const char *directory_with(struct asking *a, const char *program) {
 
 /* ---- what Python has there ---- */
 
-struct package {
-    char name[64];
-};
-
-static bool is_package(void *ctx, const char *name) {
-    return strcmp(name, ((const struct package *)ctx)->name) == 0;
-}
-
-static bool is_no_tool(void *ctx, const char *name) {
-    static const char *const tools[] = {"pip", "setuptools", "wheel"};
-
-    (void)ctx;
-    WC_EACH_ROW(tool, tools)
-        if (strcmp(name, *tool) == 0)
-            return false;
-    return true;
-}
-
 /* INSTALLER of the package, or of another one of the environment; "": unknown. */
-static void read_installer(struct asking *a, char *to, size_t cap) {
-    const char *name = a->package ? a->package : "";
-    struct wc_distribution d;
-    struct package package;
+static const char *installer_of(struct asking *a) {
+    const struct entries all = entries_of(a->memory, a->user->files, a->site);
+    const char *package = a->package ?: "", *info = NULL, *text;
 
-    to[0] = '\0';
-    wc_distribution_normalise(name, strcspn(name, "["), package.name, sizeof(package.name));
-    const bool is_known = wc_distributions_in(&a->reading, a->site, is_package, &package, &d, 1);
-    if (is_known && d.list && !is_there(a, d.list))
-        a->out->no_list = format(a, "%s/%s", a->site, d.info);
-    if (is_known || wc_distributions_in(&a->reading, a->site, is_no_tool, NULL, &d, 1))
-        wc_distribution_installer(&a->reading, &d, to, cap);
+    if (wheel_installed(a->memory, a->user->files, a->site,
+                        format(a, "%.*s", (int)strcspn(package, "["), package), &info)) {
+        a->out->info = format(a, "%s/%s", a->site, info);
+        a->out->no_list = !is_there(a, format(a, "%s/RECORD", a->out->info));
+    }
+    WC_EACH(entry, all)
+        if (!info && wc_str_ends(*entry, ".dist-info") &&
+            fnmatch("@(pip|setuptools|wheel)-*", *entry, FNM_EXTMATCH) != 0)
+            info = *entry;
+    text =
+        info ? text_of_file(a->memory, a->user->files, format(a, "%s/%s/INSTALLER", a->site, info))
+             : NULL;
+    return text ? format(a, "%.*s", (int)strcspn(text, "\n"), text) : "";
 }
 
 static void find_python(struct asking *a) {
@@ -112,11 +97,7 @@ static void find_python(struct asking *a) {
     /* Its pip would install into that environment, outside the search path. */
     const bool is_foreign =
         !of_venv && of_path && is_there(a, format(a, "%s/pyvenv.cfg", above(a, of_path)));
-    /* What is in /usr/local/lib or in a home may be of another prefix's Python. */
-    const bool of_many = strcmp(a->root, "/usr") == 0 || strcmp(a->root, "/usr/local") == 0 ||
-                         strcmp(wc_base_name(a->root), ".local") == 0;
-    const char *places[] = {format(a, "%s/bin", a->root), is_foreign ? NULL : of_path,
-                            is_foreign && !of_many ? NULL : "/usr/bin"};
+    const char *places[] = {format(a, "%s/bin", a->root), is_foreign ? NULL : of_path, "/usr/bin"};
     const char *names[] = {of_venv ? "python" : a->version, is_foreign ? a->version : "python3"};
 
     for (size_t i = 0; i < (of_venv ? 1 : 3); i++)
@@ -175,15 +156,15 @@ static void find_tool(struct asking *a, const char *root) {
 /* Which of conda's programs is installed: that which made the environment first. */
 static void find_conda(struct asking *a) {
     static const char *const programs[] = {"conda", "mamba", "micromamba"};
-    const char *history = format(a, "%s/conda-meta/history", a->out->prefix);
+    const char *history =
+        text_of_file(a->memory, a->user->files, format(a, "%s/conda-meta/history", a->out->prefix));
     const char *base = above(a, above(a, a->out->prefix)); /* of BASE/envs/NAME */
-    char line[512] = "";
+    const char *made = history ? strstr(history, "# cmd: ") : NULL;
     size_t first = 0;
 
-    wc_reading_value(&a->reading, history, "# cmd: ", line, sizeof(line));
-    line[strcspn(line, " ")] = '\0';
+    made = made ? format(a, "%.*s", (int)strcspn(made + 7, " \n"), made + 7) : "";
     for (size_t i = 0; i < 3; i++)
-        if (strcmp(wc_base_name(line), programs[i]) == 0)
+        if (strcmp(wc_base_name(made), programs[i]) == 0)
             first = i;
     for (size_t i = 0; i < 3 && !a->out->program; i++) {
         const char *program = programs[(first + i) % 3];
@@ -206,19 +187,32 @@ static bool is_conda_prefix(struct asking *a, const char *path) {
 
 /* ---- all ---- */
 
+/* What is in /usr/local/lib or in a home may be of another prefix's Python. */
+static bool has_interpreter(struct asking *a) {
+    const char *const marks[] = {"pyvenv.cfg", "conda-meta", "bin/python", "bin/python3",
+                                 format(a, "bin/%s", a->version)};
+
+    WC_EACH_ROW(mark, marks)
+        if (is_there(a, format(a, "%s/%s", a->root, *mark)))
+            return true;
+    return fnmatch("@(/|/usr|/usr/local|*/.local)", a->root, FNM_EXTMATCH) == 0;
+}
+
 static void ask_python(struct asking *a) {
     /* "/venv/lib/python3.11/site-packages", Debian's "/usr/lib/python3/dist-packages". */
     const char *library = above(a, a->site), *lib = above(a, library), *root = above(a, lib);
-    char installer[64];
+    const char *installer = installer_of(a);
 
-    if (!wc_str_starts(wc_base_name(library), "python") ||
-        !wc_str_starts(wc_base_name(lib), "lib")) {
-        a->out->target = a->site;
-        return;
-    }
     a->version = wc_base_name(library);
     a->root = *root ? root : "/";
-    read_installer(a, installer, sizeof(installer));
+    if (!wc_str_starts(a->version, "python") || !wc_str_starts(wc_base_name(lib), "lib") ||
+        !has_interpreter(a)) {
+        const char *program = strcmp(installer, "uv") == 0 ? installer : "pip";
+        a->out->folder = a->site;
+        a->out->kind = program == installer ? MANAGER_UV : MANAGER_FOLDER;
+        a->out->lacks = directory_with(a, program) ? NULL : program;
+        return;
+    }
     find_python(a);
     find_pip(a);
     if (is_conda_prefix(a, a->root)) {
@@ -230,11 +224,12 @@ static void ask_python(struct asking *a) {
         return;
     }
     if (is_there(a, format(a, "%s/pyvenv.cfg", a->root))) {
-        bool by_uv = wc_reading_find(&a->reading, format(a, "%s/pyvenv.cfg", a->root), 0,
-                                     "uv = ", true) != WC_NOWHERE;
+        const char *made =
+            text_of_file(a->memory, a->user->files, format(a, "%s/pyvenv.cfg", a->root));
         find_tool(a, a->root);
-        if (a->out->python && ((a->out->add && wc_str_starts(a->out->add, "uv ")) ||
-                               strcmp(installer, "uv") == 0 || (by_uv && a->out->without_pip)))
+        if (a->out->python &&
+            ((a->out->add && wc_str_starts(a->out->add, "uv ")) || strcmp(installer, "uv") == 0 ||
+             (made && strstr(made, "\nuv = ") && a->out->without_pip)))
             a->out->kind = MANAGER_UV;
         if (a->out->kind == MANAGER_UV)
             a->out->lacks = directory_with(a, "uv") ? NULL : "uv";
@@ -248,26 +243,21 @@ void manager_of(struct wc_arena *memory, const struct user *user, const char *en
                 const char *package, struct manager *out) {
     struct asking a = {
         .memory = memory, .user = user, .package = package, .site = environment, .out = out};
-    void *scratch = malloc(SCRATCH);
 
     *out = (struct manager){.kind = MANAGER_PIP};
-    if (scratch) {
-        wc_reading_begin(&a.reading, user->files, scratch, SCRATCH);
-        if (!environment || strcmp(environment, "/") == 0) {
-            const bool of_system = environment || (package && wc_str_starts(package, "libcudnn"));
-            WC_EACH_ROW(system, systems)
-                if (of_system && !out->program && is_there(&a, system->file)) {
-                    out->kind = system->kind;
-                    out->program = system->program;
-                }
-        } else if (is_conda_prefix(&a, environment)) {
-            out->prefix = environment;
-            find_conda(&a);
-        } else if (is_there(&a, environment)) {
-            ask_python(&a);
-        }
+    if (!environment || strcmp(environment, "/") == 0) {
+        const bool of_system = environment || (package && wc_str_starts(package, "libcudnn"));
+        WC_EACH_ROW(system, systems)
+            if (of_system && !out->program && is_there(&a, system->file)) {
+                out->kind = system->kind;
+                out->program = system->program;
+            }
+    } else if (is_conda_prefix(&a, environment)) {
+        out->prefix = environment;
+        find_conda(&a);
+    } else if (is_there(&a, environment)) {
+        ask_python(&a);
     }
     if (!user->path)
         out->lacks = NULL;
-    free(scratch);
 }

@@ -32,12 +32,13 @@ struct manager {
     const char *add;     /* as of TOOL in managers.def; NULL: there is no such tool */
     const char *project; /* of that tool */
     bool within;         /* the user is in it */
-    const char *target;  /* a bare directory of packages, pip install --target */
+    const char *folder;  /* of packages, which is of no interpreter; NULL: it is of one */
     bool with_python;    /* pip is "python -m pip" */
     bool without_pip;    /* pip is "pip --python python" */
     bool of_user;        /* site-packages of a user */
     bool is_foreign;     /* another environment reads it: pip would install into that one */
-    const char *no_list; /* dist-info of the package, without RECORD; NULL: it has one */
+    const char *info;    /* dist-info of the package; NULL: not known */
+    bool no_list;        /* which has no RECORD */
     bool protected;      /* PEP 668: pip requires an explicit option */
 };
 

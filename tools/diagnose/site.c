@@ -94,6 +94,11 @@ size_t site_listed(struct sites *sites, const struct wc_files *files, struct sit
     return n;
 }
 
+bool requirement_is_known(const struct requirement *q) {
+    return !q->extra &&
+           (wc_str_starts(q->package, "nvidia-") || wc_str_starts(q->package, "cuda-"));
+}
+
 bool requirement_refuses(const struct requirement *q, const char *version) {
     return wc_text_accepts(q->spec, wc_version_of(version)) == WC_NO;
 }

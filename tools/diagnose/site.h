@@ -52,6 +52,8 @@ size_t site_listed(struct sites *sites, const struct wc_files *files, struct sit
  * caller. */
 void requirements_add(struct requirements *to, struct wc_arena *memory, const char *by,
                       char *metadata);
+/* Of a library of CUDA's, and always: what others are made of is not known. */
+bool requirement_is_known(const struct requirement *q);
 /* A release that it does not accept? */
 bool requirement_refuses(const struct requirement *q, const char *version);
 /* As package managers take a set of releases: "<10, >=9.8" without the blank. */

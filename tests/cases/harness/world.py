@@ -196,6 +196,8 @@ class World:
         self.cuda_now = self.rng.choice([12, 13])
         self.venv = self.root / self.word("home", "srv", "work") / self.word("venv", "env", "ml")
         self.site = self.venv / "lib" / self.python / "site-packages"
+        self.venv.mkdir(parents=True)
+        (self.venv / "pyvenv.cfg").touch()  # else it is a folder of packages that no pip installs into
 
     # ---- what is drawn ----
 

@@ -116,16 +116,6 @@ const char *make_place_of_dead_link(struct making *m, const char *file) {
                : NULL;
 }
 
-/* Where files of a package are links that lead nowhere; NULL: none is. */
-static const char *place_of_dead_links(struct making *m, const struct wc_package_record *p) {
-    const char *place = NULL;
-
-    WC_EACH(name, p->missing)
-        place =
-            place ? place : make_place_of_dead_link(m, make_format(m, "%s/%s", p->prefix, *name));
-    return place;
-}
-
 /* Is a finding about it? */
 static bool is_told_of(const struct making *m, const char *what) {
     WC_EACH(f, m->base->of_end)
@@ -139,10 +129,15 @@ bool make_matters(const struct making *m, const char *name, const char *version)
 }
 
 struct edit make_reinstall(struct making *m, const struct wc_package_record *p) {
+    const char *place = NULL; /* where files of it are links that lead nowhere */
+
+    WC_EACH(name, p->missing)
+        if (!place && p->prefix)
+            place = make_place_of_dead_link(m, make_format(m, "%s/%s", p->prefix, *name));
     return (struct edit){.kind = EDIT_REINSTALL,
                          .name = p->package,
                          .value = p->package_version,
-                         .path = p->prefix ? place_of_dead_links(m, p) : NULL,
+                         .path = place,
                          .environment = p->prefix ? make_real_path(m, p->prefix) : NULL};
 }
 
@@ -152,12 +147,11 @@ struct edit make_install(const char *package, const char *spec, const char *envi
 }
 
 const char *make_module_of(struct making *m, const char *path) {
-    const size_t n = path ? wc_environment_length(path) : 0;
-    const char *below;
+    const char *site = make_site_of(m, path), *below;
 
-    if (!n || !wc_str_ends(make_format(m, "%.*s", (int)n, path), "-packages"))
+    if (!site)
         return path ? wc_base_name(path) : NULL;
-    below = path + n + 1;
+    below = path + strlen(site) + 1;
     below = make_format(m, "%.*s", (int)strcspn(below, strchr(below, '/') ? "/" : "."), below);
     return wc_str_ends(below, ".libs") /* next to what is imported */
                ? make_format(m, "%.*s", (int)(strlen(below) - strlen(".libs")), below)

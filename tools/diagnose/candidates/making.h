@@ -75,10 +75,12 @@ struct edit make_install(const char *package, const char *spec, const char *envi
 
 /* ---- packages (tools/diagnose/candidates/packages.c) ---- */
 
-/* site-packages, or the conda environment, that a file is in; NULL: none. */
+/* site-packages, or another folder of packages, that a file is in; NULL: none. */
+const char *make_site_of(struct making *m, const char *path);
+/* That one, behind all links, or the conda environment; NULL: neither. */
 const char *make_environment_of(struct making *m, const char *path);
 /* Is it one of conda? */
-bool make_is_conda(const char *environment);
+bool make_is_conda(struct making *m, const char *environment);
 /* Those that a failed request is about: of the requester, or of the process. */
 struct entries make_environments(struct making *m, const struct wc_failure *failure);
 

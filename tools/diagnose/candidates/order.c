@@ -10,7 +10,7 @@
 static void add_preloader(struct making *m, const struct wc_object *o) {
     const char *environment = make_environment_of(m, wc_path_of(o));
     const char *module =
-        environment && !make_is_conda(environment) ? make_module_of(m, wc_path_of(o)) : NULL;
+        environment && !make_is_conda(m, environment) ? make_module_of(m, wc_path_of(o)) : NULL;
     const struct wc_framework *known = module ? wc_framework_named(module) : NULL;
     struct wc_version release = wc_version_of(o->r.installation_version);
 

@@ -13,13 +13,22 @@ enum { LISTED_MOST = 8, MINORS_MOST = 4 };
 
 /* ---- where packages are installed ---- */
 
-const char *make_environment_of(struct making *m, const char *path) {
-    size_t n = path ? wc_environment_length(path) : 0;
-    const char *environment = n ? make_format(m, "%.*s", (int)n, path) : NULL;
+const char *make_site_of(struct making *m, const char *path) {
+    char scratch[4 * PATH_MAX];
+    struct wc_reading reading;
+    const char *site;
 
-    if (!environment || wc_str_ends(environment, "-packages"))
-        return environment ? make_real_path(m, environment) : NULL;
-    for (n = wc_dir_length(path); n > 1; n = wc_dir_above(path, n)) {
+    wc_reading_begin(&reading, m->files, scratch, sizeof(scratch));
+    site = path ? wc_distribution_site(&reading, path) : NULL;
+    return site ? make_format(m, "%s", site) : NULL;
+}
+
+const char *make_environment_of(struct making *m, const char *path) {
+    const char *site = make_site_of(m, path);
+
+    if (site)
+        return make_real_path(m, site);
+    for (size_t n = path ? wc_dir_length(path) : 0; n > 1; n = wc_dir_above(path, n)) {
         const char *prefix = make_format(m, "%.*s", (int)n, path);
         if (make_is_there(m, make_format(m, "%s/conda-meta", prefix)))
             return make_real_path(m, prefix);
@@ -27,8 +36,9 @@ const char *make_environment_of(struct making *m, const char *path) {
     return NULL;
 }
 
-bool make_is_conda(const char *environment) {
-    return !wc_str_ends(environment, "-packages");
+bool make_is_conda(struct making *m, const char *environment) {
+    return !wc_str_ends(environment, "-packages") &&
+           make_is_there(m, make_format(m, "%s/conda-meta", environment));
 }
 
 struct entries make_environments(struct making *m, const struct wc_failure *failure) {
@@ -104,7 +114,7 @@ static const char *package_for(struct making *m, const char *environment) {
         WC_FIRST(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
     int32_t cuda = cuda_for(m, environment);
 
-    if (make_is_conda(environment))
+    if (make_is_conda(m, environment))
         return there ? there->r.package : "cudnn";
     if (cuda < 0 && !there)
         cuda = cuda_of_site(m, environment);
@@ -119,7 +129,7 @@ static const char *directory_of_release(struct making *m, const char *package, c
     const struct wheel_list files =
         wheel_list(m->out->memory, package, wheel_release(package, spec));
 
-    if (make_is_conda(environment))
+    if (make_is_conda(m, environment))
         return make_format(m, "%s/lib", environment);
     return files.n ? make_directory_of(m, make_format(m, "%s/%s", environment, files.p[0].file))
                    : NULL;
@@ -179,16 +189,6 @@ void make_package_anew(struct making *m) {
 
 /* ---- releases that are wanted ---- */
 
-/* The cuDNN that is installed there is not for a file elsewhere. */
-static bool is_of_others(struct making *m, const struct wc_failure *failure,
-                         const char *environment) {
-    const char *name = failure->r.name;
-
-    return name && name[0] == '/' && !wc_kind_is_ours(wc_name_kind_of(name)) &&
-           !wc_is_below(make_real_path(m, name), environment, strlen(environment)) &&
-           WC_ANY(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
-}
-
 /* Wherever a host that requires or has cuDNN has packages. */
 static struct entries all_environments(struct making *m) {
     struct entries all = {NULL, 0};
@@ -201,9 +201,12 @@ static struct entries all_environments(struct making *m) {
     WC_EACH(failure, m->s->failures)
         if (failure->r.function || wc_name_is_cudnn(wc_missing_of(failure))) {
             const struct entries some = make_environments(m, failure);
-            WC_EACH(environment, some)
-                if (!is_of_others(m, failure, *environment))
-                    make_add(m, &all, *environment);
+            const char *name = failure->r.name;
+            const bool is_other = name && name[0] == '/' && !wc_kind_is_ours(wc_name_kind_of(name));
+            WC_EACH(one, some) /* the cuDNN that is installed there is not for a file elsewhere */
+                if (!is_other || wc_is_below(make_real_path(m, name), *one, strlen(*one)) ||
+                    !WC_ANY(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), *one)))
+                    make_add(m, &all, *one);
         }
     return all;
 }
@@ -338,7 +341,7 @@ void make_releases(struct making *m) {
                                    ? without_blanks(m->out->memory, d->r.spec, strlen(d->r.spec))
                                    : NULL;
             const char *site = environment_of_demand(m, d);
-            const bool of_python = spec && site && d->r.package && !make_is_conda(site);
+            const bool of_python = spec && site && d->r.package && !make_is_conda(m, site);
             if (of_python)
                 add_install(m, d->r.package, next_to_excluded(m, d->r.package, spec, site), site);
             if (of_python)
@@ -416,7 +419,7 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
     struct site *site;
     size_t n;
 
-    if (!real || make_is_conda(path))
+    if (!real || make_is_conda(m, path))
         return;
     site = site_of(m->sites, m->files, path);
     n = site_listed(m->sites, m->files, site, wc_base_name(real), files, LISTED_MOST);
@@ -485,13 +488,13 @@ void make_missing(struct making *m) {
             continue;
         environments = make_environments(m, failure);
         WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
-            if (!make_is_conda(*environment) &&
+            if (!make_is_conda(m, *environment) &&
                 !(wc_asked_by_cudnn(m->s, failure) && wc_name_read(name).version.minor >= 0))
                 add_listed(m, *environment, name);
         add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name,
                   false);
         WC_EACH(environment, environments) {
-            if (make_is_conda(*environment))
+            if (make_is_conda(m, *environment))
                 continue;
             if (kind == WC_NAME_PART)
                 add_parts(m, failure, *environment);

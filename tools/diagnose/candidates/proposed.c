@@ -132,7 +132,7 @@ static const char *find_environment(struct making *m, bool of_conda, const char 
         return make_environment_of(m, make_format(m, "%s", site));
     WC_EACH(c, *m->out) {
         const char *one = c->edit[0].environment;
-        if (!one || !one[1] || make_is_conda(one) != of_conda || wc_str_same(one, found) ||
+        if (!one || !one[1] || make_is_conda(m, one) != of_conda || wc_str_same(one, found) ||
             (root && !fits(make_format(m, "?(*/)%s?(/*)", root), one)))
             continue;
         if (found)

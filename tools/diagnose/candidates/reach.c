@@ -50,11 +50,11 @@ static struct entries places_of(struct making *m, const struct wc_failure *failu
         const struct entries folders = make_entries(m, *environment);
         add_wheels(m, &all, *environment);
         make_add(m, &all, /* what no wheel has: the libstdc++ of conda */
-                 make_is_conda(*environment)
+                 make_is_conda(m, *environment)
                      ? make_format(m, "%s/lib", *environment)
                      : make_directory_of(m, make_directory_of(m, *environment)));
         WC_EACH(folder, folders)
-            if (kind == WC_NAME_OTHER && !make_is_conda(*environment)) {
+            if (kind == WC_NAME_OTHER && !make_is_conda(m, *environment)) {
                 make_add(m, &all, make_format(m, "%s/%s", *environment, *folder));
                 make_add(m, &all, make_format(m, "%s/%s/lib", *environment, *folder));
             }

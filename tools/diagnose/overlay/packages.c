@@ -427,11 +427,9 @@ static bool install_required(struct overlay *o, const struct where *w, const str
                      read_all(o, overlay_format(o, "%s/METADATA", p->record)));
     WC_EACH(q, all) {
         const struct where to = {WHEELS, site_for(o, w->path, q->package)};
-        good = good &&
-               (q->extra ||
-                !(wc_str_starts(q->package, "nvidia-") || wc_str_starts(q->package, "cuda-")) ||
-                find_package(o, &to, q->package, &there) ||
-                install_wheel(o, &to, q->package, wheel_release(q->package, q->spec), NULL));
+        good =
+            good && (!requirement_is_known(q) || find_package(o, &to, q->package, &there) ||
+                     install_wheel(o, &to, q->package, wheel_release(q->package, q->spec), NULL));
     }
     free(all.p);
     return good;
