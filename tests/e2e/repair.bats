@@ -1553,3 +1553,25 @@ one of the same command gets it, too"
     is "$(but)" "unset LD_LIBRARY_PATH
 null"
 }
+
+@test "a wheel that may not go into the environment, or that a package there refuses, goes into a folder of its own" {
+    wheel 8.9.2 26
+    engine '>=8.5,<8.9.2'
+    mkdir -p "$site/other-1.0.dist-info"
+    printf 'Metadata-Version: 2.1\nName: other\nVersion: 1.0\nRequires-Dist: nvidia-cudnn-cu12==8.9.2.26\n' >"$site/other-1.0.dist-info/METADATA"
+    observed
+    local folder command
+    command=$(finding runtime-too-new '.fix[0].command' | jq -r .)
+    folder=$(sed 's/.* --target \([^ ]*\) .*/\1/' <<<"$command")
+    [[ $folder == "$PWD"/cudnn-8.9.* ]]
+    is "$command" "pip install --no-deps --target $folder 'nvidia-cudnn-cu12>=8.5,<8.9.2' && export LD_LIBRARY_PATH=$folder/nvidia/cudnn/lib"
+    is "$(finding runtime-too-new '.fix[0] | [.checked, .text]' | jq -r .[1])" \
+        "install nvidia-cudnn-cu12>=8.5,<8.9.2 into $folder, then set LD_LIBRARY_PATH to $folder/nvidia/cudnn/lib"
+    make_standin 8.9.1 "$folder" --layout pip --build 23
+    observed LD_LIBRARY_PATH="$folder/nvidia/cudnn/lib"
+    is "$(finding runtime-too-new .id)" ""
+    # What nobody there refuses goes into the environment.
+    rm -r "$folder" "$site/other-1.0.dist-info"
+    observed
+    [[ $(finding runtime-too-new '.fix[0].command') != *--target* ]]
+}

@@ -365,6 +365,9 @@ static const char *of_package(struct making *m, bool fetches) {
     }
     if (m->manager.is_foreign || (e->kind == EDIT_REMOVE && !*row_of(m)->remove))
         return fail(m);
+    if (e->kind == EDIT_INSTALL && e->path)
+        return format(m->memory, "%s install --no-deps --target %s %s", pip(m),
+                      quoted_path(m, e->path), wanted(m));
     if (m->gone && (m->manager.folder || !*row_of(m)->fetched)) /* there may be less than before */
         return fail(m);
     if (e->kind == EDIT_REMOVE && m->manager.no_list) /* pip and uv refuse it */
@@ -505,6 +508,7 @@ static const char *plain_of(void *saying, const char *word) {
         {"by", e->by},
         {"package", package(s->memory, e)},
         {"required", e->because ? format(s->memory, ", which %s requires", e->because) : ""},
+        {"apart", e->path ? format(s->memory, " into %s", e->path) : ""},
         /* "cuDNN >=9.8,<10 for CUDA 12" */
         {"placed", format(s->memory, "%s%s%s%s%s",
                           wc_str_same(e->name, "cudnn") ? "cuDNN" : e->name, *release ? " " : "",

@@ -557,6 +557,7 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
                             wc_is_cudnn_package(had->r.installation_kind, had->r.installation) &&
                             !wc_is_below(path, to, strlen(to))};
 
+    left.pins += o->breaks != NULL;
     WC_EACH(f, o->findings) {
         left.errors += f->severity == WC_severity_ERROR;
         left.warnings += f->severity == WC_severity_WARNING;

@@ -257,6 +257,8 @@ void manager_of(struct wc_arena *memory, const struct user *user, const char *en
         find_conda(&a);
     } else if (is_there(&a, environment)) {
         ask_python(&a);
+    } else {
+        out->lacks = directory_with(&a, "pip") ? NULL : "pip";
     }
     if (!user->path)
         out->lacks = NULL;

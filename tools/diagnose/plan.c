@@ -129,18 +129,23 @@ static void play_all(struct planning *p, bool more) {
     }
 }
 
-/* Of two releases the one other packages accept; of two values of the search path the
- * one that keeps what is there; what may not repair comes last. */
+/* Of two values of the search path the one that keeps what is there; a wheel in a folder of its own
+ * leaves the environment as it is; what may not repair comes last. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
-    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) +
-           (x->outcome.breaks || x->loses) + (x->unsure ? 100 : 0);
+    const bool apart = c->edit[0].kind == EDIT_INSTALL && c->edit[0].path;
+
+    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
+           (apart ? 40 : 0) + (x->unsure ? 100 : 0);
 }
 
 /* Other releases of the same packages, or in the same directory, are not another way out, nor is
  * one that does more. */
 static bool is_same_way(const struct candidate *taken, const struct candidate *c) {
+    if (taken->edit[0].kind == EDIT_INSTALL && c->edit[0].kind == EDIT_INSTALL &&
+        (taken->edit[0].path || c->edit[0].path))
+        return true;
     if (candidate_is_by_hand(taken) && candidate_is_by_hand(c) &&
         wc_str_same(taken->edit[0].name, c->edit[0].name))
         return wc_str_same(taken->edit[0].path, c->edit[0].path);
@@ -479,7 +484,7 @@ static bool all_cured(const struct planning *p) {
         if (!judge_is_shown(p, f, &of_end))
             continue;
         best = next_cure(p, f, of_end, NULL, 0);
-        if (!best || candidate_is_by_hand(&best->edits) ||
+        if (!best || candidate_is_by_hand(&best->edits) || best->outcome.breaks ||
             best->left.errors + best->left.warnings > 0)
             return false;
     }

@@ -68,12 +68,21 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
     return has_keeper(job, s) ? WC_END_ASSUMED : WC_END_UNKNOWN;
 }
 
+/* Its script, by its own name; NULL: it has none (what multiprocessing spawns is a "python -c"). */
+static const char *program_of(const struct wc_process_record *p) {
+    const char *script = p->arguments.n > 1 && wc_program_is(p->arguments.p[0], SCRIPTED)
+                             ? p->arguments.p[1]
+                             : p->executable;
+
+    return script && *script != '-' ? script : NULL;
+}
+
 /* It gets each variable that the command gets, too. */
 static bool is_beside(const struct source *other, const struct source *s) {
     const struct wc_process_record *p = &s->stack.process, *q = &other->stack.process;
 
     return p->run_pid != WC_NULL && p->run_pid == q->run_pid && same_node(other, s) &&
-           q->executable && !wc_str_same(p->executable, q->executable) &&
+           program_of(p) && program_of(q) && !wc_str_same(program_of(p), program_of(q)) &&
            wc_first_facade(&other->stack);
 }
 
@@ -90,7 +99,8 @@ void ends_settle(struct source *const *processes, size_t n) {
             s->end = end_of(&job, s);
         s->stack.is_kept = has_keeper(&job, s);
         for (size_t k = 0; k < n && n <= BESIDE_MOST && !s->beside; k++)
-            s->beside = is_beside(processes[k], s) ? processes[k]->stack.process.executable : NULL;
+            s->beside =
+                is_beside(processes[k], s) ? program_of(&processes[k]->stack.process) : NULL;
         /* Its parent, or the command that it is of, outlived what itself had requested before. */
         WC_EACH_ROW(pid, parents)
             EACH_WITH(parent, &job, *pid)

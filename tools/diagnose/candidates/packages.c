@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/names/symbols.h"
 #include "core/packages/identify.h"
@@ -139,6 +140,44 @@ static struct edit removal(const char *package, const char *environment) {
     return (struct edit){.kind = EDIT_REMOVE, .name = package, .environment = environment};
 }
 
+/* In the same folder, for another CUDA: pip leaves it there. */
+static bool shares_folder(struct making *m, const struct wc_package_record *p, const char *package,
+                          const char *environment) {
+    return wc_str_same(prefix_of(m, p), environment) && wc_cuda_in_package(p->package) > 0 &&
+           wc_cuda_in_package(p->package) != wc_cuda_in_package(package);
+}
+
+/* A wheel in a folder of its own, into which this process alone looks, where it cannot go into the
+ * environment, or what is there requires another release, or has its files at the same place. Only
+ * that one which the host names, if it names any (blind case n2b). */
+static void add_apart(struct making *m, const char *package, const char *spec,
+                      const char *environment) {
+    const char *top = m->s->process.directory;
+    const struct site *site = site_of(m->sites, m->files, environment);
+    const struct wc_version release = wheel_release(package, spec);
+    char version[WC_VERSION_TEXT];
+    const char *folder = make_format(m, "%s/cudnn-%s", top, wc_version_format(release, version));
+    const char *directory = directory_of_release(m, package, spec, folder);
+    const char *real = make_format(m, "%s%s", m->libraries->disk.root, environment);
+    const bool refused = access(real, W_OK) != 0 ||
+                         WC_ANY(q, site->requires,
+                                wheel_is_name(q->package, strlen(q->package), package) &&
+                                    wc_text_accepts(q->spec, release) == WC_NO) ||
+                         WC_ANY(p, m->s->packages, shares_folder(m, &p->r, package, environment));
+    const bool named = WC_ANY(d, m->s->demands, wc_str_same(d->r.package, package)) ||
+                       !WC_ANY(d, m->s->demands, wc_cuda_in_package(d->r.package) > 0);
+
+    if (top && directory && refused && named && !make_is_conda(m, environment) &&
+        !make_is_there(m, folder))
+        make_two(m,
+                 (struct edit){.kind = EDIT_INSTALL,
+                               .name = package,
+                               .value = spec,
+                               .environment = folder,
+                               .path = folder},
+                 make_path_with(m, directory));
+}
+
 /* A release of such a set, also in place of that for another CUDA, or with the variable set to it,
  * or gone. Any of them may be NULL: nothing is added. */
 static void add_install(struct making *m, const char *package, const char *spec,
@@ -149,15 +188,15 @@ static void add_install(struct making *m, const char *package, const char *spec,
     if (!package || !spec || !environment)
         return;
     make_one(m, e);
-    WC_EACH(p, m->s->packages) /* in the same folder; pip leaves it there */
-        if (wc_str_same(prefix_of(m, &p->r), environment) && wc_cuda_in_package(p->r.package) > 0 &&
-            wc_cuda_in_package(p->r.package) != wc_cuda_in_package(package))
+    WC_EACH(p, m->s->packages)
+        if (shares_folder(m, &p->r, package, environment))
             make_two(m, removal(p->r.package, environment), e);
     directory = directory_of_release(m, package, spec, environment);
     if (directory)
         make_two(m, e, make_path_with(m, directory));
     if (m->path)
         make_two(m, e, make_path(""));
+    add_apart(m, package, spec, environment);
 }
 
 /* ---- packages that are there ---- */

@@ -42,7 +42,7 @@ static bool find_where(struct overlay *o, const struct edit *e, struct where *w)
     *w = (struct where){DEBIAN, ""};
     if (wc_str_same(e->environment, "/"))
         return true;
-    w->path = e->environment ? overlay_real_path(o, e->environment) : NULL;
+    w->path = e->environment ? overlay_real_path(o, e->environment) ?: e->path : NULL;
     if (!w->path)
         return overlay_fail(o, "into which environment it goes is not known");
     w->path = site_for(o, w->path, e->name);
