@@ -28,7 +28,8 @@ struct shell { /* its variables are in environ while it is read */
     char **arguments; /* those of "$@"; NULL: it is the command itself */
     const char *file; /* "$0"; NULL: not known */
     int level;
-    bool strict, ended; /* strict: a failure ends it, too (set -e) */
+    bool strict, ended; /* strict: a failure ends it, too (set -e), or may (set) */
+    bool sure_strict;   /* set -e */
 };
 
 static bool start(struct shell s, char **w);
@@ -147,6 +148,7 @@ static bool run_words(struct shell *s, char **w) {
     w += is_exec;
     s->ended = is_exec || strcmp(*w, "exit") == 0;
     s->strict = s->strict || strcmp(*w, "set") == 0;
+    s->sure_strict = s->sure_strict || (strcmp(*w, "set") == 0 && w[1] && strchr(w[1], 'e'));
     if ((strcmp(*w, ".") == 0 || strcmp(*w, "source") == 0) && w[1] && s->arguments &&
         s->level < LEVELS_MOST) {
         OWNED char *text = read_script(w[1], s->file);
@@ -202,6 +204,8 @@ static void run_text(struct shell *s, const char *at) {
                 s->out->p[i].is_tested = s->out->p[i].is_tested || i >= before;
                 s->out->p[i].is_muted = s->out->p[i].is_muted || (i >= before && is_muted);
             }
+        s->out->in_turn = s->out->in_turn && (!*w || before == first || s->sure_strict) &&
+                          (!strchr("|&", *at) || !*at || at[1] == *at);
         wordfree(&words);
         is_sure = is_sure && !is_or &&
                   (strncmp(at, "&&", 2) != 0 || fnmatch(ALWAYS, text, FNM_EXTMATCH) == 0);
@@ -229,7 +233,7 @@ static bool start(struct shell s, char **w) {
     if (text && wc_program_is(*w, WC_PROGRAM_SHELL)) {
         for (w++; *w && **w == '-' && !(*w)[1 + strspn(*w + 1, "ceux")]; w++) {
             is_text = is_text || strchr(*w, 'c');
-            within.strict = within.strict || strchr(*w, 'e');
+            within.strict = within.sure_strict = within.strict || strchr(*w, 'e');
         }
         within.file = is_text ? NULL : *w;
         script = is_text || !*w ? must_copy(*w) : read_script(*w, *w);
@@ -260,7 +264,7 @@ void shell_programs_of(struct shell_programs *out, char **command, char **enviro
     OWNED char *here = get_current_dir_name(), *pwd = must_format("PWD=%s", here ? here : "");
     char **real = environ;
 
-    *out = (struct shell_programs){.n = 0};
+    *out = (struct shell_programs){.in_turn = true};
     heap_arena_begin(&out->memory);
     environ = environment;
     assign(&(struct shell){.out = out}, pwd); /* a shell sets it, whatever it was given */

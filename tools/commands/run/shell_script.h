@@ -19,7 +19,8 @@ struct shell_program {
 struct shell_programs {
     struct shell_program *p; /* as they are started */
     size_t n;
-    bool unsure; /* there may be more */
+    bool unsure;  /* there may be more */
+    bool in_turn; /* one after another: none in a pipe or in the background */
     struct heap_arena memory;
 };
 

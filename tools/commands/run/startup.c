@@ -428,8 +428,8 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
     setenv("LD_PRELOAD", run->preload, 1);
     shell_programs_of(&programs, run->words, environ);
     run->unsure = programs.unsure;
-    run->printed.in_turn =
-        !programs.unsure && programs.n > 1 && !WC_ANY(p, programs, !p->by_script || p->passed_over);
+    run->printed.in_turn = programs.in_turn && !programs.unsure && programs.n > 1 &&
+                           !WC_ANY(p, programs, !p->by_script || p->passed_over);
     const bool is_known = WC_ANY(p, programs, p->by_script && family_is_last(family, p->path));
     for (size_t i = 0; i < programs.n && !source; i++)
         if (!is_known || family_is_last(family, programs.p[i].path))
