@@ -3,8 +3,10 @@
  * their own (enum wc_reason). */
 #include "core/demand/finding.h"
 
-/* ---- refused-by-system: the library that was asked for may be sound, and the system did not give
- * the loader what it needs: room, rights, a descriptor. Another copy would fail, too. ---- */
+/* ---- refused-by-system ---- */
+
+/* The library that was asked for may be sound, and the system did not give the loader what it
+ * needs: room, rights, a descriptor. Another copy would fail, too. */
 
 static const struct {
     const char *reason, *mind;
@@ -74,11 +76,11 @@ void wc_find_refused_by_system(struct wc_diagnosis *d) {
             report_refused(d, f);
 }
 
-/* ---- symbol-version-not-found: a library could not be loaded, because it was linked against
- * another release of a library than it found: there is no such symbol version in it, or that has no
- * such function. (Among parts of one cuDNN parts-differ reports it, after a false name wrong-name
- * does.)
- * ---- */
+/* ---- symbol-version-not-found ---- */
+
+/* A library could not be loaded, because it was linked against another release of a library than it
+ * found: there is no such symbol version in it, or that has no such function. (Among parts of one
+ * cuDNN parts-differ reports it, after a false name wrong-name does.) */
 
 /* What has to have the symbol version: the file, or the library that it is named after; NULL: any
  * may have the function. */
@@ -138,9 +140,10 @@ void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {
     }
 }
 
-/* ---- replaced-on-disk: a library that is mapped is not the file any more that has its name: a
- * user installed another release while the process ran. What it opens from now on is of the new
- * one. ---- */
+/* ---- replaced-on-disk ---- */
+
+/* A library that is mapped is not the file any more that has its name: a user installed another
+ * release while the process ran. What it opens from now on is of the new one. */
 
 static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *file,
                           const struct wc_object *o) {

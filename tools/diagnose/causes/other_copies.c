@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * already-loaded-by-soname, own-copy-unused, shadowed-copy: a cuDNN was loaded, and another one is
- * there. Where a host refuses what it got, that finding says so itself.
+ * there. Where a host refuses what it got, that finding reports it.
  */
 #include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
@@ -10,8 +10,10 @@ static bool has_failed(const struct wc_stack *s) {
     return wc_ended_badly(s) || wc_a_call_failed(s);
 }
 
-/* ---- already-loaded-by-soname: what a host asked for was never searched for, since a library of
- * that name was there. Its own search would have found another file. ---- */
+/* ---- already-loaded-by-soname ---- */
+
+/* What a host asked for was never searched for, since a library of that name was there. Its own
+ * search would have found another file. */
 
 /* It works by more than luck: by the versions that the host's package accepts, else
  * by what its own copy is: the same release, or an older one of the same major, as NVIDIA promises.
@@ -56,8 +58,10 @@ void wc_find_already_loaded_by_soname(struct wc_diagnosis *d) {
     }
 }
 
-/* ---- own-copy-unused: the requester's environment has a cuDNN, and another was loaded, since no
- * search leads into the environment. A name without a number may point to any major. ---- */
+/* ---- own-copy-unused ---- */
+
+/* The requester's environment has a cuDNN, and another was loaded, since no search leads into the
+ * environment. A name without a number may point to any major. */
 
 static bool is_below(const char *path, const char *prefix) {
     size_t n = prefix ? wc_str_length(prefix) : 0;
@@ -137,10 +141,12 @@ void wc_find_own_copy_unused(struct wc_diagnosis *d) {
     wc_each_facade(d, true, look);
 }
 
-/* ---- shadowed-copy: one copy is before another of another release. LD_LIBRARY_PATH puts it there,
- * or the host's own search path, which has a package's copy behind: then to upgrade that package
- * changes nothing. Or the program failed, and the loader cache has an older one that was put there
- * unmanaged, or the host's RPATH one that LD_LIBRARY_PATH should have replaced. ---- */
+/* ---- shadowed-copy ---- */
+
+/* One copy is before another of another release. LD_LIBRARY_PATH puts it there, or the host's own
+ * search path, which has a package's copy behind: then to upgrade that package changes nothing. Or
+ * the program failed, and the loader cache has an older one that was put there unmanaged, or the
+ * host's RPATH one that LD_LIBRARY_PATH should have replaced. */
 
 /* A program that was built with the newer one may give up, for a number that only it knows. */
 static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,

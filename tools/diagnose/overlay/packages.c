@@ -443,7 +443,7 @@ static bool is_satisfied(struct overlay *o, const struct edit *e, const struct i
 
 /* ---- by manager ---- */
 
-/* old: what is there, and is no such release; NULL: nothing. */
+/* old: the installed package, which is replaced; NULL: none. */
 static bool install_in_site(struct overlay *o, const struct where *w, const struct edit *e,
                             const struct installed *old) {
     const struct wc_version release = wheel_release(e->name, e->value ? e->value : "");
