@@ -256,23 +256,6 @@ static void put_agreement(FILE *to, const struct merged *m) {
     put_left_out(to, m->group_count - g, "groups");
 }
 
-static void put_process_row(FILE *to, const struct page *page, size_t i) {
-    const struct merged_process *p = &page->m->p[i];
-    OWNED char *command = command_text(&p->report->source->stack.process);
-
-    html(to, "<tr class=\"%s\"><td>%s</td><td>", verdict_word(p->report),
-         p->node ? p->node : "not known");
-    if (p->rank != WC_NULL)
-        html(to, "rank %lld", (long long)p->rank);
-    fprintf(to, "</td><td>%.*s", 2 * (p->depth < 16 ? p->depth : 16),
-            "> > > > > > > > > > > > > > > > ");
-    if (page->shown[i])
-        fprintf(to, "<a href=\"#p%zu\">", i + 1);
-    fprintf(to, "%lld%s</td>", (long long)p->report->source->pid, page->shown[i] ? "</a>" : "");
-    html(to, "<td>%s</td><td class=\"severity\">%s</td><td>%s</td><td>%s</td></tr>\n", command,
-         verdict_word(p->report), p->report->ending, page->m->groups[p->group].who);
-}
-
 static void fill_processes(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
     struct summary s;
@@ -308,8 +291,21 @@ static void fill_processes(FILE *to, const struct page *page) {
           "th>"
           "<th>verdict</th><th>ended</th><th>agrees with</th></tr></thead><tbody>\n",
           to);
-    for (; i < m->n && ftell(to) < most; i++)
-        put_process_row(to, page, i);
+    for (; i < m->n && ftell(to) < most; i++) {
+        const struct merged_process *p = &m->p[i];
+        OWNED char *command = command_text(&p->report->source->stack.process);
+        html(to, "<tr class=\"%s\"><td>%s</td><td>", verdict_word(p->report),
+             p->node ? p->node : "not known");
+        if (p->rank != WC_NULL)
+            html(to, "rank %lld", (long long)p->rank);
+        fprintf(to, "</td><td>%.*s", 2 * (p->depth < 16 ? p->depth : 16),
+                "> > > > > > > > > > > > > > > > ");
+        if (page->shown[i])
+            fprintf(to, "<a href=\"#p%zu\">", i + 1);
+        fprintf(to, "%lld%s</td>", (long long)p->report->source->pid, page->shown[i] ? "</a>" : "");
+        html(to, "<td>%s</td><td class=\"severity\">%s</td><td>%s</td><td>%s</td></tr>\n", command,
+             verdict_word(p->report), p->report->ending, m->groups[p->group].who);
+    }
     fputs("</tbody></table></div>\n", to);
     put_left_out(to, m->n - i, "processes");
     fputs("</section>\n", to);

@@ -95,25 +95,19 @@ void summary_end(struct summary *s) {
 
 /* ---- which process ---- */
 
-static char *command_of(const struct merged_process *p) {
-    const struct wc_strings *a = &p->report->source->stack.process.arguments;
-
-    if (a->n == 0)
-        return must_copy("");
-    return must_format("%s%s%s", wc_base_name(a->p[0]), a->n > 1 ? " " : "",
-                       a->n > 1 ? a->p[1] : "");
-}
-
-/* " (python3 train.py)"; of several only where it is the same. */
+/* " (python3 train.py)"; "" where several have not the same. The caller frees. */
 static char *common_command(const struct merged *m, const struct summary_row *row) {
-    OWNED char *first = command_of(&m->p[row->members[0]]);
+    const struct wc_strings *first = &m->p[row->members[0]].report->source->stack.process.arguments;
 
-    for (size_t i = 1; *first && i < row->n; i++) {
-        OWNED char *other = command_of(&m->p[row->members[i]]);
-        if (strcmp(first, other) != 0)
-            *first = '\0';
+    for (size_t i = 0; i < row->n; i++) {
+        const struct wc_strings *a = &m->p[row->members[i]].report->source->stack.process.arguments;
+        if (a->n == 0 || !a->p[0] ||
+            !wc_str_same(wc_base_name(a->p[0]), wc_base_name(first->p[0])) ||
+            !wc_str_same(a->n > 1 ? a->p[1] : NULL, first->n > 1 ? first->p[1] : NULL))
+            return must_copy("");
     }
-    return *first ? must_format(" (%s)", first) : must_copy("");
+    return must_format(" (%s%s%s)", wc_base_name(first->p[0]), first->n > 1 ? " " : "",
+                       first->n > 1 ? first->p[1] : "");
 }
 
 /* ": 1 ended normally, 12 by _exit"; of one that ended normally nothing. */
