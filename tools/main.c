@@ -63,8 +63,8 @@ static int run_command(int argc, char **argv) {
         return options_run(argc, argv, commands[i].usage);
     }
     question = nearest_question(&meant);
-    complain("no command called %s%s", argv[0], meant.word ? question : "; see whichcudnn --help");
-    return EXIT_USAGE;
+    return complain("no command called %s%s", argv[0],
+                    meant.word ? question : "; see whichcudnn --help");
 }
 
 int main(int argc, char **argv) {
@@ -84,13 +84,10 @@ int main(int argc, char **argv) {
                 fputs(" (" WHICHCUDNN_COMMIT ")", stdout);
             return puts("\nknows cuDNN up to " WC_NEWEST_CUDNN ", tables of " WC_TABLES_DATE) < 0;
         }
-        complain("see whichcudnn --help");
-        return EXIT_USAGE;
+        return complain("see whichcudnn --help");
     }
-    if (optind == argc) {
-        complain("no command given; see whichcudnn --help");
-        return EXIT_USAGE;
-    }
+    if (optind == argc)
+        return complain("no command given; see whichcudnn --help");
     argc -= optind;
     argv += optind;
     options.words = argv - 1;
@@ -98,9 +95,7 @@ int main(int argc, char **argv) {
     answer = strcmp(argv[0], "help") != 0 ? run_command(argc, argv)
              : argc > 1                   ? run_command(2, asked) /* COMMAND --help */
                                           : help();
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        complain("what was printed could not be written");
-        return EXIT_USAGE;
-    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return complain("what was printed could not be written");
     return answer;
 }

@@ -307,16 +307,12 @@ static int fix_arguments(int n, char **arguments) {
     OWNED char *newest = NULL, *logs = NULL;
     int answer = EXIT_NOTHING_OBSERVED, status;
 
-    if (wrong) {
-        complain("%s", wrong);
-        return EXIT_USAGE;
-    }
+    if (wrong)
+        return complain("%s", wrong);
     if (undo_it)
         return undo(arguments[0], yes);
-    if (command && !scratch_begin()) {
-        complain("no temporary directory can be made: %s", strerror(errno));
-        return EXIT_USAGE;
-    }
+    if (command && !scratch_begin())
+        return complain("no temporary directory can be made: %s", strerror(errno));
     if (scan_it)
         input_scan(&j.in, arguments);
     else

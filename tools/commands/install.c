@@ -81,18 +81,14 @@ static int install(int n, char **arguments) {
     if (!shim)
         return EXIT_USAGE;
     directory = realpath(arguments[0], NULL);
-    if (!directory) {
-        complain("%s: %s", arguments[0], strerror(errno));
-        return EXIT_USAGE;
-    }
+    if (!directory)
+        return complain("%s: %s", arguments[0], strerror(errno));
     path = must_format("%s/%s", directory, wc_base_name(shim));
     trouble = preload_name_trouble(path);
     if (!trouble)
         trouble = put(shim, directory, path);
-    if (trouble) {
-        complain("not installed: %s", trouble);
-        return EXIT_USAGE;
-    }
+    if (trouble)
+        return complain("not installed: %s", trouble);
     puts(path);
     return EXIT_NOTHING_WRONG;
 }

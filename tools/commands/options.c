@@ -54,12 +54,6 @@ static int print_help(const struct usage *u) {
 
 /* ---- what was given ---- */
 
-/* getopt begins its own complaints with argv[0], too. */
-static int misused(char **argv) {
-    complain("see %s --help", argv[0]);
-    return EXIT_USAGE;
-}
-
 /* typed: what getopt complained of, "--jsno=x". Of one that it knows as the beginning of another,
  * or that lacks its argument, it has said all. */
 static int not_taken(char **argv, const struct option_row *rows, const char *typed) {
@@ -72,9 +66,8 @@ static int not_taken(char **argv, const struct option_row *rows, const char *typ
         nearest_look(&meant, name + 2, rows[i].name);
     }
     if (known || !meant.word)
-        return misused(argv);
-    complain("did you mean --%s? see %s --help", meant.word, argv[0]);
-    return EXIT_USAGE;
+        return complain("see %s --help", argv[0]);
+    return complain("did you mean --%s? see %s --help", meant.word, argv[0]);
 }
 
 /* By which getopt_long names a row. */
@@ -122,7 +115,7 @@ int options_run(int argc, char **argv, const struct usage *u) {
             at++;
         /* It lacks its argument, or that is bad: that was complained of. */
         if (!rows[at].name || (rows[at].take && !rows[at].take(optarg)))
-            return misused(argv);
+            return complain("see %s --help", argv[0]);
         if (rows[at].flag)
             *rows[at].flag = true;
         else if (rows[at].value)
@@ -133,7 +126,7 @@ int options_run(int argc, char **argv, const struct usage *u) {
     if (!colour_choose(options.when, u->colours_stderr || has_command ? stderr : stdout,
                        &options.colour)) {
         complain("--color takes auto, always or never, not %s", options.when);
-        return misused(argv);
+        return complain("see %s --help", argv[0]);
     }
     n = argc - optind;
     is_before = has_command && u->before_command;
@@ -141,11 +134,9 @@ int options_run(int argc, char **argv, const struct usage *u) {
     if (n < u->least || (most >= 0 && n > most)) {
         complain("%s is expected%s%s", is_before ? u->before_command : u->arguments,
                  n < u->least ? "" : ", not also ", n < u->least ? "" : argv[optind + most]);
-        return misused(argv);
+        return complain("see %s --help", argv[0]);
     }
-    if (has_command && !**u->command) {
-        complain("a command is expected after --");
-        return EXIT_USAGE;
-    }
+    if (has_command && !**u->command)
+        return complain("a command is expected after --");
     return u->run(n, argv + optind);
 }

@@ -307,10 +307,8 @@ static int probe_and_print(const struct like *like, const char *shim, const char
                *preload = preload_list(getenv("LD_PRELOAD"), shim);
     struct probed p = {.like = like, .preload = preload, .log = log};
 
-    if (!probe(&p)) {
-        complain("no process could be made: %s", strerror(errno));
-        return EXIT_USAGE;
-    }
+    if (!probe(&p))
+        return complain("no process could be made: %s", strerror(errno));
     (options.json ? print_json : print_answer)(&p);
     json_decref(p.differences);
     if (p.has_report)
@@ -362,10 +360,8 @@ static int probe_arguments(int n, char **command) {
     char *directory, **words;
     int answer = EXIT_USAGE;
 
-    if (like_log && n > 0) {
-        complain("either --like or a command, not both");
-        return EXIT_USAGE;
-    }
+    if (like_log && n > 0)
+        return complain("either --like or a command, not both");
     shim = preload_find_shim(NULL);
     directory = shim ? trial_directory() : NULL;
     if (shim && !directory)

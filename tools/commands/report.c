@@ -80,10 +80,8 @@ static int report_arguments(int n, char **arguments) {
     OWNED char *newest = NULL;
     enum exit_code answer = EXIT_USAGE;
 
-    if (wrong) {
-        complain("%s", wrong);
-        return EXIT_USAGE;
-    }
+    if (wrong)
+        return complain("%s", wrong);
     in->logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
     input_read_files(in, arguments, (size_t)n);
     newest = n > 0 ? NULL : input_read_newest(in);

@@ -205,10 +205,8 @@ static int scan_arguments(int n, char **paths) {
     enum exit_code answer = EXIT_USAGE;
     bool good = false;
 
-    if (whole_computer && (root || n > 0)) {
-        complain("--all takes neither --root nor a directory; see whichcudnn scan --help");
-        return EXIT_USAGE;
-    }
+    if (whole_computer && (root || n > 0))
+        return complain("--all takes neither --root nor a directory; see whichcudnn scan --help");
     if (make_variables(&variables, root)) {
         good = add_all(&all, n, paths, &variables);
         for (size_t i = 0; i < all.n; i++)

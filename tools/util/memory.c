@@ -52,9 +52,7 @@ void heap_arena_begin(struct heap_arena *h) {
 }
 
 void heap_arena_end(struct heap_arena *h) {
-    struct chunk *c;
-
-    while ((c = h->chunks)) {
+    for (struct chunk *c; (c = h->chunks);) {
         h->chunks = c->older;
         free(c);
     }
@@ -105,10 +103,9 @@ char *must_format_list(const char *format, va_list args) {
 
 char *must_format(const char *format, ...) {
     va_list args;
-    char *text;
 
     va_start(args, format);
-    text = must_format_list(format, args);
+    char *text = must_format_list(format, args);
     va_end(args);
     return text;
 }

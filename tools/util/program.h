@@ -18,8 +18,9 @@ enum exit_code {
     EXIT_NOT_REPAIRED = 5 /* no repair is known, or no tried one holds */
 };
 
-/* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped.
+ * Returns EXIT_USAGE. */
+enum exit_code complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says that there is no more memory, and ends the program. */
 void must_fail(void) __attribute__((noreturn));
 extern void (*must_fail_instead)(void); /* called first; NULL: nothing */

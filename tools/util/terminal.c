@@ -61,7 +61,7 @@ void print_format(FILE *to, const char *format, ...) {
     va_end(args);
 }
 
-void complain(const char *format, ...) {
+enum exit_code complain(const char *format, ...) {
     va_list args;
 
     fflush(stdout);
@@ -70,6 +70,7 @@ void complain(const char *format, ...) {
     print_format_by(stderr, print_text, format, &args);
     va_end(args);
     putc('\n', stderr);
+    return EXIT_USAGE;
 }
 
 void (*must_fail_instead)(void);
