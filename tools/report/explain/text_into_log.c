@@ -7,13 +7,6 @@
 #include "core/model/status.h"
 #include "tools/util/program.h"
 
-struct adding {
-    const struct wc_stack *s;
-    const struct message_match *m;
-    const char *where; /* "what it printed, line 3 of FILE" */
-    const struct wc_sink *to;
-};
-
 /* ---- which process the numbers are of ---- */
 
 /* The only one that asked cuDNN for its version, as a host that compares it does, of no framework:
@@ -63,71 +56,55 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const struct 
                                                                                            : first;
 }
 
-/* ---- the two numbers ---- */
-
-static void begin_call(const struct adding *a, struct wc_record *r, const struct wc_object *host,
-                       const struct wc_object *facade) {
-    wc_record_begin(r, WC_KIND_call);
-    r->u.call.phase = WC_phase_AFTER;
-    r->u.call.host = host ? host->r.object : WC_NULL;
-    r->u.call.host_path = host ? host->r.path : NULL;
-    r->u.call.target = facade->r.object;
-    r->u.call.target_path = facade->r.path;
-    r->u.call.source = a->where;
-}
-
-/* ---- the status of a call ---- */
+/* ---- the two numbers, or the status of a call ---- */
 
 #define STATUS_PREFIX "CUDNN_STATUS_"
 #define STATUS_MOST 8192 /* above the last of core/model/status.c */
 
-/* A call that was watched has its own record. */
-static void add_status(const struct adding *a, const struct wc_object *host,
-                       const struct wc_object *facade) {
-    const char *at = strstr(a->m->text, STATUS_PREFIX), *listed = NULL;
+/* where: "what it printed, line 3 of FILE" */
+static void add_match(const struct wc_stack *s, const struct message_match *m, const char *where,
+                      const struct wc_sink *to) {
+    const bool compares = m->rule != WC_RULE_NONE;
+    const struct wc_object *host = host_of(s, m->message->framework), *facade = facade_of(s, host);
+    const char *at = compares ? NULL : strstr(m->text, STATUS_PREFIX), *listed;
     const size_t n = at ? strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") : 0;
-    struct wc_record r;
-
-    for (int64_t status = 1; n > 0 && status < STATUS_MOST; status++) {
-        listed = wc_status_name(status, wc_major_of(facade));
-        if (!listed || strlen(listed) != n || memcmp(listed, at, n) != 0 ||
-            WC_ANY(call, a->s->calls, call->r.status == status))
-            continue;
-        begin_call(a, &r, host, facade);
-        r.u.call.status = status;
-        r.u.call.status_name = listed;
-        a->to->add(a->to->ctx, &r);
-    }
-}
-
-/* ---- all of it ---- */
-
-static void add_match(const struct adding *a) {
-    const struct wc_object *host = host_of(a->s, a->m->message->framework);
-    const struct wc_object *facade = facade_of(a->s, host);
     char built[WC_VERSION_TEXT];
     struct wc_library l;
-    struct wc_record r;
+    struct wc_record call, r;
 
-    if (facade && a->m->rule == WC_RULE_NONE)
-        add_status(a, host, facade);
-    if (facade && a->m->rule != WC_RULE_NONE && a->m->found_version.patch >= 0) {
-        begin_call(a, &r, host, facade);
-        r.u.call.function = "cudnnGetVersion";
-        r.u.call.returned_version = (int64_t)wc_version_to_number(a->m->found_version);
-        a->to->add(a->to->ctx, &r);
+    wc_record_begin(&call, WC_KIND_call);
+    call.u.call.phase = WC_phase_AFTER;
+    call.u.call.host = host ? host->r.object : WC_NULL;
+    call.u.call.host_path = host ? host->r.path : NULL;
+    call.u.call.target = facade ? facade->r.object : WC_NULL;
+    call.u.call.target_path = facade ? facade->r.path : NULL;
+    call.u.call.source = where;
+    for (int64_t status = 1; facade && n > 0 && status < STATUS_MOST; status++) {
+        listed = wc_status_name(status, wc_major_of(facade));
+        if (!listed || strlen(listed) != n || memcmp(listed, at, n) != 0 ||
+            WC_ANY(c, s->calls, c->r.status == status)) /* it was watched, and has its own record */
+            continue;
+        r = call;
+        r.u.call.status = status;
+        r.u.call.status_name = listed;
+        to->add(to->ctx, &r);
     }
-    if (a->m->rule == WC_RULE_NONE || !wc_version_known(a->m->wanted_version))
+    if (facade && compares && m->found_version.patch >= 0) {
+        r = call;
+        r.u.call.function = "cudnnGetVersion";
+        r.u.call.returned_version = (int64_t)wc_version_to_number(m->found_version);
+        to->add(to->ctx, &r);
+    }
+    if (!compares || !wc_version_known(m->wanted_version))
         return;
-    host = host_of(a->s, a->m->message->framework); /* the records may have moved it */
-    wc_version_format(a->m->wanted_version, built);
+    host = host_of(s, m->message->framework);
+    wc_version_format(m->wanted_version, built);
     if (!host) {
-        wc_emit_expectation(a->to, a->where, NULL, built);
+        wc_emit_expectation(to, where, NULL, built);
     } else {
         wc_library_begin(&l, host->r.path);
         l.number = host->r.object;
-        wc_emit_printed(a->to, &l, a->where, a->m->message->framework, wc_rule_name(a->m->rule),
-                        built);
+        wc_emit_printed(to, &l, where, m->message->framework, wc_rule_name(m->rule), built);
     }
 }
 
@@ -174,7 +151,7 @@ void text_into_log(const struct messages *m, const struct text_view *view, struc
         if (!wc_version_known(found) ||
             WC_ANY(o, s->stack.objects,
                    wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found))))
-            add_match(&(struct adding){&s->stack, match, where, to});
+            add_match(&s->stack, match, where, to);
         else if (!view->quiet)
             complain("%s, is not of %s: no cuDNN there can be %s", where, s->path,
                      wc_version_format(found, version));
