@@ -4,11 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "tools/commands/run/startup.h"
@@ -47,13 +45,10 @@ static bool add_source(struct inputs *s, const char *path, struct source *source
 /* Its end was not seen, and `run` has not looked at its files: if they are of this machine, and
  * the log is our own. */
 static bool may_be_looked_at(const struct source *p) {
-    struct utsname computer;
     struct stat facts;
 
-    return !p->stack.has_summary && !p->stack.has_outcome && p->stack.process.node &&
-           uname(&computer) == 0 && strcmp(computer.nodename, p->stack.process.node) == 0 &&
-           stat(p->path, &facts) == 0 && facts.st_uid == geteuid() && p->pid > 0 &&
-           kill((pid_t)p->pid, 0) != 0 && errno == ESRCH;
+    return !p->stack.has_summary && !p->stack.has_outcome && writer_state(p) == WRITER_GONE &&
+           stat(p->path, &facts) == 0 && facts.st_uid == geteuid();
 }
 
 static bool read_file(struct inputs *s, const char *path) {
@@ -234,14 +229,13 @@ struct source *input_read_one(struct inputs *s, char *argument) {
 
 char **run_quietly(char *place, char **command) {
     char *head[] = {"whichcudnn", "run", "--quiet", "--log", place, "--"};
-    size_t heads = sizeof(head) / sizeof(head[0]), words = 0;
-    char **list;
+    char **list = NULL;
+    size_t n = 0;
 
-    while (command[words])
-        words++;
-    list = must_allocate((heads + words + 1) * sizeof(*list));
-    memcpy(list, head, sizeof(head));
-    memcpy(list + heads, command, words * sizeof(*list));
+    WC_EACH_ROW(word, head)
+        *MUST_ADD(list, n) = *word;
+    while ((*MUST_ADD(list, n) = *command++))
+        ;
     return list;
 }
 
