@@ -23,10 +23,6 @@ bool library_counts(const struct wc_object_record *o) {
     return o->role != WC_role_OTHER || o->is_host;
 }
 
-bool library_is_host(const struct wc_object_record *o) {
-    return o->role == WC_role_HOST || o->is_host;
-}
-
 char *library_version(const struct wc_object_record *o) {
     if (o->version)
         return must_copy(o->version);

@@ -15,7 +15,6 @@ const char *library_label(const struct wc_object_record *o);
 const char *library_name(const struct wc_object_record *o);
 /* It requires cuDNN, or is of cuDNN or CUDA. */
 bool library_counts(const struct wc_object_record *o);
-bool library_is_host(const struct wc_object_record *o);
 
 /* How the loader found this very file; NULL: not known. */
 const struct wc_search_record *library_search(const struct wc_stack *s,

@@ -175,7 +175,7 @@ void render_tree(struct layout *l, const struct report *r) {
     if (s->objects.n > 0)
         fputs("\nlibraries: path, version, [rule by which it was found], installation\n", l->to);
     for (size_t i = 0; i < s->objects.n; i++)
-        if (library_is_host(&s->objects.p[i].r))
+        if (s->objects.p[i].r.role == WC_role_HOST || s->objects.p[i].r.is_host)
             print_host(&t, i);
     print_rest(&t, WC_role_FACADE);
     print_rest(&t, WC_role_PART);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "beside.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,23 +36,15 @@ static void watch_signals(const char *path) {
     }
 }
 
-#define RANDOM 6     /* characters that mkostemp makes */
+#define RANDOM 6 /* characters that mkostemp makes, of: */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 #define LEFTOVER 600 /* seconds: its writer is gone */
-
-static bool is_like(const char *name, const char *own) {
-    size_t n = strlen(own), same = n - RANDOM;
-
-    if (strlen(name) != n || strncmp(name, own, same) != 0)
-        return false;
-    while (same < n && isalnum((unsigned char)name[same]))
-        same++;
-    return same == n;
-}
 
 /* What a program left for the same file that was killed. The clock is the file system's. */
 static void remove_leftovers(const struct beside *b) {
     const char *own = wc_base_name(b->path);
     OWNED char *directory = must_format("%.*s", (int)(own - b->path), b->path);
+    const size_t same = strlen(own) - RANDOM;
     struct stat ours, one;
     const struct dirent *entry;
     DIR *all;
@@ -61,7 +52,8 @@ static void remove_leftovers(const struct beside *b) {
     if (fstat(b->fd, &ours) != 0 || !(all = opendir(*directory ? directory : ".")))
         return;
     while ((entry = readdir(all)))
-        if (is_like(entry->d_name, own) &&
+        if (strncmp(entry->d_name, own, same) == 0 &&
+            strspn(entry->d_name + same, LETTERS) == RANDOM && !entry->d_name[same + RANDOM] &&
             fstatat(dirfd(all), entry->d_name, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(one.st_mode) && one.st_uid == ours.st_uid && one.st_nlink == 1 &&
             one.st_mtime + LEFTOVER < ours.st_mtime)

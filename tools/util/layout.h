@@ -18,7 +18,7 @@ struct layout {
 
 /* A new line at `indent` columns; what follows on further lines begins at `hang`. */
 void layout_line(struct layout *l, int indent, int hang);
-/* One thing that is kept together; untrusted, as in print_text. NULL adds nothing. */
+/* One thing that is kept together; untrusted: it is made harmless. NULL adds nothing. */
 void layout_word(struct layout *l, const char *text);
 /* The same of a path, shortened rather than put on another line; `reserve` columns stay free. */
 void layout_path(struct layout *l, const char *path, int reserve);

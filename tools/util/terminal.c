@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "program.h"
 
-void print_text(FILE *to, const char *s) {
+static void print_text(FILE *to, const char *s) {
     char shown[WC_SHOWN_MOST];
     size_t n, used;
 

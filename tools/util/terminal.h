@@ -10,12 +10,10 @@
 
 #include "whichcudnn/record.h"
 
-/* Prints s as wc_shown (core/base/shown.h) has it: nothing in it can be an order to a terminal.
- * NULL: prints nothing. */
-void print_text(FILE *to, const char *s);
-/* What print_text prints of it. The caller frees. */
+/* As wc_shown (core/base/shown.h) has it: nothing in it can be an order to a terminal. The caller
+ * frees. */
 char *harmless_text(const char *s);
-/* As fprintf, but the arguments of %s are printed by print_text. Knows %s %d %zu %lld %% only. */
+/* As fprintf, but the arguments of %s are harmless. Knows %s %d %zu %lld %% only. */
 void print_format(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for another place than a terminal: `text` prints the arguments of %s. */
 void print_format_by(FILE *to, void (*text)(FILE *to, const char *s), const char *format,
