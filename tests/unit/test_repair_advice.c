@@ -199,6 +199,42 @@ static void two_owners_of_the_same_files_need_two_environments(void **state) {
     }
 }
 
+/* A package whose facade of 8 has no parts, beside the cuDNN 9 of another one: its release of 9. */
+static void a_release_of_the_host_takes_the_other_cudnn(void **state) {
+    (void)state;
+    for (int32_t major = 9; major > 7; major--) {
+        struct scene *s = new_scene();
+        struct file own = {.role = WC_role_FACADE,
+                           .path = "/v/ctranslate2.libs/libcudnn-463fd6d5.so.8.9.7",
+                           .version = {8, 9, 7, -1},
+                           .installation = "ctranslate2",
+                           .kind = WC_installation_kind_WHEEL,
+                           .asked_by = NOBODY};
+        struct file other = {.role = WC_role_FACADE,
+                             .path = "/v/nvidia/cudnn/lib/libcudnn.so.9",
+                             .version = {major, major == 9 ? 1 : 9, 7, -1},
+                             .installation = "nvidia-cudnn-cu12",
+                             .kind = WC_installation_kind_WHEEL,
+                             .asked_by = NOBODY};
+        struct wc_finding_record f = {
+            .id = "part-missing", .severity = WC_severity_ERROR, .host = WC_NULL};
+        struct heap_arena arena;
+        struct edit e;
+        add_host(s, "/v/ctranslate2/_ext.so");
+        s->stack.objects.p[0].r.installation = "ctranslate2";
+        s->stack.objects.p[0].r.installation_kind = WC_installation_kind_WHEEL;
+        s->stack.objects.p[0].r.installation_version = "4.4.0";
+        f.object = add_file(s, &own);
+        add_file(s, &other);
+        heap_arena_begin(&arena);
+        /* What is installed takes 8.9.7. */
+        assert_int_equal(beyond_host(&arena.arena, &s->stack, &f, &e), major == 9);
+        if (major == 9)
+            assert_string_equal(e.value, ">=4.5,<4.6.3");
+        heap_arena_end(&arena);
+    }
+}
+
 /* In whose image is libcuda, and is there a driver at all? */
 static void a_driver_is_to_be_had_in_several_ways(void **state) {
     (void)state;
@@ -290,6 +326,7 @@ int main(void) {
         cmocka_unit_test(an_empty_driver_is_that_of_an_image),
         cmocka_unit_test(a_build_for_gpus_is_named),
         cmocka_unit_test(two_owners_of_the_same_files_need_two_environments),
+        cmocka_unit_test(a_release_of_the_host_takes_the_other_cudnn),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);

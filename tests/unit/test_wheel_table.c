@@ -160,7 +160,9 @@ static void which_host_takes_a_cudnn(void **state) {
     assert_hosts("jax-cuda12-plugin", "nvidia-cudnn-cu12", "9.8.0.87", ">=0.6,<0.11.2",
                  "with-cuda");
     assert_hosts("jax-cuda12-plugin", "nvidia-cudnn-cu12", "8.9.7.29", NULL, NULL);
-    assert_hosts("ctranslate2", "nvidia-cudnn-cu12", "9.8.0.87", NULL, NULL);
+    assert_hosts("ctranslate2", "nvidia-cudnn-cu12", "9.8.0.87", ">=4.5,<4.6.3", "");
+    assert_hosts("ctranslate2", "nvidia-cudnn-cu12", "8.9.7.29", ">=4.0,<4.5", "");
+    assert_hosts("ctranslate2", "nvidia-cudnn-cu12", "9.0.0.312", NULL, NULL);
 }
 
 static int begin(void **state) {

@@ -19,9 +19,14 @@ static const char *releases_for(struct wc_arena *memory, const struct wc_stack *
             ? wc_arena_format(memory, "%.*s", (int)strcspn(installation, " "), installation)
         : cuda > 0 ? wc_arena_format(memory, "nvidia-cudnn-cu%d", cuda)
                    : NULL;
+    const char *releases = wheel && host->r.installation && wc_version_known(there)
+                               ? host_releases(memory, host->r.installation, wheel, there, &extra)
+                               : NULL;
 
-    return wheel && host->r.installation && wc_version_known(there)
-               ? host_releases(memory, host->r.installation, wheel, there, &extra) ?: ""
+    /* What it has itself is not the way out. */
+    return releases &&
+                   wc_text_accepts(releases, wc_version_of(host->r.installation_version)) != WC_YES
+               ? releases
                : "";
 }
 
@@ -50,6 +55,12 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
         e.name = wc_arena_format(memory, "%s", wc_base_name(file));
         return e;
     }
+    if (!host && library && wc_is_grafted(library)) { /* a package's own; another has one, too */
+        host =
+            WC_FIRST(o, s->objects,
+                     wc_wants_cudnn(o) && wc_str_same(o->r.installation, library->r.installation));
+        library = WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && !wc_is_grafted(o));
+    }
     if (!host)
         host = library;
     if (!host || wc_is_cudnn(host))
@@ -70,7 +81,8 @@ bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
         return false;
     *out = host_edit(memory, s, f);
     /* Of two packages in one folder the host is to require the other one. */
-    return out->name && (!wc_fact_value(f, WC_FACT_SHARED_WITH) || *out->value);
+    return out->name &&
+           (*out->value || !(wc_fact_value(f, WC_FACT_SHARED_WITH) || is_a(f, "part-missing")));
 }
 
 /* An older release of a cuDNN that was built for a newer system; false: no package has it. */

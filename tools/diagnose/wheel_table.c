@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/demand/questions.h"
+#include "core/names/compat.h"
+#include "core/names/names.h"
 
 enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
 
@@ -51,6 +53,8 @@ static const struct {
     struct range of;
     const char *extra, *wheel, *releases;
 } pins[] = {
+#define BUILT_WITH(package, from, to, cuda, cudnn, what, source)                                   \
+    {{package, from, to}, "", cuda, cudnn},
 #define PINS(package, extra, from, to, wheel, releases)                                            \
     {{package, from, to}, extra, wheel, releases},
 #include "core/knowledge/built_with.def"
@@ -205,9 +209,12 @@ const char *host_releases(struct wc_arena *memory, const char *package, const ch
                           struct wc_version release, const char **extra) {
     const char *newest = NULL;
 
-    WC_EACH_ROW(row, pins)
-        if (wc_str_same(row->of.package, package) && wc_str_same(row->wheel, wheel) &&
-            wc_text_accepts(row->releases, release) == WC_YES) {
+    WC_EACH_ROW(row, pins) /* without a pin: as NVIDIA promises */
+        if (wc_str_same(row->of.package, package) &&
+            (*row->wheel ? wc_str_same(row->wheel, wheel) &&
+                               wc_text_accepts(row->releases, release) == WC_YES
+                         : wc_rule_check(WC_RULE_NVIDIA, wc_version_of(row->releases), release) ==
+                               WC_FITS)) {
             newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
             *extra = row->extra;
         }

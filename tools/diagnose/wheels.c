@@ -31,19 +31,6 @@ struct wc_version wheel_release(const char *package, const char *spec) {
 
 /* ---- what a library states ---- */
 
-static struct entries functions_of(struct wc_arena *memory, struct wc_version release) {
-    struct entries functions = {NULL, 0};
-
-    for (int f = 0; f < wc_function_count(); f++) {
-        struct wc_version last = wc_function_last(f);
-        if (wc_version_compare(wc_function_first(f), release) <= 0 &&
-            (!wc_version_known(last) || wc_version_agree(last, release) ||
-             wc_version_compare(last, release) >= 0))
-            entries_add(memory, &functions, wc_function_name(f));
-    }
-    return functions;
-}
-
 /* A facade of 8 has its parts' names with the number, one of 9 without. */
 static struct entries parts_of(struct wc_arena *memory, const struct wheel_list *files,
                                struct wc_version release) {
@@ -58,20 +45,6 @@ static struct entries parts_of(struct wc_arena *memory, const struct wheel_list 
                             : wc_arena_string_n(memory, name, (size_t)(end - name) + 3));
     }
     return parts;
-}
-
-/* Without the driver's, which no package has; of a package that is not known also without CUDA's,
- * which may be of any release. */
-static struct entries needs_of(struct wc_arena *memory, const char *needed, bool known) {
-    struct entries needs = {NULL, 0};
-
-    WC_EACH_ELEMENT(e, needed, " ") {
-        const char *name = wc_arena_string_n(memory, e.p, e.n);
-        if (e.n && wc_name_kind_of(name) != WC_NAME_DRIVER &&
-            (known || wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY))
-            entries_add(memory, &needs, name);
-    }
-    return needs;
 }
 
 struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
@@ -113,8 +86,15 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         out->version_symbol = wc_arena_format(memory, "cudnn_%s_version",
                                               name.kind == WC_NAME_FACADE ? "facade" : name.part);
         out->runpath = "$ORIGIN";
-        if (name.kind == WC_NAME_FACADE)
-            out->functions = functions_of(memory, release).p;
+        struct entries functions = {NULL, 0};
+        for (int f = 0; name.kind == WC_NAME_FACADE && f < wc_function_count(); f++) {
+            struct wc_version last = wc_function_last(f);
+            if (wc_version_compare(wc_function_first(f), release) <= 0 &&
+                (!wc_version_known(last) || wc_version_agree(last, release) ||
+                 wc_version_compare(last, release) >= 0))
+                entries_add(memory, &functions, wc_function_name(f));
+        }
+        out->functions = functions.p;
         if (!is_cudnn(package)) /* of another package manager: the same libraries */
             package = "nvidia-cudnn-cu12";
     }
@@ -123,7 +103,16 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         out->constants = parts_of(memory, &files, release).p;
     found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
     if (found) {
-        out->needed = needs_of(memory, found->needed, known).p;
+        struct entries needs = {NULL, 0};
+        /* Without the driver's, which no package has; of a package that is not known also without
+         * CUDA's, which may be of any release. */
+        WC_EACH_ELEMENT(e, found->needed, " ") {
+            const char *one = wc_arena_string_n(memory, e.p, e.n);
+            if (e.n && wc_name_kind_of(one) != WC_NAME_DRIVER &&
+                (known || wc_name_kind_of(one) != WC_NAME_CUDA_DEPENDENCY))
+                entries_add(memory, &needs, one);
+        }
+        out->needed = needs.p;
         out->rpath = found->is_rpath ? found->path : NULL;
         out->runpath = found->is_rpath ? NULL : found->path;
     }

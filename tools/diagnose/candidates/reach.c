@@ -463,17 +463,6 @@ void make_reached(struct making *m) {
 
 /* What is missing in a directory that ldconfig reads, by its name, or before ldconfig has made the
  * link of that name: copied there, without ldconfig. */
-static const char *file_for(struct making *m, const char *directory, const char *name) {
-    const char *file = make_format(m, "%s/%s", directory, name);
-    const struct entries all = make_entries(m, directory);
-    const char *const *found =
-        WC_FIRST(entry, all, wc_str_starts(*entry, make_format(m, "%s.", name)));
-
-    return make_is_there(m, file) ? file
-           : found                ? make_format(m, "%s/%s", directory, *found)
-                                  : NULL;
-}
-
 void make_cached(struct making *m) {
     const struct entries all = ldconfig_directories(m->out->memory, m->files);
 
@@ -483,8 +472,13 @@ void make_cached(struct making *m) {
             !(wc_name_kind_of(name) != WC_NAME_OTHER || make_matters(m, name, NULL)))
             continue;
         WC_EACH(directory, all) {
-            const char *file = is_of_system(*directory) ? NULL : file_for(m, *directory, name);
-            if (file)
+            const struct entries files = make_entries(m, *directory);
+            const char *const *longer =
+                WC_FIRST(one, files, wc_str_starts(*one, make_format(m, "%s.", name)));
+            const char *file = make_format(m, "%s/%s", *directory, name);
+            if (!make_is_there(m, file))
+                file = longer ? make_format(m, "%s/%s", *directory, *longer) : NULL;
+            if (file && !is_of_system(*directory))
                 make_one(m, (struct edit){.kind = EDIT_CACHE, .path = *directory, .target = file});
         }
     }
