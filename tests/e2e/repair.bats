@@ -1490,7 +1490,13 @@ S
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == *"'nvidia-cudnn-cu12>=8.5,<8.9.2,!=8.9.1.*'" ]]
     printf 'numpy<2\nNVIDIA_cudnn_cu12==8.9.2.26\n' >constraint.txt
     PIP_CONSTRAINT=constraint.txt "$CMD" report --json logs >report.json || true
-    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env PIP_CONSTRAINT= "* ]]
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env PIP_CONSTRAINT=/dev/null "* ]]
+    printf '[install]\nconstraint = constraint.txt\n' >venv/pip.conf
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env PIP_CONSTRAINT=/dev/null "* ]]
+    PIP_CONFIG_FILE=/dev/null "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) != *PIP_CONSTRAINT* ]]
+    rm venv/pip.conf
     echo 'numpy<2' >constraint.txt
     PIP_CONSTRAINT=constraint.txt "$CMD" report --json logs >report.json || true
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) != *PIP_CONSTRAINT* ]]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -136,15 +137,34 @@ static const char *wanted(struct making *m) {
 
 /* ---- a manager's command ---- */
 
+/* The files of constraints that pip is to read, by its variable or, else, its configuration. */
+static const char *constraints(struct making *m) {
+    const char *of_variable = getenv("PIP_CONSTRAINT"), *home = getenv("HOME") ?: "";
+    const char *const files[] = {getenv("PIP_CONFIG_FILE"),
+                                 format(m->memory, "%s/../../../pip.conf", m->edit->environment),
+                                 format(m->memory, "%s/.config/pip/pip.conf", home),
+                                 format(m->memory, "%s/.pip/pip.conf", home), "/etc/pip.conf"};
+
+    if (of_variable || wc_str_same(files[0], "/dev/null"))
+        return of_variable;
+    WC_EACH_ROW(file, files) {
+        char *rest = *file ? text_of_file(m->memory, m->user->files, *file) : NULL;
+        for (const char *line; (line = strsep(&rest, "\n"));)
+            if (fnmatch("constraint*( )=*", line, FNM_EXTMATCH) == 0)
+                return strchr(line, '=') + 1;
+    }
+    return NULL;
+}
+
 /* A file of constraints names that package: with another release, or the requirement
  * would be met. */
 static const char *unconstrained(struct making *m) {
-    WC_EACH_ELEMENT(e, m->edit->kind == EDIT_REMOVE ? NULL : getenv("PIP_CONSTRAINT"), " ") {
+    WC_EACH_ELEMENT(e, m->edit->kind == EDIT_REMOVE ? NULL : constraints(m), " ") {
         char *rest =
             text_of_file(m->memory, m->user->files, format(m->memory, "%.*s", (int)e.n, e.p));
         for (const char *line; (line = strsep(&rest, "\n"));)
             if (wheel_is_name(line, strcspn(line, " =<>!~;[#"), m->edit->name))
-                return "env PIP_CONSTRAINT= ";
+                return "env PIP_CONSTRAINT=/dev/null "; /* which replaces that of a file, too */
     }
     return "";
 }

@@ -451,8 +451,8 @@ static bool keeps_failed(const struct case_of *c) {
            wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
 }
 
-/* Who stands before dlopen hides NVRTC's own search path from the loader as well: its builtins lie
- * beside it (world profiler_opens_for_the_facade). */
+/* A wrapper of dlopen hides NVRTC's own search path from the loader as well: its builtins are in
+ * the same directory (world profiler_opens_for_the_facade). */
 static bool hides_builtins(const struct case_of *c) {
     static const char preload[] = "LD_PRELOAD", builtins[] = "libnvrtc-builtins.so.";
     const struct wc_stack *s = &c->p->base.source->stack, *then = &c->x->outcome.source->stack;

@@ -129,8 +129,8 @@ static void play_all(struct planning *p, bool more) {
     }
 }
 
-/* Of two values of the search path the one that keeps what is there; a wheel in a folder of its own
- * leaves the environment as it is; what may not repair comes last. */
+/* Keeping what is in the search path costs less; a wheel in a folder of its own leaves the
+ * environment as it is, and what may not repair comes last. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 

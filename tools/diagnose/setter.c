@@ -56,7 +56,7 @@ static void add_named(struct reading *r, const char *file, const char *line) {
     }
 }
 
-/* Whole: "/opt/cuda" is no path in ":/opt/cuda-12:". text: not the beginning of the line. */
+/* Whole: ":/opt/cuda-12:" does not have "/opt/cuda". text: not the beginning of the line. */
 static bool has_path(const char *text, const char *path, size_t n) {
     static const char parts[] = "._-~+%@";
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/packages/identify.h"
+#include "core/packages/installation.h"
 #include "making.h"
 
 enum { CANDIDATES_MOST = 128 };
@@ -87,6 +88,16 @@ const char *make_real_path(struct making *m, const char *path) {
     return path && m->files->real_path(m->files->ctx, path, real, sizeof(real))
                ? make_format(m, "%s", real)
                : path;
+}
+
+const char *make_site_of(struct making *m, const char *path) {
+    char scratch[4 * PATH_MAX];
+    struct wc_reading reading;
+    const char *site;
+
+    wc_reading_begin(&reading, m->files, scratch, sizeof(scratch));
+    site = path ? wc_distribution_site(&reading, path) : NULL;
+    return site ? make_format(m, "%s", site) : NULL;
 }
 
 /* Each is as in "DT_RUNPATH /x/lib/ (not there)". */

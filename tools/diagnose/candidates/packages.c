@@ -14,16 +14,6 @@ enum { LISTED_MOST = 8, MINORS_MOST = 4 };
 
 /* ---- where packages are installed ---- */
 
-const char *make_site_of(struct making *m, const char *path) {
-    char scratch[4 * PATH_MAX];
-    struct wc_reading reading;
-    const char *site;
-
-    wc_reading_begin(&reading, m->files, scratch, sizeof(scratch));
-    site = path ? wc_distribution_site(&reading, path) : NULL;
-    return site ? make_format(m, "%s", site) : NULL;
-}
-
 const char *make_environment_of(struct making *m, const char *path) {
     const char *site = make_site_of(m, path);
 
@@ -147,9 +137,9 @@ static bool shares_folder(struct making *m, const struct wc_package_record *p, c
            wc_cuda_in_package(p->package) != wc_cuda_in_package(package);
 }
 
-/* A wheel in a folder of its own, into which this process alone looks, where it cannot go into the
- * environment, or what is there requires another release, or has its files at the same place. Only
- * that one which the host names, if it names any (blind case n2b). */
+/* A wheel in a folder of its own, which only this process searches, where it cannot go into the
+ * environment, or a package there requires another release or has its files in the same directory.
+ * If the host names a wheel of cuDNN, only that one (for two CUDAs in one folder). */
 static void add_apart(struct making *m, const char *package, const char *spec,
                       const char *environment) {
     const char *top = m->s->process.directory;
