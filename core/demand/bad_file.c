@@ -34,7 +34,9 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f) {
         wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller);
     else
         wc_case_request(c, f);
-    if (f->said.what != WC_SAID_REFUSED)
+    /* Of another class the loader says so if it finds no other; a whole path is not searched. */
+    if (f->said.what != WC_SAID_REFUSED && wc_base_name(f->r.name) == f->r.name &&
+        !(file && file->fault == WC_file_fault_OTHER_CLASS))
         wc_case_fact(
             c, WC_FACT_MIND,
             file && (file->fault == WC_file_fault_CUT || file->fault == WC_file_fault_MALFORMED)

@@ -65,6 +65,12 @@ static void a_file_that_was_passed_over_is_told(void **state) {
     assert_finds(s, "bad-file");
     assert_true(has_fact(&s->found.p[0], "mind", "without a message"));
     assert_advised(s, &s->found.p[0], "install", "the file with its build for");
+    /* Of one for 32 bits it says so at the end of a search. */
+    s = new_scene();
+    l.fault = WC_file_fault_OTHER_CLASS;
+    fail_for(s, add_host(s, "/opt/app/libhost.so"), a_library, NULL, l);
+    assert_finds(s, "bad-file");
+    assert_false(has_fact(&s->found.p[0], "mind", ""));
     /* A sound file of that name says nothing about the failure. */
     s = new_scene();
     l.fault = WC_file_fault_UNKNOWN;
