@@ -85,8 +85,8 @@ static bool newest_does(struct planning *p, const struct played *x) {
     return does;
 }
 
-/* A module whose library the interpreter opens has it as soon as it is imported. What ctypes or its
- * own code opens may come with the first use. NULL: neither does. */
+/* A module whose library the interpreter, or the program around it, opens has it as soon as it is
+ * imported. What ctypes or its own code opens may come with the first use. NULL: neither does. */
 static const char *opens_later(const struct planning *p, const struct played *x) {
     const char *module = x->edits.edit[0].name;
 
@@ -96,6 +96,7 @@ static const char *opens_later(const struct planning *p, const struct played *x)
                     WC_ANY(o, p->source->stack.objects,
                            replay_lies_in_module(wc_path_of(o), module) && wc_wants_cudnn(o) &&
                                o->r.asked_how == WC_operation_DLOPEN &&
+                               !wc_str_same(o->r.asked_by, p->source->stack.process.executable) &&
                                !wc_program_is(o->r.asked_by, WC_PROGRAM_PYTHON)))
                ? wc_arena_format(&p->plan->memory.arena,
                                  "whether %s loads its cuDNN when it is imported is not known",
@@ -205,8 +206,8 @@ static bool has_pin(struct plan *plan, const struct edit *e, const struct source
     const bool installs = e->kind == EDIT_INSTALL && e->environment && e->name;
     const char *there =
         installs ? wheel_installed(memory, files, e->environment, e->name, NULL) : NULL;
-    const struct setter by =
-        there ? setter_of_pin(memory, &source->stack, e->name, there) : (struct setter){NULL};
+    const struct setter by = there ? setter_of_pin(memory, &source->stack, e->name, there)
+                                   : (struct setter){NULL, NULL, NULL};
 
     *pin = (struct edit){.kind = EDIT_PIN,
                          .name = keep(plan, e->name),
