@@ -676,6 +676,12 @@ END
     printf 'Metadata-Version: 2.1\nName: torch\nVersion: 1.13.0\nRequires-Dist: nvidia-cudnn-cu12==8.5.0.96\n' \
         >"$site/torch-1.13.0.dist-info/METADATA"
     run --separate-stderr "$CMD" run -- "${host[@]}"
+    local folder
+    folder=$PWD/$(grep -o -m 1 'cudnn-8[.0-9]*' <<<"$stderr" | head -n 1)
+    [[ $stderr == *" --target "* && $stderr == *"replayed: gives 8.9."* && $stderr != *"; but "* ]]
+    # Where that folder is taken, it is for the user to decide.
+    mkdir "$folder"
+    run --separate-stderr "$CMD" run -- "${host[@]}"
     [[ $(tr -s ' \n' ' ' <<<"$stderr") == *"replayed: gives 8.9."*"; but torch-1.13.0 requires ==8.5.0.96"* ]]
 }
 

@@ -11,6 +11,7 @@ setup() {
     unset LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX CUDA_HOME CUDA_PATH
     site=$PWD/venv/lib/python3.12/site-packages
     mkdir -p "$site/engine/lib"
+    of_python venv
     make_standin 9.8.0 "$site" --layout pip --build 87
     "${CC:-gcc}" -o "$site/engine/host" -Wl,-rpath,"$site/nvidia/cublas/lib" -x c - <<'C'
 #include <dlfcn.h>
