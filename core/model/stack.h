@@ -104,6 +104,7 @@ struct wc_stack {
      * itself ended. command_signal: the signal that a parent reports by its exit status; 0: none.
      * is_kept: it is a worker; its parent waited for it and ended well. */
     bool command_ended, command_failed, is_kept; /* ended: how may be unknown */
+    const char *beside; /* another program of the command that got cuDNN; NULL: none is known */
     int64_t command_signal;
     int64_t failed_child; /* time at which it started its last child that lacked a library; 0 */
     WC_LIST(wc_object, objects);

@@ -318,7 +318,8 @@ END
     observed
     [[ $(edits runtime-too-old) == *install* ]]
     unshare -m sh -c "mount --bind venv venv && mount -o remount,ro,bind venv && '$CMD' report --json logs" >report.json || true
-    is "$(finding runtime-too-old '[.fix[].command] | all(. == null)')" true
+    [[ $(finding runtime-too-old '[.fix[].command] | join(" ")') == *" --target $PWD/cudnn-8."* ]]
+    [[ $(finding runtime-too-old '[.fix[].command] | join(" ")') != *"$site"* ]]
     never runtime-too-old reinstall
     played
 }
@@ -504,6 +505,9 @@ finalized() { # [NAME=VALUE]...: with no compiler of this computer's
     mkdir "$site/other-1.0.dist-info"
     printf 'Metadata-Version: 2.1\nName: other\nVersion: 1.0\nRequires-Dist: nvidia-cudnn-cu12==9.8.0.87; python_version > "3"\n' \
         >"$site/other-1.0.dist-info/METADATA"
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command | strings] | join(" ")' report.json) == *" --target $PWD/cudnn-8."* ]]
+    mkdir cudnn-8.9.7.29 # that folder is taken
     "$CMD" report --json logs >report.json || true
     is "$(jq -c '[.findings[].fix[].command | strings]' report.json)" '[]'
 }
@@ -1110,6 +1114,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     engine '>=9.1,<9.2'
     packaged torch 2.0.1 torch/__init__.py
     echo 'Requires-Dist: nvidia-cudnn-cu12==9.8.0.87' >>"$site/torch-2.0.1.dist-info/METADATA"
+    mkdir cudnn-9.1.1.17 # no folder of its own
     observed
     is "$(finding runtime-too-new '.fix[0].why')" \
         '"another package requires what it removes: torch-2.0.1 requires nvidia-cudnn-cu12==9.8.0.87"'
@@ -1568,7 +1573,8 @@ null"
     observed
     local folder command
     command=$(finding runtime-too-new '.fix[0].command' | jq -r .)
-    folder=$(sed 's/.* --target \([^ ]*\) .*/\1/' <<<"$command")
+    folder=${command#* --target }
+    folder=${folder%% *}
     [[ $folder == "$PWD"/cudnn-8.9.* ]]
     is "$command" "pip install --no-deps --target $folder 'nvidia-cudnn-cu12>=8.5,<8.9.2' && export LD_LIBRARY_PATH=$folder/nvidia/cudnn/lib"
     is "$(finding runtime-too-new '.fix[0] | [.checked, .text]' | jq -r .[1])" \

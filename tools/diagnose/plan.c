@@ -130,23 +130,24 @@ static void play_all(struct planning *p, bool more) {
     }
 }
 
+static bool is_apart(const struct candidate *c) {
+    return c->edit[0].kind == EDIT_INSTALL && c->edit[0].path;
+}
+
 /* Keeping what is in the search path costs less; a wheel in a folder of its own leaves the
  * environment as it is, and what may not repair comes last. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
-    const bool apart = c->edit[0].kind == EDIT_INSTALL && c->edit[0].path;
-
     return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
-           (apart ? 40 : 0) + (x->unsure ? 100 : 0);
+           (is_apart(c) ? 40 : 0) + (x->unsure ? 100 : 0);
 }
 
 /* Other releases of the same packages, or in the same directory, are not another way out, nor is
  * one that does more. */
 static bool is_same_way(const struct candidate *taken, const struct candidate *c) {
-    if (taken->edit[0].kind == EDIT_INSTALL && c->edit[0].kind == EDIT_INSTALL &&
-        (taken->edit[0].path || c->edit[0].path))
-        return true;
+    if (taken->edit[0].environment && c->edit[0].environment && (is_apart(taken) || is_apart(c)))
+        return true; /* packages in the environment, or next to it */
     if (candidate_is_by_hand(taken) && candidate_is_by_hand(c) &&
         wc_str_same(taken->edit[0].name, c->edit[0].name))
         return wc_str_same(taken->edit[0].path, c->edit[0].path);
@@ -321,11 +322,12 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
             const char *value = wc_variable(of, e->name),
                        *line =
                            setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
-            r->but = line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
-                     : p->source->beside ? wc_arena_format(&plan->memory.arena,
-                                                           "%s of the same command gets it, too",
-                                                           wc_base_name(p->source->beside))
-                                         : NULL;
+            r->but =
+                line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
+                : p->source->stack.beside
+                    ? wc_arena_format(&plan->memory.arena, "%s of the same command gets it, too",
+                                      wc_base_name(p->source->stack.beside))
+                    : NULL;
         }
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;

@@ -661,6 +661,7 @@ static void add_end(struct play *p) {
     p->out->source->stack.command_failed = s->command_failed;
     p->out->source->stack.command_signal = s->command_signal;
     p->out->source->stack.is_kept = s->is_kept;
+    p->out->source->stack.beside = s->beside;
 }
 
 /* ---- all of it ---- */

@@ -221,27 +221,46 @@ struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, c
     return r.with_value.last;
 }
 
-struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
-                              const char *value, const char *given) {
+enum { START_FILES = 4 };
+
+/* They are looked for once, as long as they are of the same environment. */
+static const glob_t *start_files(const struct wc_stack *s) {
+    static glob_t found[START_FILES];
+    static char *of;
     const struct {
         const char *root, *files;
-    } usual[] = {{getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
-                 {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
-                 {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
-                 {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
+    } usual[START_FILES] = {
+        {getenv("HOME"), "{.bashrc,.bash_profile,.profile,.zshrc,.zshenv}"},
+        {"/etc", "{environment,profile,bash.bashrc,profile.d/*.sh}"},
+        {wc_variable(s, "CONDA_PREFIX"), "{etc/conda/activate.d/*.sh,conda-meta/state}"},
+        {wc_variable(s, "VIRTUAL_ENV"), "bin/activate"}};
+    char *now =
+        must_format("%s:%s:%s", usual[0].root ?: "", usual[2].root ?: "", usual[3].root ?: "");
+    const bool known = of && strcmp(of, now) == 0;
+
+    free(known ? now : of);
+    of = known ? of : now;
+    for (int i = 0; !known && i < START_FILES; i++) {
+        globfree(&found[i]);
+        found[i] = usual[i].root ? glob_below(usual[i].root, "/", usual[i].files, GLOB_BRACE)
+                                 : (glob_t){.gl_pathc = 0};
+    }
+    return found;
+}
+
+struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                              const char *value, const char *given) {
     struct reading r = {.memory = memory,
                         .directory = "",
                         .name = name,
                         .value = value,
                         .given = given,
                         .at_start = true};
+    const glob_t *found = start_files(s);
 
-    WC_EACH_ROW(row, usual) {
-        OWNED_GLOB glob_t found = row->root ? glob_below(row->root, "/", row->files, GLOB_BRACE)
-                                            : (glob_t){.gl_pathc = 0};
-        for (size_t k = 0; k < found.gl_pathc; k++)
-            add_file(&r, found.gl_pathv[k]);
-    }
+    for (int i = 0; i < START_FILES; i++)
+        for (size_t k = 0; k < found[i].gl_pathc; k++)
+            add_file(&r, found[i].gl_pathv[k]);
     read_files(&r);
     return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
 }

@@ -77,13 +77,17 @@ static const char *program_of(const struct wc_process_record *p) {
     return script && *script != '-' ? script : NULL;
 }
 
+static bool has_started(const struct source *s, const struct source *other) {
+    return other->stack.process.parent_pid == s->pid && s->first_time <= other->first_time;
+}
+
 /* It gets each variable that the command gets, too. */
 static bool is_beside(const struct source *other, const struct source *s) {
     const struct wc_process_record *p = &s->stack.process, *q = &other->stack.process;
 
     return p->run_pid != WC_NULL && p->run_pid == q->run_pid && same_node(other, s) &&
-           program_of(p) && program_of(q) && !wc_str_same(program_of(p), program_of(q)) &&
-           wc_first_facade(&other->stack);
+           !has_started(s, other) && !has_started(other, s) && program_of(p) && program_of(q) &&
+           !wc_str_same(program_of(p), program_of(q)) && wc_first_facade(&other->stack);
 }
 
 void ends_settle(struct source *const *processes, size_t n) {
@@ -98,8 +102,8 @@ void ends_settle(struct source *const *processes, size_t n) {
         if (s->type == SOURCE_LOG && !s->stack.has_outcome)
             s->end = end_of(&job, s);
         s->stack.is_kept = has_keeper(&job, s);
-        for (size_t k = 0; k < n && n <= BESIDE_MOST && !s->beside; k++)
-            s->beside =
+        for (size_t k = 0; k < n && n <= BESIDE_MOST && !s->stack.beside; k++)
+            s->stack.beside =
                 is_beside(processes[k], s) ? program_of(&processes[k]->stack.process) : NULL;
         /* Its parent, or the command that it is of, outlived what itself had requested before. */
         WC_EACH_ROW(pid, parents)

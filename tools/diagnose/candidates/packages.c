@@ -149,14 +149,17 @@ static void add_apart(struct making *m, const char *package, const char *spec,
     const char *folder = make_format(m, "%s/cudnn-%s", top, wc_version_format(release, version));
     const char *directory = directory_of_release(m, package, spec, folder);
     const char *real = make_format(m, "%s%s", m->libraries->disk.root, environment);
-    const bool refused = access(real, W_OK) != 0 ||
-                         WC_ANY(q, site->requires,
-                                wheel_is_name(q->package, strlen(q->package), package) &&
-                                    wc_text_accepts(q->spec, release) == WC_NO) ||
-                         WC_ANY(p, m->s->packages, shares_folder(m, &p->r, package, environment));
+    bool refused = access(real, W_OK) != 0 ||
+                   WC_ANY(p, m->s->packages, shares_folder(m, &p->r, package, environment));
     const bool named = WC_ANY(d, m->s->demands, wc_str_same(d->r.package, package)) ||
                        !WC_ANY(d, m->s->demands, wc_cuda_in_package(d->r.package) > 0);
 
+    WC_EACH(q, site->requires) { /* a pin of the process's own host it would break as well */
+        const char *list = make_format(m, "/%s/METADATA", q->by);
+        refused = refused || (wheel_is_name(q->package, strlen(q->package), package) &&
+                              wc_text_accepts(q->spec, release) == WC_NO &&
+                              !WC_ANY(d, m->s->demands, wc_str_ends(d->r.source_path ?: "", list)));
+    }
     if (top && directory && refused && named && !make_is_conda(m, environment) &&
         !make_is_there(m, folder))
         make_two(m,

@@ -191,11 +191,11 @@ void wc_find_shadowed_copy(struct wc_diagnosis *d) {
         const char *rule = wc_enum_word(WC_ENUM_search_rule, f->r.rule);
         struct wc_case *c = wc_case_begin(d);
         const char *version = wc_format_range(c, wc_runtime_of(d->s, o).range);
-        /* A variable's copy is mostly meant, but not where the process asked for the version, and
-         * failed before it used cuDNN, for nothing else that is known. */
-        if (by_cache || of_host
-                ? !has_failed(d->s) || !may_be_why(d, o, b)
-                : wc_has_error(d) || !wc_failed_itself(d->s) || !wc_turned_away(d->s, true))
+        /* A variable's copy is mostly meant, but not where the only process with cuDNN asked for
+         * the version, and failed before it used it, for nothing else that is known. */
+        if (by_cache || of_host ? !has_failed(d->s) || !may_be_why(d, o, b)
+                                : wc_has_error(d) || d->s->beside || !wc_failed_itself(d->s) ||
+                                      !wc_turned_away(d->s, true))
             c->effect = WC_EFFECT_DOUBTED;
         c->r.title =
             by_cache

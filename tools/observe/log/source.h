@@ -58,7 +58,6 @@ struct source {
     int64_t last_seq;
     int64_t cut;            /* list elements and bytes of text that the writer left out */
     enum wc_end of_command; /* how that ended which it belongs to: well, failed or not known */
-    const char *beside;     /* another program of the same command that got cuDNN; NULL: none */
     const char *how;        /* the same in words; NULL: nothing to say */
     enum wc_end end;        /* where it does not say so itself (tools/report/ends.c) */
     struct source_requests requests;
