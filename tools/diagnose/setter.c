@@ -117,10 +117,10 @@ static void read_pin(struct reading *r, const char *file, int n, const char *lin
         take(r, &r->with_value, file, n, change);
 }
 
-/* Of one word, which sed can replace; of make all that follows. NULL: of more. */
-static char *replaced_word(const struct reading *r, const char *assigned, bool is_make) {
-    const size_t end = strcspn(assigned, " ;&|");
-    OWNED char *word = must_format("%.*s", (int)end, assigned);
+/* sed replaces `word`, the first that is assigned, and of make all. NULL: it is not all there. */
+static char *replaced_word(const struct reading *r, const char *assigned, const char *word,
+                           bool is_make) {
+    const size_t end = strlen(word);
     OWNED char *again = must_format("%s=", r->name);
     const bool is_word = !strpbrk(word, "\t`(<>\\'") && !strstr(assigned, again) &&
                          !strchr(word, '{') == !strchr(word, '}') &&
@@ -134,12 +134,10 @@ static char *replaced_word(const struct reading *r, const char *assigned, bool i
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
     const char *at = strstr(line, r->name), *drop = dropped(r, line);
 
-    if (*line == '#' || !(drop || at))
-        return;
-    if (drop) {
+    if (*line != '#' && drop)
         take(r, &r->with_value, file, n, wc_str_or_null(drop));
+    if (*line == '#' || drop || !at)
         return;
-    }
     const char *assigned = at + strlen(r->name);
     const size_t sign = r->of_make ? strspn(assigned, " \t:?+") : 0;
     const bool is_make = sign > 0 && assigned[sign] == '=';
@@ -148,19 +146,19 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&", at[-1])) &&
                          (is_shell || !strchr("/$", assigned[1])) && /* no text of Python's */
                          (r->value || !strstr(assigned, r->name));
-    OWNED char *first = must_format("%.*s", (int)strcspn(assigned, " ;&|"), assigned);
+    OWNED char *word = must_format("%.*s", (int)strcspn(assigned, " ;&|"), assigned);
     bool has_value = false, is_other = false;
 
     WC_EACH_ELEMENT(e, r->value, ":")
         has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
                                   has_path(assigned, e.p, e.n));
-    WC_EACH_ELEMENT(e, assigns && r->value ? first + 1 : NULL, ":\"")
+    WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
                                 !candidates_path_has(r->value, e.p, e.n));
     if (!has_value && (!assigns || is_other))
         return;
     OWNED char *change =
-        is_shell && assigns && !is_other ? replaced_word(r, assigned, is_make) : NULL;
+        is_shell && assigns && !is_other ? replaced_word(r, assigned, word, is_make) : NULL;
     if (!change && has_value && is_text(line, r->value))
         change = must_format("s#%s#", r->value);
     take(r, has_value ? &r->with_value : &r->with_name, file, n, change);
