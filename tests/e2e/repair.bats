@@ -320,6 +320,8 @@ END
     unshare -m sh -c "mount --bind venv venv && mount -o remount,ro,bind venv && '$CMD' report --json logs" >report.json || true
     [[ $(finding runtime-too-old '[.fix[].command] | join(" ")') == *" --target $PWD/cudnn-8."* ]]
     [[ $(finding runtime-too-old '[.fix[].command] | join(" ")') != *"$site"* ]]
+    unshare -m sh -c "mount --bind . . && mount -o remount,ro,bind . && cd '$PWD' && '$CMD' report --json logs" >report.json || true
+    is "$(finding runtime-too-old '[.fix[].command] | all(. == null)')" true # nor beside it
     never runtime-too-old reinstall
     played
 }

@@ -142,14 +142,17 @@ static bool shares_folder(struct making *m, const struct wc_package_record *p, c
  * If the host names a wheel of cuDNN, only that one (for two CUDAs in one folder). */
 static void add_apart(struct making *m, const char *package, const char *spec,
                       const char *environment) {
-    const char *top = m->s->process.directory;
+    const char *root = m->libraries->disk.root, *top = m->s->process.directory;
+    const bool may = top && access(make_format(m, "%s%s", root, top), W_OK) == 0;
+
+    if (!may || make_is_conda(m, environment))
+        return;
     const struct site *site = site_of(m->sites, m->files, environment);
     const struct wc_version release = wheel_release(package, spec);
     char version[WC_VERSION_TEXT];
     const char *folder = make_format(m, "%s/cudnn-%s", top, wc_version_format(release, version));
     const char *directory = directory_of_release(m, package, spec, folder);
-    const char *real = make_format(m, "%s%s", m->libraries->disk.root, environment);
-    bool refused = access(real, W_OK) != 0 ||
+    bool refused = access(make_format(m, "%s%s", root, environment), W_OK) != 0 ||
                    WC_ANY(p, m->s->packages, shares_folder(m, &p->r, package, environment));
     const bool named = WC_ANY(d, m->s->demands, wc_str_same(d->r.package, package)) ||
                        !WC_ANY(d, m->s->demands, wc_cuda_in_package(d->r.package) > 0);
@@ -160,8 +163,7 @@ static void add_apart(struct making *m, const char *package, const char *spec,
                               wc_text_accepts(q->spec, release) == WC_NO &&
                               !WC_ANY(d, m->s->demands, wc_str_ends(d->r.source_path ?: "", list)));
     }
-    if (top && directory && refused && named && !make_is_conda(m, environment) &&
-        !make_is_there(m, folder))
+    if (directory && refused && named && !make_is_there(m, folder))
         make_two(m,
                  (struct edit){.kind = EDIT_INSTALL,
                                .name = package,
