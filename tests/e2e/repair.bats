@@ -1322,6 +1322,15 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     # A Makefile that exports what it makes of another variable.
     printf 'CUDNN := %s\nexport LD_LIBRARY_PATH := $(CUDNN)\nrun: ; @./host version\n' "$old" >Makefile
     repaired make -s run
+    # A recipe, which a shell runs.
+    printf 'run:\n\t@LD_LIBRARY_PATH=%s ./host version && true\n' "$old" >Makefile
+    repaired make -s run
+    rm Makefile
+    # A file in a folder beside the script, which takes the value from a variable's default.
+    mkdir bin/conf
+    printf '#!/bin/sh\n. "$(dirname "$0")/conf/gpu.sh"\n./host version\n' >bin/start
+    printf ': "${CUDNN:=%s}"\nexport LD_LIBRARY_PATH=$CUDNN\n' "$old" >bin/conf/gpu.sh
+    repaired sh bin/start
     # One that begins with an empty environment drops what the command was given.
     build_host lazy "$lib" linked --no-rpath
     printf '#!/bin/sh\nexec env -i PATH="$PATH" "$@"\n' >as-root

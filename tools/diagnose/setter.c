@@ -9,6 +9,7 @@
 
 #include "candidates/candidates.h"
 #include "core/demand/questions.h"
+#include "core/knowledge/programs.h"
 #include "tools/util/below.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
@@ -39,7 +40,8 @@ static void add_file(struct reading *r, const char *path) {
         r->file[r->files++] = wc_arena_string(r->memory, real);
 }
 
-/* By its path, or in the folder of the file that names it. */
+/* By its path, or below the folder of the file that names it: of "$(dirname "$0")/conf/gpu.sh"
+ * the word is "/conf/gpu.sh", of "$HERE/conf/gpu.sh" it has a name before that. */
 static void add_named(struct reading *r, const char *file, const char *line) {
     static const char ends[] = " \t\"'`()[]{}<>,;=|&$:";
 
@@ -47,11 +49,13 @@ static void add_named(struct reading *r, const char *file, const char *line) {
         n = strcspn(line, ends);
         OWNED char *word = must_format("%.*s", (int)n, line);
         OWNED char *path = must_format("%s/%s", *word == '/' ? "" : r->directory, word);
-        OWNED char *beside =
-            must_format("%.*s/%s", (int)wc_dir_length(file), file, wc_base_name(word));
-        if (strpbrk(word, "./")) {
-            add_file(r, path);
-            add_file(r, beside);
+        if (!strpbrk(word, "./"))
+            continue;
+        add_file(r, path);
+        for (const char *rest = word; rest && rest[strspn(rest, "/")]; rest = strchr(rest, '/')) {
+            rest += *rest == '/';
+            OWNED char *below = must_format("%.*s/%s", (int)wc_dir_length(file), file, rest);
+            add_file(r, below);
         }
     }
 }
@@ -143,7 +147,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     const bool is_make = sign > 0 && assigned[sign] == '=';
     assigned += is_make ? sign : 0;
     /* What was there stays in "NAME=value:$NAME". */
-    const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&", at[-1])) &&
+    const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&@", at[-1])) &&
                          (is_shell || !strchr("/$", assigned[1])) && /* no text of Python's */
                          (r->value || !strstr(assigned, r->name));
     OWNED char *word = must_format("%.*s", (int)strcspn(assigned, " ;&|"), assigned);
@@ -280,7 +284,10 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
         return setter;
     if (script && !is_preload) /* which has our own library, too */
         setter = setter_in(memory, script, process->directory, name, value, given);
-    if (!setter.by && !is_preload && wc_str_same(process->parent_name, "make"))
+    /* A recipe with more than a command is run by a shell. */
+    if (!setter.by && !is_preload && process->parent_name &&
+        (wc_str_same(process->parent_name, "make") ||
+         wc_program_is(process->parent_name, WC_PROGRAM_SHELL)))
         setter = setter_in(memory, "GNUmakefile:makefile:Makefile", process->directory, name, value,
                            given);
     if (!setter.by && !is_preload)
