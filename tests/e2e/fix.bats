@@ -215,6 +215,16 @@ END
     empty
 }
 
+@test "shims of a version manager, written anew after an installation: not in the try" {
+    environment 8.5.0.96
+    mkdir shims
+    printf '#!/bin/sh\n"%s" -m pip "$@" && : >"$(dirname "$0")/.lock"\n' "$PY" >shims/pip
+    chmod +x shims/pip
+    PATH=$PWD/shims:$PATH run -0 --separate-stderr fix --try -- "${host[@]}"
+    is "${stderr_lines[-1]}" "whichcudnn: tried: status 0, cuDNN 8.9.2, no finding. To keep it: $install"
+    is "$(ls -A shims)" pip
+}
+
 @test "files: a link that is missing, tried and made" {
     environment 8.9.2.26
     mv "$site"/nvidia/cudnn/lib/libcudnn.so.8 "$site"/nvidia/cudnn/lib/libcudnn.so.8.9.2

@@ -186,6 +186,17 @@ void sandbox_guard(void *sandbox) {
         keep_writable(list, &n, must_format("%s/../../pkgs", s->places[i])); /* BASE/envs/NAME */
         keep_writable(list, &n, must_copy(s->places[i]));
     }
+    /* pyenv, asdf and mise write their shims anew after an installation, and fail if they cannot.
+     */
+    WC_EACH_ELEMENT(e, getenv("PATH"), ":") {
+        OWNED char *shims = must_format("%.*s", (int)e.n, e.p);
+        OWNED char *in = must_format("%s/shims-%zu", s->work, n);
+        if (!wc_str_ends(shims, "/shims") || access(shims, W_OK) != 0)
+            continue;
+        OWNED char *trouble = cover(s, shims, in);
+        if (!trouble)
+            keep_writable(list, &n, must_copy(shims));
+    }
     keep_writable(list, &n, must_copy(s->work));
     if (set_attributes("/", READ_ONLY, 0)) {
         for (size_t i = 0; i < n; i++)
