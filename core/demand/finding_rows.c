@@ -175,7 +175,7 @@ void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *
         wc_page_add_row(page, "cause", RANK_GOT, wc_page_keep(page, "%s", f->explained_by));
 }
 
-/* "facade 9.1.0, DT_RPATH of host; graph, ops 9.1.0, DT_RUNPATH of libcudnn.so.9": those with one
+/* "libcudnn 9.1.0, DT_RPATH of host; graph, ops 9.1.0, DT_RUNPATH of libcudnn.so.9": those with one
  * version and rule together. For a lone facade, other rows have it. */
 const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
                            const struct wc_stack *s) {
@@ -199,7 +199,7 @@ const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding
             list = wc_page_keep(page, "%s, %s", list, o->r.part);
         else
             list = wc_page_keep(page, "%s%s%s%s%s", list, before ? " " : "", before,
-                                before ? "; " : "", part ? o->r.part : "facade");
+                                before ? "; " : "", part ? o->r.part : "libcudnn");
         before = what;
         if (!list || !before)
             return NULL;

@@ -403,16 +403,16 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     wc_text_format(&page->out, "%s%s%s[%s]%s: ", view->before, view->paint, word, page->id,
                    view->unpaint);
     put_value(page, page->title, column, (size_t)2 * INDENT, TITLE_LINES);
+    for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
+        if (page->letter[i])
+            wc_text_format(&page->out, "  %c = %s\n", 'V' + (int)i, page->letter[i]);
     order_rows(page, title);
     put_rows(page);
     if (brief)
         return page->text;
     WC_EACH_ROW(row, tail)
         put_tail(page, row->key, row->value, TAIL_LINES);
-    /* Legend and log are whole: for the one rows could be short, the other is to be opened. */
-    for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
-        if (page->letter[i])
-            wc_text_format(&page->out, "%c = %s\n", 'V' + (int)i, page->letter[i]);
+    /* As the legend, it is whole: it is to be opened. */
     if (view->log) {
         put_key(&page->out, 0, "log");
         wc_text_add_shown(&page->out, view->log);
@@ -421,7 +421,7 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     put_tail(page, "no log", no_log, 1);
     if (view->put_fixes || view->no_report)
         wc_text_format(&page->out, "more        whichcudnn explain %s%s\n", page->id,
-                       view->no_report ? "" : "; report -v");
+                       view->no_report ? "" : "; whichcudnn report -v");
     else
         wc_text_format(&page->out, "more        whichcudnn report has the repair; explain %s\n",
                        page->id);

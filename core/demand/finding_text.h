@@ -14,7 +14,7 @@
  *   loaded      facade 9.4.0, graph 9.4.0
  *   process     30555 on vm: python -c, exited 0
  *   V = /venv/lib/python3.11/site-packages
- *   more        whichcudnn explain runtime-too-old; report -v
+ *   more        whichcudnn explain runtime-too-old; whichcudnn report -v
  */
 #pragma once
 

@@ -57,7 +57,7 @@ def bash(script, *arguments):
 
 def unfolded(text):
     """What "V = /directory" stands for in its place, and a command in one line."""
-    for letter, directory in re.findall(r"^([VW]) = (/.*)$", text, re.M):
+    for letter, directory in re.findall(r"^  ([VW]) = (/.*)$", text, re.M):
         text = re.sub(rf"(?<!\w){letter}(?=/)", lambda _, d=directory: d, text)
     text = re.sub(r"/[^\s:]*/\.\./[^\s:]*", lambda path: os.path.normpath(path[0]), text)
     return text.replace(" \\\n            ", " ")

@@ -81,9 +81,9 @@ ids() { sed -n 's/^\(FINDING\|LIVE\)(.*, "\([a-z-]*\)", .*/\2/p' "$WC_ROOT/core/
     LD_PRELOAD=$SHIM WHICHCUDNN_LOG=direct.jsonl run env WHICHCUDNN_EXPECT='>=9.5' ./host version
     [[ $output == *$'\nmore        whichcudnn report has the repair; explain expectation-not-met\n'* ]]
     run env WHICHCUDNN_EXPECT='>=9.5' "$CMD" run --log logs/ -- ./host version
-    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v' ]]
+    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; whichcudnn report -v' ]]
     run -1 "$CMD" report logs
-    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v'* ]]
+    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; whichcudnn report -v'* ]]
     rm -r logs
     run -0 "$CMD" run --log logs/ -- ./host version
     [[ $output != *"more"* ]]

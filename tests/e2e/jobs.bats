@@ -213,8 +213,8 @@ END
 # ---- several ----
 
 @test "make -j8" {
-    well " in 10 processes $train: all by exit" -- make -j8
-    ill "10.*train.py\): all by exit" -- make -j8
+    well " in 10 processes $train: all exited" -- make -j8
+    ill "10.*train.py\): all exited" -- make -j8
 }
 
 @test "a pool that is forked" {
@@ -237,13 +237,13 @@ END
 }
 
 @test "a loader with 4 workers, in 3 epochs" {
-    well " in 13 processes: 1 ended normally, 12 by exit" -- "$PYTHON" loader.py
-    ill '13.*: 1 ended normally, 12 by exit' -- "$PYTHON" loader.py
+    well " in 13 processes: 1 ended normally, 12 exited" -- "$PYTHON" loader.py
+    ill '13.*: 1 ended normally, 12 exited' -- "$PYTHON" loader.py
 }
 
 @test "two ranks" {
-    well " in ranks 0, 1 $train: all by exit" -- "$PYTHON" ranks.py
-    ill 'ranks 0, 1 .*train.py\): all by exit' -- "$PYTHON" ranks.py
+    well " in ranks 0, 1 $train: all exited" -- "$PYTHON" ranks.py
+    ill 'ranks 0, 1 .*train.py\): all exited' -- "$PYTHON" ranks.py
 }
 
 @test "a pipeline" {
@@ -284,9 +284,9 @@ END
     mkdir logs
     OLD=$old run -0 --separate-stderr "$CMD" run --log logs --verdict-file verdict -- "$PYTHON" mixed.py
     [[ ${stderr_lines[0]} == "whichcudnn: cuDNN 9.0.0 "* && ${stderr_lines[1]} == "whichcudnn: error"*"9.0.0"* ]]
-    grep -q '^process  .* train.py, by exit$' <<<"$stderr"
+    grep -q '^process  .* train.py, exited$' <<<"$stderr"
     is "$(grep -A1 "^whichcudnn: $ok" <<<"$stderr")" \
-        "whichcudnn: $ok"$'\n'"whichcudnn: ok in 3 processes $train: all by exit"
+        "whichcudnn: $ok"$'\n'"whichcudnn: ok in 3 processes $train: all exited"
     is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 4
     [[ $(cat verdict) == "cuDNN 9.0.0 "*"; error: "*"9.0.0"*"; in process "*"; fix: let "*" start the process without LD_LIBRARY_PATH; log: "*"logs (4 logs)" ]]
 }
@@ -420,7 +420,7 @@ END
     build_host lazy "$PWD/sound" host
     mkdir logs
     run -3 --separate-stderr "$CMD" run --log logs/ -- bash -c './host; ./host; exit 3'
-    [[ $stderr == "whichcudnn: cuDNN "*$'\nwhichcudnn: unexplained: '*$'\n'"  processes  2 (host): all by exit"* ]]
+    [[ $stderr == "whichcudnn: cuDNN "*$'\nwhichcudnn: unexplained: '*$'\n'"  processes  2 (host): all exited"* ]]
     grep -qF '"libcudnn_graph.so.9.1"' logs/*
     [[ $stderr != *"libcudnn_graph"* && $stderr != *"//"* ]]
     [[ $stderr == *"  log      $PWD/logs (2 logs)" ]]

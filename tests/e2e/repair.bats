@@ -288,7 +288,7 @@ END
     sed -i 's/"node":"[^"]*"/"node":"elsewhere"/' logs/*
     "$CMD" report --json logs >report.json || true
     is "$(jq -c '[.findings[0].fix[] | [.checked, .command]] | unique' report.json)" '[["no",null]]'
-    is "$(jq -r '.findings[0].fix[0].why' report.json)" "it ran on another machine"
+    is "$(jq -r '.findings[0].fix[0].why' report.json)" "the program ran on another machine"
 }
 
 @test "functions of a copy that was opened for itself alone: no path brings them, it is preloaded" {

@@ -124,7 +124,7 @@ report() { "$CMD" report "$@"; }
     local create='{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}'
     stack_with 9.8.0 "$create" | make_log cut.jsonl
     run report cut.jsonl
-    [[ $output == *"process  "*", not in the log: "*", during cudnnCreate"* ]]
+    [[ $output == *"process  "*", end not in the log: "*", during cudnnCreate"* ]]
     run report --json cut.jsonl
     is "$(jq -r '.sources[0].in_flight' <<<"$output")" cudnnCreate
 
@@ -482,7 +482,7 @@ ranks 0-6 agree; rank 7 differs:
     run -0 report .
     [[ $output == "cuDNN 9.8.0 "*$'\nok in 50 processes '*$'\n\nall 50 processes agree\n'* ]]
     is "${#lines[@]}" 22 # and two blank ones
-    is "${lines[21]}" "and 34 more lines: report -v"
+    is "${lines[21]}" "and 34 more lines: whichcudnn report -v"
     run -0 report -v .
     is "$(grep -c '^    process ' <<<"$output")" 50
 }

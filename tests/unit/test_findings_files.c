@@ -832,7 +832,7 @@ static void a_function_without_a_node_is_a_missing_symbol(void **state) {
     assert_finds(s, "missing-symbols");
     const struct wc_finding_record *r = &s->found.p[0];
     assert_true(has_fact(r, "cudnnSetConvolutionGroupCount", first));
-    assert_advised(s, r, "install", "with all functions that the host needs");
+    assert_advised(s, r, "install", "install cuDNN 7.0.1 or newer, where the host looks for it");
     assert_false(r->predicted);
     /* With the file that its search leads to. */
     struct looked_at l = {

@@ -196,7 +196,7 @@ static void a_package_behind_in_the_hosts_own_search_path_is_noted(void **state)
     w.spec = print(s, "==%s", text_of(s, v));
     add_demand(s, &w);
     assert_finds(s, "shadowed-copy");
-    assert_advised(s, &s->found.p[0], "upgrade-host", "nothing if this copy is intended");
+    assert_advised(s, &s->found.p[0], "install", "nothing if this copy is intended");
 }
 
 static void nobody_expects_what_lies_elsewhere_or_is_no_package(void **state) {

@@ -698,7 +698,7 @@ static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     }
     assert_string_equal(plan.of[0].p[0].action, "install");
     assert_non_null(strstr(plan.of[0].p[0].text, wanted.value));
-    assert_string_equal(plan.of[0].p[0].why, "it ran on another machine");
+    assert_string_equal(plan.of[0].p[0].why, "the program ran on another machine");
     assert_string_equal(plan.of[1].p[0].action, "check"); /* which driver is not known */
     assert_string_equal(plan.of[2].p[0].action, "restart");
     assert_non_null(strstr(plan.of[2].p[0].why, "would have to be started again"));
@@ -726,8 +726,8 @@ static void what_is_known_of_a_repair_in_a_line(void **state) {
     assert_outcome(r, 60, "replayed: gives 9.8.0 from /venv/.../nvidia/cudnn/lib");
     r.checked = REPAIR_TRIED;
     assert_outcome(r, 60, "tried: gives 9.8.0 from /venv/.../nvidia/cudnn/lib");
-    r = (struct repair){.why = "it ran on another machine"};
-    assert_outcome(r, 20, "not replayed: it ran on another machine");
+    r = (struct repair){.why = "the program ran on another machine"};
+    assert_outcome(r, 20, "not replayed: the program ran on another machine");
     r.why = NULL;
     assert_outcome(r, 0, "not replayed: not requested");
 }

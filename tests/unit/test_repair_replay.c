@@ -224,7 +224,7 @@ static void another_computer_is_not_replayed(void **state) {
     begin_too_old(e, NULL);
     source_free(e->log);
     observe(e, "another-node", NULL);
-    assert_string_equal(replay_begin(&r, e->log), "it ran on another machine");
+    assert_string_equal(replay_begin(&r, e->log), "the program ran on another machine");
     replay_end(&r);
 }
 

@@ -7,6 +7,8 @@
 #include "cause.h"
 #include "command.h"
 #include "core/demand/finding.h"
+#include "core/names/symbols.h"
+#include "wheel_table.h"
 
 /* The conditions of findings.def see it as `a`. */
 struct asked {
@@ -50,6 +52,44 @@ static const char *opener_of(const struct asked *a) {
             return by && by->r.installation ? by->r.installation : wc_base_name(o->r.asked_by);
     }
     return NULL;
+}
+
+/* What opened its object, if the host did not; what it is bundled with. */
+static const char *first_of(const struct asked *a) {
+    const struct wc_object *o = a->object,
+                           *by = o ? wc_object_of(a->s, o->r.asked_by_object, o->r.asked_by) : NULL;
+
+    return by && by != a->host && by->r.installation                     ? by->r.installation
+           : o && o->r.installation_kind == WC_installation_kind_BUNDLED ? o->r.installation
+                                                                         : NULL;
+}
+
+static const char *wheel_of(const struct asked *a) {
+    const char *missing = fact(a, WC_FACT_MISSING) ?: fact(a, WC_FACT_ASKED_FOR), *spec;
+    const bool has_wheels =
+        strstr(fact(a, WC_FACT_ASKED_FOR) ?: "", "/site-packages/") ||
+        WC_ANY(p, a->s->packages, p->r.installation_kind == WC_installation_kind_WHEEL) ||
+        WC_ANY(o, a->s->objects, o->r.installation_kind == WC_installation_kind_WHEEL);
+
+    return missing && has_wheels ? wheel_with(a->memory, wc_base_name(missing), -1, &spec) : NULL;
+}
+
+/* NULL: not known, or one of them is in none that is newer. */
+static const char *least_release(const struct asked *a) {
+    struct wc_version least = WC_VERSION_NONE;
+    char text[WC_VERSION_TEXT];
+
+    WC_EACH(x, a->f->facts) {
+        const int function = wc_function_find(x->name);
+        if (function == WC_NO_FUNCTION)
+            continue;
+        if (wc_version_known(wc_function_last(function)))
+            return NULL;
+        if (wc_version_compare(wc_function_first(function), least) > 0)
+            least = wc_function_first(function);
+    }
+    return wc_version_known(least) ? wc_arena_string(a->memory, wc_version_format(least, text))
+                                   : NULL;
 }
 
 static bool is_mounted(const struct wc_object *o) {
@@ -119,7 +159,8 @@ static bool has_one_behind(const struct asked *a) {
 }
 
 static bool is_in_variable(const struct asked *a) {
-    const char *path = fact(a, WC_FACT_FILE) ?: fact(a, WC_FACT_GOT) ?: fact(a, WC_FACT_LIBCUDA);
+    const char *path = fact(a, WC_FACT_FILE)  ?: fact(a, WC_FACT_GOT)
+                       ?: fact(a, WC_FACT_LIBCUDA) ?: fact(a, WC_FACT_LIBRARY);
     const struct wc_object o = wc_file_as_object(file_of(a), path);
 
     return path && wc_in_search_path(a->s, &o);
@@ -200,6 +241,9 @@ static const char *value_of(void *asked, const char *word) {
         {"directory", o ? directory_of(a, wc_path_of(o)) : NULL},
         {"mount", mount_of(a)},
         {"opener", opener_of(a)},
+        {"first", first_of(a)},
+        {"wheel", wheel_of(a)},
+        {"least release", least_release(a)},
         {"cause", a->f->explained_by},
         {"gpu build", beyond_gpu_build(o)},
         {"machine", a->s->machine.architecture},

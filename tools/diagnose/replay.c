@@ -788,7 +788,7 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     else if (!s->has_process || (!s->process.executable && source->type != SOURCE_SCAN))
         why = "which program it was is not known";
     else if (s->process.node && uname(&here) == 0 && strcmp(here.nodename, s->process.node) != 0)
-        why = "it ran on another machine";
+        why = "the program ran on another machine";
     memset(r, 0, sizeof(*r));
     r->source = source;
     heap_arena_begin(&r->memory);

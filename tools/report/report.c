@@ -54,7 +54,7 @@ static void find_ending(struct report *r) {
         r->ended = r->was_cut_off ? "killed"
                    : gone         ? "by _exit, or killed"
                                   : "with an end that is not known";
-        r->ending = wc_arena_format(memory, "not in the log: %s%s%s",
+        r->ending = wc_arena_format(memory, "end not in the log: %s%s%s",
                                     r->was_cut_off || gone ? r->ended : "killed, or still running",
                                     during(flying), flying);
     }

@@ -24,7 +24,7 @@ struct report {
      * process: "ended with status 1". NULL: the source is no log, nothing has ended. */
     const char *ending, *ended;
 #define ENDED_NORMALLY "ended normally"
-#define ENDED_BY_EXIT "by exit" /* with which status only its parent has seen */
+#define ENDED_BY_EXIT "exited" /* with which status only its parent has seen */
     const char *command;        /* of a user: the plan says what that does; NULL: none */
     struct plan *plan;          /* what repairs its findings; NULL: not requested */
     struct wc_strings gaps;     /* "line 3 could not be read: cut off": what the log lacks */

@@ -132,5 +132,5 @@ void layout_screen(struct layout *l, void (*print)(struct layout *l, const void 
         end = strchr(end, '\n') + 1;
     fprintf(l->to, "%.*s", (int)(end - text), text);
     if (all > lines)
-        fprintf(l->to, "and %zu more lines: report -v\n", all - lines);
+        fprintf(l->to, "and %zu more lines: whichcudnn report -v\n", all - lines);
 }

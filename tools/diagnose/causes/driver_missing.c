@@ -73,7 +73,8 @@ static void facts(struct wc_case *c, const struct signs *signs) {
     if (s->has_machine) {
         wc_case_fact(c, WC_FACT_KERNEL_MODULE, m->driver ? m->driver : "none loaded");
         if (m->gpu_devices != WC_NULL)
-            wc_case_fact(c, WC_FACT_GPU_DEVICES, wc_format(c, "%jd", m->gpu_devices));
+            wc_case_fact(c, WC_FACT_GPU_DEVICES,
+                         m->gpu_devices ? wc_format(c, "%jd", m->gpu_devices) : "none");
         wc_case_fact(c, WC_FACT_DRIVER_STATE, m->device_fault);
         wc_case_fact(c, WC_FACT_CONTAINER, m->container);
     }
