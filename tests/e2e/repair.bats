@@ -1557,23 +1557,53 @@ let line 4 of $PWD/requirements.txt ask for nvidia-cudnn-cu12>=8.5,<8.9.2, then 
     [[ $(first .command) != *sed* ]]
 }
 
-@test "a variable that another program of the command gets, too, is said" {
+@test "of a script that starts several programs the variable is set on the line of the one" {
     make_standin 8.9.2 good
     make_standin 8.5.0 old
-    build_host dlopen "$PWD/good" one
-    cp one two
-    printf "./one version\nWHICHCUDNN_EXPECT='>=8.8' ./two version\n" >run.sh
-    but() { # of the first fix
+    build_host dlopen "$PWD/good" two
+    cp two one
+    fix() { # LINE: the first fix of a script that ends behind it, before it starts another one
+        printf '#!/bin/sh\nD=.\n%s\nexit\n./one version # not ./two\n' "$1" >run.sh
         rm -f logs/*
-        LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh run.sh >/dev/null || true
+        WHICHCUDNN_EXPECT='>=8.8' LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh run.sh >/dev/null || true
         "$CMD" report --json logs >report.json || true
-        jq -r '[(if type == "array" then .[] else . end) | .findings[].fix[]] | first | .command, .but' report.json
+        validate_report report.json
+        jq -r 'if type == "array" then .[0] else . end | .findings[0].fix[0] | .command, .but' report.json
     }
-    is "$(but)" "unset LD_LIBRARY_PATH
-one of the same command gets it, too"
-    sed -i 1d run.sh
-    is "$(but)" "unset LD_LIBRARY_PATH
-null"
+    repaired() { # LINE [PLACE]
+        is "$(fix "$1")" "sed -i '3s#${2-\./two}#${3-}LD_LIBRARY_PATH= &#' $PWD/run.sh"$'\n'null
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        LD_LIBRARY_PATH=$PWD/old run -0 sh run.sh
+        is "$output" "version 8902"
+    }
+    repaired "./two version"
+    repaired "	./two version"
+    repaired "cd . && ./two version" '\./two' 'env '
+    repaired "if ! nice ./two version; then exit 1; fi" '\./two' 'env '
+    # Where no line can be changed, all of them get it.
+    for line in './two version; ./two version' $'./two version\n./two version' '"$D"/two version' "eval './two' version"; do
+        is "$(fix "$line")" "unset LD_LIBRARY_PATH
+each program that $PWD/run.sh starts gets it"
+    done
+    # Nor without a file, where another one is known by its log.
+    rm logs/*
+    LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh -c "./one version; WHICHCUDNN_EXPECT='>=8.8' ./two version"
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '[.[].findings[].fix[]] | first | .but' report.json)" "one of the same command gets it, too"
+    # Tried, and kept.
+    fix "./two version"
+    WHICHCUDNN_EXPECT='>=8.8' LD_LIBRARY_PATH=$PWD/old run -0 "$CMD" fix --try -- sh run.sh
+    [[ $output == *"tried: status 0, "*"no finding"* ]]
+    grep -qx './two version' run.sh
+    WHICHCUDNN_EXPECT='>=8.8' run -0 "$CMD" fix --apply --yes logs
+    grep -qx 'LD_LIBRARY_PATH= ./two version' run.sh
+    # It is the only one.
+    fix "exec ./two version"$'\n''D=./one # ./one'
+    sed -i '/^exit/,$d' run.sh
+    rm logs/*
+    WHICHCUDNN_EXPECT='>=8.8' LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh run.sh
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '.findings[0].fix[0] | [.command, .but]' report.json)" '["unset LD_LIBRARY_PATH",null]'
 }
 
 @test "a wheel that may not go into the environment, or that a package there refuses, goes into a folder of its own" {

@@ -380,7 +380,7 @@ static void no_command_for_what_is_done_otherwise(void **state) {
                          .name = "x",
                          .value = "1",
                          .path = "/x",
-                         .target = "y",
+                         .target = kind == EDIT_PIN ? "2s#y#\n#" : "y",
                          .by = kind == EDIT_PIN ? "line 2 of /x" : NULL};
         bool none = kind == EDIT_IMPORT_FIRST || kind == EDIT_PRELOADER || kind == EDIT_DRIVER ||
                     kind == EDIT_SYSTEM || kind == EDIT_RESTART || kind == EDIT_RESTORE ||
@@ -398,7 +398,7 @@ static void lines_of_files(void **state) {
                      .name = "x",
                      .value = ">=9.8,<10",
                      .path = "/a b/requirements.txt",
-                     .target = "2s#x==9.1#x",
+                     .target = "2s#x==9.1#x\n#",
                      .by = "line 2 of /a b/requirements.txt"};
 
     assert_string_equal(command(&e, 1), "sed -i '2s#x==9.1#x>=9.8,<10#' '/a b/requirements.txt'");
@@ -408,9 +408,11 @@ static void lines_of_files(void **state) {
                       .name = "LD_LIBRARY_PATH",
                       .value = "/new",
                       .path = "/x",
-                      .target = "3s#/old#",
+                      .target = "3s#/old#\n#",
                       .by = "line 3 of /x"};
     assert_string_equal(command(&e, 1), "sed -i '3s#/old#/new#' /x");
+    e.target = "3s#\\./p#env LD_LIBRARY_PATH=\n &#";
+    assert_string_equal(command(&e, 1), "sed -i '3s#\\./p#env LD_LIBRARY_PATH=/new &#' /x");
     e.target = NULL;
     assert_null(command(&e, 1));
 }

@@ -417,11 +417,12 @@ static bool is_in_next(struct making *m) {
 static const char *in_line(struct making *m) {
     const struct edit *e = m->edit;
     const char *value = e->kind == EDIT_UNSET ? "" : e->value;
+    const char *place = e->target ? strchr(e->target, '\n') : NULL;
 
-    if (!e->target || !value || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
+    if (!place || !value || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
         return fail(m);
-    return format(m->memory, "sed -i '%s%s%s' %s", e->target, value,
-                  strchr(e->target, '#') ? "#" : "", quoted_path(m, e->path));
+    return format(m->memory, "sed -i '%.*s%s%s' %s", (int)(place - e->target), e->target, value,
+                  place + 1, quoted_path(m, e->path));
 }
 
 static const char *one(struct making *m) {

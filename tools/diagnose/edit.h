@@ -41,8 +41,9 @@ struct edit {
     enum edit_kind kind;
     const char *name;        /* a variable, a package, a module; NULL: the kind has none */
     const char *value;       /* the whole new value; releases as in PEP 440, "" any */
-    const char *path;        /* a file */
-    const char *target;      /* of a link */
+    const char *path;        /* a file; of a variable: that line's, or, without such a line, a
+                                script whose other programs get it, too */
+    const char *target;      /* of a link; of a line: for sed, an end of line for the value */
     const char *environment; /* of a package: its site-packages, or a conda prefix; NULL: the
                                 system's, or not known */
     const char *because;     /* of a package: what requires it; NULL: not said */

@@ -238,8 +238,9 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                 .environment = keep(plan, e->environment),
                                 .because = keep(plan, e->because)};
         if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
-            const struct setter by =
-                setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
+            struct setter by = setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
+            if (!by.by && files)
+                by = setter_of_start(&plan->memory.arena, &source->stack, e->name);
             kept[n].by = keep(plan, by.by);
             kept[n].path = by.file;
             kept[n].target = by.change;
@@ -322,12 +323,13 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
             const char *value = wc_variable(of, e->name),
                        *line =
                            setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
-            r->but =
-                line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
-                : p->source->stack.beside
-                    ? wc_arena_format(&plan->memory.arena, "%s of the same command gets it, too",
-                                      wc_base_name(p->source->stack.beside))
-                    : NULL;
+            r->but = line         ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
+                     : of->beside ? wc_arena_format(&plan->memory.arena,
+                                                    "%s of the same command gets it, too",
+                                                    wc_base_name(of->beside))
+                     : e->path    ? wc_arena_format(&plan->memory.arena,
+                                                    "each program that %s starts gets it", e->path)
+                                  : NULL;
         }
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;

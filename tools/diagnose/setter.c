@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "candidates/candidates.h"
@@ -20,6 +21,8 @@ struct reading {
     struct wc_arena *memory;
     const char *directory, *name, *value, *given;
     const char *pin; /* the text of a requirement, which is looked for in place of a variable */
+    const char *program, *first; /* the same: its script, or itself, and the first word of both */
+    const char *others;          /* the script that starts another one; NULL: none does */
     const char *file[FILES_MOST];
     int files;
     bool at_start; /* where a file is named and not read otherwise */
@@ -40,15 +43,25 @@ static void add_file(struct reading *r, const char *path) {
         r->file[r->files++] = wc_arena_string(r->memory, real);
 }
 
+/* The next word of a line that may be a path, after the signs that languages put there; NULL: none.
+ * The caller frees. */
+static char *next_word(const char **line) {
+    static const char ends[] = " \t\"'`()[]{}<>,;=|&$:";
+    const char *word = *line + strspn(*line, ends);
+
+    *line = word + strcspn(word, ends);
+    return *word ? must_format("%.*s", (int)(*line - word), word) : NULL;
+}
+
+static char *path_of(const struct reading *r, const char *word) {
+    return must_format("%s/%s", *word == '/' ? "" : r->directory, word);
+}
+
 /* By its path, or below the folder of the file that names it: of "$(dirname "$0")/conf/gpu.sh"
  * the word is "/conf/gpu.sh", of "$HERE/conf/gpu.sh" it has a name before that. */
 static void add_named(struct reading *r, const char *file, const char *line) {
-    static const char ends[] = " \t\"'`()[]{}<>,;=|&$:";
-
-    for (size_t n; *(line += strspn(line, ends)); line += n) {
-        n = strcspn(line, ends);
-        OWNED char *word = must_format("%.*s", (int)n, line);
-        OWNED char *path = must_format("%s/%s", *word == '/' ? "" : r->directory, word);
+    for (char *word; (word = next_word(&line)); free(word)) {
+        OWNED char *path = path_of(r, word);
         if (!strpbrk(word, "./"))
             continue;
         add_file(r, path);
@@ -60,37 +73,36 @@ static void add_named(struct reading *r, const char *file, const char *line) {
     }
 }
 
-/* Whole: ":/opt/cuda-12:" does not have "/opt/cuda". text: not the beginning of the line. */
-static bool has_path(const char *text, const char *path, size_t n) {
+/* Whole: ":/opt/cuda-12:" does not have "/opt/cuda". text: not the beginning of the line. NULL: it
+ * does not occur. */
+static const char *find_path(const char *text, const char *path, size_t n) {
     static const char parts[] = "._-~+%@";
 
     for (; (text = memmem(text, strlen(text), path, n)); text++) {
         const char before = text[-1], *after = text + n + (text[n] == '/');
         if (!isalnum((unsigned char)before) && !strchr(parts, before) && before != '/' &&
             !isalnum((unsigned char)*after) && !(*after && strchr(parts, *after)))
-            return true;
+            return text;
     }
-    return false;
+    return NULL;
 }
 
-/* The process has no such variable, which the line removes: with what sed begins, "" where it
- * cannot. NULL: the line does not remove it. */
+/* The process has no such variable, which the line removes: for sed, "" where it cannot. NULL: the
+ * line does not remove it. */
 static const char *dropped(const struct reading *r, const char *line) {
     static const struct {
         const char *line, *change;
     } ways[] = {
-        {"?(*[ ;&|{])unset ?(* )%s*( +([A-Za-z_0-9]))*( )?(#*)", "a export "},
+        {"?(*[ ;&|{])unset ?(* )%s*( +([A-Za-z_0-9]))*( )?(#*)", "a export %s=\n"},
         {"?(*[ ;&|{])unset ?(* )%s?([!A-Za-z_0-9]*)", NULL},
-        {"?(*[ ;&|{])env ?(* )@(-u*( )|--unset=)%s *", "s#env .*%s#& "},
-        {"?(*[ ;&|{])env @(-|-i|--ignore-environment) *", "s#env -[-a-z]*#& "},
+        {"?(*[ ;&|{])env ?(* )@(-u*( )|--unset=)%s *", "s#env .*%s#& %s=\n#"},
+        {"?(*[ ;&|{])env @(-|-i|--ignore-environment) *", "s#env -[-a-z]*#& %s=\n#"},
     };
 
     WC_EACH_ROW(way, ways) {
         OWNED char *pattern = must_format(way->line, r->name);
-        if (!r->value && fnmatch(pattern, line, FNM_EXTMATCH) == 0) {
-            OWNED char *change = must_format(way->change ?: "", r->name);
-            return way->change ? wc_arena_format(r->memory, "%s%s=", change, r->name) : "";
-        }
+        if (!r->value && fnmatch(pattern, line, FNM_EXTMATCH) == 0)
+            return wc_arena_format(r->memory, way->change ?: "", r->name, r->name);
     }
     return NULL;
 }
@@ -115,9 +127,10 @@ static void take(struct reading *r, struct lines *to, const char *file, int n, c
 }
 
 static void read_pin(struct reading *r, const char *file, int n, const char *line) {
-    OWNED char *text = must_format(" %s", line), *change = must_format("s#%s#%s", r->pin, r->name);
+    OWNED char *text = must_format(" %s", line),
+               *change = must_format("s#%s#%s\n#", r->pin, r->name);
 
-    if (*line != '#' && has_path(text + 1, r->pin, strlen(r->pin)))
+    if (*line != '#' && find_path(text + 1, r->pin, strlen(r->pin)))
         take(r, &r->with_value, file, n, change);
 }
 
@@ -130,8 +143,8 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
                          !strchr(word, '{') == !strchr(word, '}') &&
                          (assigned[1] == '"') == (end > 2 && assigned[end - 1] == '"');
 
-    return is_make   ? must_format("s#%s.*#%s=", r->name, r->name)
-           : is_word ? must_format("s#%s=[^ ;&|]*#%s=", r->name, r->name)
+    return is_make   ? must_format("s#%s.*#%s=\n#", r->name, r->name)
+           : is_word ? must_format("s#%s=[^ ;&|]*#%s=\n#", r->name, r->name)
                      : NULL;
 }
 
@@ -155,7 +168,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
 
     WC_EACH_ELEMENT(e, r->value, ":")
         has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
-                                  has_path(assigned, e.p, e.n));
+                                  find_path(assigned, e.p, e.n));
     WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
                                 !candidates_path_has(r->value, e.p, e.n));
@@ -164,8 +177,53 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     OWNED char *change =
         is_shell && assigns && !is_other ? replaced_word(r, assigned, word, is_make) : NULL;
     if (!change && has_value && is_text(line, r->value))
-        change = must_format("s#%s#", r->value);
+        change = must_format("s#%s#\n#", r->value);
     take(r, has_value ? &r->with_value : &r->with_name, file, n, change);
+}
+
+/* Does a line start something that may use cuDNN? */
+static bool starts_program(const struct reading *r, const char *line) {
+    struct stat facts;
+    bool starts = false;
+
+    for (char *word; !starts && (word = next_word(&line)); free(word)) {
+        OWNED char *path = path_of(r, word);
+        starts = line[-(ptrdiff_t)strlen(word) - 1] != '=' &&
+                 (wc_program_is(word, WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED) ||
+                  (strchr(word, '/') && fnmatch("+(/)@(bin|usr)/*", path, FNM_EXTMATCH) != 0 &&
+                   stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0));
+    }
+    return starts;
+}
+
+/* Only that program gets what is assigned before the first word of its command. */
+static void read_start(struct reading *r, const char *file, int n, const char *line) {
+    OWNED char *text = must_format(" %s", line);
+    char *comment = strstr(text, " #");
+
+    if (comment)
+        *comment = '\0';
+    if (fnmatch("@(.|echo|printf|source) *", line, FNM_EXTMATCH) == 0 || !*text)
+        return;
+    const char *at = find_path(text + 1, r->program, strlen(r->program));
+    const char *word = at ? find_path(text + 1, r->first, strlen(r->first)) : NULL, *pattern = "";
+    if (!at && starts_program(r, text))
+        r->others = file;
+    if (!at)
+        return;
+    if (at == text + 1 || (!word && strcspn(text + 1, "$") < strcspn(text + 1, " ;&|")))
+        word = text + 1; /* a script, or "${PYTHON:-python3} SCRIPT" */
+    const size_t length = strcspn(word ?: "", " \t;&|<>()");
+    for (size_t i = 0; i < length; i++)
+        pattern = wc_arena_format(r->memory, "%s%s%c", pattern,
+                                  strchr(".[*^$", word[i]) ? "\\" : "", word[i]);
+    const bool may =
+        *pattern && word <= at && word + strcspn(word, ";&|") >= at && !strpbrk(pattern, "#'\"`") &&
+        memmem(text, strlen(text), word, length) == word && !strstr(at + 1, r->program);
+    OWNED char *change =
+        may ? must_format("s#%s#%s%s=\n &#", pattern, word > text + 1 ? "env " : "", r->name)
+            : NULL;
+    take(r, &r->with_value, file, n, change);
 }
 
 static void read_files(struct reading *r) {
@@ -173,13 +231,17 @@ static void read_files(struct reading *r) {
         size_t size;
         OWNED char *text = disk_text(r->file[i], TEXT_MOST, &size);
         char *rest = text, *line;
-        bool is_shell = !wc_str_ends(r->file[i], ".py");
+        bool is_shell = !wc_str_ends(r->file[i], ".py"), is_script = false;
         r->of_make = wc_str_ends(r->file[i], "akefile") || wc_str_ends(r->file[i], ".mk");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
             is_shell = is_shell && (n > 1 || !strstr(line, "python"));
+            is_script = n > 1 ? is_script
+                              : wc_str_ends(r->file[i], "sh") || fnmatch("#!*sh*", line, 0) == 0;
             if (r->pin)
                 read_pin(r, r->file[i], n, line);
-            else
+            else if (r->program && is_script)
+                read_start(r, r->file[i], n, line + strspn(line, " \t"));
+            else if (!r->program)
                 read_line(r, r->file[i], n, line + strspn(line, " \t"), is_shell);
             if (!r->at_start || wc_str_starts(line, ". ") || wc_str_starts(line, "source "))
                 add_named(r, r->file[i], line);
@@ -221,6 +283,26 @@ struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, c
     if (r.with_value.n > 1) /* the others would undo it */
         r.with_value.last.change = NULL;
     return r.with_value.last;
+}
+
+struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s, const char *name) {
+    const struct wc_strings *words = &s->process.arguments;
+    const char *first = words->n ? words->p[0] : NULL, *script = words->n > 1 ? words->p[1] : "-";
+    const bool has_script =
+        *script != '-' && wc_program_is(first, WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED);
+    struct reading r = {.memory = memory,
+                        .directory = s->process.directory ?: "",
+                        .name = name,
+                        .first = first,
+                        .program = has_script ? script : first};
+    struct setter setter = {NULL, NULL, NULL};
+
+    if (!first)
+        return setter;
+    setter = read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
+    if (!r.others || !setter.change || wc_str_same(name, "LD_PRELOAD")) /* which has our library */
+        setter = (struct setter){NULL, r.others, NULL};
+    return setter;
 }
 
 enum { START_FILES = 4 };

@@ -10,7 +10,7 @@
 struct setter {
     const char *by;     /* for a sentence; NULL: nothing does, or that is not known */
     const char *file;   /* with that line; NULL: there is none, or more than one */
-    const char *change; /* for sed, up to where the value is written; NULL: sed cannot */
+    const char *change; /* for sed, a line's end for the value; NULL: sed cannot */
 };
 
 /* In files (a list with ":"), in those that they name, and so on. The process has `value`, the
@@ -23,6 +23,9 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
 /* pid: of the process. */
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name);
+/* The line of a script that starts the process, and others as well, which would get the user's
+ * value, too. by: NULL: no line can be changed; then file: that script; NULL: there is none. */
+struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s, const char *name);
 /* The line with that text, which is a requirement: `name` and a release of it. */
 struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                             const char *release);

@@ -13,13 +13,13 @@
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/* A variable that something between the user and the process sets is that one's to change. What
- * manages a package has the command for it. */
+/* A variable that something between the user and the process sets is changed in its line, if that
+ * is one word there. What manages a package has the command for it. */
 static enum step_kind kind_of(const struct edit *e) {
     const struct edit_row *row = &edit_rows[e->kind];
     const bool is_of_package = row->writes == WRITES_SITE || e->kind == EDIT_HOST;
 
-    return e->by                                   ? STEP_SAID
+    return e->by                                   ? (e->target ? STEP_COMMAND : STEP_SAID)
            : row->action == WC_ACTION_SET_VARIABLE ? STEP_VARIABLE
            : row->action == WC_ACTION_LOAD_ORDER   ? STEP_PYTHON
            : *row->command || is_of_package        ? STEP_COMMAND
