@@ -1429,6 +1429,25 @@ replayed"
     done
 }
 
+@test "a file of all users sets the variable for a login shell: its line is changed, which is said" {
+    unshare -Urm true || skip "no namespaces of users here"
+    make_standin 8.9.2 good
+    make_standin 8.5.0 old
+    build_host dlopen "$PWD/good" host
+    mkdir parts
+    printf 'export LD_LIBRARY_PATH=%s${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\n' "$PWD/old" >parts/cuda.sh
+    cat >in <<'S'
+mount --bind parts /etc/profile.d
+"$CMD" run --quiet --log logs -- sh -lc 'exec ./host version' || true
+"$CMD" report --json logs >report.json || true
+sh -c "$(jq -r '.findings[0].fix[0].command' report.json)"
+sh -lc 'exec ./host version'
+S
+    HOME=$PWD CMD=$CMD WHICHCUDNN_EXPECT='>=8.8' run -0 unshare -Urm sh in
+    [[ $output == *"version 8500"*"version 8902" ]]
+    is "$(jq -c '.findings[0].fix[0] | [.checked, .but]' report.json)" '["replayed","all users of this machine get it, too"]'
+}
+
 @test "a script that reads a file, changes the directory, or is a program's list of variables: its line is changed" {
     local name
     make_standin 8.9.2 "$PWD/dist/lib"

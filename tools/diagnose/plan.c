@@ -318,18 +318,21 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     if (lacks)
         r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
     WC_EACH(e, r->edits)
-        if (r->command && !r->but && !e->by && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
+        if (r->command && !r->but && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
             const struct wc_stack *of = &p->source->stack;
             const char *value = wc_variable(of, e->name),
                        *line =
                            setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
-            r->but = line         ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
-                     : of->beside ? wc_arena_format(&plan->memory.arena,
-                                                    "%s of the same command gets it, too",
-                                                    wc_base_name(of->beside))
-                     : e->path    ? wc_arena_format(&plan->memory.arena,
-                                                    "each program that %s starts gets it", e->path)
-                                  : NULL;
+            r->but =
+                e->by  ? (wc_str_starts(e->path, "/etc/") ? "all users of this machine get it, too"
+                                                          : NULL)
+                : line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
+                : of->beside
+                    ? wc_arena_format(&plan->memory.arena, "%s of the same command gets it, too",
+                                      wc_base_name(of->beside))
+                : e->path ? wc_arena_format(&plan->memory.arena,
+                                            "each program that %s starts gets it", e->path)
+                          : NULL;
         }
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;

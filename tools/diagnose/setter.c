@@ -118,12 +118,10 @@ static bool is_text(const char *line, const char *value) {
 
 /* change: for sed; NULL: it is its owner's. */
 static void take(struct reading *r, struct lines *to, const char *file, int n, const char *change) {
-    const bool may =
-        change && access(file, W_OK) == 0 && !wc_str_starts(file, "/etc/"); /* of all */
-
     to->n++;
-    to->last = (struct setter){wc_arena_format(r->memory, "line %d of %s", n, file), file,
-                               may ? wc_arena_format(r->memory, "%d%s", n, change) : NULL};
+    to->last = (struct setter){wc_arena_format(r->memory, "line %d of %s", n, file), file, NULL};
+    if (change && access(file, W_OK) == 0)
+        to->last.change = wc_arena_format(r->memory, "%d%s", n, change);
 }
 
 static void read_pin(struct reading *r, const char *file, int n, const char *line) {
