@@ -1146,7 +1146,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
 }
 
 @test "a library that is opened by its whole path is found there by a link" {
-    local lib=$PWD/app/lib directory
+    local lib=$PWD/app/lib directory file
     make_standin 8.9.2 "$lib"
     build_host dlopen-path - app/host
     ln -s "$PWD/nowhere" dangling
@@ -1166,6 +1166,17 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     is "$(finding library-not-found '.fix[0] | [.command, .checked]')" \
         "[\"ln -s $lib/libcudnn.so.8 $PWD/empty/libcudnn.so.8 && export LD_LIBRARY_PATH=$lib\",\"replayed\"]"
     (eval "$(jq -r '.findings[0].fix[0].command' report.json)" && app/host "$PWD/empty/libcudnn.so.8" version create)
+    # So is one that the loader refuses, by the set nearby, before all that is copied.
+    for file in "" "of another system"; do
+        rm -f logs/*
+        rm empty/libcudnn.so.8
+        printf %s "$file" >empty/libcudnn.so.8
+        run -1 "$CMD" run --quiet --log logs -- app/host "$PWD/empty/libcudnn.so.8" version create
+        "$CMD" report --json logs >report.json || true
+        is "$(finding bad-file '.fix[0] | [.command, .checked]')" \
+            "[\"ln -sfn $lib/libcudnn.so.8 $PWD/empty/libcudnn.so.8 && export LD_LIBRARY_PATH=$lib\",\"replayed\"]"
+        (eval "$(jq -r '.findings[0].fix[0].command' report.json)" && app/host "$PWD/empty/libcudnn.so.8" version create)
+    done
     # A path in the working directory is the user's.
     rm -f logs/*
     run -1 "$CMD" run --quiet --log logs -- app/host lib/libcudnn.so.8 version create

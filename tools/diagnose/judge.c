@@ -253,17 +253,19 @@ static bool is_mere_note(const struct case_of *c) {
            !is_a(c->f, "own-copy-unused");
 }
 
+bool judge_adds(const struct wc_stack *s, const struct edit *e) {
+    WC_EACH_ELEMENT(one, e->kind == EDIT_SET ? e->value : NULL, ":")
+        if (!candidates_path_has(wc_variable(s, e->name), one.p, one.n))
+            return true;
+    return false;
+}
+
 /* Nothing may change, and no variable, which counts for all else that is started, gets more. */
 static bool is_too_much_for_note(const struct case_of *c) {
-    if (!is_mere_note(c))
-        return false;
-    for (size_t i = 0; i < c->c->n; i++) {
-        const struct edit *e = &c->c->edit[i];
-        WC_EACH_ELEMENT(one, e->kind == EDIT_SET ? e->value : NULL, ":")
-            if (!candidates_path_has(wc_variable(&c->p->base.source->stack, e->name), one.p, one.n))
-                return true;
-    }
-    return !changes_nothing(c);
+    const struct edits edits = {c->c->edit, c->c->n};
+
+    return is_mere_note(c) &&
+           (WC_ANY(e, edits, judge_adds(&c->p->base.source->stack, e)) || !changes_nothing(c));
 }
 
 /* What was asked of whichcudnn itself is of no weight for the process. */

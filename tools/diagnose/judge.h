@@ -46,6 +46,8 @@ bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f,
 bool judge_is_harmless(const struct planning *p, const struct outcome *o);
 /* Does the search path lose a library that nothing else points to, for which it may yet ask? */
 bool judge_loses_directory(struct planning *p, const struct outcome *o);
+/* Does a variable get an element that it does not have? */
+bool judge_adds(const struct wc_stack *s, const struct edit *e);
 /* What it leaves. */
 struct left judge_left_by(const struct planning *p, const struct played *x);
 /* By what they leave; above 0: a leaves more. */

@@ -243,7 +243,11 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                 by = setter_of_start(&plan->memory.arena, &source->stack, e->name);
             kept[n].by = keep(plan, by.by);
             kept[n].path = by.file;
-            kept[n].target = by.change;
+            /* A user's folder is not for all (world site_stands_before_the_bundle). */
+            kept[n].target =
+                by.file && wc_str_starts(by.file, "/etc/") && judge_adds(&source->stack, &kept[n])
+                    ? NULL
+                    : by.change;
         }
     }
     return (struct edits){kept, n};

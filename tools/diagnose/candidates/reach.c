@@ -86,6 +86,12 @@ static bool is_of_others(const char *directory) { /* of the system, of packages,
     return is_of_system(directory) || strstr(directory, "-packages") || !strchr(directory + 1, '/');
 }
 
+static bool is_sound(struct making *m, const char *file) {
+    const struct library *l = library_cache_get(m->libraries, file, NULL);
+
+    return l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE;
+}
+
 /* The directories below one that have such a file, without that of the present one. */
 static void add_below(struct making *m, struct entries *to, const char *base, const char *name,
                       const char *own) {
@@ -96,7 +102,7 @@ static void add_below(struct making *m, struct entries *to, const char *base, co
     for (int level = 0; level < LEVELS_DOWN; level++)
         for (const size_t end = all.n; i < end; i++) {
             const struct entries some = make_entries(m, all.p[i]);
-            if (make_is_there(m, make_format(m, "%s/%s", all.p[i], name)) &&
+            if (is_sound(m, make_format(m, "%s/%s", all.p[i], name)) &&
                 !wc_str_same(all.p[i], own) &&
                 !WC_ANY(known, *to, wc_is_same_file(m->files, *known, all.p[i])))
                 make_add(m, to, all.p[i]);
@@ -238,12 +244,6 @@ static bool is_in_the_way(struct making *m, const char *path) {
     return false;
 }
 
-static bool is_sound(struct making *m, const char *file) {
-    const struct library *l = library_cache_get(m->libraries, file, NULL);
-
-    return l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE;
-}
-
 /* All links of a directory are their texts: unpacked or cloned where there are no links. */
 static void link_all(struct making *m, const char *directory) {
     const struct entries all = make_entries(m, directory);
@@ -269,13 +269,18 @@ static void link_all(struct making *m, const char *directory) {
 static void link_path(struct making *m, const char *path, const char *place) {
     const char *directory = make_directory_of(m, path), *up = make_directory_of(m, directory);
     const char *file = make_format(m, "%s/%s", place, wc_base_name(path));
+    struct candidate c = {.n = 0};
 
-    if (!up || is_of_others(directory) || !is_sound(m, file) || make_is_there(m, path))
+    if (!up || is_of_others(directory) || !is_sound(m, file) ||
+        (make_is_there(m, path) && !is_in_the_way(m, path)))
         return;
+    if (make_is_there(m, path))
+        c.edit[c.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
     if (make_is_there(m, directory)) {
-        const struct edit link = {.kind = EDIT_LINK, .path = path, .target = file};
-        make_one(m, link);
-        make_two(m, link, make_path_with(m, place)); /* for the parts */
+        c.edit[c.n++] = (struct edit){.kind = EDIT_LINK, .path = path, .target = file};
+        candidates_add(m->out, &c);
+        c.edit[c.n++] = make_path_with(m, place); /* for the parts */
+        candidates_add(m->out, &c);
     } else if (make_is_there(m, up))
         make_one(m, (struct edit){.kind = EDIT_LINK, .path = directory, .target = place});
 }
