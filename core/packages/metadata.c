@@ -76,6 +76,10 @@ static bool begins(void *prefix, const char *name) {
     return wc_str_starts(name, prefix);
 }
 
+static bool is_named(void *normal, const char *name) {
+    return wc_str_same(name, normal);
+}
+
 /* site: of Python; NULL: conda's. */
 static void add_required(struct asking *a, const struct package *p, const char *site,
                          const char *path, struct wc_requirement *q) {
@@ -94,7 +98,7 @@ static void add_required(struct asking *a, const struct package *p, const char *
     if (q->name_length < sizeof d->package)
         wc_mem_copy(d->package, q->name, q->name_length);
     if (q->marker && wc_str_find(q->marker, "extra"))
-        d->extra = !wc_distributions_in(a->r, site, begins, q->normal, &installed, 1)
+        d->extra = !wc_distributions_in(a->r, site, is_named, q->normal, &installed, 1)
                        ? WC_EXTRA_ABSENT
                    : wc_spec_accepts(&parsed, wc_version_of(installed.version)) == WC_YES
                        ? WC_EXTRA_ACCEPTED

@@ -186,6 +186,7 @@ static void of_extras_the_one_that_is_installed_counts(void **state) {
         "Requires-Dist: nvidia-cudnn-cu12~=9.0; extra == \"cudnn\"\n"
         "Requires-Dist: nvidia_cudnn_cu11<9; extra == \"cu11\"\n"
         "Requires-Dist: nvidia-cudnn-cu12<9; extra == \"old\"");
+    add("nvidia_cudnn_cu12_tools", "9.10.2", "tools/x.py", ""); /* another one */
     ask(SITE "/ortkit/x.so");
     assert_int_equal(count, 0);
     add("nvidia_cudnn_cu12", "9.10.2.21", "nvidia/cudnn/lib/libcudnn.so.9", "");
