@@ -1650,6 +1650,12 @@ each program that $PWD/run.sh starts gets it"
     is "$command" "pip install --no-deps --target $folder 'nvidia-cudnn-cu12>=8.5,<8.9.2' && export LD_LIBRARY_PATH=$folder/nvidia/cudnn/lib"
     is "$(finding runtime-too-new '.fix[0] | [.checked, .text]' | jq -r .[1])" \
         "install nvidia-cudnn-cu12>=8.5,<8.9.2 into $folder, then set LD_LIBRARY_PATH to $folder/nvidia/cudnn/lib"
+    # A user's, too, is read so; in a folder of another name; and it is of no use without the variable.
+    checked() { "$CMD" fix --check "$1" --json logs | jq -r '.findings[] | select(.id == "runtime-too-new").checked.verdict'; }
+    is "$(checked "$command")" repairs
+    is "$(checked "pip install -t mine 'nvidia-cudnn-cu12<8.9.2,>=8.5' && export LD_LIBRARY_PATH=$PWD/mine/nvidia/cudnn/lib")" repairs
+    is "$(checked "${command%% && *}")" nothing
+    is "$(checked "${command/--target $folder/--target $PWD}")" unknown
     make_standin 8.9.1 "$folder" --layout pip --build 23
     observed LD_LIBRARY_PATH="$folder/nvidia/cudnn/lib"
     is "$(finding runtime-too-new .id)" ""

@@ -188,7 +188,7 @@ static void change_package(struct making *m, const char *word, unsigned whose, s
 }
 
 static void change_packages(struct making *m, char **w, bool as_root) {
-    const char *program = wc_base_name(*w), *command = "", *into = NULL;
+    const char *program = wc_base_name(*w), *command = "", *into = NULL, *folder = NULL;
     const struct typed *t = NULL;
     struct edit e = {.environment = "/"};
     char **packages = w;
@@ -206,6 +206,8 @@ static void change_packages(struct making *m, char **w, bool as_root) {
     while (t && *++w)
         if (**w != '-' && *command)
             packages[n++] = *w;
+        else if (fits("@(-t|--target)", *w) && fits(t->into, *w) && w[1])
+            folder = *++w;
         else if (fits(t->into, *w) && w[1])
             into = *++w;
         else if (fits(t->valued, *w) && w[1])
@@ -216,9 +218,12 @@ static void change_packages(struct making *m, char **w, bool as_root) {
             command = *w;
     if (!t || !(fits(t->install, command) || fits(t->remove, command)))
         fail(m, make_format(m, "%s %s is not read", program, command));
+    else if (folder)
+        e.environment = e.path =
+            *folder == '/' ? folder : make_format(m, "%s/%s", m->s->process.directory, folder);
     else if (t->whose != OF_SYSTEM) /* root's PATH is another one */
         e.environment = as_root && !into ? NULL : find_environment(m, t->whose == OF_CONDA, into);
-    if (!e.environment)
+    if (!e.environment || (folder && make_is_there(m, e.path)))
         fail(m, "the environment that it changes is unknown");
     for (size_t i = 0; !m->proposal->why && i < n; i++) {
         e.kind = fits(t->remove, command) ? EDIT_REMOVE : EDIT_INSTALL;
