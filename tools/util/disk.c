@@ -60,36 +60,72 @@ struct sought {
     uint64_t at;
 };
 
+/* What is at a path without links in it: a tree, in which the entries of a directory are those that
+ * were looked at. */
 struct seen {
     UT_hash_handle hh;
-    char *path;
-    int error; /* of lstat; 0: it is there */
+    struct seen *directory, *entries; /* the root has no directory */
+    char *path;                       /* by which this machine has it; "": its own root */
+    size_t length;                    /* of that */
+    struct disk_entry layered;
+    bool is_known; /* looked at: */
+    int error;     /* of lstat; 0: it is there */
     struct stat facts;
     const char *target;    /* of a link, once asked for */
     const char **names;    /* of a directory, once asked for, NULL at the end */
     unsigned char *bytes;  /* of a file, once asked for; NULL: not kept */
     size_t kept;           /* how many of these: of a large file a loader's first look only */
+    bool is_whole;         /* all of the file */
     struct sought *sought; /* in these */
 };
 
 struct disk_memory {
     struct heap_arena memory;
-    struct seen *all;
+    struct seen root;
+    struct seen **layered; /* in which order they were put */
+    size_t layered_count;
     size_t bytes; /* of files */
 };
 
-/* Without links in its directories. Never NULL. */
-static struct seen *seen_at(const struct disk *d, const char *path) {
+static struct seen *seen_in(struct seen *directory, const char *name, size_t n) {
     struct seen *s;
 
-    HASH_FIND_STR(d->seen->all, path, s);
+    HASH_FIND(hh, directory->entries, name, n, s);
     if (s)
         return s;
     s = must_allocate(sizeof(*s));
-    s->path = must_copy(path);
-    s->error = below_lstat(&d->below, path, &s->facts) ? 0 : errno;
-    HASH_ADD_STR(d->seen->all, path, s);
+    s->directory = directory;
+    s->path = must_format("%s/%.*s", directory->path, (int)n, name);
+    s->length = directory->length + 1 + n;
+    HASH_ADD_KEYPTR(hh, directory->entries, s->path + s->length - n, n, s);
     return s;
+}
+
+static const char *path_of(const struct seen *s) {
+    return s->length ? s->path : "/";
+}
+
+static struct disk_entry entry_of(const struct disk *d, const struct seen *s) {
+    return d->is_bare ? (struct disk_entry){.kind = DISK_AS_IT_IS} : s->layered;
+}
+
+/* 0: nothing is there: errno. */
+static mode_t mode_of(const struct disk *d, struct seen *s) {
+    static const mode_t modes[] = {
+        [DISK_FILE] = S_IFREG, [DISK_LINK] = S_IFLNK, [DISK_DIRECTORY] = S_IFDIR | 0755};
+    const struct disk_entry entry = entry_of(d, s);
+
+    errno = ENOENT;
+    if (entry.kind != DISK_AS_IT_IS)
+        return modes[entry.kind];
+    if (!s->is_known) /* a root may be a link */
+        s->error = (s->directory || d->below.fd >= 0 ? below_lstat(&d->below, path_of(s), &s->facts)
+                                                     : stat(path_of(s), &s->facts) == 0)
+                       ? 0
+                       : errno;
+    s->is_known = true;
+    errno = s->error;
+    return s->error ? 0 : s->facts.st_mode;
 }
 
 /* NULL: errno. */
@@ -123,127 +159,135 @@ static const char **names_in(const struct below *below, const char *path, struct
 
 /* Does s->bytes hold the file's bytes up to that one now, or up to its end? */
 static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t end) {
-    const size_t size = s->error || !S_ISREG(s->facts.st_mode) ? 0 : (size_t)s->facts.st_size;
-    const size_t kept = end <= HEAD && size > SMALL ? HEAD : size;
-
-    if (s->bytes && (s->kept == size || end <= s->kept))
-        return true;
+    const size_t size = (size_t)s->facts.st_size;
     /* What has no size may hold something all the same: /proc. */
-    if (size == 0 || kept > FILE_MOST || kept > BYTES_MOST - d->seen->bytes)
+    const size_t wanted = end <= HEAD && size > SMALL ? HEAD : size ? size : SMALL;
+
+    if (s->is_whole || (s->bytes && end <= s->kept))
+        return true;
+    if (!S_ISREG(mode_of(d, s)) || wanted > FILE_MOST || wanted > BYTES_MOST - d->seen->bytes)
         return false;
     OWNED_FD int fd = below_open(&d->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    s->bytes = must_grow(s->bytes, kept);
-    s->kept = fd >= 0 && below_read(fd, 0, s->bytes, kept) == kept ? kept : 0;
+    if (fd < 0)
+        return false;
+    s->bytes = must_grow(s->bytes, wanted);
+    s->kept = below_read(fd, 0, s->bytes, wanted);
+    s->kept = s->kept == wanted || !size ? s->kept : 0;
+    s->is_whole = size ? s->kept == size : s->kept < wanted;
     d->seen->bytes += s->kept;
-    return s->kept > 0;
+    return s->is_whole || end <= s->kept;
 }
 
 /* ---- the end of a path ---- */
 
-struct place {
-    char path[PATH_MAX]; /* by which this machine has it, without links */
-    struct disk_entry entry;
-    struct seen *seen; /* NULL: not remembered: of the layer, or the root itself */
-};
-
-static bool fail(int error) {
+static struct seen *fail(int error) {
     errno = error;
-    return false;
+    return NULL;
 }
 
-static void look(const struct disk *d, struct place *at) {
-    const char *inside = at->path + strlen(d->root);
-
-    at->seen = NULL;
-    at->entry = d->layer ? d->layer->at(d->layer->ctx, inside[0] ? inside : "/")
-                         : (struct disk_entry){.kind = DISK_AS_IT_IS};
-}
-
-/* path: from the disk's root. */
-static bool go(const struct disk *d, const char *path, struct place *at) {
-    static const mode_t modes[] = {
-        [DISK_FILE] = S_IFREG, [DISK_LINK] = S_IFLNK, [DISK_DIRECTORY] = S_IFDIR};
-    const size_t root = strlen(d->root);
-    size_t used = root, n;
+/* path: from the disk's root. With all links followed. NULL: errno. */
+static struct seen *go(const struct disk *d, const char *path) {
+    struct seen *at = &d->seen->root, *s;
     char rest[PATH_MAX], behind[PATH_MAX];
     int links = 0;
+    size_t n;
 
-    stpcpy(at->path, d->root);
     while ((n = strcspn(path += strspn(path, "/"), "/")) > 0) {
-        const char *name = path, *target, *slash;
+        const char *name = path, *target;
         path += n;
+        if (n == 1 && *name == '.')
+            continue;
         if (n == 2 && strncmp(name, "..", n) == 0) {
-            slash = strrchr(at->path + root, '/');
-            used = slash ? (size_t)(slash - at->path) : used;
-            at->path[used] = '\0';
-            look(d, at);
-        } else if (n > 1 || *name != '.') {
-            if (used + 1 + n >= sizeof(at->path))
-                return fail(ENAMETOOLONG);
-            at->path[used] = '/';
-            stpncpy(at->path + used + 1, name, n)[0] = '\0';
-            look(d, at);
-            if (at->entry.kind == DISK_AS_IT_IS)
-                at->seen = seen_at(d, at->path);
-            if (at->entry.kind == DISK_GONE || (at->seen && at->seen->error))
-                return fail(at->seen ? at->seen->error : ENOENT);
-            const mode_t mode = at->seen ? at->seen->facts.st_mode : modes[at->entry.kind];
-            if (!S_ISLNK(mode)) {
-                if (!S_ISDIR(mode) && path[strspn(path, "/")])
-                    return fail(ENOTDIR);
-                used += 1 + n;
-                continue;
-            }
-            target = at->seen ? seen_target(d, at->seen) : at->entry.target;
-            if (!target || ++links > LINKS_MOST)
-                return target ? fail(ELOOP) : false;
-            if (strlen(target) + 1 + strlen(path) >= sizeof(rest))
-                return fail(ENAMETOOLONG);
-            stpcpy(behind, path);
-            stpcpy(stpcpy(stpcpy(rest, target), "/"), behind);
-            path = rest;
-            used = target[0] == '/' ? root : used;
-            at->path[used] = '\0';
-            look(d, at);
+            at = at->directory ?: at;
+            continue;
         }
+        if (at->length + 1 + n >= PATH_MAX)
+            return fail(ENAMETOOLONG);
+        s = seen_in(at, name, n);
+        const mode_t mode = mode_of(d, s);
+        if (!mode)
+            return NULL;
+        if (!S_ISLNK(mode)) {
+            if (!S_ISDIR(mode) && path[strspn(path, "/")])
+                return fail(ENOTDIR);
+            at = s;
+            continue;
+        }
+        target = entry_of(d, s).kind == DISK_LINK ? s->layered.target : seen_target(d, s);
+        if (!target || ++links > LINKS_MOST)
+            return target ? fail(ELOOP) : NULL;
+        if (strlen(target) + 1 + strlen(path) >= sizeof(rest))
+            return fail(ENAMETOOLONG);
+        stpcpy(behind, path);
+        stpcpy(stpcpy(stpcpy(rest, target), "/"), behind);
+        path = rest;
+        at = target[0] == '/' ? &d->seen->root : at;
     }
-    return true;
+    return at;
 }
 
-/* With all links followed. d NULL: as it is. */
-static bool outside_of(const struct disk *d, const char *path, struct place *to) {
-    const char *directory = d && path[0] != '/' ? d->directory : NULL;
+static struct seen *seen_at(const struct disk *d, const char *path) {
+    const char *directory = d->directory;
     char own[PATH_MAX], whole[PATH_MAX];
 
-    to->entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
-    to->seen = NULL;
-    if (directory && !directory[0])
+    if (path[0] == '/' || (!directory && d->root[0]))
+        return go(d, path);
+    if (!directory && !(directory = getcwd(own, sizeof(own))))
+        return NULL;
+    if (!directory[0])
         return fail(ENOENT);
-    if (d && path[0] != '/' && !directory && !d->root[0] && !(directory = getcwd(own, sizeof(own))))
-        return false;
-    if (strlen(path) + (directory ? strlen(directory) + 1 : 0) >= PATH_MAX ||
-        (d && strlen(d->root) >= PATH_MAX))
+    if (strlen(path) + strlen(directory) + 1 >= sizeof(whole))
         return fail(ENAMETOOLONG);
-    stpcpy(directory ? stpcpy(stpcpy(whole, directory), "/") : whole, path);
-    if (d && !go(d, whole, to))
-        return false;
-    if (!d || !to->path[0])
-        stpcpy(to->path, d ? "/" : whole);
-    return true;
+    stpcpy(stpcpy(stpcpy(whole, directory), "/"), path);
+    return go(d, whole);
+}
+
+/* ---- the layer ---- */
+
+static struct seen *layer_at(const struct disk *d, const char *path) {
+    struct seen *at = &d->seen->root;
+
+    WC_EACH_ELEMENT(e, path, "/")
+        at = e.n ? seen_in(at, e.p, e.n) : at;
+    return at;
+}
+
+struct disk_entry disk_layered(const struct disk *d, const char *path) {
+    return layer_at(d, path)->layered;
+}
+
+static void put(struct seen *s, struct disk_entry entry) {
+    if (s->layered.kind == DISK_FILE)
+        close(s->layered.fd);
+    s->layered = entry;
+}
+
+void disk_put(struct disk *d, const char *path, struct disk_entry entry) {
+    struct seen *s = layer_at(d, path);
+
+    if (s->layered.kind == DISK_AS_IT_IS)
+        *MUST_ADD(d->seen->layered, d->seen->layered_count) = s;
+    put(s, entry);
+}
+
+void disk_put_nothing(struct disk *d) {
+    while (d->seen->layered_count > 0)
+        put(d->seen->layered[--d->seen->layered_count], (struct disk_entry){.kind = DISK_AS_IT_IS});
 }
 
 /* ---- struct wc_files ---- */
 
 int disk_open(const struct disk *d, const char *path, struct stat *facts) {
-    struct place o;
+    const struct seen *s = d ? seen_at(d, path) : NULL;
     int fd = -1;
 
-    if (!outside_of(d, path, &o))
+    if (d && !s)
         return -1;
-    if (o.entry.kind == DISK_FILE)
-        fd = fcntl(o.entry.fd, F_DUPFD_CLOEXEC, 0);
+    if (s && entry_of(d, s).kind == DISK_FILE)
+        fd = fcntl(s->layered.fd, F_DUPFD_CLOEXEC, 0);
     else
-        fd = below_open(d ? &d->below : NULL, o.path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        fd = below_open(d ? &d->below : NULL, s ? path_of(s) : path,
+                        O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
     if (fstat(fd, facts) == 0 && S_ISREG(facts->st_mode))
@@ -255,9 +299,9 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
 
 /* A file whose bytes up to that one are remembered; NULL: it is none. */
 static struct seen *remembered(const struct disk *d, const char *path, uint64_t end) {
-    struct place o;
+    struct seen *s = seen_at(d, path);
 
-    return outside_of(d, path, &o) && o.seen && seen_bytes(d, o.seen, end) ? o.seen : NULL;
+    return s && entry_of(d, s).kind == DISK_AS_IT_IS && seen_bytes(d, s, end) ? s : NULL;
 }
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
@@ -269,14 +313,14 @@ static bool find_seen(void *ctx, const char *path, uint64_t from, const char *te
     struct sought *found;
 
     *at = WC_NOWHERE;
-    if (!s || from >= (uint64_t)s->facts.st_size)
+    if (!s || from >= s->kept)
         return s != NULL;
     HASH_FIND_STR(s->sought, key, found);
     if (found) {
         *at = found->at;
         return true;
     }
-    const unsigned char *end = s->bytes + s->facts.st_size, *begin = s->bytes + from, *p = begin;
+    const unsigned char *end = s->bytes + s->kept, *begin = s->bytes + from, *p = begin;
     for (; *at == WC_NOWHERE && p < end && (p = memmem(p, (size_t)(end - p), text, strlen(text)));
          p++)
         if (!at_line || (p == begin ? from == 0 : p[-1] == '\n'))
@@ -310,20 +354,16 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
 }
 
 static bool stat_of(const struct disk *d, const char *path, struct stat *facts) {
-    struct place o;
+    struct seen *s = d ? seen_at(d, path) : NULL;
+    const mode_t mode = s ? mode_of(d, s) : 0;
 
-    if (!outside_of(d, path, &o))
+    if (!d)
+        return stat(path, facts) == 0;
+    if (!mode)
         return false;
-    if (o.entry.kind == DISK_FILE)
-        return fstat(o.entry.fd, facts) == 0;
-    if (o.entry.kind == DISK_DIRECTORY)
-        *facts = (struct stat){.st_mode = S_IFDIR | 0755};
-    else if (o.seen)
-        *facts = o.seen->facts;
-    else if (d && d->below.fd >= 0)
-        return below_lstat(&d->below, o.path, facts);
-    else
-        return stat(o.path, facts) == 0; /* a root may be a link */
+    if (entry_of(d, s).kind == DISK_FILE)
+        return fstat(s->layered.fd, facts) == 0;
+    *facts = entry_of(d, s).kind == DISK_AS_IT_IS ? s->facts : (struct stat){.st_mode = mode};
     return true;
 }
 
@@ -345,34 +385,35 @@ static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
 
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
     const struct disk *d = ctx;
-    const struct disk_layer *layer = d ? d->layer : NULL;
+    struct seen *s = d ? seen_at(d, dir) : NULL, *entry;
+    const size_t layered = d && !d->is_bare ? d->seen->layered_count : 0;
     struct heap_arena own;
-    const char **names = NULL, *inside;
-    bool is_there = true, more = true;
-    struct place o;
+    const char **names;
+    bool is_there, more = true;
 
-    if (!outside_of(d, dir, &o))
+    if (d && !s)
         return false;
-    inside = o.path + (d ? strlen(d->root) : 0);
-    inside = inside[0] ? inside : "/";
-    layer = layer && layer->is_in(layer->ctx, inside) ? layer : NULL;
     heap_arena_begin(&own);
-    if (o.entry.kind != DISK_DIRECTORY) {
-        if (d && o.seen && !o.seen->names)
-            o.seen->names = names_in(&d->below, o.seen->path, &d->seen->memory.arena);
-        names = o.seen ? o.seen->names : names_in(d ? &d->below : NULL, o.path, &own.arena);
-        is_there = names != NULL;
-    }
+    if (s && entry_of(d, s).kind == DISK_AS_IT_IS && !s->names)
+        s->names = names_in(&d->below, path_of(s), &d->seen->memory.arena);
+    names = !s                                     ? names_in(NULL, dir, &own.arena)
+            : entry_of(d, s).kind == DISK_AS_IT_IS ? s->names
+                                                   : NULL;
+    is_there = names || (s && entry_of(d, s).kind == DISK_DIRECTORY);
     for (const char **name = names; name && *name && more; name++) {
-        OWNED char *path =
-            layer ? must_format("%s/%s", strcmp(inside, "/") == 0 ? "" : inside, *name) : NULL;
-        /* What the layer has in another way it lists apart, or not at all. */
-        if (!layer || layer->at(layer->ctx, path).kind == DISK_AS_IT_IS)
+        entry = NULL;
+        if (layered)
+            HASH_FIND_STR(s->entries, *name, entry);
+        /* What the layer has in another way it lists below, or not at all. */
+        if (!entry || entry->layered.kind == DISK_AS_IT_IS)
             more = each(arg, *name);
     }
-    if (is_there && more && layer)
-        layer->list(layer->ctx, inside, each, arg);
-    if (!o.seen)
+    for (size_t i = 0; i < layered && is_there && more; i++) {
+        entry = d->seen->layered[i];
+        if (entry->directory == s && entry->layered.kind != DISK_GONE)
+            more = each(arg, entry->path + s->length + 1);
+    }
+    if (!s)
         free(names);
     heap_arena_end(&own);
     return is_there;
@@ -380,13 +421,13 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const struct disk *d = ctx;
+    const struct seen *s = d ? seen_at(d, path) : NULL;
     const char *inside;
     char real[PATH_MAX];
-    struct place o;
 
-    if (!outside_of(d, path, &o) || (!d && !realpath(o.path, real)))
+    if (d ? !s : !realpath(path, real))
         return false;
-    inside = d ? o.path + strlen(d->root) : real;
+    inside = s ? s->path + d->seen->root.length : real;
     inside = inside[0] ? inside : "/";
     if (strlen(inside) >= cap)
         return false;
@@ -399,28 +440,37 @@ const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path, NU
 void disk_begin(struct disk *d, const char *root) {
     size_t n;
 
-    *d = (struct disk){.layer = NULL};
+    *d = (struct disk){.is_bare = false};
     d->root = must_copy(root ? root : "");
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';
     below_begin(&d->below, d->root);
     d->seen = must_allocate(sizeof(*d->seen));
     heap_arena_begin(&d->seen->memory);
+    d->seen->root.path = must_copy(d->root);
+    d->seen->root.length = strlen(d->root);
     d->files = (struct wc_files){d, read_at, facts_of, list, real_path, find_seen, NULL};
 }
 
-void disk_end(struct disk *d) {
-    struct seen *s, *next;
+static void end_seen(struct seen *s) {
+    struct seen *entry, *next;
 
-    HASH_ITER(hh, d->seen->all, s, next) {
-        HASH_DEL(d->seen->all, s);
-        HASH_CLEAR(hh, s->sought);
-        free(s->path);
-        free(s->names);
-        free(s->bytes);
-        free(s);
+    HASH_ITER(hh, s->entries, entry, next) {
+        HASH_DEL(s->entries, entry);
+        end_seen(entry);
+        free(entry);
     }
+    HASH_CLEAR(hh, s->sought);
+    free(s->path);
+    free(s->names);
+    free(s->bytes);
+}
+
+void disk_end(struct disk *d) {
+    disk_put_nothing(d);
+    end_seen(&d->seen->root);
     heap_arena_end(&d->seen->memory);
+    free(d->seen->layered);
     free(d->seen);
     below_end(&d->below);
     free(d->root);

@@ -24,25 +24,15 @@ void disk_as_self(void);
 /* What is at a path in place of what the disk has there. */
 struct disk_entry {
     enum { DISK_AS_IT_IS, DISK_GONE, DISK_FILE, DISK_LINK, DISK_DIRECTORY } kind;
-    int fd;             /* of a file */
-    const char *target; /* of a link */
-};
-
-/* Files as a change would leave them. Paths have no link in them and begin at the disk's root. */
-struct disk_layer {
-    void *ctx;
-    struct disk_entry (*at)(void *ctx, const char *path);
-    /* Has it anything in that directory? */
-    bool (*is_in)(void *ctx, const char *dir);
-    /* Calls each() for every entry that it adds to a directory; false: each() stopped. */
-    bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
+    int fd;             /* of a file; the disk closes it */
+    const char *target; /* of a link; lives as long as the entry */
 };
 
 struct disk {
-    struct wc_files files;          /* its ctx points back here: the disk must not move */
-    const struct disk_layer *layer; /* over all of it; NULL: none */
-    struct disk_memory *seen;       /* each path is looked at once: it counts as what it was then */
-    char *root;                     /* without a '/' at its end; "": the machine's own */
+    struct wc_files files;    /* its ctx points back here: the disk must not move */
+    bool is_bare;             /* what was put over it does not count */
+    struct disk_memory *seen; /* each path is looked at once: it counts as what it was then */
+    char *root;               /* without a '/' at its end; "": the machine's own */
     struct below below;
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */
     const char *directory;
@@ -51,6 +41,12 @@ struct disk {
 /* root: NULL or "/" is the machine's own. */
 void disk_begin(struct disk *d, const char *root);
 void disk_end(struct disk *d);
+
+/* Files as a change would leave them. Such a path has no link in it and begins at the disk's root.
+ */
+void disk_put(struct disk *d, const char *path, struct disk_entry entry);
+void disk_put_nothing(struct disk *d); /* all is again as it is */
+struct disk_entry disk_layered(const struct disk *d, const char *path);
 
 /* Opens a regular file to be read; d NULL: of this machine. Negative: errno says why (EISDIR,
  * EINVAL: another kind). */

@@ -213,7 +213,7 @@ static mode_t mode_of(const struct overlay *o, const char *path) {
 
 bool overlay_make_link(struct overlay *o, const struct edit *e) {
     const char *path = overlay_placed(o, e->path);
-    const struct disk_entry made = overlay_at(o, path);
+    const struct disk_entry made = disk_layered(&o->library_cache->disk, path);
 
     /* What `ln -s` does not replace: a file that is none itself. */
     if (made.kind == DISK_FILE || (made.kind == DISK_AS_IT_IS && S_ISREG(mode_of(o, path))))

@@ -16,9 +16,9 @@ const struct site *overlay_site(struct overlay *o, const char *path) {
     struct disk *disk = &o->library_cache->disk;
     const struct site *site;
 
-    disk->layer = NULL;
+    disk->is_bare = true;
     site = site_of(&o->kept->sites, &disk->files, path);
-    disk->layer = &o->layer;
+    disk->is_bare = false;
     return site;
 }
 
@@ -58,39 +58,6 @@ const char *overlay_real_path(struct overlay *o, const char *path) {
 
 /* ---- the layer ---- */
 
-struct disk_entry overlay_at(void *overlay, const char *path) {
-    const struct overlay *o = overlay;
-    const struct overlay_file *f;
-
-    HASH_FIND_STR(o->files, path, f);
-    return f ? f->entry : (struct disk_entry){.kind = DISK_AS_IT_IS};
-}
-
-static bool lies_in(const struct overlay_file *f, const char *dir) {
-    const size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
-
-    return strncmp(f->path, dir, n) == 0 && f->path[n] == '/' && !strchr(f->path + n + 1, '/');
-}
-
-static bool is_in(void *overlay, const char *dir) {
-    struct overlay *o = overlay;
-
-    for (struct overlay_file *f = o->files; f; f = f->hh.next)
-        if (lies_in(f, dir))
-            return true;
-    return false;
-}
-
-static bool list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
-                 void *arg) {
-    struct overlay *o = overlay;
-
-    for (struct overlay_file *f = o->files; f; f = f->hh.next)
-        if (f->entry.kind != DISK_GONE && lies_in(f, dir) && !each(arg, wc_base_name(f->path)))
-            return false;
-    return true;
-}
-
 bool overlay_fail(struct overlay *o, const char *why) {
     if (!o->why)
         o->why = why;
@@ -104,8 +71,6 @@ static bool is_library_point(const char *point, const struct wc_mount_line *line
 }
 
 static void put(struct overlay *o, const char *path, struct disk_entry entry) {
-    struct overlay_file *f;
-
     if (!path)
         return;
     if (!o->kept->mounts_read && !o->library_cache->disk.root[0])
@@ -119,15 +84,7 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     const char *directory = entry.kind != DISK_GONE ? overlay_directory(o, path) : "";
     if (*directory && !overlay_is_there(o, directory)) /* nor, perhaps, those above it */
         put(o, directory, (struct disk_entry){.kind = DISK_DIRECTORY});
-    HASH_FIND_STR(o->files, path, f);
-    if (f && f->entry.kind == DISK_FILE)
-        close(f->entry.fd);
-    if (!f && (f = wc_arena_take(&o->memory.arena, sizeof(*f)))) {
-        f->path = path;
-        HASH_ADD_KEYPTR(hh, o->files, f->path, strlen(f->path), f);
-    }
-    if (f)
-        f->entry = entry;
+    disk_put(&o->library_cache->disk, path, entry);
     o->changes = true;
 }
 
@@ -188,8 +145,6 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->kept = kept;
     heap_arena_begin(&o->memory);
     o->library_cache = library_cache;
-    o->layer = (struct disk_layer){o, overlay_at, is_in, list};
-    library_cache->disk.layer = &o->layer;
     o->cache = (struct wc_span){library_cache->cache, library_cache->cache_size};
     o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
     WC_EACH(variable, *environment) {
@@ -201,11 +156,7 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
 
 void overlay_end(struct overlay *o) {
     library_cache_forget(o->library_cache, o->environments.p);
-    o->library_cache->disk.layer = NULL;
+    disk_put_nothing(&o->library_cache->disk);
     overlay_use_cache(o, (unsigned char *)(uintptr_t)o->cache.p, o->cache.n);
-    for (struct overlay_file *f = o->files; f; f = f->hh.next)
-        if (f->entry.kind == DISK_FILE)
-            close(f->entry.fd);
-    HASH_CLEAR(hh, o->files);
     heap_arena_end(&o->memory);
 }

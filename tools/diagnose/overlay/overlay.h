@@ -28,8 +28,6 @@ struct overlay {
     struct heap_arena memory;
     struct library_cache *library_cache;
     struct overlay_kept *kept;
-    struct disk_layer layer;
-    struct overlay_file *files;   /* by path */
     struct entries environment;   /* NAME=value */
     struct entries environments;  /* whose packages are others now */
     struct entries first;         /* files that are opened before anything is asked for */

@@ -8,12 +8,6 @@
 #include "overlay.h"
 #include "tools/diagnose/wheels.h"
 
-struct overlay_file {
-    UT_hash_handle hh;
-    const char *path; /* without links, inside of the root */
-    struct disk_entry entry;
-};
-
 #define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
 
 /* ---- the layer, and what is there with it (overlay.c) ---- */
@@ -23,8 +17,6 @@ bool overlay_fail(struct overlay *o, const char *why);
 /* What is known of the packages there is out of date; of the directory of a file. */
 void overlay_note_environment(struct overlay *o, const char *path);
 void overlay_note_directory(struct overlay *o, const char *file);
-/* What the overlay has at a path: of struct disk_layer. */
-struct disk_entry overlay_at(void *overlay, const char *path);
 #define overlay_add_text(o, to, text) entries_add(&(o)->memory.arena, to, text)
 /* At a path without links in its directories (overlay_placed()); NULL: nothing is put. */
 void overlay_put_link(struct overlay *o, const char *path, const char *target);

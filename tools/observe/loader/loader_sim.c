@@ -363,7 +363,6 @@ static bool is_defined(struct loader_sim *g, const bool *seen, const char *funct
  * whatever library; else of cuDNN or CUDA. */
 static void check_functions(struct loader_sim *g, const struct loaded *by,
                             const struct wc_elf_image *e, bool all) {
-    const struct disk_layer *layer = g->library_cache->disk.layer;
     const uint32_t end = wc_elf_imports_end(e);
     struct wc_elf_symbol import;
 
@@ -375,7 +374,8 @@ static void check_functions(struct loader_sim *g, const struct loaded *by,
         o = loader_sim_answering(g, import.version_file, false);
         /* What an edit puts there has a library's name and version, and not all of its functions.
          */
-        if (!o || (layer && layer->at(layer->ctx, wc_library_file(&o->about)).kind == DISK_FILE) ||
+        if (!o ||
+            disk_layered(&g->library_cache->disk, wc_library_file(&o->about)).kind == DISK_FILE ||
             library_defines(g->library_cache, o->library, import.name) ||
             is_defined(g, NULL, import.name, true))
             continue;
