@@ -12,6 +12,7 @@
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
 #include "core/elf/file_check.h"
+#include "core/names/symbols.h"
 #include "core/records/process.h"
 
 #define LOOKS_MOST 256 /* descriptors */
@@ -221,6 +222,24 @@ struct elf_file *library_cache_elf_file(struct library_cache *w, struct library 
     return l;
 }
 
+const struct library_import *library_imports(struct library_cache *w, struct library *b) {
+    struct elf_file *l = b->imports ? NULL : library_cache_elf_file(w, b);
+    const uint32_t end = l ? wc_elf_imports_end(&l->image) : 0;
+    struct wc_elf_symbol s;
+    size_t n = 0;
+
+    if (b->imports)
+        return b->imports;
+    b->imports = must_allocate((end + 1) * sizeof(*b->imports));
+    for (uint32_t k = 1; k < end; k++)
+        if (wc_elf_symbol_at(&l->image, k, &s) && !s.defined && !s.weak)
+            b->imports[n++] = (struct library_import){keep(w, s.name), keep(w, s.version),
+                                                      keep(w, s.version_file),
+                                                      wc_function_find(s.name) != WC_NO_FUNCTION};
+    library_cache_elf_file_end(b, l);
+    return b->imports;
+}
+
 bool library_defines(struct library_cache *w, struct library *b, const char *function) {
     struct elf_file *l = b->is_elf ? library_cache_elf_file(w, b) : NULL;
     const bool found = l && wc_elf_defines(&l->image, function);
@@ -324,8 +343,10 @@ void library_cache_begin(struct library_cache *w, const char *root) {
 }
 
 void library_cache_end(struct library_cache *w) {
-    for (struct library *b = w->libraries; b; b = b->hh.next)
+    for (struct library *b = w->libraries; b; b = b->hh.next) {
         elf_file_close(b->elf_file);
+        free(b->imports);
+    }
     HASH_CLEAR(hh, w->libraries);
     free(w->cache);
     free(w->interpreter);

@@ -25,6 +25,7 @@ struct library {
     uint16_t machine;
     bool damaged;                   /* the loader refuses it, or cannot map all of it */
     struct wc_search_object search; /* as far as its image says */
+    struct library_import *imports; /* once asked for */
     const char *interpreter;        /* NULL: none */
     const char **needed;            /* NULL at the end */
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
@@ -37,6 +38,11 @@ struct library {
     bool damaged_note;             /* of that kind, which names cuDNN */
     struct elf_file *elf_file;     /* kept open: it will be reported of; NULL: not kept */
     bool listed;                   /* by a scan, as a copy or a host */
+};
+
+struct library_import {
+    const char *name, *version, *version_file; /* as of struct wc_elf_symbol */
+    bool is_of_cudnn;
 };
 
 struct library_cache {
@@ -71,6 +77,8 @@ void library_cache_forget(struct library_cache *w, const char *const *environmen
  * prescan that was made already; NULL: none was. */
 struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer);
+/* What it imports and cannot go without, of whatever version; a NULL for a name at the end. */
+const struct library_import *library_imports(struct library_cache *w, struct library *b);
 bool library_defines(struct library_cache *w, struct library *b, const char *function);
 /* All of it, to be reported; to be given back. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);

@@ -348,9 +348,7 @@ static bool has_another_dlopen(struct loader_sim *g) {
     return false;
 }
 
-/* By an object that is seen, or (NULL) any; of cuDNN or CUDA, or (all) any: what is preloaded
- * may define what another lacks. */
-static bool is_defined(struct loader_sim *g, const bool *seen, const char *function, bool all) {
+bool loader_sim_defines(struct loader_sim *g, const bool *seen, const char *function, bool all) {
     bool found = false;
 
     for (size_t i = 0; i < g->n && !found; i++)
@@ -361,43 +359,35 @@ static bool is_defined(struct loader_sim *g, const bool *seen, const char *funct
 
 /* Most objects bind all that they import at their start; the others, when it is called. all: of
  * whatever library; else of cuDNN or CUDA. */
-static void check_functions(struct loader_sim *g, const struct loaded *by,
-                            const struct wc_elf_image *e, bool all) {
-    const uint32_t end = wc_elf_imports_end(e);
-    struct wc_elf_symbol import;
+static void check_functions(struct loader_sim *g, const struct loaded *by, bool all) {
+    const struct library_import *import = library_imports(g->library_cache, by->library);
 
-    for (uint32_t k = 1; k < end; k++) {
+    for (; import->name; import++) {
         const struct loaded *o;
-        if (!wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
-            !import.version_file || (!all && wc_name_kind_of(import.version_file) == WC_NAME_OTHER))
+        if (!import->version_file ||
+            (!all && wc_name_kind_of(import->version_file) == WC_NAME_OTHER))
             continue;
-        o = loader_sim_answering(g, import.version_file, false);
+        o = loader_sim_answering(g, import->version_file, false);
         /* What an edit puts there has a library's name and version, and not all of its functions.
          */
         if (!o ||
             disk_layered(&g->library_cache->disk, wc_library_file(&o->about)).kind == DISK_FILE ||
-            library_defines(g->library_cache, o->library, import.name) ||
-            is_defined(g, NULL, import.name, true))
+            library_defines(g->library_cache, o->library, import->name) ||
+            loader_sim_defines(g, NULL, import->name, true))
             continue;
-        note_lacking(g, import.version_file, by, o, import.version, import.name);
+        note_lacking(g, import->version_file, by, o, import->version, import->name);
         return;
     }
 }
 
 /* The first function of cuDNN's that it imports and none of those that are seen defines. */
 static const char *undefined(struct loader_sim *g, const struct loaded *by, const bool *seen) {
-    struct elf_file *l = library_cache_elf_file(g->library_cache, by->library);
-    const uint32_t end = l ? wc_elf_imports_end(&l->image) : 0;
-    const char *found = NULL;
-    struct wc_elf_symbol import;
+    const struct library_import *import = library_imports(g->library_cache, by->library);
 
-    for (uint32_t k = 1; k < end && !found; k++)
-        if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined && !import.weak &&
-            wc_function_find(import.name) != WC_NO_FUNCTION &&
-            !is_defined(g, seen, import.name, false))
-            found = keep(g, import.name);
-    library_cache_elf_file_end(by->library, l);
-    return found;
+    while (import->name &&
+           !(import->is_of_cudnn && !loader_sim_defines(g, seen, import->name, false)))
+        import++;
+    return keep(g, import->name);
 }
 
 static void check(struct loader_sim *g, const struct loaded *by, unsigned what) {
@@ -410,7 +400,7 @@ static void check(struct loader_sim *g, const struct loaded *by, unsigned what) 
     if (what & VERSIONS_OF_OURS)
         check_versions(g, by, &l->image, false);
     if (what & (FUNCTIONS_OF_OURS | ALL_FUNCTIONS))
-        check_functions(g, by, &l->image, what & ALL_FUNCTIONS);
+        check_functions(g, by, what & ALL_FUNCTIONS);
     library_cache_elf_file_end(by->library, l);
 }
 
@@ -467,7 +457,7 @@ const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, cons
     }
     see_needed(g, seen);
     if (function)
-        unseen = is_defined(g, seen, function, true) ? NULL : function;
+        unseen = loader_sim_defines(g, seen, function, true) ? NULL : function;
     else
         unseen = undefined(g, o, seen);
     free(seen);

@@ -368,35 +368,19 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
     return emit_some(g, t, false);
 }
 
-/* Each file is opened once. */
 const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
                                const struct loaded **by) {
-    struct wc_elf_symbol import;
-    struct elf_file **all;
-    const char *function = NULL;
-
     if (o && WC_ANY(m, g->missing, m->by && root_of(m->by) == root_of(o)))
         return NULL;
-    all = must_allocate((g->n + 1) * sizeof(struct elf_file *));
-    for (size_t i = 0; i < g->n; i++)
-        all[i] = library_cache_elf_file(g->library_cache, g->objects[i]->library);
-    for (size_t i = 0; i < g->n && !function; i++)
-        if (all[i] && (!o || root_of(g->objects[i]) == root_of(o))) {
-            const uint32_t end = wc_elf_imports_end(&all[i]->image);
-            for (uint32_t k = 1; k < end && !function; k++) {
-                bool found = !wc_elf_symbol_at(&all[i]->image, k, &import) || import.defined ||
-                             import.weak || import.version_file;
-                for (size_t d = 0; d < g->n && !found; d++)
-                    found = all[d] && wc_elf_defines(&all[d]->image, import.name);
-                if (!found)
-                    function = wc_arena_string(&g->memory.arena, import.name);
-            }
-            *by = g->objects[i];
-        }
-    for (size_t i = 0; i < g->n; i++)
-        library_cache_elf_file_end(g->objects[i]->library, all[i]);
-    free(all);
-    return function;
+    for (size_t i = 0; i < g->n; i++) {
+        const struct library_import *import =
+            library_imports(g->library_cache, g->objects[i]->library);
+        *by = g->objects[i];
+        for (; import->name && (!o || root_of(*by) == root_of(o)); import++)
+            if (!import->version_file && !loader_sim_defines(g, NULL, import->name, true))
+                return import->name;
+    }
+    return NULL;
 }
 
 /* In the loader's words. NULL: there is none. */
