@@ -6,14 +6,18 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "bindings.h"
 #include "core/knowledge/frameworks.h"
+#include "core/names/symbols.h"
 #include "core/records/emit.h"
 #include "core/records/process.h"
 #include "process_library.h"
 #include "tools/observe/loader/library_cache.h"
+#include "whichcudnn/wrappers.h"
 
 #define TRIES_MOST 4
+#define SLOTS_MOST 4096
+#define WRAPPERS_MOST 65536
+#define INSTANCE_MOST 4096
 
 struct inspection {
     struct process process;
@@ -22,7 +26,12 @@ struct inspection {
     struct wc_sink to; /* the same */
     struct elf_reader reader;
     struct wc_environments environments;
-    struct wrappers wrappers;
+    struct {
+        struct wrapper {
+            uint64_t at, target;
+        } * p;
+        size_t n;
+    } wrappers;     /* of the shim's; none: the process does not have it */
     char glibc[16]; /* "": not known */
 
     bool replays; /* the rules are known by which its loader looks */
@@ -231,6 +240,152 @@ static void find_openers(struct inspection *in) {
     }
 }
 
+/* ---- what the cuDNN imports of a host are bound to ---- */
+
+/* That the loader filled. The shim does the same from inside (shim/slots.c), and its wrappers are
+ * looked through. */
+struct slot {
+    const char *function; /* NULL: it is none of cuDNN's */
+    bool jump, defined;   /* defined: by the host itself */
+    uint64_t address;
+    enum wc_binding_how how;
+    const struct process_library *library; /* NULL: it leads into none */
+    bool wrapped, told;
+};
+
+/* Of which version the shim may be: what it states has to make sense. */
+static void find_wrappers(struct inspection *in) {
+    for (size_t i = 0; i < in->list.n && in->wrappers.n == 0; i++) {
+        const struct wc_library *l = in->list.p[i]->library;
+        struct wc_wrappers shim = {.count = 0};
+        uint64_t from = 0, at = 0;
+        const void *mark = NULL;
+
+        if (l->image && wc_str_same(wc_elf_soname(l->image), WC_OWN_NAME))
+            at = wc_elf_find_bytes(l->image, WC_WRAPPERS_MARK, sizeof(shim.mark), &from, SIZE_MAX);
+        if (at && (mark = wc_elf_at(l->image, at, sizeof(shim))))
+            memcpy(&shim, mark, sizeof(shim));
+        if (shim.count == 0 || shim.count > WRAPPERS_MOST || shim.size > INSTANCE_MOST ||
+            shim.size < sizeof(uint64_t) || shim.target > shim.size - sizeof(uint64_t))
+            continue;
+        at += l->base;
+        OWNED char *instances = must_allocate((size_t)shim.count * shim.size);
+        if (!process_read(&in->process,
+                          at + offsetof(struct wc_wrappers, instances) + (uint64_t)shim.instances,
+                          instances, (size_t)shim.count * shim.size))
+            continue;
+        for (size_t k = 0; k < shim.count; k++) {
+            struct wrapper *w = MUST_ADD(in->wrappers.p, in->wrappers.n);
+
+            w->at = at + offsetof(struct wc_wrappers, wrappers) + (uint64_t)shim.wrappers +
+                    k * shim.wrapper_size;
+            memcpy(&w->target, instances + k * shim.size + shim.target, sizeof(w->target));
+        }
+    }
+}
+
+/* False: past the last. */
+static bool read_reloc(const struct process_library *m, size_t i, struct slot *out) {
+    const struct wc_elf_image *e = m->library->image;
+    const bool arm = e->machine == EM_AARCH64;
+    struct wc_elf_symbol symbol;
+    struct wc_elf_reloc r;
+    int function;
+
+    memset(out, 0, sizeof(*out));
+    if (!wc_elf_reloc_at(e, i, &r))
+        return false;
+    out->jump = r.type == (arm ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT);
+    /* A jump slot's addend is not part of its value on x86-64 (-z mark-plt). */
+    if (!r.symbol || (r.addend != 0 && !(out->jump && !arm)) ||
+        !(out->jump || r.type == (arm ? R_AARCH64_GLOB_DAT : R_X86_64_GLOB_DAT) ||
+          r.type == (arm ? R_AARCH64_ABS64 : R_X86_64_64)) ||
+        (m->library->base + r.slot) % sizeof(uint64_t) != 0 ||
+        !wc_elf_symbol_at(e, r.symbol, &symbol) ||
+        (function = wc_function_find(symbol.name)) == WC_NO_FUNCTION)
+        return true;
+    out->function = wc_function_name(function);
+    out->defined = symbol.defined;
+    out->address = m->library->base + r.slot;
+    return true;
+}
+
+static void read_value(const struct inspection *in, const struct process_library *of,
+                       struct slot *s, uint64_t value) {
+    const struct wrapper *w = WC_FIRST(one, in->wrappers, one->at == value && one->target);
+
+    s->wrapped = w != NULL;
+    s->library = process_library_at(&in->list, w ? w->target : value);
+    s->how = value == 0         ? WC_binding_how_UNDEFINED
+             : s->library != of ? WC_binding_how_SLOT
+             : s->defined       ? WC_binding_how_ITSELF
+                                : WC_binding_how_LAZY;
+}
+
+/* In a program that is not position independent the address of a function is its PLT entry: what
+ * it is bound to is in the program's own slot. */
+static void go_through_program(const struct inspection *in, const struct process_library *host,
+                               struct slot *s) {
+    const struct process_library *program = s->library;
+    struct slot own;
+    uint64_t value;
+
+    if (s->how != WC_binding_how_SLOT || !program || !program->program || program == host)
+        return;
+    for (size_t i = 0; read_reloc(program, i, &own); i++)
+        if (own.function && own.jump && !own.defined && strcmp(own.function, s->function) == 0 &&
+            process_read(&in->process, own.address, &value, sizeof(value))) {
+            read_value(in, program, s, value);
+            return;
+        }
+}
+
+/* All slots that lead to the same are one record. False: its memory cannot be read. */
+static bool emit_bindings(struct inspection *in, const struct process_library *host) {
+    struct {
+        struct slot *p;
+        size_t n;
+    } slots = {NULL, 0};
+    const char **names;
+    struct slot one;
+    uint64_t value;
+    bool good = true;
+
+    for (size_t i = 0;
+         host->library->image && slots.n < SLOTS_MOST && good && read_reloc(host, i, &one); i++)
+        if (one.function &&
+            (good = process_read(&in->process, one.address, &value, sizeof(value)))) {
+            read_value(in, host, &one, value);
+            go_through_program(in, host, &one);
+            *MUST_ADD(slots.p, slots.n) = one;
+        }
+    names = must_allocate((slots.n + 1) * sizeof(*names));
+    WC_EACH(s, slots) {
+        const struct process_library *target = s->how == WC_binding_how_SLOT     ? s->library
+                                               : s->how == WC_binding_how_ITSELF ? host
+                                                                                 : NULL;
+        struct wc_strings functions = {names, 0};
+        int64_t wrapped = 0;
+
+        if (!good || s->told)
+            continue;
+        for (struct slot *other = slots.p; other < slots.p + slots.n; other++) {
+            if (other->told || other->how != s->how ||
+                (s->how == WC_binding_how_SLOT && other->library != s->library))
+                continue;
+            wrapped += other->wrapped;
+            if (!WC_ANY(name, functions, *name == other->function))
+                names[functions.n++] = other->function;
+            other->told = true;
+        }
+        wc_emit_binding(&in->to, host->library, target ? target->library : NULL, s->how, &functions,
+                        wrapped);
+    }
+    free(names);
+    free(slots.p);
+    return good;
+}
+
 /* ---- records ---- */
 
 static void emit_object(struct inspection *in, const struct process_library *m) {
@@ -312,8 +467,7 @@ static void emit_objects(struct inspection *in) {
         struct wc_library l = *m->library;
         l.path = m->path;
         wc_emit_demands(&in->to, &l, &in->reader.reader);
-        if (in->process.memory >= 0 &&
-            !bindings_emit(m, &in->process, &in->list, &in->wrappers, &in->to))
+        if (in->process.memory >= 0 && !emit_bindings(in, m))
             note_unobserved(in, "what its functions are bound to", "its memory could not be read",
                             m->path);
     }
@@ -350,7 +504,7 @@ static void emit_all(struct inspection *in) {
         if (matters && is_loaded(in, m))
             m->library->number = ++number;
     }
-    wrappers_find(&in->wrappers, &in->process, &in->list);
+    find_wrappers(in);
     emit_objects(in);
     if (in->process.memory < 0 &&
         WC_ANY(m, in->list, (*m)->library->number != WC_NULL && is_host(*m)))
@@ -394,7 +548,7 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
     }
     if (in->files.disk.root)
         library_cache_end(&in->files);
-    wrappers_end(&in->wrappers);
+    free(in->wrappers.p);
     process_library_end(&in->list);
     process_end(&in->process);
     free(in);
