@@ -10,7 +10,6 @@
 #include "support_fuzz.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/observe/log/record_line.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 

@@ -14,7 +14,6 @@
 #include "core/base/shown.h"
 #include "support_record.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/observe/log/record_line.h"
 #include "tools/util/memory.h"
 #include "whichcudnn/record.h"
 

@@ -14,7 +14,6 @@
 #include "support_record.h"
 #include "support_seed.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/observe/log/record_line.h"
 #include "tools/observe/log/redact.h"
 #include "tools/report/merge.h"
 #include "tools/util/layout.h"

@@ -21,7 +21,6 @@
 #include "tools/commands/probe/trial.h"
 #include "tools/observe/elf/elf_prescan.h"
 #include "tools/observe/log/log_reader.h"
-#include "tools/observe/log/newest_log.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/preload.h"
 #include "tools/util/disk.h"

@@ -13,8 +13,8 @@
 #include "core/elf/file_check.h"
 #include "core/knowledge/programs.h"
 #include "core/names/symbols.h"
+#include "tools/observe/loader/library_cache.h"
 #include "tools/observe/loader/loader_sim.h"
-#include "tools/observe/loader/package_file.h"
 
 /* ---- what the process asked for ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `run` puts into its child's environment: which library, where its log goes.
+ * What `run` puts into its child's environment: which library, where its log goes. Where logs are
+ * looked for, and in which programs the library cannot wake.
  */
 #pragma once
 
@@ -51,3 +52,20 @@ void log_place_end(struct log_place *place);
  * of this processor, whole. NULL: yes; else why not, as a sentence without its full stop, which the
  * caller frees. */
 char *shim_file_trouble(const char *path);
+
+/* The log to read if none is named: the newest of this user in the places where `run` and the shim
+ * put them: $WHICHCUDNN_LOG, the working directory, $TMPDIR, /tmp, and directories of the user's
+ * own in those two. NULL: there is none, and *looked says where it was looked for. The caller frees
+ * both. */
+char *newest_log(char **looked);
+
+/* Why a preloaded library cannot wake in a program, as far as its file shows. command: as given to
+ * exec. NULL: nothing in the file speaks against it. *program: the file that is run, for a script
+ * its interpreter; NULL: there is none. The caller frees both. */
+char *unobserved_reason(const char *command, char **program);
+/* The part of that which is for rights that the program itself has. The caller frees. */
+char *unobserved_rights(const char *path);
+/* The program of that name in a list as PATH has it, as execvp finds it; one with a slash is where
+ * it says. Relative ones begin in the directory; NULL: here. NULL: there is none. The caller frees.
+ */
+char *find_program(const char *name, const char *list, const char *directory);

@@ -18,8 +18,8 @@
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/supervise.h"
 #include "tools/diagnose/command.h"
-#include "tools/observe/log/newest_log.h"
 #include "tools/observe/log/record_json.h"
+#include "tools/observe/preload.h"
 #include "tools/util/program.h"
 #include "tools/util/terminal.h"
 

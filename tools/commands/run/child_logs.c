@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/observe/log/images.h"
+#include "tools/observe/log/source.h"
 #include "tools/util/clock.h"
 #include "tools/util/program.h"
 

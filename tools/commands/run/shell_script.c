@@ -9,7 +9,7 @@
 #include <wordexp.h>
 
 #include "core/knowledge/programs.h"
-#include "tools/observe/not_preloadable.h"
+#include "tools/observe/preload.h"
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 

@@ -22,7 +22,7 @@
 #include "run.h"
 #include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"
-#include "tools/observe/not_preloadable.h"
+#include "tools/observe/preload.h"
 #include "tools/util/disk.h"
 #include "tools/util/program.h"
 #include "trust.h"

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -12,8 +13,12 @@
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
 #include "core/elf/file_check.h"
+#include "core/knowledge/frameworks.h"
+#include "core/names/names.h"
 #include "core/names/symbols.h"
+#include "core/packages/identify.h"
 #include "core/records/process.h"
+#include "tools/util/memory.h"
 
 #define LOOKS_MOST 256 /* descriptors */
 #define CACHE_MOST ((size_t)8 << 20)
@@ -353,4 +358,38 @@ void library_cache_end(struct library_cache *w) {
     elf_prescan_end(&w->prescan);
     heap_arena_end(&w->memory);
     disk_end(&w->disk);
+}
+
+/* ---- what a package opens first ---- */
+
+struct looking {
+    const char *pattern;
+    char *found;
+};
+
+static bool take_entry(void *ctx, const char *entry) {
+    struct looking *l = ctx;
+
+    if (fnmatch(l->pattern, entry, 0) == 0)
+        l->found = must_copy(entry);
+    return l->found == NULL;
+}
+
+char *package_file(const struct wc_files *files, const char *module, const char *name) {
+    const size_t n = wc_environment_length(module);
+    const char *below = n ? module + n + 1 : "";
+    const struct wc_framework_file *row;
+
+    for (size_t i = 0; (row = wc_framework_preload(below, strcspn(below, "/"), false, i)); i++) {
+        struct looking l = {.pattern = wc_base_name(row->file)};
+        OWNED char *directory =
+            must_format("%.*s/%.*s", (int)n, module, (int)wc_dir_length(row->file), row->file);
+        if (l.pattern != row->file && strncmp(l.pattern, name, strcspn(l.pattern, ".")) == 0)
+            files->list(files->ctx, directory, take_entry, &l);
+        if (l.found) {
+            OWNED char *entry = l.found;
+            return must_format("%s/%s", directory, entry);
+        }
+    }
+    return NULL;
 }

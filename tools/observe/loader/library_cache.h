@@ -7,6 +7,7 @@
 
 #include <uthash.h>
 
+#include "core/base/files.h"
 #include "core/search/search.h"
 #include "tools/observe/elf/elf_file.h"
 #include "tools/observe/elf/elf_prescan.h"
@@ -89,3 +90,7 @@ const char *loader_variable(char *const *environment, const char *name);
 /* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */
 void library_cache_use(struct library_cache *w, const char *interpreter,
                        struct wc_search_context *search);
+
+/* The file of its environment that a package opens by itself before it asks for that library by
+ * bare names (cudnn-frontend). module: a path of the package's. NULL: none is there. */
+char *package_file(const struct wc_files *files, const char *module, const char *name);

@@ -1,20 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_reader.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "former.h"
 #include "record_json.h"
-#include "record_line.h"
-#include "unpack.h"
+#include "tools/util/memory.h"
+
+/* ---- a file that may be packed with gzip or zstd, which its first bytes say ---- */
+
+#define PACKED (64 << 10)
+
+/* A user of zstd has its library, which is as large as half of ours: it is opened when it
+ * is wanted. The functions and structs are those of zstd.h, since its 1.0. */
+struct zstd_buffer {
+    void *data; /* const in a ZSTD_inBuffer */
+    size_t size, pos;
+};
+static struct {
+    void *(*createDStream)(void);
+    size_t (*freeDStream)(void *stream);
+    size_t (*decompressStream)(void *stream, struct zstd_buffer *to, struct zstd_buffer *from);
+    unsigned (*isError)(size_t answer);
+    const char *(*getErrorName)(size_t answer);
+} zstd;
+
+static bool open_zstd(void) {
+    void *library = zstd.createDStream ? NULL : dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    if (library) {
+        zstd.freeDStream = (size_t(*)(void *))dlsym(library, "ZSTD_freeDStream");
+        zstd.decompressStream =
+            (size_t(*)(void *, struct zstd_buffer *, struct zstd_buffer *))dlsym(
+                library, "ZSTD_decompressStream");
+        zstd.isError = (unsigned (*)(size_t))dlsym(library, "ZSTD_isError");
+        zstd.getErrorName = (const char *(*)(size_t))dlsym(library, "ZSTD_getErrorName");
+        if (zstd.freeDStream && zstd.decompressStream && zstd.isError && zstd.getErrorName)
+            zstd.createDStream = (void *(*)(void))dlsym(library, "ZSTD_createDStream");
+    }
+    return zstd.createDStream != NULL;
+}
+
+struct unpack {
+    gzFile file; /* what is not packed with gzip it gives as it is; NULL: there is no memory */
+    bool begun;
+    bool whole; /* what was unpacked last ended as it should */
+    char *trouble;
+    void *stream;          /* of zstd; NULL: not packed with it */
+    struct zstd_buffer in; /* of packed: what was read, and how much of it is taken */
+    unsigned char packed[PACKED];
+};
+
+/* Reads from fd, which stays the caller's. */
+static void unpack_begin(struct unpack *u, int fd) {
+    fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    u->file = fd < 0 ? NULL : gzdopen(fd, "r");
+    u->in.data = u->packed;
+    u->whole = true;
+    if (u->file)
+        gzbuffer(u->file, PACKED);
+}
+
+static void unpack_end(struct unpack *u) {
+    if (u->file)
+        gzclose_r(u->file);
+    if (u->stream)
+        zstd.freeDStream(u->stream);
+    free(u->trouble);
+}
+
+/* Known after the first read. */
+static bool unpack_is_packed(const struct unpack *u) {
+    return u->stream || (u->file && !gzdirect(u->file));
+}
+
+static bool fail(struct unpack *u, const char *what, const char *detail) {
+    u->trouble = u->trouble ?: must_format("%s%s", what, detail);
+    return false;
+}
+
+/* zlib puts the name of the file before its words, for which a descriptor has a number. */
+static bool fill(struct unpack *u) {
+    const int got = u->file ? gzread(u->file, u->packed, PACKED) : 0;
+    const bool begins = !u->begun;
+    int error;
+    const char *words = u->file ? gzerror(u->file, &error) : "", *colon = strstr(words, ": ");
+
+    u->begun = true;
+    if (!u->file)
+        return fail(u, "there is no memory to unpack it", "");
+    if (got < 0)
+        return fail(
+            u, error == Z_ERRNO ? "" : "its gzip data is damaged: ", colon ? colon + 2 : words);
+    if (got == 0 && error == Z_BUF_ERROR)
+        return fail(u, "it is packed, and cut off", "");
+    u->in.size = (size_t)got;
+    u->in.pos = 0;
+    if (!begins || got < 4 || memcmp(u->packed, "\x28\xb5\x2f\xfd", 4) != 0)
+        return true;
+    if (!open_zstd())
+        return fail(u,
+                    "it is packed with zstd, and there is no libzstd.so.1 here: unpack it by `zstd "
+                    "-d`",
+                    "");
+    u->stream = zstd.createDStream();
+    return u->stream || fail(u, "there is no memory to unpack it", "");
+}
+
+/* As read(); archives may stand one after the other. -1: there is trouble. */
+static ssize_t unpack_read(struct unpack *u, void *to, size_t n) {
+    struct zstd_buffer out = {to, n, 0};
+
+    while (!u->trouble && out.pos == 0) {
+        if (u->in.pos == u->in.size && !fill(u))
+            break;
+        if (u->in.size == 0 && u->whole)
+            return 0;
+        if (!u->stream) {
+            out.pos = n < u->in.size - u->in.pos ? n : u->in.size - u->in.pos;
+            memcpy(to, u->packed + u->in.pos, out.pos);
+            u->in.pos += out.pos;
+            continue;
+        }
+        const size_t answer = zstd.decompressStream(u->stream, &out, &u->in);
+        u->whole = answer == 0;
+        if (zstd.isError(answer))
+            fail(u, "its zstd data is damaged: ", zstd.getErrorName(answer));
+        else if (out.pos == 0 && u->in.size == 0 && !u->whole)
+            fail(u, "it is packed, and cut off", "");
+    }
+    return u->trouble ? -1 : (ssize_t)out.pos;
+}
+
+/* ---- lines ---- */
 
 /* Longer lines than any record are not records; they are skipped without being kept. */
 #define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
@@ -31,7 +162,7 @@ struct log_texts {
 enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
 
 struct reading {
-    struct unpack *from_file;
+    struct unpack from_file;
     bool at_end;
     struct logs *logs;
     struct log_file *file;
@@ -54,7 +185,7 @@ static void fill_block(struct reading *in) {
     memmove(block, block + in->from, in->to - in->from);
     in->to -= in->from;
     in->from = 0;
-    n = unpack_read(in->from_file, block + in->to, BLOCK - in->to);
+    n = unpack_read(&in->from_file, block + in->to, BLOCK - in->to);
     in->at_end = n <= 0;
     in->to += n > 0 ? (size_t)n : 0;
     block[in->to] = '\0';
@@ -69,7 +200,7 @@ static enum line read_line(struct reading *in) {
         in->line = block + in->from;
         in->n = in->to - in->from;
         newline = memchr(in->line, '\n', in->n);
-        if (newline || in->at_end || (in->n > LINE_MOST && unpack_is_packed(in->from_file)))
+        if (newline || in->at_end || (in->n > LINE_MOST && unpack_is_packed(&in->from_file)))
             break;
         if (in->n > LINE_MOST) {
             too_long = true;
@@ -126,7 +257,7 @@ static void take_line(struct reading *in, enum line how) {
     struct wc_record r;
 
     if (how == LINE_TOO_LONG) {
-        note_damage(in->file, unpack_is_packed(in->from_file)
+        note_damage(in->file, unpack_is_packed(&in->from_file)
                                   ? "longer than any record; a packed log is read no further"
                                   : "longer than any record");
         return;
@@ -164,8 +295,8 @@ static void free_file(struct log_file *file) {
 static char *complaint(const struct reading *in) {
     const struct log_file *file = in->file;
 
-    if (in->other_version || unpack_trouble(in->from_file))
-        return must_copy(in->other_version ?: unpack_trouble(in->from_file));
+    if (in->other_version || in->from_file.trouble)
+        return must_copy(in->other_version ?: in->from_file.trouble);
     if (file->lines == 0)
         return must_copy("empty");
     if (file->records == 0)
@@ -199,7 +330,7 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
     bool goes_on = true;
     enum line how;
 
-    in->from_file = unpack_begin(fd);
+    unpack_begin(&in->from_file, fd);
     in->logs = logs;
     heap_arena_begin(&in->lists);
     in->file = must_allocate(sizeof(*in->file));
@@ -211,7 +342,7 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
         take_line(in, how);
         /* Four GiB of one byte are four MiB when packed. */
         goes_on = (in->file->records > 0 || in->file->damaged_lines < PATIENCE) &&
-                  (how != LINE_TOO_LONG || !unpack_is_packed(in->from_file));
+                  (how != LINE_TOO_LONG || !unpack_is_packed(&in->from_file));
     }
     *trouble = complaint(in);
     if (*trouble) {
@@ -227,7 +358,7 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
     }
     heap_arena_end(&in->lists);
     former_end(&in->former);
-    unpack_end(in->from_file);
+    unpack_end(&in->from_file);
     free(in->other_version);
     free(in);
     return !*trouble;

@@ -5,20 +5,280 @@
 #include <string.h>
 
 #include "core/base/shown.h"
-#include "record_line.h"
 #include "tools/util/memory.h"
+
+/* ---- from text, as our own writer spells it ---- */
+
+struct reading {
+    const char *p, *end;
+    char *room;
+    struct wc_arena *arena;
+};
+
+static bool take(struct reading *in, const char *text, size_t n) {
+    if ((size_t)(in->end - in->p) < n || memcmp(in->p, text, n) != 0)
+        return false;
+    in->p += n;
+    return true;
+}
+#define TAKE(in, literal) take(in, literal, sizeof(literal) - 1)
+
+/* What is before a value. */
+static bool take_key(struct reading *in, const char *name) {
+    const char *p = in->p;
+    size_t n = strlen(name);
+
+    if ((size_t)(in->end - p) < n + 4 || p[0] != ',' || p[1] != '"' ||
+        memcmp(p + 2, name, n) != 0 || p[n + 2] != '"' || p[n + 3] != ':')
+        return false;
+    in->p += n + 4;
+    return true;
+}
+
+/* ---- texts ---- */
+
+static int hex_digit(char c) {
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *found = memchr(digits, c, sizeof(digits) - 1);
+
+    return found ? (int)((found - digits) % 16) : -1;
+}
+
+/* Behind "\u": the writers spell control characters so, nothing else. 0: not that. */
+static char control_character(const char *s) {
+    int high, low;
+
+    if (s[0] != '0' || s[1] != '0')
+        return 0;
+    high = hex_digit(s[2]);
+    low = hex_digit(s[3]);
+    return high >= 0 && high < 8 && low >= 0 ? (char)(high * 16 + low) : 0;
+}
+
+/* What begins with a backslash, as the writers spell it. */
+static bool copy_escaped(struct reading *in) {
+    static const char letters[] = "\"\\bfnrt", meant[] = "\"\\\b\f\n\r\t";
+    size_t left = (size_t)(in->end - in->p);
+    char c = left < 2 ? 0 : in->p[1];
+
+    if (c == 'u') {
+        c = left < 6 ? 0 : control_character(in->p + 2);
+        in->p += 4;
+    } else {
+        const char *letter = memchr(letters, c, sizeof(letters) - 1);
+        c = letter ? meant[letter - letters] : 0;
+    }
+    *in->room++ = c;
+    in->p += 2;
+    return c != 0;
+}
+
+static bool is_plain(char c) {
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
+/* Eight bytes at once: all of them plain? The highest bit of each byte shows it. */
+static bool all_plain(uint64_t v) {
+    const uint64_t ones = 0x0101010101010101U, high = ones << 7;
+    uint64_t quote = v ^ ones * '"', backslash = v ^ ones * '\\';
+
+    return !((v | (v - ones * 0x20) | (quote - ones) | (backslash - ones)) & high);
+}
+
+/* Copies what is spelled as it is: nearly all of any text. */
+static void copy_plain(struct reading *in) {
+    const char *p = in->p;
+    uint64_t eight;
+
+    for (; in->end - p >= 8; p += 8) {
+        memcpy(&eight, p, 8);
+        if (!all_plain(eight))
+            break;
+        memcpy(in->room + (p - in->p), &eight, 8);
+    }
+    for (; p < in->end && is_plain(*p); p++)
+        in->room[p - in->p] = *p;
+    in->room += p - in->p;
+    in->p = p;
+}
+
+/* One character of more than a byte. The line ends with a NUL. */
+static bool copy_wide(struct reading *in) {
+    size_t n = wc_utf8_length(in->p);
+
+    if (n < 2 || (size_t)(in->end - in->p) < n)
+        return false;
+    memcpy(in->room, in->p, n);
+    in->room += n;
+    in->p += n;
+    return true;
+}
+
+static bool read_string(struct reading *in, const char **out) {
+    if (!TAKE(in, "\""))
+        return false;
+    *out = in->room;
+    for (;;) {
+        copy_plain(in);
+        if (in->p == in->end)
+            return false;
+        if (*in->p == '"')
+            break;
+        if (!(*in->p == '\\' ? copy_escaped(in) : copy_wide(in)))
+            return false;
+    }
+    in->p++;
+    *in->room++ = '\0'; /* in the place of the two quotes */
+    return true;
+}
+
+static bool read_text(struct reading *in, const char **out) {
+    *out = NULL;
+    return TAKE(in, "null") || read_string(in, out);
+}
+
+/* ---- other values ---- */
+
+static bool read_number(struct reading *in, int64_t *out) {
+    bool negative = TAKE(in, "-");
+    const char *start = in->p;
+    int64_t v = 0;
+
+    for (; in->p < in->end && *in->p >= '0' && *in->p <= '9'; in->p++) {
+        int digit = negative ? '0' - *in->p : *in->p - '0';
+        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
+            return false;
+    }
+    *out = v;
+    return in->p > start && v != WC_NULL && !(*start == '0' && (in->p - start > 1 || negative));
+}
+
+static bool read_int(struct reading *in, int64_t *out) {
+    *out = WC_NULL;
+    return TAKE(in, "null") || read_number(in, out);
+}
+
+static bool read_bool(struct reading *in, bool *out) {
+    *out = TAKE(in, "true");
+    return *out || TAKE(in, "false");
+}
+
+static bool read_enum(struct reading *in, enum wc_enumeration e, void *out) {
+    const char *word;
+    unsigned v;
+
+    if (!read_text(in, &word))
+        return false;
+    v = wc_enum_value(e, word);
+    memcpy(out, &v, sizeof(v));
+    return v > 0 || !word;
+}
+
+/* Its members in any order. */
+static bool read_fact(struct reading *in, const char **out) {
+    static const char *const members[] = {"\"name\":", "\"value\":", "\"source\":"};
+    int there = 0;
+
+    for (int n = 0; n < 3; n++) {
+        int i = 0;
+        if (!take(in, n ? "," : "{", 1))
+            return false;
+        while (i < 3 && !take(in, members[i], strlen(members[i])))
+            i++;
+        if (i == 3 || !read_text(in, &out[i]))
+            return false;
+        there |= 1 << i;
+    }
+    return there == 7 && TAKE(in, "}");
+}
+
+/* Of texts, or of facts, which are three texts each. */
+static bool read_list(struct reading *in, bool of_facts, struct wc_strings *texts) {
+    const char **p = NULL;
+    size_t n = 0, room = 0;
+
+    if (!TAKE(in, "["))
+        return false;
+    while (!TAKE(in, "]")) {
+        if (n + 3 > room) {
+            room = (room + 12) * 2;
+            const char **bigger = wc_arena_take(in->arena, room * sizeof(*p));
+            if (bigger && n > 0)
+                memcpy(bigger, p, n * sizeof(*p));
+            p = bigger;
+        }
+        if (!p || (n > 0 && !TAKE(in, ",")) || !(of_facts ? read_fact : read_string)(in, p + n))
+            return false;
+        n += of_facts ? 3 : 1;
+    }
+    *texts = (struct wc_strings){p, n};
+    return true;
+}
+
+static bool read_value(struct reading *in, const struct wc_field *f, void *out) {
+    struct wc_strings texts;
+    _Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
+
+    switch (f->type) {
+    case WC_FIELD_STR:
+        return read_text(in, out);
+    case WC_FIELD_INT:
+        return read_int(in, out);
+    case WC_FIELD_BOOL:
+        return read_bool(in, out);
+    case WC_FIELD_STRS:
+        return read_list(in, false, out);
+    case WC_FIELD_ENUM:
+        return read_enum(in, f->enumeration, out);
+    case WC_FIELD_FACTS:
+        if (!read_list(in, true, &texts))
+            return false;
+        *(struct wc_facts *)out = (struct wc_facts){.p = (const void *)texts.p, .n = texts.n / 3};
+        return true;
+    }
+    return false;
+}
+
+static bool read_line_head(struct reading *in, struct wc_record *out) {
+    static const char *const keys[] = {"time", "seq", "pid", "tid"};
+    const char *word;
+    int64_t v, *to[] = {&out->time, &out->seq, &out->pid, &out->tid};
+
+    if (!TAKE(in, "{\"v\":") || !read_number(in, &v) || v != WC_LOG_VERSION ||
+        !take_key(in, "kind") || !read_string(in, &word) || !wc_kind_from_name(word))
+        return false;
+    wc_record_begin(out, wc_kind_from_name(word));
+    for (int i = 0; i < 4; i++)
+        if (!take_key(in, keys[i]) || !read_number(in, to[i]))
+            return false;
+    return !take_key(in, "cut") || read_number(in, &out->cut);
+}
+
+bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
+                      struct wc_record *out) {
+    struct reading in = {line, line + n, room, arena};
+    const struct wc_field *fields;
+    size_t count;
+
+    if (!read_line_head(&in, out))
+        return false;
+    fields = wc_kind_fields(out->kind, &count);
+    for (size_t i = 0; i < count; i++)
+        if (take_key(&in, fields[i].name) &&
+            !read_value(&in, &fields[i], (char *)&out->u + fields[i].offset))
+            return false;
+    return TAKE(&in, "}") && in.p == in.end;
+}
 
 /* ---- from JSON ---- */
 
 bool record_field_from_json(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
                             void *out) {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    size_t n = text ? strlen(text) : 0;
-    char *room = wc_arena_take(arena, n + 1);
-    bool good = text && room && record_value_from_text(text, n, room, f, arena, out);
+    OWNED char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    const size_t n = text ? strlen(text) : 0;
+    struct reading in = {text, text + n, wc_arena_take(arena, n + 1), arena};
 
-    free(text);
-    return good;
+    return text && in.room && read_value(&in, f, out) && in.p == in.end;
 }
 
 static enum record_read damaged(char trouble[RECORD_TROUBLE], const char *key, const char *what) {

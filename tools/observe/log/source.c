@@ -1,16 +1,154 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <uthash.h>
 
+#include "core/names/names.h"
 #include "core/records/process.h"
 #include "log_reader.h"
 #include "tools/util/clock.h"
+#include "tools/util/memory.h"
 #include "tools/util/program.h"
+
+#define THREADS_MOST 65536 /* a log may have ever new ones */
+
+struct flight {
+    UT_hash_handle hh;
+    int64_t tid, seq;
+    int64_t request;             /* its number; WC_NULL: it is a call */
+    char *what;                  /* of a request: made when it is asked for */
+    char *within;                /* of a request: the function that made it; NULL: none is known */
+    bool over;                   /* that function came back */
+    enum wc_operation operation; /* of a request, as its record has it */
+    char *name, *caller;
+    int64_t caller_object, flags;
+    UT_hash_handle in_requests; /* the latter of a request with a number */
+};
+
+static void forget(struct in_flight *f, struct flight *one) {
+    HASH_DEL(f->by_thread, one);
+    if (one->request != WC_NULL)
+        HASH_DELETE(in_requests, f->by_request, one);
+    free(one->what);
+    free(one->within);
+    free(one->name);
+    free(one->caller);
+    free(one);
+}
+
+static struct flight *begin(struct in_flight *f, const struct wc_record *r, int64_t request,
+                            char *what) {
+    struct flight *one;
+
+    HASH_FIND(hh, f->by_thread, &r->tid, sizeof(r->tid), one);
+    char *within = request == WC_NULL || !one || one->over
+                       ? NULL
+                       : must_copy(one->request == WC_NULL ? one->what : one->within);
+    if (!one && HASH_COUNT(f->by_thread) == THREADS_MOST)
+        one = f->by_thread; /* the first that was noted */
+    if (one)
+        forget(f, one);
+    one = must_allocate(sizeof(*one));
+    one->tid = r->tid;
+    one->what = what;
+    one->within = within;
+    one->seq = r->seq;
+    one->request = request;
+    HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
+    if (request != WC_NULL)
+        HASH_ADD(in_requests, f->by_request, request, sizeof(one->request), one);
+    return one;
+}
+
+void in_flight_note(struct in_flight *f, const struct wc_record *r) {
+    const struct wc_request_record *q = &r->u.request;
+    const int64_t *failed = &r->u.failure.request;
+    struct flight *one;
+
+    if (r->kind == WC_KIND_request) {
+        one = begin(f, r, q->request, NULL);
+        one->operation = q->operation;
+        one->name = must_copy(q->name);
+        one->caller = must_copy(q->caller);
+        one->caller_object = q->caller_object;
+        one->flags = q->flags;
+    } else if (r->kind == WC_KIND_call) {
+        const char *function = r->u.call.function ? r->u.call.function : "call";
+        HASH_FIND(hh, f->by_thread, &r->tid, sizeof(r->tid), one);
+        if (r->u.call.phase == WC_phase_BEFORE)
+            begin(f, r, WC_NULL, must_copy(function));
+        else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)
+            forget(f, one);
+        else if (one && one->within && strcmp(one->within, function) == 0)
+            one->over = true;
+    } else if (r->kind == WC_KIND_failure) {
+        do { /* a damaged log may give a number twice */
+            HASH_FIND(in_requests, f->by_request, failed, sizeof(*failed), one);
+            if (one)
+                forget(f, one);
+        } while (one);
+    } else if (r->kind == WC_KIND_summary) {
+        in_flight_end(f);
+    }
+}
+
+static struct flight *newest(const struct in_flight *f, bool with_over) {
+    struct flight *last = NULL;
+
+    for (struct flight *one = f->by_thread; one; one = one->hh.next)
+        if ((with_over || !one->over) && (!last || one->seq > last->seq))
+            last = one;
+    return last;
+}
+
+const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
+    struct flight *last = newest(f, false);
+    const char *operation = last ? wc_enum_word(WC_ENUM_operation, last->operation) : NULL;
+
+    *seq = last ? last->seq : WC_NULL;
+    if (last && !last->what)
+        last->what = must_format("%s %s", operation ? operation : "request",
+                                 last->name ? last->name : "of the program itself");
+    return last ? last->what : NULL;
+}
+
+bool in_flight_failure(const struct in_flight *f, struct wc_record *out) {
+    const struct flight *last = newest(f, true);
+
+    if (!last || last->request == WC_NULL || !last->name || (last->flags & RTLD_NOLOAD))
+        return false;
+    wc_record_begin(out, WC_KIND_failure);
+    out->u.failure.request = last->request;
+    out->u.failure.operation = last->operation;
+    out->u.failure.name = last->name;
+    out->u.failure.caller = last->caller;
+    out->u.failure.caller_object = last->caller_object;
+    out->u.failure.inferred = true;
+    return true;
+}
+
+void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, char **text),
+                       const void *arg) {
+    for (struct flight *one = f->by_thread; one; one = one->hh.next) {
+        replace(arg, &one->what);
+        replace(arg, &one->name);
+        replace(arg, &one->caller);
+    }
+}
+
+void in_flight_end(struct in_flight *f) {
+    struct flight *one, *next;
+
+    HASH_ITER(hh, f->by_thread, one, next) {
+        forget(f, one);
+    }
+}
 
 #define STAT_MOST 1024 /* bytes */
 
@@ -198,4 +336,67 @@ void first_records_emit(const struct first_records *f, const struct wc_sink *to)
                                      .run_pid = f->run_pid});
         machine_emit(to, f->disk ? &f->disk->files : &disk_files, f->glibc, own);
     }
+}
+
+bool image_counts(const struct source *log) {
+    const struct wc_stack *s = &log->stack;
+
+    /* What is expected is in each log. Failures count as the shim judges them. */
+    return s->objects.n + s->bindings.n + s->calls.n + s->unobserved.n > 0 ||
+           WC_ANY(f, s->failures,
+                  f->r.function || wc_name_kind_of(f->r.name) != WC_NAME_OTHER ||
+                      wc_name_hints(f->r.name) || wc_name_hints(f->r.text)) ||
+           WC_ANY(d, s->demands, d->r.demand_kind != WC_demand_kind_EXPECTATION);
+}
+
+struct image {
+    struct source *log;
+    size_t place;
+    bool replaced;
+};
+
+static int compare_process(const struct source *x, const struct source *y) {
+    const struct wc_process_record *a = &x->stack.process, *b = &y->stack.process;
+
+    return strcmp(a->node ? a->node : "", b->node ? b->node : "") ?: WC_ORDER(x->pid, y->pid)
+           ?: WC_ORDER(a->start_ticks, b->start_ticks);
+}
+
+WC_COMPARE(by_process, struct image,
+           compare_process(x->log, y->log) ?: WC_ORDER(x->log->first_time, y->log->first_time)
+           ?: WC_ORDER(x->place, y->place));
+
+WC_COMPARE(by_place, struct image,
+           WC_ORDER(x->replaced, y->replaced) ?: WC_ORDER(x->place, y->place));
+
+/* A forked child may have its parent's pid, in a namespace of its own; exec leaves no parent. */
+static bool is_next_image(const struct source *before, const struct source *log) {
+    const struct wc_process_record *p = &log->stack.process;
+
+    return log->type == SOURCE_LOG && before->type == SOURCE_LOG && log->stack.has_process &&
+           before->stack.has_process && p->start_ticks != WC_NULL && !p->parent_log &&
+           compare_process(before, log) == 0;
+}
+
+size_t images_join(struct source **logs, size_t n) {
+    struct image *images = must_allocate(n * sizeof(*images));
+    size_t kept = 0, last = 0;
+
+    for (size_t i = 0; i < n; i++)
+        images[i] = (struct image){logs[i], i, false};
+    qsort(images, n, sizeof(*images), by_process);
+    for (size_t i = 1; i < n; i++) {
+        bool other = !is_next_image(images[i - 1].log, images[i].log);
+        bool better = image_counts(images[i].log) || !image_counts(images[last].log);
+        images[last].replaced = !other && better;
+        images[i].replaced = !other && !better;
+        last = other || better ? i : last;
+    }
+    qsort(images, n, sizeof(*images), by_place);
+    for (size_t i = 0; i < n; i++) {
+        logs[i] = images[i].log;
+        kept += !images[i].replaced;
+    }
+    free(images);
+    return kept;
 }

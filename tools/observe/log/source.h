@@ -7,9 +7,29 @@
 #pragma once
 
 #include "core/model/stack.h"
-#include "in_flight.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
+#include "whichcudnn/record.h"
+
+/* What each thread had begun when a log ends: its last request or watched call that nothing later
+ * shows as over. For a call that is exact. A request is followed by no record when it succeeds
+ * with nothing relevant, so "it was the last one asked for" is all that can be printed. */
+struct flight;
+struct in_flight { /* all zero: nothing noted yet */
+    struct flight *by_thread, *by_request;
+};
+
+void in_flight_note(struct in_flight *f, const struct wc_record *r);
+/* What began last: "cudnnCreate", "dlopen libcudnn.so.9"; *seq: its record. NULL: none.
+ * Lives until the next note. */
+const char *in_flight_last(const struct in_flight *f, int64_t *seq);
+/* If that is a request: the failure that it would be if it came to nothing. False: it is a call.
+ * Its texts live until the next note. */
+bool in_flight_failure(const struct in_flight *f, struct wc_record *out);
+/* Each text (allocated, or NULL) may be replaced by another. */
+void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, char **text),
+                       const void *arg);
+void in_flight_end(struct in_flight *f);
 
 struct log_file;
 
@@ -114,3 +134,11 @@ void first_records_emit(const struct first_records *f, const struct wc_sink *to)
 /* The second. kernel: it is this machine's. */
 void machine_emit(const struct wc_sink *to, const struct wc_files *files, const char *glibc,
                   bool kernel);
+
+/* Logs of one process: by exec it becomes another program, which has a log of its own. What counts
+ * is the last program; one that only pointed to it (a shell, env) is not a process. Counts: a log
+ * that has a library or something requested without success. */
+bool image_counts(const struct source *log);
+/* Of each process the last log that counts, else the last one, in the order they had; after them
+ * those that it replaced. How many are the first. */
+size_t images_join(struct source **logs, size_t n);

@@ -11,7 +11,7 @@
 #include "core/packages/identify.h"
 #include "scan_inside.h"
 #include "tools/observe/loader/loader_sim.h"
-#include "tools/observe/not_preloadable.h"
+#include "tools/observe/preload.h"
 #include "tools/util/below.h"
 
 #define SCRIPT_MOST 262144 /* bytes of a Python file */
