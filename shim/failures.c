@@ -6,7 +6,7 @@
 #include "failed_files.h"
 #include "journal.h"
 #include "packages.h"
-#include "repeats.h"
+#include "requests.h"
 #include "searches.h"
 
 /* Failed lookups that get a record; each gets two, at once and with the loader's message. cuDNN has

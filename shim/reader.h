@@ -5,7 +5,29 @@
  */
 #pragma once
 
+#include "core/elf/blocks.h"
 #include "core/records/library.h"
+
+#define VIEW_MOST ((size_t)65536 << 20) /* bytes: then a block has 1 MiB */
+
+/* A library's file in private memory of its size, which is filled in as the ELF reader needs it.
+ * The file is not mapped, because another process may truncate it, and reading a page that is gone
+ * kills the host with SIGBUS. Too large for a call stack. */
+struct view {
+    const char *path; /* the caller's, for as long as the view is open */
+    unsigned char *bytes;
+    uint64_t device, inode;
+    struct wc_blocks blocks; /* damaged: the file has changed since it was opened */
+    struct wc_elf_image image;
+};
+
+/* False: the file is not regular, or empty, or there is no room for it. */
+bool view_open(struct view *v, const char *path);
+/* The file as an ELF image. NULL: it is none. Valid while the view is open. */
+const struct wc_elf_image *view_image(struct view *v);
+/* A wc_elf_fetch over a view. */
+bool view_fetch(void *view, uint64_t offset, uint64_t n);
+void view_close(struct view *v);
 
 /* Its scratch is NULL if there is no memory. */
 const struct wc_reader *reader(void);

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "shim/lock.h"
+#include "shim/state.h"
 #include "shim/thread.h"
 
 /* Its own elf_file after a child is not made for one in our memory. */
@@ -37,12 +37,12 @@ static bool is_blocked(int signal) {
 
 static void signals_wait_while_it_is_held(void **state) {
     (void)state;
-    assert_true(lock_take());
+    assert_true(state_take());
     assert_true(is_blocked(SIGUSR1) && is_blocked(SIGALRM));
     assert_false(is_blocked(SIGSEGV) || is_blocked(SIGSYS));
-    lock_release();
+    state_leave();
     assert_false(is_blocked(SIGUSR1));
-    assert_false(lock_was_inherited());
+    assert_int_equal(state_epoch(), 1);
 }
 
 #define THREADS 4
@@ -52,10 +52,10 @@ static long counter;
 static void *count(void *arg) {
     (void)arg;
     for (int i = 0; i < TIMES; i++) {
-        if (!lock_take())
+        if (!state_take())
             return (void *)1;
         counter++;
-        lock_release();
+        state_leave();
     }
     return NULL;
 }
@@ -81,39 +81,40 @@ static int status_of(pid_t child) {
 
 static void a_child_takes_over_what_its_parent_held(void **state) {
     (void)state;
-    assert_true(lock_take());
+    assert_true(state_take());
+    uint64_t epoch = state_epoch();
     pid_t child = fork();
     if (child == 0) {
-        bool taken = lock_take();
-        bool told = lock_was_inherited() && !lock_was_inherited();
-        lock_release();
-        _exit(taken && told && lock_take() && !lock_was_inherited() ? 0 : 1);
+        bool taken = state_take() && state_epoch() == epoch + 1;
+        state_leave();
+        _exit(taken && state_take() && state_epoch() == epoch + 1 ? 0 : 1);
     }
     int status = status_of(child);
-    lock_release();
+    state_leave();
     assert_int_equal(status, 0);
-    assert_true(lock_take()); /* the child's way with it was the child's */
-    assert_false(lock_was_inherited());
-    lock_release();
+    assert_true(state_take()); /* the child's way with it was the child's */
+    assert_int_equal(state_epoch(), epoch);
+    state_leave();
 }
 
 #if !WITH_TSAN
 static int tries(void *arg) {
     (void)arg;
-    return lock_take() ? 1 : 0;
+    return state_take() ? 1 : 0;
 }
 
 static void a_child_in_our_memory_gets_none(void **state) {
     static _Alignas(16) char stack[64 << 10];
     (void)state;
-    assert_true(lock_take());
-    lock_release();
+    assert_true(state_take());
+    state_leave();
     pid_t child = clone(tries, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
     assert_true(child > 0);
     assert_int_equal(status_of(child), 0);
-    assert_true(lock_take());
-    assert_false(lock_was_inherited());
-    lock_release();
+    uint64_t epoch = state_epoch();
+    assert_true(state_take());
+    assert_int_equal(state_epoch(), epoch);
+    state_leave();
 }
 #endif
 
@@ -123,7 +124,7 @@ static void an_owner_that_never_comes_back_is_not_waited_for_again(void **state)
     pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        _exit(lock_take() && !lock_take() && (lock_release(), !lock_take()) ? 0 : 1);
+        _exit(state_take() && !state_take() && (state_leave(), !state_take()) ? 0 : 1);
     }
     assert_int_equal(status_of(child), 0);
 }

@@ -18,7 +18,6 @@
 #include "shim/failures.h"
 #include "shim/journal.h"
 #include "shim/objects.h"
-#include "shim/repeats.h"
 #include "shim/requests.h"
 #include "shim/searches.h"
 #include "support_place.h"

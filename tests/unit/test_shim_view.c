@@ -15,7 +15,6 @@
 
 #include "core/elf/elf_image.h"
 #include "shim/reader.h"
-#include "shim/view.h"
 #include "support_elf.h"
 #include "support_place.h"
 
