@@ -147,7 +147,8 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     WC_EACH(demand, s->demands)
         if (wc_is_demand_of(&demand->r, f->needs ? f->r.name : f->r.caller))
             wc_case_demand(c, WC_FACT_WANTED, &demand->r);
-    wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, paths ? paths : "not set");
+    if (!wc_variable(s, "WHICHCUDNN_RUN_UNSURE"))
+        wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, paths ? paths : "not set");
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE)
             wc_case_library(c, WC_FACT_IN_THE_PROCESS_BY_ANOTHER_WAY, o);

@@ -1342,11 +1342,25 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     printf '#!/bin/sh\n. "$(dirname "$0")/conf/gpu.sh"\n./host version\n' >bin/start
     printf ': "${CUDNN:=%s}"\nexport LD_LIBRARY_PATH=$CUDNN\n' "$old" >bin/conf/gpu.sh
     repaired sh bin/start
+    # A script by its name alone; a value that a command prints.
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=`echo %s`\nexec "$@"\n' "$old" >bin/by-name
+    chmod +x bin/by-name
+    PATH=$PWD/bin:$PATH repaired by-name ./host version
     # One that begins with an empty environment drops what the command was given.
     build_host lazy "$lib" linked --no-rpath
     printf '#!/bin/sh\nexec env -i PATH="$PATH" "$@"\n' >as-root
     chmod +x as-root
     LD_LIBRARY_PATH=$lib repaired ./as-root ./linked version
+    # What only a shell can tell: the line is changed, where there is one.
+    printf 'export LD_LIBRARY_PATH=%s\\${LD_LIBRARY_PATH:+:}\n' "$lib" >bin/gpu.sh
+    printf '#!/bin/sh\n. bin/gpu.sh\nexec ./linked version\n' >bin/start
+    LD_LIBRARY_PATH=$lib repaired sh bin/start
+    printf '#!/bin/sh\nfor v in LD_LIBRARY; do unset ${v}_PATH; done\nexec ./linked version\n' >bin/start
+    rm logs/*
+    LD_LIBRARY_PATH=$lib "$CMD" run --quiet --log logs -- sh bin/start 2>said || true
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '.findings[0].fix[0] | [.checked, .why, .command]' report.json)" \
+        '["no","what LD_LIBRARY_PATH the script gives the program is not known",null]'
     # One that drops this variable alone.
     printf '#!/bin/sh\nexec env -u LD_LIBRARY_PATH "$@"\n' >as-root
     LD_LIBRARY_PATH=$lib repaired ./as-root ./linked version

@@ -228,8 +228,10 @@ static int run_command(int n, char **command) {
     if (path)
         setenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH", path, 1);
     unsetenv("WHICHCUDNN_RUN_SCRIPT");
+    unsetenv("WHICHCUDNN_RUN_UNSURE");
     for (char **w = command; *w; w++) {
-        OWNED char *file = realpath(*w, NULL);
+        OWNED char *found = w == command ? find_program(*w, getenv("PATH"), NULL) : NULL;
+        OWNED char *file = realpath(found ?: *w, NULL);
         size_t n;
         OWNED char *begins = file ? disk_text(file, strlen("\177ELF"), &n) : NULL;
         const char *before = getenv("WHICHCUDNN_RUN_SCRIPT");

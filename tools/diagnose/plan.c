@@ -104,6 +104,21 @@ static const char *opens_later(const struct planning *p, const struct played *x)
                : NULL;
 }
 
+/* What a script that could not be read gives the program; NULL: it is known, or a line that sets it
+ * is, which is changed. */
+static const char *set_by_script(const struct planning *p, const struct played *x) {
+    const struct wc_stack *s = &p->source->stack;
+
+    for (size_t i = 0; wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && i < x->edits.n; i++) {
+        const struct edit *e = &x->edits.edit[i];
+        if ((e->kind == EDIT_SET || e->kind == EDIT_UNSET) &&
+            !setter_of(p->candidates.memory, s, p->source->pid, e->name).file)
+            return wc_arena_format(&p->plan->memory.arena,
+                                   "what %s the script gives the program is not known", e->name);
+    }
+    return NULL;
+}
+
 static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
@@ -112,7 +127,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     replay_play(&p->replay, &list, &x->outcome);
     if (x->outcome.why)
         return;
-    x->unsure = opens_later(p, x);
+    x->unsure = opens_later(p, x) ?: set_by_script(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->harmless = judge_is_harmless(p, &x->outcome) && newest_does(p, x);

@@ -137,13 +137,17 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
                            bool is_make) {
     const size_t end = strlen(word);
     OWNED char *again = must_format("%s=", r->name);
-    const bool is_word = !strpbrk(word, "\t`(<>\\'") && !strstr(assigned, again) &&
-                         !strchr(word, '{') == !strchr(word, '}') &&
+    const char closes = assigned[1] == '`' ? '`' : strncmp(assigned + 1, "$(", 2) == 0 ? ')' : '\0';
+    const char *last = assigned + strlen(assigned) - 1;
+    /* NAME=`command` alone */
+    const bool is_output = closes && *last == closes && strchr(assigned + 2, closes) == last;
+    const bool is_word = !strpbrk(word, "\t`(<>'") && word[end - 1] != '\\' &&
+                         !strstr(assigned, again) && !strchr(word, '{') == !strchr(word, '}') &&
                          (assigned[1] == '"') == (end > 2 && assigned[end - 1] == '"');
 
-    return is_make   ? must_format("s#%s.*#%s=\n#", r->name, r->name)
-           : is_word ? must_format("s#%s=[^ ;&|]*#%s=\n#", r->name, r->name)
-                     : NULL;
+    return is_make || is_output ? must_format("s#%s.*#%s=\n#", r->name, r->name)
+           : is_word            ? must_format("s#%s=[^ ;&|]*#%s=\n#", r->name, r->name)
+                                : NULL;
 }
 
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
@@ -160,7 +164,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     /* What was there stays in "NAME=value:$NAME". */
     const bool assigns = *assigned == '=' && (at == line || strchr(" \t;&@", at[-1])) &&
                          (is_shell || !strchr("/$", assigned[1])) && /* no text of Python's */
-                         (r->value || !strstr(assigned, r->name));
+                         (r->value || !r->at_start || !strstr(assigned, r->name));
     OWNED char *word = must_format("%.*s", (int)strcspn(assigned, " ;&|"), assigned);
     bool has_value = false, is_other = false;
 

@@ -439,6 +439,8 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
     OWNED char *stopped = run->printed.stopped && run->printed.name_cudnn
                               ? find_program(run->printed.stopped, getenv("PATH"), NULL)
                               : NULL;
+    if (stopped) /* what the script sets for it is not known */
+        setenv("WHICHCUDNN_RUN_UNSURE", "1", 1);
     for (int without = 0; stopped && without < 2 && !source; without++) {
         if (without)
             unsetenv("LD_LIBRARY_PATH");
