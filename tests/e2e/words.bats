@@ -140,6 +140,14 @@ sys.exit(1)'
     is "$(verdict)" unexplained
 }
 
+@test "a version without its patch is of each patch; 9.8.x is of that minor version alone" {
+    make_standin 9.10.2 newer
+    printf 'import ctypes, sys\nctypes.CDLL("%s/newer/libcudnn.so.9")\nsys.exit("plans need cuDNN 9.8.x, found 9.10")\n' \
+        "$PWD" >newer.py
+    run -1 run_it -- "$PY" -S newer.py
+    grep -q '^whichcudnn: error\[runtime-too-new\]: .* 9\.10\.2.* 9\.8' printed
+}
+
 @test "a run that went well is judged by what it printed only if it did without the GPU" {
     run -0 run_it -- "${opens[@]}" 0 "$differ"
     is "$(verdict)" ok

@@ -146,6 +146,8 @@ static void each_rule_is_what_its_sentence_says(void **state) {
         {"expected", "5.1.3", "5.1.2", WC_FITS},
         {"expected", "5.1.3", "6.0.21", WC_OTHER_MAJOR},
         {"expected", "9.1.0", "9.8.0", WC_FITS},
+        {"series", "9.8.0", "9.8.2", WC_FITS},
+        {"series", "9.8.0", "9.10.2", WC_TOO_NEW},
         {"tensorflow-compatibility-number", "5.1.3", "5.1.10", WC_FITS},
         {"tensorflow-compatibility-number", "5.1.10", "5.1.3", WC_FITS},
         {"tensorflow-compatibility-number", "5.1.3", "5.0.5", WC_TOO_OLD},

@@ -152,6 +152,11 @@ static void judge(struct message_match *m) {
         m->rule = rule;
         m->fit = fit;
     }
+    if (m->fit == WC_FITS && message->by_words &&
+        (strstr(m->text, ".x") || strstr(m->text, ".*"))) {
+        m->rule = WC_RULE_SERIES;
+        m->fit = wc_rule_check(m->rule, m->wanted_version, m->found_version);
+    }
     /* It ended for these two: by another rule, of which no more is sure. */
     WC_EACH_ROW(row, roles)
         ends = ends || (message->by_words && row->is == 0 && strcasestr(m->text, row->word));

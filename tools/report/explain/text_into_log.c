@@ -143,14 +143,16 @@ void text_into_log(const struct messages *m, const struct text_view *view, struc
         OWNED char *where = must_format("%s, line %zu%s", view->name, match->line, view->of);
         const struct wc_version found =
             match->rule == WC_RULE_NONE ? WC_VERSION_NONE : match->found_version;
+        struct wc_range said = wc_exactly(found);
         enum message_effect effect = match->message->effect;
         const bool refuses = effect == EFFECT_FATAL && !s->stack.has_outcome &&
                              wc_version_known(found) && wc_version_known(match->wanted_version);
         if (effect == EFFECT_NOISE || (view->fallbacks && effect != EFFECT_FALLBACK && !refuses))
             continue;
+        if (found.patch < 0) /* "9.10": any of these */
+            said.high.patch = INT32_MAX;
         if (!wc_version_known(found) ||
-            WC_ANY(o, s->stack.objects,
-                   wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found))))
+            WC_ANY(o, s->stack.objects, wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), said)))
             add_match(&s->stack, match, where, to);
         else if (!view->quiet)
             complain("%s, is not of %s: no cuDNN there can be %s", where, s->path,
