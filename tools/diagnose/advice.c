@@ -25,6 +25,16 @@ static const char *fact(const struct asked *a, enum wc_fact_role role) {
     return wc_fact_value(a->f, role);
 }
 
+/* What was not loaded is no object: its module of Python's names it. */
+static const char *module_of(const struct asked *a) {
+    static const char site[] = "/site-packages/";
+    const char *asked = fact(a, WC_FACT_ASKED_FOR), *in = asked ? strstr(asked, site) : NULL;
+
+    in = in ? in + strlen(site) : NULL;
+    return in && strchr(in, '/') ? wc_arena_format(a->memory, "%.*s", (int)strcspn(in, "/"), in)
+                                 : NULL;
+}
+
 static const char *host_name(const struct asked *a) {
     const struct wc_object *host = a->host;
     const struct wc_demand *demand =
@@ -33,7 +43,9 @@ static const char *host_name(const struct asked *a) {
     struct wc_diagnosis d = {.s = a->s, .scratch = a->memory};
     struct wc_case c = {.d = &d};
 
-    if (!host || wc_is_cudnn(host))
+    if (!host)
+        return module_of(a);
+    if (wc_is_cudnn(host))
         return NULL;
     return host->r.installation ? host->r.installation
            : demand             ? demand->r.framework
@@ -67,7 +79,7 @@ static const char *first_of(const struct asked *a) {
 static const char *wheel_of(const struct asked *a) {
     const char *missing = fact(a, WC_FACT_MISSING) ?: fact(a, WC_FACT_ASKED_FOR), *spec;
     const bool has_wheels =
-        strstr(fact(a, WC_FACT_ASKED_FOR) ?: "", "/site-packages/") ||
+        module_of(a) ||
         WC_ANY(p, a->s->packages, p->r.installation_kind == WC_installation_kind_WHEEL) ||
         WC_ANY(o, a->s->objects, o->r.installation_kind == WC_installation_kind_WHEEL);
 

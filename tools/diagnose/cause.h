@@ -17,9 +17,10 @@ enum asks {
     OTHER_HOST = 1 << 5,      /* another release of the host is a way out, too */
     OF_CALLS = 1 << 6,        /* how calls went is carried over, whatever is repaired */
     TORN = 1 << 7,            /* it is about a torn set */
-    MIXTURE = 1 << 8, /* these are one: which is reported depends on how far a process came */
-    LACK = 1 << 9     /* these are one where a function is lacking: the loader refuses the
-                       * library for it, or it is reported before */
+    MIXTURE = 1 << 8,    /* these are one: which is reported depends on how far a process came */
+    OF_DRIVER = 1 << 10, /* other files of cuDNN need the driver as these do */
+    LACK = 1 << 9        /* these are one where a function is lacking: the loader refuses the
+                          * library for it, or it is reported before */
 };
 
 /* Does the finding's row ask all of these? */

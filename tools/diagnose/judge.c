@@ -192,7 +192,7 @@ static bool is_of_wrong_kind(const struct case_of *c) {
         WC_ANY(known, c->p->base.findings, asks(known, NO_FILES) && known->severity >= f->severity);
 
     return (c->variables_alone ? asks(f, NO_VARIABLE) : asks(f, VARIABLES_ALONE)) ||
-           (c->new_files && (asks(f, NO_FILES) || limits)) ||
+           (c->new_files && (asks(f, NO_FILES) || asks(f, OF_DRIVER) || limits)) ||
            (c->single && is_a(f, "symbol-version-not-found")) ||
            /* Without that package no host gets a cuDNN. */
            (c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE &&

@@ -97,8 +97,9 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
                          "no NVIDIA driver: the libcuda that is loaded is a stub for linking, %s",
                          wc_path_of(signs->libcuda));
     if (signs->victim)
-        return wc_format(c, "%s could not be loaded: no NVIDIA driver, libcuda.so.1 was not found",
-                         wc_format_name(c, signs->victim->r.name));
+        return wc_format(c, "%s could not be loaded: no NVIDIA driver, %s was not found",
+                         wc_format_name(c, signs->victim->r.name),
+                         wc_format_name(c, signs->victim->needs));
     if (!signs->request && (signs->libcuda || !r || !wc_lacks_driver(c->d->s)))
         return wc_format(c, "no GPU can be reached: %s", signs->unreached);
     if (r)
