@@ -1650,6 +1650,45 @@ each program that $PWD/run.sh starts gets it"
     is "$(jq -c '.findings[0].fix[0] | [.command, .but]' report.json)" '["unset LD_LIBRARY_PATH",null]'
 }
 
+@test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
+    make_standin 7.6.5 old
+    make_standin 8.9.2 good
+    repaired() { # COMMAND...
+        rm -f logs/*
+        WHICHCUDNN_EXPECT='>=8.8,<9' "$CMD" run --quiet --log logs -- "$@" || true
+        "$CMD" report --json logs >report.json || true
+        validate_report report.json
+        is "$(jq -c '.findings[0].fix[0].checked' report.json)" '"replayed"'
+        jq -r '.findings[0].fix[0].command' report.json >command
+        sh command
+        run -0 "$@"
+        is "$output" 8902
+    }
+    export LD_LIBRARY_PATH=$PWD/old:$PWD/good
+    local line
+    for line in 'find_library("cudnn")' "'libcudnn.so.7'" "\"$PWD/old/libcudnn.so.7\""; do
+        printf '# %s\nfrom ctypes import CDLL\ndef find_library(name): return "lib%%s.so.%%d" %% (name, 7)\nprint(CDLL(%s).cudnnGetVersion())\n' "$line" "$line" >main.py
+        repaired "$PY" main.py
+        is "$(cut -d' ' -f4 command)" "$PWD/main.py"
+    done
+    # Two lines: which one its owner knows.
+    printf 'import ctypes\nfor name in ("libcudnn.so.7",\n  "libcudnn.so.7"):\n  print(ctypes.CDLL(name).cudnnGetVersion())\n' >main.py
+    rm logs/*
+    WHICHCUDNN_EXPECT='>=8.8,<9' "$CMD" run --quiet --log logs -- "$PY" main.py
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq '[.findings[].fix[].edits[].edit]' report.json) != *open* ]]
+    # What Python runs as it starts opens none then.
+    "$PY" -m venv --without-pip v
+    local site
+    site=$(echo "$PWD"/v/lib/python*/site-packages)
+    make_standin 8.5.0 early
+    make_standin 8.9.2 "$site" --layout pip
+    printf '/nowhere\nimport ctypes; ctypes.CDLL("%s", ctypes.RTLD_GLOBAL)\n' "$PWD/early/libcudnn.so.8" >"$site/early.pth"
+    echo 'import ctypes; print(ctypes.CDLL("libcudnn.so.8").cudnnGetVersion())' >main.py
+    LD_LIBRARY_PATH=$site/nvidia/cudnn/lib repaired v/bin/python main.py
+    is "$(cat command)" "sed -i '2d' $site/early.pth"
+}
+
 @test "a wheel that may not go into the environment, or that a package there refuses, goes into a folder of its own" {
     wheel 8.9.2 26
     engine '>=8.5,<8.9.2'

@@ -61,6 +61,18 @@ static void a_path_of_the_computer_that_built_it_is_linked_anew(void **state) {
                            "put the library at /home/ci/cudnn/libcudnn.so.9, or link"));
 }
 
+/* ctypes.CDLL(None) is the program itself. */
+static void of_a_search_by_name_that_found_none_ldconfig(void **state) {
+    static const struct wc_fact by = {"asked by", "/p/_ctypes.cpython-311.so", NULL};
+    const struct wc_finding_record f = {
+        .id = "missing-symbols", .facts = {.p = &by, .n = 1}, .host = WC_NULL, .object = WC_NULL};
+    struct scene *s = new_scene();
+    (void)state;
+    assert_non_null(strstr(advised(&s->stack, &f).text, "and run ldconfig"));
+    add_facade(s, "/opt", wc_version_of("9.8.0"), WC_NULL);
+    assert_null(strstr(advised(&s->stack, &f).text, "and run ldconfig"));
+}
+
 static void a_row_says_what_is_asked(void **state) {
     const struct wc_finding_record torn = {.id = "parts-differ"},
                                    other = {.id = "part-from-other-installation"},
@@ -320,6 +332,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_a_sentence_of_its_own),
         cmocka_unit_test(a_path_of_the_computer_that_built_it_is_linked_anew),
+        cmocka_unit_test(of_a_search_by_name_that_found_none_ldconfig),
         cmocka_unit_test(a_row_says_what_is_asked),
         cmocka_unit_test(what_is_not_known_is_not_in_it),
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),

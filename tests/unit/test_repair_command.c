@@ -376,12 +376,13 @@ static void nothing_is_removed_before_all_is_fetched(void **state) {
 static void no_command_for_what_is_done_otherwise(void **state) {
     (void)state;
     for (int kind = 0; kind < EDITS; kind++) {
+        const bool is_line = kind == EDIT_PIN || kind == EDIT_OPEN;
         struct edit e = {.kind = kind,
                          .name = "x",
                          .value = "1",
                          .path = "/x",
-                         .target = kind == EDIT_PIN ? "2s#y#\n#" : "y",
-                         .by = kind == EDIT_PIN ? "line 2 of /x" : NULL};
+                         .target = is_line ? "2s#y#\n#" : "y",
+                         .by = is_line ? "line 2 of /x" : NULL};
         bool none = kind == EDIT_IMPORT_FIRST || kind == EDIT_PRELOADER || kind == EDIT_DRIVER ||
                     kind == EDIT_SYSTEM || kind == EDIT_RESTART || kind == EDIT_RESTORE ||
                     kind == EDIT_PLACE;

@@ -7,6 +7,7 @@
 #include "cause.h"
 #include "command.h"
 #include "core/demand/finding.h"
+#include "core/knowledge/programs.h"
 #include "core/names/symbols.h"
 #include "wheel_table.h"
 

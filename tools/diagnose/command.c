@@ -416,10 +416,10 @@ static bool is_in_next(struct making *m) {
 /* In a line of a file: another value could be more than one word there. */
 static const char *in_line(struct making *m) {
     const struct edit *e = m->edit;
-    const char *value = e->kind == EDIT_UNSET ? "" : e->value;
+    const char *value = e->value ?: "";
     const char *place = e->target ? strchr(e->target, '\n') : NULL;
 
-    if (!place || !value || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
+    if (!place || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
         return fail(m);
     return format(m->memory, "sed -i '%.*s%s%s' %s", (int)(place - e->target), e->target, value,
                   place + 1, quoted_path(m, e->path));
@@ -553,9 +553,10 @@ static const char *plain_of(void *saying, const char *word) {
 
 static const char *sentence(struct wc_arena *memory, const struct edit *e) {
     struct saying s = {memory, e};
-    const char *text = !e->by || e->kind == EDIT_PIN ? edit_rows[e->kind].sentence
-                       : e->kind == EDIT_SET ? "let {by} start the process with {name}={value|}"
-                                             : "let {by} start the process without {name}";
+    const char *text =
+        e->by && e->kind == EDIT_SET     ? "let {by} start the process with {name}={value|}"
+        : e->by && e->kind == EDIT_UNSET ? "let {by} start the process without {name}"
+                                         : edit_rows[e->kind].sentence;
 
     return template_filled(memory, text, plain_of, &s) ?: "";
 }

@@ -49,7 +49,7 @@ struct edit {
     const char *because;     /* of a package: what requires it; NULL: not said */
     const char *by;          /* of a variable: what starts the process with another value than the
                                 user gave, the only place where it can be changed; NULL: the user;
-                                of a pin: the line */
+                                of a pin, of what opens a library: the line */
 };
 
 struct edits {

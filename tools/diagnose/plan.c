@@ -251,7 +251,8 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                 .path = keep(plan, e->path),
                                 .target = keep(plan, e->target),
                                 .environment = keep(plan, e->environment),
-                                .because = keep(plan, e->because)};
+                                .because = keep(plan, e->because),
+                                .by = keep(plan, e->by)};
         if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
             struct setter by = setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
             if (!by.by && files)

@@ -403,13 +403,17 @@ static void ask(struct play *p, struct replay_request *q) {
     OWNED char *file = file_before(p, q);
     const struct loaded *by, *o;
     struct replay_got *got = &p->out->got[q - p->r->requests.p];
-    const bool needless = is_needless(p, q);
+    bool needless = is_needless(p, q);
     size_t objects, missing;
 
-    moved.name = name_now(p, q->name, q->caller);
+    const struct edit *other = WC_FIRST(e, *p->edits,
+                                        e->kind == EDIT_OPEN && wc_str_same(e->name, q->name) &&
+                                            wc_program_is(q->caller, WC_PROGRAM_LIBRARY));
+    moved.name = other && other->value ? other->value : name_now(p, q->name, q->caller);
     moved.caller = name_now(p, q->caller, q->caller);
     if (moved.name != q->name || moved.caller != q->caller)
         q = &moved;
+    needless = needless || (other && !other->value);
     by = caller_of(p, q->caller);
     objects = p->sim.n;
     missing = p->sim.missing.n;

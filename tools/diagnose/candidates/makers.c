@@ -3,9 +3,10 @@
 
 /* In this order. Liberal: most of what they make is of no use, which the replay shows. */
 static void (*const makers[])(struct making *m) = {
-    make_cached,       make_without_element, make_cleaned,  make_unsplit, make_no_expectation,
-    make_path_to_copy, make_package_anew,    make_releases, make_missing, make_readable,
-    make_reached,      make_order,           make_by_hand,  make_preload, make_roots,
+    make_cached,         make_without_element, make_cleaned,      make_unsplit,
+    make_no_expectation, make_path_to_copy,    make_package_anew, make_releases,
+    make_missing,        make_readable,        make_reached,      make_order,
+    make_opened,         make_by_hand,         make_preload,      make_roots,
 };
 
 void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,

@@ -39,6 +39,7 @@ void make_readable(struct making *m);        /* mode, delete: what the loader re
 void make_reached(struct making *m);         /* set, import-first, link: what can be reached */
 void make_cached(struct making *m);          /* cache: what ldconfig would find */
 void make_order(struct making *m);           /* import-first, preloader: another order */
+void make_opened(struct making *m);          /* open: by a line of a script, of a .pth file */
 void make_by_hand(struct making *m);         /* place, restore: what no package manages */
 void make_preload(struct making *m);         /* set: what has to be there at the start */
 void make_roots(struct making *m);           /* set, unset: what a name that is asked for is of */

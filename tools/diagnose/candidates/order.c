@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "making.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "core/knowledge/frameworks.h"
@@ -33,6 +34,55 @@ static const char *imported(struct making *m, const struct wc_object *host) {
         opened = WC_FIRST(o, m->s->objects,
                           wc_is_cudnn(o) && wc_means(host, o->r.asked_by_object, o->r.asked_by));
     return opened ? wc_path_of(opened) : NULL;
+}
+
+/* The one line of a file of Python's that opens a library through ctypes or cffi: which of a user's
+ * script may open another one, and which Python runs at each start (.pth) none. */
+static void change_line(struct making *m, const struct wc_object *o, const char *file) {
+    static const char finds[] = "*find_library([\"']cudnn[\"'])*";
+    const char *name = o->r.asked_name, *pattern = make_format(m, "*[\"']%s[\"']*", name), *line;
+    char *rest = text_of_file(m->out->memory, m->files, file);
+    const bool at_start = wc_str_ends(file, ".pth");
+    struct edit e = {.kind = EDIT_OPEN, .name = name, .path = file};
+
+    for (int n = 1; (line = strsep(&rest, "\n")); n++) {
+        const bool is_found = !strchr(name, '/') && fnmatch(finds, line, 0) == 0;
+        if (line[strspn(line, " \t")] == '#' || !(is_found || fnmatch(pattern, line, 0) == 0))
+            continue;
+        if (e.by)
+            return;
+        e.by = make_format(m, "line %d of %s", n, file);
+        e.target = at_start   ? make_format(m, "%dd\n", n)
+                   : is_found ? make_format(m, "%ds#[a-z.]*find_library([^)]*)#\"\n\"#", n)
+                              : make_format(m, "%ds#%s#\n#", n, name);
+    }
+    if (e.by && at_start)
+        make_one(m, e);
+    for (int32_t major = 9; e.by && !at_start && major > 6; major--) {
+        e.value = make_format(m, "libcudnn.so.%d", major);
+        make_one(m, e);
+    }
+}
+
+void make_opened(struct making *m) {
+    const struct wc_process_record *p = &m->s->process;
+    const char *script = p->arguments.n > 1 ? p->arguments.p[1] : "-";
+
+    WC_EACH(o, m->stacks[1]->objects) {
+        if (o->r.role != WC_role_FACADE || !o->r.asked_name ||
+            !wc_program_is(o->r.asked_by, WC_PROGRAM_LIBRARY) ||
+            strpbrk(o->r.asked_name, "#'[*?\\"))
+            continue;
+        if (*script != '-')
+            change_line(m, o,
+                        *script == '/' ? script : make_format(m, "%s/%s", p->directory, script));
+        WC_EACH(package, m->s->packages) {
+            const struct entries all = make_entries(m, package->r.prefix ?: "");
+            WC_EACH(entry, all)
+                if (wc_str_ends(*entry, ".pth"))
+                    change_line(m, o, make_format(m, "%s/%s", package->r.prefix, *entry));
+        }
+    }
 }
 
 void make_order(struct making *m) {

@@ -51,12 +51,18 @@ static bool allow_reading(struct overlay *o, const struct edit *e) {
     return (!e->name || overlay_reinstall(o, e)) && overlay_allow_reading(o, e);
 }
 
+/* The replay asks for the other one. */
+static bool open_other(struct overlay *o, const struct edit *e) {
+    return o->changes = e->path;
+}
+
 bool overlay_apply(struct overlay *o, const struct edit *e) {
     static bool (*const plays[EDITS])(struct overlay * o, const struct edit *e) = {
         [EDIT_SET] = set_variable,
         [EDIT_UNSET] = set_variable,
         [EDIT_IMPORT_FIRST] = import_first,
         [EDIT_PRELOADER] = preload,
+        [EDIT_OPEN] = open_other,
         [EDIT_REINSTALL] = overlay_reinstall,
         [EDIT_INSTALL] = overlay_install,
         [EDIT_REMOVE] = overlay_remove_package,
