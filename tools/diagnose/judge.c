@@ -543,8 +543,11 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const char *h
 const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct played *x,
                                      const struct wc_finding_record *f) {
     const struct wc_object *host = wc_stack_object(of_f, f->host);
+    const char *own = file_of(of_f, f->object); /* if it keeps that one */
 
-    return facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
+    return WC_FIRST(o, x->outcome.source->stack.objects,
+                    !host && o->r.role == WC_role_FACADE && wc_str_same(wc_real_path_of(o), own))
+               ?: facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
 }
 
 struct left judge_left_by(const struct planning *p, const struct played *x) {

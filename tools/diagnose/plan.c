@@ -279,11 +279,12 @@ static struct repair repair_of(struct plan *plan, const struct candidate *c,
     return r;
 }
 
+/* known: only where its releases are. */
 static void add_other_host(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
-                           const struct wc_finding_record *f) {
+                           const struct wc_finding_record *f, bool known) {
     struct candidate other = {.n = 1};
 
-    if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]))
+    if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]) || (known && !*other.edit[0].value))
         return;
     of->p[of->n] = repair_of(plan, &other, NULL, NULL);
     of->p[of->n++].why = action_rows[WC_ACTION_UPGRADE_HOST].never;
@@ -301,7 +302,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
                         .text = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
                         .why = keep(plan, after == ADVICE_CONFLICT ? why : action_rows[advice.action].never ?: why)};
-    add_other_host(plan, of, s, f);
+    add_other_host(plan, of, s, f, false);
 }
 
 /* What the process ended with, for a finding that it had survived, and that fails as before:
@@ -489,8 +490,9 @@ static void plan_finding(struct planning *p, size_t number) {
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
         add_repair(p, of, taken[of->n], f);
-    if (taken[0] && of->n < REPAIRS_MOST && candidate_is_by_hand(&taken[0]->edits))
-        add_other_host(p->plan, of, &p->source->stack, f);
+    if (taken[0] && of->n < REPAIRS_MOST &&
+        (candidate_is_by_hand(&taken[0]->edits) || is_apart(&taken[0]->edits)))
+        add_other_host(p->plan, of, &p->source->stack, f, is_apart(&taken[0]->edits));
     const struct played *conflict = add_rejected(p, of, f, of_end);
     if (of->n > 0)
         return;

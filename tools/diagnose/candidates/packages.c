@@ -157,11 +157,15 @@ static void add_apart(struct making *m, const char *package, const char *spec,
     const bool named = WC_ANY(d, m->s->demands, wc_str_same(d->r.package, package)) ||
                        !WC_ANY(d, m->s->demands, wc_cuda_in_package(d->r.package) > 0);
 
-    WC_EACH(q, site->requires) { /* a pin of the process's own host it would break as well */
+    /* A pin of the process's own host it would break as well, unless it is of another major. */
+    WC_EACH(q, site->requires) {
         const char *list = make_format(m, "/%s/METADATA", q->by);
-        refused = refused || (wheel_is_name(q->package, strlen(q->package), package) &&
-                              wc_text_accepts(q->spec, release) == WC_NO &&
-                              !WC_ANY(d, m->s->demands, wc_str_ends(d->r.source_path ?: "", list)));
+        struct wc_spec set;
+        refused = refused ||
+                  (wheel_is_name(q->package, strlen(q->package), package) &&
+                   wc_text_accepts(q->spec, release) == WC_NO &&
+                   ((wc_spec_read(q->spec, &set) && wc_spec_floor(&set).major != release.major) ||
+                    !WC_ANY(d, m->s->demands, wc_str_ends(d->r.source_path ?: "", list))));
     }
     if (directory && refused && named && !make_is_there(m, folder))
         make_two(m,
@@ -485,9 +489,12 @@ static void add_parts(struct making *m, const struct wc_failure *failure, const 
     release =
         package ? wheel_newest(package, make_format(m, "==%s.*", wc_version_format(version, text)))
                 : NULL;
-    if (release)
-        make_two(m, make_install(package, make_format(m, "==%s", release), site),
-                 make_path_with(m, make_format(m, "%s/nvidia/cudnn/lib", site)));
+    if (!release)
+        return;
+    release = make_format(m, "==%s", release);
+    make_two(m, make_install(package, release, site),
+             make_path_with(m, make_format(m, "%s/nvidia/cudnn/lib", site)));
+    add_apart(m, package, release, site);
 }
 
 /* What NVIDIA's wheels have. A host that requests one library after another does not show the next;
