@@ -312,23 +312,30 @@ static struct entries entries_at(const struct planning *p, const char *directory
                       wc_arena_format(p->candidates.memory, "%.*s", (int)n, directory));
 }
 
-bool judge_loses_directory(struct planning *p, const struct outcome *o) {
-    const char *list = wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH");
+/* What is in the directories that the search path loses. */
+static struct entries lost_by(const struct planning *p, const struct outcome *o) {
     const char *left = wc_variable(&o->source->stack, "LD_LIBRARY_PATH");
+    struct entries all = {NULL, 0};
+
+    WC_EACH_ELEMENT(e, wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH"), ":") {
+        const struct entries lost = entries_at(p, e.p, e.n);
+        WC_EACH(name, lost)
+            if (!candidates_path_has(left, e.p, e.n))
+                entries_add(p->candidates.memory, &all, *name);
+    }
+    return all;
+}
+
+bool judge_loses_directory(struct planning *p, const struct outcome *o) {
+    const struct entries lost = lost_by(p, o);
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
     library_cache_use(&p->replay.library_cache, p->replay.library_cache.interpreter, &search);
-    WC_EACH_ELEMENT(e, has_not_used_gpu(p) ? list : NULL, ":") {
-        if (candidates_path_has(left, e.p, e.n))
-            continue;
-        const struct entries lost = entries_at(p, e.p, e.n);
-        if (WC_ANY(name, lost,
-                   strstr(*name, ".so.") && !wc_name_is_cudnn(*name) &&
-                       !wc_mapped_as(&p->base.source->stack, *name) &&
-                       !wc_mapped_as(&o->source->stack, *name) && !wc_search_cache(&search, *name)))
-            return true;
-    }
-    return false;
+    return has_not_used_gpu(p) &&
+           WC_ANY(name, lost,
+                  strstr(*name, ".so.") && !wc_name_is_cudnn(*name) &&
+                      !wc_mapped_as(&p->base.source->stack, *name) &&
+                      !wc_mapped_as(&o->source->stack, *name) && !wc_search_cache(&search, *name));
 }
 
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
@@ -337,26 +344,20 @@ bool judge_loses_directory(struct planning *p, const struct outcome *o) {
  * libraries, either (world undefined_symbol_of_another_part). */
 static bool loses_libraries(const struct case_of *c) {
     const struct wc_stack *then = &c->x->outcome.source->stack;
-    const char *list = wc_variable(&c->p->base.source->stack, "LD_LIBRARY_PATH");
-    const char *left = wc_variable(then, "LD_LIBRARY_PATH");
+    const struct entries lost = lost_by(c->p, &c->x->outcome);
     const int32_t of_process = wc_cuda_of_dependencies(then);
     const bool waits = has_not_used_gpu(c->p);
     const bool of_note =
         c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
 
-    WC_EACH_ELEMENT(e, waits || of_note ? list : NULL, ":") {
-        if (candidates_path_has(left, e.p, e.n))
-            continue;
-        const struct entries lost = entries_at(c->p, e.p, e.n);
-        WC_EACH(name, lost) {
-            const enum wc_name_kind kind = wc_name_kind_of(*name);
-            const int32_t cuda = wc_name_cuda(*name);
-            if (of_note && strstr(*name, ".so") && !wc_kind_is_ours(kind))
-                return true;
-            if (waits && kind == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
-                (of_process < 0 || cuda == of_process) && !wc_mapped_as(then, *name))
-                return true;
-        }
+    WC_EACH(name, lost) {
+        const enum wc_name_kind kind = wc_name_kind_of(*name);
+        const int32_t cuda = wc_name_cuda(*name);
+        if (of_note && strstr(*name, ".so") && !wc_kind_is_ours(kind))
+            return true;
+        if (waits && kind == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
+            (of_process < 0 || cuda == of_process) && !wc_mapped_as(then, *name))
+            return true;
     }
     return false;
 }

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "candidates/candidates.h"
@@ -185,7 +184,6 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
 
 /* Does a line start something that may use cuDNN? */
 static bool starts_program(const struct reading *r, const char *line) {
-    struct stat facts;
     bool starts = false;
 
     for (char *word; !starts && (word = next_word(&line)); free(word)) {
@@ -193,7 +191,7 @@ static bool starts_program(const struct reading *r, const char *line) {
         starts = line[-(ptrdiff_t)strlen(word) - 1] != '=' &&
                  (wc_program_is(word, WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED) ||
                   (strchr(word, '/') && fnmatch("+(/)@(bin|usr)/*", path, FNM_EXTMATCH) != 0 &&
-                   stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0));
+                   access(path, X_OK) == 0 && !wc_is_directory(&disk_files, path)));
     }
     return starts;
 }
@@ -228,7 +226,12 @@ static void read_start(struct reading *r, const char *file, int n, const char *l
     take(r, &r->with_value, file, n, change);
 }
 
-static void read_files(struct reading *r) {
+/* files: a list with ":". */
+static struct setter read_from(struct reading *r, const char *files) {
+    WC_EACH_ELEMENT(e, files, ":") {
+        OWNED char *file = must_format("%.*s", (int)e.n, e.p), *path = path_of(r, file);
+        add_file(r, path);
+    }
     for (int i = 0; i < r->files; i++) {
         size_t size;
         OWNED char *text = disk_text(r->file[i], TEXT_MOST, &size);
@@ -249,17 +252,7 @@ static void read_files(struct reading *r) {
                 add_named(r, r->file[i], line);
         }
     }
-}
-
-/* files: a list with ":". */
-static struct setter read_from(struct reading *r, const char *files) {
-    WC_EACH_ELEMENT(e, files, ":") {
-        OWNED char *file = must_format("%s%s%.*s", e.p[0] == '/' ? "" : r->directory,
-                                       e.p[0] == '/' ? "" : "/", (int)e.n, e.p);
-        add_file(r, file);
-    }
-    read_files(r);
-    const struct lines *of = r->with_value.n ? &r->with_value : &r->with_name;
+    const struct lines *of = r->with_value.n || r->at_start ? &r->with_value : &r->with_name;
     return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
 }
 
@@ -347,8 +340,7 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
     for (int i = 0; i < START_FILES; i++)
         for (size_t k = 0; k < found[i].gl_pathc; k++)
             add_file(&r, found[i].gl_pathv[k]);
-    read_files(&r);
-    return r.with_value.n == 1 ? r.with_value.last : (struct setter){NULL, NULL, NULL};
+    return read_from(&r, NULL);
 }
 
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,

@@ -64,18 +64,11 @@ const char *make_without(struct making *m, const char *list, const char *separat
     return value;
 }
 
-static size_t elements_of(const char *list, const char *separators) {
-    size_t n = 0;
-
-    WC_EACH_ELEMENT(e, list, separators)
-        n++;
-    return n;
-}
-
 void make_without_element(struct making *m) {
     const char *preload = wc_variable(m->s, "LD_PRELOAD"); /* without our own library */
     const char *given = wc_variable(m->s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
     const char *scripts = wc_variable(m->s, "WHICHCUDNN_RUN_SCRIPT");
+    size_t i = 0;
 
     if (given)
         make_one(m, make_path(given));
@@ -85,14 +78,13 @@ void make_without_element(struct making *m) {
                 make_one(m, make_path_with(m, make_format(m, "%.*s/%.*s",
                                                           (int)wc_dir_above(file.p, file.n), file.p,
                                                           (int)e.n, e.p)));
-    if (m->path) {
-        size_t n = elements_of(m->path, ":");
-        for (size_t i = 0; n > 1 && i < n; i++)
-            make_one(m, make_path(make_without(m, m->path, ":", i)));
+    WC_EACH_ELEMENT(e, m->path, ":")
+        make_one(m, make_path(make_without(m, m->path, ":", i++)));
+    if (m->path)
         make_one(m, make_path(""));
-    }
-    for (size_t i = 0; preload && *preload && i < elements_of(preload, " :"); i++)
-        make_one(m, make_variable("LD_PRELOAD", make_without(m, preload, " :", i)));
+    i = 0;
+    WC_EACH_ELEMENT(e, preload, " :")
+        make_one(m, make_variable("LD_PRELOAD", make_without(m, preload, " :", i++)));
     WC_EACH(search, m->s->searches)
         if (search->r.later_path && !wc_str_same(search->r.later_path, m->path ? m->path : ""))
             make_one(m, make_path(search->r.later_path));
