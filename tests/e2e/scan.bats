@@ -302,15 +302,19 @@ findings() { jq -r '[.reports[].findings[] | "\(.severity) \(.id)"] | join(", ")
     is "$(findings)" ""
 }
 
-@test "two environments with the same names: each has its own" {
+@test "two environments with the same names, or files (hard links, as uv makes): each has its own" {
+    local links
     make_grafted 9.3.0 frame frame.libs "\$ORIGIN/../frame.libs"
     mkdir root/second
-    cp -r root/env root/second/env
-    scan --root root --json / --ld-library-path /parts >scan.json
-    is "$(findings)" ""
-    is "$(jq -r '.reports[].stack.objects[] | select(.role == "facade") | .real_path' scan.json)" \
-        "$site/frame.libs/libcudnn-1a2b3c4d.so.9.3.0
+    for links in '' -l; do
+        rm -rf root/second/env
+        cp -r $links root/env root/second/env
+        scan --root root --json / --ld-library-path /parts >scan.json
+        is "$(findings)" ""
+        is "$(jq -r '.reports[].stack.objects[] | select(.role == "facade") | .real_path' scan.json)" \
+            "$site/frame.libs/libcudnn-1a2b3c4d.so.9.3.0
 /second$site/frame.libs/libcudnn-1a2b3c4d.so.9.3.0"
+    done
 }
 
 @test "programs of a directory: with what they need, and what these need by the program's DT_RPATH" {

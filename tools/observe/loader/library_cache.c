@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "core/base/hash.h"
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
 #include "core/elf/file_check.h"
@@ -266,19 +267,23 @@ struct library_fit *library_cache_fit(struct library_cache *w, const struct libr
 
 struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer) {
+    const struct wc_files *files = &w->disk.files;
     struct wc_file_stat facts;
+    char real_path[PATH_MAX];
     struct library *b;
-    int64_t key[2]; /* device and inode, as they lie in struct wc_library */
+    int64_t key[3];
 
-    if (!w->disk.files.facts(&w->disk, path, &facts))
+    if (!files->facts(files->ctx, path, &facts) ||
+        !files->real_path(files->ctx, path, real_path, sizeof(real_path)))
         return NULL;
-    memset(key, 0, sizeof(key));
     key[0] = (int64_t)facts.device;
     key[1] = (int64_t)facts.inode;
+    key[2] = (int64_t)wc_hash_text(WC_HASH_START, real_path);
     HASH_FIND(hh, w->libraries, key, sizeof(key), b);
     if (b || !(b = read_library(w, path, answer)))
         return b;
-    HASH_ADD_KEYPTR(hh, w->libraries, &b->about.device, sizeof(key), b);
+    memcpy(b->key, key, sizeof(key));
+    HASH_ADD(hh, w->libraries, key, sizeof(key), b);
     return b;
 }
 

@@ -70,7 +70,7 @@ static struct loaded *add(struct loader_sim *g, const char *path, struct library
 
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library) {
     for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->library == library)
+        if (memcmp(g->objects[i]->library->key, library->key, 2 * sizeof(*library->key)) == 0)
             return g->objects[i];
     return NULL;
 }
