@@ -75,10 +75,10 @@ static void an_edit_changes_what_comes_in(void **state) {
         outcome_end(&after);
     }
     /* What did not change is not read once more. */
-    read = HASH_COUNT(r.library_cache.libraries);
+    read = HASH_COUNT(r.library_cache->libraries);
     play(&r, &edits[1], &after);
     assert_string_equal(facade_of(&after)->r.version, "9.10.2");
-    assert_int_equal(HASH_COUNT(r.library_cache.libraries), read);
+    assert_int_equal(HASH_COUNT(r.library_cache->libraries), read);
     outcome_end(&after);
     outcome_end(&base);
     replay_end(&r);

@@ -308,7 +308,7 @@ static bool has_not_used_gpu(const struct planning *p) {
 }
 
 static struct entries entries_at(const struct planning *p, const char *directory, size_t n) {
-    return entries_of(p->candidates.memory, &p->replay.library_cache.disk.files,
+    return entries_of(p->candidates.memory, &p->replay.library_cache->disk.files,
                       wc_arena_format(p->candidates.memory, "%.*s", (int)n, directory));
 }
 
@@ -330,7 +330,7 @@ bool judge_loses_directory(struct planning *p, const struct outcome *o) {
     const struct entries lost = lost_by(p, o);
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
-    library_cache_use(&p->replay.library_cache, p->replay.library_cache.interpreter, &search);
+    library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
     return has_not_used_gpu(p) &&
            WC_ANY(name, lost,
                   strstr(*name, ".so.") && !wc_name_is_cudnn(*name) &&

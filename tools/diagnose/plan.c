@@ -29,7 +29,7 @@ enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
 /* Where an edit writes to and the system does not let this user, for that reason, an errno; NULL:
  * nowhere. */
 static const char *refused_at(struct planning *p, const struct candidate *c, int reason) {
-    const char *root = p->replay.library_cache.disk.root;
+    const char *root = p->replay.library_cache->disk.root;
 
     for (size_t i = 0; i < c->n; i++) {
         const struct edit *e = &c->edit[i];
@@ -326,13 +326,14 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct plan *plan = p->plan;
     struct repair *r = &of->p[of->n++];
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
-    const struct user user = {.files = &p->replay.library_cache.disk.files, .path = getenv("PATH")};
+    const struct user user = {.files = &p->replay.library_cache->disk.files,
+                              .path = getenv("PATH")};
     *r = repair_of(plan, &x->edits, p->source, user.files);
     r->checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     r->why = end;
     /* No rights to an environment are not a reason to look for another way out, but a command of
      * its package manager would fail, or install somewhere else. */
-    if (!end && (p->replay.library_cache.disk.root[0] || !refused_at(p, &x->edits, EACCES)))
+    if (!end && (p->replay.library_cache->disk.root[0] || !refused_at(p, &x->edits, EACCES)))
         r->command = command_of(&plan->memory.arena, &r->edits, &user);
     r->but = keep(plan, x->outcome.breaks);
     lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;

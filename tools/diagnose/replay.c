@@ -92,11 +92,11 @@ static void find_hosts(struct replay *r) {
 /* A stub puts the name together that it opens: what a scan knew of it. */
 static void add_open(struct replay *r, const char *caller, const char *name) {
     struct library *b = caller && name && !wc_name_is_cudnn(caller)
-                            ? library_cache_get(&r->library_cache, caller, NULL)
+                            ? library_cache_get(r->library_cache, caller, NULL)
                             : NULL;
 
     if (b && !b->needs_cudnn && !(b->opens && b->opens[0]) && wc_name_is_cudnn(name))
-        library_cache_set_open(&r->library_cache, b, name);
+        library_cache_set_open(r->library_cache, b, name);
 }
 
 static void find_requests(struct replay *r) {
@@ -287,7 +287,7 @@ static bool was_missed(void *play, const char *name) {
 }
 
 static bool has_directory(struct play *p, const char *root, size_t n, const char *rest) {
-    return wc_is_directory(&p->r->library_cache.disk.files,
+    return wc_is_directory(&p->r->library_cache->disk.files,
                            wc_arena_format(&p->r->memory.arena, "%.*s%.*s", (int)n, root,
                                            (int)wc_dir_length(rest), rest));
 }
@@ -336,7 +336,7 @@ static const char *name_for(struct play *p, const struct replay_request *q,
     int32_t cuda = -1;
 
     if (p->first || !q->by_known_library || !by || name.kind != WC_NAME_CUDA_DEPENDENCY ||
-        asked < 11 || !(file = library_cache_elf_file(&p->r->library_cache, by->library)))
+        asked < 11 || !(file = library_cache_elf_file(p->r->library_cache, by->library)))
         return q->name;
     l = by->about;
     elf_file_identify(file, &l);
@@ -375,7 +375,7 @@ static char *file_before(struct play *p, const struct replay_request *q) {
     if (q->failure && !strchr(q->name, '/') && q->caller &&
         wc_program_is(q->caller, WC_PROGRAM_LIBRARY))
         for (const struct replay_request *of = p->r->requests.p; !file && of < q; of++)
-            file = package_file(&p->r->library_cache.disk.files, of->name, q->name);
+            file = package_file(&p->r->library_cache->disk.files, of->name, q->name);
     return file;
 }
 
@@ -423,7 +423,7 @@ static void ask(struct play *p, struct replay_request *q) {
         q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
         (!by || !q->failure ||
          !(is_path_of(by, q->caller) ||
-           library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library));
+           library_cache_get(p->r->library_cache, q->caller, NULL) == by->library));
     if ((q->caller && !by) || own_affair || needless) {
         got->files = WC_HASH_START; /* it is not requested */
         return;
@@ -588,7 +588,7 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
     for (size_t i = 0; !facade && i < p->sim.n; i++)
         if (p->sim.objects[i]->about.role == WC_role_FACADE)
             facade = p->sim.objects[i];
-    file = facade ? library_cache_elf_file(&p->r->library_cache, facade->library) : NULL;
+    file = facade ? library_cache_elf_file(p->r->library_cache, facade->library) : NULL;
     if (file && file->error == WC_ELF_OK)
         has = wc_elf_defines(&file->image, f->function);
     if (file)
@@ -600,7 +600,7 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
 static void emit_packages(struct play *p) {
     struct elf_reader reader;
 
-    elf_reader_begin(&reader, &p->r->library_cache.disk);
+    elf_reader_begin(&reader, &p->r->library_cache->disk);
     WC_EACH(file, p->r->source->stack.files)
         wc_emit_packages(&p->emitter.to, &p->emitter.environments, file->r.path, &reader.reader);
     WC_EACH(failure, p->r->source->stack.failures)
@@ -672,7 +672,7 @@ static void add_end(struct play *p) {
 
 static bool is_program(struct replay *r, const char *path) {
     const struct library *b =
-        path && path[0] == '/' ? library_cache_get(&r->library_cache, path, NULL) : NULL;
+        path && path[0] == '/' ? library_cache_get(r->library_cache, path, NULL) : NULL;
 
     return b && b->interpreter;
 }
@@ -690,7 +690,7 @@ static const char *program_of(struct replay *r) {
 static bool begin_sim(struct play *p) {
     const struct loader_sim_opens opens = {opens_part, was_missed, p, p->r->in_turn};
 
-    if (!loader_sim_begin(&p->sim, &p->r->library_cache, program_of(p->r),
+    if (!loader_sim_begin(&p->sim, p->r->library_cache, program_of(p->r),
                           (char *const *)p->overlay.environment.p,
                           p->r->source->type == SOURCE_SCAN ? NULL : &opens))
         return false;
@@ -753,7 +753,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
 
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
-    overlay_begin(&p.overlay, &r->library_cache, &r->kept, &process->environment);
+    overlay_begin(&p.overlay, r->library_cache, &r->kept, &process->environment);
     p.overlay.stack = &r->source->stack;
     for (size_t i = 0; i < edits->n && !p.overlay.why; i++)
         if (!overlay_apply(&p.overlay, &edits->p[i]) && p.overlay.idle && r->goes_on) {
@@ -796,8 +796,10 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     memset(r, 0, sizeof(*r));
     r->source = source;
     heap_arena_begin(&r->memory);
-    library_cache_begin(&r->library_cache, source->root);
-    r->library_cache.disk.directory = s->process.directory;
+    r->library_cache = source->libraries ?: &r->own_cache;
+    if (!source->libraries)
+        library_cache_begin(&r->own_cache, source->root);
+    r->library_cache->disk.directory = s->process.directory;
     /* A wrapper that calls the loader's dlopen is the requester; one that jumps is not. The
      * requester's search path pointed to it, and the loader did not find it. cuDNN keeps the
      * loader's words for itself. */
@@ -816,7 +818,9 @@ const char *replay_begin(struct replay *r, const struct source *source) {
 
 void replay_end(struct replay *r) {
     overlay_kept_end(&r->kept);
-    library_cache_end(&r->library_cache);
+    r->library_cache->disk.directory = NULL;
+    if (r->library_cache == &r->own_cache)
+        library_cache_end(&r->own_cache);
     heap_arena_end(&r->memory);
     free(r->requests.p);
     free(r->stated.p);

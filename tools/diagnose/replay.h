@@ -31,7 +31,7 @@ struct replay_request {
 struct replay {
     const struct source *source;
     struct heap_arena memory;
-    struct library_cache library_cache;
+    struct library_cache *library_cache, own_cache; /* the first is the source's where it has one */
     struct overlay_kept kept;
     struct {
         struct replay_request *p;

@@ -12,8 +12,8 @@ static void (*const makers[])(struct making *m) = {
 void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
                      struct proposal *proposal) {
     struct making m = {.out = c,
-                       .files = &r->library_cache.disk.files,
-                       .libraries = &r->library_cache,
+                       .files = &r->library_cache->disk.files,
+                       .libraries = r->library_cache,
                        .sites = &r->kept.sites,
                        .s = &base->source->stack,
                        .stacks = {&base->source->stack, &r->source->stack},

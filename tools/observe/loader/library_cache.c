@@ -271,7 +271,7 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
     struct wc_file_stat facts;
     char real_path[PATH_MAX];
     struct library *b;
-    int64_t key[3];
+    int64_t key[3] = {0};
 
     if (!files->facts(files->ctx, path, &facts) ||
         !files->real_path(files->ctx, path, real_path, sizeof(real_path)))

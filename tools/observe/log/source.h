@@ -83,6 +83,7 @@ struct source {
     struct source_requests requests;
     uid_t user; /* whose rights the process had; 0: the owner of path, if anyone */
     char *root; /* below which its files lie; NULL: this machine's */
+    struct library_cache *libraries; /* with what a scan read; NULL: none */
     bool keep_events;
     struct source_events events; /* empty unless keep_events */
 };

@@ -339,6 +339,7 @@ static struct source *begin_process(struct scan *s, const char *environment, con
     struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
     source->root = s->library_cache.disk.root[0] ? must_copy(s->library_cache.disk.root) : NULL;
+    source->libraries = &s->library_cache;
     library_cache_use(&s->library_cache, NULL, &unused);
     records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
     first_records_emit(&records, &to);
