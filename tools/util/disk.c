@@ -157,24 +157,31 @@ static const char **names_in(const struct below *below, const char *path, struct
     return names;
 }
 
-/* Does s->bytes hold the file's bytes up to that one now, or up to its end? */
-static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t end) {
-    const size_t size = (size_t)s->facts.st_size;
+/* Does s->bytes hold the file's bytes from there up to that one now, or up to its end? A look at the
+ * end of a large file alone does not read all of it. */
+static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t from, uint64_t end) {
+    const bool is_file = S_ISREG(mode_of(d, s));
     /* What has no size may hold something all the same: /proc. */
-    const size_t wanted = end <= HEAD && size > SMALL ? HEAD : size ? size : SMALL;
+    const size_t stated = (size_t)s->facts.st_size, size = stated ? stated : SMALL;
+    const size_t to = size <= SMALL || end > size - SMALL ? size
+                      : end <= HEAD                       ? HEAD
+                                                          : (size_t)end + SMALL;
 
-    if (s->is_whole || (s->bytes && end <= s->kept))
+    if (s->is_whole || end <= s->kept)
         return true;
-    if (!S_ISREG(mode_of(d, s)) || wanted > FILE_MOST || wanted > BYTES_MOST - d->seen->bytes)
+    if (!is_file || from > s->kept + SMALL || size > FILE_MOST || to > BYTES_MOST - d->seen->bytes)
         return false;
     OWNED_FD int fd = below_open(&d->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
-    s->bytes = must_grow(s->bytes, wanted);
-    s->kept = below_read(fd, 0, s->bytes, wanted);
-    s->kept = s->kept == wanted || !size ? s->kept : 0;
-    s->is_whole = size ? s->kept == size : s->kept < wanted;
-    d->seen->bytes += s->kept;
+    s->bytes = must_grow(s->bytes, to);
+    const size_t n = below_read(fd, s->kept, s->bytes + s->kept, to - s->kept);
+    const bool is_all = s->kept + n == to;
+    if (stated && !is_all)
+        return false;
+    s->kept += n;
+    s->is_whole = stated ? s->kept == size : !is_all;
+    d->seen->bytes += n;
     return s->is_whole || end <= s->kept;
 }
 
@@ -297,17 +304,18 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     return -1;
 }
 
-/* A file whose bytes up to that one are remembered; NULL: it is none. */
-static struct seen *remembered(const struct disk *d, const char *path, uint64_t end) {
+/* A file whose bytes from there up to that one are remembered; NULL: it is none. */
+static struct seen *remembered(const struct disk *d, const char *path, uint64_t from,
+                               uint64_t end) {
     struct seen *s = seen_at(d, path);
 
-    return s && entry_of(d, s).kind == DISK_AS_IT_IS && seen_bytes(d, s, end) ? s : NULL;
+    return s && entry_of(d, s).kind == DISK_AS_IT_IS && seen_bytes(d, s, from, end) ? s : NULL;
 }
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
                       uint64_t *at) {
     const struct disk *d = ctx;
-    struct seen *s = remembered(d, path, UINT64_MAX);
+    struct seen *s = remembered(d, path, 0, UINT64_MAX);
     struct wc_arena *memory = &d->seen->memory.arena;
     OWNED char *key = must_format("%d %zu %s", at_line, (size_t)from, text);
     struct sought *found;
@@ -334,7 +342,7 @@ static bool find_seen(void *ctx, const char *path, uint64_t from, const char *te
 }
 
 static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
-    const struct seen *s = ctx ? remembered(ctx, path, offset + cap) : NULL;
+    const struct seen *s = ctx ? remembered(ctx, path, offset, offset + cap) : NULL;
     struct stat facts;
 
     *n = 0;
