@@ -121,7 +121,7 @@ bool wc_str_ends(const char *s, const char *end) {
 }
 
 bool wc_str_same(const char *a, const char *b) {
-    if (!a || !b)
+    if (a == b || !a || !b)
         return a == b;
     return wc_str_compare(a, b) == 0;
 }

@@ -51,8 +51,9 @@ struct wc_name wc_name_read(const char *name) {
         n = stem - 1;
     read.kind = kind_of_stem(name, n);
     size_t front = read.kind == WC_NAME_PART ? wc_str_length("cudnn_") : 0;
+    size_t part = n - front < sizeof read.part ? n - front : sizeof read.part - 1;
     if (read.kind == WC_NAME_PART || read.kind == WC_NAME_CUDA_DEPENDENCY)
-        wc_str_format(read.part, sizeof read.part, "%.*s", (int)(n - front), name + front);
+        wc_mem_copy(read.part, name + front, part);
     if (read.kind != WC_NAME_OTHER && so[3] == '.')
         wc_version_parse(so + 4, wc_str_length(so + 4), &read.version);
     return read;

@@ -157,8 +157,8 @@ static const char **names_in(const struct below *below, const char *path, struct
     return names;
 }
 
-/* Does s->bytes hold the file's bytes from there up to that one now, or up to its end? A look at the
- * end of a large file alone does not read all of it. */
+/* Does s->bytes hold the file's bytes from there up to that one now, or up to its end? A look at
+ * the end of a large file alone does not read all of it. */
 static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t from, uint64_t end) {
     const bool is_file = S_ISREG(mode_of(d, s));
     /* What has no size may hold something all the same: /proc. */
@@ -494,9 +494,10 @@ char *disk_text(const char *path, size_t most, size_t *n) {
         return NULL;
     if (facts.st_size > 0 && facts.st_size < (off_t)most) /* of /proc it is not known */
         most = (size_t)facts.st_size;
-    text = must_allocate(most + 1);
+    text = must_grow(NULL, most + 1);
     errno = 0;
     *n = below_read(fd, 0, text, most);
+    text[*n] = '\0';
     close(fd);
     if (*n == most || errno == 0)
         return text;

@@ -372,9 +372,11 @@ static size_t left_running(pid_t command, pid_t *one) {
 
     /* Younger processes have larger numbers, until these begin again. */
     while (processes && (entry = readdir(processes))) {
-        OWNED char *path = must_format("/proc/%s/environ", entry->d_name), *piece = NULL;
         pid = (pid_t)strtol(entry->d_name, NULL, 10);
-        OWNED_FILE FILE *from = pid > (newest >= command ? command : 0) ? fopen(path, "re") : NULL;
+        if (pid <= (newest >= command ? command : 0))
+            continue;
+        OWNED char *path = must_format("/proc/%d/environ", (int)pid), *piece = NULL;
+        OWNED_FILE FILE *from = fopen(path, "re");
         bool found = false;
         size_t room = 0;
         while (from && !found && getdelim(&piece, &room, '\0', from) > 0)

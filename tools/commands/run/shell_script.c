@@ -13,7 +13,12 @@
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 
-enum { PROGRAMS_MOST = 32, SCRIPT_MOST = 64 << 10, LEVELS_MOST = 16 /* one within another */ };
+enum {
+    PROGRAMS_MOST = 32,
+    SCRIPT_MOST = 64 << 10,
+    FIRST_LINE = 256,
+    LEVELS_MOST = 16 /* one within another */
+};
 #define BEFORE "@(!|command|if|time|until|while)"
 #define ALWAYS "@(:|cd|echo|export|true) *"
 #define MUTED "*@(2>/dev/null|&>/dev/null|>/dev/null 2>&1)*"
@@ -220,7 +225,7 @@ static bool start(struct shell s, char **w) {
     OWNED char *path = s.level++ < LEVELS_MOST ? find_program(*w, getenv("PATH"), NULL) : NULL;
     struct shell within = {.out = s.out, .level = s.level};
     size_t n;
-    OWNED char *script = NULL, *text = path ? disk_text(path, SCRIPT_MOST, &n) : NULL;
+    OWNED char *script = NULL, *text = path ? disk_text(path, FIRST_LINE, &n) : NULL;
 
     if (text && strcmp(wc_base_name(*w), "env") == 0) {
         for (w++; *w && fnmatch("@(-|-i|-u)", *w, FNM_EXTMATCH) == 0; w++)
@@ -249,7 +254,7 @@ static bool start(struct shell s, char **w) {
     for (size_t i = 0; text && !within.arguments && w[i]; i++) {
         OWNED char *at =
             !i || runs_it || strchr(w[i], '/') ? find_program(w[i], getenv("PATH"), NULL) : NULL;
-        OWNED char *inside = at ? disk_text(at, SCRIPT_MOST, &n) : NULL;
+        OWNED char *inside = at ? disk_text(at, FIRST_LINE, &n) : NULL;
         if (i && at && runs_it)
             return start(s, w + i);
         if (inside && wc_str_starts(inside, "\177ELF") && s.out->n < PROGRAMS_MOST)

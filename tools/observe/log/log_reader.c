@@ -61,14 +61,14 @@ struct unpack {
     char *trouble;
     void *stream;          /* of zstd; NULL: not packed with it */
     struct zstd_buffer in; /* of packed: what was read, and how much of it is taken */
-    unsigned char packed[PACKED];
 };
+static unsigned char packed[PACKED]; /* for one file after the other */
 
 /* Reads from fd, which stays the caller's. */
 static void unpack_begin(struct unpack *u, int fd) {
     fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     u->file = fd < 0 ? NULL : gzdopen(fd, "r");
-    u->in.data = u->packed;
+    u->in.data = packed;
     u->whole = true;
     if (u->file)
         gzbuffer(u->file, PACKED);
@@ -94,7 +94,7 @@ static bool fail(struct unpack *u, const char *what, const char *detail) {
 
 /* zlib puts the name of the file before its words, for which a descriptor has a number. */
 static bool fill(struct unpack *u) {
-    const int got = u->file ? gzread(u->file, u->packed, PACKED) : 0;
+    const int got = u->file ? gzread(u->file, packed, PACKED) : 0;
     const bool begins = !u->begun;
     int error;
     const char *words = u->file ? gzerror(u->file, &error) : "", *colon = strstr(words, ": ");
@@ -109,7 +109,7 @@ static bool fill(struct unpack *u) {
         return fail(u, "it is packed, and cut off", "");
     u->in.size = (size_t)got;
     u->in.pos = 0;
-    if (!begins || got < 4 || memcmp(u->packed, "\x28\xb5\x2f\xfd", 4) != 0)
+    if (!begins || got < 4 || memcmp(packed, "\x28\xb5\x2f\xfd", 4) != 0)
         return true;
     if (!open_zstd())
         return fail(u,
@@ -131,7 +131,7 @@ static ssize_t unpack_read(struct unpack *u, void *to, size_t n) {
             return 0;
         if (!u->stream) {
             out.pos = n < u->in.size - u->in.pos ? n : u->in.size - u->in.pos;
-            memcpy(to, u->packed + u->in.pos, out.pos);
+            memcpy(to, packed + u->in.pos, out.pos);
             u->in.pos += out.pos;
             continue;
         }
