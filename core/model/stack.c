@@ -22,7 +22,8 @@ enum {
 /* Copies the texts of one record. */
 struct keeper {
     struct wc_stack *s;
-    bool failed; /* there was no memory for one */
+    bool failed;     /* there was no memory for one */
+    bool texts_stay; /* they are kept already, in an arena that the new one does not replace */
 };
 
 /* Most records repeat the same few paths: a copy with the same hash is used again if it is equal.
@@ -34,6 +35,8 @@ static const char *keep_text(struct keeper *k, const char *text) {
 
     if (!text || k->failed)
         return NULL;
+    if (k->texts_stay)
+        return text;
     if (!texts->seen)
         texts->seen = wc_arena_take(texts->arena, texts->room * sizeof(*seen));
     n = wc_str_length(text);
@@ -80,8 +83,7 @@ static void keep_strings(struct keeper *k, struct wc_strings *list, const struct
     list->p = same ? old->p : keep_texts(k, list->p, list->n, 1);
 }
 
-bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old) {
-    struct keeper k = {s, false};
+static bool keep_record(struct keeper *k, enum wc_kind kind, void *record, const void *old) {
     size_t n;
     const struct wc_field *f = wc_kind_fields(kind, &n);
 
@@ -92,16 +94,20 @@ bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const vo
         if (f->type == WC_FIELD_STR) {
             const char **text = value;
             bool same = before && wc_str_same(*(const char *const *)before, *text);
-            *text = same ? *(const char *const *)before : keep_text(&k, *text);
+            *text = same ? *(const char *const *)before : keep_text(k, *text);
         } else if (f->type == WC_FIELD_STRS) {
-            keep_strings(&k, value, before);
+            keep_strings(k, value, before);
         } else if (f->type == WC_FIELD_FACTS) {
             struct wc_facts *facts = value;
-            facts->p = keep_texts(&k, facts->p, facts->n, 3);
+            facts->p = keep_texts(k, facts->p, facts->n, 3);
             facts->typed = NULL;
         }
     }
-    return !k.failed;
+    return !k->failed;
+}
+
+bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old) {
+    return keep_record(&(struct keeper){.s = s}, kind, record, old);
 }
 
 static size_t room_for(size_t n) {
@@ -117,7 +123,7 @@ static bool has_text(const struct wc_strings *list, const char *text) {
 }
 
 static bool add_text(struct wc_stack *s, struct wc_strings *list, const char *text) {
-    struct keeper k = {s, false};
+    struct keeper k = {.s = s};
     const char **texts = (const char **)(uintptr_t)list->p;
 
     if (has_text(list, text))
@@ -350,7 +356,7 @@ static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
     struct wc_said said = {.what = wc_words_read(f->r.text, &words, file, sizeof file)};
     const char *const from[] = {file, words.library, words.version, words.symbol};
     const char **const to[] = {&said.file, &said.library, &said.version, &said.symbol};
-    struct keeper k = {s, false};
+    struct keeper k = {.s = s};
 
     said.system = words.system;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++)
@@ -471,12 +477,12 @@ static void settle_record(void *keeper, enum wc_kind kind, void *record) {
         old = *functions;
         *functions = (struct wc_strings){NULL, 0};
     }
-    if (!wc_stack_keep(k->s, kind, record, NULL) || !add_texts(k->s, functions, &old))
+    if (!keep_record(k, kind, record, NULL) || !add_texts(k->s, functions, &old))
         k->failed = true;
 }
 
 bool wc_stack_settle(struct wc_stack *s) {
-    struct keeper k = {s, false};
+    struct keeper k = {.s = s, .texts_stay = s->texts.arena != s->arena};
 
     s->kept = 0;
     for (unsigned kind = 0; kind < WC_KINDS && !k.failed; kind++)
@@ -484,7 +490,7 @@ bool wc_stack_settle(struct wc_stack *s) {
             listed[kind].entry && list_of(s, kind)->n && !make_room(s, kind, list_of(s, kind)->n);
     if (!k.failed)
         wc_stack_each(s, settle_record, &k);
-    for (size_t i = 0; i < s->failures.n && !k.failed; i++)
+    for (size_t i = 0; i < s->failures.n && !k.failed && !k.texts_stay; i++)
         k.failed = !keep_words(s, &s->failures.p[i]);
     return !k.failed;
 }
