@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "child_logs.h"
+#include "run.h"
 
 #include <dirent.h>
 #include <errno.h>

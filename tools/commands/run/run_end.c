@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child_logs.h"
 #include "startup.h"
 #include "tools/commands/options.h"
 #include "tools/commands/probe/gpus.h"
@@ -336,9 +335,11 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
                   : log ? must_format("the command became %s, for which the library left no log",
                                       family->last_name)
                         : must_copy("the library left no log of the command");
-    for (size_t i = 0; i < family->with_cudnn_count && !missing; i++) {
-        const struct relative *one = &family->with_cudnn[i];
+    WC_EACH(one, family->with_cudnn) {
         bool told = false;
+
+        if (missing)
+            break;
         for (size_t k = 0; k < logs->n; k++)
             told = told || logs->found[k]->pid == one->pid;
         user = one->user;

@@ -1,18 +1,182 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "child_logs.h"
+#include "core/names/names.h"
+#include "core/records/process.h"
 #include "tools/commands/options.h"
-#include "tools/observe/preload.h"
+#include "tools/observe/log/source.h"
 #include "tools/report/render.h"
+#include "tools/util/below.h"
 #include "tools/util/clock.h"
 #include "tools/util/memory.h"
+
+#define DEPTH_MOST 64 /* generations; a chain in /proc that changes meanwhile could be a ring */
+#define LOOKED_AT_MOST 4096   /* processes of one look */
+#define PIDFD_SEND_SIGNAL 424 /* younger than the C library's headers may be; alike everywhere */
+#define PIDFD_OPEN 434
+#define STAT_MOST 4095 /* bytes */
+
+/* ---- /proc ---- */
+
+/* The last of the four: as which its files are made. */
+static bool read_user(pid_t pid, uid_t *user) {
+    OWNED char *status = proc_text(pid, "status", STAT_MOST);
+    const char *line = strstr(status, "\nUid:");
+    char *at = line ? (char *)line + strlen("\nUid:") : NULL;
+
+    if (!line)
+        return false;
+    for (int i = 0; i < 4; i++)
+        *user = (uid_t)strtoul(at, &at, 10);
+    return true;
+}
+
+static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
+    OWNED char *stat = proc_text(pid, "stat", STAT_MOST);
+
+    *start_ticks = wc_start_ticks(stat);
+    return (pid_t)strtol(wc_stat_field(stat, 4), NULL, 10);
+}
+
+/* ---- whose logs count ---- */
+
+bool family_has_user(const void *family, uid_t user) {
+    const struct family *f = family;
+
+    for (size_t i = 0; i < f->user_count; i++)
+        if (f->users[i] == user)
+            return true;
+    return false;
+}
+
+static void add_user(struct family *f, uid_t user) {
+    if (!family_has_user(f, user))
+        *MUST_ADD(f->users, f->user_count) = user;
+}
+
+/* ---- looking at all of them ---- */
+
+static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
+    OWNED char *name = must_format("/proc/%d/maps", (int)pid), *line = NULL;
+    OWNED_FILE FILE *from = WC_ANY(one, f->with_cudnn, one->pid == pid) ? NULL : fopen(name, "re");
+    size_t room = 0;
+    ssize_t n;
+
+    while (from && (n = getline(&line, &room, from)) > 0) {
+        const char *path = strchr(line, '/');
+        line[n - (line[n - 1] == '\n')] = '\0';
+        if (path && wc_name_kind_of(path) == WC_NAME_FACADE) {
+            *MUST_ADD(f->with_cudnn.p, f->with_cudnn.n) =
+                (struct relative){pid, user, must_copy(path)};
+            return;
+        }
+    }
+}
+
+static void look_at_family(struct family *f, pid_t command) {
+    pid_t *all = NULL;
+    size_t n = 0;
+    uid_t user;
+    char word[24];
+
+    *MUST_ADD(all, n) = command;
+    for (size_t i = 0; i < n; i++) {
+        OWNED char *process = must_format("/proc/%d", (int)all[i]);
+        OWNED_GLOB glob_t children = glob_below("", process, "/task/*/children", GLOB_NOSORT);
+        if (read_user(all[i], &user)) {
+            add_user(f, user);
+            look_at_maps(f, all[i], user);
+        }
+        for (size_t k = 0; k < children.gl_pathc; k++) {
+            OWNED_FILE FILE *from = fopen(children.gl_pathv[k], "re");
+            while (from && n < LOOKED_AT_MOST && fscanf(from, "%23s", word) == 1)
+                *MUST_ADD(all, n) = (pid_t)strtol(word, NULL, 10);
+        }
+    }
+    free(all);
+}
+
+static void read_name(pid_t pid, char name[16]) {
+    OWNED char *stat = proc_text(pid, "stat", STAT_MOST);
+    const char *begin = strchr(stat, '('), *end = strrchr(stat, ')');
+
+    if (begin && end)
+        snprintf(name, 16, "%.*s", (int)(end - begin - 1), begin + 1);
+}
+
+/* Of a command that was seen to have our library. */
+static void note_program(struct family *f, pid_t command) {
+    OWNED char *name = must_format("/proc/%d/exe", (int)command);
+    char path[4096];
+    ssize_t n = readlink(name, path, sizeof(path) - 1);
+
+    if (n <= 0)
+        return;
+    path[n] = '\0';
+    free(f->seen_program);
+    f->seen_program = must_copy(path);
+    read_name(command, f->seen_name);
+}
+
+void run_monitor_look_last(void *monitor, pid_t child) {
+    struct family *f = &((struct run_monitor *)monitor)->family;
+
+    if (read_user(child, &f->last_user)) {
+        add_user(f, f->last_user);
+        read_name(child, f->last_name);
+    }
+}
+
+bool family_is_last(const struct family *f, const char *path) {
+    return path && f->last_name[0] &&
+           strncmp(wc_base_name(path), f->last_name, sizeof(f->last_name) - 1) == 0;
+}
+
+/* ---- which processes may be signalled ---- */
+
+struct held_process {
+    pid_t pid;
+    int fd; /* pidfd; -1: the kernel has none */
+};
+
+static void held_process_end(const struct held_process *p) {
+    if (p->fd >= 0)
+        close(p->fd);
+}
+
+/* One that was seen to descend from the command: while its descriptor does not report an end, the
+ * number meant this process all along. False: no such process that began then descends from it
+ * now. */
+static bool hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_process *out) {
+    struct pollfd has_ended = {.events = POLLIN};
+    int64_t ticks, of_parent;
+    pid_t at;
+
+    if (pid <= 1 || pid > INT32_MAX)
+        return false;
+    out->pid = (pid_t)pid;
+    out->fd = (int)syscall(PIDFD_OPEN, out->pid, 0);
+    if (out->fd < 0 && errno != ENOSYS && errno != EPERM)
+        return false;
+    has_ended.fd = out->fd; /* poll passes a negative one over */
+    at = read_parent(out->pid, &ticks);
+    for (int i = 0; i < DEPTH_MOST && at > 1 && at != command; i++)
+        at = read_parent(at, &of_parent);
+    if (ticks != WC_NULL && ticks == start_ticks && at == command && poll(&has_ended, 1, 0) == 0)
+        return true;
+    held_process_end(out);
+    return false;
+}
 
 #define HOUR (3600 * CLOCK_SECOND)
 /* Most commands that an error ends have ended by then. */
@@ -57,7 +221,8 @@ static int64_t now(void) {
 void run_monitor_begin(struct run_monitor *m, const struct run *run) {
     m->run = run;
     m->told = json_object();
-    family_begin(&m->family);
+    m->family.last_user = geteuid();
+    add_user(&m->family, m->family.last_user);
     m->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
     m->readable = -1;
     m->look_after = LOOK_FIRST;
@@ -127,7 +292,10 @@ static void consider(struct run_monitor *m, const struct report *r,
 static void signal_all(const struct run_monitor *m, pid_t child, int signal) {
     kill(child, signal);
     for (size_t i = 0; i < m->held_count; i++)
-        held_process_signal(&m->held[i], signal);
+        if (m->held[i].fd >= 0)
+            syscall(PIDFD_SEND_SIGNAL, m->held[i].fd, signal, NULL, 0);
+        else
+            kill(m->held[i].pid, signal);
 }
 
 static void judge(struct run_monitor *m, pid_t child) {
@@ -146,7 +314,7 @@ static void judge(struct run_monitor *m, pid_t child) {
             const struct source *log = logs.found[i];
             struct held_process held;
             if (log->pid != child && log->stack.has_process &&
-                family_hold(child, log->pid, log->stack.process.start_ticks, &held))
+                hold(child, log->pid, log->stack.process.start_ticks, &held))
                 *MUST_ADD(m->held, m->held_count) = held;
             stops = true;
         } else if (m->print && !m->stop) {
@@ -169,12 +337,6 @@ static void judge(struct run_monitor *m, pid_t child) {
         m->judge_after = now() + PAUSE_TIMES * (now() - begun);
 }
 
-void run_monitor_look_last(void *arg, pid_t child) {
-    struct run_monitor *m = arg;
-
-    family_look_last(&m->family, child);
-}
-
 static int64_t sooner(int64_t a, int64_t b) {
     return a && (!b || a < b) ? a : b;
 }
@@ -185,10 +347,10 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
 
     if (m->look_at && m->look_at <= now()) {
         /* env -i, a launcher: what the command has become may be without the shim. */
-        family_look(&m->family, child);
+        look_at_family(&m->family, child);
         m->preload_gone = preload_is_gone(child, m->run->shim);
         if (!m->preload_gone)
-            family_note_program(&m->family, child);
+            note_program(&m->family, child);
         m->look_after *= LOOK_RARER;
         if (m->look_after > LOOK_RAREST)
             m->look_after = LOOK_RAREST;
@@ -220,5 +382,9 @@ void run_monitor_end(struct run_monitor *m) {
     for (size_t i = 0; i < m->held_count; i++)
         held_process_end(&m->held[i]);
     free(m->held);
-    family_end(&m->family);
+    WC_EACH(one, m->family.with_cudnn)
+        free(one->library);
+    free(m->family.with_cudnn.p);
+    free(m->family.users);
+    free(m->family.seen_program);
 }

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child_logs.h"
 #include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "words.h"
+#include "run.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child_logs.h"
 #include "core/demand/questions.h"
 #include "tools/report/explain/text_into_log.h"
 
