@@ -7,7 +7,6 @@
 #include "cudnn_knowledge.inc"
 #include "tools/commands/options.h"
 #include "tools/util/memory.h"
-#include "tools/util/nearest.h"
 
 #ifndef WHICHCUDNN_COMMIT
 #define WHICHCUDNN_COMMIT ""

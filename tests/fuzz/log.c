@@ -11,7 +11,7 @@
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 
 enum { LONG_LINE = 1, NEWLINE_BEHIND = 2, LONG = 70000 };
 

@@ -11,7 +11,7 @@
 #include "tools/commands/input.h"
 #include "tools/observe/log/redact.h"
 #include "tools/report/render.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 
 enum { COPY = 1, SAME_FILE = 2, REDACT = 4, TOGETHER = 8 };
 

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "support_place.h"
-#include "tools/report/library.h"
 #include "tools/report/lock/lock.h"
+#include "tools/report/report.h"
 
 #define MUTATIONS 2000
 

@@ -16,8 +16,8 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/redact.h"
 #include "tools/report/merge.h"
-#include "tools/util/layout.h"
 #include "tools/util/memory.h"
+#include "tools/util/terminal.h"
 
 /* ---- the quick reader and jansson ---- */
 

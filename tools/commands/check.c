@@ -9,10 +9,10 @@
 #include "options.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/report/library.h"
 #include "tools/report/lock/lock.h"
 #include "tools/report/render.h"
-#include "tools/util/layout.h"
+#include "tools/report/report.h"
+#include "tools/util/terminal.h"
 
 static char **command; /* that is checked; NULL: none was given */
 

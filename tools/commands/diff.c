@@ -7,7 +7,7 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/redact.h"
 #include "tools/report/render.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 
 static bool redact;
 

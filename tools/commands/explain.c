@@ -13,10 +13,8 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/report/explain/messages.h"
 #include "tools/report/explain/page.h"
-#include "tools/report/explain/text_into_log.h"
 #include "tools/report/render.h"
-#include "tools/util/layout.h"
-#include "tools/util/nearest.h"
+#include "tools/util/terminal.h"
 
 #define ROWS_SHOWN 8   /* of the logs' summary */
 #define RANKED_SHOWN 4 /* of what fits a text */

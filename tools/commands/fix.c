@@ -17,7 +17,7 @@
 #include "tools/observe/log/record_json.h"
 
 #include "tools/report/render.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 
 #define ROWS_SHOWN 8
 

@@ -6,7 +6,7 @@
 #include "options.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 
 static bool verbose, redact;
 

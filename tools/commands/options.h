@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "tools/util/program.h"
 #include "whichcudnn/record.h"
@@ -61,3 +62,15 @@ bool options_take_fail_on(const char *value);
 
 /* Reads the options in argv (argv[0] is "whichcudnn NAME") and runs it. Returns the exit code. */
 int options_run(int argc, char **argv, const struct usage *u);
+
+/* Which word was meant: the one with the fewest changes to become what was typed. */
+struct nearest { /* all zero: nothing was looked at yet */
+    const char *word, *second;
+    size_t changes, second_changes;
+};
+
+/* Takes word in if it is near enough to be meant: it has all of `typed`, or a third of its
+ * characters at most are missing, wrong, too many or change places with the next one. */
+void nearest_look(struct nearest *n, const char *typed, const char *word);
+/* "; did you mean report or repair?"; "" where none is near. The caller frees. */
+char *nearest_question(const struct nearest *n);

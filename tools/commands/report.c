@@ -8,7 +8,7 @@
 #include "tools/observe/log/record_json.h"
 #include "tools/report/render.h"
 #include "tools/util/beside.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 
 static bool verbose, markdown, prometheus, redact;
 static const char *html, *output; /* files */

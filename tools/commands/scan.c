@@ -14,10 +14,9 @@
 #include "tools/observe/scan/scan.h"
 #include "tools/report/render.h"
 #include "tools/util/clock.h"
-#include "tools/util/layout.h"
 #include "tools/util/terminal.h"
 
-static const char *root, *environment_file, *library_path;
+static const char *root, *environment_file, *searched;
 static bool whole_computer, verbose, redact;
 
 static const struct option_row rows[] = {
@@ -29,7 +28,7 @@ static const struct option_row rows[] = {
      "variables in place of the own ones: NAME=value, a line or\na NUL each, as `env` or "
      "/proc/PID/environ gives them",
      .value = &environment_file},
-    {"ld-library-path", " PATHS", "in place of LD_LIBRARY_PATH", .value = &library_path},
+    {"ld-library-path", " PATHS", "in place of LD_LIBRARY_PATH", .value = &searched},
     {"all", NULL, "the whole machine, except network and virtual disks", .flag = &whole_computer},
     {"verbose", NULL, "nothing is shortened; all that is known", 'v', .flag = &verbose},
     {"json", NULL, "as JSON (docs/scan.schema.json)", .flag = &options.json},
@@ -70,7 +69,7 @@ static bool make_variables(struct variables *v, bool of_image) {
         for (char *at = v->text; (at = strchr(at, '\n'));)
             *at++ = '\0';
     if ((!environment_file && !of_image && argz_create(environ, &v->text, &v->n) != 0) ||
-        (library_path && envz_add(&v->text, &v->n, "LD_LIBRARY_PATH", library_path) != 0))
+        (searched && envz_add(&v->text, &v->n, "LD_LIBRARY_PATH", searched) != 0))
         must_fail();
     v->list = must_allocate((argz_count(v->text, v->n) + 1) * sizeof(*v->list));
     argz_extract(v->text, v->n, v->list);

@@ -18,7 +18,7 @@
 #include "judge.h"
 #include "setter.h"
 #include "tools/util/disk.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 #include "wheel_table.h"
 #include "wheels.h"
 

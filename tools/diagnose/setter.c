@@ -10,7 +10,6 @@
 #include "candidates/candidates.h"
 #include "core/demand/questions.h"
 #include "core/knowledge/programs.h"
-#include "tools/util/below.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 

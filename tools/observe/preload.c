@@ -15,7 +15,7 @@
 
 #include "core/base/base.h"
 #include "tools/observe/elf/elf_file.h"
-#include "tools/util/below.h"
+#include "tools/util/disk.h"
 #include "tools/util/memory.h"
 #include "tools/util/program.h"
 

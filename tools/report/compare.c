@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/demand/questions.h"
-#include "library.h"
+#include "report.h"
 #include "tools/observe/preload.h"
 #include "tools/util/terminal.h"
 

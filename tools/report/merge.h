@@ -39,12 +39,6 @@ struct merged {
 void merge(struct merged *m, struct report *reports, size_t n);
 void merged_end(struct merged *m);
 
-/* The number of a key, from 0 in the order in which keys come. keys: a JSON object of them. */
-size_t number_of_key(json_t *keys, const char *key);
-
-/* "ranks 0-6", "9 processes of ranks 0, 1"; NULL: that does not name them. The caller frees. */
-char *merged_ranks(const struct merged *m, const size_t *members, size_t n);
-
 /* "ranks 0-6 agree; rank 7 differs": one line for a group after the first, and one for the first
  * only where all agree. i: of the group. The caller frees. */
 char *merged_agreement(const struct merged *m, size_t i);

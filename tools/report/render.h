@@ -61,8 +61,6 @@ void render_verdict(struct layout *l, const struct report *r, const char *before
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */
 /* What is known where nothing explains it, and what to do. */
 void render_known(struct layout *l, const struct report *r);
-/* Hosts, what each got, what that loaded: a line for each library. */
-void render_tree(struct layout *l, const struct report *r);
 
 /* What happened, in time order: requests and their answers, calls, and when a finding that holds
  * was noted. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cudnn_knowledge.inc"
-#include "library.h"
 #include "render.h"
-#include "tools/util/layout.h"
+#include "report.h"
+#include "tools/util/terminal.h"
 
 /* A server keeps each row for ever, and what is in a log may be anything. */
 #define ROWS_MOST 200

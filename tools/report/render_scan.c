@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library.h"
 #include "render.h"
+#include "report.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/scan/scan.h"
-#include "tools/util/layout.h"
 #include "tools/util/terminal.h"
 
 /* ---- text ---- */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/demand/questions.h"
-#include "tools/util/below.h"
+#include "tools/util/disk.h"
 #include "tools/util/memory.h"
 #include "trial.h"
 

@@ -18,7 +18,7 @@
 #include "tools/observe/preload.h"
 #include "tools/report/render.h"
 #include "tools/util/disk.h"
-#include "tools/util/layout.h"
+#include "tools/util/terminal.h"
 
 #define ROWS_SHOWN 8
 #define VERDICT_MOST 4096 /* a pod's termination message is cut there */

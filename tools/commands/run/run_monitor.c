@@ -16,8 +16,8 @@
 #include "tools/commands/options.h"
 #include "tools/observe/log/source.h"
 #include "tools/report/render.h"
-#include "tools/util/below.h"
 #include "tools/util/clock.h"
+#include "tools/util/disk.h"
 #include "tools/util/memory.h"
 
 #define DEPTH_MOST 64 /* generations; a chain in /proc that changes meanwhile could be a ring */

@@ -66,7 +66,15 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     return one;
 }
 
-void in_flight_note(struct in_flight *f, const struct wc_record *r) {
+static void in_flight_end(struct in_flight *f) {
+    struct flight *one, *next;
+
+    HASH_ITER(hh, f->by_thread, one, next) {
+        forget(f, one);
+    }
+}
+
+static void in_flight_note(struct in_flight *f, const struct wc_record *r) {
     const struct wc_request_record *q = &r->u.request;
     const int64_t *failed = &r->u.failure.request;
     struct flight *one;
@@ -139,14 +147,6 @@ void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, cha
         replace(arg, &one->what);
         replace(arg, &one->name);
         replace(arg, &one->caller);
-    }
-}
-
-void in_flight_end(struct in_flight *f) {
-    struct flight *one, *next;
-
-    HASH_ITER(hh, f->by_thread, one, next) {
-        forget(f, one);
     }
 }
 

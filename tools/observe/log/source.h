@@ -19,7 +19,6 @@ struct in_flight { /* all zero: nothing noted yet */
     struct flight *by_thread, *by_request;
 };
 
-void in_flight_note(struct in_flight *f, const struct wc_record *r);
 /* What began last: "cudnnCreate", "dlopen libcudnn.so.9"; *seq: its record. NULL: none.
  * Lives until the next note. */
 const char *in_flight_last(const struct in_flight *f, int64_t *seq);
@@ -29,7 +28,6 @@ bool in_flight_failure(const struct in_flight *f, struct wc_record *out);
 /* Each text (allocated, or NULL) may be replaced by another. */
 void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, char **text),
                        const void *arg);
-void in_flight_end(struct in_flight *f);
 
 struct log_file;
 

@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 
 #include "scan_inside.h"
-#include "tools/util/below.h"
+#include "tools/util/disk.h"
 
 #define TEXT_MOST ((size_t)8 << 20)
 #define LINES_MOST 64 /* about cuDNN, of one kind and file */

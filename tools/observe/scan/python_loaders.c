@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "tools/util/below.h"
+#include "tools/util/disk.h"
 
 #define LIBRARY(name, needed, ...)                                                                 \
     { name, needed, ROWS(place, __VA_ARGS__) }

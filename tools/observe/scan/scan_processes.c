@@ -12,7 +12,7 @@
 #include "scan_inside.h"
 #include "tools/observe/loader/loader_sim.h"
 #include "tools/observe/preload.h"
-#include "tools/util/below.h"
+#include "tools/util/disk.h"
 
 #define SCRIPT_MOST 262144 /* bytes of a Python file */
 #define ROUNDS_MOST 4      /* of packages that others rely on */

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "core/names/compat.h"
+#include "core/records/emit.h"
+#include "tools/observe/log/source.h"
 
 #define MESSAGES_TEXT_MOST ((size_t)4 << 20) /* bytes of a text */
 
@@ -59,3 +61,17 @@ void messages_end(struct messages *m);
 
 /* The table, for tests and lists. */
 const struct message *messages_all(size_t *n);
+
+/* What a program printed next to what its log knows: the text's version that was wanted is a demand
+ * of the log's host, the found one is what cudnnGetVersion gave, a status is that of a call. */
+struct text_view {
+    const char *name, *of; /* "what it printed", " of FILE": where its evidence is from */
+    bool fallbacks; /* only text which says that the program continues without the GPU counts, or,
+                     * if nobody knows how this process ended, that it refuses its cuDNN */
+    bool quiet;
+};
+
+/* Passes the records to the sink. What does not fit is complained of, a line each: a version that
+ * nothing in the log can have given. */
+void text_into_log(const struct messages *m, const struct text_view *view, struct source *s,
+                   const struct wc_sink *to);
