@@ -195,7 +195,7 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
         free(trust.why);
     }
     number_behind(&t, &log->stack, last->request);
-    any = loader_sim_emit_damaged(g, &t);
+    any = loader_sim_emit_some(g, &t, false);
     if (!any && binding) {
         WC_EACH(o, log->stack.objects) /* what others let it see */
             if (o->r.mapped && o->r.path)

@@ -28,27 +28,27 @@ struct asked_name {
 
 static void note_name(struct loader_sim *g, struct loaded *o, const char *name) {
     struct asked_name *asked = wc_arena_take(&g->memory.arena, sizeof(*asked));
+    const char **names, *kept = keep(g, name);
     size_t n = 0;
 
-    while (o->names && o->names[n])
+    while (o->search.names && o->search.names[n])
         n++;
-    o->names = must_grow(o->names, (n + 2) * sizeof(*o->names));
-    o->names[n] = keep(g, name);
-    o->names[n + 1] = NULL;
-    o->search.names = o->names;
-    if (!asked || !o->names[n])
+    names = wc_arena_take(&g->memory.arena, (n + 2) * sizeof(*names));
+    if (!asked || !names || !kept)
         return;
+    memcpy(names, o->search.names ?: (const char *[]){NULL}, n * sizeof(*names));
+    names[n] = kept;
+    o->search.names = names;
     asked->o = o;
-    HASH_ADD_KEYPTR(hh, g->asked, o->names[n], strlen(o->names[n]), asked);
+    HASH_ADD_KEYPTR(hh, g->asked, kept, strlen(kept), asked);
 }
 
 static struct loaded *add(struct loader_sim *g, const char *path, struct library *library,
                           const char *name, const struct loaded *by, enum wc_operation how) {
-    struct loaded *o;
+    struct loaded *o = g->n < OBJECTS_MOST ? wc_arena_take(&g->memory.arena, sizeof(*o)) : NULL;
 
-    if (g->n == OBJECTS_MOST)
+    if (!o)
         return NULL;
-    o = must_allocate(sizeof(*o));
     o->library = library;
     o->about = library->about;
     o->about.path = keep(g, path);
@@ -464,11 +464,6 @@ const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, cons
     return unseen;
 }
 
-static void end_object(struct loaded *o) {
-    free(o->names);
-    free(o);
-}
-
 size_t loader_sim_torn(struct loader_sim *g) {
     const struct loaded *last = NULL;
     size_t torn = 0;
@@ -495,7 +490,7 @@ void loader_sim_undo(struct loader_sim *g, size_t objects) {
     while (g->n > objects) {
         struct loaded *o = g->objects[--g->n];
         struct asked_name *asked;
-        for (const char **name = o->names; name && *name; name++) {
+        for (const char *const *name = o->search.names; name && *name; name++) {
             HASH_FIND_STR(g->asked, *name, asked);
             if (asked)
                 HASH_DEL(g->asked, asked);
@@ -503,7 +498,6 @@ void loader_sim_undo(struct loader_sim *g, size_t objects) {
         for (size_t k = 0; k < objects; k++)
             if (g->objects[k]->facade == o)
                 g->objects[k]->facade = NULL;
-        *MUST_ADD(g->gone, g->gone_count) = o;
     }
     g->loaded[g->n] = NULL;
 }
@@ -582,12 +576,7 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
 }
 
 void loader_sim_end(struct loader_sim *g) {
-    for (size_t i = 0; i < g->n; i++)
-        end_object(g->objects[i]);
-    for (size_t i = 0; i < g->gone_count; i++)
-        end_object(g->gone[i]);
     HASH_CLEAR(hh, g->asked);
-    free(g->gone);
     free(g->objects);
     free(g->loaded);
     free(g->missing.p);

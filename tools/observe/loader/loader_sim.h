@@ -15,7 +15,6 @@ struct loaded {
     struct library *library;
     struct wc_search_object search;
     const struct loaded *by;     /* what needs or opens it; NULL: the program, a preload, unknown */
-    const char **names;          /* all by which it was asked for, NULL at the end */
     const struct loaded *facade; /* that its own request loaded; NULL: not known */
     const char *facade_name;     /* by which it asked for it */
     bool for_all;                /* a dlopen let all see its functions (RTLD_GLOBAL) */
@@ -62,10 +61,8 @@ struct loader_sim {
     } missing; /* each name once since missing_from */
     size_t missing_from;
     struct asked_name *asked; /* the object that answers to the request */
-    struct loaded **gone;     /* undone; what is missing may name them */
-    size_t gone_count;
-    const char *undefined; /* a function of cuDNN's that is imported; NULL: none was found */
-    bool ended;            /* at a damaged library: nothing is loaded any more */
+    const char *undefined;    /* a function of cuDNN's that is imported; NULL: none was found */
+    bool ended;               /* at a damaged library: nothing is loaded any more */
     struct loader_sim_opens opens;
 };
 
@@ -142,8 +139,9 @@ struct loader_sim_emitter {
  * that requires cuDNN, with its demands; what is missing, where it was looked for, and copies that
  * are elsewhere. */
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
-/* The same of what is damaged, or refused. False: nothing is. */
-bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t);
+/* The same of what a process ended with, whatever its name: what lacks only a function (lookups),
+ * else what is damaged or refused. False: nothing is. */
+bool loader_sim_emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool lookups);
 /* A function that an object imports and none defines ended the process: bound lazily, when it was
  * called. Reported as if the last request had been refused for it; of one with a symbol version,
  * which that library lacks, as it is. False: there is none. */

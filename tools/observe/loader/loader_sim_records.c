@@ -256,25 +256,31 @@ static char *error_of(const struct loader_sim_missing *m, const struct loaded *r
     return refused ? loader_sim_not_found(m->name) : NULL;
 }
 
+static void add_failure(const struct loader_sim_emitter *t, struct wc_failure_record f) {
+    struct wc_record record;
+
+    wc_record_begin(&record, WC_KIND_failure);
+    record.u.failure = f;
+    t->to.add(t->to.ctx, &record);
+}
+
 /* The loader ends at a file that is damaged, and skips one for another machine. */
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
     const struct wc_replay *replay = &s->g->replay;
     const struct loaded *refused = refused_for(s->g, m);
     OWNED char *text = error_of(m, refused);
     int64_t request = s->t->requests + 1;
-    struct wc_record record;
     const char *passed;
 
-    wc_record_begin(&record, WC_KIND_failure);
-    record.u.failure.request = request;
-    record.u.failure.operation = m->how;
-    record.u.failure.name = refused ? refused->about.path : m->name;
-    record.u.failure.text = text;
-    record.u.failure.caller = m->by ? m->by->about.path : NULL;
-    record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
-    record.u.failure.inferred = true;
-    record.u.failure.priority = m->priority;
-    s->t->to.add(s->t->to.ctx, &record);
+    add_failure(s->t,
+                (struct wc_failure_record){.request = request,
+                                           .operation = m->how,
+                                           .name = refused ? refused->about.path : m->name,
+                                           .text = text,
+                                           .caller = m->by ? m->by->about.path : NULL,
+                                           .caller_object = m->by ? m->by->about.number : WC_NULL,
+                                           .inferred = true,
+                                           .priority = m->priority});
     if (m->refused || (m->found && m->by)) {
         /* What limits and mounts say holds for what is too large, and for what may not run. */
         emit_file(s, m->found->about.path, request, WC_search_rule_UNKNOWN, m->refused);
@@ -347,9 +353,7 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     }
 }
 
-/* What a process ended with counts, whatever its name. lookups: of what lacks only a function,
- * else of what is damaged or refused. */
-static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool lookups) {
+bool loader_sim_emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool lookups) {
     struct emitting s = {.g = g, .t = t};
     bool any = false;
 
@@ -362,10 +366,6 @@ static bool emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool l
         t->requests++;
     }
     return any;
-}
-
-bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t) {
-    return emit_some(g, t, false);
 }
 
 const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
@@ -426,17 +426,15 @@ char *loader_sim_why_ended(struct loader_sim *g) {
 bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
                              const struct wc_failure_record *last) {
     OWNED char *text = unbound(g);
-    struct wc_record record;
+    struct wc_failure_record f = *last;
 
     if (!text) {
         loader_sim_check_versions(g, 0);
-        return emit_some(g, t, true);
+        return loader_sim_emit_some(g, t, true);
     }
-    wc_record_begin(&record, WC_KIND_failure);
-    record.u.failure = *last;
-    record.u.failure.text = text;
-    record.u.failure.inferred = true;
-    t->to.add(t->to.ctx, &record);
+    f.text = text;
+    f.inferred = true;
+    add_failure(t, f);
     return true;
 }
 
@@ -446,7 +444,7 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
     const struct loader_sim_missing *m = NULL;
     const struct loaded *root;
     struct elf_file *file;
-    struct wc_record record;
+    struct wc_failure_record failure = *f;
     OWNED char *words = NULL;
 
     for (size_t i = g->missing_from; i < g->missing.n && !m; i++)
@@ -476,10 +474,8 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
     if (f->text)
         return true;
     words = loader_sim_not_found(m->name);
-    wc_record_begin(&record, WC_KIND_failure);
-    record.u.failure = *f;
-    record.u.failure.text = words;
-    t->to.add(t->to.ctx, &record);
+    failure.text = words;
+    add_failure(t, failure);
     emit_search(&s, m->name, m->by, NULL, f->request, false);
     wc_emit_packages_wanted(&t->to, &t->environments, &g->replay, m->name, &s.reader.reader);
     return true;
