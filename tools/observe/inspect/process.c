@@ -118,30 +118,20 @@ const char *process_path(const struct process *p, const char *path) {
 /* ---- texts of /proc ---- */
 
 static struct process_text read_file(const struct process *p, const char *name) {
+    OWNED_FD int fd = openat(p->handle, name, O_RDONLY | O_CLOEXEC);
     struct process_text t = {NULL, 0};
-    int fd = openat(p->handle, name, O_RDONLY | O_CLOEXEC);
-    size_t room = 4096;
-    ssize_t got = -1;
 
     if (fd < 0)
         return t;
-    t.p = must_allocate(room);
-    while (t.n < TEXT_MOST &&
-           ((got = read(fd, t.p + t.n, room - t.n - 1)) > 0 || (got < 0 && errno == EINTR))) {
-        t.n += got > 0 ? (size_t)got : 0;
-        if (room - t.n < 2)
-            t.p = must_grow(t.p, room *= 2);
-    }
-    if (got < 0) {
-        got = errno;
-        free(t.p);
-        t.p = NULL;
-        errno = (int)got;
-    } else {
-        t.p[t.n] = '\0';
-    }
-    close(fd);
-    return t;
+    t.p = must_allocate(TEXT_MOST + 1); /* of which the system gives what is used */
+    errno = 0;
+    t.n = below_read(fd, 0, t.p, TEXT_MOST);
+    if (errno == 0)
+        return (struct process_text){must_grow(t.p, t.n + 1), t.n};
+    const int error = errno;
+    free(t.p);
+    errno = error;
+    return (struct process_text){NULL, 0};
 }
 
 static char *read_link(const struct process *p, const char *name) {
