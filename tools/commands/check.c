@@ -51,13 +51,11 @@ static bool check_one(const struct source *lock, const struct report *now, json_
     struct layout l = {.to = to, .colour = options.colour};
     struct comparison drift;
     const json_t *name;
-    json_t *not_loaded;
     size_t i;
-    bool has_drifted;
 
     compare(&drift, lock, now->source);
-    not_loaded = take_not_loaded(&drift, &lock->stack, &now->source->stack);
-    has_drifted = drift.n > 0;
+    json_t *not_loaded = take_not_loaded(&drift, &lock->stack, &now->source->stack);
+    bool has_drifted = drift.n > 0;
     if (options.json) {
         json_array_append_new(list,
                               json_pack("{s:o, s:o, s:O}", "now", side_json(now), "differences",

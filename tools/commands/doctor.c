@@ -95,13 +95,12 @@ static void try_preload(struct tried *t) {
         .arguments = arguments, .prepare = set_environment, .arg = t, .patience = PATIENCE};
     struct logs logs = {.file_count = 0};
     OWNED char *trouble = NULL;
-    size_t n;
 
     unlink(t->log);
     if (!trial_run(&trial))
         return;
     t->has_libcuda = strstr(trial.output, "libcuda found") != NULL;
-    n = strcspn(trial.errors, "\n");
+    size_t n = strcspn(trial.errors, "\n");
     t->words = n > 0 ? must_format("%.*s", (int)n, trial.errors) : NULL;
     trial_end(&trial);
     t->awake = logs_read(&logs, t->log, &trouble);
@@ -112,7 +111,6 @@ static void try_preload(struct tried *t) {
 
 static void check_preload(const char *shim, bool *has_libcuda) {
     char *directory = trial_directory();
-    OWNED char *list = NULL, *log = NULL;
     struct tried t = {.preload = NULL}, alone = {.preload = shim};
 
     if (!directory) {
@@ -120,8 +118,8 @@ static void check_preload(const char *shim, bool *has_libcuda) {
             "not tried, no directory can be made: %s", strerror(errno));
         return;
     }
-    list = preload_list(getenv("LD_PRELOAD"), shim);
-    log = must_format("%s/log.jsonl", directory);
+    OWNED char *list = preload_list(getenv("LD_PRELOAD"), shim);
+    OWNED char *log = must_format("%s/log.jsonl", directory);
     t.preload = list;
     t.log = alone.log = log;
     try_preload(&t);

@@ -175,10 +175,9 @@ static json_t *match_json(const struct message_match *m) {
 
 static bool is_of_text(const struct messages *m, const struct source *s) {
     struct report r;
-    bool any;
 
     report_make(&r, s);
-    any = WC_ANY(f, r.findings, fits(m, f->id));
+    bool any = WC_ANY(f, r.findings, fits(m, f->id));
     report_end(&r);
     return any;
 }
@@ -251,14 +250,13 @@ static enum exit_code explain_text(char **logs, size_t n) {
     const bool joined = scanned || n > 0;
     struct job j = {.n = 0};
     struct messages m;
-    enum exit_code answer;
     size_t length;
     OWNED char *text = read_text(text_file, &length);
 
     if (!text)
         return EXIT_USAGE;
     messages_find(text, length, &m);
-    answer = m.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
+    enum exit_code answer = m.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
     if (joined) {
         judge(&j, &m, logs, n);
         answer = j.answer;

@@ -178,20 +178,17 @@ static int try_all(const struct job *j, int status, json_t *tried, const json_t 
     for (size_t i = 0; i < report_fixes(row->report, row->finding)->n; i++) {
         struct repair *r = &report_fixes(row->report, row->finding)->p[i];
         OWNED char *work = must_format("%s/%zu", scratch.path, i + 1);
-        const char *trouble, *outcome;
-        bool cures, stopped;
-        json_t *of;
         if (!steps_are_ours(&r->edits))
             continue;
         if (!options.json)
             complain("trying: %s", r->command ? r->command : r->text);
-        of = attempt_make(&(struct attempt){command, work, j, row, r, status});
+        json_t *of = attempt_make(&(struct attempt){command, work, j, row, r, status});
         json_object_set_new(of, "repair", json_integer((json_int_t)i));
         json_array_append_new(tried, of);
-        trouble = json_string_value(json_object_get(of, "trouble"));
-        outcome = json_string_value(json_object_get(of, "outcome"));
-        cures = json_is_true(json_object_get(of, "cures"));
-        stopped = json_is_true(json_object_get(of, "stopped"));
+        const char *trouble = json_string_value(json_object_get(of, "trouble"));
+        const char *outcome = json_string_value(json_object_get(of, "outcome"));
+        bool cures = json_is_true(json_object_get(of, "cures"));
+        bool stopped = json_is_true(json_object_get(of, "stopped"));
         ran = ran || outcome;
         if (trouble)
             complain("not tried: %s", trouble);

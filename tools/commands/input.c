@@ -53,11 +53,10 @@ static bool may_be_looked_at(const struct source *p) {
 
 static bool read_file(struct inputs *s, const char *path) {
     char *trouble = NULL;
-    struct source *lock;
 
     if (!lock_begins(path))
         return logs_read(&s->logs, path, &trouble) || note_trouble(s, path, trouble);
-    lock = lock_read(path, &trouble);
+    struct source *lock = lock_read(path, &trouble);
     return add_source(s, path, lock, trouble);
 }
 
@@ -203,16 +202,14 @@ bool input_read(struct inputs *s, char *argument) {
 
 struct source *input_read_one(struct inputs *s, char *argument) {
     const size_t before = s->logs.process_count;
-    struct source **found;
-    size_t n;
     struct sink names;
 
     if (!input_read(s, argument)) {
         inputs_complain(s);
         return NULL;
     }
-    found = s->logs.processes + before;
-    n = s->logs.process_count - before;
+    struct source **found = s->logs.processes + before;
+    size_t n = s->logs.process_count - before;
     if (n == 1)
         return *found;
     sink_begin(&names);
@@ -243,11 +240,10 @@ int input_observe(struct inputs *s, char *const *command, char *logs) {
     const struct supervision with = {.prepare = NULL};
     OWNED char *place = must_format("%s/", logs);
     struct child child = {.pid = 0};
-    char **words;
 
     if (mkdir(logs, S_IRWXU) != 0)
         return -1;
-    words = run_quietly(place, (char **)command);
+    char **words = run_quietly(place, (char **)command);
     words[0] = "/proc/self/exe";
     (void)supervise(words, &with, &child);
     free(words);

@@ -23,7 +23,6 @@ static int inspect_arguments(int n, char **arguments) {
     struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
     struct job j = {.n = 0};
     json_t *list = json_array();
-    enum exit_code answer;
     int64_t pid;
 
     for (int i = 0; i < n; i++) {
@@ -48,7 +47,7 @@ static int inspect_arguments(int n, char **arguments) {
     /* One that was asked for is an object, several are a list. */
     if (options.json && j.n > 0)
         json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));
-    answer = j.n == (size_t)n ? j.answer : EXIT_USAGE;
+    enum exit_code answer = j.n == (size_t)n ? j.answer : EXIT_USAGE;
     json_decref(list);
     job_end(&j);
     return (int)answer;

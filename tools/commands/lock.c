@@ -23,13 +23,10 @@ static const struct option_row rows[] = {
 
 /* What an environment would get. NULL: it is not one, which was complained of. */
 static struct source *scan_one(struct inputs *in, const char *path) {
-    struct source **found;
-    size_t n;
-
     input_scan(in, (char *[]){(char *)path, NULL});
     inputs_complain(in);
-    found = in->logs.processes;
-    n = in->logs.process_count;
+    struct source **found = in->logs.processes;
+    size_t n = in->logs.process_count;
     if (n == 0 && in->trouble_count == 0)
         complain("%s: no host in it requires cuDNN", path);
     else if (n > 1)

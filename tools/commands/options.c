@@ -167,11 +167,9 @@ static size_t changes_between(const char *a, const char *b) {
 }
 
 void nearest_look(struct nearest *n, const char *typed, const char *word) {
-    size_t changes;
-
     if (!*typed || strlen(typed) >= WORD_MOST || strlen(word) >= WORD_MOST)
         return;
-    changes = strstr(word, typed) ? 1 : changes_between(typed, word);
+    size_t changes = strstr(word, typed) ? 1 : changes_between(typed, word);
     if (changes > strlen(word) / 3)
         return;
     if (!n->word || changes < n->changes) {

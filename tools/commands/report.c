@@ -77,14 +77,13 @@ static int report_arguments(int n, char **arguments) {
                          : NULL;
     struct job j = {.in = {.may_be_empty = prometheus}, .unplanned = prometheus};
     struct inputs *in = &j.in;
-    OWNED char *newest = NULL;
     enum exit_code answer = EXIT_USAGE;
 
     if (wrong)
         return complain("%s", wrong);
     in->logs.keep_events = html ? EVENTS_OF_PAGE : verbose ? EVENTS_MOST : 0;
     input_read_files(in, arguments, (size_t)n);
-    newest = n > 0 ? NULL : input_read_newest(in);
+    OWNED char *newest = n > 0 ? NULL : input_read_newest(in);
     j.names = redact ? redaction_of_logs(&in->logs) : NULL;
     for (size_t i = 0; i < in->trouble_count; i++) {
         OWNED char *text =

@@ -84,12 +84,11 @@ static char *try_beside(const char *own, const char *place) {
 
 static char *search_shim(void) {
     const char *given = getenv("WHICHCUDNN_SHIM");
-    OWNED char *own = NULL;
     char *found = NULL;
 
     if (given && *given)
         return realpath(given, NULL);
-    own = own_directory();
+    OWNED char *own = own_directory();
     for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++)
         found = try_beside(own, beside[i]);
     return found ? found : realpath(WHICHCUDNN_LIBDIR "/" SHIM_NAME, NULL);
@@ -218,8 +217,6 @@ static char *default_place(void) {
 /* A value is a directory or a file name, in which %p, %n and %r mean what the process puts
  * there: up to the first of them the name is known. */
 static void split(struct log_place *place) {
-    char *slash, *percent;
-
     if (wc_is_directory(&disk_files, place->value)) {
         place->directory = must_copy(place->value);
         for (size_t n = strlen(place->directory); n > 1 && place->directory[n - 1] == '/'; n--)
@@ -228,11 +225,11 @@ static void split(struct log_place *place) {
         return;
     }
     place->directory = must_copy(place->value);
-    slash = strrchr(place->directory, '/');
+    char *slash = strrchr(place->directory, '/');
     place->prefix = must_copy(slash ? slash + 1 : "");
     if (slash)
         slash[slash == place->directory] = '\0';
-    percent = strchr(place->prefix, '%');
+    char *percent = strchr(place->prefix, '%');
     if (percent)
         *percent = '\0';
     else if (wc_str_ends(place->prefix, LOG_ENDING)) /* others have their number before it */
@@ -305,12 +302,11 @@ void log_place_end(struct log_place *place) {
 #endif
 
 char *shim_file_trouble(const char *path) {
-    struct elf_file *file;
     struct disk disk;
     char *trouble = NULL;
 
     disk_begin(&disk, NULL);
-    file = elf_file_open(&disk, path, true);
+    struct elf_file *file = elf_file_open(&disk, path, true);
     if (!file)
         trouble = must_format("%s cannot be read: %s", path, strerror(errno));
     else if (file->error != WC_ELF_OK)

@@ -101,13 +101,12 @@ static void pair(struct pairs *p, size_t i, size_t j) {
 
 static bool are_same(const struct pairs *p, size_t i, size_t j) {
     struct comparison c;
-    bool same;
 
     if (!p->things->counterparts(p->s, i, j))
         return false;
     comparison_begin(&c);
     p->things->compare(&c, p->s, i, j);
-    same = c.n == 0;
+    bool same = c.n == 0;
     comparison_end(&c);
     return same;
 }
@@ -329,7 +328,6 @@ static void compare_searches(struct comparison *c, const struct sides *s, const 
 static void compare_object(struct comparison *c, const struct sides *s, size_t i, size_t j) {
     const struct wc_object_record *a = object_at(s->a, i), *b = object_at(s->b, j);
     const char *name = library_name(a);
-    size_t before;
 
     COMPARABLE(s, object, a, b, x, y);
     /* Not older, not newer than: of a version that is not known, and then in its place. */
@@ -340,7 +338,7 @@ static void compare_object(struct comparison *c, const struct sides *s, size_t i
     compare_searches(c, s, name, library_search(&s->a->stack, a), library_search(&s->b->stack, b));
     hold_made(c, DIFFERENCE_FOUND, name, "installation", library_installation(&x),
               library_installation(&y));
-    before = c->n;
+    size_t before = c->n;
     if (strcmp(name, library_name(b)) != 0)
         hold(c, kind_of(a), name, "SONAME", x.soname, y.soname);
     hold_made(c, kind_of(a), name, "version", library_version(&x), library_version(&y));

@@ -313,7 +313,6 @@ static void add_row(struct summary *s, json_t *keys, char *key, size_t process, 
         [WC_verdict_UNEXPLAINED] = 4, [WC_verdict_NOT_OBSERVED] = 2};
     const struct report *r = s->m->p[process].report;
     size_t at = number_of_key(keys, key);
-    struct summary_row *row;
 
     free(key);
     if (at == s->n)
@@ -322,7 +321,7 @@ static void add_row(struct summary *s, json_t *keys, char *key, size_t process, 
             .report = r,
             .weight = finding ? of_severity[finding->severity] : of_verdict[r->conclusion.verdict],
             .place = place};
-    row = &s->rows[at];
+    struct summary_row *row = &s->rows[at];
     if (row->n == 0 || row->members[row->n - 1] != process)
         *MUST_ADD(row->members, row->n) = process;
 }

@@ -140,10 +140,9 @@ static void put_finding(FILE *to, const struct report *r, size_t i) {
 static void put_timeline(FILE *to, const struct report *r) {
     const struct source *s = r->source;
     struct timeline t;
-    size_t n;
 
     timeline_make(&t, r);
-    n = t.n < TIMELINE_MOST ? t.n : TIMELINE_MOST;
+    size_t n = t.n < TIMELINE_MOST ? t.n : TIMELINE_MOST;
     if (t.n > 0)
         fprintf(to,
                 "<details class=\"timeline\"%s><summary>Time line: %zu moments</summary><table>"
@@ -260,7 +259,6 @@ static void fill_processes(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
     struct summary s;
     size_t i = 0;
-    long most;
 
     if (m->n < 2)
         return;
@@ -285,7 +283,7 @@ static void fill_processes(FILE *to, const struct page *page) {
             "others. Another one: whichcudnn report --html FILE LOG; all: whichcudnn report "
             "--json</p>\n",
             page->shown_count, m->n);
-    most = ftell(to) + ROWS_MOST;
+    long most = ftell(to) + ROWS_MOST;
     fputs("<div "
           "class=\"list\"><table><thead><tr><th>node</th><th>rank</th><th>process</th><th>program</"
           "th>"

@@ -221,12 +221,10 @@ void report_plan(struct report *r) {
 /* ---- without names ---- */
 
 static void change(struct plan *plan, struct redaction *names, const char **text) {
-    OWNED char *other = NULL;
-
     if (!*text)
         return;
     redaction_learn_text(names, *text); /* it may name what the log does not */
-    other = redaction_text(names, *text);
+    OWNED char *other = redaction_text(names, *text);
     *text = wc_arena_string(&plan->memory.arena, other);
 }
 

@@ -141,7 +141,6 @@ static char *save_all(struct saved *s, const json_t *steps) {
     OWNED char *fresh = must_format("%s.new", s->journal);
     const char *path;
     json_t *unused, *journal;
-    bool good;
     int n = 0;
 
     if (!lock(s, LOCK_EX | LOCK_NB))
@@ -160,7 +159,7 @@ static char *save_all(struct saved *s, const json_t *steps) {
     }
     journal = json_pack("{s:i, s:O, s:O, s:o}", "version", 1, "paths", s->paths, "steps", steps,
                         "link", text_to_json(s->link));
-    good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0;
+    bool good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0;
     json_decref(journal);
     /* All of it is on the disk before the name is, and that is before anything changes. */
     good = good && syncfs(s->lock) == 0 && rename(fresh, s->journal) == 0 && syncfs(s->lock) == 0;
@@ -204,9 +203,8 @@ static char *put_back(struct saved *s) {
     }
     json_object_foreach(s->paths, path, unused) {
         OWNED char *saved = must_format("%s/%d", s->folder, n++);
-        char *trouble;
         remove_new(path, saved);
-        trouble = link_tree(saved, path);
+        char *trouble = link_tree(saved, path);
         if (trouble)
             return trouble;
     }
@@ -271,10 +269,9 @@ static bool do_step(const char *command, sigset_t *before, int *asked) {
     char *words[] = {"/bin/sh", "-c", line, NULL};
     const struct supervision with = {.prepare = begin_step, .whole_group = true, .arg = before};
     struct child child = {.pid = 0};
-    int status;
 
     (void)supervise(words, &with, &child);
-    status = child_exit_code(&child);
+    int status = child_exit_code(&child);
     *asked = child.asked;
     if (status != 0)
         complain("failed with status %d: %s%s", status, command,
@@ -285,7 +282,6 @@ static bool do_step(const char *command, sigset_t *before, int *asked) {
 /* The status: 0, or of a signal, and then all is as it was. Signals wait meanwhile. */
 static int do_all(const json_t *steps, const char *near) {
     json_t *paths = json_object(), *step, *path;
-    OWNED char *trouble = NULL;
     sigset_t all, before;
     struct saved saved;
     size_t i, j;
@@ -298,7 +294,7 @@ static int do_all(const json_t *steps, const char *near) {
                 json_object_set_new(paths, json_string_value(path), json_true());
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    trouble = saved_begin(&saved, paths, steps, near);
+    OWNED char *trouble = saved_begin(&saved, paths, steps, near);
     if (trouble)
         complain("nothing was done: %s", trouble);
     json_array_foreach(steps, i, step)
@@ -390,7 +386,6 @@ static char *find_journal(const char *where, bool *named) {
     OWNED char *looked = NULL, *newest = where ? NULL : newest_log(&looked), *directory = NULL;
     char *found = where ? NULL : journal_in(".");
     struct stat facts;
-    bool is_directory;
 
     *named = where && wc_str_ends(where, ".json");
     if (*named)
@@ -398,7 +393,7 @@ static char *find_journal(const char *where, bool *named) {
     where = where ? where : newest;
     if (found || !where)
         return found;
-    is_directory = stat(where, &facts) == 0 && S_ISDIR(facts.st_mode);
+    bool is_directory = stat(where, &facts) == 0 && S_ISDIR(facts.st_mode);
     directory = is_directory ? must_copy(where) : directory_of(where);
     found = journal_in(directory);
     *named = found && is_directory && strcmp(wc_base_name(found), "journal.json") == 0;
@@ -408,7 +403,6 @@ static char *find_journal(const char *where, bool *named) {
 /* A journal is data, which a repository may hold: it names nothing but what --apply would save of
  * the environment in which it is. NULL: so it is, in *s. */
 static char *read_journal(struct saved *s, const char *from, struct trust *t) {
-    OWNED char *environment = NULL;
     char *trouble = NULL;
     const char *path, *changes[STEP_CHANGES];
     struct heap_arena memory;
@@ -426,7 +420,7 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     s->link = must_copy(json_string_value(json_object_get(journal, "link")));
     s->paths = json_incref(json_object_get(journal, "paths"));
     json_decref(journal);
-    environment = directory_of(s->folder);
+    OWNED char *environment = directory_of(s->folder);
     if (!wc_str_same(first_path(s->paths), environment) ||
         strcmp(wc_base_name(s->folder), COMMAND_UNDO) != 0)
         return must_format("%s: no journal of a repair", s->journal);

@@ -147,10 +147,9 @@ void steps_changes(struct wc_arena *memory, const char *site, const char **chang
 static void add_changes(struct making *m, struct step *step) {
     struct manager of;
     char real[PATH_MAX];
-    const char *by;
 
     manager_of(m->memory, m->user, step->edit->environment, step->edit->name, &of);
-    by = manager_is_tool(&of, step->edit->kind) ? of.add : manager_rows[of.kind].word;
+    const char *by = manager_is_tool(&of, step->edit->kind) ? of.add : manager_rows[of.kind].word;
     if ((strcmp(by, "pip") != 0 && strncmp(by, "uv", 2) != 0) ||
         !realpath(step->edit->environment, real)) {
         step->refused = wc_arena_format(m->memory, "what `%s` changes could not be put back", by);
@@ -184,7 +183,6 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
     const char *text = text_of(m->memory, &(const struct edits){e, n});
     const char *command = command_of_some(m->memory, all, from, n, false, m->user);
     enum step_kind kind = kind_of(e);
-    struct step *step;
 
     if (kind == STEP_SAID) {
         m->out->why = "no command can do it";
@@ -221,7 +219,7 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
     else if (e->kind == EDIT_SET && strchr(e->value, '/'))
         trust_list(m->trust, e->value, strcmp(e->name, "LD_PRELOAD") == 0 ? ": " : ":;",
                    getenv(e->name));
-    step = add(m, e, kind, command);
+    struct step *step = add(m, e, kind, command);
     if (kind == STEP_COMMAND && !e->path)
         add_changes(m, step);
 }

@@ -192,11 +192,10 @@ int probe_child(const char *path) {
     struct probe p = {.major = -1};
     CUcontext context;
     CUdevice device;
-    bool gpu;
 
     if (!load(&p, path))
         return 0;
-    gpu = has_gpu(&p);
+    bool gpu = has_gpu(&p);
     if ((gpu && !(TRY_CUDA(&p, cuDeviceGet, &device, 0) &&
                   TRY_CUDA(&p, cuDevicePrimaryCtxRetain, &context, device) &&
                   TRY_CUDA(&p, cuCtxSetCurrent, context))) ||

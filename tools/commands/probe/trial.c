@@ -32,11 +32,10 @@ static void attend(struct trial *t, pid_t child, int out, int err) {
         for (int i = 0; i < 2; i++) {
             /* What does not fit is read and forgotten. */
             const bool fits = n[i] < TEXT_MOST;
-            ssize_t got;
             if (!ends[i].revents)
                 continue;
-            got = read(ends[i].fd, fits ? texts[i] + n[i] : beyond,
-                       fits ? TEXT_MOST - n[i] : sizeof(beyond));
+            ssize_t got = read(ends[i].fd, fits ? texts[i] + n[i] : beyond,
+                               fits ? TEXT_MOST - n[i] : sizeof(beyond));
             if (got > 0 && fits)
                 n[i] += (size_t)got;
             if (got == 0 || (got < 0 && errno != EINTR))
@@ -55,7 +54,6 @@ static void attend(struct trial *t, pid_t child, int out, int err) {
 
 bool trial_run(struct trial *t) {
     int out[2], err[2], nothing;
-    pid_t child;
 
     t->timed_out = false;
     signal(SIGCHLD, SIG_DFL); /* ignored, as some parents leave it, no status would be kept */
@@ -66,7 +64,7 @@ bool trial_run(struct trial *t) {
         close(out[1]);
         return false;
     }
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         nothing = open("/dev/null", O_RDONLY);
         prctl(PR_SET_PDEATHSIG, SIGKILL);

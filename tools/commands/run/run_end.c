@@ -164,13 +164,12 @@ void run_leave_verdict(const struct run *run, const char *words) {
     OWNED char *harmless = harmless_text(words);
     OWNED char *line = must_format("%.*s\n", VERDICT_MOST - 1, harmless);
     const char *rest = line;
-    ssize_t n;
 
     if (!run->verdict_file)
         return;
     OWNED_FD int fd = open(run->verdict_file,
                            O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
-    n = fd;
+    ssize_t n = fd;
     while (n >= 0 && *rest && (n = write(fd, rest, strlen(rest))) > 0)
         rest += n;
     if (*rest)
@@ -431,7 +430,6 @@ struct gate run_conclude(struct run *run) {
     struct wc_record r, of_started;
     struct gate answer;
     OWNED char *unseen = NULL, *reason = NULL;
-    bool is_logged;
 
     words_read(&run->printed);
     child_logs_find(&logs, &run->place, &run->live.family, run->child.pid, run->start);
@@ -448,7 +446,7 @@ struct gate run_conclude(struct run *run) {
     complete_logs(&logs, &r.u.outcome);
     if (logs.own)
         outcome_add(logs.own, &r);
-    is_logged = logs.n > 0;
+    bool is_logged = logs.n > 0;
     if (!is_logged) { /* what in the program itself keeps a preload out */
         OWNED char *program = NULL, *rights = NULL, *missing = NULL, *plain = NULL;
         plain = unobserved_reason(run->command, &program);

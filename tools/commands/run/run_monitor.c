@@ -160,7 +160,6 @@ static void held_process_end(const struct held_process *p) {
 static bool hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_process *out) {
     struct pollfd has_ended = {.events = POLLIN};
     int64_t ticks, of_parent;
-    pid_t at;
 
     if (pid <= 1 || pid > INT32_MAX)
         return false;
@@ -169,7 +168,7 @@ static bool hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_pr
     if (out->fd < 0 && errno != ENOSYS && errno != EPERM)
         return false;
     has_ended.fd = out->fd; /* poll passes a negative one over */
-    at = read_parent(out->pid, &ticks);
+    pid_t at = read_parent(out->pid, &ticks);
     for (int i = 0; i < DEPTH_MOST && at > 1 && at != command; i++)
         at = read_parent(at, &of_parent);
     if (ticks != WC_NULL && ticks == start_ticks && at == command && poll(&has_ended, 1, 0) == 0)
@@ -343,7 +342,6 @@ static int64_t sooner(int64_t a, int64_t b) {
 
 int run_monitor_check(void *arg, pid_t child, bool is_readable) {
     struct run_monitor *m = arg;
-    int64_t next, left;
 
     if (m->look_at && m->look_at <= now()) {
         /* env -i, a launcher: what the command has become may be without the shim. */
@@ -366,8 +364,8 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
         m->kill_at = 0;
         signal_all(m, child, SIGKILL);
     }
-    next = sooner(sooner(m->look_at, m->watch_at), sooner(m->judge_at, m->kill_at));
-    left = next - now();
+    int64_t next = sooner(sooner(m->look_at, m->watch_at), sooner(m->judge_at, m->kill_at));
+    int64_t left = next - now();
     if (!next)
         return -1;
     if (left > HOUR)

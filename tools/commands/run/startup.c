@@ -107,11 +107,10 @@ struct trial_end startup_trial(const char *const *paths, size_t n) {
 /* The same of n objects of a replay, which ends at one that is refused. */
 static void try_objects(struct loader_sim *s, size_t from, size_t n) {
     const char **paths = must_allocate((n + 1) * sizeof(*paths));
-    struct trial_end end;
 
     for (size_t i = 0; i < n; i++)
         paths[i] = s->objects[from + i]->about.path;
-    end = startup_trial(paths, n);
+    struct trial_end end = startup_trial(paths, n);
     if (end.error)
         loader_sim_refuse(s, from + end.number, end.error);
     free(paths);
@@ -173,17 +172,14 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
     struct loader_sim *g = &loading.sim;
     struct wc_record r;
     const struct wc_failure_record *last = &r.u.failure;
-    const struct loaded *by;
     struct trust trust = {.why = NULL};
-    size_t before;
-    bool any;
 
     if (!in_flight_failure(&log->in_flight, &r) || !begin_log(&loading, log))
         return false;
-    by = g->program;
+    const struct loaded *by = g->program;
     if (last->caller && strcmp(last->caller, by->about.path) != 0)
         by = loader_sim_open(g, last->caller, NULL);
-    before = g->n;
+    size_t before = g->n;
     if (loader_sim_open(g, last->name, by ? by : g->program)) {
         /* What it would have loaded may be refused. The loader's words for that were not
          * requested, or not any more. A log from elsewhere has nothing mapped that is another
@@ -195,7 +191,7 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
         free(trust.why);
     }
     number_behind(&t, &log->stack, last->request);
-    any = loader_sim_emit_some(g, &t, false);
+    bool any = loader_sim_emit_some(g, &t, false);
     if (!any && binding) {
         WC_EACH(o, log->stack.objects) /* what others let it see */
             if (o->r.mapped && o->r.path)

@@ -64,16 +64,14 @@ static void check_writers(struct trust *t, const char *path, const struct stat *
 
 /* Its directory first: then what is found of it stays as it is. False: it is missing. */
 static bool check(struct trust *t, const char *path, int *links) {
-    OWNED char *above = must_format("%.*s", (int)wc_dir_length(path), path), *next = NULL,
-               *target = NULL;
+    OWNED char *above = must_format("%.*s", (int)wc_dir_length(path), path), *next = NULL;
     struct stat directory, facts;
-    bool is_there;
 
     if (strcmp(path, "/") == 0)
         return true;
     if (!check(t, above, links) || t->why)
         return false;
-    is_there = lstat(path, &facts) == 0;
+    bool is_there = lstat(path, &facts) == 0;
     if (!is_there && errno != ENOENT && errno != ENOTDIR)
         t->why = must_format("%s: %s", path, strerror(errno));
     else if (stat(above, &directory) == 0 && !(is_there && directory.st_mode & S_ISVTX))
@@ -86,7 +84,7 @@ static bool check(struct trust *t, const char *path, int *links) {
     }
     if (!is_there || t->why || !S_ISLNK(facts.st_mode))
         return is_there;
-    target = must_allocate(PATH_MAX);
+    OWNED char *target = must_allocate(PATH_MAX);
     if (++*links > LINKS_MOST || readlink(path, target, PATH_MAX - 1) < 0) {
         t->why = must_format("%s: %s", path, strerror(ELOOP));
         return false;
@@ -96,14 +94,13 @@ static bool check(struct trust *t, const char *path, int *links) {
 }
 
 void trust_path(struct trust *t, const char *path) {
-    OWNED char *from = NULL, *whole = NULL;
     struct stat facts;
     int links = 0;
 
     if (!path || t->why)
         return;
-    from = *path == '/' ? NULL : getcwd(NULL, 0);
-    whole = from ? must_format("%s/%s", from, path) : must_copy(path);
+    OWNED char *from = *path == '/' ? NULL : getcwd(NULL, 0);
+    OWNED char *whole = from ? must_format("%s/%s", from, path) : must_copy(path);
     if (*whole != '/' || strlen(whole) >= PATH_MAX)
         t->why = must_format("%s: %s", path, strerror(ENAMETOOLONG));
     else if (check(t, whole, &links) && !t->why && stat(whole, &facts) == 0)

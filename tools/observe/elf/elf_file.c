@@ -183,13 +183,11 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
     char real_path[PATH_MAX];
     struct stat facts;
     int fd = disk_open(disk, path, &facts);
-    struct elf_file *l;
-    bool known;
 
     if (fd < 0)
         return NULL;
-    known = disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path));
-    l = new_file(disk, path, known ? real_path : NULL);
+    bool known = disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path));
+    struct elf_file *l = new_file(disk, path, known ? real_path : NULL);
     l->library.device = (int64_t)facts.st_dev;
     l->library.inode = (int64_t)facts.st_ino;
     l->library.size = facts.st_size;

@@ -106,7 +106,6 @@ static void read_notes(const struct prescan *s, const Elf64_Phdr *p, size_t ther
 
 static enum elf_prescan_answer read_headers(struct prescan *s) {
     size_t n = below_read(s->fd, 0, s->g->room, s->size < HEAD ? (size_t)s->size : HEAD);
-    const unsigned char *headers;
     Elf64_Ehdr e;
     Elf64_Phdr p;
 
@@ -120,7 +119,7 @@ static enum elf_prescan_answer read_headers(struct prescan *s) {
         return ELF_PRESCAN_NOTHING;
     if (e.e_phentsize != sizeof(p) || e.e_phnum == 0 || e.e_phnum > HEADERS_MOST)
         return damaged(s->g, "its program headers are damaged");
-    headers = s->g->room;
+    const unsigned char *headers = s->g->room;
     if (e.e_phoff <= n && (n - e.e_phoff) / sizeof(p) >= e.e_phnum) {
         headers += e.e_phoff;
     } else if (!read_at(s, e.e_phoff, s->g->room, e.e_phnum * sizeof(p))) {

@@ -148,11 +148,9 @@ static bool leads_to(struct inspection *in, const struct process_library *by, co
 /* What `by` got by that name: m. is_new: it was loaded for that. */
 static void emit_search(struct inspection *in, const struct process_library *by, const char *name,
                         const struct process_library *m, bool is_new) {
-    bool taken;
-
     if (!in->replays || strchr(name, '/') || wc_name_kind_of(name) == WC_NAME_OTHER)
         return;
-    taken = leads_to(in, by, name, m);
+    bool taken = leads_to(in, by, name, m);
     if (taken && !is_new) /* it would have got the same */
         return;
     wc_emit_search(&in->to,
@@ -196,15 +194,14 @@ static void find_preloaded(struct inspection *in) {
 /* A library that has the name of another in its constants may open it. */
 static bool may_open(struct inspection *in, const struct process_library *by,
                      const struct process_library *m) {
-    const struct library *b;
-
     if (by == m)
         return false;
     if (kind_of(m) == WC_NAME_PART)
         return kind_of(by) == WC_NAME_FACADE;
     if (kind_of(m) != WC_NAME_FACADE || kind_of(by) != WC_NAME_OTHER)
         return false;
-    b = by->file == PROCESS_LIBRARY_FILE ? library_cache_get(&in->files, by->path, NULL) : NULL;
+    const struct library *b =
+        by->file == PROCESS_LIBRARY_FILE ? library_cache_get(&in->files, by->path, NULL) : NULL;
     for (size_t i = 0; b && b->opens && b->opens[i]; i++)
         if (process_library_answers(m, b->opens[i]))
             return true;

@@ -268,8 +268,6 @@ static enum process_state read_all(struct process *p, char **trouble) {
 }
 
 enum process_state process_begin(struct process *p, int64_t pid, char **trouble) {
-    enum process_state state;
-
     memset(p, 0, sizeof(*p));
     p->pid = pid;
     p->root = must_copy("");
@@ -283,7 +281,7 @@ enum process_state process_begin(struct process *p, int64_t pid, char **trouble)
             must_copy(access("/proc/self", F_OK) == 0 ? "no such process" : "/proc is not mounted");
         return PROCESS_UNREADABLE;
     }
-    state = read_state(p, trouble);
+    enum process_state state = read_state(p, trouble);
     if (state != PROCESS_READ)
         return state;
     read_root(p);

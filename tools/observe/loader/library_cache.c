@@ -181,14 +181,13 @@ static struct library *read_library(struct library_cache *w, const char *path,
     struct library *b = NULL;
     struct stat facts;
     int fd = disk_open(&w->disk, path, &facts);
-    struct elf_file *l;
 
     if (fd < 0)
         return NULL;
     if (is_other && !known)
         answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, w->named);
-    l = elf_file_open(&w->disk, path,
-                      is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
+    struct elf_file *l = elf_file_open(
+        &w->disk, path, is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
     b = l ? wc_arena_take(&w->memory.arena, sizeof(*b)) : NULL;
     if (b) {
         b->about = l->library;

@@ -180,12 +180,10 @@ static char room[LINE_MOST + 1]; /* texts of a line */
 static char block[BLOCK + 1];
 
 static void fill_block(struct reading *in) {
-    ssize_t n;
-
     memmove(block, block + in->from, in->to - in->from);
     in->to -= in->from;
     in->from = 0;
-    n = unpack_read(&in->from_file, block + in->to, BLOCK - in->to);
+    ssize_t n = unpack_read(&in->from_file, block + in->to, BLOCK - in->to);
     in->at_end = n <= 0;
     in->to += n > 0 ? (size_t)n : 0;
     block[in->to] = '\0';
@@ -310,12 +308,11 @@ static char *complaint(const struct reading *in) {
  * whatever is loaded is in the log. */
 static void infer_failure(struct source *p) {
     struct wc_record r;
-    struct wc_name name;
 
     if (p->stack.has_summary || writer_state(p) == WRITER_RUNS ||
         !in_flight_failure(&p->in_flight, &r))
         return; /* it ended as others do, or goes on */
-    name = wc_name_read(r.u.failure.name);
+    struct wc_name name = wc_name_read(r.u.failure.name);
     if (name.kind == WC_NAME_OTHER ||
         WC_ANY(o, p->stack.objects, wc_answers_to(o, r.u.failure.name)))
         return;

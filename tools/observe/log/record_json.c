@@ -46,12 +46,10 @@ static int hex_digit(char c) {
 
 /* Behind "\u": the writers spell control characters so, nothing else. 0: not that. */
 static char control_character(const char *s) {
-    int high, low;
-
     if (s[0] != '0' || s[1] != '0')
         return 0;
-    high = hex_digit(s[2]);
-    low = hex_digit(s[3]);
+    int high = hex_digit(s[2]);
+    int low = hex_digit(s[3]);
     return high >= 0 && high < 8 && low >= 0 ? (char)(high * 16 + low) : 0;
 }
 
@@ -165,11 +163,10 @@ static bool read_bool(struct reading *in, bool *out) {
 
 static bool read_enum(struct reading *in, enum wc_enumeration e, void *out) {
     const char *word;
-    unsigned v;
 
     if (!read_text(in, &word))
         return false;
-    v = wc_enum_value(e, word);
+    unsigned v = wc_enum_value(e, word);
     memcpy(out, &v, sizeof(v));
     return v > 0 || !word;
 }
@@ -257,12 +254,11 @@ static bool read_line_head(struct reading *in, struct wc_record *out) {
 bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
                       struct wc_record *out) {
     struct reading in = {line, line + n, room, arena};
-    const struct wc_field *fields;
     size_t count;
 
     if (!read_line_head(&in, out))
         return false;
-    fields = wc_kind_fields(out->kind, &count);
+    const struct wc_field *fields = wc_kind_fields(out->kind, &count);
     for (size_t i = 0; i < count; i++)
         if (take_key(&in, fields[i].name) &&
             !read_value(&in, &fields[i], (char *)&out->u + fields[i].offset))
@@ -301,13 +297,12 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
     static const char *const keys[] = {"seq", "time", "pid", "tid", "cut"};
     const json_t *v = json_object_get(line, "v");
     int64_t *to[] = {&out->seq, &out->time, &out->pid, &out->tid, &out->cut};
-    enum wc_kind kind;
 
     if (!json_is_integer(v))
         return damaged(trouble, "v", "missing, so this is not a record");
     if (json_integer_value(v) > 0 && json_integer_value(v) != WC_LOG_VERSION)
         return other_version(trouble, json_integer_value(v));
-    kind = wc_kind_from_name(json_string_value(json_object_get(line, "kind")));
+    enum wc_kind kind = wc_kind_from_name(json_string_value(json_object_get(line, "kind")));
     if (json_integer_value(v) != WC_LOG_VERSION || kind == WC_KIND_NONE)
         return damaged(trouble, "kind", "missing or not known");
     wc_record_begin(out, kind);
@@ -323,13 +318,12 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
 enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]) {
     enum record_read answer = read_head(line, out, trouble);
-    const struct wc_field *fields;
     const json_t *value;
     size_t n;
 
     if (answer != RECORD_READ)
         return answer;
-    fields = wc_kind_fields(out->kind, &n);
+    const struct wc_field *fields = wc_kind_fields(out->kind, &n);
     for (size_t i = 0; i < n; i++) {
         value = json_object_get(line, fields[i].name);
         if (value &&

@@ -188,10 +188,9 @@ static bool open_nothing(void *ctx, const struct loaded *by, const char *name) {
 /* NULL: ctypes.CDLL raises OSError. */
 static const struct loaded *open_library(struct call *c, const char *name) {
     const size_t objects = c->g.n;
-    const struct loaded *o;
 
     c->g.missing_from = c->g.missing.n;
-    o = loader_sim_open(&c->g, name, c->asks);
+    const struct loaded *o = loader_sim_open(&c->g, name, c->asks);
     if (c->g.missing.n == c->g.missing_from)
         return o;
     loader_sim_undo(&c->g, objects);

@@ -229,10 +229,8 @@ static bool walk_tree(struct scan *s, const char *directory, bool names) {
 /* ---- what was named ---- */
 
 static bool add_named(struct scan *s, const char *path, char **trouble) {
-    struct library *b;
-
     s->library_cache.named = true;
-    b = library_cache_get(&s->library_cache, path, NULL);
+    struct library *b = library_cache_get(&s->library_cache, path, NULL);
     s->library_cache.named = false;
     if (!b || !b->is_elf) {
         *trouble =

@@ -63,15 +63,13 @@ static int32_t major_of(const struct source *source, int64_t host) {
 /* What is demanded of cuDNN for it, as host 1; NULL: it cannot be read. The caller ends it. */
 static struct source *demands_of(struct scan *s, struct library *b) {
     struct elf_reader reader;
-    struct source *demands;
     struct wc_library host = b->about;
-    struct wc_sink to;
     struct elf_file *l = library_cache_elf_file(&s->library_cache, b);
 
     if (!l)
         return NULL;
-    demands = source_new(SOURCE_SCAN, b->about.path);
-    to = source_sink(demands);
+    struct source *demands = source_new(SOURCE_SCAN, b->about.path);
+    struct wc_sink to = source_sink(demands);
     elf_file_identify(l, &host);
     host.number = 1;
     elf_reader_begin(&reader, &s->library_cache.disk);
@@ -84,7 +82,6 @@ static struct source *demands_of(struct scan *s, struct library *b) {
  * they run. */
 static void name_what_it_opens(struct scan *s, struct library *b) {
     struct source *demands;
-    int32_t major;
 
     if (wc_framework_makes_name(b->about.path))
         b->opens = NULL;
@@ -92,7 +89,7 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
         !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
         !(demands = demands_of(s, b)))
         return;
-    major = major_of(demands, 1);
+    int32_t major = major_of(demands, 1);
     if (major > 0)
         library_cache_set_open(&s->library_cache, b, KEEP(s, "libcudnn.so.%d", major));
     source_free(demands);
@@ -262,12 +259,11 @@ char *scan_why_not(const struct scan *s, const char *path, const char *otherwise
 static void check_symbols(struct scan *s, const struct scan_host *h, const char *program,
                           struct loader_sim *g) {
     const struct loaded *o = loader_sim_of(g, h->library), *by;
-    const char *function;
 
     loader_sim_check_symbols(g, false);
     if (!o || !program || !scan_is_site(h->environment))
         return;
-    function = loader_sim_unbound(g, o, &by);
+    const char *function = loader_sim_unbound(g, o, &by);
     for (size_t i = 0; i < s->seen.n && function; i++) {
         struct library *b = library_cache_get(&s->library_cache, s->seen.p[i].path, NULL);
         if (b && library_defines(&s->library_cache, b, function))

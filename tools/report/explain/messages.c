@@ -227,9 +227,7 @@ static bool put_by_words(const struct message *message, const struct flat *flat,
 
 static void add(struct messages *found, const struct message *message, const struct flat *flat,
                 const regmatch_t *groups) {
-    struct message_match *m;
-
-    m = MUST_ADD(found->p, found->n);
+    struct message_match *m = MUST_ADD(found->p, found->n);
     m->message = message;
     m->at = (size_t)groups[0].rm_so;
     m->line = flat->line[m->at];

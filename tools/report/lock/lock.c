@@ -174,7 +174,6 @@ static void add_objects(struct writing *w, bool of_lock) {
 
     WC_EACH(object, w->s->objects) {
         struct wc_object_record o = object->r;
-        OWNED char *order = NULL;
         if (!library_counts(&o))
             continue;
         o.asked_by = NULL;
@@ -191,7 +190,7 @@ static void add_objects(struct writing *w, bool of_lock) {
         else
             o.version_source = WC_version_source_UNKNOWN;
         add_entry(w, WC_KIND_object, library_name(&object->r), chosen_fields(WC_KIND_object, &o));
-        order = objects->p[objects->n - 1].order;
+        OWNED char *order = objects->p[objects->n - 1].order;
         objects->p[objects->n - 1].object = &object->r;
         objects->p[objects->n - 1].order = must_format(
             "%s\1%s\1%020lld", order, of_lock ? "" : library_path(&object->r), (long long)o.object);
@@ -252,21 +251,19 @@ static void add_others(struct writing *w) {
     }
     WC_EACH(demand, s->demands) {
         const struct wc_demand_record *d = &demand->r;
-        json_t *json;
         /* What was expected of this run is not a property of the stack. */
         if ((!d->spec && !d->built) || d->demand_kind == WC_demand_kind_EXPECTATION)
             continue;
-        json = chosen_fields(WC_KIND_demand, d);
+        json_t *json = chosen_fields(WC_KIND_demand, d);
         set_name(json, "host_path", name_of(w, d->host, d->host_path));
         add_entry(w, WC_KIND_demand, NULL, json);
     }
     WC_EACH(binding, s->bindings) { /* how it was bound differs from run to run */
         const struct wc_binding_record *b = &binding->r;
         json_t *target = name_of(w, b->target, b->target_path);
-        json_t *json;
         if (json_is_null(target))
             continue;
-        json = json_pack("{s:o}", "target_path", target);
+        json_t *json = json_pack("{s:o}", "target_path", target);
         set_name(json, "host_path", name_of(w, b->host, b->host_path));
         add_entry(w, WC_KIND_binding, NULL, json);
     }
@@ -556,7 +553,6 @@ struct source *lock_read(const char *path, char **trouble) {
     bool is_oldest;
     OWNED char *text = disk_text(path, SIZE_MOST + 1, &n);
     struct reading in = {.source = NULL};
-    const json_t *format;
     json_error_t error;
     json_t *lock = NULL;
 
@@ -575,7 +571,7 @@ struct source *lock_read(const char *path, char **trouble) {
     in.numbers = json_object();
     in.source = source_new(SOURCE_LOCK, path);
     heap_arena_begin(&in.texts);
-    format = json_object_get(lock, FORMAT_KEY);
+    const json_t *format = json_object_get(lock, FORMAT_KEY);
     if (!json_is_integer(format))
         in.trouble = must_copy("\"" FORMAT_KEY "\": 3 is missing");
     else if (json_integer_value(format) > FORMAT)
