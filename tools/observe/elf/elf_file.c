@@ -93,17 +93,6 @@ static void lost_page(int signal, siginfo_t *info, void *context) {
         sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-static void map_file(struct elf_file_contents *f, int fd, uint64_t size) {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
-
-    if (!map(f, size, PROT_READ, 0, fd))
-        return;
-    action.sa_sigaction = lost_page;
-    sigaction(SIGBUS, &action, NULL);
-    f->older = mapped;
-    mapped = f;
-}
-
 /* What a search asks for is read through, and some files have no end. */
 static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
     struct elf_file_contents *f = owner;
@@ -115,15 +104,6 @@ static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
 }
 
 /* ---- opening ---- */
-
-static void image_of_file(struct elf_file *l, int fd) {
-    struct elf_file_contents *f = l->contents;
-
-    map_file(f, fd, (uint64_t)l->library.size);
-    l->error = l->library.size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
-    if (f->bytes)
-        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
-}
 
 static void image_of_memory(struct elf_file *l) {
     struct elf_file_contents *f = l->contents;
@@ -187,12 +167,21 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
     if (fd < 0)
         return NULL;
     bool known = disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path));
+    const struct sigaction action = {.sa_sigaction = lost_page,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART};
     struct elf_file *l = new_file(disk, path, known ? real_path : NULL);
+    struct elf_file_contents *f = l->contents;
     l->library.device = (int64_t)facts.st_dev;
     l->library.inode = (int64_t)facts.st_ino;
     l->library.size = facts.st_size;
     l->library.mtime = facts.st_mtime;
-    image_of_file(l, fd);
+    l->error = facts.st_size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
+    if (map(f, (uint64_t)facts.st_size, PROT_READ, 0, fd)) {
+        sigaction(SIGBUS, &action, NULL);
+        f->older = mapped;
+        mapped = f;
+        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
+    }
     close(fd);
     read_image(l, other);
     return l;

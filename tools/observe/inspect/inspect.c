@@ -68,14 +68,6 @@ static void emit_process(struct inspection *in) {
                                  .run_pid = WC_NULL});
 }
 
-static void read_glibc(struct inspection *in) {
-    for (size_t i = 0; i < in->list.n && !in->glibc[0]; i++) {
-        const struct wc_elf_image *e = in->list.p[i]->library->image;
-        if (e && wc_str_same(wc_elf_soname(e), "libc.so.6"))
-            wc_glibc_release(e, in->glibc);
-    }
-}
-
 /* ---- objects ---- */
 
 static enum wc_name_kind kind_of(const struct process_library *m) {
@@ -472,23 +464,16 @@ static void emit_objects(struct inspection *in) {
 
 /* ---- the whole ---- */
 
-/* Without cuDNN, a user may ask whether it could be. */
-static void emit_static(struct inspection *in) {
-    for (size_t i = 0; i < in->list.n; i++) {
-        const struct wc_elf_image *e = in->list.p[i]->library->image;
-        if (!in->list.p[i]->program && e && e->dynamic && !e->program)
-            return; /* the loader, if nothing else */
-    }
-    note_unobserved(in, "what is linked into the program",
-                    "it is linked statically: it has no libraries, and a cuDNN in it has no name",
-                    in->process.executable);
-}
-
 static void emit_all(struct inspection *in) {
     int64_t number = 0;
 
     process_library_read(&in->list, &in->process);
-    read_glibc(in);
+    for (size_t i = 0; i < in->list.n && !in->glibc[0]; i++) {
+        const struct wc_elf_image *e = in->list.p[i]->library->image;
+
+        if (e && wc_str_same(wc_elf_soname(e), "libc.so.6"))
+            wc_glibc_release(e, in->glibc);
+    }
     emit_process(in);
     machine_emit(&in->to, &in->process.disk.files, wc_str_or_null(in->glibc), true);
     elf_reader_begin(&in->reader, &in->process.disk);
@@ -507,7 +492,15 @@ static void emit_all(struct inspection *in) {
         WC_ANY(m, in->list, (*m)->library->number != WC_NULL && is_host(*m)))
         note_unobserved(in, "what hosts are bound to, and in which order libraries came",
                         "its memory may not be read by this user: root may, or its parent", NULL);
-    emit_static(in);
+    /* Without cuDNN, a user may ask whether it could be. The loader would be there, if nothing
+     * else. */
+    if (!WC_ANY(m, in->list,
+                !(*m)->program && (*m)->library->image && (*m)->library->image->dynamic &&
+                    !(*m)->library->image->program))
+        note_unobserved(
+            in, "what is linked into the program",
+            "it is linked statically: it has no libraries, and a cuDNN in it has no name",
+            in->process.executable);
 }
 
 /* False: it changed meanwhile. NULL source: see trouble. */

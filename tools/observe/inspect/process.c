@@ -215,28 +215,14 @@ static const char *foreign(const struct process *p) {
     return why;
 }
 
-static void read_environment(struct process *p) {
+static enum process_state read_all(struct process *p, char **trouble) {
     const struct process_text *t = &p->environment_text;
+    const size_t room = PROCESS_AUXV * sizeof(p->auxv[0]);
+    struct process_text auxv;
+    const char *why;
     size_t n = 0;
 
-    p->environment_text = read_file(p, "environ");
-    for (size_t at = 0; at < t->n; at += strlen(t->p + at) + 1)
-        *MUST_ADD(p->environment, n) = t->p + at;
-    *MUST_ADD(p->environment, n) = NULL;
-}
-
-static void read_auxv(struct process *p) {
-    struct process_text t = read_file(p, "auxv");
-    size_t n = t.n / sizeof(p->auxv[0]);
-
-    if (t.p)
-        memcpy(p->auxv, t.p, (n < PROCESS_AUXV ? n : PROCESS_AUXV) * sizeof(p->auxv[0]));
-    free(t.p);
-}
-
-static void read_root(struct process *p) {
     OWNED char *root = must_format("%s/root", p->directory), *place = read_link(p, "root");
-
     p->same_node = is_same(p, "ns/uts");
     p->same_mounts = is_same(p, "ns/mnt");
     free(p->root);
@@ -244,11 +230,6 @@ static void read_root(struct process *p) {
     disk_end(&p->disk);
     /* Of a root that we are outside of, being in a chroot, "/" is the name, too. */
     disk_begin(&p->disk, p->same_mounts && !p->root[0] && is_same(p, "root") ? NULL : root);
-}
-
-static enum process_state read_all(struct process *p, char **trouble) {
-    const char *why;
-
     if (!read_maps(p)) {
         *trouble = refused(errno);
         return PROCESS_UNREADABLE;
@@ -260,9 +241,15 @@ static enum process_state read_all(struct process *p, char **trouble) {
     p->executable = read_link(p, "exe");
     p->working_directory = read_link(p, "cwd");
     p->disk.directory = p->working_directory ? process_path(p, p->working_directory) : "";
-    read_environment(p);
+    p->environment_text = read_file(p, "environ");
     p->arguments = read_file(p, "cmdline");
-    read_auxv(p);
+    auxv = read_file(p, "auxv");
+    for (size_t at = 0; at < t->n; at += strlen(t->p + at) + 1)
+        *MUST_ADD(p->environment, n) = t->p + at;
+    *MUST_ADD(p->environment, n) = NULL;
+    if (auxv.p)
+        memcpy(p->auxv, auxv.p, auxv.n < room ? auxv.n - auxv.n % sizeof(p->auxv[0]) : room);
+    free(auxv.p);
     p->memory = openat(p->handle, "mem", O_RDONLY | O_CLOEXEC);
     return PROCESS_READ;
 }
@@ -282,10 +269,7 @@ enum process_state process_begin(struct process *p, int64_t pid, char **trouble)
         return PROCESS_UNREADABLE;
     }
     enum process_state state = read_state(p, trouble);
-    if (state != PROCESS_READ)
-        return state;
-    read_root(p);
-    return read_all(p, trouble);
+    return state == PROCESS_READ ? read_all(p, trouble) : state;
 }
 
 void process_end(struct process *p) {

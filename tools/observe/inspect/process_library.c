@@ -55,13 +55,6 @@ static bool has_two_devices(const struct process *p, const char *path) {
     }
 }
 
-static bool is_file(const struct process *p, const struct mapping *m, const char *path) {
-    struct wc_file_stat facts;
-
-    return p->disk.files.facts(p->disk.files.ctx, path, &facts) && facts.regular &&
-           facts.inode == m->inode && (facts.device == m->device || has_two_devices(p, path));
-}
-
 /* Which reading of the path is right: the one whose file is mapped; else one by which it is gone.
  */
 static void find_file(struct process_libraries *list, const struct process *p,
@@ -69,11 +62,17 @@ static void find_file(struct process_libraries *list, const struct process *p,
     char *name[MAPS_NAMES];
     bool gone[MAPS_NAMES];
     size_t n = maps_names(m->first->path, name, gone), best = 0;
+    struct wc_file_stat facts;
     bool found = false;
 
-    for (size_t i = 0; i < n && !found; i++)
-        if (!gone[i] && (found = is_file(p, m->first, process_path(p, name[i]))))
-            best = i;
+    for (size_t i = 0; i < n && !found; i++) {
+        const char *path = process_path(p, name[i]);
+
+        found = !gone[i] && p->disk.files.facts(p->disk.files.ctx, path, &facts) && facts.regular &&
+                facts.inode == m->first->inode &&
+                (facts.device == m->first->device || has_two_devices(p, path));
+        best = found ? i : best;
+    }
     for (size_t i = 0; i < n && !found; i++)
         if (gone[i] && !gone[best])
             best = i;

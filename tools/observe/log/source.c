@@ -195,23 +195,6 @@ void source_free(struct source *s) {
     free(s);
 }
 
-/* Texts go where those of the stack are. */
-static void keep_event(struct source *s, const struct wc_record *r) {
-    struct wc_record kept = *r;
-    size_t bytes = s->stack.kept;
-
-    if (wc_stack_keep(&s->stack, r->kind, &kept.u, NULL))
-        *MUST_ADD(s->events.p, s->events.n) = kept;
-    s->stack.kept = bytes; /* their number has a bound of its own */
-}
-
-static void keep_request(struct source *s, const struct wc_record *r) {
-    struct wc_record kept = *r;
-
-    if (s->requests.n < SOURCE_REQUESTS_MOST && wc_stack_keep(&s->stack, r->kind, &kept.u, NULL))
-        *MUST_ADD(s->requests.p, s->requests.n) = (struct source_request){r->seq, kept.u.request};
-}
-
 #define SIGNAL_STATUS 128 /* and the signal: what a shell makes of one */
 
 static void take_end(struct source *s, const struct wc_outcome_record *of_command) {
@@ -257,10 +240,20 @@ void source_take(struct source *s, const struct wc_record *r) {
         s->last_seq = r->seq;
     if (r->cut > 0 && s->cut <= INT64_MAX - r->cut)
         s->cut += r->cut;
-    if (s->keep_events)
-        keep_event(s, r);
-    if (r->kind == WC_KIND_request)
-        keep_request(s, r);
+    if (s->keep_events) { /* texts go where those of the stack are */
+        const size_t bytes = s->stack.kept;
+        struct wc_record kept = *r;
+
+        if (wc_stack_keep(&s->stack, r->kind, &kept.u, NULL))
+            *MUST_ADD(s->events.p, s->events.n) = kept;
+        s->stack.kept = bytes; /* their number has a bound of its own */
+    }
+    if (r->kind == WC_KIND_request && s->requests.n < SOURCE_REQUESTS_MOST) {
+        struct source_request kept = {r->seq, r->u.request};
+
+        if (wc_stack_keep(&s->stack, r->kind, &kept.r, NULL))
+            *MUST_ADD(s->requests.p, s->requests.n) = kept;
+    }
     in_flight_note(&s->in_flight, r);
     source_apply(s, r);
 }
@@ -369,15 +362,6 @@ WC_COMPARE(by_process, struct image,
 WC_COMPARE(by_place, struct image,
            WC_ORDER(x->replaced, y->replaced) ?: WC_ORDER(x->place, y->place));
 
-/* A forked child may have its parent's pid, in a namespace of its own; exec leaves no parent. */
-static bool is_next_image(const struct source *before, const struct source *log) {
-    const struct wc_process_record *p = &log->stack.process;
-
-    return log->type == SOURCE_LOG && before->type == SOURCE_LOG && log->stack.has_process &&
-           before->stack.has_process && p->start_ticks != WC_NULL && !p->parent_log &&
-           compare_process(before, log) == 0;
-}
-
 size_t images_join(struct source **logs, size_t n) {
     struct image *images = must_allocate(n * sizeof(*images));
     size_t kept = 0, last = 0;
@@ -386,7 +370,13 @@ size_t images_join(struct source **logs, size_t n) {
         images[i] = (struct image){logs[i], i, false};
     qsort(images, n, sizeof(*images), by_process);
     for (size_t i = 1; i < n; i++) {
-        bool other = !is_next_image(images[i - 1].log, images[i].log);
+        const struct source *before = images[i - 1].log, *log = images[i].log;
+        /* A forked child may have its parent's pid, in a namespace of its own; exec leaves no
+         * parent. */
+        bool other = log->type != SOURCE_LOG || before->type != SOURCE_LOG ||
+                     !log->stack.has_process || !before->stack.has_process ||
+                     log->stack.process.start_ticks == WC_NULL || log->stack.process.parent_log ||
+                     compare_process(before, log) != 0;
         bool better = image_counts(images[i].log) || !image_counts(images[last].log);
         images[last].replaced = !other && better;
         images[i].replaced = !other && !better;
