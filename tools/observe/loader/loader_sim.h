@@ -130,6 +130,7 @@ const struct loaded *loader_sim_answering(const struct loader_sim *g, const char
  * yet. */
 struct loader_sim_emitter {
     struct wc_sink to;
+    struct elf_reader reader;
     const struct library **objects; /* by their numbers, from 1 */
     size_t n;
     int64_t searches, requests;

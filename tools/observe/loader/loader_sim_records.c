@@ -11,12 +11,6 @@
 #include "core/records/library.h"
 #include "loader_sim.h"
 
-struct emitting {
-    struct loader_sim *g;
-    struct loader_sim_emitter *t;
-    struct elf_reader reader;
-};
-
 /* ---- what does not load ---- */
 
 /* With which that one is loaded. */
@@ -70,18 +64,16 @@ static const struct loaded *refused_for(const struct loader_sim *g,
 /* ---- objects ---- */
 
 /* Nothing of it is mapped any more, or yet; but that is where it is when it is. */
-static void emit_object(struct emitting *s, struct loaded *o) {
-    const struct wc_reader *reader = &s->reader.reader;
-    struct loader_sim_emitter *t = s->t;
+static void emit_object(struct loader_sim *g, struct loader_sim_emitter *t, struct loaded *o) {
+    const struct wc_reader *reader = &t->reader.reader;
     struct wc_library l = o->about;
-    struct elf_file *file;
 
     for (size_t i = 0; i < t->n; i++)
         if (t->objects[i] == o->library) {
             o->about.number = (int64_t)i + 1;
             return;
         }
-    file = library_cache_elf_file(s->g->library_cache, o->library);
+    struct elf_file *file = library_cache_elf_file(g->library_cache, o->library);
     if (!file)
         return;
     *MUST_ADD(t->objects, t->n) = o->library;
@@ -89,7 +81,7 @@ static void emit_object(struct emitting *s, struct loaded *o) {
     l.number = o->about.number = (int64_t)t->n;
     /* The loader takes all of what it refuses away again. */
     l.mapped = root_of(o)->about.asked_how != WC_operation_DLOPEN ||
-               !WC_ANY(m, s->g->missing, refused_for(s->g, m) == root_of(o));
+               !WC_ANY(m, g->missing, refused_for(g, m) == root_of(o));
     l.asked_name = o->by || l.asked_how == WC_operation_PRELOAD ? l.asked_name : NULL;
     l.asked_by = o->by ? o->by->about.path : NULL;
     l.asked_by_object = o->by ? o->by->about.number : WC_NULL;
@@ -104,10 +96,10 @@ static void emit_object(struct emitting *s, struct loaded *o) {
 
 /* ---- searches ---- */
 
-static void emit_search(struct emitting *s, const char *name, const struct loaded *by,
-                        const struct loaded *got, int64_t request, bool was_loaded) {
-    struct loader_sim *g = s->g;
-    const struct wc_search_question q = {.search = ++s->t->searches,
+static void emit_search(struct loader_sim *g, struct loader_sim_emitter *t, const char *name,
+                        const struct loaded *by, const struct loaded *got, int64_t request,
+                        bool was_loaded) {
+    const struct wc_search_question q = {.search = ++t->searches,
                                          .name = name,
                                          .caller = by ? by->about.path : NULL,
                                          .caller_object = by ? by->about.number : WC_NULL,
@@ -124,7 +116,7 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
     if (was_loaded && (!wc_replay_taken(&g->replay) ||
                        wc_replay_takes(&g->replay, got->about.path, (uint64_t)got->about.device,
                                        (uint64_t)got->about.inode))) {
-        s->t->searches--; /* it would have got the same */
+        t->searches--; /* it would have got the same */
         return;
     }
     if (!got && wc_name_kind_of(name) != WC_NAME_DRIVER && wc_name_kind_of(name) != WC_NAME_OTHER) {
@@ -134,52 +126,33 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
             wc_replay_site(&g->replay, g->objects[i]->about.path);
         wc_replay_copies(&g->replay, name, by ? by->about.path : "");
     }
-    wc_emit_search(&s->t->to, &q, &g->replay, &s->reader.reader);
+    wc_emit_search(&t->to, &q, &g->replay, &t->reader.reader);
 }
 
 /* Where a host would have got another facade than the loaded one. */
-static void emit_own_search(struct emitting *s, const struct loaded *host, const char *name) {
-    const struct loaded *got = loader_sim_answering(s->g, name, true);
+static void emit_own_search(struct loader_sim *g, struct loader_sim_emitter *t,
+                            const struct loaded *host, const char *name) {
+    const struct loaded *got = loader_sim_answering(g, name, true);
 
     if (got && got->by != host && got->about.number != WC_NULL)
-        emit_search(s, name, host, got, WC_NULL, true);
-}
-
-static void emit_own_searches(struct emitting *s, const struct loaded *host) {
-    for (const char **name = host->library->needed; name && *name; name++)
-        if (wc_name_kind_of(*name) == WC_NAME_FACADE)
-            emit_own_search(s, host, *name);
-    if (host->facade_name && !strchr(host->facade_name, '/'))
-        emit_own_search(s, host, host->facade_name);
+        emit_search(g, t, name, host, got, WC_NULL, true);
 }
 
 /* ---- what is missing ---- */
 
-/* What limits and mounts say about it is the reason only where the system said so. */
-static void check_mapping(struct emitting *s, const char *path, int refused,
-                          struct wc_file_check *check) {
-    const struct wc_file_check as_it_is = *check;
-
-    wc_check_mapping(&s->reader.reader, path, true, check);
-    if (check->fault == WC_file_fault_NO_ROOM ? refused != ENOMEM
-                                              : refused != EPERM && refused != EACCES)
-        *check = as_it_is;
-}
-
 /* refused: errno with which the system refused to map it, 0: it did not. */
-static void emit_file(struct emitting *s, const char *path, int64_t request,
-                      enum wc_search_rule rule, int refused) {
-    const struct wc_files *files = &s->g->library_cache->disk.files;
+static void emit_file(struct loader_sim *g, struct loader_sim_emitter *t, const char *path,
+                      int64_t request, enum wc_search_rule rule, int refused) {
+    const struct wc_files *files = &g->library_cache->disk.files;
     char real_path[PATH_MAX], link[PATH_MAX];
     const struct library *library;
     struct wc_file_check check;
     struct wc_identity id;
     struct wc_library l;
-    ssize_t n;
 
-    if (!wc_file_check(files, path, s->g->search.machine, &check))
+    if (!wc_file_check(files, path, g->search.machine, &check))
         return;
-    library = check.fault ? NULL : library_cache_get(s->g->library_cache, path, NULL);
+    library = check.fault ? NULL : library_cache_get(g->library_cache, path, NULL);
     if (library && library->is_program) { /* only its dynamic section says so */
         check.fault = WC_file_fault_NOT_A_LIBRARY;
         snprintf(check.what, sizeof(check.what), "a program");
@@ -187,33 +160,41 @@ static void emit_file(struct emitting *s, const char *path, int64_t request,
     wc_library_begin(&l, path);
     if (files->real_path(files->ctx, path, real_path, sizeof(real_path)))
         l.real_path = real_path;
-    n = s->g->library_cache->disk.root[0] ? -1 : readlink(path, link, sizeof(link) - 1);
+    ssize_t n = g->library_cache->disk.root[0] ? -1 : readlink(path, link, sizeof(link) - 1);
     if (n > 0) {
         link[n] = '\0';
         l.link = link;
     }
     l.request = request;
-    if (refused)
-        check_mapping(s, wc_library_file(&l), refused, &check);
+    if (refused) {
+        struct wc_file_check mapped = check;
+
+        wc_check_mapping(&t->reader.reader, wc_library_file(&l), true, &mapped);
+        /* What limits and mounts say about it is the reason only where the system said so. */
+        if (mapped.fault == WC_file_fault_NO_ROOM ? refused == ENOMEM
+                                                  : refused == EPERM || refused == EACCES)
+            check = mapped;
+    }
     /* Its package puts it back. */
     l.role = wc_name_kind_of(l.path) == WC_NAME_FACADE ? WC_role_FACADE : WC_role_OTHER;
-    wc_library_identify(&l, &s->reader.reader, &id);
-    wc_emit_file(&s->t->to, &l, &check, rule);
+    wc_library_identify(&l, &t->reader.reader, &id);
+    wc_emit_file(&t->to, &l, &check, rule);
 }
 
 /* A link that leads nowhere is there like nothing. */
-static void emit_dead_links(struct emitting *s, const char *name, int64_t request) {
-    const char *directory, *cached = wc_search_cache(&s->g->search, name);
+static void emit_dead_links(struct loader_sim *g, struct loader_sim_emitter *t, const char *name,
+                            int64_t request) {
+    const char *directory, *cached = wc_search_cache(&g->search, name);
     enum wc_search_rule rule;
 
     if (cached)
-        emit_file(s, cached, request, WC_search_rule_CACHE, 0);
+        emit_file(g, t, cached, request, WC_search_rule_CACHE, 0);
 
-    for (size_t i = 0; (directory = wc_replay_directory(&s->g->replay, i, &rule)); i++) {
+    for (size_t i = 0; (directory = wc_replay_directory(&g->replay, i, &rule)); i++) {
         size_t n = strlen(directory);
         OWNED char *path =
             must_format("%s%s%s", directory, n > 0 && directory[n - 1] == '/' ? "" : "/", name);
-        emit_file(s, path, request, rule, 0);
+        emit_file(g, t, path, request, rule, 0);
     }
 }
 
@@ -265,14 +246,15 @@ static void add_failure(const struct loader_sim_emitter *t, struct wc_failure_re
 }
 
 /* The loader ends at a file that is damaged, and skips one for another machine. */
-static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
-    const struct wc_replay *replay = &s->g->replay;
-    const struct loaded *refused = refused_for(s->g, m);
+static void emit_missing(struct loader_sim *g, struct loader_sim_emitter *t,
+                         const struct loader_sim_missing *m) {
+    const struct wc_replay *replay = &g->replay;
+    const struct loaded *refused = refused_for(g, m);
     OWNED char *text = error_of(m, refused);
-    int64_t request = s->t->requests + 1;
+    int64_t request = t->requests + 1;
     const char *passed;
 
-    add_failure(s->t,
+    add_failure(t,
                 (struct wc_failure_record){.request = request,
                                            .operation = m->how,
                                            .name = refused ? refused->about.path : m->name,
@@ -283,18 +265,17 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
                                            .priority = m->priority});
     if (m->refused || (m->found && m->by)) {
         /* What limits and mounts say holds for what is too large, and for what may not run. */
-        emit_file(s, m->found->about.path, request, WC_search_rule_UNKNOWN, m->refused);
+        emit_file(g, t, m->found->about.path, request, WC_search_rule_UNKNOWN, m->refused);
         return;
     }
-    emit_search(s, m->name, m->by, NULL, request, false);
-    wc_emit_packages_wanted(&s->t->to, &s->t->environments, &s->g->replay, m->name,
-                            &s->reader.reader);
+    emit_search(g, t, m->name, m->by, NULL, request, false);
+    wc_emit_packages_wanted(&t->to, &t->environments, &g->replay, m->name, &t->reader.reader);
     if (m->damaged && wc_replay_taken(replay))
-        emit_file(s, wc_replay_taken(replay), request, WC_search_rule_UNKNOWN, 0);
+        emit_file(g, t, wc_replay_taken(replay), request, WC_search_rule_UNKNOWN, 0);
     for (size_t i = 0; (passed = wc_replay_passed(replay, i)); i++)
-        emit_file(s, passed, request, WC_search_rule_UNKNOWN, 0);
+        emit_file(g, t, passed, request, WC_search_rule_UNKNOWN, 0);
     if (!m->damaged && !strchr(m->name, '/'))
-        emit_dead_links(s, m->name, request);
+        emit_dead_links(g, t, m->name, request);
 }
 
 /* ---- all of it ---- */
@@ -316,13 +297,12 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
 }
 
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
-    struct emitting s = {.g = g, .t = t};
     const int64_t known = (int64_t)t->n;
 
-    elf_reader_begin(&s.reader, &g->library_cache->disk);
+    elf_reader_begin(&t->reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->about.role != WC_role_OTHER || g->objects[i]->about.framework)
-            emit_object(&s, g->objects[i]);
+            emit_object(g, t, g->objects[i]);
     for (size_t i = 0; i < g->n; i++) {
         const struct wc_library *l = &g->objects[i]->about;
         struct wc_preload p;
@@ -331,7 +311,7 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
                                   g->objects[i]->search.soname, &p))
                 wc_emit_preload(&t->to, ++t->searches, &p, l->number, l->path);
         } else if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
-            emit_search(&s, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL, false);
+            emit_search(g, t, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL, false);
     }
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST) {
@@ -339,8 +319,11 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             if (facade && facade->about.number != WC_NULL)
                 wc_emit_binding(&t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL,
                                 WC_NULL);
-            if (g->opens.may)
-                emit_own_searches(&s, g->objects[i]);
+            for (const char **name = host->library->needed; g->opens.may && name && *name; name++)
+                if (wc_name_kind_of(*name) == WC_NAME_FACADE)
+                    emit_own_search(g, t, host, *name);
+            if (g->opens.may && host->facade_name && !strchr(host->facade_name, '/'))
+                emit_own_search(g, t, host, host->facade_name);
         }
     WC_EACH(m, g->missing) {
         const bool concerns_us =
@@ -348,19 +331,18 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             wc_name_hints(wc_base_name(m->name)) || (m->by && m->by->about.role != WC_role_OTHER) ||
             (g->opens.was_missed && g->opens.was_missed(g->opens.ctx, m->name));
         if (concerns_us && !is_behind(g, m))
-            emit_missing(&s, m);
+            emit_missing(g, t, m);
         t->requests++;
     }
 }
 
 bool loader_sim_emit_some(struct loader_sim *g, struct loader_sim_emitter *t, bool lookups) {
-    struct emitting s = {.g = g, .t = t};
     bool any = false;
 
-    elf_reader_begin(&s.reader, &g->library_cache->disk);
+    elf_reader_begin(&t->reader, &g->library_cache->disk);
     WC_EACH(m, g->missing) {
         if (lookups ? m->function != NULL : m->damaged || m->refused) {
-            emit_missing(&s, m);
+            emit_missing(g, t, m);
             any = true;
         }
         t->requests++;
@@ -440,12 +422,8 @@ bool loader_sim_emit_unbound(struct loader_sim *g, struct loader_sim_emitter *t,
 
 bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
                             const struct wc_failure_record *f, int64_t number) {
-    struct emitting s = {.g = g, .t = t};
     const struct loader_sim_missing *m = NULL;
-    const struct loaded *root;
-    struct elf_file *file;
     struct wc_failure_record failure = *f;
-    OWNED char *words = NULL;
 
     for (size_t i = g->missing_from; i < g->missing.n && !m; i++)
         if (g->missing.p[i].how == WC_operation_NEEDED && !g->missing.p[i].found &&
@@ -453,11 +431,11 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
             m = &g->missing.p[i];
     if (!m)
         return false;
-    elf_reader_begin(&s.reader, &g->library_cache->disk);
-    root = root_of(m->by);
-    file = root->about.role == WC_role_HOST
-               ? library_cache_elf_file(g->library_cache, root->library)
-               : NULL;
+    elf_reader_begin(&t->reader, &g->library_cache->disk);
+    const struct loaded *root = root_of(m->by);
+    struct elf_file *file = root->about.role == WC_role_HOST
+                                ? library_cache_elf_file(g->library_cache, root->library)
+                                : NULL;
     if (file) {
         struct wc_library l = root->about;
         elf_file_identify(file, &l);
@@ -468,16 +446,16 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
         l.asked_by_object = f->caller_object;
         l.request = f->request;
         wc_emit_object(&t->to, &l, NULL);
-        wc_emit_demands(&t->to, &l, &s.reader.reader);
+        wc_emit_demands(&t->to, &l, &t->reader.reader);
         library_cache_elf_file_end(root->library, file);
     }
     if (f->text)
         return true;
-    words = loader_sim_not_found(m->name);
+    OWNED char *words = loader_sim_not_found(m->name);
     failure.text = words;
     add_failure(t, failure);
-    emit_search(&s, m->name, m->by, NULL, f->request, false);
-    wc_emit_packages_wanted(&t->to, &t->environments, &g->replay, m->name, &s.reader.reader);
+    emit_search(g, t, m->name, m->by, NULL, f->request, false);
+    wc_emit_packages_wanted(&t->to, &t->environments, &g->replay, m->name, &t->reader.reader);
     return true;
 }
 
