@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/report/compare.h"
+#include "tools/report/report.h"
 
 struct pair {
     struct source *a, *b;

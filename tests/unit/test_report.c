@@ -15,7 +15,7 @@
 #include "support_seed.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/log/redact.h"
-#include "tools/report/merge.h"
+#include "tools/report/report.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
 

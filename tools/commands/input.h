@@ -7,7 +7,7 @@
 
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/redact.h"
-#include "tools/report/merge.h"
+#include "tools/report/report.h"
 
 /* A number of a process; false: it is none. */
 bool input_read_pid(const char *text, int64_t *pid);

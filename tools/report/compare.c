@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare.h"
+#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/demand/questions.h"
-#include "report.h"
 #include "tools/observe/preload.h"
 #include "tools/util/terminal.h"
 

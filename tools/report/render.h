@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "core/demand/finding_text.h"
-#include "merge.h"
 #include "report.h"
 
 struct layout;

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "core/model/stack.h"
 #include "tools/diagnose/verdict.h"
 #include "tools/observe/log/source.h"
@@ -88,3 +90,117 @@ bool gate_fails(const struct gate *gate, enum wc_severity least);
 /* Of several: errors outweigh what is unexplained, and that all else; not observed counts only
  * where it is so for each. */
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b);
+
+/* ---- two of them next to each other ---- */
+
+/* Two processes next to each other: what differs, cause first. For ranks of one run, and for runs
+ * that should have been the same. What only one of the sources can know (a scan sees no calls) is
+ * not compared, nor is what a lock does not say; only paths are not a difference. */
+/* In the order of cause and effect. The last cannot lead the loader to another file. */
+enum difference_kind {
+    DIFFERENCE_ENVIRONMENT,  /* a variable that leads the loader or a framework */
+    DIFFERENCE_PACKAGE,      /* a package of cuDNN: there, its version, its state */
+    DIFFERENCE_HOST,         /* a host: there, what it requires */
+    DIFFERENCE_FOUND,        /* by which rule a library was found, which installation it is of */
+    DIFFERENCE_LIBRARY,      /* a library: there, its version, its build */
+    DIFFERENCE_BINDING,      /* which host uses which library */
+    DIFFERENCE_DRIVER,       /* the driver, the GPUs */
+    DIFFERENCE_FAILURE,      /* what was requested without success */
+    DIFFERENCE_CALL,         /* a call and its status */
+    DIFFERENCE_SURROUNDINGS, /* the rest of the machine */
+};
+
+struct difference {
+    enum difference_kind kind;
+    const char *what;      /* "LD_LIBRARY_PATH", "libcudnn.so.9" */
+    const char *attribute; /* "version", "rule"; NULL: what itself is there or not */
+    const char *a, *b;     /* NULL: there is none on that side, or it is not known */
+};
+
+struct comparison {
+    struct difference *p;
+    size_t n;
+    struct heap_arena memory; /* of their texts */
+};
+
+/* *c must not move until comparison_end. */
+void compare(struct comparison *c, const struct source *a, const struct source *b);
+void comparison_end(struct comparison *c);
+
+/* Of a variable: it distinguishes ranks, and so differs where all is well. */
+bool compare_passes_over(const char *variable);
+/* The list as in LD_PRELOAD without the shim. NULL: nothing is left. The caller frees. */
+char *compare_preloads(const struct wc_process_record *p, const char *list);
+
+extern const struct difference_words {
+    const char *word, *heading; /* "library"; "libraries", for people */
+} difference_words[];
+const char *difference_value(const char *value); /* NULL: "none"; "": "empty" */
+/* "version of libcudnn.so.9: 9.1.0, not 9.8.0": what b has that a has not. The caller frees. */
+char *difference_text(const struct difference *d);
+
+/* ---- several as one ---- */
+
+/* Reports of several processes as one: in the order of node, rank and process tree, and in groups
+ * of those that agree, which is to print that they got the same libraries and show the same
+ * findings. */
+struct merged_process {
+    struct report *report;
+    const char *node; /* NULL: not known */
+    int64_t rank;     /* WC_NULL: none */
+    size_t parent;    /* index of the process that started it; MERGED_NONE */
+    int depth;        /* below a process without parent */
+    size_t group;
+};
+#define MERGED_NONE SIZE_MAX
+
+struct merged_group {
+    size_t *members, n;            /* indices of processes; the first means all */
+    char *who;                     /* "ranks 0-6", "process 4711" */
+    struct comparison differences; /* to the first group; empty there */
+};
+
+struct merged {
+    struct merged_process *p;
+    size_t n;
+    struct merged_group *groups; /* the largest first */
+    size_t group_count;
+    bool ranks_name; /* each rank is there once */
+};
+
+/* The reports must outlive it. n at least 1. */
+void merge(struct merged *m, struct report *reports, size_t n);
+void merged_end(struct merged *m);
+
+/* "ranks 0-6 agree; rank 7 differs": one line for a group after the first, and one for the first
+ * only where all agree. i: of the group. The caller frees. */
+char *merged_agreement(const struct merged *m, size_t i);
+
+/* One answer about all of them: each finding once, the worst first, with those that have it; then
+ * which processes were fine, and with which cuDNN. */
+struct summary_row {
+    const struct wc_finding_record *finding; /* NULL: the row is of a verdict */
+    const struct report *report;             /* of the first process that has it */
+    size_t *members;                         /* n indices of processes */
+    size_t n;
+    int weight;   /* the worst first */
+    size_t place; /* among the findings of its process: cause first */
+    bool told;    /* it has been printed already: the caller's */
+};
+
+struct summary {
+    const struct merged *m; /* must outlive it */
+    struct summary_row *rows;
+    size_t n;       /* at least one */
+    size_t counted; /* processes that loaded cuDNN or asked for it */
+};
+
+void summary_make(struct summary *s, const struct merged *m);
+void summary_end(struct summary *s);
+
+/* "13 processes (python3 train.py): 1 ended normally, 12 by _exit", "ranks 0, 1"; NULL: there is
+ * except the requested one. The caller frees it. */
+char *summary_who(const struct summary *s, const struct summary_row *row);
+/* The same without that word, for a row of its own: "13 (python3 train.py): ..."; of one process
+ * "4711 on node7: python3 train.py, by _exit". The caller frees it. */
+char *summary_processes(const struct summary *s, const struct summary_row *row);

@@ -8,7 +8,6 @@
 
 #include "core/records/library.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/report/compare.h"
 #include "tools/report/report.h"
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
