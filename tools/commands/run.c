@@ -230,7 +230,7 @@ static int run_command(int n, char **command) {
     unsetenv("WHICHCUDNN_RUN_SCRIPT");
     unsetenv("WHICHCUDNN_RUN_UNSURE");
     for (char **w = command; *w; w++) {
-        OWNED char *found = w == command ? find_program(*w, getenv("PATH"), NULL) : NULL;
+        OWNED char *found = w == command ? find_program(*w, getenv("PATH")) : NULL;
         OWNED char *file = realpath(found ?: *w, NULL);
         size_t n;
         OWNED char *begins = file ? disk_text(file, strlen("\177ELF"), &n) : NULL;

@@ -399,13 +399,12 @@ struct head {
     size_t n;
 };
 
-char *find_program(const char *name, const char *list, const char *directory) {
+char *find_program(const char *name, const char *list) {
     struct stat facts;
 
     WC_EACH_ELEMENT(e, strchr(name, '/') ? "" : list, ":") {
-        OWNED char *in = must_format("%.*s%s%s", (int)e.n, e.p, e.n ? "/" : "", name);
-        char *path =
-            in[0] == '/' || !directory ? must_copy(in) : must_format("%s/%s", directory, in);
+        char *path = must_format("%.*s%s%s", (int)e.n, e.p, e.n ? "/" : "", name);
+
         if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0)
             return path;
         free(path);
@@ -475,7 +474,7 @@ static char *file_reason(const char *path, char **next) {
 
 char *unobserved_reason(const char *command, char **program) {
     const char *list = getenv("PATH");
-    char *path = find_program(command, list ? list : "/bin:/usr/bin", NULL), *next, *reason = NULL;
+    char *path = find_program(command, list ? list : "/bin:/usr/bin"), *next, *reason = NULL;
 
     *program = NULL;
     for (int depth = 0; path && !reason && depth <= SCRIPT_DEPTH; depth++) {

@@ -66,6 +66,5 @@ char *unobserved_reason(const char *command, char **program);
 /* The part of that which is for rights that the program itself has. The caller frees. */
 char *unobserved_rights(const char *path);
 /* The program of that name in a list as PATH has it, as execvp finds it; one with a slash is where
- * it says. Relative ones begin in the directory; NULL: here. NULL: there is none. The caller frees.
- */
-char *find_program(const char *name, const char *list, const char *directory);
+ * it says. NULL: there is none. The caller frees. */
+char *find_program(const char *name, const char *list);

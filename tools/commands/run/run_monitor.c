@@ -24,13 +24,12 @@
 #define LOOKED_AT_MOST 4096   /* processes of one look */
 #define PIDFD_SEND_SIGNAL 424 /* younger than the C library's headers may be; alike everywhere */
 #define PIDFD_OPEN 434
-#define STAT_MOST 4095 /* bytes */
 
 /* ---- /proc ---- */
 
 /* The last of the four: as which its files are made. */
 static bool read_user(pid_t pid, uid_t *user) {
-    OWNED char *status = proc_text(pid, "status", STAT_MOST);
+    OWNED char *status = proc_text(pid, "status");
     const char *line = strstr(status, "\nUid:");
     char *at = line ? (char *)line + strlen("\nUid:") : NULL;
 
@@ -42,7 +41,7 @@ static bool read_user(pid_t pid, uid_t *user) {
 }
 
 static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
-    OWNED char *stat = proc_text(pid, "stat", STAT_MOST);
+    OWNED char *stat = proc_text(pid, "stat");
 
     *start_ticks = wc_start_ticks(stat);
     return (pid_t)strtol(wc_stat_field(stat, 4), NULL, 10);
@@ -107,7 +106,7 @@ static void look_at_family(struct family *f, pid_t command) {
 }
 
 static void read_name(pid_t pid, char name[16]) {
-    OWNED char *stat = proc_text(pid, "stat", STAT_MOST);
+    OWNED char *stat = proc_text(pid, "stat");
     const char *begin = strchr(stat, '('), *end = strrchr(stat, ')');
 
     if (begin && end)

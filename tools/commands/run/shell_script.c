@@ -222,7 +222,7 @@ static void run_text(struct shell *s, const char *at) {
  * launch.py ./program" may pass on how that ended, too. False: it is not known what that is. */
 static bool start(struct shell s, char **w) {
     bool runs_it = fnmatch(RUNS_IT, wc_base_name(*w), FNM_EXTMATCH) == 0, is_text = false;
-    OWNED char *path = s.level++ < LEVELS_MOST ? find_program(*w, getenv("PATH"), NULL) : NULL;
+    OWNED char *path = s.level++ < LEVELS_MOST ? find_program(*w, getenv("PATH")) : NULL;
     struct shell within = {.out = s.out, .level = s.level};
     size_t n;
     OWNED char *script = NULL, *text = path ? disk_text(path, FIRST_LINE, &n) : NULL;
@@ -253,7 +253,7 @@ static bool start(struct shell s, char **w) {
         run_text(&within, script);
     for (size_t i = 0; text && !within.arguments && w[i]; i++) {
         OWNED char *at =
-            !i || runs_it || strchr(w[i], '/') ? find_program(w[i], getenv("PATH"), NULL) : NULL;
+            !i || runs_it || strchr(w[i], '/') ? find_program(w[i], getenv("PATH")) : NULL;
         OWNED char *inside = at ? disk_text(at, FIRST_LINE, &n) : NULL;
         if (i && at && runs_it)
             return start(s, w + i);

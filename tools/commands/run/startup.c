@@ -432,7 +432,7 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
     /* Where the script does not show it, the loader's message names the program; and what the
      * program would find with LD_LIBRARY_PATH shows that it was started without. */
     OWNED char *stopped = run->printed.stopped && run->printed.name_cudnn
-                              ? find_program(run->printed.stopped, getenv("PATH"), NULL)
+                              ? find_program(run->printed.stopped, getenv("PATH"))
                               : NULL;
     if (stopped) /* what the script sets for it is not known */
         setenv("WHICHCUDNN_RUN_UNSURE", "1", 1);

@@ -150,12 +150,12 @@ void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, cha
     }
 }
 
-#define STAT_MOST 1024 /* bytes */
+#define STAT_MOST 4095 /* bytes */
 
-char *proc_text(int64_t pid, const char *name, size_t most) {
+char *proc_text(int64_t pid, const char *name) {
     OWNED char *path = must_format("/proc/%jd/%s", (intmax_t)pid, name);
 
-    return disk_text(path, most, &(size_t){0}) ?: must_copy("");
+    return disk_text(path, STAT_MOST, &(size_t){0}) ?: must_copy("");
 }
 
 enum writer_state writer_state(const struct source *log) {
@@ -165,8 +165,8 @@ enum writer_state writer_state(const struct source *log) {
     if (log->pid <= 0 || !log->stack.has_process || p->start_ticks == WC_NULL || !p->node ||
         uname(&here) != 0 || strcmp(p->node, here.nodename) != 0)
         return WRITER_NOT_KNOWN;
-    OWNED char *own = proc_text(getpid(), "stat", STAT_MOST);
-    OWNED char *stat = proc_text(log->pid, "stat", STAT_MOST);
+    OWNED char *own = proc_text(getpid(), "stat");
+    OWNED char *stat = proc_text(log->pid, "stat");
     const char state = *wc_stat_field(stat, 3);
     return !*own ? WRITER_NOT_KNOWN
            : wc_start_ticks(stat) != p->start_ticks || state == 'Z' || state == 'X' ? WRITER_GONE

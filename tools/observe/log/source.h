@@ -109,8 +109,8 @@ int64_t source_missing(const struct source *s);
 
 const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */
 
-/* At most `most` bytes of a file of /proc/PID; "": it cannot be read. The caller frees. */
-char *proc_text(int64_t pid, const char *name, size_t most);
+/* The first 4 KiB of a file of /proc/PID; "": it cannot be read. The caller frees. */
+char *proc_text(int64_t pid, const char *name);
 
 enum writer_state {
     WRITER_NOT_KNOWN, /* it was on another machine, or its log does not say when it began */
