@@ -10,26 +10,10 @@
 
 #define KEEP(s, ...) wc_arena_format(&(s)->library_cache.memory.arena, __VA_ARGS__)
 
-/* ---- files that were seen (tools/observe/scan/importers.c) ---- */
-
 void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program);
-/* One of that name; NULL: the environment has none. */
-const char *scan_file_in(const struct scan *s, const char *environment, const char *name);
 bool scan_is_site(const char *environment);
 /* Where those lie that may need a file: with what its path begins, and '/' or '.' after it. */
 char *scan_package(const char *path, const char *environment);
-
-struct scan_importers {
-    struct scan_importer {
-        const char *path;
-        struct library *library;
-    } * p;
-    size_t n;
-};
-/* What loads a host by DT_NEEDED, that of others between them included: libraries that no one
- * needs in turn, those that Python imports first, and programs. Lists of the caller's. */
-void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_importers *roots,
-                       struct scan_importers *programs);
 
 /* Why no loader takes a file. The caller frees. */
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise);

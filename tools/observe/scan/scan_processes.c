@@ -14,6 +14,138 @@
 #include "tools/observe/preload.h"
 #include "tools/util/disk.h"
 
+/* ---- what of all that was seen loads a host ---- */
+
+/* An extension of Python, or a program, needs it, or needs what needs it: its DT_RPATH then counts
+ * in the host's own searches, and wheels rely on that. */
+#define GRAFTED ".libs/" /* after the name of what auditwheel repaired */
+
+void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program) {
+    size_t n = is_program ? strlen(path) : wc_environment_length(path);
+
+    if (b->listed && WC_ANY(h, s->hosts, !is_program || strcmp(h->path, path) == 0))
+        return;
+    b->listed = true;
+    *MUST_ADD(s->hosts.p, s->hosts.n) = (struct scan_host){
+        KEEP(s, "%s", path), b, KEEP(s, "%.*s", (int)n, path), is_program, false};
+}
+
+/* One of that name; NULL: the environment has none. */
+static const char *file_in(const struct scan *s, const char *environment, const char *name) {
+    const size_t n = strlen(environment);
+    const struct scan_file *file =
+        WC_FIRST(f, s->seen,
+                 strncmp(f->path, environment, n) == 0 && f->path[n] == '/' &&
+                     strcmp(wc_base_name(f->path), name) == 0);
+
+    return file ? file->path : NULL;
+}
+
+bool scan_is_site(const char *environment) {
+    const char *name = wc_base_name(environment);
+
+    return strcmp(name, "site-packages") == 0 || strcmp(name, "dist-packages") == 0;
+}
+
+/* ---- where they lie ---- */
+
+/* Files of a package have its folder's name, and then one of these: "x/_ext.so", "x.abi3.so",
+ * "x.libs/libx-1a2b3c4d.so". */
+static bool is_within(const char *path, const char *stem) {
+    size_t n = strlen(stem);
+
+    return strncmp(path, stem, n) == 0 && (path[n] == '/' || path[n] == '.');
+}
+
+char *scan_package(const char *path, const char *environment) {
+    size_t site = strlen(environment), n = wc_dir_length(path);
+
+    if (scan_is_site(environment))
+        n = site + 1 + strcspn(path + site + 1, "/.");
+    else if (wc_dir_above(path, n) > 1)
+        n = wc_dir_above(path, n); /* of lib/ and bin/ */
+    return must_format("%.*s", (int)n, path);
+}
+
+/* The folder of grafted libraries has the name of the distribution, which may be another than that
+ * of what Python imports. */
+static char *scope_of(const struct scan *s, const struct scan_host *h) {
+    char *package = scan_package(h->path, h->environment);
+    size_t n = strlen(package);
+
+    if (!scan_is_site(h->environment))
+        return package;
+    if (WC_ANY(f, s->seen,
+               is_within(f->path, package) &&
+                   strncmp(f->path + n, GRAFTED, sizeof(GRAFTED) - 1) != 0))
+        return package;
+    free(package);
+    return must_copy(h->environment);
+}
+
+/* ---- what needs what ---- */
+
+static bool needs(const struct library *b, const struct library *wanted) {
+    const char *soname = wanted->search.soname;
+
+    for (const char **name = b->needed; *name; name++)
+        if (strcmp(*name, soname ? soname : wc_base_name(wanted->about.path)) == 0)
+            return true;
+    return false;
+}
+
+struct importers {
+    struct scan_copy *p;
+    size_t n;
+};
+
+static void add(struct importers *to, const char *path, struct library *b) {
+    if (!WC_ANY(one, *to, one->library == b))
+        *MUST_ADD(to->p, to->n) = (struct scan_copy){path, b};
+}
+
+/* Python's own, by their names. */
+static bool is_extension(const char *path) {
+    const char *name = wc_base_name(path);
+
+    return strstr(name, ".cpython-") || strstr(name, ".abi3.");
+}
+
+/* By DT_NEEDED, that of others between them included: libraries that no one needs in turn, those
+ * that Python imports first, and programs. Lists of the caller's. */
+static void importers_of(struct scan *s, const struct scan_host *h, struct importers *roots,
+                         struct importers *programs) {
+    OWNED char *scope = scope_of(s, h);
+    struct importers known = {.n = 0};
+
+    add(&known, NULL, h->library);
+    for (size_t i = 0; i < known.n; i++) {
+        const struct scan_copy one = known.p[i];
+        bool is_needed = false;
+
+        WC_EACH(f, s->seen) {
+            struct library *b = is_within(f->path, scope)
+                                    ? library_cache_get(&s->library_cache, f->path, NULL)
+                                    : NULL;
+
+            if (!b || !b->is_elf || b == one.library || !needs(b, one.library))
+                continue;
+            is_needed = true;
+            add(f->is_program ? programs : &known, f->path, b);
+        }
+        if (!is_needed && i > 0)
+            *MUST_ADD(roots->p, roots->n) = one;
+    }
+    /* The first that Python imports is before the others. */
+    for (size_t i = 1; i < roots->n && !is_extension(roots->p[0].path); i++)
+        if (is_extension(roots->p[i].path)) {
+            const struct scan_copy first = roots->p[i];
+            roots->p[i] = roots->p[0];
+            roots->p[0] = first;
+        }
+    free(known.p);
+}
+
 #define SCRIPT_MOST 262144 /* bytes of a Python file */
 #define ROUNDS_MOST 4      /* of packages that others rely on */
 #define IMPORTERS_MOST 16  /* that are tried for a host */
@@ -40,13 +172,13 @@ static char *interpreter_of(struct scan *s, const char *environment) {
 
 /* ---- what a host opens by itself ---- */
 
-/* The major that its package or its own symbols demand; -1: not known. */
-static int32_t major_of(const struct source *source, int64_t host) {
+/* The major that its package or its own symbols demand, as host 1; -1: not known. */
+static int32_t major_of(const struct source *source) {
     WC_EACH(demand, source->stack.demands) {
         const struct wc_demand_record *d = &demand->r;
         struct wc_version v = WC_VERSION_NONE;
         struct wc_spec spec;
-        if (d->host != host)
+        if (d->host != 1)
             continue;
         if (d->built)
             wc_version_parse(d->built, strlen(d->built), &v);
@@ -89,7 +221,7 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
         !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
         !(demands = demands_of(s, b)))
         return;
-    int32_t major = major_of(demands, 1);
+    int32_t major = major_of(demands);
     if (major > 0)
         library_cache_set_open(&s->library_cache, b, KEEP(s, "libcudnn.so.%d", major));
     source_free(demands);
@@ -217,7 +349,7 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
         return false;
     WC_EACH(missing, g->missing) {
         const struct wc_name name = wc_name_read(missing->name);
-        const char *path = scan_file_in(s, h->environment, missing->name);
+        const char *path = file_in(s, h->environment, missing->name);
         const char *const words[] = {"nvidia", name.part, NULL};
         if ((name.kind != WC_NAME_OTHER && name.kind != WC_NAME_CUDA_DEPENDENCY) || !path ||
             WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
@@ -309,11 +441,11 @@ static bool emit_by(struct scan *s, const struct scan_host *h, const char *impor
 static void emit_host(struct scan *s, const struct scan_host *h, const char *program,
                       struct loader_sim_emitter *emitter) {
     static const char otherwise[] = "it is for another architecture, or another C library";
-    struct scan_importers roots = {.n = 0}, programs = {.n = 0};
+    struct importers roots = {.n = 0}, programs = {.n = 0};
     bool emitted = false;
 
     if (!h->is_program)
-        scan_importers_of(s, h, &roots, &programs);
+        importers_of(s, h, &roots, &programs);
     for (size_t i = 0; i < roots.n && i < IMPORTERS_MOST && !emitted; i++)
         emitted = emit_by(s, h, roots.p[i].path, program, emitter);
     if (!emitted && !emit_by(s, h, NULL, program, emitter)) {
@@ -423,12 +555,12 @@ static void add_all_packages(struct scan *s) {
 WC_COMPARE(by_path, struct source *const, strcmp((*x)->path, (*y)->path));
 
 void scan_make_processes(struct scan *s) {
-    struct scan_importers roots = {.n = 0}, loaders = {.n = 0};
+    struct importers roots = {.n = 0}, loaders = {.n = 0};
 
     /* A program that has nothing of cuDNN's itself loads a library that has. */
     WC_EACH(h, s->hosts)
         if (!h->is_program && !scan_is_site(h->environment))
-            scan_importers_of(s, h, &roots, &loaders);
+            importers_of(s, h, &roots, &loaders);
     WC_EACH(loader, loaders)
         scan_host_add(s, loader->library, loader->path, true);
     free(roots.p);
