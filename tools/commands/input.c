@@ -42,15 +42,6 @@ static bool add_source(struct inputs *s, const char *path, struct source *source
     return true;
 }
 
-/* Its end was not seen, and `run` has not looked at its files: if they are of this machine, and
- * the log is our own. */
-static bool may_be_looked_at(const struct source *p) {
-    struct stat facts;
-
-    return !p->stack.has_summary && !p->stack.has_outcome && writer_state(p) == WRITER_GONE &&
-           stat(p->path, &facts) == 0 && facts.st_uid == geteuid();
-}
-
 static bool read_file(struct inputs *s, const char *path) {
     char *trouble = NULL;
 
@@ -117,9 +108,14 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n) {
             good;
     }
     for (size_t i = before; i < logs->process_count; i++) {
-        const struct wc_sink to = source_sink(logs->processes[i]);
-        if (may_be_looked_at(logs->processes[i]))
-            last_request_emit(logs->processes[i], false, &to);
+        struct source *p = logs->processes[i];
+        const struct wc_sink to = source_sink(p);
+        struct stat facts;
+        /* Its end was not seen, and `run` has not looked at its files: if they are of this machine,
+         * and the log is our own. */
+        if (!p->stack.has_summary && !p->stack.has_outcome && writer_state(p) == WRITER_GONE &&
+            stat(p->path, &facts) == 0 && facts.st_uid == geteuid())
+            last_request_emit(p, false, &to);
     }
     /* What was read before belongs to another reading: `diff` has handed it out. */
     if (logs->process_count > before)

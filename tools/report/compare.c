@@ -373,43 +373,29 @@ struct texts {
     size_t n;
 };
 
-static bool same_demand(const struct sides *s, const struct wc_demand_record *a,
-                        const struct wc_demand_record *b) {
-    COMPARABLE(s, demand, a, b, x, y);
+static bool has_text(const struct texts *list, const struct text *x, const struct source *of) {
+    const struct sides s = {of, list->of};
 
-    return wc_str_same(x.spec, y.spec) && wc_str_same(x.built, y.built);
-}
-
-static bool has_text(const struct texts *t, const struct text *x, const struct source *of) {
-    const struct sides s = {of, t->of};
-
-    for (size_t i = 0; i < t->n; i++)
-        if (strcmp(t->p[i].what, x->what) == 0 &&
-            (x->demand ? same_demand(&s, x->demand, t->p[i].demand)
-                       : strcmp(t->p[i].text, x->text) == 0))
+    WC_EACH(t, *list) {
+        if (strcmp(t->what, x->what) != 0)
+            continue;
+        if (!x->demand && strcmp(t->text, x->text) == 0)
             return true;
+        if (!x->demand)
+            continue;
+        COMPARABLE(&s, demand, x->demand, t->demand, a, b);
+        if (wc_str_same(a.spec, b.spec) && wc_str_same(a.built, b.built))
+            return true;
+    }
     return false;
 }
 
-static const char *other_text(const struct texts *t, const struct texts *than, const char *what) {
-    for (size_t i = 0; i < t->n; i++)
-        if (strcmp(t->p[i].what, what) == 0 && !has_text(than, &t->p[i], t->of))
-            return t->p[i].text;
-    return NULL;
-}
+static const char *other_text(const struct texts *list, const struct texts *than,
+                              const char *what) {
+    const struct text *t =
+        WC_FIRST(one, *list, strcmp(one->what, what) == 0 && !has_text(than, one, list->of));
 
-/* What is on only one side; where both have another text of the same thing, these two. */
-static void compare_texts(struct comparison *c, enum difference_kind kind, const struct texts *a,
-                          const struct texts *b, bool a_in_part, bool b_in_part) {
-    const char *other;
-
-    for (size_t i = 0; i < a->n; i++)
-        if (!has_text(b, &a->p[i], a->of) &&
-            ((other = other_text(b, a, a->p[i].what)) || !b_in_part))
-            hold(c, kind, a->p[i].what, NULL, a->p[i].text, other);
-    for (size_t i = 0; i < b->n && !a_in_part; i++)
-        if (!has_text(a, &b->p[i], b->of) && !other_text(a, b, b->p[i].what))
-            hold(c, kind, b->p[i].what, NULL, NULL, b->p[i].text);
+    return t ? t->text : NULL;
 }
 
 /* By its path where it is not an object, or not a known one; NULL: not known. */
@@ -468,15 +454,22 @@ static void list_calls(struct texts *t) {
     }
 }
 
+/* What is on only one side; where both have another text of the same thing, these two. */
 static void compare_lists(struct comparison *c, const struct sides *s, enum difference_kind kind,
                           void (*list)(struct texts *t), bool a_in_part, bool b_in_part) {
-    struct texts both[] = {{s->a, &c->memory.arena, NULL, 0}, {s->b, &c->memory.arena, NULL, 0}};
+    struct texts a = {s->a, &c->memory.arena, NULL, 0}, b = {s->b, &c->memory.arena, NULL, 0};
+    const char *other;
 
-    list(&both[0]);
-    list(&both[1]);
-    compare_texts(c, kind, &both[0], &both[1], a_in_part, b_in_part);
-    free(both[0].p);
-    free(both[1].p);
+    list(&a);
+    list(&b);
+    WC_EACH(t, a)
+        if (!has_text(&b, t, s->a) && ((other = other_text(&b, &a, t->what)) || !b_in_part))
+            hold(c, kind, t->what, NULL, t->text, other);
+    WC_EACH(t, b)
+        if (!a_in_part && !has_text(&a, t, s->b) && !other_text(&a, &b, t->what))
+            hold(c, kind, t->what, NULL, NULL, t->text);
+    free(a.p);
+    free(b.p);
 }
 
 /* ---- all of it ---- */

@@ -16,11 +16,6 @@
 #include "tools/util/clock.h"
 #include "tools/util/program.h"
 
-/* A file's time comes from a coarser clock than ours. */
-static bool could_be_new(const struct stat *facts, int64_t start) {
-    return facts->st_mtim.tv_sec + 1 >= start / CLOCK_SECOND;
-}
-
 WC_COMPARE(older_first, struct source *const, WC_ORDER((*x)->first_time, (*y)->first_time));
 
 void child_logs_find(struct child_logs *c, const struct log_place *place,
@@ -33,7 +28,7 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
     while (directory && (entry = readdir(directory))) {
         if (!wc_str_starts(entry->d_name, place->prefix) ||
             fstatat(dirfd(directory), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
-            !could_be_new(&facts, start))
+            facts.st_mtim.tv_sec + 1 < start / CLOCK_SECOND) /* by a coarser clock than ours */
             continue;
         OWNED char *path = must_format("%s/%s", place->directory, entry->d_name), *trouble = NULL;
         int fd = log_open_of(path, family_has_user, family, &trouble);

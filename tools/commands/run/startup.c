@@ -262,26 +262,6 @@ struct startup {
     bool goes_on;   /* the script did: this end was not seen */
 };
 
-struct writing {
-    struct source *source;
-    bool written; /* the file is there, and has all so far */
-};
-
-/* The first record begins the file. */
-static void add(void *ctx, struct wc_record *r) {
-    struct writing *w = ctx;
-    const bool is_first = r->kind == WC_KIND_process;
-
-    source_add(w->source, r);
-    if (!w->source->path[0] || !(is_first || w->written))
-        return;
-    disk_as_self(); /* the log is ours */
-    w->written = outcome_write(w->source->path, is_first, NULL, r);
-    disk_as_user(w->source->user);
-    if (!is_first && !w->written)
-        complain("%s: %s", w->source->path, strerror(errno));
-}
-
 static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *start) {
     bool works_with_cudnn = false;
 
@@ -303,8 +283,8 @@ static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *
 
 /* *reason: which library is missing, where the status is the loader's. The caller frees both. */
 static struct source *replay(const struct startup *start, const char *path, char **reason) {
-    struct writing w = {NULL, false};
-    struct loader_sim_emitter emitter = {.to = {add, &w}};
+    struct source *source = NULL;
+    struct loader_sim_emitter emitter = {.n = 0};
     OWNED char *real = realpath(start->program, NULL);
     struct loading loading;
     struct loader_sim *s = &loading.sim;
@@ -321,9 +301,11 @@ static struct source *replay(const struct startup *start, const char *path, char
     if (has_part_of_cudnn(s, start)) {
         const struct first_records first = {NULL, real ? real : start->program,
                                             gnu_get_libc_version(), s->environment, start->child};
-        w.source = source_new(SOURCE_LOG, path ? path : "");
-        w.source->pid = start->child;
-        w.source->user = start->user;
+        source = source_new(SOURCE_LOG, path ? path : "");
+        source->pid = start->child;
+        source->user = start->user;
+        source->keep_events = true;
+        emitter.to = source_sink(source);
         first_records_emit(&first, &emitter.to);
         loader_sim_emit(s, &emitter);
         loader_sim_emitter_end(&emitter);
@@ -333,8 +315,14 @@ static struct source *replay(const struct startup *start, const char *path, char
         *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
     }
     end(&loading);
-    disk_as_self();
-    return w.source;
+    disk_as_self(); /* the log is ours; its first record begins the file */
+    for (size_t i = 0; source && source->path[0] && i < source->events.n; i++)
+        if (!outcome_write(source->path, i == 0, NULL, &source->events.p[i])) {
+            if (i > 0)
+                complain("%s: %s", source->path, strerror(errno));
+            break;
+        }
+    return source;
 }
 
 char *startup_missing(const struct wc_outcome_record *o, const char *program) {
