@@ -394,11 +394,6 @@ char *newest_log(char **looked) {
 #define HEAD_SIZE 4096 /* a kernel reads the program headers from the first page, too */
 #define SCRIPT_DEPTH 4 /* as deep as the kernel goes (fs/exec.c) */
 
-struct head {
-    unsigned char bytes[HEAD_SIZE + 1];
-    size_t n;
-};
-
 char *find_program(const char *name, const char *list) {
     struct stat facts;
 
@@ -410,22 +405,6 @@ char *find_program(const char *name, const char *list) {
         free(path);
     }
     return NULL;
-}
-
-/* The loader of a program; "" if it has none, NULL if the headers are not whole. */
-static const char *interpreter(const struct head *head) {
-    Elf64_Ehdr e;
-    Elf64_Phdr p;
-
-    memcpy(&e, head->bytes, sizeof(e));
-    for (size_t i = 0; i < e.e_phnum; i++) {
-        if (e.e_phoff > head->n || head->n - e.e_phoff < (i + 1) * sizeof(p))
-            return NULL;
-        memcpy(&p, head->bytes + e.e_phoff + i * sizeof(p), sizeof(p));
-        if (p.p_type == PT_INTERP)
-            return p.p_offset < head->n ? (const char *)head->bytes + p.p_offset : NULL;
-    }
-    return "";
 }
 
 /* The loader ignores LD_PRELOAD with a path where the kernel says AT_SECURE. */
@@ -447,24 +426,34 @@ char *unobserved_rights(const char *path) {
 /* *next: the interpreter of a script's first line; NULL: it is none. */
 static char *file_reason(const char *path, char **next) {
     OWNED_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct head head = {.n = 0};
-    const char *line = (const char *)head.bytes, *loader;
-    ssize_t n = fd < 0 ? -1 : pread(fd, head.bytes, HEAD_SIZE, 0);
+    char head[HEAD_SIZE + 1] = "";
+    const ssize_t got = fd < 0 ? -1 : pread(fd, head, HEAD_SIZE, 0);
+    const size_t n = got > 0 ? (size_t)got : 0;
+    const char *line = head, *loader = ""; /* it has none; NULL: the headers are not whole */
     Elf64_Ehdr e;
+    Elf64_Phdr p;
 
     *next = NULL;
-    head.n = n > 0 ? (size_t)n : 0;
-    if (head.n >= sizeof(e) && memcmp(head.bytes, ELFMAG, SELFMAG) == 0) {
-        memcpy(&e, head.bytes, sizeof(e));
+    if (n >= sizeof(e) && memcmp(head, ELFMAG, SELFMAG) == 0) {
+        memcpy(&e, head, sizeof(e));
         if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != OWN_MACHINE)
             return must_format("%s is a program for another architecture than the shim", path);
-        loader = interpreter(&head);
+        for (size_t i = 0; loader && !*loader && i < e.e_phnum; i++) {
+            const bool is_there = e.e_phoff <= n && n - e.e_phoff >= (i + 1) * sizeof(p);
+
+            if (is_there)
+                memcpy(&p, head + e.e_phoff + i * sizeof(p), sizeof(p));
+            if (!is_there || (p.p_type == PT_INTERP && p.p_offset >= n))
+                loader = NULL;
+            else if (p.p_type == PT_INTERP)
+                loader = head + p.p_offset;
+        }
         if (loader && !*loader)
             return must_format(
                 "%s is linked statically: no dynamic loader preloads anything into it", path);
         if (loader && strstr(loader, "ld-musl"))
             return must_format("%s is a program for musl, and the shim is for glibc", path);
-    } else if (head.n >= 2 && memcmp(line, "#!", 2) == 0) {
+    } else if (n >= 2 && memcmp(line, "#!", 2) == 0) {
         line += 2 + strspn(line + 2, " \t");
         *next = must_format("%.*s", (int)strcspn(line, " \t\n"), line);
         return NULL;

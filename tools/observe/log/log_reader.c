@@ -179,16 +179,6 @@ struct reading {
 static char room[LINE_MOST + 1]; /* texts of a line */
 static char block[BLOCK + 1];
 
-static void fill_block(struct reading *in) {
-    memmove(block, block + in->from, in->to - in->from);
-    in->to -= in->from;
-    in->from = 0;
-    ssize_t n = unpack_read(&in->from_file, block + in->to, BLOCK - in->to);
-    in->at_end = n <= 0;
-    in->to += n > 0 ? (size_t)n : 0;
-    block[in->to] = '\0';
-}
-
 /* The line is in->line for in->n bytes, and ends with a newline or a NUL. */
 static enum line read_line(struct reading *in) {
     const char *newline;
@@ -204,7 +194,13 @@ static enum line read_line(struct reading *in) {
             too_long = true;
             in->from = in->to;
         }
-        fill_block(in);
+        memmove(block, block + in->from, in->to - in->from);
+        in->to -= in->from;
+        in->from = 0;
+        const ssize_t n = unpack_read(&in->from_file, block + in->to, BLOCK - in->to);
+        in->at_end = n <= 0;
+        in->to += n > 0 ? (size_t)n : 0;
+        block[in->to] = '\0';
     }
     if (newline)
         in->n = (size_t)(newline - in->line);
@@ -289,20 +285,6 @@ static void free_file(struct log_file *file) {
     free(file);
 }
 
-/* Why nothing of the file counts; NULL: it is a log. */
-static char *complaint(const struct reading *in) {
-    const struct log_file *file = in->file;
-
-    if (in->other_version || in->from_file.trouble)
-        return must_copy(in->other_version ?: in->from_file.trouble);
-    if (file->lines == 0)
-        return must_copy("empty");
-    if (file->records == 0)
-        return must_format("not a log of whichcudnn (line %zu: %s)", file->damaged.p[0].line,
-                           file->damaged.p[0].reason);
-    return NULL;
-}
-
 /* cuDNN aborts where a library that it asked for does not exist, without another word to the
  * loader: the shim could not learn any more that the request had failed. Of libraries of CUDA
  * whatever is loaded is in the log. */
@@ -341,7 +323,14 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
         goes_on = (in->file->records > 0 || in->file->damaged_lines < PATIENCE) &&
                   (how != LINE_TOO_LONG || !unpack_is_packed(&in->from_file));
     }
-    *trouble = complaint(in);
+    /* Why nothing of the file counts; NULL: it is a log. */
+    *trouble = in->other_version || in->from_file.trouble
+                   ? must_copy(in->other_version ?: in->from_file.trouble)
+               : in->file->lines == 0 ? must_copy("empty")
+               : in->file->records == 0
+                   ? must_format("not a log of whichcudnn (line %zu: %s)",
+                                 in->file->damaged.p[0].line, in->file->damaged.p[0].reason)
+                   : NULL;
     if (*trouble) {
         while (logs->process_count > before)
             source_free(logs->processes[--logs->process_count]);

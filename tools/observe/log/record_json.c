@@ -37,22 +37,6 @@ static bool take_key(struct reading *in, const char *name) {
 
 /* ---- texts ---- */
 
-static int hex_digit(char c) {
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *found = memchr(digits, c, sizeof(digits) - 1);
-
-    return found ? (int)((found - digits) % 16) : -1;
-}
-
-/* Behind "\u": the writers spell control characters so, nothing else. 0: not that. */
-static char control_character(const char *s) {
-    if (s[0] != '0' || s[1] != '0')
-        return 0;
-    int high = hex_digit(s[2]);
-    int low = hex_digit(s[3]);
-    return high >= 0 && high < 8 && low >= 0 ? (char)(high * 16 + low) : 0;
-}
-
 /* What begins with a backslash, as the writers spell it. */
 static bool copy_escaped(struct reading *in) {
     static const char letters[] = "\"\\bfnrt", meant[] = "\"\\\b\f\n\r\t";
@@ -60,7 +44,12 @@ static bool copy_escaped(struct reading *in) {
     char c = left < 2 ? 0 : in->p[1];
 
     if (c == 'u') {
-        c = left < 6 ? 0 : control_character(in->p + 2);
+        char hex[5] = ""; /* of a control character: the writers spell nothing else so */
+
+        memcpy(hex, in->p + 2, left < 6 ? 0 : 4);
+        c = strspn(hex, "0123456789abcdefABCDEF") == 4 && strtoul(hex, NULL, 16) < 0x80
+                ? (char)strtoul(hex, NULL, 16)
+                : 0;
         in->p += 4;
     } else {
         const char *letter = memchr(letters, c, sizeof(letters) - 1);
@@ -282,47 +271,36 @@ static enum record_read damaged(char trouble[RECORD_TROUBLE], const char *key, c
     return RECORD_DAMAGED;
 }
 
-static enum record_read other_version(char trouble[RECORD_TROUBLE], json_int_t version) {
-    bool older = version < WC_LOG_VERSION;
-
-    snprintf(trouble, RECORD_TROUBLE,
-             "a log of version %lld, written by %s libwhichcudnn; this command reads version %d%s",
-             (long long)version, older ? "an older" : "a newer", WC_LOG_VERSION,
-             older ? " (run the program again)" : "");
-    return RECORD_OTHER_VERSION;
-}
-
-static enum record_read read_head(const json_t *line, struct wc_record *out,
+enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]) {
     static const char *const keys[] = {"seq", "time", "pid", "tid", "cut"};
-    const json_t *v = json_object_get(line, "v");
+    const json_t *v = json_object_get(line, "v"), *value;
+    const json_int_t version = json_integer_value(v);
     int64_t *to[] = {&out->seq, &out->time, &out->pid, &out->tid, &out->cut};
+    size_t n;
 
     if (!json_is_integer(v))
         return damaged(trouble, "v", "missing, so this is not a record");
-    if (json_integer_value(v) > 0 && json_integer_value(v) != WC_LOG_VERSION)
-        return other_version(trouble, json_integer_value(v));
+    if (version > 0 && version != WC_LOG_VERSION) {
+        const bool older = version < WC_LOG_VERSION;
+
+        snprintf(trouble, RECORD_TROUBLE,
+                 "a log of version %lld, written by %s libwhichcudnn; this command reads version "
+                 "%d%s",
+                 (long long)version, older ? "an older" : "a newer", WC_LOG_VERSION,
+                 older ? " (run the program again)" : "");
+        return RECORD_OTHER_VERSION;
+    }
     enum wc_kind kind = wc_kind_from_name(json_string_value(json_object_get(line, "kind")));
-    if (json_integer_value(v) != WC_LOG_VERSION || kind == WC_KIND_NONE)
+    if (version != WC_LOG_VERSION || kind == WC_KIND_NONE)
         return damaged(trouble, "kind", "missing or not known");
     wc_record_begin(out, kind);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const json_t *value = json_object_get(line, keys[i]);
+        value = json_object_get(line, keys[i]);
         *to[i] = json_integer_value(value);
         if ((!json_is_integer(value) && (value || to[i] != &out->cut)) || *to[i] == WC_NULL)
             return damaged(trouble, keys[i], "missing or not a number");
     }
-    return RECORD_READ;
-}
-
-enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
-                                  char trouble[RECORD_TROUBLE]) {
-    enum record_read answer = read_head(line, out, trouble);
-    const json_t *value;
-    size_t n;
-
-    if (answer != RECORD_READ)
-        return answer;
     const struct wc_field *fields = wc_kind_fields(out->kind, &n);
     for (size_t i = 0; i < n; i++) {
         value = json_object_get(line, fields[i].name);

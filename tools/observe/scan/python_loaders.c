@@ -104,17 +104,6 @@ static void find_sites(struct call *c, const char *program) {
     add_prefix(c, home ? above(c, home) : prefix, version, false);
 }
 
-/* ctypes is an extension, which may have a search path of its own (conda's), or built in. */
-static void find_ctypes(struct call *c, const char *program) {
-    const char *root = c->w->disk.root;
-    OWNED_GLOB glob_t found =
-        glob_below(root, above(c, above(c, program)), "/lib/python3.*/lib-dynload/_ctypes.*.so", 0);
-    const struct loaded *ctypes =
-        found.gl_pathc ? loader_sim_open(&c->g, found.gl_pathv[0] + strlen(root), NULL) : NULL;
-
-    c->asks = ctypes ? ctypes : c->g.program;
-}
-
 /* ---- files ---- */
 
 /* glob.glob("DIRECTORY/" "**" "/FILES"), of which the last one by its name is taken. */
@@ -205,20 +194,6 @@ static const struct loaded *facade_of(const struct call *c, const struct loaded 
     return *name ? loader_sim_answering(&c->g, *name, false) : NULL;
 }
 
-/* An empty variable counts where the package makes a path of it unseen. */
-static void add_variable(const struct call *c, const struct python_loader_place *p,
-                         struct paths *to) {
-    WC_EACH_ELEMENT(e, p->root, ":") {
-        const char *name = FORMAT(c, "%.*s", (int)e.n, e.p);
-        const bool is_home = name[0] == '~';
-        const char *value = loader_variable(c->environment, is_home ? "HOME" : name);
-        if (value && !*value)
-            value = p->how & PLACE_DEEP ? "/" : NULL;
-        if (value && to->n == 0)
-            add(to, FORMAT(c, "%s%s", value, is_home ? name + 1 : ""));
-    }
-}
-
 static void add_directories(const struct call *c, const struct python_loader_place *p,
                             struct paths *to) {
     if (p->where == PLACE_SITES)
@@ -230,7 +205,16 @@ static void add_directories(const struct call *c, const struct python_loader_pla
     else if (p->where == PLACE_FIXED)
         add(to, p->root);
     else if (p->where == PLACE_VARIABLE)
-        add_variable(c, p, to);
+        WC_EACH_ELEMENT(e, p->root, ":") {
+            const char *name = FORMAT(c, "%.*s", (int)e.n, e.p);
+            const bool is_home = name[0] == '~';
+            const char *value = loader_variable(c->environment, is_home ? "HOME" : name);
+            /* An empty variable counts where the package makes a path of it unseen. */
+            if (value && !*value)
+                value = p->how & PLACE_DEEP ? "/" : NULL;
+            if (value && to->n == 0)
+                add(to, FORMAT(c, "%s%s", value, is_home ? name + 1 : ""));
+        }
     else if (p->where == PLACE_DIRECTORIES)
         WC_EACH_ELEMENT(e, variable(c, p->root), ":")
             if (e.n > 0)
@@ -333,7 +317,14 @@ void python_loaders_in(struct library_cache *w, const char *site, const char *pr
         if (out->unpredicted)
             continue;
         find_sites(&c, program);
-        find_ctypes(&c, program);
+        /* ctypes is an extension, which may have a search path of its own (conda's), or built in.
+         */
+        const char *root = w->disk.root, *prefix = above(&c, above(&c, program));
+        OWNED_GLOB glob_t ctypes =
+            glob_below(root, prefix, "/lib/python3.*/lib-dynload/_ctypes.*.so", 0);
+        if (ctypes.gl_pathc)
+            c.asks = loader_sim_open(&c.g, ctypes.gl_pathv[0] + strlen(root), NULL);
+        c.asks = c.asks ?: c.g.program;
         for (size_t i = 0; l->libraries[i].name && load_library(&c, &l->libraries[i]); i++)
             ;
         loader_sim_end(&c.g);

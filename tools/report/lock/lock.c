@@ -458,24 +458,6 @@ static bool take_record(struct reading *in, enum wc_kind kind, const json_t *jso
     return in->source->stack.dropped == 0 || fail(in, "", "more than a process can have");
 }
 
-/* The loader may ask for an object before its kind is known. */
-static bool number_objects(struct reading *in, const json_t *objects) {
-    const json_t *object;
-    size_t i;
-
-    in->record.kind = WC_KIND_object;
-    json_array_foreach(objects, i, object) {
-        const char *name = json_string_value(json_object_get(object, "name"));
-        in->n = i + 1;
-        if (!name)
-            return fail(in, "name", "a text is expected");
-        if (json_object_get(in->numbers, name))
-            return fail(in, "name", "another object has it, too");
-        json_object_set_new(in->numbers, name, json_integer((json_int_t)in->n));
-    }
-    return true;
-}
-
 static const struct section *section_called(const char *name) {
     WC_EACH_ROW(section, sections)
         if (strcmp(wc_kind_name(section->kind), name) == 0)
@@ -503,8 +485,16 @@ static bool take_sections(struct reading *in, const json_t *lock) {
         if (!section || !in_part(section, &in->source->in_part) || !json_is_integer(value))
             return refuse(in, what, "no section is counted so");
     }
-    if (!number_objects(in, json_object_get(lock, "object")))
-        return false;
+    /* The loader may ask for an object before its kind is known. */
+    in->record.kind = WC_KIND_object;
+    json_array_foreach(json_object_get(lock, "object"), i, record) {
+        const char *name = json_string_value(json_object_get(record, "name"));
+
+        in->n = i + 1;
+        if (!name || json_object_get(in->numbers, name))
+            return fail(in, "name", name ? "another object has it, too" : "a text is expected");
+        json_object_set_new(in->numbers, name, json_integer((json_int_t)in->n));
+    }
     WC_EACH_ROW(row, sections) {
         bool *is_part = in_part(row, &in->source->in_part);
         const char *name = wc_kind_name(row->kind);
