@@ -76,18 +76,6 @@ bool maps_same(const struct maps *a, const struct maps *b) {
 
 /* ---- names ---- */
 
-static char *with_newlines(const char *path) {
-    char *copy = must_copy(path), *to = copy;
-
-    for (const char *from = path; *from;) {
-        bool escaped = strncmp(from, NEWLINE, strlen(NEWLINE)) == 0;
-        *to++ = escaped ? '\n' : *from;
-        from += escaped ? strlen(NEWLINE) : 1;
-    }
-    *to = '\0';
-    return copy;
-}
-
 size_t maps_names(const char *path, char *name[MAPS_NAMES], bool gone[MAPS_NAMES]) {
     size_t n = 0, length = strlen(path), tail = strlen(DELETED);
 
@@ -98,8 +86,16 @@ size_t maps_names(const char *path, char *name[MAPS_NAMES], bool gone[MAPS_NAMES
         name[n++] = must_format("%.*s", (int)(length - tail), path);
     }
     for (size_t i = 0, plain = n; i < plain && strstr(path, NEWLINE); i++) {
-        gone[n] = gone[i];
-        name[n++] = with_newlines(name[i]);
+        char *to = name[n] = must_copy(name[i]);
+
+        gone[n++] = gone[i];
+        for (const char *from = name[i]; *from; to++) {
+            const bool is_escaped = wc_str_starts(from, NEWLINE);
+
+            *to = is_escaped ? '\n' : *from;
+            from += is_escaped ? strlen(NEWLINE) : 1;
+        }
+        *to = '\0';
     }
     return n;
 }

@@ -210,18 +210,6 @@ static void read_objects(struct process_libraries *list, const struct process *p
 
 /* ---- the loader's list ---- */
 
-/* Of the object with a DT_DEBUG that the loader filled: the program, however it was started. */
-static uint64_t debug_address(const struct process *p, struct process_library *m) {
-    const struct wc_elf_image *e = m->library->image;
-    Elf64_Dyn d;
-
-    for (size_t i = 0; e && e->program && i < e->dynamic_entries; i++)
-        if (process_read(p, m->library->base + e->dynamic + i * sizeof(d), &d, sizeof(d)) &&
-            d.d_tag == DT_DEBUG)
-            return d.d_un.d_ptr;
-    return 0;
-}
-
 static void read_link_map(struct process_libraries *list, const struct process *p, uint64_t first,
                           size_t *place) {
     struct process_library *m;
@@ -253,7 +241,16 @@ static void read_list(struct process_libraries *list, const struct process *p) {
     size_t place = 0;
 
     for (size_t i = 0; i < list->n && !address; i++) {
-        address = debug_address(p, list->p[i]);
+        const struct wc_library *l = list->p[i]->library;
+        const struct wc_elf_image *e = l->image;
+        Elf64_Dyn d;
+
+        /* The object with a DT_DEBUG that the loader filled: the program, however it was started.
+         */
+        for (size_t k = 0; e && e->program && !address && k < e->dynamic_entries; k++)
+            if (process_read(p, l->base + e->dynamic + k * sizeof(d), &d, sizeof(d)) &&
+                d.d_tag == DT_DEBUG)
+                address = d.d_un.d_ptr;
         list->p[i]->program = address != 0;
     }
     for (int spaces = 0; address && spaces < 64; spaces++, address = debug.next) {

@@ -225,27 +225,22 @@ static bool read_value(struct reading *in, const struct wc_field *f, void *out) 
     return false;
 }
 
-static bool read_line_head(struct reading *in, struct wc_record *out) {
+bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
+                      struct wc_record *out) {
     static const char *const keys[] = {"time", "seq", "pid", "tid"};
-    const char *word;
+    struct reading in = {line, line + n, room, arena};
     int64_t v, *to[] = {&out->time, &out->seq, &out->pid, &out->tid};
+    const char *word;
+    size_t count;
 
-    if (!TAKE(in, "{\"v\":") || !read_number(in, &v) || v != WC_LOG_VERSION ||
-        !take_key(in, "kind") || !read_string(in, &word) || !wc_kind_from_name(word))
+    if (!TAKE(&in, "{\"v\":") || !read_number(&in, &v) || v != WC_LOG_VERSION ||
+        !take_key(&in, "kind") || !read_string(&in, &word) || !wc_kind_from_name(word))
         return false;
     wc_record_begin(out, wc_kind_from_name(word));
     for (int i = 0; i < 4; i++)
-        if (!take_key(in, keys[i]) || !read_number(in, to[i]))
+        if (!take_key(&in, keys[i]) || !read_number(&in, to[i]))
             return false;
-    return !take_key(in, "cut") || read_number(in, &out->cut);
-}
-
-bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
-                      struct wc_record *out) {
-    struct reading in = {line, line + n, room, arena};
-    size_t count;
-
-    if (!read_line_head(&in, out))
+    if (take_key(&in, "cut") && !read_number(&in, &out->cut))
         return false;
     const struct wc_field *fields = wc_kind_fields(out->kind, &count);
     for (size_t i = 0; i < count; i++)

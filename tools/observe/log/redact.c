@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <pwd.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -261,23 +262,17 @@ void redaction_learn_text(struct redaction *r, const char *text) {
 
 /* whichcudnn-NODE-PID-TICKS.jsonl */
 static void learn_log_name(struct redaction *r, const char *path) {
-    const char *name = wc_base_name(path), *end = strstr(name, ".jsonl");
+    const char *name = wc_base_name(path);
+    regmatch_t m[2];
+    regex_t form;
 
-    if (!end || strncmp(name, LOG_START, strlen(LOG_START)) != 0)
+    if (regcomp(&form, "^" LOG_START "(.+)-[0-9]+-[0-9]+\\.jsonl", REG_EXTENDED) != 0)
         return;
-    name += strlen(LOG_START);
-    for (int numbers = 0; numbers < 2; numbers++) {
-        const char *digits = end;
-        while (digits > name && isdigit((unsigned char)digits[-1]))
-            digits--;
-        if (digits == end || digits == name || digits[-1] != '-')
-            return;
-        end = digits - 1;
-    }
-    if (end > name) {
-        OWNED char *node = must_format("%.*s", (int)(end - name), name);
+    if (regexec(&form, name, 2, m, 0) == 0) {
+        OWNED char *node = must_format("%.*s", (int)(m[1].rm_eo - m[1].rm_so), name + m[1].rm_so);
         learn_node(r, node);
     }
+    regfree(&form);
 }
 
 /* The last directory of a home that has another place. */
