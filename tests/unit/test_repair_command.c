@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "support_user.h"
-#include "tools/commands/fix/steps.h"
+#include "tools/commands/fix/fix.h"
 #include "tools/diagnose/command.h"
 
 #define NAME "nvidia-cudnn-cu12"

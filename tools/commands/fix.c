@@ -10,8 +10,7 @@
 
 #include "input.h"
 #include "options.h"
-#include "tools/commands/fix/apply.h"
-#include "tools/commands/fix/steps.h"
+#include "tools/commands/fix/fix.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/trust.h"
 #include "tools/observe/log/record_json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apply.h"
+#include "fix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox.h"
-#include "steps.h"
 #include "tools/commands/options.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/supervise.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "steps.h"
+#include "fix.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "sandbox.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/disk.h"
 

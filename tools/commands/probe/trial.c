@@ -98,6 +98,10 @@ void trial_end(struct trial *t) {
     t->output = t->errors = NULL;
 }
 
+char *trouble_of(const char *path) {
+    return must_format("%s: %s", path, strerror(errno));
+}
+
 char *copy_tree(const char *from, const char *to) {
     char *arguments[] = {"sh",
                          "-c",
@@ -109,7 +113,7 @@ char *copy_tree(const char *from, const char *to) {
     char *trouble = NULL;
 
     if (!trial_run(&trial))
-        return must_format("%s: %s", from, strerror(errno));
+        return trouble_of(from);
     if (trial.status != 0)
         trouble = must_format("%s: %.*s", from, (int)strcspn(trial.errors, "\n"), trial.errors);
     trial_end(&trial);

@@ -24,6 +24,8 @@ struct trial {
 bool trial_run(struct trial *t);
 void trial_end(struct trial *t);
 
+/* "PATH: " and what errno is. The caller frees. */
+char *trouble_of(const char *path);
 /* A file or directory with all below it, by cp(1): nothing is shared with `from`. NULL: done; else
  * what cp said, which the caller frees. */
 char *copy_tree(const char *from, const char *to);

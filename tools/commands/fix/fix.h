@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A repair as what is to be done, one after the other, and which directories that changes.
+ * A repair made: what is to be done, one step after the other, and which directories that changes;
+ * permanently, by the commands of what manages the environment, or for a try, where it can be
+ * thrown away.
  */
 #pragma once
 
@@ -9,6 +11,8 @@
 #include "tools/commands/input.h"
 #include "tools/commands/run/trust.h"
 #include "tools/diagnose/command.h"
+
+#define ROOM_LEAST (16 << 20) /* bytes */
 
 #define STEP_CHANGES 4
 
@@ -35,6 +39,8 @@ struct steps {
     const char *why; /* it cannot be tried; NULL: it can */
 };
 
+/* Is it below that directory, or the same? */
+bool is_within(const char *path, const char *top);
 /* Of kinds that can be made, and tried before. */
 bool steps_are_ours(const struct edits *edits);
 /* Of the first finding that has one: its cheapest repair that can be made by commands and
@@ -52,3 +58,32 @@ void steps_changes(struct wc_arena *memory, const char *site, const char **chang
 void steps_trust(struct trust *t, const struct edits *edits);
 /* Adds to a list {kind: "variable", "command" or "said", text, changes, refused} of each. */
 void steps_json(const struct steps *s, struct wc_arena *memory, json_t *list);
+
+struct attempt {
+    char *const *command;
+    char *work; /* a directory for what is thrown away; not there yet */
+    const struct job *before;
+    const struct summary_row *row; /* whose finding */
+    const struct repair *repair;
+    int status_before; /* -1: not known */
+};
+
+/* Is hardly any room left on the disk of that path? */
+bool has_little_room(const char *path);
+/* The command watched again, with the repair made for real in a process of its own, whose variables
+ * and directories no other process sees. Where it takes a finding away and the next cause comes to
+ * light, that one's repair is made on top. Gives what came of it: {cures, stopped, trouble, status,
+ * cudnn, outcome, left: [...], steps: [{kind, text}], keep, rounds}. trouble: it could not be
+ * tried; outcome: a sentence; keep: what to do for it to stay; steps: the same, one by one, as
+ * apply has them. New reference. */
+json_t *attempt_make(const struct attempt *a);
+
+/* held: what an attempt reported about the repair that held; NULL: nothing was tried, the first one
+ * is taken. command: by which it can be seen, NULL: not known. *applied becomes what was done. An
+ * exit code; after a signal all is as it was, and it is the signal's. */
+int apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
+               json_t **applied);
+/* Puts back what a repair that was cut off has left half done. where: a journal, an environment, a
+ * log or a directory of logs; NULL: here, or the newest log. yes: a journal that was not named by
+ * the user is not asked about. An exit code. */
+int undo(const char *where, bool yes);
