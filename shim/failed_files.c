@@ -16,7 +16,7 @@
 #define NEEDS_MOST 4
 #define MAJORS_MOST 20 /* of cuDNN: more than exist */
 
-static char said_file[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
+static char link_of_file[SYS_PATH], real_path[SYS_PATH];
 
 /* Has the file a record for that request? r NULL: a record that it was replaced, for any request?
  */
@@ -350,23 +350,23 @@ void failed_files_replaced(const struct request *r, const struct object *o) {
 }
 
 void failed_files_after_failure(const struct request *r, const char *text) {
-    static struct wc_words words;
+    static char room[WC_SAID_ROOM];
     const enum wc_search_rule named = WC_search_rule_UNKNOWN;
-    enum wc_said_what what = wc_words_read(text, &words, said_file, sizeof said_file);
-    is_unmapped = words.system == WC_SYSTEM_MAPPING;
+    const struct wc_said said = wc_said_read(text, room);
+    is_unmapped = said.system == WC_SYSTEM_MAPPING;
     is_silent = !text;
-    if (what == WC_SAID_REFUSED) {
-        if (wc_str_find_char(said_file, '/'))
-            examine_file(r, said_file, named);
-    } else if (what == WC_SAID_UNMET) {
-        if (wc_str_find_char(words.library, '/'))
-            examine_file(r, words.library, named);
-        else if (wc_str_find_char(said_file, '/'))
-            examine_needs(r, said_file, words.version, NULL);
-        if (wc_str_starts(words.symbol, "cudnn"))
-            emit_demands(WC_NULL, said_file);
-    } else if (what == WC_SAID_NOT_FOUND && !wc_str_same(said_file, wc_base_name(r->name))) {
-        examine_missing(r, said_file);
+    if (said.what == WC_SAID_REFUSED) {
+        if (wc_str_find_char(said.file, '/'))
+            examine_file(r, said.file, named);
+    } else if (said.what == WC_SAID_UNMET) {
+        if (said.library && wc_str_find_char(said.library, '/'))
+            examine_file(r, said.library, named);
+        else if (wc_str_find_char(said.file, '/'))
+            examine_needs(r, said.file, said.version, NULL);
+        if (said.symbol && wc_str_starts(said.symbol, "cudnn"))
+            emit_demands(WC_NULL, said.file);
+    } else if (said.what == WC_SAID_NOT_FOUND && !wc_str_same(said.file, wc_base_name(r->name))) {
+        examine_missing(r, said.file);
     } else if (wc_str_find_char(r->name, '/') && !examine_file(r, r->name, named)) {
         examine_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
     }

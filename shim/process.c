@@ -80,15 +80,11 @@ const char *process_site(void) {
     return wc_str_or_null(site);
 }
 
-static uint64_t libc_base;
-static const ElfW(Phdr) * libc_phdr;
-static size_t libc_phnum;
+static struct dl_phdr_info libc; /* dlpi_phdr NULL: not seen yet */
 
 void process_note_object(const struct dl_phdr_info *info) {
-    if (!libc_phdr && wc_str_compare(wc_base_name(info->dlpi_name), "libc.so.6") == 0) {
-        libc_base = info->dlpi_addr;
-        libc_phdr = info->dlpi_phdr;
-        libc_phnum = info->dlpi_phnum;
+    if (!libc.dlpi_phdr && wc_str_compare(wc_base_name(info->dlpi_name), "libc.so.6") == 0) {
+        libc = *info;
     } else if (!shim_path[0] && info->dlpi_addr == (uintptr_t)&__ehdr_start) {
         wc_str_copy(shim_path, sizeof shim_path, info->dlpi_name);
     }
@@ -99,7 +95,8 @@ static const char *newest_glibc_version(void) {
     struct wc_elf_image image;
     if (newest[0])
         return newest;
-    if (!libc_phdr || wc_elf_from_memory(&image, libc_base, libc_phdr, libc_phnum) != WC_ELF_OK)
+    if (!libc.dlpi_phdr ||
+        wc_elf_from_memory(&image, libc.dlpi_addr, libc.dlpi_phdr, libc.dlpi_phnum) != WC_ELF_OK)
         return NULL;
     return wc_glibc_release(&image, newest);
 }

@@ -50,38 +50,40 @@ static const struct {
     {": ELF load command address/offset not page-aligned", WC_SYSTEM_NOTHING},
 };
 
-/* A message that is being read; where the names go. */
+/* A message that is being read, and where its names go. */
 struct reading {
     const char *text;
-    struct wc_words *out;
-    char *file;
-    size_t cap;
+    struct wc_said said;
+    char *room;
+    size_t left;
 };
 
-static bool copy_part(char *to, size_t cap, const char *from, const char *end) {
-    return end > from && wc_str_format(to, cap, "%.*s", (int)(end - from), from);
-}
+static bool keep(struct reading *r, const char **name, const char *from, const char *end) {
+    const size_t n = end > from ? (size_t)(end - from) : 0;
 
-static bool copy_file(const struct reading *r, const char *from, const char *end) {
-    return copy_part(r->file, r->cap, from, end);
+    if (!n || !wc_str_format(r->room, r->left, "%.*s", (int)n, from))
+        return false;
+    *name = r->room;
+    r->room += n + 1;
+    r->left -= n + 1;
+    return true;
 }
 
 /* "LIBRARY: version `VERSION' not found (required by FILE)" (elf/dl-version.c). */
-static bool read_symbol_version(const struct reading *r) {
+static bool read_symbol_version(struct reading *r) {
     static const char words[] = ": version `", middle[] = "' not found (required by ";
     const char *at = wc_str_find(r->text, words), *wanted = at ? at + sizeof words - 1 : NULL;
     const char *end = at ? wc_str_find(wanted, middle) : NULL;
     const char *file = end ? end + sizeof middle - 1 : NULL;
     const char *close = file ? wc_str_find_last_char(file, ')') : NULL;
 
-    return close && copy_part(r->out->library, sizeof r->out->library, r->text, at) &&
-           copy_part(r->out->version, sizeof r->out->version, wanted, end) &&
-           copy_file(r, file, close);
+    return close && keep(r, &r->said.library, r->text, at) &&
+           keep(r, &r->said.version, wanted, end) && keep(r, &r->said.file, file, close);
 }
 
 /* Of elf/dl-lookup.c "FILE: undefined symbol: SYMBOL", the same with ", version VERSION", and
  * "FILE: symbol SYMBOL, version VERSION not defined in file NAME with link time reference". */
-static bool read_symbol(const struct reading *r) {
+static bool read_symbol(struct reading *r) {
     static const char undefined[] = ": undefined symbol: ", plain[] = ": symbol ",
                       version[] = " version ", defined[] = " not defined in file ";
     const char *at = wc_str_find(r->text, undefined), *symbol, *middle, *end, *last;
@@ -99,30 +101,26 @@ static bool read_symbol(const struct reading *r) {
     last = wc_str_find(symbol, defined);
     if (middle) {
         const char *from = middle + sizeof version - 1;
-        if (!copy_part(r->out->version, sizeof r->out->version, from,
-                       last && last > from ? last : end))
+        if (!keep(r, &r->said.version, from, last && last > from ? last : end))
             return false;
         end = middle[-1] == ',' ? middle - 1 : middle; /* older releases wrote no comma */
     }
-    return copy_file(r, r->text, at) &&
-           copy_part(r->out->symbol, sizeof r->out->symbol, symbol, end);
+    return keep(r, &r->said.file, r->text, at) && keep(r, &r->said.symbol, symbol, end);
 }
 
-enum wc_said_what wc_words_read(const char *text, struct wc_words *out, char *file, size_t cap) {
-    const struct reading r = {text, out, file, cap};
+struct wc_said wc_said_read(const char *text, char room[WC_SAID_ROOM]) {
+    struct reading r = {text, {.what = WC_SAID_NOTHING}, room, WC_SAID_ROOM};
+    const struct wc_said other = {.what = WC_SAID_OTHER};
     const char *start;
 
-    out->system = WC_SYSTEM_NOTHING;
-    file[0] = out->library[0] = out->version[0] = out->symbol[0] = 0;
     if (!text)
-        return WC_SAID_NOTHING;
+        return r.said;
     for (const char *end = text; (end = wc_str_find_char(end, ':')); end++)
         WC_EACH_ROW(row, refusals)
             if (wc_str_starts(end, row->words)) {
-                if (!copy_file(&r, text, end))
-                    return WC_SAID_OTHER;
-                out->system = row->system;
-                return WC_SAID_REFUSED;
+                r.said.what = WC_SAID_REFUSED;
+                r.said.system = row->system;
+                return keep(&r, &r.said.file, text, end) ? r.said : other;
             }
     start = wc_str_find(text, ": cannot open shared object file");
     if (start) {
@@ -130,7 +128,9 @@ enum wc_said_what wc_words_read(const char *text, struct wc_words *out, char *fi
         /* cuDNN and frameworks put their own text before the file's name. */
         while (start > text && start[-1] != '/' && start[-1] != ' ')
             start--;
-        return copy_file(&r, start, end) ? WC_SAID_NOT_FOUND : WC_SAID_OTHER;
+        r.said.what = WC_SAID_NOT_FOUND;
+        return keep(&r, &r.said.file, start, end) ? r.said : other;
     }
-    return read_symbol_version(&r) || read_symbol(&r) ? WC_SAID_UNMET : WC_SAID_OTHER;
+    r.said.what = WC_SAID_UNMET;
+    return read_symbol_version(&r) || read_symbol(&r) ? r.said : other;
 }

@@ -25,14 +25,18 @@ enum wc_said_what {
     WC_SAID_REFUSED,   /* a file, because of its contents, or by the system */
     WC_SAID_UNMET      /* a file requires a symbol or a symbol version that another one lacks */
 };
-/* "": the message does not contain it. */
-struct wc_words {
+/* A message, parsed. NULL: it does not contain that name. */
+struct wc_said {
+    enum wc_said_what what;
     enum wc_system_refusal system; /* of REFUSED; NOTHING: the contents */
-    char library[512];             /* of UNMET: that lacks the symbol version */
-    char version[96];              /* required symbol version */
-    char symbol[160];              /* required function; "": the symbol version as a whole */
+    /* That was not found (its base name); that was refused, as the message has it, a path, or the
+     * bare name if the loader went on searching and found no other; or that requires the symbol
+     * (version). */
+    const char *file;
+    const char *library; /* of UNMET: that lacks the symbol version */
+    const char *version; /* required symbol version */
+    const char *symbol;  /* required function; NULL: the symbol version as a whole */
 };
-/* Puts the name of the file into `file`: that was not found (its base name); that was refused, as
- * the message has it, a path, or the bare name if the loader went on searching and found no other;
- * or that requires the symbol (version). OTHER where a name has no room, too. */
-enum wc_said_what wc_words_read(const char *text, struct wc_words *out, char *file, size_t cap);
+/* The names lie in the room. OTHER where they do not fit, too. */
+#define WC_SAID_ROOM 1280
+struct wc_said wc_said_read(const char *text, char room[WC_SAID_ROOM]);

@@ -351,17 +351,14 @@ static struct wc_asked *asked_at(struct wc_stack *s, int64_t request) {
 
 /* Parses the loader's message into f->said and f->needs. False: no memory. */
 static bool keep_words(struct wc_stack *s, struct wc_failure *f) {
-    char file[512];
-    struct wc_words words;
-    struct wc_said said = {.what = wc_words_read(f->r.text, &words, file, sizeof file)};
-    const char *const from[] = {file, words.library, words.version, words.symbol};
-    const char **const to[] = {&said.file, &said.library, &said.version, &said.symbol};
+    char room[WC_SAID_ROOM];
+    struct wc_said said = wc_said_read(f->r.text, room);
     struct keeper k = {.s = s};
 
-    said.system = words.system;
-    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-        if (said.what > WC_SAID_OTHER && *from[i])
-            *to[i] = keep_text(&k, from[i]);
+    said.file = keep_text(&k, said.file);
+    said.library = keep_text(&k, said.library);
+    said.version = keep_text(&k, said.version);
+    said.symbol = keep_text(&k, said.symbol);
     if (k.failed)
         return false;
     f->said = said;

@@ -10,14 +10,6 @@
 #include "loader_words.h"
 #include "whichcudnn/record.h"
 
-/* The loader's message about a failure, parsed once. Names that it does not contain are NULL. */
-struct wc_said {
-    enum wc_said_what what;
-    enum wc_system_refusal system; /* of REFUSED: the file may be sound */
-    const char *file; /* that was not found, was refused, or requires the symbol (version) */
-    const char *library, *version, *symbol; /* of UNMET */
-};
-
 /* Why a request failed: the first of these that matches owns the failure, and only its finding
  * reports it. */
 enum wc_reason {
@@ -55,7 +47,7 @@ WC_ENTRY(wc_package, package);
 WC_ENTRY(wc_demand, demand);
 WC_ENTRY(wc_binding, binding);
 WC_ENTRY(wc_failure, failure, int64_t asked; /* seq of its request; its own where not known */
-         struct wc_said said;
+         struct wc_said said; /* its text, parsed once */
          const char *needs;     /* a library that was not found, unless it is r.name; NULL: none */
          enum wc_reason reason; /* from here on: columns that wc_fill_columns fills */
          const char *culprit;   /* the library because of which it failed: a path, or a bare name */

@@ -28,6 +28,10 @@ void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *
 #define SET_VERSION(record, id, text)                                                              \
     ((record)->version = wc_version_text((id)->version, text),                                     \
      (record)->version_source = (id)->version_source)
+#define SET_RULE(record, found)                                                                    \
+    ((record)->rule = (found)->rule, (record)->element = (found)->element,                         \
+     (record)->index = (found)->element ? (int64_t)(found)->index : WC_NULL,                       \
+     (record)->of = (found)->of ? (found)->of->path : NULL)
 
 /* Nearly every library needs these. */
 static bool is_everywhere(const char *name) {
@@ -202,10 +206,7 @@ static void emit_candidate(const struct wc_sink *to, struct wc_replay *r, int64_
         c->real_path = r->room;
     c->search = search;
     c->path = found->path;
-    c->rule = found->rule;
-    c->element = found->element;
-    c->index = found->element ? (int64_t)found->index : WC_NULL;
-    c->of = found->of ? found->of->path : NULL;
+    SET_RULE(c, found);
     c->beaten = found->beaten;
     c->file_state = found->state;
     if (wc_name_kind_of(found->path) == WC_NAME_FACADE)
@@ -228,10 +229,7 @@ void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q
     if (q->was_loaded) {
         s->rule = WC_search_rule_LOADED;
     } else if (q->by_replay && taken) {
-        s->rule = taken->rule;
-        s->element = taken->element;
-        s->index = taken->element ? (int64_t)taken->index : WC_NULL;
-        s->of = taken->of ? taken->of->path : NULL;
+        SET_RULE(s, taken);
     }
     s->takes = taken ? taken->path : NULL;
     s->later_path = q->later_path;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay.h"
 
+#include "core/knowledge/frameworks.h"
+
 static const char *keep(struct wc_replay *r, const char *text) {
     return wc_arena_string(&r->memory.arena, text);
 }
@@ -105,6 +107,31 @@ bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t devic
 
 /* ---- copies that the loader does not look at ---- */
 
+/* Where copies of cuDNN, and of what it works with, are known to lie: what a user has installed and
+ * thinks of. Directories below a root: a site-packages or dist-packages directory of the process;
+ * $CONDA_PREFIX; $CUDA_HOME, $CUDA_PATH; each directory of /usr/local whose name begins with
+ * "cuda". */
+static const struct {
+    enum root { SITE, CONDA, CUDA, LOCAL } root;
+    const char *below;
+} places[] = {
+    {SITE, "nvidia/cudnn/lib/"},
+    {SITE, "nvidia/cu13/lib/"},
+    {SITE, "nvidia/cublas/lib/"},
+    {SITE, "nvidia/cuda_nvrtc/lib/"},
+    {SITE, "nvidia/cuda_runtime/lib/"},
+    {SITE, "nvidia/nvjitlink/lib/"},
+    {CONDA, "lib/"},
+    {CUDA, "lib64/"},
+    {CUDA, "targets/x86_64-linux/lib/"},
+    {CUDA, "targets/sbsa-linux/lib/"},
+    {LOCAL, "lib64/"},
+    {LOCAL, "targets/x86_64-linux/lib/"},
+    {LOCAL, "targets/sbsa-linux/lib/"},
+};
+
+#define LOCAL_DIRECTORY "/usr/local/"
+
 static void take_variable(struct wc_replay *r, const char **list, size_t most, const char *name,
                           const char *variable) {
     size_t n = wc_str_length(name), i = 0;
@@ -133,26 +160,55 @@ void wc_replay_site(struct wc_replay *r, const char *path) {
     }
 }
 
-static bool note_copy(void *replay, const char *path) {
-    struct wc_search_candidate c = {.rule = WC_search_rule_NOT_SEARCHED,
-                                    .state = WC_file_state_FITS};
-    c.path = path;
-    return note_candidate(replay, &c);
+void wc_replay_copy(struct wc_replay *r, const char *path) {
+    note_candidate(r, &(struct wc_search_candidate){.rule = WC_search_rule_NOT_SEARCHED,
+                                                    .state = WC_file_state_FITS,
+                                                    .path = path});
 }
 
-void wc_replay_copy(struct wc_replay *r, const char *path) {
-    note_copy(r, path);
+struct looking {
+    struct wc_replay *replay;
+    const char *name;
+    char *path; /* WC_SEARCH_PATH bytes */
+};
+
+static void look_at(const struct looking *l, const char *parent, const char *root,
+                    const char *below) {
+    const struct wc_files *files = l->replay->files;
+    struct wc_file_stat facts;
+    if (wc_str_format(l->path, WC_SEARCH_PATH, "%s%s%s%s%s", parent, root,
+                      wc_str_ends(root, "/") ? "" : "/", below, l->name) &&
+        files->facts(files->ctx, l->path, &facts) && facts.regular)
+        wc_replay_copy(l->replay, l->path);
+}
+
+static void look_below(const struct looking *l, const char *parent, const char *root,
+                       enum root kind) {
+    WC_EACH_ROW(place, places)
+        if (place->root == kind)
+            look_at(l, parent, root, place->below);
+    WC_EACH_FRAMEWORK(f)
+        WC_EACH_KNOWN(row, f->copies, within)
+            if (kind == SITE && row->by_soname)
+                look_at(l, parent, root, row->within + 1);
+}
+
+static bool each_local(void *looking, const char *name) {
+    if (wc_str_starts(name, "cuda"))
+        look_below(looking, LOCAL_DIRECTORY, name, LOCAL);
+    return true;
 }
 
 void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller) {
-    struct wc_search_roots roots = {r->site, r->conda, r->cuda};
-    struct wc_file_stat facts;
-    char *room = wc_arena_take(&r->memory.arena, WC_SEARCH_PATH);
+    const char *const *const roots[] = {[SITE] = r->site, [CONDA] = r->conda, [CUDA] = r->cuda};
     size_t n = wc_dir_length(caller);
-    if (!room)
+    struct looking l = {r, name, wc_arena_take(&r->memory.arena, WC_SEARCH_PATH)};
+    const char *beside = n ? wc_arena_string_n(&r->memory.arena, caller, n) : ".";
+    if (!l.path || !beside)
         return;
-    if (wc_str_format(room, WC_SEARCH_PATH, "%.*s%s%s", (int)n, caller, n ? "/" : "./", name) &&
-        r->files->facts(r->files->ctx, room, &facts) && facts.regular)
-        note_copy(r, room);
-    wc_search_places(r->files, &roots, name, room, note_copy, r);
+    look_at(&l, "", beside, "");
+    for (enum root kind = SITE; kind <= CUDA; kind++)
+        for (const char *const *root = roots[kind]; *root; root++)
+            look_below(&l, "", *root, kind);
+    r->files->list(r->files->ctx, LOCAL_DIRECTORY, each_local, &l);
 }

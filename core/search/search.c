@@ -56,6 +56,61 @@ static enum wc_file_state state_of(const struct wc_search_context *w, const char
                                                                      : WC_file_state_DAMAGED;
 }
 
+/* ---- tokens ---- */
+
+/* Length of the token at s[0..n) after its '$' if it is `name`, plain or in braces; 0: it is not.
+ */
+static size_t token_length(const char *s, size_t n, const char *name) {
+    size_t length = wc_str_length(name);
+    bool braced = n && s[0] == '{';
+    if (n < length + (braced ? 2 : 0) || wc_mem_compare(s + braced, name, length) != 0)
+        return 0;
+    if (braced)
+        return s[length + 1] == '}' ? length + 2 : 0;
+    return n > length && (wc_is_alphanumeric(s[length]) || s[length] == '_') ? 0 : length;
+}
+
+/* Is the path in one of the loader's own directories, or below? */
+static bool is_below_default(const struct wc_search_context *context, const char *path) {
+    for (size_t i = 0; context->defaults && context->defaults[i]; i++)
+        if (wc_str_starts(path, context->defaults[i]))
+            return true;
+    return false;
+}
+
+/* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced (ld.so(8), "Dynamic string
+ * tokens"; glibc's _dl_dst_substitute). False: a token's value is not known, or the whole does not
+ * fit: the element does not count. Other '$' stay. */
+static bool expand(const struct wc_search_context *context, const char *origin, bool of_program,
+                   const char *text, size_t n, char *to, size_t cap) {
+    const struct {
+        const char *name, *value;
+    } tokens[] = {{"ORIGIN", origin}, {"PLATFORM", context->platform}, {"LIB", context->lib}};
+    struct wc_text t;
+    bool from_origin = false;
+    wc_text_begin(&t, to, cap);
+    for (size_t i = 0; i < n;) {
+        size_t length = 0;
+        for (size_t k = 0; text[i] == '$' && k < 3 && !length; k++) {
+            length = token_length(text + i + 1, n - i - 1, tokens[k].name);
+            if (length && !tokens[k].value)
+                return false;
+            if (length)
+                wc_text_add(&t, tokens[k].value);
+            from_origin = from_origin || (length && k == 0);
+        }
+        size_t plain = length ? 0 : 1; /* what follows as it stands */
+        while (plain && i + plain < n && text[i + plain] != '$')
+            plain++;
+        wc_text_add_n(&t, text + i, plain);
+        i += length ? length + 1 : plain;
+    }
+    /* In the tags of a program with the rights of another, $ORIGIN points to the loader's own
+     * directories only. */
+    bool restricted = from_origin && context->secure && of_program;
+    return !t.cut && (!restricted || (is_below_default(context, to) && !wc_str_find(to, "/../")));
+}
+
 /* ---- one file ---- */
 
 static void emit(struct search *s, const char *path, enum wc_file_state state) {
@@ -236,8 +291,8 @@ static void try_list(struct search *s, enum wc_search_rule rule, const char *tex
         return;
     WC_EACH_ELEMENT(e, text, separators) {
         char *element = wc_arena_string_n(&s->memory.arena, e.p, e.n);
-        if (wc_search_expand(s->context, origin, of && of->is_program, e.p, e.n, s->expanded,
-                             sizeof s->expanded))
+        if (expand(s->context, origin, of && of->is_program, e.p, e.n, s->expanded,
+                   sizeof s->expanded))
             add_directory(s, &l, s->expanded, element, index); /* empty: the working directory */
         index++;
         if (l.n == l.room)
@@ -264,6 +319,16 @@ void wc_search_object_read(struct wc_search_object *o, const struct wc_elf_image
     o->runpath = wc_arena_string(arena, wc_elf_runpath(e));
     o->soname = wc_arena_string(arena, wc_elf_soname(e));
     o->no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+}
+
+const char *wc_search_origin(struct wc_arena *arena, const char *path, const char *directory) {
+    size_t n = path ? wc_dir_length(path) : 0;
+    if (n && path[0] == '/')
+        return wc_arena_string_n(arena, path, n);
+    if (!path || !path[0] || !directory)
+        return NULL;
+    return n ? wc_arena_format(arena, "%s/%.*s", directory, (int)n, path)
+             : wc_arena_string(arena, directory);
 }
 
 bool wc_search_answers(const struct wc_search_object *o, const char *name) {
@@ -311,8 +376,8 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
         return;
     if (wc_str_find_char(s->name, '/')) {
         s->candidate.rule = WC_search_rule_PATH;
-        if (wc_search_expand(context, asks ? asks->origin : NULL, asks && asks->is_program, s->name,
-                             wc_str_length(s->name), s->path, sizeof s->path))
+        if (expand(context, asks ? asks->origin : NULL, asks && asks->is_program, s->name,
+                   wc_str_length(s->name), s->path, sizeof s->path))
             emit(s, s->path, state_of(context, s->path));
         return;
     }
@@ -323,7 +388,7 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
     if (caller)
         try_list(s, WC_search_rule_RUNPATH, caller->runpath, ":", caller, caller->origin);
     const char *cached = s->over ? NULL : wc_search_cache(context, s->name);
-    if (cached && !(no_default && wc_search_is_below_default(context, cached))) {
+    if (cached && !(no_default && is_below_default(context, cached))) {
         s->candidate.rule = WC_search_rule_CACHE;
         emit(s, cached, state_of(context, cached));
     }
@@ -353,4 +418,30 @@ bool wc_search(const struct wc_search_context *context, const struct wc_search_o
     wc_buffer_arena_begin(&s->memory, memory.p + memory.used, memory.cap - memory.used);
     search_all(s, caller);
     return s->found;
+}
+
+/* ---- LD_PRELOAD ---- */
+
+/* An element with a token in it is known only by its last part. */
+static bool brings(const char *element, const char *path, const char *soname) {
+    if (!wc_str_find_char(element, '/'))
+        return wc_str_same(element, soname) || wc_str_same(element, wc_base_name(path));
+    if (wc_str_find_char(element, '$'))
+        return wc_str_same(wc_base_name(element), wc_base_name(path));
+    return wc_str_same(element, path);
+}
+
+bool wc_search_preload(const char *list, const char *path, const char *soname,
+                       struct wc_preload *out) {
+    unsigned index = 0;
+
+    WC_EACH_ELEMENT(e, list, ": ") {
+        if (wc_str_format(out->element, sizeof out->element, "%.*s", (int)e.n, e.p) && e.n &&
+            brings(out->element, path, soname)) {
+            out->index = index;
+            return true;
+        }
+        index += e.n != 0;
+    }
+    return false;
 }

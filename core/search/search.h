@@ -88,14 +88,6 @@ bool wc_search(const struct wc_search_context *context, const struct wc_search_o
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg);
 
-/* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced. False: a token's value is not
- * known, or the whole does not fit: the element does not count. Other '$' stay. */
-bool wc_search_expand(const struct wc_search_context *context, const char *origin, bool of_program,
-                      const char *text, size_t n, char *to, size_t cap);
-
-/* Is the path in one of the loader's own directories, or below? */
-bool wc_search_is_below_default(const struct wc_search_context *context, const char *path);
-
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
 const char *wc_search_cache(const struct wc_search_context *context, const char *name);
 /* The order of its entries, greatest first, as glibc's: runs of digits count as numbers. */
@@ -110,16 +102,6 @@ struct wc_preload {
 /* Which element of LD_PRELOAD loaded a library that was there at the start? False: none. */
 bool wc_search_preload(const char *list, const char *path, const char *soname,
                        struct wc_preload *out);
-
-/* Roots below which copies are known to lie (core/search/places.c); lists end with NULL. */
-struct wc_search_roots {
-    const char *const *site, *const *conda, *const *cuda;
-};
-/* Calls each() for every file of that name that is there, until it returns false. path: room for
- * WC_SEARCH_PATH bytes. */
-void wc_search_places(const struct wc_files *files, const struct wc_search_roots *roots,
-                      const char *name, char *path, bool (*each)(void *arg, const char *path),
-                      void *arg);
 
 #define WC_SEARCH_DIRECTORIES 8     /* the loader's own */
 #define WC_SEARCH_SUBDIRECTORIES 32 /* of each */

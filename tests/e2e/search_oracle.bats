@@ -159,7 +159,7 @@ END
     make_standin 9.1.0 set
     build_host lazy set host
     observed ./host version create
-    edit core/search/tokens.c '{"ORIGIN", origin}' '{"ORIGINS", origin}'
+    edit core/search/search.c '{"ORIGIN", origin}' '{"ORIGINS", origin}'
     "$WC_ROOT/tests/oracle/build-search-driver" core driver
     run -1 "$PY" -B "$WC_ROOT/tests/oracle/search_observed.py" ./driver ./host version create
     [[ $output == *"in the replay, from number"*"they differ" ]]
@@ -196,7 +196,7 @@ is_noticed() { # [SET-UPS PROCESSOR]
 }
 
 @test "a replay that does not know \$LIB is noticed" {
-    with_edit core/search/tokens.c '{"LIB", context->lib}' '{"LIBS", context->lib}'
+    with_edit core/search/search.c '{"LIB", context->lib}' '{"LIBS", context->lib}'
     is_noticed
 }
 

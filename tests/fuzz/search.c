@@ -5,7 +5,7 @@
  * LD_LIBRARY_PATH, each with a NUL), then the cache. Which files there are, and what stands in
  * them, follows from their paths.
  */
-#include "core/search/search.h"
+#include "core/search/replay.h"
 #include "support_fuzz.h"
 
 #include <elf.h>
@@ -75,11 +75,6 @@ static bool see(void *arg, const struct wc_search_candidate *c) {
     return ++s->n < CANDIDATES_MOST;
 }
 
-static bool see_place(void *arg, const char *path) {
-    MUST(strlen(path) < WC_SEARCH_PATH);
-    return ++*(size_t *)arg < 64;
-}
-
 static void *more(void *owner, size_t n) {
     (void)owner, (void)n;
     return NULL; /* what is missing is looked for again each time */
@@ -89,13 +84,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const defaults[] = {"/lib/", "/usr/lib/", NULL};
     static const char *const subdirectories[] = {"glibc-hwcaps/x86-64-v2/", "tls/", NULL};
     static const char *const hwcaps[] = {"x86-64-v2", NULL};
-    size_t n = size >= 2 ? data[0] | data[1] << 8 : 0, at = 0, places = 0;
+    size_t n = size >= 2 ? data[0] | data[1] << 8 : 0, at = 0;
     const char *text[TEXTS];
     if (size < 2 || n > size - 2)
         return 0;
-    char *texts = malloc(n + 1), *path = malloc(WC_SEARCH_PATH);
+    char *texts = malloc(n + 1);
+    struct wc_replay *replay = calloc(1, sizeof *replay);
     uint8_t *cache = malloc(size - 2 - n ? size - 2 - n : 1), *scratch = malloc(WC_SEARCH_SCRATCH);
-    MUST(texts && cache && scratch && path);
+    MUST(texts && cache && scratch && replay);
     memcpy(texts, data + 2, n);
     texts[n] = 0;
     memcpy(cache, data + 2 + n, size - 2 - n);
@@ -136,12 +132,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                               .memory = &memory};
     struct seen seen = {0, false};
     wc_search(&library_cache, &caller, text[0], scratch, WC_SEARCH_SCRATCH, see, &seen);
-    const char *const roots[] = {text[1], NULL};
-    const struct wc_search_roots places_of = {roots, roots, roots};
-    wc_search_places(&files, &places_of, text[0], path, see_place, &places);
+    wc_replay_run(replay, &library_cache, &caller, text[0], scratch, WC_SEARCH_SCRATCH);
+    replay->site[0] = replay->conda[0] = replay->cuda[0] = text[1];
+    wc_replay_copies(replay, text[0], text[2]);
+    MUST(replay->others <= WC_REPLAY_CANDIDATES);
+    for (size_t i = 0; i < replay->others; i++)
+        MUST(strlen(replay->other[i].c.path) < WC_SEARCH_PATH);
     piecewise_end(&origins);
     free(texts);
-    free(path);
+    free(replay);
     free(cache);
     free(scratch);
     return 0;

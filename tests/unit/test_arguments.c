@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/records/arguments.c: of a command line the program and its script, and nothing private. */
+/* core/records/process.c: of a command line the program and its script, and nothing private. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -182,10 +182,9 @@ static bool is_in_variable(const struct asked *a) {
 /* A file was there, and the loader had other words than that it was not found. */
 static bool is_refused(const struct asked *a) {
     const char *said = fact(a, WC_FACT_LOADER_SAID);
-    struct wc_words words;
-    char file[512];
+    char room[WC_SAID_ROOM];
 
-    return said && wc_words_read(said, &words, file, sizeof file) != WC_SAID_NOT_FOUND;
+    return said && wc_said_read(said, room).what != WC_SAID_NOT_FOUND;
 }
 
 /* The loader searches for no name that has a slash. */
