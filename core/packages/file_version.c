@@ -4,18 +4,29 @@
  * 9.28, and on the 7.6.5 of a CuPy wheel. Nothing inside contains the version of an 8.x facade,
  * of 8.x adv_train on aarch64, of 9.x heuristic and ext, and of 9.x cnn on aarch64.
  */
-#include "file_version.h"
-
 #include "core/elf/elf_inside.h"
 #include "core/names/names.h"
+#include "core/names/symbols.h"
 #include "core/names/version_code.h"
+#include "identify.h"
+#include "installation.h"
 
 enum { LINE = 64, BUILD_TEXT_LENGTH = 64 };
 
 /* The texts lie near the beginning of .rodata, which follows .fini in every release seen. */
 #define BUILD_TEXT_WITHIN (4u << 20)
 
-int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
+struct version_query {
+    struct wc_reading *r;
+    const char *path;                 /* real path */
+    const struct wc_elf_image *image; /* NULL: not readable */
+    struct wc_version package;        /* what its package states; NONE: nothing */
+    int32_t major;                    /* by its symbol version, SONAME or name; -1: unknown */
+    bool facade;
+};
+
+/* The major that symbol version, SONAME and name contain; -1: none does. */
+static int32_t major_by_names(const struct wc_elf_image *image, const char *path) {
     const char *const names[] = {image ? wc_elf_defined_symbol_version(image) : NULL,
                                  image ? wc_elf_soname(image) : NULL, path};
     WC_EACH_ROW(text, names) {
@@ -26,7 +37,7 @@ int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
     return -1;
 }
 
-static struct wc_version by_data_symbol(const struct wc_version_query *q) {
+static struct wc_version by_data_symbol(const struct version_query *q) {
     const struct wc_elf_image *e = q->image;
     struct wc_elf_symbol s;
     for (uint32_t i = e ? e->first_defined : 0; e && i < e->symbols; i++) {
@@ -46,12 +57,12 @@ static struct wc_version by_data_symbol(const struct wc_version_query *q) {
     return WC_VERSION_NONE;
 }
 
-static struct wc_version by_asked_names(const struct wc_version_query *q) {
+static struct wc_version by_asked_names(const struct version_query *q) {
     return q->image && q->facade && q->major > 0 ? wc_version_in_names(q->image, q->major)
                                                  : WC_VERSION_NONE;
 }
 
-static struct wc_version by_code(const struct wc_version_query *q) {
+static struct wc_version by_code(const struct version_query *q) {
     static const char *const functions[] = {
         "cudnnGetVersion",           "cudnnCnnVersionCheck",      "cudnnGraphVersionCheck",
         "cudnnOpsVersionCheck",      "cudnnAdvVersionCheck",      "cudnnOpsInferVersionCheck",
@@ -81,7 +92,7 @@ static bool has_shape(const char *s, size_t n, const char *shape, uint64_t numbe
     return numbers == 3;
 }
 
-static struct wc_version by_build_string(const struct wc_version_query *q) {
+static struct wc_version by_build_string(const struct version_query *q) {
     static const char start[] = "cudnn_version";
     /* # means major, minor, patch. The last two are texts of an assertion, whose factors are
      * CUDNN_VERSION's. */
@@ -104,12 +115,12 @@ static struct wc_version by_build_string(const struct wc_version_query *q) {
     return WC_VERSION_NONE;
 }
 
-static struct wc_version by_file_name(const struct wc_version_query *q) {
+static struct wc_version by_file_name(const struct version_query *q) {
     struct wc_name name = wc_name_read(q->path);
     return name.version;
 }
 
-static struct wc_version by_package(const struct wc_version_query *q) {
+static struct wc_version by_package(const struct version_query *q) {
     return q->package;
 }
 
@@ -133,7 +144,8 @@ struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
     return v.patch >= 0 ? v : WC_VERSION_NONE;
 }
 
-struct wc_version wc_header_beside(struct wc_reading *r, const char *path) {
+/* Of the first such header in the include directories next to a library's. */
+static struct wc_version header_beside(struct wc_reading *r, const char *path) {
     static const char *const headers[] = {"/include/cudnn_version.h", "/include/cudnn.h"};
     struct wc_version v = WC_VERSION_NONE;
     size_t n = wc_dir_length(path);
@@ -149,8 +161,8 @@ struct wc_version wc_header_beside(struct wc_reading *r, const char *path) {
     return v;
 }
 
-static struct wc_version by_header(const struct wc_version_query *q) {
-    struct wc_version v = wc_header_beside(q->r, q->path);
+static struct wc_version by_header(const struct version_query *q) {
+    struct wc_version v = header_beside(q->r, q->path);
     /* A header of another major was left by another installation. */
     return q->major > 0 && v.major != q->major ? WC_VERSION_NONE : v;
 }
@@ -159,7 +171,8 @@ static bool has_export(void *ctx, int function) {
     return wc_elf_defines(ctx, wc_function_name(function));
 }
 
-struct wc_release_range wc_release_bounds(const struct wc_elf_image *facade) {
+/* Which releases have and lack what a facade exports and does not. */
+static struct wc_release_range bounds_of(const struct wc_elf_image *facade) {
     struct wc_release_range range = {WC_VERSION_NONE, WC_VERSION_NONE};
     /* Nothing is changed through the context. */
     wc_release_range_exports(&range, has_export, (void *)(uintptr_t)facade);
@@ -183,7 +196,7 @@ static const struct {
      * replaced since. What comes from outside is not believed where the file exports a function
      * of a later release. */
     enum { INSIDE, NAME, BESIDE } where;
-    struct wc_version (*read)(const struct wc_version_query *q);
+    struct wc_version (*read)(const struct version_query *q);
 } sources[] = {
     /* Objects of four bytes called cudnn_*_version, 0x00MMmmpp: 8.x ops_infer, ops_train,
      * cnn_infer, adv_infer; 9.x graph, ops, adv. */
@@ -207,8 +220,9 @@ bool wc_version_is_claim(enum wc_version_source source) {
     return false;
 }
 
-struct wc_version wc_file_version(const struct wc_version_query *q,
-                                  enum wc_version_source *source) {
+/* The first source that knows major, minor and patch; NONE and UNKNOWN: none does. */
+static struct wc_version file_version(const struct version_query *q,
+                                      enum wc_version_source *source) {
     WC_EACH_ROW(row, sources) {
         struct wc_version v = row->read(q);
         v.build = -1; /* of the package, not of cuDNN */
@@ -218,10 +232,52 @@ struct wc_version wc_file_version(const struct wc_version_query *q,
         if (row->where == INSIDE || !q->facade || !q->image)
             return v;
         /* The ceiling refutes nothing: a library may be cut down. */
-        struct wc_release_range range = wc_release_bounds(q->image);
+        struct wc_release_range range = bounds_of(q->image);
         if (!is_too_old(&range, v))
             return v;
     }
     *source = WC_version_source_UNKNOWN;
     return WC_VERSION_NONE;
+}
+
+/* ---- what a file is ---- */
+
+void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
+                 bool facade, void *scratch, size_t scratch_size, struct wc_identity *out) {
+    struct wc_reading r;
+    struct version_query q = {.r = &r, .path = path, .image = image, .facade = facade};
+    wc_mem_set(out, 0, sizeof *out);
+    out->version = out->floor = out->ceiling = out->header = WC_VERSION_NONE;
+    if (!path) /* of a program, where /proc is not readable */
+        return;
+    wc_reading_begin(&r, files, scratch, scratch_size);
+    wc_installation_of(&r, path, out, &q.package);
+    enum wc_name_kind kind = wc_name_kind_of(path);
+    if (kind == WC_NAME_OTHER && image)
+        kind = wc_name_kind_of(wc_elf_soname(image));
+    if (facade || wc_kind_is_cudnn(kind)) {
+        q.major = major_by_names(image, path);
+        out->version = file_version(&q, &out->version_source);
+    }
+}
+
+void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out) {
+    struct wc_release_range range = bounds_of(facade);
+    /* 9.2 had functions that 9.3 lacks and 9.5 has again: what the file says itself stands. */
+    if (!wc_version_known(out->version) || wc_version_in_bounds(&range, out->version)) {
+        out->floor = range.floor;
+        out->ceiling = range.ceiling;
+    }
+}
+
+void wc_identify_header(const struct wc_files *files, const char *facade, void *scratch,
+                        size_t scratch_size, struct wc_identity *out) {
+    struct wc_reading r;
+    int32_t major = wc_version_known(out->version) ? -1 : major_by_names(NULL, facade);
+    wc_reading_begin(&r, files, scratch, scratch_size);
+    struct wc_version header = header_beside(&r, facade);
+    bool known = wc_version_known(header);
+    if (known && (wc_version_known(out->version) ? wc_version_compare(header, out->version) != 0
+                                                 : major > 0 && header.major != major))
+        out->header = header;
 }

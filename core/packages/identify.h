@@ -7,7 +7,7 @@
 
 #include "core/base/files.h"
 #include "core/elf/elf_image.h"
-#include "core/names/version.h"
+#include "core/names/symbols.h"
 #include "whichcudnn/record.h"
 
 struct wc_identity {
@@ -29,6 +29,10 @@ struct wc_identity {
  */
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out);
+/* Does another file say so, which may describe one that was replaced since: a package, a header? */
+bool wc_version_is_claim(enum wc_version_source source);
+/* Could a file of this version export what one of these bounds does? */
+bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v);
 /* floor and ceiling, by the whole list of what a facade exports; a part exports its share. */
 void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out);
 

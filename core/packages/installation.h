@@ -25,6 +25,9 @@ struct wc_mount {
 /* False: of no such mount, or not known. */
 bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
 
+/* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */
+struct wc_version wc_header_version(struct wc_reading *r, const char *header);
+
 /* Is a package so named one of cuDNN's own? '_' is taken for '-'. */
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
 

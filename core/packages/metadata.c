@@ -3,7 +3,6 @@
 #include "core/knowledge/frameworks.h"
 #include "core/knowledge/programs.h"
 #include "core/names/names.h"
-#include "file_version.h"
 #include "installation.h"
 
 enum { LINE = 256, NAME = 64 };

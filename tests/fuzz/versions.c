@@ -4,7 +4,7 @@
  * the library's file, then the text of a header that lies beside it, then settings.
  */
 #include "core/names/symbols.h"
-#include "core/packages/file_version.h"
+#include "core/packages/identify.h"
 #include "support_fuzz.h"
 
 enum { SCRATCH = 16384 };
@@ -47,7 +47,7 @@ static bool no_real_path(void *ctx, const char *path, char *to, size_t cap) {
     return false;
 }
 
-static void check(struct wc_version v, bool known, int32_t major) {
+static void check(struct wc_version v, bool known) {
     char text[WC_VERSION_TEXT];
     struct wc_version again;
     MUST(known == wc_version_known(v));
@@ -56,7 +56,6 @@ static void check(struct wc_version v, bool known, int32_t major) {
         return;
     MUST(v.minor >= 0 && v.patch >= 0 && v.build == -1);
     MUST(wc_version_parse(text, strlen(text), &again) && wc_version_compare(v, again) == 0);
-    (void)major;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -74,17 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     MUST(file && scratch);
     memcpy(file, data, c.size);
     bool good = wc_elf_from_pieces(&e, file, c.size, 0, NULL, NULL) == WC_ELF_OK;
-    struct wc_reading r;
     struct wc_identity id;
-    enum wc_version_source source;
-    wc_reading_begin(&r, &files, scratch, SCRATCH);
-    struct wc_version_query q = {
-        &r,      path, good ? &e : NULL, WC_VERSION_NONE, wc_major_by_names(good ? &e : NULL, path),
-        how & 16};
-    struct wc_version v = wc_file_version(&q, &source);
-    check(v, source != WC_version_source_UNKNOWN, q.major);
     wc_identify(&files, path, good ? &e : NULL, how & 16, scratch, SCRATCH, &id);
-    check(id.version, id.version_source != WC_version_source_UNKNOWN, q.major);
+    check(id.version, id.version_source != WC_version_source_UNKNOWN);
     free(scratch);
     free(file);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/packages/identify.c: versions of made libraries, and installations in made trees. */
+/* core/packages/file_version.c: versions of made libraries, and installations in made trees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,6 @@
 
 #include "core/names/symbols.h"
 #include "core/names/version_code.h"
-#include "core/packages/file_version.h"
 #include "core/packages/identify.h"
 #include "support_elf.h"
 #include "support_own_tree.h"

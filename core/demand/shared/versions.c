@@ -4,7 +4,7 @@
  * fields make a range wide, never a guess.
  */
 #include "core/demand/finding.h"
-#include "core/packages/file_version.h"
+#include "core/packages/identify.h"
 
 /* Greatest fields that CUDNN_VERSION has room for: one digit for the minor before 9, two since. */
 enum { NEW_NUMBERS = 9, PATCH_MOST = 99, MINOR_MOST = 99, OLD_MINOR_MOST = 9 };

@@ -10,7 +10,7 @@
 
 #include "core/elf/blocks.h"
 #include "core/knowledge/frameworks.h"
-#include "core/packages/file_version.h"
+#include "core/packages/identify.h"
 #include "tools/util/memory.h"
 
 #define BLOCK_BITS 14       /* of memory that is not ours */
