@@ -2,7 +2,8 @@
 /*
  * major-differs, runtime-too-old, runtime-too-new: a host refuses the cuDNN that it got, by its
  * framework's rule, its package's requirement, its functions or its symbol version
- * (core/demand/shared/judge.c decides, core/knowledge/rules.def has the rules).
+ * (core/demand/shared/judge.c decides, core/knowledge/rules.def has the rules). And
+ * expectation-not-met: WHICHCUDNN_EXPECT says what should be in use, and something else is.
  */
 #include "finding.h"
 
@@ -93,7 +94,11 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
                       part));
     wc_case_fact(c, WC_FACT_HOST, wc_path_of(j->host));
     /* It never searched: another one had loaded a library of that name. */
-    wc_case_own_search(c, wc_own_search_of(s, j->host, j->library));
+    wc_case_own_search(c,
+                       WC_FIRST(f, s->searches,
+                                f->r.rule == WC_search_rule_LOADED && f->r.takes &&
+                                    f->r.object != WC_NULL && f->r.object == j->library->r.object &&
+                                    wc_means(j->host, f->r.caller_object, f->r.caller)));
     demands_of(c, j, true);
     demands_of(c, j, false);
     WC_EACH(allows, s->demands) {
@@ -271,4 +276,52 @@ void wc_find_runtime_too_old(struct wc_diagnosis *d) {
 void wc_find_runtime_too_new(struct wc_diagnosis *d) {
     emit_all(d, WC_TOO_NEW);
     emit_unmet_pins(d, WC_TOO_NEW);
+}
+
+/* ---- expectation-not-met ---- */
+
+void wc_find_expectation_not_met(struct wc_diagnosis *d) {
+    struct wc_spec spec;
+
+    WC_EACH(demand, d->s->demands) {
+        const struct wc_demand_record *r = &demand->r;
+        const bool understood = r->built || (wc_spec_read(r->spec, &spec) && spec.n);
+        if (r->demand_kind != WC_demand_kind_EXPECTATION || (!r->spec && !r->built))
+            continue;
+        if (!understood) {
+            struct wc_case *c = wc_case_begin(d);
+            c->effect = WC_EFFECT_DOUBTED;
+            c->on_disk = true;
+            c->r.title =
+                wc_format(c, "WHICHCUDNN_EXPECT is not a version, not compared: %s", r->spec);
+            wc_case_fact_from(c, WC_FACT_EXPECTED, r->spec, r->source);
+            wc_case_fact(
+                c, WC_FACT_MIND,
+                "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says");
+            wc_case_end(c);
+        }
+        WC_EACH(o, d->s->objects) {
+            if (!understood || o->r.role != WC_role_FACADE)
+                continue;
+            const struct wc_runtime runtime = wc_runtime_of(d->s, o);
+            if (!wc_refuses(wc_demand_fit(r, runtime.range, runtime.range)))
+                continue;
+            struct wc_case *c = wc_case_begin(d);
+            const char *expected = r->spec ?: wc_format(c, "%s or what goes with it", r->built);
+            c->r.title =
+                wc_format(c, "%s is cuDNN %s, expected was %s", wc_format_name(c, wc_name_of(o)),
+                          wc_format_range(c, runtime.range), expected);
+            c->r.object = o->r.object;
+            c->r.predicted = runtime.predicted;
+            c->r.explained_by =
+                wc_found_before(d, o->r.object, "facade-and-parts-differ", "parts-differ", NULL);
+            wc_case_library(c, WC_FACT_GOT, o);
+            wc_case_runtime(c, &runtime);
+            wc_case_fact_from(c, WC_FACT_EXPECTED, expected, r->source ?: "WHICHCUDNN_EXPECT");
+            if (r->built)
+                wc_case_fact_from(c, WC_FACT_CHECK, wc_rule_explanation(wc_rule_for(r)),
+                                  wc_format(c, "rule %s", wc_rule_name(wc_rule_for(r))));
+            wc_case_end(c);
+        }
+    }
 }

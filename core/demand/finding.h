@@ -150,8 +150,6 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
  * facade also what else stands where the loader looks. */
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o);
 void wc_case_asker(struct wc_case *c, const struct wc_object *o);
-/* That the facade's release looks for that part and has none, if so. */
-void wc_case_not_shipped(struct wc_case *c, const struct wc_object *facade, const char *part);
 /* Path, what it really is and its installation, of a file that was looked at. */
 void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_file_record *f,
                   const char *source);

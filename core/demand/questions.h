@@ -224,9 +224,6 @@ struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *p
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
 /* Where the loader looked for what it did not find; NULL: not known. */
 const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f);
-/* The host whose search would give another file than the library that was there; NULL: none. */
-const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
-                                           const struct wc_object *library);
 /* A library that would load: that with the path, or (NULL) the first after the one taken. Of no
  * search there is none. */
 const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
@@ -237,8 +234,6 @@ const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc
 
 /* ---- the loader's words ---- */
 
-/* Does a library of cuDNN require what another one, of another release, does not have? */
-bool wc_is_torn_cudnn(const struct wc_failure *f);
 /* A sound file of the library of this name that was looked at for that request: the file that the
  * loader found, where it found one. NULL: none. */
 const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
@@ -249,6 +244,9 @@ bool wc_file_matters(const char *file);
 bool wc_is_false_name(const char *name, const char *soname);
 /* Has cuDNN or CUDA to do with it? */
 bool wc_symbol_version_matters(const struct wc_stack *s, const struct wc_said *u);
-bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
+/* A library was asked for, not a symbol. */
+static inline bool wc_is_load(const struct wc_failure *f) {
+    return f->r.operation != WC_operation_DLSYM && f->r.operation != WC_operation_DLVSYM;
+}
 /* By that name, without a directory; false: it is one that the library asked for needs. */
 bool wc_is_asked_for(const struct wc_failure *f, const char *name);

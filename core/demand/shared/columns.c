@@ -65,6 +65,13 @@ bool wc_symbol_version_matters(const struct wc_stack *s, const struct wc_said *u
            wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
 }
 
+/* glibc's text is "NAME: WHAT", where NAME is the library that stopped it, not always the requested
+ * one. */
+static bool is_torn_cudnn(const struct wc_failure *f) {
+    return f->said.what == WC_SAID_UNMET && f->said.symbol && f->said.version &&
+           wc_name_is_cudnn(f->said.file) && wc_name_is_cudnn(f->said.version);
+}
+
 static bool is_of_deleted_file(const char *path) {
     char bare[256];
     const char *name = wc_base_name(path);
@@ -74,14 +81,13 @@ static bool is_of_deleted_file(const char *path) {
            wc_str_format(bare, sizeof bare, "%.*s", (int)(n - end), name) && wc_file_matters(bare);
 }
 
-/* The file that the loader refused, or skipped without a word, by its path or bare name: one with a
- * fault; else, where the loader refused it, any. */
-static bool find_file(const struct wc_stack *s, struct wc_failure *f) {
+/* BAD_FILE or SYSTEM: because of a file that the loader refused, or skipped without a word, by its
+ * path or bare name: one with a fault; else, where the loader refused it, any. */
+static enum wc_reason reason_of_file(const struct wc_stack *s, struct wc_failure *f) {
     const bool refused = f->said.what == WC_SAID_REFUSED;
     const char *name = refused ? f->said.file : missing_of(f);
     const bool bare = name && !wc_str_find_char(name, '/');
 
-    f->file = NULL;
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;
         if (name && r->path && (r->fault || refused) && !(f->file && f->file->fault) &&
@@ -89,45 +95,31 @@ static bool find_file(const struct wc_stack *s, struct wc_failure *f) {
             f->file = r;
     }
     f->culprit = f->file ? f->file->path : name;
-    return name != NULL;
-}
-
-static bool file_is_no_library(const struct wc_stack *s, struct wc_failure *f) {
-    if (!find_file(s, f) || f->said.system)
-        return false;
-    if (f->said.what == WC_SAID_REFUSED)
-        return true;
-    switch (f->file ? f->file->fault : WC_file_fault_UNKNOWN) {
+    f->refusal = f->said.system;
+    if (refused && !f->refusal)
+        return WC_REASON_BAD_FILE;
+    if (f->refusal || !f->file)
+        return f->refusal ? WC_REASON_SYSTEM : WC_REASON_UNKNOWN;
+    switch (f->file->fault) {
     case WC_file_fault_UNKNOWN:
-    case WC_file_fault_UNREADABLE: /* these are the system's */
+    case WC_file_fault_REPLACED:
+        return WC_REASON_UNKNOWN;
     case WC_file_fault_NO_EXECUTION:
     case WC_file_fault_NO_ROOM:
-    case WC_file_fault_REPLACED:
-    case WC_file_fault_CLOSED:
-        return false;
-    default:
-        return true;
-    }
-}
-
-static bool system_refuses(const struct wc_stack *s, struct wc_failure *f) {
-    enum wc_file_fault fault;
-
-    if (!find_file(s, f) || (!f->said.system && !f->file))
-        return false;
-    fault = f->file ? f->file->fault : WC_file_fault_UNKNOWN;
-    f->refusal = f->said.system;
-    if (f->refusal)
-        return true;
-    if (fault == WC_file_fault_NO_EXECUTION || fault == WC_file_fault_NO_ROOM)
         f->refusal = WC_SYSTEM_MAPPING; /* the loader was not asked why */
-    /* Whether it is in a closed directory cannot be seen: what is tried in case it is there is
-     * missed by no host. */
-    else if (fault == WC_file_fault_UNREADABLE ||
-             (fault == WC_file_fault_CLOSED &&
-              (wc_name_kind_of(f->culprit) == WC_NAME_FACADE || wc_ended_badly(s))))
+        return WC_REASON_SYSTEM;
+    case WC_file_fault_CLOSED:
+        /* Whether it is in a closed directory cannot be seen: what is tried in case it is there is
+         * missed by no host. */
+        if (wc_name_kind_of(f->culprit) != WC_NAME_FACADE && !wc_ended_badly(s))
+            return WC_REASON_UNKNOWN;
+        __attribute__((fallthrough));
+    case WC_file_fault_UNREADABLE:
         f->refusal = WC_SYSTEM_RIGHTS; /* skipped without a word */
-    return f->refusal != WC_SYSTEM_NOTHING;
+        return WC_REASON_SYSTEM;
+    default:
+        return WC_REASON_BAD_FILE;
+    }
 }
 
 /* Would this file have been the right one under the name asked for? A name without a number takes
@@ -228,14 +220,12 @@ static void claim(const struct wc_stack *s, struct wc_failure *f) {
     if (is_of_deleted_file(f->r.name)) {
         f->reason = WC_REASON_REPLACED;
         f->culprit = f->r.name;
-    } else if (file_is_no_library(s, f)) {
-        f->reason = WC_REASON_BAD_FILE;
-    } else if (system_refuses(s, f)) {
-        f->reason = WC_REASON_SYSTEM;
+    } else if ((f->reason = reason_of_file(s, f)) != WC_REASON_UNKNOWN) {
+        return;
     } else if (library_has_other_name(s, f) || name_has_other_library(s, f)) {
         f->reason = WC_REASON_WRONG_NAME;
         f->culprit = f->file->path;
-    } else if (wc_is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f))) {
+    } else if (is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f))) {
         f->reason = WC_REASON_PART_REFUSED; /* the two are of different releases */
         f->culprit = said->file;
     } else if (unmet && ((said->version && wc_symbol_version_matters(s, said)) ||
@@ -272,7 +262,7 @@ static bool is_same_library(const struct wc_object *o, const char *name) {
 /* A library of cuDNN that was found and not loaded: it lacks something. */
 static bool lacks_something(const struct wc_failure *f) {
     return wc_name_is_cudnn(f->r.name) &&
-           (wc_is_torn_cudnn(f) || (f->needs && !wc_name_is_cudnn(f->needs)));
+           (is_torn_cudnn(f) || (f->needs && !wc_name_is_cudnn(f->needs)));
 }
 
 /* A caller that is not known got whatever was loaded. */

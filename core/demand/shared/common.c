@@ -3,21 +3,12 @@
  * report about it and about its neighbours. */
 #include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
-#include "core/names/symbols.h"
 #include "core/packages/installation.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
     return WC_FIRST(f, s->searches,
                     o->r.object != WC_NULL && f->r.object == o->r.object &&
                         f->r.rule != WC_search_rule_UNKNOWN && f->r.rule != WC_search_rule_LOADED);
-}
-
-const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
-                                           const struct wc_object *library) {
-    return WC_FIRST(f, s->searches,
-                    f->r.rule == WC_search_rule_LOADED && f->r.takes && f->r.object != WC_NULL &&
-                        f->r.object == library->r.object &&
-                        wc_means(host, f->r.caller_object, f->r.caller));
 }
 
 const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
@@ -157,15 +148,6 @@ const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
                    : wc_format_name(c, name);
 }
 
-void wc_case_not_shipped(struct wc_case *c, const struct wc_object *facade, const char *part) {
-    const char *with = wc_part_comes_with(part, facade->version);
-
-    if (with)
-        wc_case_fact(c, WC_FACT_MIND,
-                     wc_format(c, "cuDNN %s looks for %s, which its packages hold from %s on",
-                               wc_format_version(c, facade->version), part, with));
-}
-
 void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
     const char *name = o->r.asked_name ? o->r.asked_name : "it";
 
@@ -237,17 +219,6 @@ void wc_case_file(struct wc_case *c, enum wc_fact_role role, const struct wc_fil
 }
 
 /* ---- what the loader reported about a failed request ---- */
-
-/* glibc's text is "NAME: WHAT", where NAME is the library that stopped it, not always the requested
- * one. */
-bool wc_is_torn_cudnn(const struct wc_failure *f) {
-    return f->said.what == WC_SAID_UNMET && f->said.symbol && f->said.version &&
-           wc_name_is_cudnn(f->said.file) && wc_name_is_cudnn(f->said.version);
-}
-
-bool wc_is_load(const struct wc_failure *f) {
-    return f->r.operation != WC_operation_DLSYM && f->r.operation != WC_operation_DLVSYM;
-}
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     if (f->r.operation == WC_operation_NEEDED && !f->needs)

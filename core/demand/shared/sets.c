@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which library belongs to which: which library a host's calls end in, which parts work for which
- * facade. Several facades in one process are usual, and a framework's own stubs may stand between.
+ * Which library belongs to which, which release it is, and for which CUDA it is made: which library
+ * a host's calls end in, which parts work for which facade. Several facades in one process are
+ * usual, and a framework's own stubs may stand between.
  */
 #include "core/demand/finding.h"
+#include "core/packages/identify.h"
 
 enum { LAYERS_MOST = 4, CHAIN_MOST = 8, USES_MOST = 4 };
 
@@ -154,4 +156,301 @@ void wc_find_uses(struct wc_diagnosis *d) {
         WC_EACH(library, uses)
             d->uses.p[d->uses.n++] = (struct wc_use){host, *library};
     }
+}
+
+/* ---- versions, as ranges ---- */
+
+/* What a file is, and what cudnnGetVersion would say. Unknown
+ * fields make a range wide, never a guess. Greatest fields that CUDNN_VERSION has room for: one
+ * digit for the minor before 9, two since. */
+enum { NEW_NUMBERS = 9, PATCH_MOST = 99, MINOR_MOST = 99, OLD_MINOR_MOST = 9 };
+
+struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch) {
+    if (!wc_version_known(v))
+        return v;
+    return (struct wc_version){v.major, v.minor < 0 ? minor : v.minor,
+                               v.patch < 0 ? patch : v.patch, -1};
+}
+
+static struct wc_range range_between(struct wc_version low, struct wc_version high,
+                                     const char *source) {
+    const int32_t minor = high.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST;
+    struct wc_range r = {wc_version_filled(low, 0, 0),
+                         wc_version_filled(high, minor, PATCH_MOST),
+                         low,
+                         high,
+                         false,
+                         source};
+
+    if (!wc_version_known(r.low) || !wc_version_known(r.high))
+        r.low = r.high = WC_VERSION_NONE;
+    else
+        r.exact = wc_version_compare(r.low, r.high) == 0;
+    return r;
+}
+
+struct wc_range wc_exactly(struct wc_version v) {
+    return (struct wc_range){.low = v, .high = v, .floor = v, .ceiling = v, .exact = true};
+}
+
+static const char *source_word(enum wc_version_source source) {
+    return wc_enum_word(WC_ENUM_version_source, source);
+}
+
+/* Seen with 9.1.0 over the graph part of 9.28.0 and with 8.9.2 over the ops_infer of 8.5.0. */
+const char *wc_answering_part(int32_t major) {
+    return major >= 9 ? "graph" : major == 8 ? "ops_infer" : NULL;
+}
+
+static struct wc_range by_bounds(const struct wc_object *o) {
+    int32_t major = wc_major_of(o);
+    struct wc_version low = o->floor, high = o->ceiling, bare = {major, -1, -1, -1};
+    bool bounded = wc_version_known(low) || wc_version_known(high);
+
+    if (major >= 0 && !wc_version_known(low))
+        low = bare;
+    if (major >= 0 && !wc_version_known(high))
+        high = bare;
+    return range_between(low, high, bounded ? source_word(WC_version_source_EXPORTS) : "SONAME");
+}
+
+struct wc_range wc_own_range(const struct wc_object *o) {
+    struct wc_range bounds = by_bounds(o), told;
+
+    /* The number that such a facade returned is not its own. */
+    if (!wc_version_known(o->version) ||
+        (o->r.role == WC_role_FACADE && wc_answering_part(o->version.major) &&
+         o->r.version_source == WC_version_source_RETURNED))
+        return bounds;
+    told = range_between(o->version, o->version, source_word(o->r.version_source));
+    return wc_version_is_claim(o->r.version_source) && !wc_ranges_meet(told, bounds) ? bounds
+                                                                                     : told;
+}
+
+struct wc_range wc_seen_range(const struct wc_object *o) {
+    return wc_version_is_claim(o->r.version_source) ? by_bounds(o) : wc_own_range(o);
+}
+
+bool wc_ranges_meet(struct wc_range a, struct wc_range b) {
+    if (!wc_version_known(a.low) || !wc_version_known(b.low))
+        return true;
+    return wc_version_compare(a.low, b.high) <= 0 && wc_version_compare(b.low, a.high) <= 0;
+}
+
+const char *wc_format_range(struct wc_case *c, struct wc_range r) {
+    char low[WC_VERSION_TEXT], high[WC_VERSION_TEXT];
+    bool no_least = r.floor.minor < 0, no_greatest = r.ceiling.minor < 0;
+
+    wc_version_format(r.floor, low);
+    wc_version_format(r.ceiling, high);
+    if (!wc_version_known(r.low))
+        return "unknown";
+    if (no_least && no_greatest)
+        return wc_format(c, "%s (which release is unknown)", low);
+    if (wc_str_same(low, high))
+        return wc_format(c, "%s", low);
+    if (no_greatest)
+        return wc_format(c, "%s or newer", low);
+    if (no_least)
+        return wc_format(c, "%s or older", high);
+    return wc_format(c, "between %s and %s", low, high);
+}
+
+const char *wc_format_own(struct wc_case *c, const struct wc_object *o) {
+    return wc_format_range(c, wc_own_range(o));
+}
+
+/* A toolkit's file has it in its name, a wheel's package in its version. */
+const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o) {
+    struct wc_name n = wc_name_read(wc_real_path_of(o));
+
+    if (n.version.minor >= 0)
+        return wc_format_version(c, n.version);
+    return o->r.installation_kind == WC_installation_kind_CUDA_TOOLKIT ? NULL
+                                                                       : o->r.installation_version;
+}
+
+/* ---- what cudnnGetVersion says ---- */
+
+/* A stub of a framework returns 0 while it has not found cuDNN. */
+static struct wc_version returned_by(const struct wc_stack *s, const struct wc_object *library) {
+    for (size_t i = s->calls.n; i > 0; i--) {
+        const struct wc_call_record *r = &s->calls.p[i - 1].r;
+        if (r->phase == WC_phase_AFTER && r->returned_version > 0 &&
+            wc_str_same(r->function, "cudnnGetVersion") &&
+            wc_means(library, r->target, r->target_path))
+            return wc_version_from_number((uint64_t)r->returned_version);
+    }
+    return WC_VERSION_NONE;
+}
+
+/* Which part answers follows from the facade's major, and from the part's own where that is not
+ * known. */
+static bool answers(const struct wc_object *part, const struct wc_object *facade) {
+    int32_t major = wc_major_of(facade);
+
+    return part->r.role == WC_role_PART &&
+           wc_str_same(part->r.part, wc_answering_part(major < 0 ? wc_major_of(part) : major));
+}
+
+struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library) {
+    struct wc_runtime r = {.predicted = false};
+    struct wc_version returned = returned_by(s, library);
+    const struct wc_object *facade = wc_facade_of(s, library);
+    const struct wc_object *part =
+        WC_FIRST(o, s->objects, facade && answers(o, facade) && wc_in_set(s, o, facade));
+
+    if (wc_version_known(returned)) {
+        r.range = range_between(returned, returned, source_word(WC_version_source_RETURNED));
+        return r;
+    }
+    r.decided_by = facade ? facade : library;
+    r.range = wc_own_range(part ? part : r.decided_by);
+    if (part && r.range.exact) {
+        r.decided_by = part;
+        return r;
+    }
+    r.range = wc_own_range(r.decided_by);
+    r.predicted =
+        wc_answering_part(wc_major_of(r.decided_by)) && !answers(r.decided_by, r.decided_by);
+    return r;
+}
+
+void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime) {
+    wc_case_fact_from(c, WC_FACT_RUNTIME_VERSION, wc_format_range(c, runtime->range),
+                      runtime->range.source);
+}
+
+/*
+ * For which CUDA major a cuDNN or a host is made: the CUDA dependencies that it names, those that
+ * it asked for, its package. CUDA dependencies say theirs by their names
+ * (core/knowledge/names.def).
+ */
+
+enum { LEAST_WITH_MINOR = 65 }; /* cu65 was 6.5: from here on the last digit is the minor */
+
+enum way { NEEDED, ASKED, PACKAGE, WAYS };
+static const char *const sources[WAYS] = {"DT_NEEDED", "names it asked for", "package"};
+
+int32_t wc_cuda_of(const struct wc_object *o) {
+    int32_t cuda;
+
+    if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
+        return -1;
+    cuda = wc_name_cuda(o->r.soname);
+    if (cuda < 0)
+        cuda = wc_name_cuda(o->r.path);
+    return cuda > 0 ? cuda : -1;
+}
+
+int32_t wc_cuda_of_dependencies(const struct wc_stack *s) {
+    const struct wc_object *first = WC_FIRST(o, s->objects, wc_cuda_of(o) > 0);
+
+    return first ? wc_cuda_of(first) : -1;
+}
+
+int32_t wc_cuda_in_package(const char *text) {
+    const char *p = text;
+
+    while (p && (p = wc_str_find(p, "cu"))) {
+        uint64_t n;
+        size_t digits;
+        p += wc_str_starts(p, "cuda") ? 4 : 2;
+        p += *p == '-';
+        digits = wc_parse_number(p, wc_str_length(p), &n);
+        if (digits == 2 || digits == 3)
+            return (int32_t)(n < LEAST_WITH_MINOR ? n : n / 10);
+    }
+    return -1;
+}
+
+bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *o = wc_caller_of(s, f);
+
+    return o ? wc_is_cudnn(o) : wc_name_is_cudnn(f->r.caller);
+}
+
+/* What o says it by; NULL, or a text without a CUDA: it does not show it in this way. */
+static const char *said_by(const struct wc_stack *s, const struct wc_object *o, enum way way) {
+    const char *installation = o->r.installation;
+
+    if (way == NEEDED) {
+        WC_EACH(name, o->r.needed)
+            if (wc_name_cuda(*name) > 0)
+                return *name;
+        return NULL;
+    }
+    /* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so have wheels. */
+    if (way == PACKAGE)
+        return wc_cuda_in_package(installation) > 0 ? installation : o->r.installation_version;
+    /* Asked for by it and loaded, or without success. */
+    WC_EACH(other, s->objects) {
+        const struct wc_object_record *r = &other->r;
+        if (r->role == WC_role_CUDA_DEPENDENCY && wc_means(o, r->asked_by_object, r->asked_by) &&
+            r->asked_how != WC_operation_NEEDED && wc_name_cuda(r->asked_name) > 0)
+            return r->asked_name;
+    }
+    WC_EACH(f, s->failures)
+        if (wc_is_load(f) && wc_means(o, f->r.caller_object, f->r.caller) &&
+            wc_name_cuda(f->r.name) > 0)
+            return f->r.name;
+    return NULL;
+}
+
+static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object *o, enum way way) {
+    const char *by = said_by(s, o, way);
+    int32_t major = way == PACKAGE ? wc_cuda_in_package(by) : wc_name_cuda(by);
+
+    return (struct wc_cuda){major > 0 ? major : -1, by, sources[way], o, false};
+}
+
+static bool belongs_to(const struct wc_stack *s, const struct wc_object *o,
+                       const struct wc_object *facade) {
+    return o == facade || (o->r.role == WC_role_PART && wc_in_set(s, o, facade));
+}
+
+struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade) {
+    for (enum way way = NEEDED; way < WAYS; way++)
+        WC_EACH(o, s->objects)
+            if (belongs_to(s, o, facade) && claim_of(s, o, way).major > 0)
+                return claim_of(s, o, way);
+    return (struct wc_cuda){.major = -1};
+}
+
+struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host) {
+    struct wc_cuda cuda = claim_of(s, host, NEEDED);
+
+    if (cuda.major <= 0)
+        cuda = claim_of(s, host, PACKAGE);
+    if (cuda.major > 0)
+        return cuda;
+    WC_EACH(d, s->demands) { /* nvidia-cudnn-cu12; of several CUDAs each is for an option */
+        int32_t major = wc_cuda_in_package(d->r.package);
+        if (major <= 0 || !wc_is_demand_by(d, host))
+            continue;
+        if ((cuda.major > 0 && cuda.major != major) ||
+            WC_ANY(p, s->packages, p->r.shared_with.n > 0)) /* whose files there are is not known */
+            return (struct wc_cuda){.major = -1};
+        cuda = (struct wc_cuda){major, d->r.package, d->r.source, host, true};
+    }
+    return cuda;
+}
+
+void wc_case_cuda(struct wc_case *c, const struct wc_object *facade) {
+    const struct wc_stack *s = c->d->s;
+    const char *told = NULL;
+
+    for (enum way way = NEEDED; way < WAYS; way++)
+        WC_EACH(o, s->objects) {
+            struct wc_cuda cuda = {.major = -1};
+            if (belongs_to(s, o, facade))
+                cuda = claim_of(s, o, way);
+            if (cuda.major <= 0 || wc_str_same(told, cuda.by))
+                continue;
+            told = cuda.by;
+            wc_case_fact_from(c, WC_FACT_MADE_FOR,
+                              wc_format(c, "CUDA %d: %s, %s", cuda.major, cuda.by,
+                                        wc_format_name(c, wc_path_of(o))),
+                              cuda.source);
+        }
 }
