@@ -144,7 +144,7 @@ static void describe_object(struct object *o) {
     if (!o->mapped) {
         const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
         if (known)
-            wc_emit_unmapped(&journal_sink, &known->r);
+            wc_emit_known(&journal_sink, &known->r, false, WC_VERSION_NONE);
         return;
     }
     bool whole = is_whole(o);
@@ -187,5 +187,5 @@ void describe_asked_version(struct object *facade, const char *asked) {
         return;
     facade->asked_version = name.version;
     if (known && !known->r.version)
-        wc_emit_asked_version(&journal_sink, &known->r, name.version);
+        wc_emit_known(&journal_sink, &known->r, known->r.mapped, name.version);
 }

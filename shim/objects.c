@@ -223,12 +223,6 @@ static struct known *known_add(const struct known_key *key) {
     return k->hh.tbl ? k : NULL;
 }
 
-/* SONAMEs before cuDNN 4 were numbered after CUDA: libcudnn.so.7.0 is cuDNN 3. Later ones have the
- * major alone. */
-static bool is_after_cuda(const struct wc_name *soname) {
-    return soname->version.minor >= 0;
-}
-
 /* The major that a host's imports or needs are for. */
 static int demanded_major(const struct wc_elf_image *e) {
     struct wc_name name;
@@ -236,7 +230,7 @@ static int demanded_major(const struct wc_elf_image *e) {
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
         name = wc_name_read(needed);
         if (name.kind == WC_NAME_FACADE && name.version.major > 0)
-            return is_after_cuda(&name) ? -1 : name.version.major;
+            return wc_name_major(needed);
     }
     uint32_t end = wc_elf_imports_end(e);
     for (uint32_t i = 1; i < end; i++) {
@@ -251,13 +245,13 @@ static int demanded_major(const struct wc_elf_image *e) {
     return -1;
 }
 
-/* The major of a cuDNN library: by SONAME, symbol version or file name. */
+/* The major of a cuDNN library: by SONAME (as wc_name_major), symbol version or file name. */
 static int own_major(const struct wc_elf_image *e, const char *path) {
     const char *const sources[] = {wc_elf_soname(e), wc_elf_defined_symbol_version(e), path};
     WC_EACH_ROW(text, sources) {
         struct wc_name name = wc_name_read(*text);
         if (name.version.major > 0)
-            return text == sources && is_after_cuda(&name) ? -1 : name.version.major;
+            return text == sources && name.version.minor >= 0 ? -1 : name.version.major;
     }
     return -1;
 }

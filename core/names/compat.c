@@ -39,10 +39,9 @@ const char *wc_rule_name(enum wc_rule rule) {
 }
 
 enum wc_rule wc_rule_from_name(const char *name) {
-    for (enum wc_rule r = WC_RULE_NONE + 1; r < WC_RULE_COUNT; r++) {
+    for (enum wc_rule r = WC_RULE_NONE + 1; r < WC_RULE_COUNT; r++)
         if (wc_str_same(name, rules[r].name))
             return r;
-    }
     return WC_RULE_NONE;
 }
 

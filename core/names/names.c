@@ -13,10 +13,7 @@ static const struct {
 };
 
 static bool is_word(const char *s, size_t n, const char *word) {
-    size_t i = 0;
-    while (i < n && word[i] == s[i])
-        i++;
-    return i == n && !word[i];
+    return wc_str_length(word) == n && wc_mem_compare(s, word, n) == 0;
 }
 
 static enum wc_name_kind kind_of_stem(const char *stem, size_t n) {
@@ -74,6 +71,11 @@ bool wc_kind_is_cudnn(enum wc_name_kind kind) {
 
 bool wc_name_is_cudnn(const char *name) {
     return wc_kind_is_cudnn(wc_name_kind_of(name));
+}
+
+int32_t wc_name_major(const char *name) {
+    struct wc_name n = wc_name_read(name);
+    return wc_kind_is_cudnn(n.kind) && n.version.minor < 0 ? n.version.major : -1;
 }
 
 int32_t wc_name_cuda(const char *name) {

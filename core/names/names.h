@@ -29,6 +29,9 @@ bool wc_name_is_one_of_many(const char *name);
 /* A library of cuDNN itself, facade or part. */
 bool wc_kind_is_cudnn(enum wc_name_kind kind);
 bool wc_name_is_cudnn(const char *name);
+/* The major of a facade's or part's name; -1: none, or numbered after the CUDA toolkit, as before
+ * cuDNN 4: libcudnn.so.6.5, libcudnn.so.7.0 (docs/findings.md, "major"). */
+int32_t wc_name_major(const char *name);
 /* The CUDA major that a CUDA dependency's name contains: 12 in "libcublas.so.12"; -1: none. */
 int32_t wc_name_cuda(const char *name);
 /* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)

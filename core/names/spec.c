@@ -18,16 +18,12 @@ static const struct {
     {"<=", WC_LE},  {">", WC_GT},  {"<", WC_LT},  {"~=", WC_COMPATIBLE},
 };
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t';
-}
-
 static void trim(const char **s, size_t *n) {
-    while (*n && is_blank((*s)[0])) {
+    while (*n && wc_str_find_char(" \t", (*s)[0])) {
         (*s)++;
         (*n)--;
     }
-    while (*n && is_blank((*s)[*n - 1]))
+    while (*n && wc_str_find_char(" \t", (*s)[*n - 1]))
         (*n)--;
 }
 
@@ -110,10 +106,9 @@ struct candidates {
 };
 
 static int compare_fields(const int32_t *a, const int32_t *b, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (a[i] != b[i])
             return a[i] < b[i] ? -1 : 1;
-    }
     return 0;
 }
 

@@ -103,9 +103,8 @@ int wc_version_compare(struct wc_version a, struct wc_version b) {
 
 bool wc_version_agree(struct wc_version a, struct wc_version b) {
     const union fields x = {a}, y = {b};
-    for (size_t i = 0; i < FIELDS && x.p[i] >= 0 && y.p[i] >= 0; i++) {
+    for (size_t i = 0; i < FIELDS && x.p[i] >= 0 && y.p[i] >= 0; i++)
         if (x.p[i] != y.p[i])
             return false;
-    }
     return true;
 }

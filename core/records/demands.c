@@ -16,21 +16,12 @@ static void begin_demand(struct wc_record *r, const struct wc_library *host,
     r->u.demand.source_path = host->path;
 }
 
-/* The major in a facade's name; 0: there is none. libcudnn.so.7.0 is cuDNN 3, numbered after CUDA.
- */
-static int major_named(const char *name) {
-    struct wc_name read = wc_name_read(name);
-    return read.kind == WC_NAME_FACADE && read.version.major > 0 && read.version.minor < 0
-               ? (int)read.version.major
-               : 0;
-}
-
 static void emit_major(const struct wc_sink *to, const struct wc_library *host,
                        enum wc_demand_kind kind, const char *source, const char *name) {
     char spec[32];
-    int major = major_named(name);
+    int major = wc_name_major(name);
     struct wc_record r;
-    if (!major)
+    if (major <= 0 || wc_name_kind_of(name) != WC_NAME_FACADE)
         return;
     wc_str_format(spec, sizeof spec, "==%d.*", major);
     begin_demand(&r, host, kind, source);
@@ -38,63 +29,37 @@ static void emit_major(const struct wc_sink *to, const struct wc_library *host,
     to->add(to->ctx, &r);
 }
 
-struct imports {
-    int functions;
-    struct wc_release_range range;
-    const char *symbol_version; /* of the first import that has one */
-    const char *newest[8];
-    size_t newest_count;
-};
-
-/* Keeps the names of the functions that came last: they set the oldest possible release. */
-static void note_newest(struct imports *in, int function) {
-    struct wc_version before = in->range.floor;
-    wc_release_range_imports(&in->range, function);
-    struct wc_version first = wc_function_first(function);
-    if (wc_version_compare(in->range.floor, before) != 0)
-        in->newest_count = 0;
-    if (wc_version_compare(first, in->range.floor) == 0 && in->newest_count < 8)
-        in->newest[in->newest_count++] = wc_function_name(function);
-}
-
-static void read_imports(const struct wc_elf_image *e, struct imports *in) {
-    uint32_t end = wc_elf_imports_end(e);
-    wc_mem_set(in, 0, sizeof *in);
-    in->range.floor = in->range.ceiling = WC_VERSION_NONE;
-    for (uint32_t i = 1; i < end; i++) {
-        int function = wc_function_find(wc_elf_symbol_name(e, i));
-        struct wc_elf_symbol s;
-        if (function == WC_NO_FUNCTION || !wc_elf_symbol_at(e, i, &s) || s.defined)
-            continue;
-        in->functions++;
-        in->symbol_version = in->symbol_version ? in->symbol_version : s.version;
-        note_newest(in, function);
-    }
-}
-
-static void emit_symbols(const struct wc_sink *to, const struct wc_library *host,
-                         const struct imports *in) {
-    char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
-    struct wc_record r;
-    begin_demand(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
-    wc_str_format(spec, sizeof spec, ">=%s", wc_version_format(in->range.floor, version));
-    r.u.demand.spec = wc_version_known(in->range.floor) ? spec : NULL;
-    r.u.demand.function_count = in->functions;
-    r.u.demand.newest_functions = (struct wc_strings){in->newest, in->newest_count};
-    to->add(to->ctx, &r);
-}
-
 static void emit_of_image(const struct wc_sink *to, const struct wc_library *host) {
-    struct imports in;
-    const char *needed;
+    struct wc_release_range range = {WC_VERSION_NONE, WC_VERSION_NONE};
+    const char *newest[8], *symbol_version = NULL, *needed;
+    char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
+    struct wc_elf_symbol s;
+    struct wc_record r;
+    size_t n = 0; /* of the newest: the functions that came last set the oldest possible release */
+    int functions = 0, function;
     for (size_t i = 0; (needed = wc_elf_needed(host->image, i)); i++)
         emit_major(to, host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
-    read_imports(host->image, &in);
-    if (in.symbol_version)
+    for (uint32_t at = 0; (function = wc_next_import(host->image, &at, &s)) != WC_NO_FUNCTION;) {
+        struct wc_version before = range.floor;
+        functions++;
+        symbol_version = symbol_version ? symbol_version : s.version;
+        wc_release_range_imports(&range, function);
+        if (wc_version_compare(range.floor, before) != 0)
+            n = 0;
+        if (wc_version_compare(wc_function_first(function), range.floor) == 0 && n < 8)
+            newest[n++] = wc_function_name(function);
+    }
+    if (symbol_version)
         emit_major(to, host, WC_demand_kind_SYMBOL_VERSION, "symbol version of its imports",
-                   in.symbol_version);
-    if (in.functions)
-        emit_symbols(to, host, &in);
+                   symbol_version);
+    if (!functions)
+        return;
+    begin_demand(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
+    wc_str_format(spec, sizeof spec, ">=%s", wc_version_format(range.floor, version));
+    r.u.demand.spec = wc_version_known(range.floor) ? spec : NULL;
+    r.u.demand.function_count = functions;
+    r.u.demand.newest_functions = (struct wc_strings){newest, n};
+    to->add(to->ctx, &r);
 }
 
 /* ---- its package ---- */
@@ -141,8 +106,8 @@ static bool is_of_another_build(const struct wc_metadata_demand *d, const struct
     if (d->kind != WC_demand_kind_BUILT || d->by_file || !host->image)
         return false;
     for (size_t i = 0; (needed = wc_elf_needed(host->image, i)); i++) {
-        int major = major_named(needed);
-        if (major && major != wc_version_of(d->built).major)
+        int32_t major = wc_name_kind_of(needed) == WC_NAME_FACADE ? wc_name_major(needed) : -1;
+        if (major > 0 && major != wc_version_of(d->built).major)
             return true;
     }
     return false;

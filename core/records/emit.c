@@ -113,22 +113,17 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     to->add(to->ctx, &r);
 }
 
-void wc_emit_unmapped(const struct wc_sink *to, const struct wc_object_record *known) {
-    struct wc_record r;
-    wc_record_begin(&r, WC_KIND_object);
-    r.u.object = *known;
-    r.u.object.mapped = false;
-    to->add(to->ctx, &r);
-}
-
-void wc_emit_asked_version(const struct wc_sink *to, const struct wc_object_record *known,
-                           struct wc_version version) {
+void wc_emit_known(const struct wc_sink *to, const struct wc_object_record *known, bool mapped,
+                   struct wc_version asked) {
     char text[WC_VERSION_TEXT];
     struct wc_record r;
     wc_record_begin(&r, WC_KIND_object);
     r.u.object = *known;
-    r.u.object.version = wc_version_format(version, text);
-    r.u.object.version_source = WC_version_source_ASKED_NAMES;
+    r.u.object.mapped = mapped;
+    if (wc_version_known(asked)) {
+        r.u.object.version = wc_version_format(asked, text);
+        r.u.object.version_source = WC_version_source_ASKED_NAMES;
+    }
     to->add(to->ctx, &r);
 }
 

@@ -16,11 +16,10 @@ void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *
  */
 void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
                     const struct wc_strings *candidates);
-/* Another record of an object: it is no longer mapped; its version is known from the names of the
- * parts that it requested. */
-void wc_emit_unmapped(const struct wc_sink *to, const struct wc_object_record *known);
-void wc_emit_asked_version(const struct wc_sink *to, const struct wc_object_record *known,
-                           struct wc_version version);
+/* Another record of an object: it is no longer mapped, or its version (NONE: not) is known from the
+ * names of the parts that it requested. */
+void wc_emit_known(const struct wc_sink *to, const struct wc_object_record *known, bool mapped,
+                   struct wc_version asked);
 /* A file that may explain why l->request failed. rule: the one by which the loader searches its
  * directory. */
 void wc_emit_file(const struct wc_sink *to, const struct wc_library *l,

@@ -24,19 +24,20 @@ void wc_library_set_stat(struct wc_library *l, const struct wc_file_stat *file) 
     l->mtime = file->mtime;
 }
 
-static bool imports_cudnn(const struct wc_elf_image *e) {
-    uint32_t end = wc_elf_imports_end(e);
-    for (uint32_t i = 1; i < end; i++) {
-        struct wc_elf_symbol s;
-        if (wc_function_find(wc_elf_symbol_name(e, i)) != WC_NO_FUNCTION &&
-            wc_elf_symbol_at(e, i, &s) && !s.defined)
-            return true;
+int wc_next_import(const struct wc_elf_image *e, uint32_t *at, struct wc_elf_symbol *out) {
+    const uint32_t end = wc_elf_imports_end(e);
+    while (++*at < end) {
+        int function = wc_function_find(wc_elf_symbol_name(e, *at));
+        if (function != WC_NO_FUNCTION && wc_elf_symbol_at(e, *at, out) && !out->defined)
+            return function;
     }
-    return false;
+    return WC_NO_FUNCTION;
 }
 
 bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const char *path) {
     const char *const names[] = {path, wc_elf_soname(e), wc_elf_defined_symbol_version(e)};
+    struct wc_elf_symbol s;
+    uint32_t at = 0;
     l->name.kind = WC_NAME_OTHER;
     for (size_t i = 0; i < 3 && l->name.kind == WC_NAME_OTHER; i++)
         l->name = wc_name_read(names[i]);
@@ -45,7 +46,7 @@ bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const c
     l->defines =
         other && (wc_elf_defines(e, "cudnnCreate") || wc_elf_defines(e, "cudnnGetVersion") ||
                   wc_elf_defines(e, "cudnnBackendFinalize"));
-    l->imports = other && imports_cudnn(e);
+    l->imports = other && wc_next_import(e, &at, &s) != WC_NO_FUNCTION;
     l->framework = other ? wc_framework_of(path) : NULL;
     l->role = wc_library_role(l);
     return !other || l->imports || l->defines || l->framework;

@@ -39,6 +39,8 @@ void wc_library_begin(struct wc_library *l, const char *path);
 /* The canonical path where it is known. */
 const char *wc_library_file(const struct wc_library *l);
 void wc_library_set_stat(struct wc_library *l, const struct wc_file_stat *file);
+/* The next import of a listed function after the symbol *at, from 0 on; WC_NO_FUNCTION: no more. */
+int wc_next_import(const struct wc_elf_image *e, uint32_t *at, struct wc_elf_symbol *out);
 /* Reads name, functions, framework and role from the image and this path. False: the library has
  * nothing to do with cuDNN. */
 bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const char *path);

@@ -46,81 +46,6 @@ static bool has_letter(const char *letters, char letter) {
     return wc_str_find_char(letters, letter) != NULL;
 }
 
-/* How an argument changes what the next ones mean. */
-enum meaning {
-    IS_OPTION,
-    TAKES_NEXT, /* its value is the next argument */
-    IS_SCRIPT,  /* text: the name */
-    SCRIPT_IS_NEXT,
-    IS_MODULE,
-    MODULE_IS_NEXT,
-    IS_CODE,
-    ENDS_OPTIONS,
-    UNKNOWN,
-};
-
-struct argument {
-    const char *text; /* IS_SCRIPT, IS_MODULE: the name in it */
-    size_t values;    /* TAKES_NEXT: how many arguments it takes */
-};
-
-/* -W ignore, -Wignore: letter s has a value, which is the rest, or else the next argument. */
-static enum meaning rest_or_next(const char *s, enum meaning rest, enum meaning next,
-                                 struct argument *a) {
-    a->text = s + 1;
-    a->values = 1;
-    return s[1] ? rest : next;
-}
-
-static enum meaning read_letters(const struct interpreter *i, const char *s, struct argument *a) {
-    enum meaning so_far = IS_OPTION;
-    for (; *s; s++) {
-        if (has_letter(i->code, *s))
-            return IS_CODE;
-        if (has_letter(i->joined, *s))
-            return so_far;
-        if (has_letter(i->valued, *s))
-            return rest_or_next(s, IS_OPTION, TAKES_NEXT, a);
-        if (has_letter(i->module, *s))
-            return rest_or_next(s, IS_MODULE, MODULE_IS_NEXT, a);
-        if (has_letter(i->script, *s))
-            return rest_or_next(s, IS_SCRIPT, SCRIPT_IS_NEXT, a);
-        if (has_letter(i->apart, *s)) {
-            so_far = TAKES_NEXT;
-            a->values++;
-        } else if (!has_letter(i->flags, *s)) {
-            return UNKNOWN;
-        }
-    }
-    return so_far;
-}
-
-static enum meaning read_argument(const struct interpreter *i, const char *s, struct argument *a) {
-    size_t n = 0;
-    *a = (struct argument){s, 0};
-    if (s[0] == '+' && *i->apart)
-        return read_letters(i, s + 1, a);
-    if (s[0] != '-')
-        return *s ? IS_SCRIPT : UNKNOWN;
-    if (!s[1])
-        return UNKNOWN; /* the script comes from standard input */
-    if (wc_str_same(s, "--"))
-        return ENDS_OPTIONS;
-    while (s[n] && s[n] != '=' && s[n] != ':')
-        n++;
-    if (in_words(i->script_words, s, n)) {
-        a->text = s[n] ? s + n + 1 : s;
-        return s[n] ? IS_SCRIPT : SCRIPT_IS_NEXT;
-    }
-    if (in_words(i->words, s, n))
-        return IS_OPTION;
-    if (in_words(i->valued_words, s, n)) {
-        a->values = 1;
-        return s[n] ? IS_OPTION : TAKES_NEXT;
-    }
-    return s[1] == '-' ? UNKNOWN : read_letters(i, s + 1, a);
-}
-
 struct kept {
     const char **out;
     size_t n, most;
@@ -144,41 +69,62 @@ static const char *next_value(struct line *l) {
     return s && s[0] != '-' && s[0] != '+' ? s : NULL;
 }
 
-/* module: "-m" or NULL, kept before the text. text NULL: keeps nothing. */
-static void keep(struct kept *k, const char *module, const char *text) {
+/* module: "-m" or NULL, kept before the text. text NULL: keeps nothing. True: that was all. */
+static bool keep(struct kept *k, const char *module, const char *text) {
     if (text && module && k->n < k->most)
         k->out[k->n++] = module;
     if (text && k->n < k->most)
         k->out[k->n++] = text;
+    return true;
 }
 
-static void keep_script(const struct interpreter *i, struct line *l, struct kept *k) {
-    struct argument a;
-    const char *s;
-    while ((s = next_argument(l)))
-        switch (read_argument(i, s, &a)) {
-        case IS_OPTION:
-            break;
-        case TAKES_NEXT:
-            for (; a.values; a.values--)
-                if (!next_value(l))
-                    return;
-            break;
-        case IS_SCRIPT:
-            return keep(k, NULL, a.text);
-        case SCRIPT_IS_NEXT:
-            return keep(k, NULL, next_value(l));
-        case IS_MODULE:
-            return keep(k, "-m", a.text);
-        case MODULE_IS_NEXT:
-            return keep(k, "-m", next_argument(l));
-        case IS_CODE:
+/* -uW ignore, -uWignore: the letter before a value has it in the rest, or else in the next
+ * argument. True: what follows is no option any more, or not known. */
+static bool read_letters(const struct interpreter *i, const char *s, struct line *l,
+                         struct kept *k) {
+    size_t values = 0; /* that the next arguments are */
+    for (; *s && !has_letter(i->joined, *s); s++) {
+        if (has_letter(i->code, *s))
             return keep(k, NULL, i->mark);
-        case ENDS_OPTIONS:
-            return keep(k, NULL, next_argument(l));
-        case UNKNOWN:
-            return;
+        if (has_letter(i->module, *s))
+            return keep(k, "-m", s[1] ? s + 1 : next_argument(l));
+        if (has_letter(i->script, *s))
+            return keep(k, NULL, s[1] ? s + 1 : next_value(l));
+        if (has_letter(i->valued, *s)) {
+            values += !s[1];
+            break;
         }
+        if (has_letter(i->apart, *s))
+            values++;
+        else if (!has_letter(i->flags, *s))
+            return true;
+    }
+    while (values && next_value(l))
+        values--;
+    return values > 0;
+}
+
+/* The script or module, or the mark of code; nothing where an argument is not understood. */
+static void keep_script(const struct interpreter *i, struct line *l, struct kept *k) {
+    bool over = false;
+    const char *s;
+    while (!over && (s = next_argument(l))) {
+        size_t n = 0; /* of a long option, before its value */
+        while (s[n] && s[n] != '=' && s[n] != ':')
+            n++;
+        if (s[0] == '+' && *i->apart)
+            over = read_letters(i, s + 1, l, k);
+        else if (s[0] != '-')
+            over = keep(k, NULL, wc_str_or_null(s));
+        else if (wc_str_same(s, "--"))
+            over = keep(k, NULL, next_argument(l));
+        else if (in_words(i->script_words, s, n))
+            over = keep(k, NULL, s[n] ? s + n + 1 : next_value(l));
+        else if (in_words(i->valued_words, s, n))
+            over = !s[n] && !next_value(l);
+        else if (!in_words(i->words, s, n)) /* "-": the script comes from standard input */
+            over = !s[1] || s[1] == '-' || read_letters(i, s + 1, l, k);
+    }
 }
 
 size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size_t most) {

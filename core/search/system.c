@@ -133,25 +133,17 @@ struct lists {
     size_t used;
 };
 
-/* The pieces up to NULL as one text on a list with room for `most`. */
-static void add(struct lists *l, const char **list, size_t most, const char *const *pieces) {
-    struct wc_text t;
+/* A text, on a list with room for `most`. */
+static void add(struct lists *l, const char **list, size_t most, const char *text) {
+    char *to = l->out->text + l->used;
     size_t i = 0;
     while (i < most && list[i])
         i++;
-    if (i == most || l->used >= sizeof l->out->text)
+    if (i == most || l->used >= sizeof l->out->text ||
+        !wc_str_copy(to, sizeof l->out->text - l->used, text))
         return;
-    wc_text_begin(&t, l->out->text + l->used, sizeof l->out->text - l->used);
-    while (*pieces)
-        wc_text_add(&t, *pieces++);
-    if (t.cut)
-        return;
-    list[i] = t.p;
-    l->used += t.n + 1;
-}
-
-static void add_subdirectory(struct lists *l, const char *const *pieces) {
-    add(l, l->out->subdirectories, WC_SEARCH_SUBDIRECTORIES, pieces);
+    list[i] = to;
+    l->used += wc_str_length(to) + 1;
 }
 
 /* All sets of the words but the empty one; the first word counts most. */
@@ -163,15 +155,14 @@ static void add_sets(struct lists *l, const struct words *w) {
     for (unsigned i = 0; w->capabilities[i]; i++)
         words[n++] = w->capabilities[i];
     for (unsigned set = (1u << n) - 1; set > 0; set--) {
-        const char *pieces[2 * WORDS_MOST + 1];
-        size_t k = 0;
+        char path[64];
+        struct wc_text t;
+        wc_text_begin(&t, path, sizeof path);
         for (unsigned i = 0; i < n; i++)
-            if (set >> (n - 1 - i) & 1) {
-                pieces[k++] = words[i];
-                pieces[k++] = "/";
-            }
-        pieces[k] = NULL;
-        add_subdirectory(l, pieces);
+            if (set >> (n - 1 - i) & 1)
+                wc_text_format(&t, "%s/", words[i]);
+        if (!t.cut)
+            add(l, l->out->subdirectories, WC_SEARCH_SUBDIRECTORIES, path);
     }
 }
 
@@ -200,8 +191,7 @@ static void add_defaults(struct lists *l, const struct wc_elf_image *loader) {
         if (!n || !directory_length(loader, text + n + 1))
             continue;
         for (; (n = directory_length(loader, text)); text += n + 1)
-            add(l, l->out->defaults, WC_SEARCH_DIRECTORIES,
-                (const char *const[]){wc_elf_at(loader, text, n + 1), NULL});
+            add(l, l->out->defaults, WC_SEARCH_DIRECTORIES, wc_elf_at(loader, text, n + 1));
     }
 }
 
@@ -227,9 +217,10 @@ void wc_search_system_of(struct wc_search_system *out, const struct wc_search_pr
     if (glibc_minor >= HWCAPS_SINCE ||
         (loader && wc_elf_find_bytes(loader, built_in, sizeof built_in, &at, SIZE_MAX)))
         for (unsigned level = processor->level; level >= 2; level--) {
-            const char *name = names[level - 2];
-            add(&l, out->hwcaps, 3, (const char *const[]){name, NULL});
-            add_subdirectory(&l, (const char *const[]){"glibc-hwcaps/", name, "/", NULL});
+            char path[32];
+            add(&l, out->hwcaps, 3, names[level - 2]);
+            wc_str_format(path, sizeof path, "glibc-hwcaps/%s/", names[level - 2]);
+            add(&l, out->subdirectories, WC_SEARCH_SUBDIRECTORIES, path);
         }
     if (glibc_minor <= WORDS_UNTIL)
         add_sets(&l, &w);

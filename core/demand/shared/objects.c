@@ -92,16 +92,6 @@ bool wc_kind_is_ours(enum wc_name_kind kind) {
     return wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY;
 }
 
-/* From cuDNN 4 on a SONAME ends in only the major; libcudnn.so.6.5 and .7.0 of the releases before
- * are numbered after the CUDA toolkit (docs/findings.md, "major"). */
-static int32_t major_in(const char *name) {
-    struct wc_name n = wc_name_read(name);
-
-    if (!wc_kind_is_cudnn(n.kind))
-        return -1;
-    return n.version.minor < 0 ? n.version.major : -1;
-}
-
 int32_t wc_major_of(const struct wc_object *o) {
     int32_t major;
 
@@ -109,8 +99,8 @@ int32_t wc_major_of(const struct wc_object *o) {
         return o->version.major;
     if (wc_version_known(o->floor) && o->floor.major == o->ceiling.major)
         return o->floor.major;
-    major = major_in(o->r.soname);
-    return major >= 0 ? major : major_in(o->r.symbol_version);
+    major = wc_name_major(o->r.soname);
+    return major >= 0 ? major : wc_name_major(o->r.symbol_version);
 }
 
 bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,
