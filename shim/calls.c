@@ -57,29 +57,22 @@ static struct instance *take_instance(int row, uintptr_t target, const struct ob
 }
 
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) {
-    struct instance *in = watched_instance_of(row, target);
+    struct instance *in = watched_instance_of(row, 0, target);
     if (!in && !(in = take_instance(row, target, library)))
         return 0;
     in->library = library->number;
     return hand_out(in);
 }
 
-static struct instance *instance_of_slot(int row, uintptr_t slot) {
-    for (unsigned k = 0; k < CALL_INSTANCES; k++)
-        if (instances[row][k].target && instances[row][k].slot == slot)
-            return &instances[row][k];
-    return NULL;
-}
-
 bool call_has_wrapper(int row, uintptr_t slot) {
-    return instance_of_slot(row, slot) != NULL;
+    return watched_instance_of(row, slot, 0) != NULL;
 }
 
 extern HIDDEN const char shim_call_lazy[]; /* arch/wrappers.inc */
 
 uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host,
                             const uintptr_t *got) {
-    struct instance *in = instance_of_slot(row, slot->address);
+    struct instance *in = watched_instance_of(row, slot->address, 0);
     if (!in && !(in = take_instance(row, slot->target, host)))
         return 0;
     in->slot = slot->address;
@@ -151,7 +144,7 @@ static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
 /* The instance for a resolved slot: that of its target. The instance of the lazy slot has to stay
  * as it is as long as the host is loaded, because threads may be entering it. */
 static struct instance *instance_for_good(const struct call *c, uintptr_t target) {
-    struct instance *in = watched_instance_of(c->row, target);
+    struct instance *in = watched_instance_of(c->row, 0, target);
     if (!in && !(in = take_instance(c->row, target, objects_number(c->in->library))))
         return c->in;
     if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {

@@ -57,46 +57,37 @@ static void find_origin(struct object *o, const char **candidates, size_t *n) {
     }
 }
 
-/* ---- the object's record ---- */
-
-static void fill_library(struct wc_library *l, struct object *o, const struct wc_elf_image *e) {
-    static char real_path[SYS_PATH];
-    struct wc_file_stat file;
-    wc_library_begin(l, o->path);
-    l->number = o->number;
-    l->role = o->role;
-    l->framework = o->framework;
-    wc_str_copy(l->name.part, sizeof l->name.part, o->part);
-    l->mapped = o->mapped;
-    l->asked_how = o->asked_how;
-    l->asked_name = o->asked_name;
-    l->asked_by = o->asked_by;
-    l->asked_by_object = o->asked_by_object;
-    l->request = o->request;
-    l->image = e;
-    if (e)
-        l->base = o->base;
-    if (shim_files.real_path(NULL, o->path, real_path, sizeof real_path))
-        l->real_path = real_path;
-    if (shim_files.facts(NULL, o->path, &file)) {
-        wc_library_set_stat(l, &file);
-        o->device = file.device;
-        o->inode = file.inode;
-        o->file_size = file.size;
-        o->mtime = file.mtime;
-    }
-}
-
 /* ---- all its records ---- */
 
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
-    static char gpu_library[SYS_PATH];
+    static char real_path[SYS_PATH], gpu_library[SYS_PATH];
     static struct wc_identity id;
     static struct wc_library l;
+    struct wc_file_stat file;
     const char *names[4];
     struct wc_strings candidates = {names, 0};
     find_origin(o, names, &candidates.n);
-    fill_library(&l, o, e);
+    wc_library_begin(&l, o->path);
+    l.number = o->number;
+    l.role = o->role;
+    l.framework = o->framework;
+    wc_str_copy(l.name.part, sizeof l.name.part, o->part);
+    l.mapped = o->mapped;
+    l.asked_how = o->asked_how;
+    l.asked_name = o->asked_name;
+    l.asked_by = o->asked_by;
+    l.asked_by_object = o->asked_by_object;
+    l.request = o->request;
+    l.image = e;
+    if (e)
+        l.base = o->base;
+    if (shim_files.real_path(NULL, o->path, real_path, sizeof real_path))
+        l.real_path = real_path;
+    if (shim_files.facts(NULL, o->path, &file)) {
+        wc_library_set_stat(&l, &file);
+        o->device = file.device;
+        o->inode = file.inode;
+    }
     wc_library_identify(&l, reader(), &id);
     bool library = l.identity && object_is_cudnn(o);
     if (library && !wc_version_known(id.version) && wc_version_known(o->asked_version)) {

@@ -46,8 +46,7 @@ struct object {
     const char *asked_by;
     int64_t asked_by_object, request;
     const char *asked_name;
-    uint64_t device, inode, file_size;
-    int64_t mtime;
+    uint64_t device, inode;
 };
 
 /* The relevant, mapped object that an address is in, NULL if there is none. Needs no lock, if the

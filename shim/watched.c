@@ -71,10 +71,10 @@ uintptr_t watched_target_of(uintptr_t address) {
     return in ? __atomic_load_n(&in->target, __ATOMIC_RELAXED) : 0;
 }
 
-struct instance *watched_instance_of(int row, uintptr_t target) {
+struct instance *watched_instance_of(int row, uintptr_t slot, uintptr_t target) {
     for (unsigned k = 0; k < CALL_INSTANCES; k++) {
         struct instance *in = &instances[row][k];
-        if (!in->slot && in->target == target)
+        if (in->slot == slot && (slot ? in->target != 0 : in->target == target))
             return in;
     }
     return NULL;

@@ -78,8 +78,8 @@ uintptr_t watched_wrapper_of(const struct instance *in);
 struct instance *watched_instance_at(uintptr_t address);
 /* The function that the wrapper at an address forwards to; 0: it is none of our wrappers. */
 uintptr_t watched_target_of(uintptr_t address);
-/* The instance with this target that is not for one lazy slot; NULL: there is none yet. */
-struct instance *watched_instance_of(int row, uintptr_t target);
+/* The instance for this lazy slot; 0: with this target, and not for a slot. NULL: none yet. */
+struct instance *watched_instance_of(int row, uintptr_t slot, uintptr_t target);
 /* Takes a free instance for a target. recorded: calls and failures are not recorded any more. NULL:
  * none is left. */
 struct instance *watched_take(int row, uintptr_t target, bool recorded);

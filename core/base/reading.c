@@ -101,48 +101,33 @@ bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, 
     return at != WC_NOWHERE && wc_reading_line(r, path, at + wc_str_length(text), to, cap);
 }
 
-struct pieces {
-    const char *separators;
-    bool (*each)(void *ctx, const char *piece);
-    void *ctx;
-    bool skip; /* the window begins with the rest of a piece that was too long */
-};
-
-/* Calls each() with the whole pieces of the window. *used: where the last piece begins, which the
- * end of the window cuts. */
-static bool pieces_of_window(struct wc_reading *r, size_t n, struct pieces *p, size_t *used) {
-    const char most_often = p->separators[0];
-    const bool others = most_often && p->separators[1];
-    *used = 0;
-    for (size_t i = 0; i < n; i++) {
-        const char c = r->window[i];
-        if (c && c != most_often && !(others && wc_str_find_char(p->separators, c)))
-            continue;
-        r->window[i] = 0;
-        if (i > *used && !p->skip && !p->each(p->ctx, r->window + *used))
-            return false;
-        p->skip = false;
-        *used = i + 1;
-    }
-    return true;
-}
-
 bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
                      bool (*each)(void *ctx, const char *piece), void *ctx) {
-    struct pieces p = {separators, each, ctx, false};
-    size_t n, used, most = r->window_size - 1; /* the last piece needs an end */
+    const char most_often = separators[0];
+    const bool others = most_often && separators[1];
+    size_t n, most = r->window_size - 1; /* the last piece needs an end */
     uint64_t from = 0;
     bool good = path != NULL, last = false;
+    bool skip = false; /* the window begins with the rest of a piece that was too long */
     while (good && !last && from < WC_READING_MOST &&
            (good = r->files->read(r->files->ctx, path, from, r->window, most, &n))) {
+        size_t piece = 0; /* where it begins; the last one is cut by the end of the window */
         last = n < most;
         n = last ? n : most;
         if (last)
             r->window[n++] = 0;
-        if (!pieces_of_window(r, n, &p, &used))
-            break;
-        p.skip = used == 0;
-        from += used ? used : n;
+        for (size_t i = 0; i < n; i++) {
+            const char c = r->window[i];
+            if (c && c != most_often && !(others && wc_str_find_char(separators, c)))
+                continue;
+            r->window[i] = 0;
+            if (i > piece && !skip && !each(ctx, r->window + piece))
+                return true;
+            skip = false;
+            piece = i + 1;
+        }
+        skip = piece == 0;
+        from += piece ? piece : n;
     }
     return good;
 }

@@ -77,15 +77,16 @@ static size_t spell_number(char *out, char letter, uint32_t c, int digits) {
     return (size_t)(p - out);
 }
 
-/* The spelling of the character at s; *used: its bytes in s. Returns bytes in out. */
-static size_t spell(const char *s, char out[WC_SHOWN_MOST], size_t *used) {
+/* The spelling of the character at s in JSON, or as it is printed; *used: its bytes in s. Returns
+ * bytes in out. */
+static size_t spell(const char *s, bool json, char out[WC_SHOWN_MOST], size_t *used) {
     static const char characters[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
-    const char *escaped = wc_str_find_char(characters, *s);
+    const char *escaped = json ? wc_str_find_char(characters, *s) : NULL;
     size_t n = wc_utf8_length(s);
     uint32_t odd = n ? wc_utf8_hidden(s, n) : 0;
 
     *used = n ? n : 1;
-    if (n == 0) {
+    if (n == 0 && json) {
         wc_mem_copy(out, REPLACEMENT, 3);
         return 3;
     }
@@ -94,7 +95,9 @@ static size_t spell(const char *s, char out[WC_SHOWN_MOST], size_t *used) {
         out[1] = letters[escaped - characters];
         return 2;
     }
-    if (odd >= 0x10000) { /* two units are one character */
+    if (!json && (n == 0 || (n == 1 && odd)))
+        return spell_number(out, 'x', (unsigned char)*s, 2);
+    if (json && odd >= 0x10000) { /* two units are one character */
         spell_number(out, 'u', 0xD800 | (odd - 0x10000) >> 10, 4);
         return 6 + spell_number(out + 6, 'u', 0xDC00 | ((odd - 0x10000) & 0x3FF), 4);
     }
@@ -123,7 +126,7 @@ void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
             sum += used;
             continue;
         }
-        n = spell(s, spelled, &used);
+        n = spell(s, true, spelled, &used);
         if (n > most - sum) {
             j->cut += (int64_t)wc_str_length(s);
             break;
@@ -137,18 +140,8 @@ void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
 /* ---- as it is printed ---- */
 
 size_t wc_shown(const char *s, char out[WC_SHOWN_MOST], size_t *used) {
-    size_t n = *s ? wc_utf8_length(s) : 0;
-    uint32_t hidden = n > 0 ? wc_utf8_hidden(s, n) : 0;
-
-    *used = n ? n : *s != '\0';
-    if (*used == 0)
-        return 0;
-    if (n == 0 || (n == 1 && hidden))
-        return spell_number(out, 'x', (unsigned char)*s, 2);
-    if (hidden)
-        return spell_number(out, 'u', hidden, 4);
-    wc_mem_copy(out, s, n);
-    return n;
+    *used = 0;
+    return *s ? spell(s, false, out, used) : 0;
 }
 
 void wc_text_add_shown(struct wc_text *t, const char *s) {

@@ -53,38 +53,36 @@ static bool ended_by_loader(const struct wc_stack *s) {
     return s->has_outcome && s->outcome.ending == WC_ending_EXITED && s->outcome.exit_status == 127;
 }
 
-static void in_binding(struct search *s, const struct wc_binding_record *b) {
-    /* A lazy slot may lead into a framework's own stubs. */
-    bool leads_there = (b->target == WC_NULL && !b->target_path) ||
-                       wc_means(s->library, b->target, b->target_path);
-
-    WC_EACH(name, b->functions) {
-        const char *why = *name ? lacking(s, *name) : NULL;
-        if (b->how == WC_binding_how_UNDEFINED)
-            note(s, *name, why ? why : "no library in the process has it", true);
-        else if (leads_there && ended_by_loader(s->c->d->s) &&
-                 wc_str_same(s->c->d->s->outcome.during, *name))
-            note(s, *name, why ? why : "its call ended in the loader", true);
-        else if (b->how == WC_binding_how_LAZY && why && leads_there)
-            note(s, *name, why, false);
-    }
-}
-
 static void look(struct search *s) {
     const struct wc_stack *stack = s->c->d->s;
 
-    WC_EACH(b, stack->bindings)
-        if (wc_is_binding_of(b, s->host))
-            in_binding(s, &b->r);
+    WC_EACH(binding, stack->bindings) {
+        const struct wc_binding_record *b = &binding->r;
+        /* A lazy slot may lead into a framework's own stubs. */
+        const bool leads_there = (b->target == WC_NULL && !b->target_path) ||
+                                 wc_means(s->library, b->target, b->target_path);
+        if (!wc_is_binding_of(binding, s->host))
+            continue;
+        WC_EACH(name, b->functions) {
+            const char *why = *name ? lacking(s, *name) : NULL;
+            if (b->how == WC_binding_how_UNDEFINED)
+                note(s, *name, why ? why : "no library in the process has it", true);
+            else if (leads_there && ended_by_loader(stack) &&
+                     wc_str_same(stack->outcome.during, *name))
+                note(s, *name, why ? why : "its call ended in the loader", true);
+            else if (b->how == WC_binding_how_LAZY && why && leads_there)
+                note(s, *name, why, false);
+        }
+    }
     WC_EACH(demand, stack->demands) {
         const struct wc_strings *newest = &demand->r.newest_functions;
         if (demand->r.demand_kind != WC_demand_kind_SYMBOLS || !wc_is_demand_by(demand, s->host))
             continue;
         for (size_t i = 0; i < newest->n && i < NEWEST_MOST; i++) {
             const char *name = newest->p[i], *why = name ? lacking(s, name) : NULL;
-            /* What is in a binding of the host, whatever it says, in_binding has judged. Of those
-             * that slots point to not all are named. */
-            if (why && !WC_ANY(b, s->c->d->s->bindings,
+            /* What is in a binding of the host, whatever it says, was judged above. Of those that
+             * slots point to not all are named. */
+            if (why && !WC_ANY(b, stack->bindings,
                                wc_is_binding_of(b, s->host) &&
                                    (b->r.function_count != WC_NULL ||
                                     WC_ANY(f, b->r.functions, wc_str_same(*f, name)))))

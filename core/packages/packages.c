@@ -35,8 +35,10 @@ struct looking {
     struct package *now;  /* whose list is being read */
     struct listed *entry; /* the file that the next size in conda's list belongs to */
     const char *directory;
-    const char *foreign[TOLD];
-    size_t foreigners;
+    struct names {
+        const char *p[TOLD];
+        size_t n;
+    } foreign;
 };
 
 static struct listed *find_file(struct package *p, const char *path) {
@@ -202,18 +204,13 @@ static bool note_foreign(void *ctx, const char *name) {
             foreign = !f->there || f->device != facts.device || f->inode != facts.inode;
         }
     if (foreign)
-        l->foreign[l->foreigners++] = path;
+        l->foreign.p[l->foreign.n++] = path;
     else
         l->r->memory.used = mark;
-    return l->foreigners < TOLD;
+    return l->foreign.n < TOLD;
 }
 
 /* ---- what is reported ---- */
-
-struct names {
-    const char *p[TOLD];
-    size_t n;
-};
 
 static void put(struct names *to, const char *name) {
     if (name && to->n < TOLD)
@@ -262,7 +259,7 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     }
     /* Foreign files are looked for in the directory of the package's first library. */
     const char *first = absolute(l, p, p->file[0].path);
-    l->foreigners = 0;
+    l->foreign.n = 0;
     l->directory = first ? wc_reading_copy(l->r, first, wc_dir_length(first)) : NULL;
     if (l->directory)
         l->r->files->list(l->r->files->ctx, l->directory, note_foreign, l);
@@ -276,11 +273,11 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     r->missing = (struct wc_strings){missing.p, missing.n};
     r->changed = (struct wc_strings){changed.p, changed.n};
     r->shared_with = (struct wc_strings){sharing.p, sharing.n};
-    r->foreign = (struct wc_strings){l->foreign, l->foreigners};
-    r->package_state = changed.n || l->foreigners || sharing.n ? WC_package_state_MIXED
-                       : r->missing_count                      ? WC_package_state_INCOMPLETE
-                       : closed                                ? WC_package_state_UNKNOWN
-                                                               : WC_package_state_COMPLETE;
+    r->foreign = (struct wc_strings){l->foreign.p, l->foreign.n};
+    r->package_state = changed.n || l->foreign.n || sharing.n ? WC_package_state_MIXED
+                       : r->missing_count                     ? WC_package_state_INCOMPLETE
+                       : closed                               ? WC_package_state_UNKNOWN
+                                                              : WC_package_state_COMPLETE;
     to->add(to->ctx, &record);
 }
 
@@ -319,24 +316,24 @@ static bool take_python(void *python, const char *name) {
     return !*(char *)python;
 }
 
-/* to: with the environment's own directory in it, of n bytes. */
-static bool find_site(const struct wc_files *files, char *to, size_t n, size_t cap) {
+/* The environment is the first n bytes. */
+static bool find_site(const struct wc_files *files, const char *environment, size_t n, char *to,
+                      size_t cap) {
     struct wc_file_stat facts;
-    char own[512], python[PYTHON] = "";
-    if (!n || !wc_str_format(own, sizeof own, "%.*s", (int)n, to) ||
-        !wc_str_format(to, cap, "%s/pyvenv.cfg", own) || !files->facts(files->ctx, to, &facts) ||
-        !wc_str_format(to, cap, "%s/lib", own))
+    char python[PYTHON] = "";
+    if (!wc_str_format(to, cap, "%.*s/pyvenv.cfg", (int)n, environment) ||
+        !files->facts(files->ctx, to, &facts) ||
+        !wc_str_format(to, cap, "%.*s/lib", (int)n, environment))
         return false;
     files->list(files->ctx, to, take_python, python);
-    return python[0] && wc_str_format(to, cap, "%s/lib/%s/site-packages/", own, python);
+    return python[0] &&
+           wc_str_format(to, cap, "%.*s/lib/%s/site-packages/", (int)n, environment, python);
 }
 
 bool wc_process_site(const struct wc_files *files, const char *program, const char *virtual_env,
                      char *to, size_t cap) {
     size_t bin = program && program[0] == '/' ? wc_dir_length(program) : 0;
-    if (bin && wc_str_format(to, cap, "%.*s", (int)bin, program) &&
-        find_site(files, to, wc_dir_length(to), cap))
-        return true;
-    return virtual_env && virtual_env[0] == '/' && wc_str_copy(to, cap, virtual_env) &&
-           find_site(files, to, wc_str_length(to), cap);
+    return (bin && find_site(files, program, wc_dir_above(program, bin), to, cap)) ||
+           (virtual_env && virtual_env[0] == '/' &&
+            find_site(files, virtual_env, wc_str_length(virtual_env), to, cap));
 }

@@ -442,10 +442,8 @@ void wc_case_cuda(struct wc_case *c, const struct wc_object *facade) {
 
     for (enum way way = NEEDED; way < WAYS; way++)
         WC_EACH(o, s->objects) {
-            struct wc_cuda cuda = {.major = -1};
-            if (belongs_to(s, o, facade))
-                cuda = claim_of(s, o, way);
-            if (cuda.major <= 0 || wc_str_same(told, cuda.by))
+            struct wc_cuda cuda = claim_of(s, o, way);
+            if (!belongs_to(s, o, facade) || cuda.major <= 0 || wc_str_same(told, cuda.by))
                 continue;
             told = cuda.by;
             wc_case_fact_from(c, WC_FACT_MADE_FOR,
