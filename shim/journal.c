@@ -65,18 +65,10 @@ static bool put_line(struct wc_record *r) {
     return true;
 }
 
-static void emit_first(const struct wc_sink *to) {
-    struct wc_process process;
-    process_describe(&process);
-    process.parent_log = wc_str_or_null(parent_log);
-    wc_emit_process(to, &process);
+static void emit_first(const struct wc_sink *to, struct wc_process *process) {
+    process->parent_log = wc_str_or_null(parent_log);
+    wc_emit_process(to, process);
     process_emit_machine(to);
-}
-
-static void create_log(void) {
-    struct wc_process process;
-    process_describe(&process);
-    log_create(process.node, self_pid(), process.start_ticks);
 }
 
 static void try_line(void *good, struct wc_record *r) {
@@ -88,12 +80,16 @@ static bool emit_loss(void) {
     const char *why = log_trouble();
     bool good = true;
     const struct wc_sink to = {try_line, &good};
-    if (log_may_come())
-        create_log();
+    const bool may_come = log_may_come();
+    struct wc_process process;
+    if (may_come || !has_first)
+        process_describe(&process);
+    if (may_come)
+        log_create(process.node, self_pid(), process.start_ticks);
     if (!log_path()[0])
         return false;
     if (!has_first)
-        emit_first(&to);
+        emit_first(&to, &process);
     has_first = has_first || good;
     if (good)
         wc_emit_unobserved(&to, WC_UNOBSERVED_RECORDS, why, NULL);
@@ -186,12 +182,14 @@ void journal_open(void) {
     memory_make_room();
     /* Without a place for the file the findings still go to standard error. */
     __atomic_store_n(&open_for, opened_by, __ATOMIC_RELAXED);
-    create_log();
+    struct wc_process process;
+    process_describe(&process);
+    log_create(process.node, self_pid(), process.start_ticks);
     journal_stack();
     lost = lost_in_all = 0;
     wc_mem_set(left_out, 0, sizeof left_out);
     has_first = false;
-    emit_first(&journal_sink);
+    emit_first(&journal_sink, &process);
     has_first = has_first || !lost;
     write_snapshot();
     if (!child)
