@@ -160,27 +160,24 @@ static const char **names_in(const struct below *below, const char *path, struct
 /* Does s->bytes hold the file's bytes from there up to that one now, or up to its end? A look at
  * the end of a large file alone does not read all of it. */
 static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t from, uint64_t end) {
-    const bool is_file = S_ISREG(mode_of(d, s));
     /* What has no size may hold something all the same: /proc. */
-    const size_t stated = (size_t)s->facts.st_size, size = stated ? stated : SMALL;
+    const size_t stated = S_ISREG(mode_of(d, s)) ? (size_t)s->facts.st_size : SIZE_MAX;
+    const size_t size = stated ? stated : SMALL;
     const size_t to = size <= SMALL || end > size - SMALL ? size
                       : end <= HEAD                       ? HEAD
                                                           : (size_t)end + SMALL;
 
     if (s->is_whole || end <= s->kept)
         return true;
-    if (!is_file || from > s->kept + SMALL || size > FILE_MOST || to > BYTES_MOST - d->seen->bytes)
+    if (from > s->kept + SMALL || size > FILE_MOST || to > BYTES_MOST - d->seen->bytes)
         return false;
     OWNED_FD int fd = below_open(&d->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return false;
     s->bytes = must_grow(s->bytes, to);
-    const size_t n = below_read(fd, s->kept, s->bytes + s->kept, to - s->kept);
-    const bool is_all = s->kept + n == to;
-    if (stated && !is_all)
+    const size_t n = fd < 0 ? 0 : below_read(fd, s->kept, s->bytes + s->kept, to - s->kept);
+    if (fd < 0 || (stated && s->kept + n < to))
         return false;
     s->kept += n;
-    s->is_whole = stated ? s->kept == size : !is_all;
+    s->is_whole = stated ? s->kept == size : s->kept < to;
     d->seen->bytes += n;
     return s->is_whole || end <= s->kept;
 }
@@ -263,23 +260,20 @@ struct disk_entry disk_layered(const struct disk *d, const char *path) {
     return layer_at(d, path)->layered;
 }
 
-static void put(struct seen *s, struct disk_entry entry) {
-    if (s->layered.kind == DISK_FILE)
-        close(s->layered.fd);
-    s->layered = entry;
-}
-
 void disk_put(struct disk *d, const char *path, struct disk_entry entry) {
     struct seen *s = layer_at(d, path);
 
     if (s->layered.kind == DISK_AS_IT_IS)
         *MUST_ADD(d->seen->layered, d->seen->layered_count) = s;
-    put(s, entry);
+    if (s->layered.kind == DISK_FILE)
+        close(s->layered.fd);
+    s->layered = entry;
 }
 
 void disk_put_nothing(struct disk *d) {
-    while (d->seen->layered_count > 0)
-        put(d->seen->layered[--d->seen->layered_count], (struct disk_entry){.kind = DISK_AS_IT_IS});
+    for (; d->seen->layered_count > 0; d->seen->layered_count--)
+        disk_put(d, d->seen->layered[d->seen->layered_count - 1]->path + d->seen->root.length,
+                 (struct disk_entry){.kind = DISK_AS_IT_IS});
 }
 
 /* ---- struct wc_files ---- */
@@ -361,27 +355,20 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
     return *n > 0 || errno == 0;
 }
 
-static bool stat_of(const struct disk *d, const char *path, struct stat *facts) {
+static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
+    const struct disk *d = ctx;
     struct seen *s = d ? seen_at(d, path) : NULL;
     const mode_t mode = s ? mode_of(d, s) : 0;
+    struct stat facts = {.st_mode = mode};
 
-    if (!d)
-        return stat(path, facts) == 0;
-    if (!mode)
-        return false;
-    if (entry_of(d, s).kind == DISK_FILE)
-        return fstat(s->layered.fd, facts) == 0;
-    *facts = entry_of(d, s).kind == DISK_AS_IT_IS ? s->facts : (struct stat){.st_mode = mode};
-    return true;
-}
-
-static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
-    struct stat facts;
-
-    if (!stat_of(ctx, path, &facts)) {
+    if (d ? !mode : stat(path, &facts) != 0) {
         *out = (struct wc_file_stat){.closed = errno == EACCES};
         return false;
     }
+    if (d && entry_of(d, s).kind == DISK_FILE)
+        fstat(s->layered.fd, &facts);
+    else if (d && entry_of(d, s).kind == DISK_AS_IT_IS)
+        facts = s->facts;
     *out = (struct wc_file_stat){.device = facts.st_dev,
                                  .inode = facts.st_ino,
                                  .size = (uint64_t)facts.st_size,
@@ -395,19 +382,17 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
     const struct disk *d = ctx;
     struct seen *s = d ? seen_at(d, dir) : NULL, *entry;
     const size_t layered = d && !d->is_bare ? d->seen->layered_count : 0;
+    const bool is_made = s && entry_of(d, s).kind == DISK_DIRECTORY;
     struct heap_arena own;
-    const char **names;
-    bool is_there, more = true;
+    bool more = true;
 
     if (d && !s)
         return false;
     heap_arena_begin(&own);
-    if (s && entry_of(d, s).kind == DISK_AS_IT_IS && !s->names)
+    if (s && !is_made && !s->names)
         s->names = names_in(&d->below, path_of(s), &d->seen->memory.arena);
-    names = !s                                     ? names_in(NULL, dir, &own.arena)
-            : entry_of(d, s).kind == DISK_AS_IT_IS ? s->names
-                                                   : NULL;
-    is_there = names || (s && entry_of(d, s).kind == DISK_DIRECTORY);
+    const char **names = !s ? names_in(NULL, dir, &own.arena) : is_made ? NULL : s->names;
+    const bool is_there = is_made || names;
     for (const char **name = names; name && *name && more; name++) {
         entry = NULL;
         if (layered)
@@ -455,7 +440,7 @@ void disk_begin(struct disk *d, const char *root) {
     below_begin(&d->below, d->root);
     d->seen = must_allocate(sizeof(*d->seen));
     heap_arena_begin(&d->seen->memory);
-    d->seen->root.path = must_copy(d->root);
+    d->seen->root.path = d->root;
     d->seen->root.length = strlen(d->root);
     d->files = (struct wc_files){d, read_at, facts_of, list, real_path, find_seen, NULL};
 }
@@ -481,7 +466,6 @@ void disk_end(struct disk *d) {
     free(d->seen->layered);
     free(d->seen);
     below_end(&d->below);
-    free(d->root);
 }
 
 char *disk_text(const char *path, size_t most, size_t *n) {

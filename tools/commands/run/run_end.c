@@ -368,11 +368,10 @@ static size_t left_running(pid_t command, pid_t *one) {
     size_t n = 0, words_room = 0;
     const char *last = load && getline(&words, &words_room, load) > 0 ? strrchr(words, ' ') : NULL;
     const pid_t newest = last ? (pid_t)strtol(last, NULL, 10) : 0;
-    pid_t pid;
 
     /* Younger processes have larger numbers, until these begin again. */
     while (processes && (entry = readdir(processes))) {
-        pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (pid <= (newest >= command ? command : 0))
             continue;
         OWNED char *path = must_format("/proc/%d/environ", (int)pid), *piece = NULL;

@@ -13,12 +13,7 @@
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 
-enum {
-    PROGRAMS_MOST = 32,
-    SCRIPT_MOST = 64 << 10,
-    FIRST_LINE = 256,
-    LEVELS_MOST = 16 /* one within another */
-};
+enum { PROGRAMS_MOST = 32, SCRIPT_MOST = 64 << 10, LINE_MOST = 256, NESTED_MOST = 16 };
 #define BEFORE "@(!|command|if|time|until|while)"
 #define ALWAYS "@(:|cd|echo|export|true) *"
 #define MUTED "*@(2>/dev/null|&>/dev/null|>/dev/null 2>&1)*"
@@ -155,7 +150,7 @@ static bool run_words(struct shell *s, char **w) {
     s->strict = s->strict || strcmp(*w, "set") == 0;
     s->sure_strict = s->sure_strict || (strcmp(*w, "set") == 0 && w[1] && strchr(w[1], 'e'));
     if ((strcmp(*w, ".") == 0 || strcmp(*w, "source") == 0) && w[1] && s->arguments &&
-        s->level < LEVELS_MOST) {
+        s->level < NESTED_MOST) {
         OWNED char *text = read_script(w[1], s->file);
         s->level++;
         run_text(s, text ?: ""); /* which may end the shell */
@@ -222,10 +217,10 @@ static void run_text(struct shell *s, const char *at) {
  * launch.py ./program" may pass on how that ended, too. False: it is not known what that is. */
 static bool start(struct shell s, char **w) {
     bool runs_it = fnmatch(RUNS_IT, wc_base_name(*w), FNM_EXTMATCH) == 0, is_text = false;
-    OWNED char *path = s.level++ < LEVELS_MOST ? find_program(*w, getenv("PATH")) : NULL;
+    OWNED char *path = s.level++ < NESTED_MOST ? find_program(*w, getenv("PATH")) : NULL;
     struct shell within = {.out = s.out, .level = s.level};
     size_t n;
-    OWNED char *script = NULL, *text = path ? disk_text(path, FIRST_LINE, &n) : NULL;
+    OWNED char *script = NULL, *text = path ? disk_text(path, LINE_MOST, &n) : NULL;
 
     if (text && strcmp(wc_base_name(*w), "env") == 0) {
         for (w++; *w && fnmatch("@(-|-i|-u)", *w, FNM_EXTMATCH) == 0; w++)
@@ -254,7 +249,7 @@ static bool start(struct shell s, char **w) {
     for (size_t i = 0; text && !within.arguments && w[i]; i++) {
         OWNED char *at =
             !i || runs_it || strchr(w[i], '/') ? find_program(w[i], getenv("PATH")) : NULL;
-        OWNED char *inside = at ? disk_text(at, FIRST_LINE, &n) : NULL;
+        OWNED char *inside = at ? disk_text(at, LINE_MOST, &n) : NULL;
         if (i && at && runs_it)
             return start(s, w + i);
         if (inside && wc_str_starts(inside, "\177ELF") && s.out->n < PROGRAMS_MOST)

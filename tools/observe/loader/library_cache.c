@@ -10,7 +10,6 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "core/base/hash.h"
 #include "core/demand/diagnose.h"
 #include "core/demand/questions.h"
 #include "core/elf/file_check.h"
@@ -266,23 +265,20 @@ struct library_fit *library_cache_fit(struct library_cache *w, const struct libr
 
 struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer) {
-    const struct wc_files *files = &w->disk.files;
     struct wc_file_stat facts;
     char real_path[PATH_MAX];
     struct library *b;
-    int64_t key[3] = {0};
 
-    if (!files->facts(files->ctx, path, &facts) ||
-        !files->real_path(files->ctx, path, real_path, sizeof(real_path)))
+    if (!w->disk.files.facts(&w->disk, path, &facts) ||
+        !w->disk.files.real_path(&w->disk, path, real_path, sizeof(real_path)))
         return NULL;
-    key[0] = (int64_t)facts.device;
-    key[1] = (int64_t)facts.inode;
-    key[2] = (int64_t)wc_hash_text(WC_HASH_START, real_path);
-    HASH_FIND(hh, w->libraries, key, sizeof(key), b);
+    OWNED char *key =
+        must_format("%zu %zu %s", (size_t)facts.device, (size_t)facts.inode, real_path);
+    HASH_FIND_STR(w->libraries, key, b);
     if (b || !(b = read_library(w, path, answer)))
         return b;
-    memcpy(b->key, key, sizeof(key));
-    HASH_ADD(hh, w->libraries, key, sizeof(key), b);
+    b->key = keep(w, key);
+    HASH_ADD_KEYPTR(hh, w->libraries, b->key, strlen(b->key), b);
     return b;
 }
 

@@ -17,7 +17,7 @@
 
 struct library {
     UT_hash_handle hh;
-    int64_t key[3]; /* device, inode, the path without links: uv puts hard links in environments */
+    const char *key; /* device, inode, path without links: uv puts hard links in environments */
     /* Without image and identity. Its path: by which it was first read; HOST: it needs, imports,
      * defines or opens cuDNN. */
     struct wc_library about;

@@ -70,7 +70,8 @@ static struct loaded *add(struct loader_sim *g, const char *path, struct library
 
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library) {
     for (size_t i = 0; i < g->n; i++)
-        if (memcmp(g->objects[i]->library->key, library->key, 2 * sizeof(*library->key)) == 0)
+        if (g->objects[i]->about.device == library->about.device &&
+            g->objects[i]->about.inode == library->about.inode)
             return g->objects[i];
     return NULL;
 }
@@ -499,7 +500,8 @@ void loader_sim_undo(struct loader_sim *g, size_t objects) {
             if (g->objects[k]->facade == o)
                 g->objects[k]->facade = NULL;
     }
-    g->loaded[g->n] = NULL;
+    if (g->loaded)
+        g->loaded[g->n] = NULL;
 }
 
 size_t loader_sim_startup(const struct loader_sim *g) {

@@ -89,8 +89,7 @@ void loader_sim_check_symbols(struct loader_sim *g, bool start);
  */
 const char *loader_sim_unbound(struct loader_sim *g, const struct loaded *o,
                                const struct loaded **by);
-/* Is it defined by an object that is seen (NULL: by any), of cuDNN or CUDA or (all) whatever: what
- * is preloaded may define what another lacks? */
+/* By an object that is seen (NULL: any), of cuDNN or CUDA, or (all) any: a preloaded one may do. */
 bool loader_sim_defines(struct loader_sim *g, const bool *seen, const char *function, bool all);
 /* For lack of that function `by` does not load. */
 void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *function);
