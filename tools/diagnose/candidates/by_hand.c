@@ -110,6 +110,10 @@ static struct toolkit toolkit_of(struct making *m) {
     return (struct toolkit){is_of_system(usual) ? NULL : usual, cuda_in(m, usual)};
 }
 
+int32_t make_toolkit_cuda(struct making *m) {
+    return toolkit_of(m).cuda;
+}
+
 /* By what hosts and libraries in the process say; none: not known. */
 static struct entries cudas_of(struct making *m) {
     struct entries all = {NULL, 0};

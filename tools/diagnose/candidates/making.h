@@ -87,6 +87,8 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
 
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
 
+/* Of the toolkit that the process uses, or would find where NVIDIA's packages put it; -1: none. */
+int32_t make_toolkit_cuda(struct making *m);
 /* Does a directory have a library of that CUDA? */
 bool make_has_cuda(struct making *m, const char *directory, int32_t cuda);
 /* All of it that frameworks ask for one library after another, where neither the process nor the

@@ -72,8 +72,8 @@ static const char *prefix_of(struct making *m, const struct wc_package_record *p
 
 /* ---- which package ---- */
 
-/* The CUDA major that what requires cuDNN there is made for, else what the process has of CUDA; -1:
- * nothing says it. */
+/* The CUDA major that what requires cuDNN there is made for, else what the process has of CUDA, or
+ * a file needs that could not be loaded; -1: nothing says it. */
 static int32_t cuda_for(struct making *m, const char *environment) {
     int32_t cuda = -1;
 
@@ -85,7 +85,16 @@ static int32_t cuda_for(struct making *m, const char *environment) {
                 if (cuda < 0)
                     cuda = wc_cuda_in_package(o->r.installation);
             }
-    return cuda < 0 ? wc_cuda_of_dependencies(m->s) : cuda;
+    if (cuda < 0)
+        cuda = wc_cuda_of_dependencies(m->s);
+    WC_EACH(failure, m->s->failures) {
+        const char *file = failure->r.name;
+        const struct library *l =
+            cuda < 0 && file && file[0] == '/' ? library_cache_get(m->libraries, file, NULL) : NULL;
+        for (const char **name = l ? l->needed : NULL; name && *name && cuda < 0; name++)
+            cuda = wc_name_cuda(*name);
+    }
+    return cuda;
 }
 
 /* Which CUDA the other wheels there are for (cupy-cuda12x); -1: nothing says it. */
@@ -98,20 +107,33 @@ static int32_t cuda_of_site(struct making *m, const char *site) {
     return -1;
 }
 
-/* The package that has cuDNN in an environment: the installed one, where it is for the CUDA of
- * the process. NULL: no such package is known. */
-static const char *package_for(struct making *m, const char *environment) {
+/* A release of such a set of the package that has cuDNN in an environment: of the installed one,
+ * where it is for the CUDA of the process, else of the wheel for that CUDA. Where nothing says
+ * which one that is, of the first that has such a release: for the CUDA of the other wheels, of the
+ * cuDNN that is loaded, of the toolkit, or one that is assumed. No name: no such package is known.
+ */
+static struct edit cudnn_for(struct making *m, const char *environment, const char *spec) {
     const struct wc_package *there =
         WC_FIRST(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
-    int32_t cuda = cuda_for(m, environment);
+    const struct wc_object *facade = wc_first_facade(m->s);
+    const int32_t cuda = cuda_for(m, environment);
+    const int32_t maybe[] = {cuda_of_site(m, environment),
+                             facade ? wc_cuda_of_set(m->s, facade).major : -1, make_toolkit_cuda(m),
+                             12, 11};
+    struct edit e = make_install(there ? there->r.package : "cudnn", spec, environment);
 
-    if (make_is_conda(m, environment))
-        return there ? there->r.package : "cudnn";
-    if (cuda < 0 && !there)
-        cuda = cuda_of_site(m, environment);
-    if (there && (cuda < 11 || wc_cuda_in_package(there->r.package) == cuda))
-        return there->r.package;
-    return cuda >= 11 ? make_format(m, "nvidia-cudnn-cu%d", cuda) : NULL;
+    if (make_is_conda(m, environment) ||
+        (there && (cuda < 11 || wc_cuda_in_package(there->r.package) == cuda)))
+        return e;
+    e.name = cuda >= 11 ? make_format(m, "nvidia-cudnn-cu%d", cuda) : NULL;
+    WC_EACH_ROW(of, maybe) {
+        const char *package = make_format(m, "nvidia-cudnn-cu%d", *of);
+        if (cuda >= 0 || e.name || *of < 0 || !wheel_newest(package, spec))
+            continue;
+        e.name = package;
+        e.target = of > &maybe[2] ? make_format(m, "%d", *of) : NULL;
+    }
+    return e;
 }
 
 /* Where that release of it puts its libraries; NULL: that is not known. */
@@ -179,10 +201,8 @@ static void add_apart(struct making *m, const char *package, const char *spec,
 
 /* A release of such a set, also in place of that for another CUDA, or with the variable set to it,
  * or gone. Any of them may be NULL: nothing is added. */
-static void add_install(struct making *m, const char *package, const char *spec,
-                        const char *environment) {
-    const struct edit e = make_install(package, spec, environment);
-    const char *directory;
+static void add_install(struct making *m, struct edit e) {
+    const char *package = e.name, *spec = e.value, *environment = e.environment, *directory;
 
     if (!package || !spec || !environment)
         return;
@@ -381,14 +401,16 @@ void make_releases(struct making *m) {
             const char *site = environment_of_demand(m, d);
             const bool of_python = spec && site && d->r.package && !make_is_conda(m, site);
             if (of_python)
-                add_install(m, d->r.package, next_to_excluded(m, d->r.package, spec, site), site);
+                add_install(m, make_install(d->r.package,
+                                            next_to_excluded(m, d->r.package, spec, site), site));
             if (of_python)
-                add_install(m, d->r.package, for_all(m, d->r.package, spec, site), site);
-            add_install(m, d->r.package, spec, site);
+                add_install(m,
+                            make_install(d->r.package, for_all(m, d->r.package, spec, site), site));
+            add_install(m, make_install(d->r.package, spec, site));
         }
     WC_EACH(environment, environments)
         WC_EACH(spec, wanted)
-            add_install(m, package_for(m, *environment), *spec, *environment);
+            add_install(m, cudnn_for(m, *environment, *spec));
     if (wanted.n && WC_ANY(p, m->s->packages, is_debians(p))) {
         const struct entries releases = releases_of_apt(m);
         WC_EACH(p, m->s->packages)
@@ -477,24 +499,22 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
  * variable points to them. */
 static void add_parts(struct making *m, const struct wc_failure *failure, const char *site) {
     const struct wc_object *facade = wc_caller_of(m->s, failure);
-    const char *package, *release;
     struct wc_version version;
     char text[WC_VERSION_TEXT];
+    const char *release;
+    struct edit e;
 
     if (!facade || facade->r.role != WC_role_FACADE || facade->version.patch < 0)
         return;
     version = facade->version;
     version.build = -1;
-    package = package_for(m, site);
-    release =
-        package ? wheel_newest(package, make_format(m, "==%s.*", wc_version_format(version, text)))
-                : NULL;
+    e = cudnn_for(m, site, make_format(m, "==%s.*", wc_version_format(version, text)));
+    release = e.name ? wheel_newest(e.name, e.value) : NULL;
     if (!release)
         return;
-    release = make_format(m, "==%s", release);
-    make_two(m, make_install(package, release, site),
-             make_path_with(m, make_format(m, "%s/nvidia/cudnn/lib", site)));
-    add_apart(m, package, release, site);
+    e.value = make_format(m, "==%s", release);
+    make_two(m, e, make_path_with(m, make_format(m, "%s/nvidia/cudnn/lib", site)));
+    add_apart(m, e.name, e.value, site);
 }
 
 /* What NVIDIA's wheels have. A host that requests one library after another does not show the next;
@@ -512,7 +532,7 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
     wheel = wheel_with(m->out->memory, name, cuda, &spec);
     if (wheel && (!make_whole_cuda(m, site, failure, wheel, cuda < 0 ? named : cuda) ||
                   !wc_is_asked_for(failure, name)))
-        add_install(m, wheel, spec, site);
+        add_install(m, make_install(wheel, spec, site));
 }
 
 void make_missing(struct making *m) {
