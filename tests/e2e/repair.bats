@@ -1691,8 +1691,8 @@ each program that $PWD/run.sh starts gets it"
         "$CMD" report --json logs >report.json || true
         validate_report report.json
         is "$(jq -c '.findings[0].fix[0].checked' report.json)" '"replayed"'
-        jq -r '.findings[0].fix[0].command' report.json >command
-        sh command
+        jq -r '.findings[0].fix[0].command' report.json >typed
+        sh typed
         run -0 "$@"
         is "$output" 8902
     }
@@ -1701,7 +1701,7 @@ each program that $PWD/run.sh starts gets it"
     for line in 'find_library("cudnn")' "'libcudnn.so.7'" "\"$PWD/old/libcudnn.so.7\""; do
         printf '# %s\nfrom ctypes import CDLL\ndef find_library(name): return "lib%%s.so.%%d" %% (name, 7)\nprint(CDLL(%s).cudnnGetVersion())\n' "$line" "$line" >main.py
         repaired "$PY" main.py
-        is "$(cut -d' ' -f4 command)" "$PWD/main.py"
+        is "$(cut -d' ' -f4 typed)" "$PWD/main.py"
     done
     # Two lines: which one its owner knows.
     printf 'import ctypes\nfor name in ("libcudnn.so.7",\n  "libcudnn.so.7"):\n  print(ctypes.CDLL(name).cudnnGetVersion())\n' >main.py
@@ -1718,7 +1718,7 @@ each program that $PWD/run.sh starts gets it"
     printf '/nowhere\nimport ctypes; ctypes.CDLL("%s", ctypes.RTLD_GLOBAL)\n' "$PWD/early/libcudnn.so.8" >"$site/early.pth"
     echo 'import ctypes; print(ctypes.CDLL("libcudnn.so.8").cudnnGetVersion())' >main.py
     LD_LIBRARY_PATH=$site/nvidia/cudnn/lib repaired v/bin/python main.py
-    is "$(cat command)" "sed -i '2d' $site/early.pth"
+    is "$(cat typed)" "sed -i '2d' $site/early.pth"
 }
 
 @test "a wheel that may not go into the environment, or that a package there refuses, goes into a folder of its own" {
