@@ -90,6 +90,12 @@ static void expect(const char *script, const char *expected) {
     assert_string_equal(got, expected);
 }
 
+/* Its %s is the directory of the script. */
+static void expect_in_place(const char *script, const char *format) {
+    OWNED char *expected = must_format(format, place);
+    expect(script, expected);
+}
+
 static void what_is_written_is_started(void **state) {
     (void)state;
     expect("./app x", "app /was");
@@ -115,9 +121,10 @@ static void what_is_written_is_started(void **state) {
     expect("X=/b/app; \"./${X##*/}\"", "app /was");
     expect("here=$(dirname \"$0\")\nexec \"$here/app\"", "app /was");
     expect("cd sub; \"$(dirname -- \"$0\")\"/../other; \"${0%/*}/../app\"", "other /was, app /was");
-    expect("here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")/sub\" >/dev/null 2>&1 && pwd)\"\n"
-           "$here/../app; export LD_LIBRARY_PATH=$here; ./other",
-           must_format("app /was, other %s/sub", place));
+    expect_in_place(
+        "here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")/sub\" >/dev/null 2>&1 && pwd)\"\n"
+        "$here/../app; export LD_LIBRARY_PATH=$here; ./other",
+        "app /was, other %s/sub");
     expect("DIR=$(cd $(dirname $0)/gone && pwd); ./app", "?");
 }
 
@@ -138,7 +145,7 @@ static void with_what_is_set_before_it(void **state) {
     expect(". ./sets.sh\n./app\nsource sets.sh; ./app", "app /from/file, app /from/file");
     expect(". ./ends.sh\n./other", "app /was");
     expect("cd sub && ../app\n../inner.sh; ../other", "app /was, other /was, ?");
-    expect("cd sub\nLD_LIBRARY_PATH=$PWD ../app", must_format("app %s/sub", place));
+    expect_in_place("cd sub\nLD_LIBRARY_PATH=$PWD ../app", "app %s/sub");
     expect("bash -c 'cd sub; ../app'; ./app", "app /was, app /was");
 }
 
