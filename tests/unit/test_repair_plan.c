@@ -27,22 +27,58 @@ static bool has(const struct candidates *c, const struct edit *edits, size_t n) 
     return false;
 }
 
+/* The outcome outlives its candidates, which point to its texts (names of Debian packages). */
+struct found {
+    struct heap_arena memory;
+    struct candidates c;
+    struct outcome base;
+    struct replay r;
+};
+
+static void play(struct environment *e, struct found *f) {
+    heap_arena_begin(&f->memory);
+    f->c = (struct candidates){.memory = &f->memory.arena};
+    assert_null(replay_begin(&f->r, e->log));
+    replay_play(&f->r, &(struct edits){NULL, 0}, &f->base);
+}
+
+static void find(struct found *f) {
+    candidates_make(&f->c, &f->r, &f->base, NULL);
+}
+
+/* Where the host has asked for that. */
+static void find_for(struct environment *e, const char *name, struct found *f) {
+    struct wc_sink to = source_sink(e->log);
+    struct wc_record request;
+
+    wc_record_begin(&request, WC_KIND_request);
+    request.u.request.request = 2;
+    request.u.request.operation = WC_operation_DLOPEN;
+    request.u.request.name = name;
+    request.u.request.caller = e->host;
+    to.add(to.ctx, &request);
+    play(e, f);
+    find(f);
+}
+
+static void found_end(struct found *f) {
+    candidates_end(&f->c);
+    outcome_end(&f->base);
+    replay_end(&f->r);
+    heap_arena_end(&f->memory);
+}
+
 static void candidates_of_a_path_and_of_packages(void **state) {
     struct environment *e = *state;
     const char *variable = "LD_LIBRARY_PATH=/a:/b";
-    struct heap_arena memory;
-    struct candidates c = {.memory = &memory.arena};
-    struct outcome base;
-    struct replay r;
+    struct found f;
 
-    heap_arena_begin(&memory);
     put_library(e, "/a/libcudnn.so.9", "9.0.0");
     put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
     put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12 <10, >=9.8");
     observe(e, NULL, variable);
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &(struct edits){NULL, 0}, &base);
-    candidates_make(&c, &r, &base, NULL);
+    play(e, &f);
+    find(&f);
     const struct edit without_a = {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/b"};
     const struct edit without = {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
     const struct edit with = {.kind = EDIT_SET,
@@ -52,19 +88,17 @@ static void candidates_of_a_path_and_of_packages(void **state) {
         {.kind = EDIT_INSTALL, .name = "nvidia-cudnn-cu12", .value = "<10,>=9.8"},
         {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"},
     };
-    assert_true(has(&c, &without_a, 1));
-    assert_true(has(&c, &without, 1));
-    assert_true(has(&c, &with, 1));
-    assert_true(has(&c, pinned, 1));
-    assert_true(has(&c, pinned, 2));
-    for (size_t i = 0; i < c.n; i++)
+    assert_true(has(&f.c, &without_a, 1));
+    assert_true(has(&f.c, &without, 1));
+    assert_true(has(&f.c, &with, 1));
+    assert_true(has(&f.c, pinned, 1));
+    assert_true(has(&f.c, pinned, 2));
+    for (size_t i = 0; i < f.c.n; i++)
         for (size_t k = 0; k < i; k++)
-            assert_false(c.p[i].n == c.p[k].n && c.p[i].n == 1 &&
-                         memcmp(&c.p[i].edit[0], &c.p[k].edit[0], sizeof(c.p[i].edit[0])) == 0);
-    candidates_end(&c);
-    outcome_end(&base);
-    replay_end(&r);
-    heap_arena_end(&memory);
+            assert_false(f.c.p[i].n == f.c.p[k].n && f.c.p[i].n == 1 &&
+                         memcmp(&f.c.p[i].edit[0], &f.c.p[k].edit[0], sizeof(f.c.p[i].edit[0])) ==
+                             0);
+    found_end(&f);
 }
 
 /* In place of the one that there is. */
@@ -74,35 +108,11 @@ static struct environment *another(void **state) {
     return *state;
 }
 
-/* The candidates where the host has asked for that. The caller ends all three. */
-static void find_for(struct environment *e, const char *name, struct heap_arena *memory,
-                     struct candidates *c) {
-    struct wc_sink to = source_sink(e->log);
-    struct wc_record request;
-    struct outcome base;
-    struct replay r;
-
-    heap_arena_begin(memory);
-    *c = (struct candidates){.memory = &memory->arena};
-    wc_record_begin(&request, WC_KIND_request);
-    request.u.request.request = 2;
-    request.u.request.operation = WC_operation_DLOPEN;
-    request.u.request.name = name;
-    request.u.request.caller = e->host;
-    to.add(to.ctx, &request);
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &(struct edits){NULL, 0}, &base);
-    candidates_make(c, &r, &base, NULL);
-    outcome_end(&base);
-    replay_end(&r);
-}
-
 /* By _ctypes a script asks for the facade that a package has brought already (ctranslate2). */
 static void nothing_is_imported_before_who_opened_none(void **state) {
     struct environment *e = *state;
     struct wc_sink to;
-    struct heap_arena memory;
-    struct candidates c;
+    struct found f;
 
     put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
     put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12 <10, >=9.8");
@@ -111,12 +121,11 @@ static void nothing_is_imported_before_who_opened_none(void **state) {
     write_image(e->host, &(struct image){.soname = "_ctypes.so", .version = WC_VERSION_NONE});
     to = source_sink(e->log);
     observe_host(e, &to, 9);
-    find_for(e, in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site), &memory, &c);
-    assert_true(c.n > 0);
-    for (size_t i = 0; i < c.n; i++)
-        assert_int_not_equal(c.p[i].edit[0].kind, EDIT_IMPORT_FIRST);
-    candidates_end(&c);
-    heap_arena_end(&memory);
+    find_for(e, in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site), &f);
+    assert_true(f.c.n > 0);
+    for (size_t i = 0; i < f.c.n; i++)
+        assert_int_not_equal(f.c.p[i].edit[0].kind, EDIT_IMPORT_FIRST);
+    found_end(&f);
 }
 
 /* One library after another would be asked for. */
@@ -141,16 +150,15 @@ static void where_nothing_of_cuda_is_all_of_it_comes_at_once(void **state) {
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct environment *e = another(state);
-        struct heap_arena memory;
-        struct candidates c;
+        struct found f;
         if (cases[i].there)
             write_bytes(in(e, "%s/%s", e->site, cases[i].there), "", 0);
         put_host(e, NULL, NULL);
         observe(e, NULL, NULL);
-        find_for(e, cases[i].asked, &memory, &c);
+        find_for(e, cases[i].asked, &f);
         bool whole = false, single = false;
-        for (size_t k = 0; k < c.n; k++) {
-            const struct candidate *x = &c.p[k];
+        for (size_t k = 0; k < f.c.n; k++) {
+            const struct candidate *x = &f.c.p[k];
             size_t folders = 0;
             single = single || (x->edit[0].kind == EDIT_INSTALL && x->n == 1 &&
                                 wc_str_same(x->edit[0].name, cases[i].package[0]));
@@ -167,8 +175,7 @@ static void where_nothing_of_cuda_is_all_of_it_comes_at_once(void **state) {
         }
         assert_int_equal(whole, cases[i].folders > 0);
         assert_int_equal(single, cases[i].folders == 0);
-        candidates_end(&c);
-        heap_arena_end(&memory);
+        found_end(&f);
     }
 }
 
@@ -178,44 +185,34 @@ static void a_driver_that_nobody_looks_for_is_led_to(void **state) {
 
     for (int there = 0; there < 2; there++) {
         struct environment *e = another(state);
-        struct heap_arena memory;
-        struct candidates c;
+        struct found f;
         if (there)
             write_bytes("/run/opengl-driver/lib/libcuda.so.1", "", 0);
         put_host(e, NULL, NULL);
         observe(e, NULL, "LD_LIBRARY_PATH=/a");
-        find_for(e, "libcuda.so.1", &memory, &c);
-        assert_int_equal(has(&c, &led, 1), there);
-        candidates_end(&c);
-        heap_arena_end(&memory);
+        find_for(e, "libcuda.so.1", &f);
+        assert_int_equal(has(&f.c, &led, 1), there);
+        found_end(&f);
     }
 }
 
 static void a_missing_name_is_linked_to_what_lies_beside_it(void **state) {
     struct environment *e = *state;
-    struct heap_arena memory;
-    struct candidates c = {.memory = &memory.arena};
-    struct outcome base;
-    struct replay r;
+    struct found f;
     bool linked = false;
 
-    heap_arena_begin(&memory);
     put_library(e, "/lib/libcudnn.so.9.1.0", "9.1.0");
     put_host(e, "/lib", NULL);
     observe(e, NULL, NULL);
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &(struct edits){NULL, 0}, &base);
-    assert_int_equal(base.got[0].files, 0);
-    candidates_make(&c, &r, &base, NULL);
-    for (size_t i = 0; i < c.n; i++)
-        linked = linked || (c.p[i].edit[0].kind == EDIT_LINK &&
-                            wc_str_same(c.p[i].edit[0].target, "libcudnn.so.9.1.0") &&
-                            wc_str_ends(c.p[i].edit[0].path, "/lib/libcudnn.so.9"));
+    play(e, &f);
+    assert_int_equal(f.base.got[0].files, 0);
+    find(&f);
+    for (size_t i = 0; i < f.c.n; i++)
+        linked = linked || (f.c.p[i].edit[0].kind == EDIT_LINK &&
+                            wc_str_same(f.c.p[i].edit[0].target, "libcudnn.so.9.1.0") &&
+                            wc_str_ends(f.c.p[i].edit[0].path, "/lib/libcudnn.so.9"));
     assert_true(linked);
-    candidates_end(&c);
-    outcome_end(&base);
-    replay_end(&r);
-    heap_arena_end(&memory);
+    found_end(&f);
 }
 
 /* ---- the plan ---- */
@@ -306,8 +303,7 @@ static void of_debian_comes_what_apt_knows(void **state) {
                                 "Package: libcudnn9-cuda-12\n\n"
                                 "Package: libcudnn9-cuda-13\nVersion: 9.12.0.46-1\n";
     struct environment *e = *state;
-    struct heap_arena memory;
-    struct candidates c;
+    struct found f;
 
     put_library(e, "/usr/lib/libcudnn.so.9", "9.1.0");
     put_library(e, "/usr/lib/libcudnn.so", "9.1.0");
@@ -316,10 +312,9 @@ static void of_debian_comes_what_apt_knows(void **state) {
     write_bytes("/var/lib/apt/lists/x_Packages", lists, strlen(lists));
     put_host(e, "/usr/lib", "nvidia-cudnn-cu12<10,>=9.8");
     observe(e, NULL, NULL);
-    find_for(e, "libcudnn.so.9", &memory, &c);
-    assert_true(has(&c, edits, 2));
-    candidates_end(&c);
-    heap_arena_end(&memory);
+    find_for(e, "libcudnn.so.9", &f);
+    assert_true(has(&f.c, edits, 2));
+    found_end(&f);
 }
 
 /* Both have the same files: over those of the one pip would put those of the other, and keep both.
@@ -330,16 +325,14 @@ static void the_wheel_for_another_cuda_goes_before_the_right_one_comes(void **st
         {.kind = EDIT_INSTALL, .name = "nvidia-cudnn-cu13", .value = "==9.12.0.46"},
     };
     struct environment *e = *state;
-    struct heap_arena memory;
-    struct candidates c;
+    struct found f;
 
     put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
     put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu13==9.12.0.46");
     observe(e, NULL, NULL);
-    find_for(e, "libcudnn.so.9", &memory, &c);
-    assert_true(has(&c, edits, 2));
-    candidates_end(&c);
-    heap_arena_end(&memory);
+    find_for(e, "libcudnn.so.9", &f);
+    assert_true(has(&f.c, edits, 2));
+    found_end(&f);
 }
 
 static void what_takes_a_finding_away_and_is_no_repair_says_why(void **state) {
@@ -559,30 +552,22 @@ where_only_the_major_is_known_it_is_the_newest_for_the_cuda_that_lies_there(void
 /* Of two directories that are searched the one that has a cuDNN is put in order. */
 static void no_second_cudnn_is_put_beside_the_first(void **state) {
     struct environment *e = *state;
-    struct heap_arena memory;
-    struct candidates c = {.memory = &memory.arena};
-    struct outcome base;
-    struct replay r;
+    struct found f;
     size_t placed = 0;
 
-    heap_arena_begin(&memory);
     put_library(e, "/opt/lib/libcudnn.so.9.1.0", "9.1.0");
     write_bytes("/opt/other/libx.so", "", 0);
     put_host(e, "/opt/lib:/opt/other", NULL);
     observe(e, NULL, NULL);
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &(struct edits){NULL, 0}, &base);
-    candidates_make(&c, &r, &base, NULL);
-    for (size_t i = 0; i < c.n; i++)
-        if (candidate_is_by_hand(&c.p[i])) {
-            assert_string_equal(c.p[i].edit[0].path, "/opt/lib");
+    play(e, &f);
+    find(&f);
+    for (size_t i = 0; i < f.c.n; i++)
+        if (candidate_is_by_hand(&f.c.p[i])) {
+            assert_string_equal(f.c.p[i].edit[0].path, "/opt/lib");
             placed++;
         }
     assert_true(placed > 0);
-    candidates_end(&c);
-    outcome_end(&base);
-    replay_end(&r);
-    heap_arena_end(&memory);
+    found_end(&f);
 }
 
 /* A Python has a package manager: nothing is put among its own libraries. */
@@ -594,24 +579,16 @@ static void nothing_is_put_into_an_interpreter(void **state) {
     put_host(e, "/opt/py/lib", NULL);
     observe(e, NULL, NULL);
     for (size_t python = 0; python < 2; python++) {
-        struct heap_arena memory;
-        struct candidates c = {.memory = &memory.arena};
-        struct outcome base;
-        struct replay r;
+        struct found f;
         size_t placed = 0;
-        heap_arena_begin(&memory);
-        assert_null(replay_begin(&r, e->log));
-        replay_play(&r, &(struct edits){NULL, 0}, &base);
-        base.source->stack.process.executable = programs[python];
-        candidates_make(&c, &r, &base, NULL);
-        for (size_t i = 0; i < c.n; i++)
-            placed +=
-                candidate_is_by_hand(&c.p[i]) && wc_str_same(c.p[i].edit[0].path, "/opt/py/lib");
+        play(e, &f);
+        f.base.source->stack.process.executable = programs[python];
+        find(&f);
+        for (size_t i = 0; i < f.c.n; i++)
+            placed += candidate_is_by_hand(&f.c.p[i]) &&
+                      wc_str_same(f.c.p[i].edit[0].path, "/opt/py/lib");
         assert_int_equal(placed > 0, !python);
-        candidates_end(&c);
-        outcome_end(&base);
-        replay_end(&r);
-        heap_arena_end(&memory);
+        found_end(&f);
     }
 }
 
@@ -619,50 +596,42 @@ static void nothing_is_put_into_an_interpreter(void **state) {
 static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
     static const char toolkit[] = "/usr/local/cuda-12.4/lib64";
     struct environment *e = *state;
-    struct heap_arena memory;
-    struct candidates c = {.memory = &memory.arena};
+    struct found f;
     struct wc_record record;
-    struct outcome base;
-    struct replay r;
     size_t found = 0, whole = 0;
 
-    heap_arena_begin(&memory);
     write_bytes("/usr/local/cuda-12.4/lib64/libcudart.so.12", "", 0);
     put_host(e, "/opt/lib", NULL);
     observe(e, NULL, NULL);
-    assert_null(replay_begin(&r, e->log));
-    replay_play(&r, &(struct edits){NULL, 0}, &base);
+    play(e, &f);
     wc_record_begin(&record, WC_KIND_object);
     record.u.object.object = 99;
     record.u.object.role = WC_role_CUDA_DEPENDENCY;
     record.u.object.mapped = true;
     record.u.object.path = "/usr/local/cuda-12.4/lib64/libcudart.so.12";
     record.u.object.soname = "libcudart.so.12";
-    source_add(base.source, &record);
+    source_add(f.base.source, &record);
     /* Of CUDA's own libraries those come there that it does not have. */
     wc_record_begin(&record, WC_KIND_failure);
     record.u.failure.request = 99;
     record.u.failure.name = "libcublas.so.12";
-    source_add(base.source, &record);
-    candidates_make(&c, &r, &base, NULL);
-    for (size_t i = 0; i < c.n; i++)
-        if (c.p[i].n == 2 && wc_str_same(c.p[i].edit[0].name, "libcublas.so.12")) {
-            assert_string_equal(c.p[i].edit[0].path, toolkit);
-            assert_string_equal(c.p[i].edit[1].value, toolkit);
+    source_add(f.base.source, &record);
+    find(&f);
+    for (size_t i = 0; i < f.c.n; i++)
+        if (f.c.p[i].n == 2 && wc_str_same(f.c.p[i].edit[0].name, "libcublas.so.12")) {
+            assert_string_equal(f.c.p[i].edit[0].path, toolkit);
+            assert_string_equal(f.c.p[i].edit[1].value, toolkit);
             whole++;
-        } else if (c.p[i].n == 2 && c.p[i].edit[0].kind == EDIT_PLACE) {
-            assert_string_equal(c.p[i].edit[0].path, toolkit);
-            assert_string_equal(c.p[i].edit[0].target, "12");
-            assert_int_equal(c.p[i].edit[1].kind, EDIT_SET);
-            assert_string_equal(c.p[i].edit[1].value, toolkit);
+        } else if (f.c.p[i].n == 2 && f.c.p[i].edit[0].kind == EDIT_PLACE) {
+            assert_string_equal(f.c.p[i].edit[0].path, toolkit);
+            assert_string_equal(f.c.p[i].edit[0].target, "12");
+            assert_int_equal(f.c.p[i].edit[1].kind, EDIT_SET);
+            assert_string_equal(f.c.p[i].edit[1].value, toolkit);
             found++;
         }
     assert_true(found > 0);
     assert_int_equal(whole, 1);
-    candidates_end(&c);
-    outcome_end(&base);
-    replay_end(&r);
-    heap_arena_end(&memory);
+    found_end(&f);
 }
 
 /* $ORIGIN is where the link is: the parts belong there, of the release that it leads to. */
