@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "core/demand/questions.h"
-#include "core/names/symbols.h"
 
 #define OBJECTS_MOST 4096
 
