@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/observe/log/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting.
+ * tools/observe/log/log_reader.c, record_json.c, source.c: the input is a log, then a setting.
  * What was read is asked for again, as the report does, and each record of it survives being
  * written and read once more.
  */

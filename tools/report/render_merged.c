@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several processes in one report, and one answer about all of them: see render.h, merge.h. */
+/* Several processes in one report, and one answer about all of them: see render.h, report.h. */
 #include <string.h>
 
 #include "render.h"

@@ -77,7 +77,7 @@ struct source {
     int64_t cut;            /* list elements and bytes of text that the writer left out */
     enum wc_end of_command; /* how that ended which it belongs to: well, failed or not known */
     const char *how;        /* the same in words; NULL: nothing to say */
-    enum wc_end end;        /* where it does not say so itself (tools/report/ends.c) */
+    enum wc_end end;        /* where it does not say so itself (tools/report/report.c) */
     struct source_requests requests;
     uid_t user; /* whose rights the process had; 0: the owner of path, if anyone */
     char *root; /* below which its files lie; NULL: this machine's */
