@@ -226,7 +226,7 @@ static bool is_behind(const struct loader_sim *g, const struct loader_sim_missin
 
 /* In the loader's words, by which findings know it; NULL: the request found nothing. */
 static char *error_of(const struct loader_sim_missing *m, const struct loaded *refused) {
-    if (m->refused)
+    if (m->refused && m->found)
         return must_format("%s: %s", m->found->about.path, words_of(m->refused));
     if (m->found && m->by && m->function)
         return must_format("%s: undefined symbol: %s%s%s", m->by->about.path, m->function,
@@ -263,7 +263,7 @@ static void emit_missing(struct loader_sim *g, struct loader_sim_emitter *t,
                                            .caller_object = m->by ? m->by->about.number : WC_NULL,
                                            .inferred = true,
                                            .priority = m->priority});
-    if (m->refused || (m->found && m->by)) {
+    if (m->found && (m->refused || m->by)) {
         /* What limits and mounts say holds for what is too large, and for what may not run. */
         emit_file(g, t, m->found->about.path, request, WC_search_rule_UNKNOWN, m->refused);
         return;
