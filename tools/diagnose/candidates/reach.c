@@ -159,20 +159,27 @@ static void add_usual(struct making *m, struct entries *to) {
     }
 }
 
+/* Where who asks and the program are; and where the process works, if one of these is below it:
+ * else it has nothing to do with them. */
+static void add_own(struct making *m, struct entries *to, const char *caller, const char *name) {
+    const char *const files[] = {caller, name, m->s->process.executable};
+    const char *top = m->s->process.directory;
+    bool below = false;
+
+    WC_EACH_ROW(file, files) {
+        const char *directory = make_directory_of(m, *file);
+        make_add(m, to, directory);
+        below = below || (directory && top && wc_is_below(directory, top, strlen(top)));
+    }
+    make_add(m, to, below ? top : NULL);
+}
+
 static struct entries near_failure(struct making *m, const struct wc_failure *failure,
                                    const char *name) {
     struct entries at = make_searched(m, failure);
     const size_t searched = at.n;
-    const char *top = m->s->process.directory;
 
-    make_add(m, &at, make_directory_of(m, failure->r.caller));
-    make_add(m, &at, make_directory_of(m, failure->r.name));
-    make_add(m, &at, make_directory_of(m, m->s->process.executable));
-    for (size_t i = searched; top && i < at.n; i++) /* else it has nothing to do with them */
-        if (wc_is_below(at.p[i], top, strlen(top))) {
-            make_add(m, &at, top);
-            break;
-        }
+    add_own(m, &at, failure->r.caller, failure->r.name);
     if (wc_name_is_cudnn(name) && make_environments(m, failure).n == 0)
         add_usual(m, &at);
     return nearby(m, at, searched, name, NULL);
@@ -185,8 +192,10 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
     struct entries at = {NULL, 0};
 
     make_add(m, &at, make_directory_of(m, o->r.path));
-    if (!make_environment_of(m, wc_path_of(o))) /* whose package has to be right */
+    if (!make_environment_of(m, wc_path_of(o))) { /* whose package has to be right */
+        add_own(m, &at, o->r.asked_by, NULL);
         add_usual(m, &at);
+    }
     at = nearby(m, at, 1, name, make_directory_of(m, o->r.path));
     WC_EACH(place, at)
         make_path_to(m, make_format(m, "%s/%s", *place, name));
