@@ -1216,6 +1216,40 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     [[ $(finding library-not-found '.fix[0].text') == '"put the library at '* ]]
 }
 
+@test "a library that is opened by its whole path and refused: a whole copy that is known takes its place" {
+    local old=$PWD/app/lib new=$PWD/work/cudnn-archive/lib
+    mkdir work
+    make_standin 8.5.0 app/lib
+    make_standin 8.9.2 work/cudnn-archive/lib
+    echo '#include <dlfcn.h>
+        int puts(const char *);
+        int main(int n, char **v) {
+            void *h = dlopen(v[1], RTLD_NOW);
+            unsigned long (*release)(void) = h ? dlsym(h, "cudnnGetVersion") : 0;
+            return release && release() < 8902 ? (puts("Loaded runtime CuDNN library: 8.5.0 but source was compiled with: 8.9.2."), 1) : !release; }' |
+        "${CC:-gcc}" -x c - -o work/program -ldl
+    told() { # NAME [NAME=VALUE]
+        rm -f logs/*
+        env -C work "${@:2}" "$CMD" run --quiet --log "$PWD/logs" -- ./program "$1" >printed 2>&1 && return 1
+        "$CMD" report --json logs >report.json || true
+        finding runtime-too-old '.fix[0] | .command, .checked' | jq -r . | paste -sd " "
+    }
+    # By its name the variable leads to what is unpacked where the program works.
+    is "$(told libcudnn.so.8 LD_LIBRARY_PATH="$old")" "export LD_LIBRARY_PATH=$new:$old replayed"
+    is "$(told "$old/libcudnn.so.8")" "cp -a --remove-destination $new/libcudnn* $old replayed"
+    # Not of a half, and nothing of the old release stays beside it.
+    mv "$new/libcudnn_cnn_infer.so.8" .
+    is "$(told "$old/libcudnn.so.8")" "null no"
+    mv libcudnn_cnn_infer.so.8 "$new"
+    cp "$old/libcudnn_cnn_infer.so.8" "$old/libcudnn_older.so.8"
+    is "$(told "$old/libcudnn.so.8")" "null no"
+    rm "$old/libcudnn_older.so.8"
+    told "$old/libcudnn.so.8"
+    is "$("$CMD" fix --check "$(jq -r '.findings[0].fix[0].command' report.json)" --json logs | jq -r '.findings[0].checked.verdict')" repairs
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    env -C work ./program "$old/libcudnn.so.8"
+}
+
 @test "of a release that is excluded, the next one is installed, not the newest of all" {
     wheel 9.10.2 21
     local row

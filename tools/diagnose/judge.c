@@ -518,7 +518,7 @@ const char *judge(const struct planning *p, const struct played *x,
         const enum edit_kind kind = x->edits.edit[i].kind;
         c.variables_alone = c.variables_alone && (kind == EDIT_SET || kind == EDIT_UNSET);
         c.new_files = c.new_files || kind == EDIT_INSTALL || kind == EDIT_REINSTALL ||
-                      kind == EDIT_PLACE || kind == EDIT_RESTORE;
+                      kind == EDIT_PLACE || kind == EDIT_RESTORE || kind == EDIT_COPY;
     }
     WC_EACH_ROW(row, objections)
         if (row->objects(&c)) {

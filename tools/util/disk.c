@@ -365,9 +365,10 @@ static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
         *out = (struct wc_file_stat){.closed = errno == EACCES};
         return false;
     }
-    if (d && entry_of(d, s).kind == DISK_FILE)
+    if (d && entry_of(d, s).kind == DISK_FILE) {
         fstat(s->layered.fd, &facts);
-    else if (d && entry_of(d, s).kind == DISK_AS_IT_IS)
+        facts.st_dev = 0; /* a copy is not the file that it is read from */
+    } else if (d && entry_of(d, s).kind == DISK_AS_IT_IS)
         facts = s->facts;
     *out = (struct wc_file_stat){.device = facts.st_dev,
                                  .inode = facts.st_ino,

@@ -197,9 +197,9 @@ static void add_edit(struct making *m, const struct edits *all, size_t from, siz
         m->out->why = wc_arena_format(m->memory, "no command is known that can %s", text);
     if (!command || !*command) /* the next one does it */
         return;
-    if (e->kind == EDIT_LINKS) {
+    if (e->kind == EDIT_LINKS || e->kind == EDIT_COPY) {
         add_place(m, e->path);
-        trust_directory(m->trust, e->path, ".so");
+        trust_directory(m->trust, e->kind == EDIT_COPY ? e->target : e->path, ".so");
     } else if (e->kind == EDIT_CACHE) {
         add_place(m, "/etc");
         add_place(m, "/var/cache/ldconfig");

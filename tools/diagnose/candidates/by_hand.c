@@ -8,7 +8,7 @@
 
 #include "core/knowledge/programs.h"
 #include "making.h"
-#include "tools/diagnose/wheel_table.h"
+#include "tools/diagnose/wheels.h"
 
 enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2 };
 
@@ -245,6 +245,71 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
     }
 }
 
+/* Each library of the release that those there are of, as far as they say; NULL: not all are there.
+ */
+static const struct wheel_list *whole_set(struct making *m, const char *directory) {
+    const struct entries all = make_entries(m, directory);
+    struct wheel_list *files = wc_arena_take(m->out->memory, sizeof(*files));
+    struct wc_version release = WC_VERSION_NONE;
+
+    WC_EACH(entry, all) {
+        struct wc_version own =
+            wc_name_is_cudnn(*entry)
+                ? library_release(m->libraries, make_format(m, "%s/%s", directory, *entry))
+                : WC_VERSION_NONE;
+        own.build = -1;
+        if (wc_version_known(own) && wc_version_known(release) &&
+            wc_version_compare(own, release) != 0)
+            return NULL;
+        release = wc_version_known(own) ? own : release;
+    }
+    if (!files || !wc_version_known(release))
+        return NULL;
+    *files = wheel_list(m->out->memory, "nvidia-cudnn-cu12", release);
+    return files->n && !WC_ANY(file, *files,
+                               !make_is_there(
+                                   m, make_format(m, "%s/%s", directory, wc_base_name(file->file))))
+               ? files
+               : NULL;
+}
+
+/* What packages have is updated where it is. Who asks for a directory that is named for a release,
+ * or a CUDA, requires that one; of the same release another maker's may be there (gvirtus). */
+static bool may_copy(struct making *m, const char *from, const char *to) {
+    const char *there = release_in(m, to);
+    const int32_t of = wc_cuda_in_package(from), cuda = wc_cuda_in_package(to);
+
+    return !is_of_system(from) && !make_environment_of(m, make_format(m, "%s/", from)) &&
+           !wc_is_same_file(m->files, from, to) && (of < 0 || cuda < 0 || of == cuda) &&
+           !(there &&
+             (strstr(to, there + strlen("==")) || wc_str_same(release_in(m, from), there)));
+}
+
+/* Of the copies to which a candidate lets the variable lead each whole one, where it leaves no
+ * part of another release: what is opened by its path, or found before, is changed there. */
+static void add_copies(struct making *m, const char *directory) {
+    const struct entries there = make_entries(m, directory);
+    struct entries all = {NULL, 0};
+
+    /* A facade alone may be another maker's, who passes the calls on. */
+    if (is_of_system(directory) || !WC_ANY(entry, there, wc_name_kind_of(*entry) == WC_NAME_PART))
+        return;
+    WC_EACH(c, *m->out)
+        WC_EACH_ELEMENT(e, c->edit[0].kind == EDIT_SET ? c->edit[0].value : NULL, ":")
+            if (e.p[0] == '/')
+                make_add(m, &all, make_format(m, "%.*s", (int)e.n, e.p));
+    WC_EACH(from, all) {
+        const struct wheel_list *files = may_copy(m, *from, directory) ? whole_set(m, *from) : NULL;
+        const char *number = files ? strrchr(files->p[0].file, '.') : NULL;
+        if (files && !WC_ANY(old, there,
+                             wc_name_is_cudnn(*old) && wc_str_ends(*old, number) &&
+                                 !make_is_there(m, make_format(m, "%s/%s", *from, *old))))
+            make_one(m,
+                     (struct edit){
+                         .kind = EDIT_COPY, .name = "cudnn", .path = directory, .target = *from});
+    }
+}
+
 /* ---- CUDA ---- */
 
 /* All that is missing of a CUDA of which others lie there: where none does, the next one would be
@@ -288,6 +353,7 @@ void make_by_hand(struct making *m) {
             !has_cudnn(m, *directory, -1) && WC_ANY(other, directories, has_cudnn(m, *other, -1));
         for (size_t i = 0; !second && i < (cudas.n ? cudas.n : 1); i++)
             add_releases(m, &specs, *directory, cudas.n ? cudas.p[i] : NULL);
+        add_copies(m, *directory);
         add_cuda(m, *directory, -1);
     }
     if (!toolkit.directory || toolkit.cuda <= 0)

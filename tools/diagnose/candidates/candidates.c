@@ -12,7 +12,8 @@
 enum { CANDIDATES_MOST = 128 };
 
 bool candidate_is_by_hand(const struct candidate *c) {
-    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
+    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE ||
+           c->edit[0].kind == EDIT_COPY;
 }
 
 bool candidate_is_set(const struct candidate *c) {

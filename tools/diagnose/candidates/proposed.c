@@ -77,15 +77,28 @@ static void change_files(struct making *m, const char *program, char **w) {
     const bool removes = *program == 'r', copies = *program == 'c';
     const char *options = "", *path, *real;
     char **paths = w;
-    size_t n = 0;
+    size_t n = 0, ours = 0;
 
     while (*++w)
-        if (**w == '-')
+        if (copies && strcmp(*w, "--remove-destination") == 0)
+            continue;
+        else if (**w == '-')
             options = make_format(m, "%s%s", options, *w + 1);
         else
             paths[n++] = *w;
     if (options[strspn(options, removes ? "rRfv" : copies ? "aPdpfv" : "sfnv")] || n + removes < 2)
         fail(m, make_format(m, "%s -%s is not read", program, options));
+    while (copies && ours + 1 < n && wc_name_is_cudnn(paths[ours]) &&
+           wc_same_directory(paths[ours], paths[0]))
+        ours++;
+    if (ours > 1 && ours + 1 == n && paths[0][0] == '/' && paths[n - 1][0] == '/' &&
+        strpbrk(options, "aPd") && wc_is_directory(m->files, paths[n - 1])) {
+        add(m, (struct edit){.kind = EDIT_COPY,
+                             .name = "cudnn",
+                             .path = paths[n - 1],
+                             .target = make_directory_of(m, paths[0])});
+        return;
+    }
     for (size_t i = 0; !m->proposal->why && i + !removes < n; i++) {
         path = paths[removes ? i : n - 1];
         if (!removes && wc_is_directory(m->files, path) &&

@@ -71,6 +71,7 @@ bool overlay_apply(struct overlay *o, const struct edit *e) {
         [EDIT_LINKS] = overlay_make_links,
         [EDIT_CACHE] = overlay_make_cache,
         [EDIT_DELETE] = delete,
+        [EDIT_COPY] = overlay_copy,
         [EDIT_RESTORE] = overlay_place,
         [EDIT_PLACE] = overlay_place,
     };

@@ -158,6 +158,28 @@ bool overlay_place(struct overlay *o, const struct edit *e) {
                : overlay_fail(o, "no release of it is known");
 }
 
+bool overlay_copy(struct overlay *o, const struct edit *e) {
+    const char *directory = overlay_real_path(o, e->path);
+    const struct entries all = overlay_entries(o, e->target);
+
+    if (!directory)
+        return overlay_fail(o, "that directory does not exist");
+    overlay_note_environment(o, directory);
+    WC_EACH(entry, all) {
+        const char *to = overlay_format(o, "%s/%s", directory, *entry);
+        const char *real = overlay_real_path(o, overlay_format(o, "%s/%s", e->target, *entry));
+        struct stat facts;
+        if (!wc_str_starts(*entry, "libcudnn"))
+            continue;
+        if (real && strcmp(wc_base_name(real), *entry) != 0)
+            overlay_put_link(o, to, wc_base_name(real));
+        else if (!real ||
+                 !overlay_put_file(o, to, disk_open(&o->library_cache->disk, real, &facts)))
+            return overlay_fail(o, "a file that it would copy cannot be read");
+    }
+    return true;
+}
+
 /* ---- what may not be read ---- */
 
 /* What is after it was never searched: what was asked for there, of cuDNN all that belongs to it,

@@ -53,6 +53,7 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
 /* As the package has it: what is there in its size (in bytes; 0: not stated) already. */
 bool overlay_put_back(struct overlay *o, const char *package, const char *path,
                       struct wc_version release, uint64_t size);
+bool overlay_copy(struct overlay *o, const struct edit *e);
 bool overlay_place(struct overlay *o, const struct edit *e);
 /* What the package has of it is there already. */
 bool overlay_allow_reading(struct overlay *o, const struct edit *e);
