@@ -507,6 +507,27 @@ static const char *package(struct wc_arena *memory, const struct edit *e) {
                   wc_is_digit(*value) ? " " : "", value);
 }
 
+/* "cuDNN >=9.8,<10 for CUDA 12". The newest known of a major is what nobody requires: which one the
+ * host was made with is not known. */
+static const char *placed(struct wc_arena *memory, const struct edit *e) {
+    const bool is_cudnn = wc_str_same(e->name, "cudnn");
+    const char *set = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : e->value ?: "";
+    const char *newest =
+        is_cudnn && wc_str_starts(set, ">=")
+            ? wheel_newest(format(memory, "nvidia-cudnn-cu%s", e->target ?: "12"), set)
+            : NULL;
+    struct wc_version v = wheel_version(newest ?: "");
+    char text[WC_VERSION_TEXT];
+
+    v.build = -1;
+    if (newest && wc_version_compare(v, wheel_version(set + 2)) == 0)
+        set = format(memory, "%d (%s or later)", (int)v.major, wc_version_format(v, text));
+    else
+        newest = NULL;
+    return format(memory, "%s%s%s%s%s%s", newest ? "the newest " : "", is_cudnn ? "cuDNN" : e->name,
+                  *set ? " " : "", set, e->target ? " for CUDA " : "", e->target ?: "");
+}
+
 struct saying {
     struct wc_arena *memory;
     const struct edit *edit;
@@ -516,7 +537,6 @@ static const char *plain_of(void *saying, const char *word) {
     const struct saying *s = saying;
     const struct edit *e = s->edit;
     const bool has_value = e->value && *e->value;
-    const char *release = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : e->value ?: "";
     struct making typed = {.memory = s->memory};
     const char *path = quoted_path(&typed, e->path);
     const struct {
@@ -528,13 +548,12 @@ static const char *plain_of(void *saying, const char *word) {
         {"target", e->target ? e->target : "?"},
         {"by", e->by},
         {"package", package(s->memory, e)},
-        {"required", e->because ? format(s->memory, ", which %s requires", e->because) : ""},
+        {"required", !e->because ? ""
+                     : e->kind == EDIT_PLACE
+                         ? e->because
+                         : format(s->memory, ", which %s requires", e->because)},
         {"apart", e->path ? format(s->memory, " into %s", e->path) : ""},
-        /* "cuDNN >=9.8,<10 for CUDA 12" */
-        {"placed", format(s->memory, "%s%s%s%s%s",
-                          wc_str_same(e->name, "cudnn") ? "cuDNN" : e->name, *release ? " " : "",
-                          release, e->target ? " for CUDA " : "", e->target ? e->target : "")},
-        {"in place of", wc_str_same(e->name, "cudnn") ? ", replacing the installed release" : ""},
+        {"placed", placed(s->memory, e)},
         {"allowed", e->target ? "enter" : "read"},
         {"as owner",
          typed.failed || may_change(e->path)

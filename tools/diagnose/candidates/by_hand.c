@@ -217,6 +217,8 @@ static void add_releases(struct making *m, const struct entries *specs, const ch
                                   wc_lies_in(file->r.path, directory, strlen(directory)))
                  ? EDIT_RESTORE
                  : EDIT_PLACE;
+    if (e.kind == EDIT_PLACE && has_cudnn(m, directory, -1))
+        e.because = ", replacing the installed release";
     WC_EACH(spec, *specs)
         if ((e.value = spec_for(m, *spec, e.target)))
             make_one(m, e);
@@ -234,7 +236,8 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
         struct wc_spec set;
         const int32_t major = spec && wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : -1;
         if (spec && major >= 0 && !has_cudnn(m, t->directory, major) &&
-            !WC_ANY(other, *directories, has_cudnn(m, *other, major)))
+            !WC_ANY(other, *directories,
+                    has_cudnn(m, *other, major) || wc_is_same_file(m->files, *other, t->directory)))
             make_two(m,
                      (struct edit){.kind = EDIT_PLACE,
                                    .name = "cudnn",
