@@ -276,8 +276,9 @@ static const struct wheel_list *whole_set(struct making *m, const char *director
                : NULL;
 }
 
-/* What packages have is updated where it is. Who asks for a directory that is named for a release,
- * or a CUDA, requires that one; of the same release another maker's may be there (gvirtus). */
+/* Not from a package, which is updated in its place. Not into a directory that is named for its
+ * release or for another CUDA: hosts count on the name. A set of the same release may be another
+ * maker's (gvirtus). */
 static bool may_copy(struct making *m, const char *from, const char *to) {
     const char *there = release_in(m, to);
     const int32_t of = wc_cuda_in_package(from), cuda = wc_cuda_in_package(to);
@@ -294,7 +295,7 @@ static void add_copies(struct making *m, const char *directory) {
     const struct entries there = make_entries(m, directory);
     struct entries all = {NULL, 0};
 
-    /* A facade alone may be another maker's, who passes the calls on. */
+    /* A facade without parts may be another maker's, which passes calls on. */
     if (is_of_system(directory) || !WC_ANY(entry, there, wc_name_kind_of(*entry) == WC_NAME_PART))
         return;
     WC_EACH(c, *m->out)
