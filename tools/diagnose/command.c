@@ -507,8 +507,8 @@ static const char *package(struct wc_arena *memory, const struct edit *e) {
                   wc_is_digit(*value) ? " " : "", value);
 }
 
-/* "cuDNN >=9.8,<10 for CUDA 12". The newest known of a major is what nobody requires: which one the
- * host was made with is not known. */
+/* "cuDNN >=9.8,<10 for CUDA 12". A set that begins at the newest known
+ * release is no requirement: the release that the host was made with is not known. */
 static const char *placed(struct wc_arena *memory, const struct edit *e) {
     const bool is_cudnn = wc_str_same(e->name, "cudnn");
     const char *set = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : e->value ?: "";

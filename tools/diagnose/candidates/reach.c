@@ -159,8 +159,8 @@ static void add_usual(struct making *m, struct entries *to) {
     }
 }
 
-/* Where who asks and the program are; and where the process works, if one of these is below it:
- * else it has nothing to do with them. */
+/* The directories of the requester and the program; and the working directory, if one of these is
+ * below it: otherwise it has nothing to do with them. */
 static void add_own(struct making *m, struct entries *to, const char *caller, const char *name) {
     const char *const files[] = {caller, name, m->s->process.executable};
     const char *top = m->s->process.directory;
