@@ -1421,7 +1421,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     printf 'export LD_LIBRARY_PATH=%s\\${LD_LIBRARY_PATH:+:}\n' "$lib" >bin/gpu.sh
     printf '#!/bin/sh\n. bin/gpu.sh\nexec ./linked version\n' >bin/start
     LD_LIBRARY_PATH=$lib repaired sh bin/start
-    printf '#!/bin/sh\nfor v in LD_LIBRARY; do unset ${v}_PATH; done\nexec ./linked version\n' >bin/start
+    printf '#!/bin/sh\nfor v in LD_LIBRARY_PATH; do unset $v; done\nexec ./linked version\n' >bin/start
     rm logs/*
     LD_LIBRARY_PATH=$lib "$CMD" run --quiet --log logs -- sh bin/start 2>said || true
     "$CMD" report --json logs >report.json || true

@@ -134,8 +134,10 @@ void input_scan(struct inputs *s, char *const *paths) {
         if (!scan_add(&scan, *paths, &trouble))
             note_trouble(s, *paths, trouble);
     scan_make(&scan);
-    for (size_t i = 0; i < scan.process_count; i++)
+    for (size_t i = 0; i < scan.process_count; i++) {
+        scan.processes[i]->libraries = NULL; /* they end with the scan */
         logs_add(&s->logs, scan.processes[i]);
+    }
     scan.process_count = 0;
     scan_end(&scan);
 }

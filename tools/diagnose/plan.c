@@ -112,6 +112,7 @@ static const char *set_by_script(const struct planning *p, const struct played *
     for (size_t i = 0; wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && i < x->edits.n; i++) {
         const struct edit *e = &x->edits.edit[i];
         if ((e->kind == EDIT_SET || e->kind == EDIT_UNSET) &&
+            setter_is_named(p->candidates.memory, s, e->name) &&
             !setter_of(p->candidates.memory, s, p->source->pid, e->name).file)
             return wc_arena_format(&p->plan->memory.arena,
                                    "what %s the script gives the program is not known", e->name);

@@ -23,6 +23,7 @@ struct reading {
     const char *others;          /* the script that starts another one; NULL: none does */
     const char *file[FILES_MOST];
     int files;
+    bool is_named; /* in any line */
     bool at_start; /* where a file is named and not read otherwise */
     bool of_make;  /* the file at hand */
     struct lines { /* the last one, and how many there are */
@@ -151,6 +152,7 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
     const char *at = strstr(line, r->name), *drop = dropped(r, line);
 
+    r->is_named = r->is_named || (*line != '#' && at);
     if (*line != '#' && drop)
         take(r, &r->with_value, file, n, wc_str_or_null(drop));
     if (*line == '#' || drop || !at)
@@ -264,6 +266,13 @@ struct setter setter_in(struct wc_arena *memory, const char *files, const char *
                         .given = given};
 
     return read_from(&r, files);
+}
+
+bool setter_is_named(struct wc_arena *memory, const struct wc_stack *s, const char *name) {
+    struct reading r = {.memory = memory, .directory = s->process.directory ?: "", .name = name};
+
+    read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
+    return r.is_named;
 }
 
 struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, const char *name,
