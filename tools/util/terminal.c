@@ -139,8 +139,11 @@ char *shell_words(char *const *words) {
 char *layout_shortened(const char *s, size_t width) {
     struct wc_text t;
     size_t cap = strlen(s) + 1;
+    char *room = calloc(1, cap);
 
-    wc_text_begin(&t, must_allocate(cap), cap);
+    if (!room)
+        must_fail();
+    wc_text_begin(&t, room, cap);
     wc_text_add_shortened(&t, s, width);
     return t.p;
 }

@@ -98,12 +98,6 @@ static bool mount_overlay(int place, int in, bool of_user, bool in_memory) {
            mount("whichcudnn", at, "overlay", 0, options) == 0;
 }
 
-bool is_within(const char *path, const char *top) {
-    const size_t n = strlen(top);
-
-    return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '/');
-}
-
 bool has_little_room(const char *path) {
     struct statvfs facts;
 

@@ -12,6 +12,12 @@
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
 #define NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
+bool is_within(const char *path, const char *top) {
+    const size_t n = strlen(top);
+
+    return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '/');
+}
+
 /* A variable that something between the user and the process sets is changed in its line, if that
  * is one word there. What manages a package has the command for it. */
 static enum step_kind kind_of(const struct edit *e) {

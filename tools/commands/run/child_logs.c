@@ -16,6 +16,15 @@
 #include "tools/util/clock.h"
 #include "tools/util/program.h"
 
+bool family_has_user(const void *family, uid_t user) {
+    const struct family *f = family;
+
+    for (size_t i = 0; i < f->user_count; i++)
+        if (f->users[i] == user)
+            return true;
+    return false;
+}
+
 WC_COMPARE(older_first, struct source *const, WC_ORDER((*x)->first_time, (*y)->first_time));
 
 void child_logs_find(struct child_logs *c, const struct log_place *place,

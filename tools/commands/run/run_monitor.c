@@ -49,15 +49,6 @@ static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
 
 /* ---- whose logs count ---- */
 
-bool family_has_user(const void *family, uid_t user) {
-    const struct family *f = family;
-
-    for (size_t i = 0; i < f->user_count; i++)
-        if (f->users[i] == user)
-            return true;
-    return false;
-}
-
 static void add_user(struct family *f, uid_t user) {
     if (!family_has_user(f, user))
         *MUST_ADD(f->users, f->user_count) = user;

@@ -101,6 +101,19 @@ const char *make_site_of(struct making *m, const char *path) {
     return site ? make_format(m, "%s", site) : NULL;
 }
 
+const char *make_environment_of(struct making *m, const char *path) {
+    const char *site = make_site_of(m, path);
+
+    if (site)
+        return make_real_path(m, site);
+    for (size_t n = path ? wc_dir_length(path) : 0; n > 1; n = wc_dir_above(path, n)) {
+        const char *prefix = make_format(m, "%.*s", (int)n, path);
+        if (make_is_there(m, make_format(m, "%s/conda-meta", prefix)))
+            return make_real_path(m, prefix);
+    }
+    return NULL;
+}
+
 /* Each is as in "DT_RUNPATH /x/lib/ (not there)". */
 struct entries make_searched(struct making *m, const struct wc_failure *failure) {
     const struct wc_searched *search = wc_search_in_vain(m->s, failure);

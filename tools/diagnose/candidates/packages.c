@@ -14,19 +14,6 @@ enum { LISTED_MOST = 8, MINORS_MOST = 4 };
 
 /* ---- where packages are installed ---- */
 
-const char *make_environment_of(struct making *m, const char *path) {
-    const char *site = make_site_of(m, path);
-
-    if (site)
-        return make_real_path(m, site);
-    for (size_t n = path ? wc_dir_length(path) : 0; n > 1; n = wc_dir_above(path, n)) {
-        const char *prefix = make_format(m, "%.*s", (int)n, path);
-        if (make_is_there(m, make_format(m, "%s/conda-meta", prefix)))
-            return make_real_path(m, prefix);
-    }
-    return NULL;
-}
-
 bool make_is_conda(struct making *m, const char *environment) {
     return !wc_str_ends(environment, "-packages") &&
            make_is_there(m, make_format(m, "%s/conda-meta", environment));
