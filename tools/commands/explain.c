@@ -215,7 +215,7 @@ static void judge(struct job *j, const struct messages *m, char **logs, size_t n
         j->answer = EXIT_USAGE;
 }
 
-/* What both say is the cause; what only the log says may be one, too. */
+/* What both say is the cause; what is only in the log may be one, too. */
 static void print_logs(const struct messages *m, const struct job *j) {
     const char *what = scanned ? "scan" : "log";
     struct layout l = {.to = stdout, .colour = options.colour};

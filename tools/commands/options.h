@@ -69,7 +69,7 @@ struct nearest { /* all zero: nothing was looked at yet */
     size_t changes, second_changes;
 };
 
-/* Takes word in if it is near enough to be meant: it has all of `typed`, or a third of its
+/* Takes word in if it is similar enough: it has all of `typed`, or a third of its
  * characters at most are missing, wrong, too many or change places with the next one. */
 void nearest_look(struct nearest *n, const char *typed, const char *word);
 /* "; did you mean report or repair?"; "" where none is near. The caller frees. */

@@ -26,7 +26,7 @@ static const char *fact(const struct asked *a, enum wc_fact_role role) {
     return wc_fact_value(a->f, role);
 }
 
-/* What was not loaded is no object: its module of Python's names it. */
+/* There is no object for what was not loaded: its Python module names it. */
 static const char *module_of(const struct asked *a) {
     static const char site[] = "/site-packages/";
     const char *asked = fact(a, WC_FACT_ASKED_FOR), *in = asked ? strstr(asked, site) : NULL;
@@ -87,7 +87,7 @@ static const char *wheel_of(const struct asked *a) {
     return missing && has_wheels ? wheel_with(a->memory, wc_base_name(missing), -1, &spec) : NULL;
 }
 
-/* NULL: not known, or one of them is in none that is newer. */
+/* NULL: not known, or a newer release does not have one of them. */
 static const char *least_release(const struct asked *a) {
     struct wc_version least = WC_VERSION_NONE;
     char text[WC_VERSION_TEXT];

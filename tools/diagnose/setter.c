@@ -138,7 +138,7 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
     OWNED char *again = must_format("%s=", r->name);
     const char closes = assigned[1] == '`' ? '`' : strncmp(assigned + 1, "$(", 2) == 0 ? ')' : '\0';
     const char *last = assigned + strlen(assigned) - 1;
-    /* NAME=`command` alone */
+    /* NAME=`command`, and nothing else */
     const bool is_output = closes && *last == closes && strchr(assigned + 2, closes) == last;
     const bool is_word = !strpbrk(word, "\t`(<>'") && word[end - 1] != '\\' &&
                          !strstr(assigned, again) && !strchr(word, '{') == !strchr(word, '}') &&

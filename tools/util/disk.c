@@ -158,7 +158,7 @@ static const char **names_in(const struct below *below, const char *path, struct
 }
 
 /* Does s->bytes hold the file's bytes from there up to that one now, or up to its end? A look at
- * the end of a large file alone does not read all of it. */
+ * the end of a large file does not read all of it. */
 static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t from, uint64_t end) {
     /* What has no size may hold something all the same: /proc. */
     const size_t stated = S_ISREG(mode_of(d, s)) ? (size_t)s->facts.st_size : SIZE_MAX;

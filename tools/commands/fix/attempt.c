@@ -202,7 +202,8 @@ static void sandbox_guard(void *sandbox) {
         keep_writable(list, &n, must_format("%s/../../pkgs", s->places[i])); /* BASE/envs/NAME */
         keep_writable(list, &n, must_copy(s->places[i]));
     }
-    /* pyenv, asdf and mise write their shims anew after an installation, and fail if they cannot. */
+    /* pyenv, asdf and mise write their shims again after an installation, and fail if they cannot.
+     */
     WC_EACH_ELEMENT(e, getenv("PATH"), ":") {
         OWNED char *shims = must_format("%.*s", (int)e.n, e.p);
         OWNED char *in = must_format("%s/shims-%zu", s->work, n);

@@ -329,7 +329,7 @@ static void go_through_program(const struct inspection *in, const struct process
         }
 }
 
-/* All slots that lead to the same are one record. False: its memory cannot be read. */
+/* All slots with the same target are one record. False: its memory cannot be read. */
 static bool emit_bindings(struct inspection *in, const struct process_library *host) {
     struct {
         struct slot *p;
