@@ -231,7 +231,8 @@ static int run_command(int n, char **command) {
     unsetenv("WHICHCUDNN_RUN_UNSURE");
     for (char **w = command; *w; w++) {
         OWNED char *found = w == command ? find_program(*w, getenv("PATH")) : NULL;
-        OWNED char *file = realpath(found ?: *w, NULL);
+        const bool is_shim = found && strstr(found, "/shims/"); /* pyenv's, not the user's */
+        OWNED char *file = realpath(found && !is_shim ? found : *w, NULL);
         size_t n;
         OWNED char *begins = file ? disk_text(file, strlen("\177ELF"), &n) : NULL;
         const char *before = getenv("WHICHCUDNN_RUN_SCRIPT");
