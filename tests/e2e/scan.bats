@@ -291,7 +291,7 @@ findings() { jq -r '[.reports[].findings[] | "\(.severity) \(.id)"] | join(", ")
     echo "$output" >scan.json
     [[ $(findings) == "warning part-missing" ]]
     jq -r '.reports[0].findings[0].fix[] | .text, .command' scan.json >fixes
-    grep -q 'cuDNN 9.3.0' fixes
+    grep -q '^install nvidia-cudnn-cu12==9\.3\.0' fixes
     run -1 grep -i reinstall fixes
     # With NVIDIA's wheel of that release beside it.
     make_standin --layout pip 9.3.0 "root$site"
