@@ -47,7 +47,7 @@ WC_ENTRY(wc_package, package);
 WC_ENTRY(wc_demand, demand);
 WC_ENTRY(wc_binding, binding);
 WC_ENTRY(wc_failure, failure, int64_t asked; /* seq of its request; its own where not known */
-         struct wc_said said; /* its text, parsed once */
+         struct wc_said said;                /* its text, parsed once */
          const char *needs;     /* a library that was not found, unless it is r.name; NULL: none */
          enum wc_reason reason; /* from here on: columns that wc_fill_columns fills */
          const char *culprit;   /* the library because of which it failed: a path, or a bare name */

@@ -852,7 +852,7 @@ needing() {
         "$(jq -cn '$ARGS.positional' --args "pip install --no-deps --target $PWD/cudnn-8.9.2.26 nvidia-cudnn-cu12==8.9.2.26 && export LD_LIBRARY_PATH=$PWD/cudnn-8.9.2.26/nvidia/cudnn/lib" replayed "8.9.2 from $site/engine.libs")"
 }
 
-@test "a cuDNN in no package that a package refuses: the wheel, for the CUDA of its host, or one that is assumed" {
+@test "a cuDNN in no package that a package refuses: the wheel, for the CUDA of its host; none is assumed" {
     make_standin 8.5.0 module
     echo 'int puts(const char *); unsigned long cudnnGetVersion(void);
         int start(void) { return cudnnGetVersion() < 8902 ? (puts("Loaded runtime CuDNN library: 8.5.0 but source was compiled with: 8.9.2."), 1) : 0; }' |
@@ -865,8 +865,7 @@ needing() {
         "$CMD" report --json logs >report.json || true
         finding "$1" '.fix[0] | [.edits[0].name, .edits[0].value, .edits[1].value, .but]'
     }
-    is "$(told runtime-too-old)" "$(jq -cn '$ARGS.positional' --args nvidia-cudnn-cu12 '>=8.9,<9' \
-        "$site/nvidia/cudnn/lib:$PWD/module" "that the host is for CUDA 12 is assumed")"
+    [[ $(told runtime-too-old) != *nvidia-cudnn* ]]
     # Where none is there, what a host needs besides, which did not come to be loaded, says its CUDA.
     rm module/*
     make_standin --empty libcublas.so.11 module

@@ -341,9 +341,6 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     if (lacks)
         r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
     WC_EACH(e, r->edits) {
-        if (!r->but && e->kind == EDIT_INSTALL && e->target)
-            r->but = wc_arena_format(&plan->memory.arena, "that the host is for CUDA %s is assumed",
-                                     e->target);
         if (r->command && !r->but && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
             const struct wc_stack *of = &p->source->stack;
             const char *value = wc_variable(of, e->name),

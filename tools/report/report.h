@@ -51,9 +51,9 @@ struct report {
     const char *ending, *ended;
 #define ENDED_NORMALLY "ended normally"
 #define ENDED_BY_EXIT "exited" /* with which status only its parent has seen */
-    const char *command;        /* of a user: the plan says what that does; NULL: none */
-    struct plan *plan;          /* what repairs its findings; NULL: not requested */
-    struct wc_strings gaps;     /* "line 3 could not be read: cut off": what the log lacks */
+    const char *command;       /* of a user: the plan says what that does; NULL: none */
+    struct plan *plan;         /* what repairs its findings; NULL: not requested */
+    struct wc_strings gaps;    /* "line 3 could not be read: cut off": what the log lacks */
 };
 
 /* How processes ended whose logs do not say it, from what the other logs of their job say: sets

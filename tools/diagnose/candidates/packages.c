@@ -97,16 +97,15 @@ static int32_t cuda_of_site(struct making *m, const char *site) {
 /* A release of such a set of the package that has cuDNN in an environment: of the installed one,
  * where it is for the CUDA of the process, else of the wheel for that CUDA. Where nothing says
  * which one that is, of the first that has such a release: for the CUDA of the other wheels, of the
- * cuDNN that is loaded, of the toolkit, or one that is assumed. No name: no such package is known.
- */
+ * cuDNN that is loaded, of the toolkit. No name: no such package is known. */
 static struct edit cudnn_for(struct making *m, const char *environment, const char *spec) {
     const struct wc_package *there =
         WC_FIRST(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
     const struct wc_object *facade = wc_first_facade(m->s);
     const int32_t cuda = cuda_for(m, environment);
     const int32_t maybe[] = {cuda_of_site(m, environment),
-                             facade ? wc_cuda_of_set(m->s, facade).major : -1, make_toolkit_cuda(m),
-                             12, 11};
+                             facade ? wc_cuda_of_set(m->s, facade).major : -1,
+                             make_toolkit_cuda(m)};
     struct edit e = make_install(there ? there->r.package : "cudnn", spec, environment);
 
     if (make_is_conda(m, environment) ||
@@ -115,10 +114,8 @@ static struct edit cudnn_for(struct making *m, const char *environment, const ch
     e.name = cuda >= 11 ? make_format(m, "nvidia-cudnn-cu%d", cuda) : NULL;
     WC_EACH_ROW(of, maybe) {
         const char *package = make_format(m, "nvidia-cudnn-cu%d", *of);
-        if (cuda >= 0 || e.name || *of < 0 || !wheel_newest(package, spec))
-            continue;
-        e.name = package;
-        e.target = of > &maybe[2] ? make_format(m, "%d", *of) : NULL;
+        if (cuda < 0 && !e.name && *of > 0 && wheel_newest(package, spec))
+            e.name = package;
     }
     return e;
 }
