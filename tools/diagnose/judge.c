@@ -318,21 +318,21 @@ static struct entries lost_by(const struct planning *p, const struct outcome *o)
     struct entries all = {NULL, 0};
 
     WC_EACH_ELEMENT(e, wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH"), ":") {
+        if (candidates_path_has(left, e.p, e.n))
+            continue;
         const struct entries lost = entries_at(p, e.p, e.n);
         WC_EACH(name, lost)
-            if (!candidates_path_has(left, e.p, e.n))
-                entries_add(p->candidates.memory, &all, *name);
+            entries_add(p->candidates.memory, &all, *name);
     }
     return all;
 }
 
 bool judge_loses_directory(struct planning *p, const struct outcome *o) {
-    const struct entries lost = lost_by(p, o);
+    const struct entries lost = has_not_used_gpu(p) ? lost_by(p, o) : (struct entries){NULL, 0};
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
     library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
-    return has_not_used_gpu(p) &&
-           WC_ANY(name, lost,
+    return WC_ANY(name, lost,
                   strstr(*name, ".so.") && !wc_name_is_cudnn(*name) &&
                       !wc_mapped_as(&p->base.source->stack, *name) &&
                       !wc_mapped_as(&o->source->stack, *name) && !wc_search_cache(&search, *name));
@@ -344,11 +344,12 @@ bool judge_loses_directory(struct planning *p, const struct outcome *o) {
  * libraries, either (world undefined_symbol_of_another_part). */
 static bool loses_libraries(const struct case_of *c) {
     const struct wc_stack *then = &c->x->outcome.source->stack;
-    const struct entries lost = lost_by(c->p, &c->x->outcome);
     const int32_t of_process = wc_cuda_of_dependencies(then);
     const bool waits = has_not_used_gpu(c->p);
     const bool of_note =
         c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
+    const struct entries lost =
+        waits || of_note ? lost_by(c->p, &c->x->outcome) : (struct entries){NULL, 0};
 
     WC_EACH(name, lost) {
         const enum wc_name_kind kind = wc_name_kind_of(*name);

@@ -101,20 +101,22 @@ static int32_t cuda_of_site(struct making *m, const char *site) {
 static struct edit cudnn_for(struct making *m, const char *environment, const char *spec) {
     const struct wc_package *there =
         WC_FIRST(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
-    const struct wc_object *facade = wc_first_facade(m->s);
     const int32_t cuda = cuda_for(m, environment);
-    const int32_t maybe[] = {cuda_of_site(m, environment),
-                             facade ? wc_cuda_of_set(m->s, facade).major : -1,
-                             make_toolkit_cuda(m)};
     struct edit e = make_install(there ? there->r.package : "cudnn", spec, environment);
 
     if (make_is_conda(m, environment) ||
         (there && (cuda < 11 || wc_cuda_in_package(there->r.package) == cuda)))
         return e;
     e.name = cuda >= 11 ? make_format(m, "nvidia-cudnn-cu%d", cuda) : NULL;
+    if (cuda >= 0)
+        return e;
+    const struct wc_object *facade = wc_first_facade(m->s);
+    const int32_t maybe[] = {cuda_of_site(m, environment),
+                             facade ? wc_cuda_of_set(m->s, facade).major : -1,
+                             make_toolkit_cuda(m)};
     WC_EACH_ROW(of, maybe) {
         const char *package = make_format(m, "nvidia-cudnn-cu%d", *of);
-        if (cuda < 0 && !e.name && *of > 0 && wheel_newest(package, spec))
+        if (!e.name && *of > 0 && wheel_newest(package, spec))
             e.name = package;
     }
     return e;
