@@ -240,37 +240,29 @@ static const char *value_of(void *asked, const char *word) {
     const struct asked *a = asked;
     const struct wc_object *o = a->object;
     const char *package = fact(a, WC_FACT_PACKAGE); /* "NAME VERSION (wheel) in PATH" */
-    const struct {
-        const char *word, *value;
-    } known[] = {
-        {"host", host_name(a)},
-        {"package", package
-                        ?: o ? o->r.installation
-                             : NULL},
-        {"release",
-         package ? wc_arena_format(a->memory, "%.*s", (int)strcspn(package, "("), package) : NULL},
-        {"framework", o ? o->r.framework : NULL},
-        {"directory", o ? directory_of(a, wc_path_of(o)) : NULL},
-        {"mount", mount_of(a)},
-        {"opener", opener_of(a)},
-        {"first", first_of(a)},
-        {"wheel", wheel_of(a)},
-        {"least release", least_release(a)},
-        {"cause", a->f->explained_by},
-        {"gpu build", beyond_gpu_build(o)},
-        {"machine", a->s->machine.architecture},
-    };
-    const char *value;
+#define IS(known) (strcmp(word, known) == 0)
+    const char *value =
+        IS("host")      ? host_name(a)
+        : IS("package") ? package ?: (o ? o->r.installation : NULL)
+        : IS("release")
+            ? (package ? wc_arena_format(a->memory, "%.*s", (int)strcspn(package, "("), package)
+                       : NULL)
+        : IS("framework")                 ? (o ? o->r.framework : NULL)
+        : IS("directory")                 ? (o ? directory_of(a, wc_path_of(o)) : NULL)
+        : IS("mount")                     ? mount_of(a)
+        : IS("opener")                    ? opener_of(a)
+        : IS("first")                     ? first_of(a)
+        : IS("wheel")                     ? wheel_of(a)
+        : IS("least release")             ? least_release(a)
+        : IS("cause")                     ? a->f->explained_by
+        : IS("gpu build")                 ? beyond_gpu_build(o)
+        : IS("machine")                   ? a->s->machine.architecture
+        : wc_str_starts(word, "path of ") ? wc_fact_path(a->f, wc_fact_role_named(word + 8))
+        : wc_str_starts(word, "directory of ")
+            ? directory_of(a, wc_fact_path(a->f, wc_fact_role_named(word + 13)))
+            : fact(a, wc_fact_role_named(word));
+#undef IS
 
-    WC_EACH_ROW(row, known)
-        if (strcmp(row->word, word) == 0)
-            return row->value && *row->value ? row->value : NULL;
-    if (wc_str_starts(word, "path of "))
-        value = wc_fact_path(a->f, wc_fact_role_named(word + 8));
-    else if (wc_str_starts(word, "directory of "))
-        value = directory_of(a, wc_fact_path(a->f, wc_fact_role_named(word + 13)));
-    else
-        value = fact(a, wc_fact_role_named(word));
     return value && *value ? value : NULL;
 }
 
