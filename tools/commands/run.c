@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/demand/questions.h"
 #include "core/names/version.h"
 #include "options.h"
 #include "tools/commands/probe/trial.h"
@@ -222,7 +223,7 @@ static int run_command(int n, char **command) {
         return EXIT_USAGE;
     run.preload = preload_list(getenv("LD_PRELOAD"), run.shim);
     /* What the command starts with: where a process has another value, something between has set
-     * it. In our own environment, too: it shows what never ran. */
+     * it. In our own environment, too: it shows what never ran. Shims are pyenv's. */
     setenv("WHICHCUDNN_RUN_LD_PRELOAD", run.preload, 1);
     unsetenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH");
     if (path)
@@ -231,8 +232,7 @@ static int run_command(int n, char **command) {
     unsetenv("WHICHCUDNN_RUN_UNSURE");
     for (char **w = command; *w; w++) {
         OWNED char *found = w == command ? find_program(*w, getenv("PATH")) : NULL;
-        const bool is_shim = found && strstr(found, "/shims/"); /* pyenv's, not the user's */
-        OWNED char *file = realpath(found && !is_shim ? found : *w, NULL);
+        OWNED char *file = realpath(found && !wc_lies_in_a(found, "shims") ? found : *w, NULL);
         size_t n;
         OWNED char *begins = file ? disk_text(file, strlen("\177ELF"), &n) : NULL;
         const char *before = getenv("WHICHCUDNN_RUN_SCRIPT");

@@ -340,7 +340,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;
     if (lacks)
         r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
-    WC_EACH(e, r->edits) {
+    WC_EACH(e, r->edits)
         if (r->command && !r->but && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
             const struct wc_stack *of = &p->source->stack;
             const char *value = wc_variable(of, e->name),
@@ -357,7 +357,6 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                                             "each program that %s starts gets it", e->path)
                           : NULL;
         }
-    }
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;
     if (!path)
