@@ -243,9 +243,10 @@ bool wc_distribution_installer(struct wc_reading *r, const struct wc_distributio
 
 bool wc_requirement_read(const char *line, struct wc_requirement *out) {
     size_t n = 0;
-    if (!wc_str_starts(line, WC_REQUIRES))
+    static const char requires[] = "Requires-Dist: ";
+    if (!wc_str_starts(line, requires))
         return false;
-    line += sizeof WC_REQUIRES - 1;
+    line += sizeof requires - 1;
     while (wc_is_alphanumeric(line[n]) || (line[n] && wc_str_find_char("-_.", line[n])))
         n++;
     const char *spec = line + n;
@@ -262,6 +263,28 @@ bool wc_requirement_read(const char *line, struct wc_requirement *out) {
     return true;
 }
 
+struct lines {
+    wc_see_requirement *see;
+    void *ctx;
+};
+
+static bool see_line(void *ctx, const char *line) {
+    const struct lines *l = ctx;
+    struct wc_requirement q;
+    size_t n = 0;
+    while (wc_is_alphanumeric(line[n]) || line[n] == '-')
+        n++;
+    /* Headers come before the description, which may be long. */
+    if (line[0] != ' ' && line[0] != '\t' && !(n && line[n] == ':'))
+        return false;
+    return !wc_requirement_read(line, &q) || l->see(l->ctx, &q);
+}
+
+void wc_requirements_of(struct wc_reading *r, const char *path, wc_see_requirement *see,
+                        void *ctx) {
+    wc_reading_each(r, path, "\n", see_line, &(struct lines){see, ctx});
+}
+
 /* ---- what requires a distribution ---- */
 
 struct requiring {
@@ -272,18 +295,10 @@ struct requiring {
     size_t cap;
 };
 
-static bool see_line(void *ctx, const char *line) {
+static bool see_requirement(void *ctx, struct wc_requirement *read) {
     struct requiring *q = ctx;
-    struct wc_requirement read;
-    size_t n = 0;
-    while (wc_is_alphanumeric(line[n]) || line[n] == '-')
-        n++;
-    /* Headers come before the description, which may be long. */
-    if (line[0] != ' ' && line[0] != '\t' && !(n && line[n] == ':'))
-        return false;
-    if (!wc_requirement_read(line, &read) || (read.marker && wc_str_find(read.marker, "extra")))
-        return true;
-    q->found = wc_str_same(read.normal, q->wanted);
+    q->found = wc_str_same(read->normal, q->wanted) &&
+               !(read->marker && wc_str_find(read->marker, "extra"));
     return !q->found;
 }
 
@@ -293,8 +308,8 @@ static bool see_info(void *arg, const char *info) {
     struct wc_distribution d;
     if (!wc_distribution_take(&d, q->site, info, ""))
         return true;
-    wc_reading_each(q->r, wc_reading_format(q->r, "%s/%s/METADATA", q->site, info), "\n", see_line,
-                    q);
+    wc_requirements_of(q->r, wc_reading_format(q->r, "%s/%s/METADATA", q->site, info),
+                       see_requirement, q);
     q->r->memory.used = mark;
     q->found = q->found && wc_str_format(q->to, q->cap, "%s %s", d.name, d.version);
     return !q->found;

@@ -112,30 +112,33 @@ static void add_required(struct asking *a, const struct package *p, const char *
 
 /* ---- Requires-Dist (PEP 508): name[extras] (spec) ; marker ---- */
 
+struct requirements {
+    struct asking *a;
+    const struct package *p;
+    const char *site, *path;
+};
+
+static bool see_requirement(void *ctx, struct wc_requirement *q) {
+    const struct requirements *of = ctx;
+    const char *marker = q->marker ? q->marker : "";
+    bool for_another_system = !wc_str_find(marker, "!=") &&
+                              (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
+                               wc_str_find(marker, "arwin"));
+    if ((wc_str_starts(q->normal, "nvidia_cudnn_cu") ||
+         wc_str_starts(q->normal, "nvidia_cudnn_jit_cu")) &&
+        !for_another_system && !(of->a->site && wc_str_find(marker, "extra")))
+        add_required(of->a, of->p, of->site, of->path, q);
+    return of->a->n < of->a->most;
+}
+
 static void read_requirements(struct asking *a, const struct package *p, const char *site,
                               const char *info) {
     const char *path = wc_reading_format(a->r, "%s/%s/METADATA", site, info);
     const size_t first = a->n;
     size_t extras = 0;
     int best = WC_EXTRA_ABSENT;
-    uint64_t at = 0;
-    while (path && a->n < a->most &&
-           (at = wc_reading_find(a->r, path, at, WC_REQUIRES, true)) != WC_NOWHERE) {
-        char line[LINE];
-        struct wc_requirement q;
-        if (wc_reading_line(a->r, path, at, line, sizeof line) && wc_requirement_read(line, &q) &&
-            (wc_str_starts(q.normal, "nvidia_cudnn_cu") ||
-             wc_str_starts(q.normal, "nvidia_cudnn_jit_cu"))) {
-            const char *marker = q.marker ? q.marker : "";
-            bool for_another_system =
-                !wc_str_find(marker, "!=") &&
-                (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
-                 wc_str_find(marker, "arwin"));
-            if (!for_another_system && !(a->site && wc_str_find(marker, "extra")))
-                add_required(a, p, site, path, &q);
-        }
-        at += sizeof WC_REQUIRES - 1;
-    }
+    if (a->n < a->most)
+        wc_requirements_of(a->r, path, see_requirement, &(struct requirements){a, p, site, path});
     /* Of several extras (for CUDA 11 and 12) one at most was asked for, which METADATA does not
      * show: those count that what is installed fits best, and none without it. */
     for (size_t i = first; i < a->n; i++) {
