@@ -852,27 +852,38 @@ needing() {
         "$(jq -cn '$ARGS.positional' --args "pip install --no-deps --target $PWD/cudnn-8.9.2.26 nvidia-cudnn-cu12==8.9.2.26 && export LD_LIBRARY_PATH=$PWD/cudnn-8.9.2.26/nvidia/cudnn/lib" replayed "8.9.2 from $site/engine.libs")"
 }
 
-@test "a cuDNN in no package that a package refuses: the wheel, for the CUDA of its host; none is assumed" {
+@test "a cuDNN in no package that a package refuses: the wheel, for the CUDA of its host; one that is assumed is not replayed" {
     make_standin 8.5.0 module
-    echo 'int puts(const char *); unsigned long cudnnGetVersion(void);
-        int start(void) { return cudnnGetVersion() < 8902 ? (puts("Loaded runtime CuDNN library: 8.5.0 but source was compiled with: 8.9.2."), 1) : 0; }' |
-        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -L module -l:libcudnn.so.8
+    engine() { # CODE
+        echo "$1"' int puts(const char *); unsigned long cudnnGetVersion(void);
+            int start(void) { return cudnnGetVersion() < 8902 ? (puts("Loaded runtime CuDNN library: 8.5.0 but source was compiled with: 8.9.2."), 1) : 0; }' |
+            "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -L module -l:libcudnn.so.8
+    }
+    engine ''
     packaged engine 1.0 engine/_engine.so
     echo "import ctypes, sys; sys.exit(ctypes.CDLL('$site/engine/_engine.so').start())" >main.py
     told() { # FINDING
         rm -f logs/*
         LD_LIBRARY_PATH=$PWD/module "$CMD" run --quiet --log logs -- python3 main.py >printed 2>&1 || true
         "$CMD" report --json logs >report.json || true
-        finding "$1" '.fix[0] | [.edits[0].name, .edits[0].value, .edits[1].value, .but]'
+        finding "$1" '.fix[0] | [.edits[0].name, .edits[0].value, .edits[1].value, .checked, .why]'
     }
-    [[ $(told runtime-too-old) != *nvidia-cudnn* ]]
+    wheel() { # CUDA SPEC CHECKED [WHY]
+        echo "[\"nvidia-cudnn-cu$1\",\"$2\",\"$site/nvidia/cudnn/lib:$PWD/module\",\"$3\",${4:-null}]"
+    }
+    is "$(told runtime-too-old)" "$(wheel 12 '>=8.9,<9' no '"that the program is for CUDA 12 is assumed"')"
+    # By a library's name among its constants, unless there are names of several CUDAs.
+    engine 'const char opened[] = "libcublas.so.11";'
+    is "$(told runtime-too-old)" "$(wheel 11 '>=8.9,<9' replayed)"
+    engine 'const char opened[] = "libcublas.so.11", other[] = "libcublas.so.12";'
+    is "$(told runtime-too-old)" "$(wheel 12 '>=8.9,<9' no '"that the program is for CUDA 12 is assumed"')"
     # Where none is there, what a host needs besides, which did not come to be loaded, says its CUDA.
     rm module/*
     make_standin --empty libcublas.so.11 module
     make_standin 8.9.2 of-8
     "${CC:-gcc}" -shared -fPIC -x c /dev/null -o "$site/engine/_engine.so" -Wl,--no-as-needed -L of-8 -l:libcudnn.so.8 -L module -l:libcublas.so.11
     rm -r of-8
-    is "$(told library-not-found)" '["nvidia-cudnn-cu11",">=8,<9",'"\"$site/nvidia/cudnn/lib:$PWD/module\",null]"
+    is "$(told library-not-found)" "$(wheel 11 '>=8,<9' replayed)"
 }
 
 @test "who stands before dlopen and calls it in turn: he goes, or a variable leads to where cuDNN would look" {

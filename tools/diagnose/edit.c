@@ -14,6 +14,12 @@ const struct action_row action_rows[WC_ACTIONS] = {
 #include "core/demand/findings.def"
 };
 
+bool edit_assumes(const struct edit *e) {
+    return e->kind == EDIT_INSTALL
+               ? e->target != NULL
+               : e->kind == EDIT_PLACE && !e->target && wc_str_same(e->name, "cudnn");
+}
+
 bool edit_comes_with(const struct edit *before, const struct edit *e) {
     return before && before->kind == EDIT_INSTALL && e->kind == EDIT_INSTALL &&
            wc_str_same(before->environment, e->environment);

@@ -43,7 +43,8 @@ struct edit {
     const char *value;       /* the whole new value; releases as in PEP 440, "" any */
     const char *path;        /* a file; of a variable: that line's, or, without such a line, a
                                 script whose other programs get it, too */
-    const char *target;      /* of a link; of a line: for sed, an end of line for the value */
+    const char *target;      /* of a link; of a line: for sed, an end of line for the value; of a
+                                package, the CUDA that is assumed; NULL: none is */
     const char *environment; /* of a package: its site-packages, or a conda prefix; NULL: the
                                 system's, or not known */
     const char *because;     /* of a package: what requires it; NULL: not said */
@@ -57,6 +58,8 @@ struct edits {
     size_t n;
 };
 
+/* A release of cuDNN for a CUDA that nothing says? */
+bool edit_assumes(const struct edit *e);
 /* Does the command that installs the one before install this one as well? before: NULL: there is
  * none. One after the other some ways to install remove what the one before has installed. */
 bool edit_comes_with(const struct edit *before, const struct edit *e);

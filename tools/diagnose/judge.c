@@ -565,6 +565,8 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
                             !wc_is_below(path, to, strlen(to))};
 
     left.pins += o->breaks != NULL;
+    for (size_t i = 0; i < x->edits.n; i++)
+        left.assumed += edit_assumes(&x->edits.edit[i]);
     WC_EACH(f, o->findings) {
         left.errors += f->severity == WC_severity_ERROR;
         left.warnings += f->severity == WC_severity_WARNING;
@@ -583,7 +585,8 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
 
 int judge_compare_left(const struct played *a, const struct played *b) {
     const struct left *x = &a->left, *y = &b->left;
-    const size_t pairs[][2] = {{x->errors, y->errors},
+    const size_t pairs[][2] = {{x->assumed, y->assumed},
+                               {x->errors, y->errors},
                                {x->of_end, y->of_end},
                                {x->warnings, y->warnings},
                                {x->pins, y->pins},

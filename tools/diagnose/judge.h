@@ -22,6 +22,7 @@ struct played {
         size_t errors, warnings;
         size_t of_end;   /* errors, were it to end as it did */
         size_t pins;     /* packages without a loaded file */
+        size_t assumed;  /* edits that assume a CUDA */
         size_t suspects; /* notes of what a variable has: the next run would advise again */
     } left;
 };

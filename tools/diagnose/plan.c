@@ -330,8 +330,13 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     const struct user user = {.files = &p->replay.library_cache->disk.files,
                               .path = getenv("PATH")};
     *r = repair_of(plan, &x->edits, p->source, user.files);
-    r->checked = end ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
-    r->why = end;
+    for (size_t i = 0; i < x->edits.n && !r->why; i++)
+        if (x->edits.edit[i].kind == EDIT_INSTALL && edit_assumes(&x->edits.edit[i]))
+            r->why = wc_arena_format(&plan->memory.arena,
+                                     "that the program is for CUDA %s is assumed",
+                                     x->edits.edit[i].target);
+    r->why = end ?: r->why;
+    r->checked = r->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     /* No rights to an environment are not a reason to look for another way out, but a command of
      * its package manager would fail, or install somewhere else. */
     if (!end && (p->replay.library_cache->disk.root[0] || !refused_at(p, &x->edits, EACCES)))

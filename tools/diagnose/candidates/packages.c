@@ -59,8 +59,9 @@ static const char *prefix_of(struct making *m, const struct wc_package_record *p
 
 /* ---- which package ---- */
 
-/* The CUDA major that what requires cuDNN there is made for, else what the process has of CUDA, or
- * a file needs that could not be loaded; -1: nothing says it. */
+/* The CUDA major that what requires cuDNN there is made for, else what the process has of CUDA, a
+ * file needs that could not be loaded, or what requires cuDNN, or is of it, has the names of; -1:
+ * nothing says it. */
 static int32_t cuda_for(struct making *m, const char *environment) {
     int32_t cuda = -1;
 
@@ -81,6 +82,13 @@ static int32_t cuda_for(struct making *m, const char *environment) {
         for (const char **name = l ? l->needed : NULL; name && *name && cuda < 0; name++)
             cuda = wc_name_cuda(*name);
     }
+    WC_EACH(o, m->s->objects) { /* CTranslate2 opens "libcublas.so.12" */
+        const struct library *l = cuda < 0 && (wc_wants_cudnn(o) || wc_is_cudnn(o))
+                                      ? library_cache_get(m->libraries, wc_path_of(o), NULL)
+                                      : NULL;
+        if (l)
+            cuda = library_cuda_named(m->libraries, l);
+    }
     return cuda;
 }
 
@@ -97,7 +105,8 @@ static int32_t cuda_of_site(struct making *m, const char *site) {
 /* A release of such a set of the package that has cuDNN in an environment: of the installed one,
  * where it is for the CUDA of the process, else of the wheel for that CUDA. Where nothing says
  * which one that is, of the first that has such a release: for the CUDA of the other wheels, of the
- * cuDNN that is loaded, of the toolkit. No name: no such package is known. */
+ * cuDNN that is loaded, of the toolkit, or one that is assumed (target). No name: no such package
+ * is known. */
 static struct edit cudnn_for(struct making *m, const char *environment, const char *spec) {
     const struct wc_package *there =
         WC_FIRST(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
@@ -111,13 +120,21 @@ static struct edit cudnn_for(struct making *m, const char *environment, const ch
     if (cuda >= 0)
         return e;
     const struct wc_object *facade = wc_first_facade(m->s);
+    const size_t n = strlen(environment);
+    const bool is_of_host =
+        WC_ANY(o, m->s->objects,
+               wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), environment, n)) ||
+        WC_ANY(f, m->s->failures,
+               f->r.name && wc_is_below(make_real_path(m, f->r.name), environment, n));
     const int32_t maybe[] = {cuda_of_site(m, environment),
-                             facade ? wc_cuda_of_set(m->s, facade).major : -1,
-                             make_toolkit_cuda(m)};
+                             facade ? wc_cuda_of_set(m->s, facade).major : -1, make_toolkit_cuda(m),
+                             is_of_host ? 12 : -1, is_of_host ? 11 : -1};
     WC_EACH_ROW(of, maybe) {
         const char *package = make_format(m, "nvidia-cudnn-cu%d", *of);
-        if (!e.name && *of > 0 && wheel_newest(package, spec))
-            e.name = package;
+        if (e.name || *of <= 0 || !wheel_newest(package, spec))
+            continue;
+        e.name = package;
+        e.target = of > &maybe[2] ? make_format(m, "%d", *of) : NULL;
     }
     return e;
 }
@@ -148,8 +165,8 @@ static bool shares_folder(struct making *m, const struct wc_package_record *p, c
 /* A wheel in a folder of its own, which only this process searches, where it cannot go into the
  * environment, or a package there requires another release or has its files in the same directory.
  * If the host names a wheel of cuDNN, only that one (for two CUDAs in one folder). */
-static void add_apart(struct making *m, const char *package, const char *spec,
-                      const char *environment) {
+static void add_apart(struct making *m, struct edit e) {
+    const char *package = e.name, *spec = e.value, *environment = e.environment;
     const char *root = m->libraries->disk.root, *top = m->s->process.directory;
     const bool may = top && access(make_format(m, "%s%s", root, top), W_OK) == 0;
 
@@ -175,14 +192,9 @@ static void add_apart(struct making *m, const char *package, const char *spec,
                    ((wc_spec_read(q->spec, &set) && wc_spec_floor(&set).major != release.major) ||
                     !WC_ANY(d, m->s->demands, wc_str_ends(d->r.source_path ?: "", list))));
     }
+    e.environment = e.path = folder;
     if (directory && refused && named && !make_is_there(m, folder))
-        make_two(m,
-                 (struct edit){.kind = EDIT_INSTALL,
-                               .name = package,
-                               .value = spec,
-                               .environment = folder,
-                               .path = folder},
-                 make_path_with(m, directory));
+        make_two(m, e, make_path_with(m, directory));
 }
 
 /* A release of such a set, also in place of that for another CUDA, or with the variable set to it,
@@ -201,7 +213,7 @@ static void add_install(struct making *m, struct edit e) {
         make_two(m, e, make_path_with(m, directory));
     if (m->path)
         make_two(m, e, make_path(""));
-    add_apart(m, package, spec, environment);
+    add_apart(m, e);
 }
 
 /* ---- packages that are there ---- */
@@ -500,7 +512,7 @@ static void add_parts(struct making *m, const struct wc_failure *failure, const 
         return;
     e.value = make_format(m, "==%s", release);
     make_two(m, e, make_path_with(m, make_format(m, "%s/nvidia/cudnn/lib", site)));
-    add_apart(m, e.name, e.value, site);
+    add_apart(m, e);
 }
 
 /* What NVIDIA's wheels have. A host that requests one library after another does not show the next;

@@ -14,6 +14,7 @@
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
 #define STEM "libcudnn" /* with which names of cuDNN's libraries begin */
+#define OF_NVIDIA "libcu" /* ... and most of CUDA's */
 #define DYNAMIC_MOST ((size_t)64 << 10)
 #define SECTION_NAMES_MOST ((size_t)64 << 10)
 /* Of names; with more, to look some up is cheaper. */
@@ -112,6 +113,7 @@ static enum elf_prescan_answer read_headers(struct prescan *s) {
     s->g->has_interpreter = s->g->is_command = false;
     s->g->knows_declared = s->g->damaged_note = s->g->opens = false;
     s->g->names = 0;
+    s->g->cuda = 0;
     if (n < sizeof(e) || memcmp(s->g->room, ELFMAG, SELFMAG) != 0)
         return ELF_PRESCAN_NOTHING; /* text that a linker reads, a pointer to a large file, ... */
     memcpy(&e, s->g->room, sizeof(e));
@@ -228,11 +230,14 @@ static bool see_constants(void *ctx, const unsigned char *p, size_t n) {
     struct elf_prescan *g = ctx;
     const unsigned char *at = p;
 
-    while ((at = memmem(at, n - (size_t)(at - p), STEM, sizeof(STEM) - 1))) {
+    while ((at = memmem(at, n - (size_t)(at - p), OF_NVIDIA, sizeof(OF_NVIDIA) - 1))) {
         size_t room = n - (size_t)(at - p), length = strnlen((const char *)at, room);
         char name[sizeof(g->name[0].text)];
         if (length < sizeof(name) && length < room && (at == p || at[-1] == '\0')) {
             memcpy(name, at, length + 1);
+            const int32_t cuda = wc_name_cuda(name);
+            if (cuda > 0)
+                g->cuda = !g->cuda || g->cuda == cuda ? cuda : -1;
             add_constant(g, name);
         }
         at++;

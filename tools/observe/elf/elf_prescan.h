@@ -35,6 +35,7 @@ struct elf_prescan {
         bool or_else;              /* serves in place of the name before it */
     } name[ELF_PRESCAN_NAME_MOST];
     size_t names;
+    int32_t cuda;        /* major by which a constant names one of its libraries; 0: none, -1: several */
     bool opens;          /* one of them is declared, or a facade */
     bool knows_declared; /* a constant is a declared name: all constants are its alternatives */
     bool damaged_note;   /* a .note.dlopen that names cuDNN cannot be read, and none is used */
@@ -46,5 +47,5 @@ void elf_prescan_end(struct elf_prescan *g);
 /* all: look for constants even in a file so large that it would cost much. */
 enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t size, bool all);
 /* Fills in the names of cuDNN's libraries that are constants of the file, of at most `most` bytes
- * of them. Nothing of a damaged file. */
+ * of them, and the CUDA that they name. Nothing of a damaged file. */
 void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_t most);

@@ -252,6 +252,17 @@ bool library_defines(struct library_cache *w, struct library *b, const char *fun
     return found;
 }
 
+int32_t library_cuda_named(struct library_cache *w, const struct library *b) {
+    struct stat facts;
+    const int fd = b->is_elf ? disk_open(&w->disk, b->about.path, &facts) : -1;
+
+    if (fd < 0)
+        return -1;
+    elf_prescan_constants(&w->prescan, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
+    close(fd);
+    return w->prescan.cuda ?: -1;
+}
+
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
     if (l && !b->elf_file)
         elf_file_close(l);

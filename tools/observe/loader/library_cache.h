@@ -81,6 +81,9 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer);
 /* What it imports and cannot go without, of whatever version; a NULL for a name at the end. */
 const struct library_import *library_imports(struct library_cache *w, struct library *b);
+/* The one CUDA whose libraries it has names of in its constants ("libcublas.so.12"), as what opens
+ * them has; -1: none, or several. */
+int32_t library_cuda_named(struct library_cache *w, const struct library *b);
 bool library_defines(struct library_cache *w, struct library *b, const char *function);
 /* All of it, to be reported; to be given back. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);
