@@ -1617,6 +1617,23 @@ S
     done
 }
 
+@test "a place that a variable names for builds, or for others, is looked at" {
+    local named=$BATS_RUN_TMPDIR/named/too/deep/to/be/seen
+    make_standin 8.9.2 "$named/lib"
+    build_host lazy "$named/lib" host --no-rpath
+    told() { # [NAME=VALUE]
+        rm -rf logs
+        env "$@" "$CMD" run --quiet --log logs -- ./host version || true
+        "$CMD" report --json logs >report.json || true
+        finding library-not-found '.fix[0] | [.command, .checked]'
+    }
+    is "$(told)" '[null,"no"]'
+    for variable in CUDNN_PATH="$named" CUDA_HOME="$named" LIBRARY_PATH="/usr/lib:$named/lib"; do
+        is "$(told "$variable")" "[\"export LD_LIBRARY_PATH=$named/lib\",\"replayed\"]"
+    done
+    rm -r "$BATS_RUN_TMPDIR/named"
+}
+
 @test "what another host excludes is in the command, and what the user's constraints refuse is lifted" {
     wheel 8.9.2 26
     engine '>=8.5,<8.9.2' # a site with another host

@@ -159,6 +159,19 @@ static void add_usual(struct making *m, struct entries *to) {
     }
 }
 
+/* What variables name for builds, or for other programs: CUDNN_PATH, CUDA_HOME, LIBRARY_PATH. */
+static void add_named(struct making *m, struct entries *to) {
+    WC_EACH(text, m->s->process.environment)
+        WC_EACH_ELEMENT(e,
+                        wc_str_starts(*text, "CUDNN_") || wc_str_starts(*text, "CUDA_") ||
+                                wc_str_starts(*text, "LIBRARY_PATH=")
+                            ? strchr(*text, '=') + 1
+                            : NULL,
+                        ":")
+            if (e.n > 1 && e.p[0] == '/')
+                make_add(m, to, make_format(m, "%.*s", (int)e.n, e.p));
+}
+
 /* The directories of the requester and the program; and the working directory, if one of these is
  * below it: otherwise it has nothing to do with them. */
 static void add_own(struct making *m, struct entries *to, const char *caller, const char *name) {
@@ -180,6 +193,8 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
     const size_t searched = at.n;
 
     add_own(m, &at, failure->r.caller, failure->r.name);
+    if (wc_name_kind_of(name) != WC_NAME_OTHER)
+        add_named(m, &at);
     if (wc_name_is_cudnn(name) && make_environments(m, failure).n == 0)
         add_usual(m, &at);
     return nearby(m, at, searched, name, NULL);
@@ -194,6 +209,7 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
     make_add(m, &at, make_directory_of(m, o->r.path));
     if (!make_environment_of(m, wc_path_of(o))) { /* whose package has to be right */
         add_own(m, &at, o->r.asked_by, NULL);
+        add_named(m, &at);
         add_usual(m, &at);
     }
     at = nearby(m, at, 1, name, make_directory_of(m, o->r.path));
