@@ -695,6 +695,28 @@ libcudnn.so.8 is made for CUDA 12, engine 1.0 is of CUDA 11"
     is "$("$CMD" report --json logs | jq '[.findings[] | select(.id == "cuda-major-differs")] | length')" 0
 }
 
+@test "copies in no package, each for a CUDA: the one for the CUDA that is there" {
+    local cuda
+    for cuda in 11 12; do
+        make_standin 8.9.2 of-$cuda --asks libcublas.so.$cuda:cublasCreate_v2
+    done
+    make_standin --empty libcublas.so.12 cuda
+    build_host lazy of-11 host --no-rpath
+    run ! env LD_LIBRARY_PATH="$PWD/of-11:$PWD/cuda" "$CMD" run --quiet --log logs -- ./host version create
+    "$CMD" report --json logs >report.json || true
+    is "$(finding cuda-dependency-differs '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_LIBRARY_PATH=$PWD/of-12:$PWD/of-11:$PWD/cuda\",\"replayed\"]"
+    # Not one that would ask for what is missing.
+    rm -r logs cuda
+    make_standin --empty libcublas.so.11 cuda
+    run ! env LD_LIBRARY_PATH="$PWD/of-11:$PWD/cuda" WHICHCUDNN_EXPECT='>=8.9.3' "$CMD" run --quiet --log logs -- ./host version create
+    make_standin 8.9.7 of-12 --asks libcublas.so.12:cublasCreate_v2
+    "$CMD" report --json logs >report.json || true
+    [[ $(finding expectation-not-met '.fix[0].text') != *of-12* ]]
+    is "$(finding expectation-not-met '[.rejected[] | select(.text == "set LD_LIBRARY_PATH to '"$PWD/of-12:$PWD/of-11:$PWD/cuda"'").because]')" \
+        '["a library that is found now would not be found"]'
+}
+
 @test "a host whose DT_RPATH leads to another release, by what it printed and beside a warning" {
     make_standin 9.1.0 old
     make_standin 9.8.0 new

@@ -343,6 +343,8 @@ static const char *name_for(struct play *p, const struct replay_request *q,
     if (l.identity)
         cuda = wc_cuda_in_package(l.identity->installation);
     library_cache_elf_file_end(by->library, file);
+    if (cuda < 0)
+        cuda = library_cuda_named(p->r->library_cache, by->library);
     return cuda < 11 || cuda == asked
                ? q->name
                : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
