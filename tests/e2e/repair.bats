@@ -1209,6 +1209,30 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     done
 }
 
+@test "a damaged library of an archive: all of its release, from the wheel where its CUDA is known" {
+    local lib=$PWD/cuda-12.4/lib64
+    make_standin --layout toolkit 9.1.0 cuda-12.4
+    build_host lazy "$lib" host -Wl,--disable-new-dtags,-rpath,"$lib"
+    truncate -s 1000 "$lib/libcudnn_graph.so.9.1.0"
+    pip() { # install --no-deps --upgrade --target FOLDER PACKAGE: with the libraries that it has
+        is "$1 $5 $6" "install cudnn-wheels nvidia-cudnn-cu12==9.1.0.70"
+        make_standin --layout pip --build 70 9.1.0 cudnn-wheels
+    }
+    told() {
+        rm -f logs/*
+        run ! "$CMD" run --quiet --log logs -- ./host version create
+        "$CMD" report --json logs >report.json || true
+        finding bad-file '.fix[0] | [.text, .checked]'
+    }
+    is "$(told)" "[\"copy all of cuDNN 9.1.0 for CUDA 12 into $lib\",\"replayed\"]"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run ./host version create
+    [[ $output == *"version 90100"* ]]
+    run -0 test -e "$lib/libcudnn.so" -a -e "$lib/libcudnn.so.9.1.0"
+    # What runs no command of a manager leaves the user's own files to the user.
+    run -5 "$CMD" fix --apply --yes logs
+}
+
 @test "a library that is opened by its whole path is found there by a link" {
     local lib=$PWD/app/lib directory file
     make_standin 8.9.2 "$lib"

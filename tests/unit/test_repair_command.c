@@ -373,6 +373,45 @@ static void nothing_is_removed_before_all_is_fetched(void **state) {
     assert_string_equal(command(link, 2), "ln -sfn v /proc/version");
 }
 
+/* What an archive has is in NVIDIA's wheel for the same CUDA. */
+static void into_a_folder_of_no_package(void **state) {
+    (void)state;
+    struct edit e = {.kind = EDIT_PLACE,
+                     .name = "cudnn",
+                     .value = ">=9.8,<10",
+                     .path = "/c/lib",
+                     .target = "12"};
+    const char *const path = user.path;
+
+    assert_command(e, "pip install --no-deps --upgrade --target cudnn-wheels "
+                      "'nvidia-cudnn-cu12>=9.8,<10' && rm -f /c/lib/libcudnn*.so.9* && "
+                      "cp -a cudnn-wheels/nvidia/cudnn/lib/libcudnn* /c/lib && "
+                      "ln -sfn libcudnn.so.9 /c/lib/libcudnn.so");
+    e = (struct edit){.kind = EDIT_RESTORE,
+                      .name = "cudnn",
+                      .value = "==8.9.7",
+                      .path = "/c/lib",
+                      .target = "11"};
+    assert_null(command(&e, 1)); /* none of that release is known for CUDA 11 */
+    e.target = "12";
+    assert_command(e, "pip install --no-deps --upgrade --target cudnn-wheels "
+                      "nvidia-cudnn-cu12==8.9.7.29 && rm -f /c/lib/libcudnn*.so.8* && "
+                      "cp -a cudnn-wheels/nvidia/cudnn/lib/libcudnn* /c/lib && "
+                      "ln -sfn libcudnn.so.8 /c/lib/libcudnn.so && "
+                      "ln -sfn libcudnn.so.8 /c/lib/libcudnn.so.8.9.7");
+    user.yes = true;
+    assert_null(command(&e, 1)); /* --apply changes what a manager has */
+    user.yes = false;
+    user.path = "/nowhere"; /* no pip */
+    assert_null(command(&e, 1));
+    user.path = path;
+    e.target = NULL;
+    assert_null(command(&e, 1));
+    e.target = "12";
+    tree_write(&tree, "/etc/nv_tegra_release", "# R36");
+    assert_null(command(&e, 1));
+}
+
 static void no_command_for_what_is_done_otherwise(void **state) {
     (void)state;
     for (int kind = 0; kind < EDITS; kind++) {
@@ -561,6 +600,7 @@ int main(void) {
         TEST(variables_and_files),
         TEST(several_are_made_in_their_order),
         TEST(nothing_is_removed_before_all_is_fetched),
+        TEST(into_a_folder_of_no_package),
         TEST(no_command_for_what_is_done_otherwise),
         TEST(lines_of_files),
         TEST(hostile_names),

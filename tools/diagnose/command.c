@@ -203,6 +203,38 @@ static const char *folder(struct making *m) {
                : fail(m);
 }
 
+static const char *major(struct making *m) {
+    return format(m->memory, "%d", (int)wc_text_floor(m->edit->value ?: "").major);
+}
+
+/* The wheel that has the libraries of an archive. None is for a Jetson. */
+static const char *archived(struct making *m) {
+    const struct edit *e = m->edit;
+    const char *package = format(m->memory, "nvidia-cudnn-cu%s", e->target ?: "");
+    const char *spec = !e->value                       ? "<0"
+                       : wc_str_starts(e->value, "==") ? format(m->memory, "%s.*", e->value)
+                                                       : e->value;
+    const char *release = wheel_newest(package, spec);
+    struct wc_file_stat facts;
+
+    manager_of(m->memory, m->user, "/new folder", package, &m->manager);
+    if (!release || m->manager.lacks || !wc_str_same(e->name, "cudnn") ||
+        m->user->files->facts(m->user->files->ctx, "/etc/nv_tegra_release", &facts))
+        return fail(m);
+    return quoted(m, spec == e->value ? format(m->memory, "%s%s", package, spec)
+                                      : format(m->memory, "%s==%s", package, release));
+}
+
+/* A name that is asked for may have all of it. */
+static const char *number(struct making *m) {
+    const char *release = m->edit->value ?: "";
+
+    return wc_str_starts(release, "==")
+               ? format(m->memory, " && ln -sfn libcudnn.so.%s %s/libcudnn.so.%s", major(m),
+                        quoted_path(m, m->edit->path), release + 2)
+               : "";
+}
+
 static const char *gone(struct making *m) {
     struct making of = {.memory = m->memory, .user = m->user, .edit = m->gone};
     const char *name = name_of(&of);
@@ -327,12 +359,13 @@ static const char *value_of(void *making, const char *word) {
     static const struct {
         const char *word;
         const char *(*value)(struct making *);
-    } made[] = {{"wanted", wanted},     {"exact", exact},     {"name", quoted_name},
-                {"pip", pip},           {"options", options}, {"gone", gone},
-                {"folder", folder},     {"mode", mode},       {"replacing", replacing},
-                {"variable", variable}, {"target", target},   {"cleared", cleared},
-                {"unlisted", unlisted}, {"removal", removal}, {"into", into},
-                {"nodeps", nodeps}};
+    } made[] = {{"wanted", wanted},     {"exact", exact},       {"name", quoted_name},
+                {"pip", pip},           {"options", options},   {"gone", gone},
+                {"folder", folder},     {"mode", mode},         {"replacing", replacing},
+                {"variable", variable}, {"target", target},     {"cleared", cleared},
+                {"unlisted", unlisted}, {"removal", removal},   {"into", into},
+                {"nodeps", nodeps},     {"archived", archived}, {"major", major},
+                {"number", number}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;

@@ -19,16 +19,18 @@ bool is_within(const char *path, const char *top) {
 }
 
 /* A variable that something between the user and the process sets is changed in its line, if that
- * is one word there. What manages a package has the command for it. */
+ * is one word there. What manages a package has the command for it. Where no package manages what
+ * is there, the user copies, who knows whose it is. */
 static enum step_kind kind_of(const struct edit *e) {
     const struct edit_row *row = &edit_rows[e->kind];
     const bool is_of_package = row->writes == WRITES_SITE || e->kind == EDIT_HOST;
 
-    return e->by                                   ? (e->target ? STEP_COMMAND : STEP_SAID)
-           : row->action == WC_ACTION_SET_VARIABLE ? STEP_VARIABLE
-           : row->action == WC_ACTION_LOAD_ORDER   ? STEP_PYTHON
-           : *row->command || is_of_package        ? STEP_COMMAND
-                                                   : STEP_SAID;
+    return e->kind == EDIT_PLACE || e->kind == EDIT_RESTORE ? STEP_SAID
+           : e->by                                          ? (e->target ? STEP_COMMAND : STEP_SAID)
+           : row->action == WC_ACTION_SET_VARIABLE          ? STEP_VARIABLE
+           : row->action == WC_ACTION_LOAD_ORDER            ? STEP_PYTHON
+           : *row->command || is_of_package                 ? STEP_COMMAND
+                                                            : STEP_SAID;
 }
 
 struct making {

@@ -83,7 +83,7 @@ static int32_t cuda_for(struct making *m, const char *environment) {
             cuda = wc_name_cuda(*name);
     }
     WC_EACH(o, m->s->objects) { /* CTranslate2 opens "libcublas.so.12" */
-        const struct library *l = cuda < 0 && (wc_wants_cudnn(o) || wc_is_cudnn(o))
+        struct library *l = cuda < 0 && (wc_wants_cudnn(o) || wc_is_cudnn(o))
                                       ? library_cache_get(m->libraries, wc_path_of(o), NULL)
                                       : NULL;
         if (l)

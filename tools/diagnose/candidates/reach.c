@@ -160,7 +160,9 @@ static void add_usual(struct making *m, struct entries *to) {
 }
 
 /* What variables name for builds, or for other programs: CUDNN_PATH, CUDA_HOME, LIBRARY_PATH. */
-static void add_named(struct making *m, struct entries *to) {
+static void add_named(struct making *m, struct entries *to, const char *name, const char *own) {
+    static const char *const below[] = {"", "/lib", "/lib64"};
+
     WC_EACH(text, m->s->process.environment)
         WC_EACH_ELEMENT(e,
                         wc_str_starts(*text, "CUDNN_") || wc_str_starts(*text, "CUDA_") ||
@@ -168,8 +170,12 @@ static void add_named(struct making *m, struct entries *to) {
                             ? strchr(*text, '=') + 1
                             : NULL,
                         ":")
-            if (e.n > 1 && e.p[0] == '/')
-                make_add(m, to, make_format(m, "%.*s", (int)e.n, e.p));
+            WC_EACH_ROW(folder, below) {
+                const char *place = make_format(m, "%.*s%s", (int)e.n, e.p, *folder);
+                if (place[0] == '/' && !wc_str_same(place, own) &&
+                    is_sound(m, make_format(m, "%s/%s", place, name)))
+                    make_add(m, to, place);
+            }
 }
 
 /* The directories of the requester and the program; and the working directory, if one of these is
@@ -193,26 +199,29 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
     const size_t searched = at.n;
 
     add_own(m, &at, failure->r.caller, failure->r.name);
-    if (wc_name_kind_of(name) != WC_NAME_OTHER)
-        add_named(m, &at);
     if (wc_name_is_cudnn(name) && make_environments(m, failure).n == 0)
         add_usual(m, &at);
-    return nearby(m, at, searched, name, NULL);
+    at = nearby(m, at, searched, name, NULL);
+    add_named(m, &at, name, NULL);
+    return at;
 }
 
 /* Another copy of a loaded file, where something is wrong with it. */
 static void add_other_copies(struct making *m, const struct wc_object *o) {
     const char *asked = o->r.asked_name ? o->r.asked_name : o->r.soname;
     const char *name = wc_base_name(asked ? asked : wc_path_of(o));
+    const char *own = make_directory_of(m, o->r.path);
+    const bool is_of_package = make_environment_of(m, wc_path_of(o)); /* which has to be right */
     struct entries at = {NULL, 0};
 
-    make_add(m, &at, make_directory_of(m, o->r.path));
-    if (!make_environment_of(m, wc_path_of(o))) { /* whose package has to be right */
+    make_add(m, &at, own);
+    if (!is_of_package) {
         add_own(m, &at, o->r.asked_by, NULL);
-        add_named(m, &at);
         add_usual(m, &at);
     }
-    at = nearby(m, at, 1, name, make_directory_of(m, o->r.path));
+    at = nearby(m, at, 1, name, own);
+    if (!is_of_package)
+        add_named(m, &at, name, own);
     WC_EACH(place, at)
         make_path_to(m, make_format(m, "%s/%s", *place, name));
 }

@@ -91,11 +91,13 @@ struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
     return (struct wheel_list){monolith, 1};
 }
 
-/* As NVIDIA's archives have them: each library under its SONAME, and a link without the number. */
+/* As NVIDIA's archives have them: each library under its SONAME, and links without the number and
+ * with all of it. */
 static bool place_cudnn(struct overlay *o, const char *directory, const char *package,
                         struct wc_version release) {
     const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
     const struct entries there = overlay_entries(o, directory);
+    char number[WC_VERSION_TEXT];
 
     release.build = -1;
     if (wheel_list(&o->memory.arena, package, release).n == 0)
@@ -113,9 +115,11 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
         if (!overlay_put_library(o, package, overlay_format(o, "%s/%s", directory, name), release,
                                  0))
             return false;
-        overlay_put_link(
-            o, overlay_format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name),
-            name);
+        const char *link =
+            overlay_format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name);
+        overlay_put_link(o, link, name);
+        overlay_put_link(o, overlay_format(o, "%s.%s", link, wc_version_format(release, number)),
+                         name);
     }
     return true;
 }

@@ -252,15 +252,16 @@ bool library_defines(struct library_cache *w, struct library *b, const char *fun
     return found;
 }
 
-int32_t library_cuda_named(struct library_cache *w, const struct library *b) {
+int32_t library_cuda_named(struct library_cache *w, struct library *b) {
     struct stat facts;
-    const int fd = b->is_elf ? disk_open(&w->disk, b->about.path, &facts) : -1;
+    const int fd = b->is_elf && !b->cuda_named ? disk_open(&w->disk, b->about.path, &facts) : -1;
 
-    if (fd < 0)
-        return -1;
-    elf_prescan_constants(&w->prescan, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
-    close(fd);
-    return w->prescan.cuda ?: -1;
+    if (fd >= 0) {
+        elf_prescan_constants(&w->prescan, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
+        b->cuda_named = w->prescan.cuda;
+        close(fd);
+    }
+    return b->cuda_named = b->cuda_named ?: -1;
 }
 
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {

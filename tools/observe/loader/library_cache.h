@@ -40,6 +40,7 @@ struct library {
     bool damaged_note;             /* of that kind, which names cuDNN */
     struct elf_file *elf_file;     /* kept open: it will be reported of; NULL: not kept */
     bool listed;                   /* by a scan, as a copy or a host */
+    int32_t cuda_named;            /* as library_cuda_named() says; 0: it was not asked */
 };
 
 struct library_import {
@@ -83,7 +84,7 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
 const struct library_import *library_imports(struct library_cache *w, struct library *b);
 /* The one CUDA whose libraries it has names of in its constants ("libcublas.so.12"), as what opens
  * them has; -1: none, or several. */
-int32_t library_cuda_named(struct library_cache *w, const struct library *b);
+int32_t library_cuda_named(struct library_cache *w, struct library *b);
 bool library_defines(struct library_cache *w, struct library *b, const char *function);
 /* All of it, to be reported; to be given back. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);
