@@ -84,8 +84,8 @@ static int32_t cuda_for(struct making *m, const char *environment) {
     }
     WC_EACH(o, m->s->objects) { /* CTranslate2 opens "libcublas.so.12" */
         struct library *l = cuda < 0 && (wc_wants_cudnn(o) || wc_is_cudnn(o))
-                                      ? library_cache_get(m->libraries, wc_path_of(o), NULL)
-                                      : NULL;
+                                ? library_cache_get(m->libraries, wc_path_of(o), NULL)
+                                : NULL;
         if (l)
             cuda = library_cuda_named(m->libraries, l);
     }
