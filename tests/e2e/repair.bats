@@ -893,12 +893,12 @@ needing() {
     wheel() { # CUDA SPEC CHECKED [WHY]
         echo "[\"nvidia-cudnn-cu$1\",\"$2\",\"$site/nvidia/cudnn/lib:$PWD/module\",\"$3\",${4:-null}]"
     }
-    is "$(told runtime-too-old)" "$(wheel 12 '>=8.9,<9' no '"that the program is for CUDA 12 is assumed"')"
+    is "$(told runtime-too-old)" "$(wheel 12 '>=8.9,<9' no '"CUDA 12 is assumed: nothing says for which the program was built"')"
     # By a library's name among its constants, unless there are names of several CUDAs.
     engine 'const char opened[] = "libcublas.so.11";'
     is "$(told runtime-too-old)" "$(wheel 11 '>=8.9,<9' replayed)"
     engine 'const char opened[] = "libcublas.so.11", other[] = "libcublas.so.12";'
-    is "$(told runtime-too-old)" "$(wheel 12 '>=8.9,<9' no '"that the program is for CUDA 12 is assumed"')"
+    is "$(told runtime-too-old)" "$(wheel 12 '>=8.9,<9' no '"CUDA 12 is assumed: nothing says for which the program was built"')"
     # Where none is there, what a host needs besides, which did not come to be loaded, says its CUDA.
     rm module/*
     make_standin --empty libcublas.so.11 module

@@ -332,9 +332,10 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     *r = repair_of(plan, &x->edits, p->source, user.files);
     for (size_t i = 0; i < x->edits.n && !r->why; i++)
         if (x->edits.edit[i].kind == EDIT_INSTALL && edit_assumes(&x->edits.edit[i]))
-            r->why = wc_arena_format(&plan->memory.arena,
-                                     "that the program is for CUDA %s is assumed",
-                                     x->edits.edit[i].target);
+            r->why =
+                wc_arena_format(&plan->memory.arena,
+                                "CUDA %s is assumed: nothing says for which the program was built",
+                                x->edits.edit[i].target);
     r->why = end ?: r->why;
     r->checked = r->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     /* No rights to an environment are not a reason to look for another way out, but a command of
