@@ -1344,6 +1344,12 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     run ! "${as[@]/%lib/my lib}" ./whichcudnn run --quiet --log logs -- ./host version
     "${as[@]}" ./whichcudnn report --json logs >report.json || true
     [[ $(finding refused-by-system '.fix[0].text') == *": chmod a+r '$PWD/my lib/libcudnn.so.8'\"" ]]
+    # All of it was copied as root has it.
+    chmod 600 'my lib'/*.so.* && mv 'my lib' lib && rm logs/*
+    LD_LIBRARY_PATH=$PWD/lib run ! "$CMD" run --log logs/ -- "${as[@]:0:4}" ./host version
+    [[ $output == *"fix       chmod a+r $PWD/lib/libcudnn*"*replayed:* ]]
+    chmod a+r lib/libcudnn*
+    run -0 "${as[@]}" ./host version
 }
 
 @test "what pip left when it was interrupted is not searched: the package is installed" {
@@ -1478,11 +1484,29 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     printf '#!/bin/sh\n. bin/gpu.sh\nexec ./linked version\n' >bin/start
     LD_LIBRARY_PATH=$lib repaired sh bin/start
     printf '#!/bin/sh\nfor v in LD_LIBRARY_PATH; do unset $v; done\nexec ./linked version\n' >bin/start
+    LD_LIBRARY_PATH=$lib repaired sh bin/start
+    cp linked bin/
+    printf '#!/bin/sh\nfor v in LD_LIBRARY_PATH; do unset $v; done\nexec bin/linked version\n' >bin/start
+    LD_LIBRARY_PATH=$lib repaired sh bin/start
+    printf '#!/bin/sh\nfor v in LD_LIBRARY_PATH; do unset $v; done\nexec "$@"\n' >bin/start
     rm logs/*
-    LD_LIBRARY_PATH=$lib "$CMD" run --quiet --log logs -- sh bin/start 2>said || true
+    LD_LIBRARY_PATH=$lib "$CMD" run --quiet --log logs -- sh bin/start ./linked version 2>said || true
     "$CMD" report --json logs >report.json || true
     is "$(jq -c '.findings[0].fix[0] | [.checked, .why, .command]' report.json)" \
         '["no","what LD_LIBRARY_PATH the script gives the program is not known",null]'
+    # A launcher that keeps it to itself: on the line that names the program behind it.
+    printf '#!/bin/sh\nshift 2\nexec env -u LD_LIBRARY_PATH "$@"\n' >bin/mpirun
+    printf '#!/bin/sh\nmpirun -np 2 ./linked version\n' >start
+    chmod +x bin/mpirun start
+    LD_LIBRARY_PATH=$lib PATH=$PWD/bin:$PATH repaired ./start
+    grep -q "^mpirun -np 2 env LD_LIBRARY_PATH=$lib ./linked" start
+    # A value of which a variable is a part; the first line is a shell's, whatever it runs.
+    printf 'X=$(true python)\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH\n' >bin/gpu.sh
+    printf '#!/bin/sh\nexport CONDA_PREFIX=%s/conda\nfor f in bin/gpu*; do . ./$f; done\n. bin/gpu.sh\n./host version\n' "$PWD" >start
+    mkdir conda
+    ln -s ../old conda/lib
+    repaired ./start
+    grep -q '^export LD_LIBRARY_PATH=' bin/gpu.sh
     # One that drops this variable alone.
     printf '#!/bin/sh\nexec env -u LD_LIBRARY_PATH "$@"\n' >as-root
     LD_LIBRARY_PATH=$lib repaired ./as-root ./linked version

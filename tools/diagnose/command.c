@@ -301,11 +301,13 @@ static const char *mode_of(const struct edit *e) {
     const bool is_last = e->target && strncmp(e->target, e->path, n) == 0 && e->target[n] == '/' &&
                          !memchr(e->target + n + 1, '/', strcspn(e->target + n + 1, ":"));
 
-    return !e->target ? "r" : is_last ? "rx" : "x";
+    return !e->target || e->kind == EDIT_MODES ? "r" : is_last ? "rx" : "x";
 }
 
 static const char *mode(struct making *m) {
-    return may_change(m->edit->path) ? mode_of(m->edit) : fail(m);
+    const struct edit *e = m->edit;
+
+    return may_change(e->kind == EDIT_MODES ? e->target : e->path) ? mode_of(e) : fail(m);
 }
 
 static const char *cleared(struct making *m) {
@@ -569,7 +571,7 @@ struct saying {
 static const char *plain_of(void *saying, const char *word) {
     const struct saying *s = saying;
     const struct edit *e = s->edit;
-    const bool has_value = e->value && *e->value;
+    const bool has_value = e->value && *e->value, is_set = e->kind == EDIT_MODES;
     struct making typed = {.memory = s->memory};
     const char *path = quoted_path(&typed, e->path);
     const struct {
@@ -588,10 +590,10 @@ static const char *plain_of(void *saying, const char *word) {
         {"apart", e->path ? format(s->memory, " into %s", e->path) : ""},
         {"placed", placed(s->memory, e)},
         {"allowed", e->target ? "enter" : "read"},
-        {"as owner",
-         typed.failed || may_change(e->path)
-             ? ""
-             : format(s->memory, ", as its owner or root: chmod a+%s %s", mode_of(e), path)},
+        {"as owner", typed.failed || may_change(is_set ? e->target : e->path)
+                         ? ""
+                         : format(s->memory, ", as its owner or root: chmod a+%s %s%s", mode_of(e),
+                                  path, is_set ? "/libcudnn*" : "")},
         {"host", has_value ? package(s->memory, e)
                            : format(s->memory, "another release of %s", e->name ? e->name : "?")},
         {"driver", has_value ? format(s->memory, "driver %s", e->value) : "the driver"},

@@ -18,6 +18,7 @@ enum { FILES_MOST = 32, TEXT_MOST = 64 << 10 };
 struct reading {
     struct wc_arena *memory;
     const char *directory, *name, *value, *given;
+    const struct wc_strings *variables; /* of the process, which a line may name */
     const char *pin; /* the text of a requirement, which is looked for in place of a variable */
     const char *program, *first; /* the same: its script, or itself, and the first word of both */
     const char *others;          /* the script that starts another one; NULL: none does */
@@ -131,6 +132,23 @@ static void read_pin(struct reading *r, const char *file, int n, const char *lin
         take(r, &r->with_value, file, n, change);
 }
 
+/* With the values of the variables that the process has: "$CONDA_PREFIX/lib". */
+static const char *expanded(const struct reading *r, const char *text) {
+    static const struct wc_strings none;
+    int most = 8; /* a value may name its own variable */
+
+    WC_EACH(variable, *(r->variables ?: &none)) {
+        const int n = (int)strcspn(*variable, "=");
+        OWNED char *plain = must_format("$%.*s/", n, *variable),
+                   *braced = must_format("${%.*s}", n, *variable);
+        for (const char *at; (at = strstr(text, plain) ?: strstr(text, braced)) && most-- > 0;)
+            text = wc_arena_format(r->memory, "%.*s%s%s", (int)(at - text), text,
+                                   *variable + n + ((*variable)[n] == '='),
+                                   at + (at[1] == '{' ? strlen(braced) : strlen(plain) - 1));
+    }
+    return text;
+}
+
 /* sed replaces `word`, the first that is assigned, and of make all. NULL: it is not all there. */
 static char *replaced_word(const struct reading *r, const char *assigned, const char *word,
                            bool is_make) {
@@ -167,10 +185,13 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
                          (r->value || !r->at_start || !strstr(assigned, r->name));
     OWNED char *word = must_format("%.*s", (int)strcspn(assigned, " ;&|"), assigned);
     bool has_value = false, is_other = false;
+    const char *text = expanded(r, assigned);
 
-    WC_EACH_ELEMENT(e, r->value, ":")
+    WC_EACH_ELEMENT(e, r->value, ":") {
+        const size_t length = e.n - (e.n > 1 && e.p[e.n - 1] == '/');
         has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
-                                  find_path(assigned, e.p, e.n));
+                                  find_path(text, e.p, length));
+    }
     WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
                                 !candidates_path_has(r->value, e.p, e.n));
@@ -206,8 +227,14 @@ static void read_start(struct reading *r, const char *file, int n, const char *l
         *comment = '\0';
     if (fnmatch("@(.|echo|printf|source) *", line, FNM_EXTMATCH) == 0 || !*text)
         return;
-    const char *at = find_path(text + 1, r->program, strlen(r->program));
-    const char *word = at ? find_path(text + 1, r->first, strlen(r->first)) : NULL, *pattern = "";
+    const char *program = r->program, *first = r->first, *pattern = "";
+    /* "./bin/tool" is "bin/tool" as well. */
+    const bool is_plain = wc_str_starts(program, "./") && strchr(program + 2, '/') &&
+                          !find_path(text + 1, program, strlen(program));
+    program += is_plain ? 2 : 0;
+    first += is_plain && wc_str_starts(first, "./") ? 2 : 0;
+    const char *at = find_path(text + 1, program, strlen(program));
+    const char *word = at ? find_path(text + 1, first, strlen(first)) : NULL;
     if (!at && starts_program(r, text))
         r->others = file;
     if (!at)
@@ -218,9 +245,9 @@ static void read_start(struct reading *r, const char *file, int n, const char *l
     for (size_t i = 0; i < length; i++)
         pattern = wc_arena_format(r->memory, "%s%s%c", pattern,
                                   strchr(".[*^$", word[i]) ? "\\" : "", word[i]);
-    const bool may =
-        *pattern && word <= at && word + strcspn(word, ";&|") >= at && !strpbrk(pattern, "#'\"`") &&
-        memmem(text, strlen(text), word, length) == word && !strstr(at + 1, r->program);
+    const bool may = *pattern && word <= at && word + strcspn(word, ";&|") >= at &&
+                     !strpbrk(pattern, "#'\"`") &&
+                     memmem(text, strlen(text), word, length) == word && !strstr(at + 1, program);
     OWNED char *change =
         may ? must_format("s#%s#%s%s=\n &#", pattern, word > text + 1 ? "env " : "", r->name)
             : NULL;
@@ -240,7 +267,7 @@ static struct setter read_from(struct reading *r, const char *files) {
         bool is_shell = !wc_str_ends(r->file[i], ".py"), is_script = false;
         r->of_make = wc_str_ends(r->file[i], "akefile") || wc_str_ends(r->file[i], ".mk");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
-            is_shell = is_shell && (n > 1 || !strstr(line, "python"));
+            is_shell = is_shell && (n > 1 || fnmatch("#!*python*", line, 0) != 0);
             is_script = n > 1 ? is_script
                               : wc_str_ends(r->file[i], "sh") || fnmatch("#!*sh*", line, 0) == 0;
             if (r->pin)
@@ -258,12 +285,14 @@ static struct setter read_from(struct reading *r, const char *files) {
 }
 
 struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
-                        const char *name, const char *value, const char *given) {
+                        const struct wc_strings *variables, const char *name, const char *value,
+                        const char *given) {
     struct reading r = {.memory = memory,
                         .directory = directory ?: "",
                         .name = name,
                         .value = value,
-                        .given = given};
+                        .given = given,
+                        .variables = variables};
 
     return read_from(&r, files);
 }
@@ -288,24 +317,39 @@ struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, c
     return r.with_value.last;
 }
 
-struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s, const char *name) {
+/* *others: the script that starts another program as well; NULL: none does. */
+static struct setter line_of_start(struct wc_arena *memory, const struct wc_stack *s,
+                                   const char *name, const char **others) {
     const struct wc_strings *words = &s->process.arguments;
-    const char *first = words->n ? words->p[0] : NULL, *script = words->n > 1 ? words->p[1] : "-";
+    const char *first = words->n ? words->p[0] : s->process.executable,
+               *script = words->n > 1 ? words->p[1] : "-";
     const bool has_script =
         *script != '-' && wc_program_is(first, WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED);
+    const char *here = s->process.directory ?: "";
+
+    /* Of what never ran the words are not known: as a script beside it would name it. */
+    if (!words->n && first && wc_is_below(first, here, strlen(here)))
+        first = wc_arena_format(memory, ".%s", first + strlen(here));
     struct reading r = {.memory = memory,
-                        .directory = s->process.directory ?: "",
+                        .directory = here,
                         .name = name,
                         .first = first,
                         .program = has_script ? script : first};
     struct setter setter = {NULL, NULL, NULL};
 
-    if (!first)
-        return setter;
-    setter = read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
-    if (!r.others || !setter.change || wc_str_same(name, "LD_PRELOAD")) /* which has our library */
-        setter = (struct setter){NULL, r.others, NULL};
+    if (first)
+        setter = read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
+    *others = r.others;
+    if (!setter.change || wc_str_same(name, "LD_PRELOAD")) /* which has our library */
+        setter = (struct setter){NULL, NULL, NULL};
     return setter;
+}
+
+struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s, const char *name) {
+    const char *others;
+    const struct setter setter = line_of_start(memory, s, name, &others);
+
+    return others && setter.by ? setter : (struct setter){NULL, others, NULL};
 }
 
 enum { START_FILES = 4 };
@@ -342,6 +386,7 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
                         .name = name,
                         .value = value,
                         .given = given,
+                        .variables = &s->process.environment,
                         .at_start = true};
     const glob_t *found = start_files(s);
 
@@ -361,22 +406,27 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     /* Of what never ran only what it was started from is known. */
     const bool is_seen = !(s->has_outcome && !s->outcome.observed);
     struct setter setter = {NULL, NULL, NULL};
+    const char *others;
 
     if (process->run_pid == WC_NULL || !wc_str_starts(name, "LD_"))
         return setter;
     if (wc_str_same(given, value) && is_seen)
         return setter;
     if (script && !is_preload) /* which has our own library, too */
-        setter = setter_in(memory, script, process->directory, name, value, given);
+        setter = setter_in(memory, script, process->directory, &process->environment, name, value,
+                           given);
     /* A recipe with more than a command is run by a shell. */
     if (!setter.by && !is_preload && process->parent_name &&
         (wc_str_same(process->parent_name, "make") ||
          wc_program_is(process->parent_name, WC_PROGRAM_SHELL)))
-        setter = setter_in(memory, "GNUmakefile:makefile:Makefile", process->directory, name, value,
-                           given);
+        setter = setter_in(memory, "GNUmakefile:makefile:Makefile", process->directory,
+                           &process->environment, name, value, given);
     if (!setter.by && !is_preload)
         setter = setter_at_start(memory, s, name, value, given);
-    if (!setter.by && !wc_str_same(given, value))
+    const bool differs = !wc_str_same(given, value);
+    if (!setter.by && (differs || (!is_seen && value))) /* behind a launcher: mpirun */
+        setter = line_of_start(memory, s, name, &others);
+    if (!setter.by && differs)
         setter.by =
             pid != process->run_pid && process->parent_name ? process->parent_name : "the command";
     return setter;

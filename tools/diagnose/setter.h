@@ -14,9 +14,10 @@ struct setter {
 };
 
 /* In files (a list with ":"), in those that they name, and so on. The process has `value`, the
- * command was given `given`; NULL: none. */
+ * command was given `given`; NULL: none. variables: of the process; NULL: not known. */
 struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
-                        const char *name, const char *value, const char *given);
+                        const struct wc_strings *variables, const char *name, const char *value,
+                        const char *given);
 /* The same in the files with which shells, and an environment as it is activated, begin. */
 struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                               const char *value, const char *given);

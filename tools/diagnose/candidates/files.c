@@ -112,10 +112,15 @@ void make_readable(struct making *m) {
             r->real_path && r->fault != WC_file_fault_DANGLING ? r->real_path : r->path;
         if (r->fault == WC_file_fault_CLOSED && r->path)
             open_way(m, r);
-        else if (r->fault == WC_file_fault_UNREADABLE && r->path)
+        else if (r->fault == WC_file_fault_UNREADABLE && r->path) {
             make_one(m, allow(m, r, path));
-        else if (r->fault != WC_file_fault_UNKNOWN && r->fault != WC_file_fault_NO_EXECUTION &&
-                 !r->installation && path)
+            if (wc_name_is_cudnn(path)) /* copied with umask 077 */
+                make_one(m, (struct edit){.kind = EDIT_MODES,
+                                          .path = make_directory_of(m, path),
+                                          .value = release_of(m, r),
+                                          .target = path});
+        } else if (r->fault != WC_file_fault_UNKNOWN && r->fault != WC_file_fault_NO_EXECUTION &&
+                   !r->installation && path)
             make_one(m, (struct edit){.kind = EDIT_DELETE, .path = path});
     }
 }

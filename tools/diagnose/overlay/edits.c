@@ -67,6 +67,7 @@ bool overlay_apply(struct overlay *o, const struct edit *e) {
         [EDIT_INSTALL] = overlay_install,
         [EDIT_REMOVE] = overlay_remove_package,
         [EDIT_MODE] = allow_reading,
+        [EDIT_MODES] = overlay_allow_reading,
         [EDIT_LINK] = overlay_make_link,
         [EDIT_LINKS] = overlay_make_links,
         [EDIT_CACHE] = overlay_make_cache,

@@ -214,16 +214,32 @@ static bool open_directory(struct overlay *o, const struct edit *e, struct wc_ve
     return true;
 }
 
+static bool allow_set(struct overlay *o, const struct edit *e, struct wc_version release) {
+    const struct entries all = overlay_entries(o, e->path);
+
+    WC_EACH(entry, all) {
+        const char *path = overlay_format(o, "%s/%s", e->path, *entry);
+        const char *real = wc_name_is_cudnn(*entry) ? overlay_real_path(o, path) : NULL;
+        if (real && strcmp(wc_base_name(real), *entry) == 0 &&
+            !overlay_put_library(o, "", real, release, 0))
+            return false;
+    }
+    return true;
+}
+
 bool overlay_allow_reading(struct overlay *o, const struct edit *e) {
     struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
     const char *real = overlay_real_path(o, e->path);
+    const bool is_set = e->kind == EDIT_MODES;
 
-    if (e->target)
+    if (e->target && !is_set)
         return open_directory(o, e, release);
     if (e->name)
         return true;
     if (!wc_version_known(release)) /* its name says more than nothing */
-        release.major = wc_name_read(wc_base_name(e->path)).version.major;
+        release.major = wc_name_read(wc_base_name(is_set ? e->target : e->path)).version.major;
+    if (is_set)
+        return allow_set(o, e, release);
     return overlay_put_library(o, "", real ? real : overlay_placed(o, e->path), release, 0);
 }
 
