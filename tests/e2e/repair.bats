@@ -874,6 +874,24 @@ needing() {
         "$(jq -cn '$ARGS.positional' --args "pip install --no-deps --target $PWD/cudnn-8.9.2.26 nvidia-cudnn-cu12==8.9.2.26 && export LD_LIBRARY_PATH=$PWD/cudnn-8.9.2.26/nvidia/cudnn/lib" replayed "8.9.2 from $site/engine.libs")"
 }
 
+@test "a facade that a package has brought alone, beside the wheel of another, which opened fewer parts" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local name=libcudnn-a2b758a6.so.9.1.0
+    make_standin 9.1.0 "$site/engine.libs" --only facade --soname "$name" --node libcudnn.so.9
+    echo 'int cudnnOpsVersionCheck(void); int start(void) { return cudnnOpsVersionCheck(); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -L "$site/engine.libs" -l:"$name" \
+            -Wl,--disable-new-dtags,-rpath,"\$ORIGIN/../engine.libs"
+    packaged engine 1.0 engine/_engine.so
+    wheel 9.8.0 87
+    packaged lead 1.0 lead/__init__.py # whose pin keeps that release
+    echo 'Requires-Dist: nvidia-cudnn-cu12==9.8.0.87' >>"$site/lead-1.0.dist-info/METADATA"
+    echo "import ctypes; ctypes.CDLL('$site/nvidia/cudnn/lib/libcudnn.so.9').cudnnGetVersion(); print('checked', ctypes.CDLL('$site/engine/_engine.so').start())" >main.py
+    # The machine's own cuDNN would be found by the loader's cache.
+    printf 'mount --bind /dev/null /etc/ld.so.cache\n"$CMD" run --quiet --log logs -- python3 main.py\n"$CMD" report --json logs >report.json\n' >in
+    CMD=$CMD run ! unshare -Urm sh in
+    is "$(finding part-missing '[.fix[] | select(.command == "export LD_LIBRARY_PATH='"$site"'/nvidia/cudnn/lib").checked]')" '["replayed"]'
+}
+
 @test "a cuDNN in no package that a package refuses: the wheel, for the CUDA of its host; one that is assumed is not replayed" {
     make_standin 8.5.0 module
     engine() { # CODE
@@ -1410,17 +1428,22 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         WHICHCUDNN_EXPECT='>=8.8' run -0 sh run.sh
         is "$output" "version 8902"
     done
-    # What more than one line sets, or what is not one word, is the user's; a line alone is named.
+    # What is not one word is the user's, and its line is named. What more than one line sets, or one
+    # that only a shell can read, is set anew on the line of the program.
     for line in "eval export LD_LIBRARY\\_PATH=$old"$'\n'"LD_LIBRARY_PATH=/x true" "export LD_LIBRARY_PATH='$old':/x" "export LD_LIBRARY_PATH=$old"$'\n'"LD_LIBRARY_PATH=$old:/x" \
         "export LD_LIBRARY_PATH=/x; export LD_LIBRARY_PATH=$old"; do
         printf '#!/bin/sh\n%s\n./host version\n' "$line" >run.sh
         rm -f logs/*
         WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- sh run.sh
         "$CMD" report --json logs >report.json || true
-        is "$(jq -c '.findings[0].fix[0].command' report.json)" null
-        if [[ $line == *"'"* ]]; then
-            [[ $(jq -r '.findings[0].fix[0].text' report.json) == "let line 2 of $PWD/run.sh start the process "* ]]
+        if [[ $line != *"'"* && $line != *';'* ]]; then
+            eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+            WHICHCUDNN_EXPECT='>=8.8' run -0 sh run.sh
+            is "$output" "version 8902"
+            continue
         fi
+        is "$(jq -c '.findings[0].fix[0].command' report.json)" null
+        [[ $(jq -r '.findings[0].fix[0].text' report.json) == "let line 2 of $PWD/run.sh start the process "* ]]
     done
 }
 

@@ -262,6 +262,13 @@ static bool is_before_parts(const struct replay *r) {
                   q->failure && !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART);
 }
 
+/* Of two facades in a process each asks for what its own host needs. */
+static bool is_of_another(const struct wc_stack *s, const struct loaded *by, const char *caller) {
+    return by->about.role == WC_role_FACADE &&
+           WC_ANY(o, s->objects,
+                  o->r.role == WC_role_FACADE && wc_means(o, WC_NULL, caller) && !is_object(by, o));
+}
+
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
  * always the part that answers for its version. */
 static bool opens_part(void *play, const struct loaded *by, const char *name) {
@@ -275,8 +282,12 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     if (wc_str_same(part.part, answering))
         return true;
     return (!is_idle(s) && !WC_ANY(o, s->objects, is_object(by, o))) ||
-           WC_ANY(q, p->r->requests, wc_str_same(wc_name_read(q->name).part, part.part)) ||
-           WC_ANY(o, s->objects, wc_str_same(o->r.part, part.part) && o->r.mapped);
+           WC_ANY(q, p->r->requests,
+                  wc_str_same(wc_name_read(q->name).part, part.part) &&
+                      !is_of_another(s, by, q->caller)) ||
+           WC_ANY(o, s->objects,
+                  wc_str_same(o->r.part, part.part) && o->r.mapped &&
+                      !is_of_another(s, by, o->r.asked_by));
 }
 
 /* Whatever its name. */
