@@ -57,10 +57,10 @@ bool wc_reading_names(struct wc_reading *r, const char *dir, const char *ending,
 uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, const char *text,
                          bool at_line) {
     const char *w = r->window;
-    size_t length = wc_str_length(text), n;
+    size_t length = text ? wc_str_length(text) : 0, n;
     bool first = from == 0; /* the window begins a line */
     uint64_t at;
-    if (!path || !length || length + 1 >= r->window_size)
+    if (!path || !length || length + 1 >= r->window_size || from == WC_NOWHERE)
         return WC_NOWHERE;
     if (r->files->find && r->files->find(r->files->ctx, path, from, text, at_line, &at))
         return at;
@@ -95,9 +95,9 @@ bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *
     return true;
 }
 
-bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
-                      size_t cap) {
-    uint64_t at = wc_reading_find(r, path, 0, text, true);
+bool wc_reading_value(struct wc_reading *r, const char *path, uint64_t from, const char *text,
+                      bool at_line, char *to, size_t cap) {
+    uint64_t at = wc_reading_find(r, path, from, text, at_line);
     return at != WC_NOWHERE && wc_reading_line(r, path, at + wc_str_length(text), to, cap);
 }
 

@@ -27,14 +27,14 @@ char *wc_reading_copy(struct wc_reading *r, const char *s, size_t n);
 
 bool wc_reading_exists(struct wc_reading *r, const char *path);
 /* Offset of the first `text` at or behind `from`; at_line: only where a line begins. WC_NOWHERE:
- * there is none, or the file cannot be read. */
+ * there is none, also behind WC_NOWHERE, of a NULL, or in a file that cannot be read. */
 uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, const char *text,
                          bool at_line);
 /* The rest of the line at an offset, cut to cap - 1 bytes, NUL-terminated. False: nothing there. */
 bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *to, size_t cap);
-/* The text after `text` on the first line that begins with it. False: there is no such line. */
-bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
-                      size_t cap);
+/* The rest of the line after the text that wc_reading_find() finds. False: there is none. */
+bool wc_reading_value(struct wc_reading *r, const char *path, uint64_t from, const char *text,
+                      bool at_line, char *to, size_t cap);
 /* The paths of the entries of dir that end so and whose names fit, up to most, in r's memory; *n:
  * how many. False: there is no such directory. */
 bool wc_reading_names(struct wc_reading *r, const char *dir, const char *ending,

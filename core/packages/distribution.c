@@ -140,7 +140,7 @@ static bool listed(struct wc_reading *r, const char *path, const char *site,
     bool found = c->likeness > 2; /* without a RECORD the name is enough */
     *changed = false;
     if (wc_reading_exists(r, record)) {
-        found = key && wc_reading_value(r, record, key, line, sizeof line);
+        found = wc_reading_value(r, record, 0, key, true, line, sizeof line);
         comma = found ? wc_str_find_last_char(line, ',') : NULL; /* path,hash,size */
         *changed = comma && wc_parse_number(comma + 1, wc_str_length(comma + 1), &size) &&
                    r->files->facts(r->files->ctx, path, &facts) && facts.size != size;

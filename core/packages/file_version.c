@@ -127,7 +127,7 @@ static struct wc_version by_package(const struct version_query *q) {
 static int32_t macro(struct wc_reading *r, const char *header, const char *start) {
     char line[LINE];
     uint64_t number;
-    if (!wc_reading_value(r, header, start, line, sizeof line))
+    if (!wc_reading_value(r, header, 0, start, true, line, sizeof line))
         return -1;
     const char *s = line;
     while (*s == ' ' || *s == '\t')

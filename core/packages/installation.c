@@ -127,8 +127,7 @@ size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
             read_conda_record(prefix, record[i], &out[n]);
             size_t mark = r->memory.used;
             const char *quoted = wc_reading_format(r, "\"%s\"", path + length + 1);
-            n +=
-                !owner || (quoted && wc_reading_find(r, record[i], 0, quoted, false) != WC_NOWHERE);
+            n += !owner || wc_reading_find(r, record[i], 0, quoted, false) != WC_NOWHERE;
             r->memory.used = mark;
         }
         if (is_environment && !owner)
@@ -193,14 +192,12 @@ void wc_debian_package(struct wc_reading *r, const char *list, struct wc_distrib
     int whole = (int)(wc_str_length(file) - wc_str_length(".list"));
     const char *key =
         wc_reading_format(r, "Package: %.*s\n", colon ? (int)(colon - file) : whole, file);
-    uint64_t at = key ? wc_reading_find(r, DPKG "/status", 0, key, true) : WC_NOWHERE;
+    uint64_t at = wc_reading_find(r, DPKG "/status", 0, key, true);
     out->site = "/";
     out->list = list;
     wc_str_format(out->name, sizeof out->name, "%.*s", whole, file);
-    if (at != WC_NOWHERE)
-        at = wc_reading_find(r, DPKG "/status", at + 1, "Version: ", true);
-    if (at == WC_NOWHERE || !wc_reading_line(r, DPKG "/status", at + wc_str_length("Version: "),
-                                             out->version, sizeof out->version))
+    if (!wc_reading_value(r, DPKG "/status", at, "Version: ", true, out->version,
+                          sizeof out->version))
         out->version[0] = 0;
 }
 
@@ -268,9 +265,7 @@ static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to,
     const char *json = wc_reading_format(r, "%s/version.json", root);
     uint64_t at = wc_reading_find(r, json, 0, "\"cuda\"", false);
     to[0] = 0;
-    if (at != WC_NOWHERE)
-        at = wc_reading_find(r, json, at, "\"version\"", false);
-    if (at == WC_NOWHERE || !wc_reading_line(r, json, at + 9, line, sizeof line))
+    if (!wc_reading_value(r, json, at, "\"version\"", false, line, sizeof line))
         return false;
     const char *from = line;
     while (*from == ' ' || *from == ':' || *from == '"')

@@ -160,11 +160,9 @@ static struct wc_version version_behind(struct wc_reading *r, const char *path,
                                         const char *marker) {
     char line[NAME];
     struct wc_version v = WC_VERSION_NONE;
-    uint64_t at = wc_reading_find(r, path, 0, marker, false);
-    if (at == WC_NOWHERE ||
-        !wc_reading_line(r, path, at + wc_str_length(marker), line, sizeof line))
-        return v;
     const char *s = line;
+    if (!wc_reading_value(r, path, 0, marker, false, line, sizeof line))
+        return v;
     while (*s && (*s < '0' || *s > '9'))
         s++;
     wc_version_parse_start(s, wc_str_length(s), &v);
@@ -369,10 +367,8 @@ static void read_conda(struct asking *a, const char *path) {
         wc_version_parse_start(build + 5, wc_str_length(build + 5), &v);
     add_built(a, &p, "conda package", c.list, v);
     uint64_t depends = wc_reading_find(a->r, c.list, 0, "\"depends\"", false);
-    for (size_t i = 0; i < 2 && depends != WC_NOWHERE; i++) {
-        uint64_t at = wc_reading_find(a->r, c.list, depends, names[i], false);
-        if (at == WC_NOWHERE ||
-            !wc_reading_line(a->r, c.list, at + wc_str_length(names[i]), line, sizeof line))
+    WC_EACH_ROW(name, names) {
+        if (!wc_reading_value(a->r, c.list, depends, *name, false, line, sizeof line))
             continue;
         /* "cudnn >=9.3.0.75,<10.0a0": the pre-release mark that conda puts behind upper bounds
          * goes. */

@@ -114,7 +114,7 @@ static bool read_limit(struct wc_reading *r, uint64_t *out) {
     char line[128];
     const char *at = line;
 
-    if (!wc_reading_value(r, "/proc/self/limits", "Max address space", line, sizeof line))
+    if (!wc_reading_value(r, "/proc/self/limits", 0, "Max address space", true, line, sizeof line))
         return false;
     while (*at == ' ')
         at++;
