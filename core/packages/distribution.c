@@ -263,26 +263,11 @@ bool wc_requirement_read(const char *line, struct wc_requirement *out) {
     return true;
 }
 
-struct lines {
-    wc_see_requirement *see;
-    void *ctx;
-};
-
-static bool see_line(void *ctx, const char *line) {
-    const struct lines *l = ctx;
-    struct wc_requirement q;
+bool wc_is_header(const char *line) {
     size_t n = 0;
     while (wc_is_alphanumeric(line[n]) || line[n] == '-')
         n++;
-    /* Headers come before the description, which may be long. */
-    if (line[0] != ' ' && line[0] != '\t' && !(n && line[n] == ':'))
-        return false;
-    return !wc_requirement_read(line, &q) || l->see(l->ctx, &q);
-}
-
-void wc_requirements_of(struct wc_reading *r, const char *path, wc_see_requirement *see,
-                        void *ctx) {
-    wc_reading_each(r, path, "\n", see_line, &(struct lines){see, ctx});
+    return line[0] == ' ' || line[0] == '\t' || (n && line[n] == ':');
 }
 
 /* ---- what requires a distribution ---- */
@@ -295,11 +280,12 @@ struct requiring {
     size_t cap;
 };
 
-static bool see_requirement(void *ctx, struct wc_requirement *read) {
+static bool see_line(void *ctx, const char *line) {
     struct requiring *q = ctx;
-    q->found = wc_str_same(read->normal, q->wanted) &&
-               !(read->marker && wc_str_find(read->marker, "extra"));
-    return !q->found;
+    struct wc_requirement read;
+    q->found = wc_requirement_read(line, &read) && wc_str_same(read.normal, q->wanted) &&
+               !(read.marker && wc_str_find(read.marker, "extra"));
+    return !q->found && wc_is_header(line);
 }
 
 static bool see_info(void *arg, const char *info) {
@@ -308,8 +294,8 @@ static bool see_info(void *arg, const char *info) {
     struct wc_distribution d;
     if (!wc_distribution_take(&d, q->site, info, ""))
         return true;
-    wc_requirements_of(q->r, wc_reading_format(q->r, "%s/%s/METADATA", q->site, info),
-                       see_requirement, q);
+    wc_reading_each(q->r, wc_reading_format(q->r, "%s/%s/METADATA", q->site, info), "\n", see_line,
+                    q);
     q->r->memory.used = mark;
     q->found = q->found && wc_str_format(q->to, q->cap, "%s %s", d.name, d.version);
     return !q->found;

@@ -93,10 +93,8 @@ struct wc_requirement {
     char normal[64]; /* the name, normalised */
 };
 bool wc_requirement_read(const char *line, struct wc_requirement *out);
-/* Calls see() with each requirement of a METADATA file, until it returns false; see() may not read
- * through r. */
-typedef bool wc_see_requirement(void *ctx, struct wc_requirement *q);
-void wc_requirements_of(struct wc_reading *r, const char *path, wc_see_requirement *see, void *ctx);
+/* Is it one of METADATA's headers? They come before the description, which may be long. */
+bool wc_is_header(const char *line);
 const char *wc_behind_last(const char *text, const char *mark); /* NULL: not in it */
 /* PEP 503 with '_': lower case, runs of -_. become one; NUL-terminated, cut to cap. */
 void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap);

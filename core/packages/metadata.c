@@ -118,16 +118,19 @@ struct requirements {
     const char *site, *path;
 };
 
-static bool see_requirement(void *ctx, struct wc_requirement *q) {
+static bool see_line(void *ctx, const char *line) {
     const struct requirements *of = ctx;
-    const char *marker = q->marker ? q->marker : "";
+    struct wc_requirement q;
+    if (!wc_requirement_read(line, &q))
+        return wc_is_header(line);
+    const char *marker = q.marker ? q.marker : "";
     bool for_another_system = !wc_str_find(marker, "!=") &&
                               (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
                                wc_str_find(marker, "arwin"));
-    if ((wc_str_starts(q->normal, "nvidia_cudnn_cu") ||
-         wc_str_starts(q->normal, "nvidia_cudnn_jit_cu")) &&
+    if ((wc_str_starts(q.normal, "nvidia_cudnn_cu") ||
+         wc_str_starts(q.normal, "nvidia_cudnn_jit_cu")) &&
         !for_another_system && !(of->a->site && wc_str_find(marker, "extra")))
-        add_required(of->a, of->p, of->site, of->path, q);
+        add_required(of->a, of->p, of->site, of->path, &q);
     return of->a->n < of->a->most;
 }
 
@@ -138,7 +141,7 @@ static void read_requirements(struct asking *a, const struct package *p, const c
     size_t extras = 0;
     int best = WC_EXTRA_ABSENT;
     if (a->n < a->most)
-        wc_requirements_of(a->r, path, see_requirement, &(struct requirements){a, p, site, path});
+        wc_reading_each(a->r, path, "\n", see_line, &(struct requirements){a, p, site, path});
     /* Of several extras (for CUDA 11 and 12) one at most was asked for, which METADATA does not
      * show: those count that what is installed fits best, and none without it. */
     for (size_t i = first; i < a->n; i++) {
