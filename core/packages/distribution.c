@@ -79,7 +79,7 @@ static bool consider(void *arg, const char *info) {
     struct candidates *c = arg;
     const char *dash = wc_str_find_char(info, '-');
     char name[NAME];
-    if (!dash || !wc_str_ends(info, ".dist-info"))
+    if (!dash || !wc_str_ends(dash, ".dist-info"))
         return true;
     wc_distribution_normalise(info, (size_t)(dash - info), name, sizeof name);
     int like = likeness(c, name);
@@ -94,20 +94,6 @@ static bool consider(void *arg, const char *info) {
     c->p[at] = (struct candidate){kept, like};
     c->n++;
     return true;
-}
-
-static void prepare(struct candidates *c, const char *relative) {
-    size_t n = component(relative), top = n;
-    if (n > 5 && wc_mem_compare(relative + n - 5, ".libs", 5) == 0)
-        top -= 5; /* auditwheel's folder next to the package */
-    c->relative = relative;
-    wc_distribution_normalise(relative, relative[n] ? top : 0, c->top, sizeof c->top);
-    c->sub[0] = 0;
-    if (relative[n] && is_namespace(relative)) {
-        const char *below = relative + n + 1;
-        c->sub[0] = '_';
-        wc_distribution_normalise(below, component(below), c->sub + 1, sizeof c->sub - 1);
-    }
 }
 
 /* ---- the owner among them ---- */
@@ -129,24 +115,26 @@ bool wc_distribution_take(struct wc_distribution *out, const char *site, const c
     return wc_str_format(out->version, sizeof out->version, "%.*s", (int)version, dash + 1);
 }
 
-static bool listed(struct wc_reading *r, const char *path, const char *site,
-                   const struct candidate *c, const char *relative, bool *changed) {
+static bool owns(struct wc_reading *r, const char *path, const char *site,
+                 const struct candidate *c, const char *relative, struct wc_distribution *out) {
     char line[LINE];
     size_t mark = r->memory.used;
     const char *record = wc_reading_format(r, "%s/%s/RECORD", site, c->info);
     const char *key = wc_reading_format(r, "%s,", relative), *comma;
     struct wc_file_stat facts;
     uint64_t size;
-    bool found = c->likeness > 2; /* without a RECORD the name is enough */
-    *changed = false;
+    bool found = c->likeness > 2, changed = false; /* without a RECORD the name is enough */
     if (wc_reading_exists(r, record)) {
         found = wc_reading_value(r, record, 0, key, true, line, sizeof line);
         comma = found ? wc_str_find_last_char(line, ',') : NULL; /* path,hash,size */
-        *changed = comma && wc_parse_number(comma + 1, wc_str_length(comma + 1), &size) &&
-                   r->files->facts(r->files->ctx, path, &facts) && facts.size != size;
+        changed = comma && wc_parse_number(comma + 1, wc_str_length(comma + 1), &size) &&
+                  r->files->facts(r->files->ctx, path, &facts) && facts.size != size;
     }
     r->memory.used = mark;
-    return found;
+    if (!found || !wc_distribution_take(out, site, c->info, relative))
+        return false;
+    out->changed = changed;
+    return true;
 }
 
 const char *wc_behind_last(const char *text, const char *mark) {
@@ -198,18 +186,21 @@ bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distri
     struct candidates *c = site ? wc_arena_take(&r->memory.arena, sizeof *c) : NULL;
     bool found = false;
     if (c) {
-        bool changed = true;
+        const char *relative = path + wc_str_length(site) + 1;
+        size_t n = component(relative), top = n;
         c->r = r;
-        prepare(c, path + wc_str_length(site) + 1);
+        c->relative = relative;
+        if (n > 5 && wc_mem_compare(relative + n - 5, ".libs", 5) == 0)
+            top -= 5; /* auditwheel's folder next to the package */
+        wc_distribution_normalise(relative, relative[n] ? top : 0, c->top, sizeof c->top);
+        if (relative[n] && is_namespace(relative)) {
+            const char *below = relative + n + 1;
+            c->sub[0] = '_';
+            wc_distribution_normalise(below, component(below), c->sub + 1, sizeof c->sub - 1);
+        }
         r->files->list(r->files->ctx, site, consider, c);
-        for (size_t i = 0; i < c->n && changed; i++)
-            if (listed(r, path, site, &c->p[i], c->relative, &changed) &&
-                wc_distribution_take(out, site, c->p[i].info, c->relative)) {
-                out->changed = changed;
-                found = true;
-            } else {
-                changed = true; /* not listed, or "name.dist-info", which has no version */
-            }
+        for (size_t i = 0; i < c->n && !(found && !out->changed); i++)
+            found = owns(r, path, site, &c->p[i], relative, out) || found;
     }
     if (!found)
         r->memory.used = mark;
