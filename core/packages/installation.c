@@ -245,6 +245,78 @@ static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *o
 
 /* ---- what a container's runtime put over the image's files ---- */
 
+/*
+ * Container runtimes bind the driver's libraries, on Jetson CUDA's and cuDNN's too, from the host
+ * over what the image has: the image's package list then describes another file. proc(5),
+ * mountinfo: "36 35 98:0 /mnt1 /mnt/parent rw,noatime master:1 - ext3 /dev/root rw": root in its
+ * file system, mount point, options, "-" after the optional fields, type.
+ */
+bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out) {
+    enum { ROOT = 3, AT, OPTIONS, FIELDS };
+    struct wc_element field[FIELDS] = {{"", 0}};
+    size_t n = 0, used = 0;
+    WC_EACH_ELEMENT(e, line, " ") {
+        field[n++] = e;
+        if (n == FIELDS)
+            break;
+    }
+    const char *type = wc_str_find(line, " - "), *s = field[AT].p;
+    out->no_execution = false;
+    WC_EACH_ELEMENT(option, field[OPTIONS].p, ", ") {
+        if (option.p >= field[OPTIONS].p + field[OPTIONS].n)
+            break;
+        out->no_execution |= option.n == 6 && wc_str_starts(option.p, "noexec");
+    }
+    out->of_root = field[ROOT].n == 1 && field[ROOT].p[0] == '/';
+    out->type = type ? type + 3 : "";
+    n = field[AT].n;
+    for (size_t i = 0; i < n; i++) {
+        char c = s[i];
+        if (used == cap - 1)
+            return false;
+        /* Blanks and backslashes stand as \040. */
+        if (c == '\\' && n - i >= 4 && s[i + 1] >= '0' && s[i + 1] <= '3' && s[i + 2] >= '0' &&
+            s[i + 2] <= '7' && s[i + 3] >= '0' && s[i + 3] <= '7') {
+            c = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'));
+            i += 3;
+        }
+        point[used++] = c;
+    }
+    point[used] = 0;
+    return true;
+}
+
+struct mounts {
+    const char *path;
+    struct wc_mount *best;
+};
+
+/* Of two on one point the later one is on top. */
+static bool consider(void *ctx, const char *line) {
+    struct mounts *m = ctx;
+    struct wc_mount_line read;
+    char point[sizeof m->best->point];
+    if (!wc_mount_read(line, point, sizeof point, &read))
+        return true;
+    size_t n = wc_str_length(point);
+    if (n <= 1 || n < wc_str_length(m->best->point) || !wc_str_starts(m->path, point) ||
+        (m->path[n] != '/' && m->path[n]))
+        return true;
+    bool volume = wc_str_starts(read.type, "btrfs "); /* has volumes of other roots */
+    wc_mem_copy(m->best->point, point, n + 1);
+    m->best->of_file = !m->path[n];
+    m->best->no_execution = read.no_execution;
+    m->best->bound = m->best->of_file || (!volume && !read.of_root);
+    return true;
+}
+
+bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out) {
+    struct mounts m = {path, out};
+    wc_mem_set(out, 0, sizeof *out);
+    wc_reading_each(r, "/proc/self/mountinfo", "\n", consider, &m);
+    return out->bound;
+}
+
 static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identity *out) {
     struct wc_mount m;
     if (!wc_mount_of(r, path, &m))
