@@ -217,22 +217,6 @@ static void put(struct names *to, const char *name) {
         to->p[to->n++] = name;
 }
 
-/* As installation_path of the objects in it. */
-static const char *own_path(struct looking *l, const struct package *p) {
-    const char *file = p->file[0].path;
-    size_t folder;
-    switch (p->kind) {
-    case WC_installation_kind_WHEEL:
-        folder = wc_distribution_folder(file);
-        return folder ? wc_reading_format(l->r, "%s/%.*s", p->of.site, (int)folder, file)
-                      : p->of.site;
-    case WC_installation_kind_DEBIAN:
-        return wc_reading_copy(l->r, file, wc_dir_length(file));
-    default:
-        return p->of.site;
-    }
-}
-
 static void emit_package(struct looking *l, const struct package *p, const struct wc_sink *to) {
     struct names missing = {.n = 0}, changed = {.n = 0}, sharing = {.n = 0};
     struct wc_record record;
@@ -258,7 +242,8 @@ static void emit_package(struct looking *l, const struct package *p, const struc
             put(&sharing, wc_reading_format(l->r, "%s %s", other->of.name, other->of.version));
     }
     /* Foreign files are looked for in the directory of the package's first library. */
-    const char *first = absolute(l, p, p->file[0].path);
+    const char *file = p->file[0].path, *first = absolute(l, p, file);
+    const size_t folder = p->kind == WC_installation_kind_WHEEL ? wc_distribution_folder(file) : 0;
     l->foreign.n = 0;
     l->directory = first ? wc_reading_copy(l->r, first, wc_dir_length(first)) : NULL;
     if (l->directory)
@@ -266,7 +251,11 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     r->installation_kind = p->kind;
     r->package = p->of.name;
     r->package_version = wc_str_or_null(p->of.version);
-    r->installation_path = own_path(l, p);
+    /* As of the objects in it. */
+    r->installation_path = p->kind == WC_installation_kind_DEBIAN ? l->directory
+                           : folder
+                               ? wc_reading_format(l->r, "%s/%.*s", p->of.site, (int)folder, file)
+                               : p->of.site;
     r->prefix = p->of.site;
     r->list = p->of.list;
     r->file_count = (int64_t)p->n;
