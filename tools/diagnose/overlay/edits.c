@@ -1,9 +1,276 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How each edit is played over an overlay. */
+/* How each edit is played over an overlay; those of packages: packages.c. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "core/demand/questions.h"
 #include "core/knowledge/frameworks.h"
 #include "overlay_inside.h"
+#include "tools/diagnose/ldconfig.h"
+
+/* ---- what no package manages ---- */
+
+/* For whatever CUDA: their files are the same. */
+static const char any_wheel[] = "nvidia-cudnn-cu12";
+
+/* As NVIDIA's archives have them: each library under its SONAME, and links without the number and
+ * with all of it. */
+static bool place_cudnn(struct overlay *o, const char *directory, const char *package,
+                        struct wc_version release) {
+    const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
+    const struct entries there = overlay_entries(o, directory);
+    char number[WC_VERSION_TEXT];
+
+    release.build = -1;
+    if (wheel_list(&o->memory.arena, package, release).n == 0)
+        package = "";
+    WC_EACH(entry, there) { /* libraries of another major stay next to it */
+        const struct wc_name name = wc_name_read(*entry);
+        const char *path = overlay_format(o, "%s/%s", directory, *entry);
+        if (wc_kind_is_cudnn(name.kind) &&
+            (name.version.major < 0 || name.version.major == release.major) &&
+            !wc_is_directory(overlay_disk_of(o), path))
+            overlay_hide(o, path);
+    }
+    WC_EACH(file, files) {
+        const char *name = wc_base_name(file->file);
+        if (!overlay_put_library(o, package, overlay_format(o, "%s/%s", directory, name), release,
+                                 0))
+            return false;
+        const char *link =
+            overlay_format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name);
+        overlay_put_link(o, link, name);
+        overlay_put_link(o, overlay_format(o, "%s.%s", link, wc_version_format(release, number)),
+                         name);
+    }
+    return true;
+}
+
+/* Each library of that release is there, by the number in its own name. */
+static bool is_whole(struct overlay *o, const char *directory, struct wc_version release) {
+    const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
+
+    WC_EACH(file, files) {
+        const char *path =
+            overlay_real_path(o, overlay_format(o, "%s/%s", directory, wc_base_name(file->file)));
+        if (!path || wc_version_compare(wc_name_read(path).version, release) != 0 ||
+            !overlay_is_sound(o, path, release))
+            return false;
+    }
+    return true;
+}
+
+static bool place(struct overlay *o, const struct edit *e) {
+    const char *directory = overlay_real_path(o, e->path), *spec = e->value ? e->value : "",
+               *package;
+    struct wc_version release;
+
+    if (!directory)
+        return overlay_fail(o, "that directory does not exist");
+    overlay_note_environment(o, directory);
+    if (wc_name_kind_of(e->name) == WC_NAME_CUDA_DEPENDENCY) {
+        package = wheel_with(&o->memory.arena, e->name, -1, &spec);
+        return overlay_put_library(o, package ? package : "",
+                                   overlay_format(o, "%s/%s", directory, e->name),
+                                   wc_name_read(e->name).version, 0);
+    }
+    package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";
+    /* Every release of the set must do: the oldest, too. */
+    release = wc_version_filled(wc_text_floor(spec), 0, 0);
+    if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
+        return overlay_fail(o, "all of it is there");
+    return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major
+               ? place_cudnn(o, directory, package, release)
+               : overlay_fail(o, "no release of it is known");
+}
+
+static bool copy_cudnn(struct overlay *o, const struct edit *e) {
+    const char *directory = overlay_real_path(o, e->path);
+    const struct entries all = overlay_entries(o, e->target);
+
+    if (!directory)
+        return overlay_fail(o, "that directory does not exist");
+    overlay_note_environment(o, directory);
+    WC_EACH(entry, all) {
+        const char *to = overlay_format(o, "%s/%s", directory, *entry);
+        const char *real = overlay_real_path(o, overlay_format(o, "%s/%s", e->target, *entry));
+        struct stat facts;
+        if (!wc_str_starts(*entry, "libcudnn"))
+            continue;
+        if (real && strcmp(wc_base_name(real), *entry) != 0)
+            overlay_put_link(o, to, wc_base_name(real));
+        else if (!real ||
+                 !overlay_put_file(o, to, disk_open(&o->library_cache->disk, real, &facts)))
+            return overlay_fail(o, "a file that it would copy cannot be read");
+    }
+    return true;
+}
+
+/* ---- what may not be read ---- */
+
+/* What is after it was never searched: what was asked for there, of cuDNN all that belongs to it,
+ * of which no more than the major need be known. */
+static bool open_directory(struct overlay *o, const struct edit *e, struct wc_version release) {
+    WC_EACH_ELEMENT(one, e->target, ":") {
+        const char *path = overlay_placed(o, overlay_format(o, "%.*s", (int)one.n, one.p));
+        const struct wc_name name = wc_name_read(path);
+        const bool is_cudnn = wc_kind_is_cudnn(name.kind);
+        struct wc_version own = is_cudnn ? release : name.version;
+        struct wheel_list files = {NULL, 0};
+        if (!wc_version_known(own))
+            own.major = name.version.major;
+        if (overlay_is_there(o, path)) /* with its package, or with another file of the set */
+            continue;
+        if (!overlay_put_library(o, "", path, own, 0))
+            return false;
+        if (is_cudnn)
+            files = overlay_cudnn_files(
+                o, any_wheel, own.minor < 0 ? release_newest(&o->memory.arena, own.major) : own);
+        WC_EACH(file, files)
+            if (!overlay_put_library(o, "",
+                                     overlay_format(o, "%s/%s", overlay_directory(o, path),
+                                                    wc_base_name(file->file)),
+                                     own, 0))
+                return false;
+    }
+    return true;
+}
+
+static bool let_read_set(struct overlay *o, const struct edit *e, struct wc_version release) {
+    const struct entries all = overlay_entries(o, e->path);
+
+    WC_EACH(entry, all) {
+        const char *path = overlay_format(o, "%s/%s", e->path, *entry);
+        const char *real = wc_name_is_cudnn(*entry) ? overlay_real_path(o, path) : NULL;
+        if (real && strcmp(wc_base_name(real), *entry) == 0 &&
+            !overlay_put_library(o, "", real, release, 0))
+            return false;
+    }
+    return true;
+}
+
+static bool let_read(struct overlay *o, const struct edit *e) {
+    struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
+    const char *real = overlay_real_path(o, e->path);
+
+    const bool is_set = e->kind == EDIT_MODES;
+
+    if (e->name && !overlay_reinstall(o, e))
+        return false;
+    if (e->target && !is_set)
+        return open_directory(o, e, release);
+    if (e->name)
+        return true;
+    if (!wc_version_known(release)) /* its name says more than nothing */
+        release.major = wc_name_read(wc_base_name(is_set ? e->target : e->path)).version.major;
+    if (is_set)
+        return let_read_set(o, e, release);
+    return overlay_put_library(o, "", real ? real : overlay_placed(o, e->path), release, 0);
+}
+
+/* ---- links ---- */
+
+/* As the disk has it, behind no link; 0: nothing. */
+static mode_t mode_of(const struct overlay *o, const char *path) {
+    OWNED char *disk = must_format("%s%s", o->library_cache->disk.root, path);
+    struct stat facts;
+
+    return lstat(disk, &facts) == 0 ? facts.st_mode : 0;
+}
+
+static bool make_link(struct overlay *o, const struct edit *e) {
+    const char *path = overlay_placed(o, e->path);
+    const struct disk_entry made = disk_layered(&o->library_cache->disk, path);
+
+    /* What `ln -s` does not replace: a file that is none itself. */
+    if (made.kind == DISK_FILE || (made.kind == DISK_AS_IT_IS && S_ISREG(mode_of(o, path))))
+        return overlay_fail(o, "a file exists where the link would be");
+    overlay_put_link(o, path, e->target);
+    return true;
+}
+
+static const char *soname_of(struct overlay *o, const char *directory, const char *entry) {
+    const struct library *library =
+        library_cache_get(o->library_cache, overlay_format(o, "%s/%s", directory, entry), NULL);
+
+    return library && library->is_elf ? library->search.soname : NULL;
+}
+
+/* NULL: ldconfig takes no file of that name for a library, or it has no SONAME. */
+static const char *listed_soname(struct overlay *o, const char *directory, const char *entry) {
+    return wc_str_starts(entry, "lib") && overlay_is_library(entry) ? soname_of(o, directory, entry)
+                                                                    : NULL;
+}
+
+/* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
+ */
+static void make_links_in(struct overlay *o, const char *directory) {
+    const struct entries all = overlay_entries(o, directory);
+
+    WC_EACH(entry, all) {
+        const char *soname = listed_soname(o, directory, *entry);
+        const char *newest = NULL;
+        if (!soname || strchr(soname, '/') ||
+            overlay_is_there(o, overlay_format(o, "%s/%s", directory, soname)))
+            continue;
+        /* "libcudnn.so", a link for building: ldconfig makes no other name of it. */
+        if (wc_str_ends(*entry, ".so") && wc_str_starts(soname, *entry) &&
+            S_ISLNK(mode_of(o, overlay_format(o, "%s/%s", directory, *entry))))
+            continue;
+        WC_EACH(other, all)
+            if (wc_str_same(soname_of(o, directory, *other), soname) &&
+                (!newest || strverscmp(*other, newest) > 0))
+                newest = *other;
+        if (newest)
+            overlay_put_link(o, overlay_format(o, "%s/%s", directory, soname), newest);
+    }
+}
+
+static bool make_links(struct overlay *o, const struct edit *e) {
+    const char *directory = overlay_real_path(o, e->path);
+
+    if (!directory)
+        return overlay_fail(o, "that directory does not exist");
+    make_links_in(o, directory);
+    return o->changes || overlay_fail(o, "all of its libraries have their links");
+}
+
+/* Without the system's directories, which the loader searches by itself: they have thousands of
+ * libraries. */
+static bool make_cache(struct overlay *o, const struct edit *e) {
+    (void)e;
+    const struct wc_files *files = overlay_disk_of(o);
+    const struct entries directories = ldconfig_directories(&o->memory.arena, files);
+    struct ldconfig_entry *added = NULL;
+    size_t n = 0, size;
+    unsigned char *cache;
+
+    WC_EACH(directory, directories) {
+        const char *real = is_of_system(*directory) ? NULL : overlay_real_path(o, *directory);
+        if (!real)
+            continue;
+        make_links_in(o, real);
+        const struct entries all = overlay_entries(o, real);
+        WC_EACH(entry, all) {
+            const char *soname = listed_soname(o, real, *entry);
+            if (!soname || !(wc_str_same(soname, *entry) || wc_str_ends(*entry, ".so")))
+                continue;
+            *MUST_ADD(added, n) =
+                (struct ldconfig_entry){*entry, overlay_format(o, "%s/%s", *directory, *entry)};
+        }
+    }
+    cache = ldconfig_cache((struct wc_span){o->library_cache->cache, o->library_cache->cache_size},
+                           files, &directories, added, n, &size);
+    free(added);
+    if (!cache)
+        return overlay_fail(o, "the loader's cache lists all libraries already");
+    overlay_use_cache(o, cache, size);
+    o->changes = true;
+    return true;
+}
+
+/* ---- variables, and what is asked for first ---- */
 
 /* Without a value it goes. */
 static bool set_variable(struct overlay *o, const struct edit *e) {
@@ -47,14 +314,12 @@ static bool delete (struct overlay *o, const struct edit *e) {
     return true;
 }
 
-static bool allow_reading(struct overlay *o, const struct edit *e) {
-    return (!e->name || overlay_reinstall(o, e)) && overlay_allow_reading(o, e);
-}
-
 /* The replay asks for the other one. */
 static bool open_other(struct overlay *o, const struct edit *e) {
     return o->changes = e->path;
 }
+
+/* ---- all edits ---- */
 
 bool overlay_apply(struct overlay *o, const struct edit *e) {
     static bool (*const plays[EDITS])(struct overlay * o, const struct edit *e) = {
@@ -66,15 +331,15 @@ bool overlay_apply(struct overlay *o, const struct edit *e) {
         [EDIT_REINSTALL] = overlay_reinstall,
         [EDIT_INSTALL] = overlay_install,
         [EDIT_REMOVE] = overlay_remove_package,
-        [EDIT_MODE] = allow_reading,
-        [EDIT_MODES] = overlay_allow_reading,
-        [EDIT_LINK] = overlay_make_link,
-        [EDIT_LINKS] = overlay_make_links,
-        [EDIT_CACHE] = overlay_make_cache,
+        [EDIT_MODE] = let_read,
+        [EDIT_MODES] = let_read,
+        [EDIT_LINK] = make_link,
+        [EDIT_LINKS] = make_links,
+        [EDIT_CACHE] = make_cache,
         [EDIT_DELETE] = delete,
-        [EDIT_COPY] = overlay_copy,
-        [EDIT_RESTORE] = overlay_place,
-        [EDIT_PLACE] = overlay_place,
+        [EDIT_COPY] = copy_cudnn,
+        [EDIT_RESTORE] = place,
+        [EDIT_PLACE] = place,
     };
     bool good =
         plays[e->kind] ? plays[e->kind](o, e) : overlay_fail(o, "it cannot be played over files");

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "overlay_inside.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/demand/questions.h"
+
 /* ---- what is there ---- */
 
 const struct wc_files *overlay_disk_of(const struct overlay *o) {
     return &o->library_cache->disk.files;
-}
-
-const struct site *overlay_site(struct overlay *o, const char *path) {
-    struct disk *disk = &o->library_cache->disk;
-    const struct site *site;
-
-    disk->is_bare = true;
-    site = site_of(&o->kept->sites, &disk->files, path);
-    disk->is_bare = false;
-    return site;
 }
 
 struct entries overlay_entries(struct overlay *o, const char *directory) {
@@ -115,7 +108,79 @@ void overlay_note_directory(struct overlay *o, const char *file) {
         overlay_note_environment(o, directory);
 }
 
+/* ---- libraries in place of others ---- */
+
+bool overlay_is_library(const char *path) {
+    return strstr(wc_base_name(path), ".so") != NULL;
+}
+
+bool overlay_put_library(struct overlay *o, const char *package, const char *path,
+                         struct wc_version release, uint64_t size) {
+    char version[WC_VERSION_TEXT];
+    char *key = overlay_format(o, "%s %s %s %ju", package, path,
+                               wc_version_format(release, version), (uintmax_t)size);
+    const struct overlay_made *made = WC_FIRST(m, o->kept->made, wc_str_same(m->key, key));
+    int fd = made ? made->fd : -1;
+    struct image image;
+
+    if (!made) {
+        if (!wheel_image(&o->memory.arena, package, path, release, &image))
+            return overlay_fail(o, "what a file of this package holds is not known");
+        image.size = size;
+        /* A library of other makers that is put there is one that has what the process lacked. */
+        struct entries wanted = {NULL, 0};
+        if (o->stack && !image.functions && wc_name_kind_of(path) == WC_NAME_OTHER)
+            WC_EACH(f, o->stack->failures)
+                entries_add(&o->memory.arena, &wanted, f->said.symbol);
+        if (wanted.n)
+            image.functions = wanted.p;
+        fd = image_make(&image);
+        if (fd >= 0)
+            *MUST_ADD(o->kept->made.p, o->kept->made.n) = (struct overlay_made){must_copy(key), fd};
+    }
+    return overlay_put_file(o, path, fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0));
+}
+
+bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version release) {
+    const struct library *l = library_cache_get(o->library_cache, path, NULL);
+    struct wc_version own;
+
+    if (!l || !l->is_elf || l->damaged || l->machine != OWN_MACHINE)
+        return false;
+    own = library_release(o->library_cache, path);
+    own.build = release.build = -1;
+    return !wc_version_known(own) || wc_version_compare(own, release) == 0;
+}
+
+bool overlay_put_back(struct overlay *o, const char *package, const char *path,
+                      struct wc_version release, uint64_t size) {
+    struct wc_file_stat facts;
+    const bool there = overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts);
+
+    if (!wc_kind_is_ours(wc_name_kind_of(path)) && there && (!size || facts.size == size))
+        return true;
+    return (there && size && facts.size == size && overlay_is_sound(o, path, release)) ||
+           overlay_put_library(o, package, path, release, size);
+}
+
+struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
+                                      struct wc_version release) {
+    struct wheel_file *monolith = wc_arena_take(&o->memory.arena, sizeof(*monolith));
+
+    if (release.major >= 8 || !monolith) /* before there was one */
+        return wheel_list(&o->memory.arena, wheel, release);
+    *monolith = (struct wheel_file){.file = overlay_format(o, "libcudnn.so.%d", release.major)};
+    return (struct wheel_list){monolith, 1};
+}
+
 /* ---- its life ---- */
+
+void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n) {
+    if (o->library_cache->cache != o->cache.p)
+        free(o->library_cache->cache);
+    o->library_cache->cache = bytes;
+    o->library_cache->cache_size = n;
+}
 
 /* LD_PRELOAD without our own library. */
 static const char *without_own(struct overlay *o, const char *variable) {
@@ -130,13 +195,6 @@ static const char *without_own(struct overlay *o, const char *variable) {
             list = overlay_format(o, "%s%s%.*s", list, list[sizeof(name) - 1] ? ":" : "", (int)e.n,
                                   e.p);
     return list[sizeof(name) - 1] ? list : NULL;
-}
-
-void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n) {
-    if (o->library_cache->cache != o->cache.p)
-        free(o->library_cache->cache);
-    o->library_cache->cache = bytes;
-    o->library_cache->cache_size = n;
 }
 
 void overlay_begin(struct overlay *o, struct library_cache *library_cache,
@@ -159,4 +217,14 @@ void overlay_end(struct overlay *o) {
     disk_put_nothing(&o->library_cache->disk);
     overlay_use_cache(o, (unsigned char *)(uintptr_t)o->cache.p, o->cache.n);
     heap_arena_end(&o->memory);
+}
+
+void overlay_kept_end(struct overlay_kept *kept) {
+    mount_points_end(&kept->mounts);
+    sites_end(&kept->sites);
+    WC_EACH(made, kept->made) {
+        close(made->fd);
+        free(made->key);
+    }
+    free(kept->made.p);
 }

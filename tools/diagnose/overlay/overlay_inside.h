@@ -10,7 +10,7 @@
 
 #define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
 
-/* ---- the layer, and what is there with it (overlay.c) ---- */
+/* ---- the layer, and what is there with it ---- */
 
 /* The first reason stays. False. */
 bool overlay_fail(struct overlay *o, const char *why);
@@ -27,8 +27,6 @@ bool overlay_put_file(struct overlay *o, const char *path, int fd);
 
 /* The files with all that the overlay has of them. */
 const struct wc_files *overlay_disk_of(const struct overlay *o);
-/* The wheels of a site as they are without any edit. */
-const struct site *overlay_site(struct overlay *o, const char *path);
 struct entries overlay_entries(struct overlay *o, const char *directory);
 bool overlay_is_there(const struct overlay *o, const char *path);
 /* The directory of a file, without a '/' behind. */
@@ -42,7 +40,7 @@ const char *overlay_real_path(struct overlay *o, const char *path);
 /* Those bytes are ld.so.cache from now on. */
 void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n);
 
-/* ---- libraries and links (files.c) ---- */
+/* ---- libraries ---- */
 
 /* By its name. */
 bool overlay_is_library(const char *path);
@@ -50,18 +48,11 @@ bool overlay_is_library(const char *path);
  * size: of the file at least, in bytes. */
 bool overlay_put_library(struct overlay *o, const char *package, const char *path,
                          struct wc_version release, uint64_t size);
+/* Nothing that the loader refuses, or is for other machines, and of no other release than that. */
+bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version release);
 /* As the package has it: what is there in its size (in bytes; 0: not stated) already. */
 bool overlay_put_back(struct overlay *o, const char *package, const char *path,
                       struct wc_version release, uint64_t size);
-bool overlay_copy(struct overlay *o, const struct edit *e);
-bool overlay_place(struct overlay *o, const struct edit *e);
-/* What the package has of it is there already. */
-bool overlay_allow_reading(struct overlay *o, const struct edit *e);
-bool overlay_make_link(struct overlay *o, const struct edit *e);
-bool overlay_make_links(struct overlay *o, const struct edit *e);
-/* As ldconfig makes it, of all directories that its configuration names, with their links. */
-bool overlay_make_cache(struct overlay *o, const struct edit *e);
-
 /* The libraries of that release in a wheel, or the only one that it had before cuDNN 8. */
 struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
                                       struct wc_version release);

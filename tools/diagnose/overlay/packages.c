@@ -316,6 +316,17 @@ static bool is_of_process(struct overlay *o, const struct where *w, const char *
                        is_listed(o, w, record, f->said.file)));
 }
 
+/* The wheels of a site as they are without any edit. */
+static const struct site *wheels_of(struct overlay *o, const char *path) {
+    struct disk *disk = &o->library_cache->disk;
+    const struct site *site;
+
+    disk->is_bare = true;
+    site = site_of(&o->kept->sites, &disk->files, path);
+    disk->is_bare = false;
+    return site;
+}
+
 /* What other packages accept is there, and not that release (NONE: it goes). Of a newer cuDNN of
  * the same major NVIDIA promises that it works: a package that does not accept it is named
  * ("torch-2.9.0 requires ==9.20.0.48"). The other major stays, too, where nothing says which one a
@@ -323,7 +334,7 @@ static bool is_of_process(struct overlay *o, const struct where *w, const char *
  */
 static void note_broken(struct overlay *o, const struct where *w, const char *package,
                         const char *installed, struct wc_version release) {
-    const struct site *site = overlay_site(o, w->path);
+    const struct site *site = wheels_of(o, w->path);
     const struct wc_version old = wc_version_of(installed);
     const bool is_newer = wc_is_cudnn_package(WC_installation_kind_WHEEL, package) &&
                           wc_version_known(release) && release.major == old.major &&
@@ -388,7 +399,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
     const char *record = "", *required = "";
 
     if (!files.n && old && /* a package there requires it, and not the present one */
-        WC_ANY(q, overlay_site(o, w->path)->requires,
+        WC_ANY(q, wheels_of(o, w->path)->requires,
                wheel_is_name(q->package, strlen(q->package), package) &&
                    requirement_refuses(q, old->version) && !requirement_refuses(q, text)))
         files = files_of_required(o, w, old);
