@@ -10,7 +10,7 @@
 #include "support_environment.h"
 #include "tools/diagnose/candidates/candidates.h"
 #include "tools/diagnose/plan.h"
-#include "tools/diagnose/wheel_table.h"
+#include "tools/diagnose/wheels.h"
 
 /* ---- candidates ---- */
 

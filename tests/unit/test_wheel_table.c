@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/diagnose/wheel_table.c. What the table says is held against real wheels by
+/* tools/diagnose/wheels.c. What the table says is held against real wheels by
  * tests/real/releases.bats. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/diagnose/wheel_table.h"
+#include "tools/diagnose/wheels.h"
 #include "tools/util/memory.h"
 
 static struct heap_arena memory;

@@ -9,7 +9,7 @@
 #include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
 #include "core/names/symbols.h"
-#include "wheel_table.h"
+#include "wheels.h"
 
 /* The conditions of findings.def see it as `a`. */
 struct asked {

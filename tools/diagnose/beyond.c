@@ -6,7 +6,7 @@
 #include "cause.h"
 #include "core/knowledge/frameworks.h"
 #include "core/packages/identify.h"
-#include "wheel_table.h"
+#include "wheels.h"
 
 /* Those that require what is there, of a host whose pins are known. */
 static const char *releases_for(struct wc_arena *memory, const struct wc_stack *s,

@@ -10,7 +10,6 @@
 #include "core/base/shown.h"
 #include "entries.h"
 #include "site.h"
-#include "wheel_table.h"
 #include "wheels.h"
 
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };

@@ -7,7 +7,7 @@
 #include "cause.h"
 #include "core/demand/questions.h"
 #include "core/packages/installation.h"
-#include "wheel_table.h"
+#include "wheels.h"
 
 /* ---- which findings are one ---- */
 
@@ -585,12 +585,9 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
 
 int judge_compare_left(const struct played *a, const struct played *b) {
     const struct left *x = &a->left, *y = &b->left;
-    const size_t pairs[][2] = {{x->assumed, y->assumed},
-                               {x->errors, y->errors},
-                               {x->of_end, y->of_end},
-                               {x->warnings, y->warnings},
-                               {x->pins, y->pins},
-                               {x->suspects, y->suspects}};
+    const size_t pairs[][2] = {{x->assumed, y->assumed}, {x->errors, y->errors},
+                               {x->of_end, y->of_end},   {x->warnings, y->warnings},
+                               {x->pins, y->pins},       {x->suspects, y->suspects}};
 
     WC_EACH_ROW(pair, pairs)
         if ((*pair)[0] != (*pair)[1])

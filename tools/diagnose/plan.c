@@ -19,7 +19,6 @@
 #include "setter.h"
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
-#include "wheel_table.h"
 #include "wheels.h"
 
 enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };

@@ -6,7 +6,7 @@
 
 #include "core/packages/installation.h"
 #include "entries.h"
-#include "wheel_table.h"
+#include "wheels.h"
 
 const char *without_blanks(struct wc_arena *memory, const char *text, size_t n) {
     char *to = wc_arena_string_n(memory, text, n), *end = to;

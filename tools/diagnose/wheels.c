@@ -4,10 +4,227 @@
 #include <string.h>
 
 #include "core/demand/questions.h"
+#include "core/names/compat.h"
 #include "core/names/names.h"
 #include "core/names/symbols.h"
 #include "core/packages/installation.h"
 #include "entries.h"
+
+enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
+
+static const struct {
+    const char *release;
+    bool has[CUDAS];
+} releases[] = {
+#define CUDNN_RELEASE(release, cu11, cu12, cu13) {release, {cu11, cu12, cu13}},
+#include "tools/knowledge/wheel_files.def"
+};
+
+/* Of which releases of which package a row speaks. */
+struct range {
+    const char *package, *from, *to;
+};
+
+static const struct file_row {
+    struct range of;
+    const char *file, *needs;
+} files[] = {
+#define WHEEL_FILE(package, from, to, file, needs) {{package, from, to}, file, needs},
+#include "tools/knowledge/wheel_files.def"
+};
+
+enum { RUNPATH, RPATH };
+static const struct {
+    struct range of;
+    const char *file;
+    int tag;
+    const char *path;
+} paths[] = {
+#define WHEEL_PATH(package, from, to, file, tag, path) {{package, from, to}, file, tag, path},
+#include "tools/knowledge/wheel_files.def"
+};
+
+static const struct {
+    struct range of;
+    const char *other;
+} requires[] = {
+#define WHEEL_REQUIRES(package, from, to, other) {{package, from, to}, other},
+#include "tools/knowledge/wheel_files.def"
+};
+
+static const struct {
+    struct range of;
+    const char *extra, *wheel, *releases;
+} pins[] = {
+#define BUILT_WITH(package, from, to, cuda, cudnn, what, source)                                   \
+    {{package, from, to}, "", cuda, cudnn},
+#define PINS(package, extra, from, to, wheel, releases)                                            \
+    {{package, from, to}, extra, wheel, releases},
+#include "core/knowledge/built_with.def"
+};
+
+static bool speaks_of(const struct range *row, const char *package, struct wc_version release) {
+    return wc_str_same(row->package, package) &&
+           (!*row->from || wc_version_compare(release, wc_version_of(row->from)) >= 0) &&
+           (!*row->to || wc_version_compare(release, wc_version_of(row->to)) < 0);
+}
+
+/* ---- what a wheel holds ---- */
+
+struct wc_version wheel_version(const char *text) {
+    struct wc_version version;
+
+    wc_version_parse_start(text, wc_str_length(text), &version);
+    return version;
+}
+
+struct wheel_list wheel_list(struct wc_arena *memory, const char *package,
+                             struct wc_version version) {
+    struct wheel_file *p = wc_arena_take(memory, sizeof(files) / sizeof(files[0]) * sizeof(*p));
+    size_t n = 0;
+
+    WC_EACH_ROW(row, files) {
+        if (!p || !wc_version_known(version) || !speaks_of(&row->of, package, version))
+            continue;
+        const char *minor = strstr(row->file, "%m"); /* "libnvrtc-builtins.so.12.%m" of 12.4.127 */
+        struct wheel_file *file = &p[n++];
+        *file = (struct wheel_file){.file = row->file, .needed = row->needs};
+        if (minor)
+            file->file = wc_arena_format(memory, "%.*s%d", (int)(minor - row->file), row->file,
+                                         version.minor < 0 ? 0 : version.minor);
+        WC_EACH_ROW(path, paths)
+            if (!file->path && speaks_of(&path->of, package, version) &&
+                (!*path->file || wc_str_same(path->file, wc_base_name(file->file)))) {
+                file->path = path->path;
+                file->is_rpath = path->tag == RPATH;
+            }
+    }
+    return (struct wheel_list){p, n};
+}
+
+bool wheel_cudnn_needs(const char *library) {
+    const char *end = library ? strstr(library, ".so") : NULL;
+
+    WC_EACH_ROW(row, files)
+        for (const char *at = row->needs; end && (at = strstr(at, "lib")); at++)
+            if (wc_str_starts(row->of.package, "nvidia-cudnn-") &&
+                strncmp(at, library, (size_t)(end - library) + 3) == 0)
+                return true;
+    return false;
+}
+
+const char *const *wheel_required(struct wc_arena *memory, const char *package,
+                                  struct wc_version version) {
+    const char **other = wc_arena_take(memory, (REQUIRED_MOST + 1) * sizeof(*other));
+    size_t n = 0;
+
+    WC_EACH_ROW(row, requires)
+        if (other && n < REQUIRED_MOST && speaks_of(&row->of, package, version))
+            other[n++] = row->other;
+    return other;
+}
+
+/* ---- which wheel ---- */
+
+/* "nvidia-cudnn-cu12": 12; "nvidia-cublas": 13. */
+static int32_t cuda_of(const char *package) {
+    const int32_t cuda = wc_cuda_in_package(package);
+
+    return cuda > 0 ? cuda : FIRST_CUDA + CUDAS - 1;
+}
+
+const char *wheel_newest(const char *package, const char *spec) {
+    const char *newest = NULL;
+    struct wc_spec set = {.n = 0};
+    const int32_t column = cuda_of(package) - FIRST_CUDA;
+
+    if (!wc_str_starts(package, "nvidia-cudnn-cu") || column < 0 || column >= CUDAS ||
+        (*spec && !wc_spec_read(spec, &set)))
+        return NULL;
+    WC_EACH_ROW(row, releases)
+        if (row->has[column] && wc_spec_accepts(&set, wc_version_of(row->release)) == WC_YES)
+            newest = row->release;
+    return newest;
+}
+
+const char *wheel_oldest(const char *package) {
+    const int32_t column = cuda_of(package) - FIRST_CUDA;
+
+    WC_EACH_ROW(row, releases)
+        if (column > 0 && column < CUDAS && row->has[column])
+            return row->release;
+    return column == 0 ? "8.0.1" : NULL; /* archives for 11 are older than its wheels */
+}
+
+/* Also by a name without a number, which means whatever number is there. */
+static bool is_named(const struct file_row *row, const char *soname) {
+    const char *name = wc_base_name(row->file), *minor = wc_str_find(name, "%m");
+    size_t n = minor ? (size_t)(minor - name) : 0, plain = wc_str_length(soname);
+
+    if (wc_str_ends(soname, ".so"))
+        return wc_str_starts(name, soname) && name[plain] == '.';
+    return minor ? wc_str_length(soname) > n && wc_mem_compare(soname, name, n) == 0
+                 : wc_str_same(soname, name);
+}
+
+/* Of the rows of that package: from where on, and up to where, there is one for the library. */
+static void widen(struct range *all, const struct range *row) {
+    if (!all->package) {
+        *all = *row;
+        return;
+    }
+    if (wc_version_compare(wc_version_of(row->from), wc_version_of(all->from)) < 0)
+        all->from = row->from;
+    if (*all->to &&
+        (!*row->to || wc_version_compare(wc_version_of(row->to), wc_version_of(all->to)) > 0))
+        all->to = row->to;
+}
+
+const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda,
+                       const char **spec) {
+    struct range all = {.package = NULL};
+    bool by_minor = false;
+
+    cuda = cuda < 0 ? wc_name_cuda(soname) : cuda;
+    WC_EACH_ROW(row, files)
+        if (cuda_of(row->of.package) == cuda && is_named(row, soname) &&
+            (!all.package || wc_str_same(all.package, row->of.package))) {
+            by_minor = wc_str_find(row->file, "%m") != NULL;
+            widen(&all, &row->of);
+        }
+    const struct wc_version number = wc_name_read(soname).version;
+    if (!all.package)
+        *spec = "";
+    else if (by_minor)
+        *spec = wc_arena_format(memory, "==%d.%d.*", number.major, number.minor);
+    else if (!wc_str_find(all.package, "-cu1") && number.major >= 10)
+        /* The wheels for CUDA 13 are numbered as their libraries are, where not by 0 or 1. */
+        *spec = wc_arena_format(memory, "==%d.*", number.major);
+    else
+        *spec = wc_arena_format(memory, "%s%s%s%s%s", *all.from ? ">=" : "", all.from,
+                                *all.from && *all.to ? "," : "", *all.to ? "<" : "", all.to);
+    return all.package;
+}
+
+/* ---- which host ---- */
+
+const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
+                          struct wc_version release, const char **extra) {
+    const char *newest = NULL;
+
+    WC_EACH_ROW(row, pins) /* without a pin: as NVIDIA promises */
+        if (wc_str_same(row->of.package, package) &&
+            (*row->wheel ? wc_str_same(row->wheel, wheel) &&
+                               wc_text_accepts(row->releases, release) == WC_YES
+                         : wc_rule_check(WC_RULE_NVIDIA, wc_version_of(row->releases), release) ==
+                               WC_FITS)) {
+            newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
+            *extra = row->extra;
+        }
+    return newest;
+}
+
+/* ---- which release, and what its libraries state ---- */
 
 static bool is_cudnn(const char *package) {
     return wc_str_starts(package, "nvidia-cudnn-cu");
@@ -28,8 +245,6 @@ struct wc_version wheel_release(const char *package, const char *spec) {
         cuda = 13; /* the first whose wheels go by the bare name */
     return (struct wc_version){cuda, -1, -1, -1};
 }
-
-/* ---- what a library states ---- */
 
 /* A facade of 8 has its parts' names with the number, one of 9 without. */
 static struct entries parts_of(struct wc_arena *memory, const struct wheel_list *files,

@@ -7,7 +7,6 @@
 #include "core/packages/identify.h"
 #include "core/packages/installation.h"
 #include "making.h"
-#include "tools/diagnose/wheel_table.h"
 #include "tools/diagnose/wheels.h"
 
 enum { LISTED_MOST = 8, MINORS_MOST = 4 };
