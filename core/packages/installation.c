@@ -94,8 +94,7 @@ static void library_stem(const char *path, bool is_library, char stem[STEM]) {
     wc_str_format(stem, STEM, "%.*s", (int)n, name);
 }
 
-/* Of NAME-VERSION-BUILD.json: the name may hold dashes, version and build cannot. */
-static void read_conda_record(const char *prefix, const char *record, struct wc_distribution *out) {
+void wc_conda_take(struct wc_distribution *out, const char *prefix, const char *record) {
     const char *file = wc_base_name(record);
     size_t end = wc_str_length(file) - wc_str_length(".json"), build = end, version, name;
     while (build && file[build - 1] != '-')
@@ -124,7 +123,7 @@ size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
         const char *meta = prefix ? wc_reading_format(r, "%s/conda-meta", prefix) : NULL;
         is_environment = wc_reading_names(r, meta, ".json", fits, ctx, record, RECORDS, &records);
         for (size_t i = 0; is_environment && i < records && n < most; i++) {
-            read_conda_record(prefix, record[i], &out[n]);
+            wc_conda_take(&out[n], prefix, record[i]);
             size_t mark = r->memory.used;
             const char *quoted = wc_reading_format(r, "\"%s\"", path + length + 1);
             n += !owner || wc_reading_find(r, record[i], 0, quoted, false) != WC_NOWHERE;

@@ -54,6 +54,8 @@ size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
 /* The one whose list has that file, by its name: that holds the file's or its folder's, or is one
  * of a framework that is known. */
 bool wc_conda_owner(struct wc_reading *r, const char *path, struct wc_distribution *out);
+/* By the name of its record, NAME-VERSION-BUILD.json: the name may have dashes, the others not. */
+void wc_conda_take(struct wc_distribution *out, const char *prefix, const char *record);
 /* By the name of a record; NULL: of none. */
 const struct wc_framework *wc_conda_framework(const char *record);
 /* May dpkg have put a file there? dpkg's lists of files whose names fit: how many, up to most. The

@@ -363,15 +363,15 @@ const char *wheel_installed(struct wc_arena *memory, const struct wc_files *file
                             const char *package, const char **info) {
     const struct entries all = entries_of(memory, files, site);
 
+    struct wc_distribution d;
+
     WC_EACH(entry, all) {
-        const size_t n = strcspn(*entry, "-");
-        if (!(*entry)[n] || !wc_str_ends(*entry, ".dist-info") ||
-            !wheel_is_name(*entry, n, package))
+        if (!wc_distribution_take(&d, site, *entry, "") ||
+            !wheel_is_name(d.name, strlen(d.name), package))
             continue;
         if (info)
             *info = *entry;
-        return wc_arena_string_n(memory, *entry + n + 1,
-                                 strlen(*entry) - n - 1 - strlen(".dist-info"));
+        return wc_arena_string(memory, d.version);
     }
     return NULL;
 }

@@ -62,18 +62,6 @@ struct installed {
     const char *build;   /* of conda: VERSION-BUILD */
 };
 
-/* PACKAGE-VERSION-BUILD.json */
-static bool is_conda_record(const char *entry, const char *package) {
-    const size_t n = strlen(package);
-    size_t dashes = 0;
-
-    if (!wc_str_starts(entry, package) || entry[n] != '-' || !wc_str_ends(entry, ".json"))
-        return false;
-    for (const char *s = entry + n; *s; s++)
-        dashes += *s == '-';
-    return dashes == 2;
-}
-
 /* In dpkg's status, where the line begins that says it; NULL: the package is not in there. */
 static const char *debian_version(struct overlay *o, const char *status, const char *package) {
     const char *at = status ? strstr(status, overlay_format(o, "Package: %s\n", package)) : NULL;
@@ -88,6 +76,7 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
     const char *folder = overlay_format(o, "%s/conda-meta", w->path), *info = NULL;
     const char *list = overlay_format(o, "/var/lib/dpkg/info/%s.list", package);
     struct entries records = {NULL, 0};
+    struct wc_distribution d;
 
     *p = (struct installed){.version = ""};
     if (w->kind == DEBIAN && overlay_is_there(o, list)) {
@@ -103,12 +92,14 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
     if (w->kind == CONDA)
         records = overlay_entries(o, folder);
     WC_EACH(entry, records) {
-        const char *build = *entry + strlen(package) + 1;
-        if (p->record || !is_conda_record(*entry, package))
+        if (p->record || !wc_str_ends(*entry, ".json"))
+            continue;
+        wc_conda_take(&d, w->path, *entry);
+        if (!wc_str_same(d.name, package))
             continue;
         p->record = overlay_format(o, "%s/%s", folder, *entry);
-        p->build = overlay_format(o, "%.*s", (int)(strrchr(build, '.') - build), build);
-        p->version = overlay_format(o, "%.*s", (int)strcspn(build, "-"), build);
+        p->build = overlay_format(o, "%s-%s", d.version, d.build);
+        p->version = overlay_format(o, "%s", d.version);
     }
     return p->record;
 }
