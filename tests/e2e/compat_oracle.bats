@@ -14,7 +14,7 @@ setup_file() {
 build_driver() {
     # shellcheck disable=SC2086  # CFLAGS are several words
     "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -Werror ${CFLAGS:-} -I"$1/../include" -I"$1/.." -o "$2" \
-        "$WC_ROOT/tests/oracle/compat_driver.c" "$1"/base/text.c "$1"/names/{version,spec,compat}.c "$1"/knowledge/frameworks.c
+        "$WC_ROOT/tests/oracle/compat_driver.c" "$1"/base/text.c "$1"/names/{version,compat}.c "$1"/knowledge/frameworks.c
 }
 
 ask() {

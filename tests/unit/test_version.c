@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core/names/version.c and core/names/spec.c: numbers, texts and sets of versions. */
+/* core/names/version.c: numbers, texts and sets of versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
