@@ -40,7 +40,7 @@ const char *wc_framework_of(const char *path) {
     return NULL;
 }
 
-static const struct wc_framework *opener_of(const char *path) {
+const struct wc_framework *wc_framework_opening(const char *path) {
     const char *name = wc_base_name(path);
 
     WC_EACH_FRAMEWORK(f)
@@ -53,16 +53,6 @@ static const struct wc_framework *opener_of(const char *path) {
                 return f;
         }
     return NULL;
-}
-
-bool wc_framework_opens_cudnn(const char *path) {
-    return opener_of(path) != NULL;
-}
-
-bool wc_framework_makes_name(const char *path) {
-    const struct wc_framework *f = opener_of(path);
-
-    return f && f->makes_name;
 }
 
 const struct wc_framework_file *wc_framework_preload(const char *folder, size_t length,

@@ -98,9 +98,8 @@ extern const struct wc_framework wc_frameworks[]; /* ends with a row without a n
 const struct wc_framework *wc_framework_named(const char *name); /* NULL: none */
 /* Name of the framework whose main library this path is; NULL: none. */
 const char *wc_framework_of(const char *path);
-/* Is this library one of a framework's openers? One that makes the name that it asks for? */
-bool wc_framework_makes_name(const char *path);
-bool wc_framework_opens_cudnn(const char *path);
+/* The framework that has this library among its openers; NULL: none. */
+const struct wc_framework *wc_framework_opening(const char *path);
 /* The i-th preload row of the package in this folder (length bytes); NULL past the last. */
 const struct wc_framework_file *wc_framework_preload(const char *folder, size_t length,
                                                      bool if_missing, size_t i);

@@ -197,7 +197,7 @@ static bool may_open(struct inspection *in, const struct process_library *by,
     for (size_t i = 0; b && b->opens && b->opens[i]; i++)
         if (process_library_answers(m, b->opens[i]))
             return true;
-    return wc_framework_opens_cudnn(by->path);
+    return wc_framework_opening(by->path);
 }
 
 /* A library that was opened is asked for by its SONAME, else its file's name. The only one for
@@ -216,7 +216,7 @@ static void find_openers(struct inspection *in) {
             struct process_library *by = in->list.p[k];
             if (!may_open(in, by, m) || !leads_to(in, by, name, m))
                 continue;
-            by->opens |= wc_framework_opens_cudnn(by->path);
+            by->opens = by->opens || wc_framework_opening(by->path);
             found = by;
             n++;
         }

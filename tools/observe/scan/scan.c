@@ -62,7 +62,7 @@ static void consider(struct scan *s, const char *path, enum elf_prescan_answer a
         scan_note_passed(s, path, strerror(errno));
         return;
     }
-    if (b->is_elf && wc_framework_opens_cudnn(path))
+    if (b->is_elf && wc_framework_opening(path))
         b->about.role = WC_role_HOST;
     list(s, b, path, false);
 }
@@ -102,7 +102,7 @@ static void prescan(struct scan *s, const char *path, int at, const char *name, 
         scan_note_passed(s, path, w->prescan.why);
     else if (answer != ELF_PRESCAN_DAMAGED &&
              (answer != ELF_PRESCAN_NOTHING || w->prescan.damaged_note || wc_framework_of(name) ||
-              wc_framework_opens_cudnn(path)))
+              wc_framework_opening(path)))
         consider(s, path, answer);
 }
 

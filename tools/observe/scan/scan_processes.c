@@ -213,12 +213,12 @@ static struct source *demands_of(struct scan *s, struct library *b) {
 /* Stubs open the library of the major that they were built for, by a name that is put together when
  * they run. */
 static void name_what_it_opens(struct scan *s, struct library *b) {
+    const struct wc_framework *f = wc_framework_opening(b->about.path);
     struct source *demands;
 
-    if (wc_framework_makes_name(b->about.path))
+    if (f && f->makes_name)
         b->opens = NULL;
-    if (b->needs_cudnn || (b->opens && b->opens[0]) ||
-        !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
+    if (b->needs_cudnn || (b->opens && b->opens[0]) || !(b->about.defines || f) ||
         !(demands = demands_of(s, b)))
         return;
     int32_t major = major_of(demands);
