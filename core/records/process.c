@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
+#include "core/base/reading.h"
+
 #define TEXTS_MOST 64 /* of a list */
 
 /* ---- its command line ---- */
@@ -127,19 +129,19 @@ static void keep_script(const struct interpreter *i, struct line *l, struct kept
     }
 }
 
-size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size_t most) {
+size_t wc_arguments_keep(const struct wc_process *from, const char **out, size_t most) {
     struct kept k = {out, 0, most};
-    struct line l = {from->line, from->line + from->size};
+    struct line l = {from->arguments, from->arguments + from->arguments_size};
     const char *first = next_argument(&l);
     /* A process that writes a title over its arguments puts all of it into the first. */
-    if (first && !from->whole && wc_str_find_char(first, ' ') &&
+    if (first && !from->all_arguments && wc_str_find_char(first, ' ') &&
         !(from->executable && wc_str_starts(wc_base_name(from->executable), wc_base_name(first)))) {
         keep(&k, NULL, from->executable);
         return k.n;
     }
     keep(&k, NULL, first);
     const struct interpreter *i = first ? find_interpreter(first) : NULL;
-    if (from->whole)
+    if (from->all_arguments)
         for (const char *s; (s = next_argument(&l));)
             keep(&k, NULL, s);
     else if (i)
@@ -164,8 +166,6 @@ bool wc_variable_is_logged(const char *variable) {
 
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     const char *arguments[TEXTS_MOST], *variables[TEXTS_MOST];
-    const struct wc_arguments line = {p->arguments, p->arguments_size, p->executable,
-                                      p->all_arguments};
     size_t n = 0;
     struct wc_record r;
     struct wc_process_record *out = &r.u.process;
@@ -180,8 +180,7 @@ void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     out->parent_log = p->parent_log;
     out->forked = p->forked;
     out->executable = p->executable;
-    out->arguments =
-        (struct wc_strings){arguments, wc_arguments_keep(&line, arguments, TEXTS_MOST)};
+    out->arguments = (struct wc_strings){arguments, wc_arguments_keep(p, arguments, TEXTS_MOST)};
     out->directory = p->directory;
     out->environment = (struct wc_strings){variables, n};
     out->shim_version = p->shim_version;
@@ -240,30 +239,15 @@ unsigned wc_glibc_minor(const char *release) {
 
 /* ---- the machine ---- */
 
-static bool read_text(const struct wc_files *files, struct wc_machine *m, const char *path) {
-    size_t n = 0;
-    bool good = files->read(files->ctx, path, 0, m->read, sizeof m->read - 1, &n);
-    m->read[n] = 0;
-    return good && n;
-}
-
 /* The value of KEY="value" or KEY=value in os-release. */
 static const char *operating_system(const struct wc_files *files, struct wc_machine *m) {
-    static const char key[] = "PRETTY_NAME=";
-    const char *s = read_text(files, m, "/etc/os-release") ? m->read : NULL;
-    while (s && !wc_str_starts(s, key)) {
-        s = wc_str_find_char(s, '\n');
-        s = s ? s + 1 : NULL;
-    }
-    if (!s)
+    char value[sizeof m->operating_system + 2], *s = value;
+    struct wc_reading r;
+    wc_reading_begin(&r, files, m->read, sizeof m->read);
+    if (!wc_reading_value(&r, "/etc/os-release", 0, "PRETTY_NAME=", true, value, sizeof value))
         return NULL;
-    s += sizeof key - 1;
-    const char quote = *s == '"' ? '"' : '\n';
-    s += *s == '"';
-    size_t n = 0;
-    while (s[n] && s[n] != quote && s[n] != '\n')
-        n++;
-    wc_str_format(m->operating_system, sizeof m->operating_system, "%.*s", (int)n, s);
+    struct wc_element e = wc_element_at(*s == '"' ? s + 1 : s, *s == '"' ? "\"" : "\n");
+    wc_str_format(m->operating_system, sizeof m->operating_system, "%.*s", (int)e.n, e.p);
     return m->operating_system;
 }
 
@@ -289,8 +273,12 @@ static const char *kind_by_marks(const struct wc_files *files, const struct mark
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu ...": the first word that is a
  * dotted number. */
 static const char *driver_release(const struct wc_files *files, struct wc_machine *m) {
-    if (!read_text(files, m, "/proc/driver/nvidia/version"))
+    size_t size = 0;
+    if (!files->read(files->ctx, "/proc/driver/nvidia/version", 0, m->read, sizeof m->read - 1,
+                     &size) ||
+        !size)
         return kind_by_marks(files, other_drivers);
+    m->read[size] = 0;
     for (const char *s = m->read; *s; s++) {
         size_t n = 0, dots = 0;
         while (wc_is_digit(s[n]) || s[n] == '.')

@@ -12,18 +12,6 @@
 /* "NAME=value": is it one of core/records/logged_variables.def? */
 bool wc_variable_is_logged(const char *variable);
 
-/* What the log keeps of a command line: the program, and the script or module that it runs.
- * Options, their values, code, and arguments of the script may be private. */
-struct wc_arguments {
-    const char *line; /* as /proc/PID/cmdline has it, with a NUL behind */
-    size_t size;
-    const char *executable; /* NULL: not known */
-    bool whole;             /* keep all arguments (WHICHCUDNN_ARGV=1) */
-};
-/* Puts at most `most` texts into out, which point into the line or are constants. Returns how many.
- */
-size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size_t most);
-
 /* Unknown fields are NULL or WC_NULL. */
 struct wc_process {
     const char *node;
@@ -31,13 +19,17 @@ struct wc_process {
     const char *parent_name, *parent_log, *executable, *directory;
     const char *arguments; /* as /proc/PID/cmdline has them, with a NUL behind */
     size_t arguments_size;
-    bool all_arguments;             /* else program and script or module: the rest may be private */
+    bool all_arguments;             /* the log keeps all of them (WHICHCUDNN_ARGV=1) */
     const char *const *environment; /* NAME=value, NULL at the end; the listed ones are logged */
     const char *shim_version, *shim_path;
     bool eager, forked;
     int64_t run_pid;
 };
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p);
+/* What the log keeps of the arguments: the program, and the script or module that it runs. Options,
+ * their values, code, and arguments of the script may be private. Puts at most `most` texts into
+ * out, which point into the arguments or are constants. Returns how many. */
+size_t wc_arguments_keep(const struct wc_process *from, const char **out, size_t most);
 
 /* The n-th field of /proc/PID/stat, from 3 on; "": it does not exist. */
 const char *wc_stat_field(const char *stat, int n);
