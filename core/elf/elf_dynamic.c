@@ -124,10 +124,6 @@ enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, ui
     return WC_ELF_OK;
 }
 
-const char *wc_elf_string(const struct wc_elf_image *e, uint64_t offset) {
-    return offset < e->strsz ? e->string_table + offset : NULL;
-}
-
 const char *wc_elf_soname(const struct wc_elf_image *e) {
     return wc_elf_string(e, e->soname);
 }

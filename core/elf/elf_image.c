@@ -29,6 +29,10 @@ const unsigned char *wc_elf_bytes(const struct wc_elf_image *e, uint64_t vaddr) 
     return NULL;
 }
 
+const char *wc_elf_string(const struct wc_elf_image *e, uint64_t offset) {
+    return offset < e->strsz ? e->string_table + offset : NULL;
+}
+
 /* Every machine that we are built for has registers of that size. */
 typedef unsigned char bytes __attribute__((vector_size(16)));
 typedef uint64_t words __attribute__((vector_size(16)));

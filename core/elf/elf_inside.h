@@ -26,9 +26,6 @@ WC_LAX(uint32_t);
 WC_LAX(uint64_t);
 #define WC_LAX_AT(type, p) (((const struct wc_lax_##type *)(const void *)(p))->v)
 
-/* Longer than any chain of a real object: bounds the work on a damaged one. */
-#define WC_ELF_LONGEST_CHAIN 4096
-
 /* Readable bytes from a link-time address to the end of its segment; 0: it is in none. */
 uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr);
 /* The bytes at an address that wc_elf_room found in a segment. wc_elf_fetched() has to come before
@@ -43,20 +40,6 @@ static inline bool wc_elf_fetched(const struct wc_elf_image *e, const void *at, 
 enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size);
 /* Number of .dynsym entries and the first defined one; needs the addresses of the tables. */
 void wc_elf_count_symbols(struct wc_elf_image *e);
-
-/* DT_GNU_HASH or DT_HASH, opened. */
-struct wc_elf_hash {
-    const unsigned char *bloom, *buckets, *chains;
-    uint64_t chain_entries; /* chain entries that are readable */
-    uint32_t bucket_count, first, bloom_count, bloom_shift;
-};
-bool wc_elf_open_gnu_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
-bool wc_elf_open_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
-/* Is there an i-th chain entry? DT_GNU_HASH does not say how many it has. */
-static inline bool wc_elf_has_chain(const struct wc_elf_image *e, const struct wc_elf_hash *h,
-                                    uint64_t i) {
-    return i < h->chain_entries && wc_elf_fetched(e, h->chains + 4 * i, 4);
-}
 
 /* Skips from i on many bytes of p[0..n) at a time that are not `byte`: returns its index, or the
  * index of the last few bytes, which the caller looks at itself. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symbols and their versions.
+ * Symbols and their versions: how many there are, and finding one, by DT_GNU_HASH and DT_HASH.
  */
 #include "elf_inside.h"
 
 #define LOCAL_OR_GLOBAL 1 /* version indices 0 and 1 name no version */
 #define HIDDEN 0x8000u
 /* More than any library has. They bound the work on a damaged one, which is their product. */
-enum { FILES_MOST = 64, WANTED_MOST = 256, DEFINED_MOST = 1024 };
+enum { FILES_MOST = 64, WANTED_MOST = 256, DEFINED_MOST = 1024, LONGEST_CHAIN = 4096 };
 
 static const char *verdef_name(const struct wc_elf_image *e, uint64_t at, const Elf64_Verdef *d) {
     const void *aux = wc_elf_at(e, at + d->vd_aux, sizeof(Elf64_Verdaux));
@@ -34,7 +34,7 @@ static bool next_verdef(const struct wc_elf_image *e, uint64_t *at, Elf64_Verdef
 static const char *defined_version(const struct wc_elf_image *e, unsigned index) {
     uint64_t at = 0;
     Elf64_Verdef d;
-    for (int i = 0; i < WC_ELF_LONGEST_CHAIN && next_verdef(e, &at, &d); i++)
+    for (int i = 0; i < LONGEST_CHAIN && next_verdef(e, &at, &d); i++)
         if ((d.vd_ndx & ~HIDDEN) == index)
             return verdef_name(e, at, &d);
     return NULL;
@@ -44,7 +44,7 @@ const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e) {
     const char *base = NULL;
     uint64_t at = 0;
     Elf64_Verdef d;
-    for (int i = 0; i < WC_ELF_LONGEST_CHAIN && next_verdef(e, &at, &d); i++) {
+    for (int i = 0; i < LONGEST_CHAIN && next_verdef(e, &at, &d); i++) {
         if (!(d.vd_flags & VER_FLG_BASE))
             return verdef_name(e, at, &d);
         if (!base)
@@ -69,9 +69,9 @@ static void find_needed_version(const struct wc_elf_image *e, unsigned index,
     Elf64_Verneed need;
     Elf64_Vernaux aux;
     int steps = 0;
-    for (uint64_t at = 0; steps++ < WC_ELF_LONGEST_CHAIN && next_verneed(e, &at, &need);)
+    for (uint64_t at = 0; steps++ < LONGEST_CHAIN && next_verneed(e, &at, &need);)
         for (uint64_t in = 0;
-             steps++ < WC_ELF_LONGEST_CHAIN && next_vernaux(e, at + need.vn_aux, &in, &aux);)
+             steps++ < LONGEST_CHAIN && next_vernaux(e, at + need.vn_aux, &in, &aux);)
             if ((aux.vna_other & ~HIDDEN) == index) {
                 out->version = wc_elf_string(e, aux.vna_name);
                 out->version_file = out->version ? wc_elf_string(e, need.vn_file) : NULL;
@@ -156,6 +156,103 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     return true;
 }
 
+/* ---- DT_GNU_HASH and DT_HASH ---- */
+
+struct hash {
+    const unsigned char *bloom, *buckets, *chains;
+    uint64_t chain_entries; /* chain entries that are readable */
+    uint32_t bucket_count, first, bloom_count, bloom_shift;
+};
+
+/* Is there an i-th chain entry? DT_GNU_HASH does not say how many it has. */
+static bool has_chain(const struct wc_elf_image *e, const struct hash *h, uint64_t i) {
+    return i < h->chain_entries && wc_elf_fetched(e, h->chains + 4 * i, 4);
+}
+
+static bool open_gnu_hash(const struct wc_elf_image *e, struct hash *h) {
+    uint64_t room = e->gnu_hash ? wc_elf_room(e, e->gnu_hash) : 0;
+    const unsigned char *p = room < 16 ? NULL : wc_elf_at(e, e->gnu_hash, 16);
+    if (!p)
+        return false;
+    h->bucket_count = WC_LAX_AT(uint32_t, p);
+    h->first = WC_LAX_AT(uint32_t, p + 4);
+    h->bloom_count = WC_LAX_AT(uint32_t, p + 8);
+    h->bloom_shift = WC_LAX_AT(uint32_t, p + 12);
+    uint64_t before_chains = 16 + 8ull * h->bloom_count + 4ull * h->bucket_count;
+    if (!h->bucket_count || !h->bloom_count || before_chains > room ||
+        !wc_elf_fetched(e, p, before_chains))
+        return false;
+    h->bloom = p + 16;
+    h->buckets = h->bloom + 8ull * h->bloom_count;
+    h->chains = p + before_chains;
+    h->chain_entries = (room - before_chains) / 4;
+    return true;
+}
+
+static bool open_hash(const struct wc_elf_image *e, struct hash *h) {
+    uint64_t room = e->hash ? wc_elf_room(e, e->hash) : 0;
+    const unsigned char *p = room < 8 ? NULL : wc_elf_at(e, e->hash, 8);
+    if (!p)
+        return false;
+    h->bucket_count = WC_LAX_AT(uint32_t, p);
+    h->chain_entries = WC_LAX_AT(uint32_t, p + 4);
+    uint64_t size = 8 + 4ull * h->bucket_count + 4 * h->chain_entries;
+    if (!h->bucket_count || size > room || !wc_elf_fetched(e, p, size))
+        return false;
+    h->first = 0;
+    h->bloom = NULL;
+    h->bloom_count = h->bloom_shift = 0;
+    h->buckets = p + 8;
+    h->chains = h->buckets + 4ull * h->bucket_count;
+    return true;
+}
+
+/*
+ * The symbols are sorted by bucket, so the last bucket in use holds the last of them and its chain
+ * ends with the table. 0: no bucket in use.
+ */
+static uint32_t gnu_symbol_count(const struct wc_elf_image *e, const struct hash *h) {
+    uint32_t bucket = h->bucket_count, start = 0;
+    while (bucket && !start)
+        start = WC_LAX_AT(uint32_t, h->buckets + 4ull * --bucket);
+    if (start < h->first || !start)
+        return 0;
+    for (uint64_t i = start - h->first; has_chain(e, h, i); i++)
+        if (WC_LAX_AT(uint32_t, h->chains + 4 * i) & 1)
+            return (uint32_t)(h->first + i + 1);
+    return 0;
+}
+
+void wc_elf_count_symbols(struct wc_elf_image *e) {
+    const uint64_t others[] = {e->strtab, e->hash,   e->gnu_hash, e->versym, e->verdef, e->verneed,
+                               e->rela,   e->jmprel, e->relr,     e->pltgot, e->init,   e->dynamic};
+    struct hash h;
+    uint64_t room = e->symtab ? wc_elf_room(e, e->symtab) : 0;
+    WC_EACH_ROW(other, others) /* .dynsym ends where the next table begins, or before */
+        if (*other > e->symtab && *other - e->symtab < room)
+            room = *other - e->symtab;
+    uint64_t most = room / sizeof(Elf64_Sym), count = most;
+    bool gnu = open_gnu_hash(e, &h);
+    uint32_t first = gnu ? h.first : 0;
+    if (gnu) {
+        /* With nothing to find, gold, lld and mold give the table's end as the first symbol, ld.bfd
+         * gives 1: the table's room decides then. */
+        count = gnu_symbol_count(e, &h);
+        if (!count)
+            first = (uint32_t)(count = first > 1 ? first : most);
+    } else if (open_hash(e, &h)) {
+        count = h.chain_entries;
+    }
+    if (count > most)
+        count = most;
+    e->symbols = (uint32_t)(count < UINT32_MAX ? count : UINT32_MAX);
+    e->symbol_table =
+        e->symbols ? wc_elf_at(e, e->symtab, (uint64_t)e->symbols * sizeof(Elf64_Sym)) : NULL;
+    if (!e->symbol_table)
+        e->symbols = 0;
+    e->first_defined = first < e->symbols ? first : gnu ? e->symbols : 0;
+}
+
 /* Is symbol `index` a definition of name? With several versions the default one ends the search;
  * another is kept in *found until then. True: the search is over. */
 static bool consider_symbol(const struct wc_elf_image *e, uint32_t index, const char *name,
@@ -172,7 +269,7 @@ static bool consider_symbol(const struct wc_elf_image *e, uint32_t index, const 
     return by_default;
 }
 
-static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_elf_hash *h,
+static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct hash *h,
                                  const char *name) {
     uint32_t found = 0, hash = 5381;
     for (const char *c = name; *c; c++)
@@ -183,7 +280,7 @@ static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_e
     uint32_t start = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash % h->bucket_count));
     if (start < h->first || !start)
         return 0;
-    for (uint64_t i = start - h->first; wc_elf_has_chain(e, h, i); i++) {
+    for (uint64_t i = start - h->first; has_chain(e, h, i); i++) {
         uint32_t its = WC_LAX_AT(uint32_t, h->chains + 4 * i);
         if ((its | 1) == (hash | 1) && consider_symbol(e, (uint32_t)(h->first + i), name, &found))
             break;
@@ -193,8 +290,7 @@ static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_e
     return found;
 }
 
-static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_hash *h,
-                             const char *name) {
+static uint32_t find_by_hash(const struct wc_elf_image *e, const struct hash *h, const char *name) {
     uint32_t found = 0, hash = 0;
     for (const char *c = name; *c; c++) {
         hash = (hash << 4) + (unsigned char)*c;
@@ -211,11 +307,11 @@ static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_h
 }
 
 static uint32_t find_defined(const struct wc_elf_image *e, const char *name) {
-    struct wc_elf_hash h;
+    struct hash h;
     uint32_t found = 0;
-    if (wc_elf_open_gnu_hash(e, &h))
+    if (open_gnu_hash(e, &h))
         return find_by_gnu_hash(e, &h, name);
-    if (wc_elf_open_hash(e, &h))
+    if (open_hash(e, &h))
         return find_by_hash(e, &h, name);
     for (uint32_t i = 1; i < e->symbols && !consider_symbol(e, i, name, &found);)
         i++;
