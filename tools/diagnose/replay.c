@@ -162,37 +162,18 @@ static bool is_object(const struct loaded *o, const struct wc_object *known) {
     return is_path_of(o, known->r.path) || is_path_of(o, known->r.real_path);
 }
 
-static const struct loaded *loaded_by_path(const struct play *p, const char *path) {
-    for (size_t i = 0; i < p->sim.n; i++)
-        if (is_path_of(p->sim.objects[i], path))
-            return p->sim.objects[i];
-    return NULL;
-}
-
-/* Of that name, or the same part of the same major: "libcudnn_graph.so.9.1.0",
- * "libcudnn_graph.so.9".
- */
-static bool is_same_library(const char *path, const struct loaded *o) {
-    const struct wc_name one = wc_name_read(wc_base_name(path));
-    const struct wc_name other =
-        wc_name_read(o->search.soname ? o->search.soname : wc_base_name(o->about.path));
-
-    if (!is_known_library(path))
-        return false;
-    return wc_name_fits(wc_base_name(path), o->about.path, o->search.soname) ||
-           (wc_kind_is_cudnn(one.kind) && one.kind == other.kind &&
-            wc_str_same(one.part, other.part) && one.version.major == other.version.major);
-}
-
-/* After an edit it may be another file of that name. */
-static const struct loaded *loaded_as(const struct play *p, const char *path) {
+/* or_same: or, as after an edit, another file of that library: "libcudnn_graph.so.9.1.0",
+ * "libcudnn_graph.so.9". */
+static const struct loaded *loaded_as(const struct play *p, const char *path, bool or_same) {
     const struct loaded *same = NULL;
 
-    for (size_t i = 0; i < p->sim.n; i++) {
+    for (size_t i = 0; path && i < p->sim.n; i++) {
         const struct loaded *o = p->sim.objects[i];
         if (is_path_of(o, path))
             return o;
-        if (!same && is_same_library(path, o))
+        if (!same && or_same && is_known_library(path) &&
+            (wc_name_fits(path, o->about.path, o->search.soname) ||
+             wc_same_library(path, o->search.soname ?: o->about.path, true)))
             same = o;
     }
     return same;
@@ -211,7 +192,7 @@ static void mark_hosts(struct play *p, size_t from) {
 }
 
 static const struct loaded *caller_of(struct play *p, const char *path) {
-    const struct loaded *o = path ? loaded_as(p, path) : p->sim.program;
+    const struct loaded *o = path ? loaded_as(p, path, true) : p->sim.program;
     const size_t objects = p->sim.n;
 
     if (o || !path || is_known_library(path))
@@ -516,7 +497,7 @@ static void emit_files(struct play *p, const struct wc_failure *f, int64_t reque
 }
 
 static int64_t number_of(const struct play *p, const char *path) {
-    const struct loaded *o = path ? loaded_by_path(p, path) : NULL;
+    const struct loaded *o = loaded_as(p, path, false);
 
     return o ? o->about.number : WC_NULL;
 }
@@ -593,7 +574,7 @@ static void take(void *play, struct wc_record *r) {
 
 /* Functions that were looked up and not found, of a library that does not have them. */
 static bool has_function(struct play *p, const struct wc_failure_record *f) {
-    const struct loaded *host = f->caller ? loaded_by_path(p, f->caller) : NULL;
+    const struct loaded *host = loaded_as(p, f->caller, false);
     const struct loaded *facade = host ? host->facade : NULL;
     struct elf_file *file;
     bool has = false;
