@@ -4,7 +4,7 @@
  * each kind's example tests/unit/test_findings_page.c has the sentence.
  */
 #include "support_stack.h"
-#include "tools/diagnose/beyond.h"
+#include "tools/diagnose/advice.h"
 #include "tools/diagnose/cause.h"
 #include "tools/util/memory.h"
 

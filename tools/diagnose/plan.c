@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "advice.h"
-#include "beyond.h"
 #include "cause.h"
 #include "command.h"
 #include "core/base/shown.h"
