@@ -330,7 +330,7 @@ static const char *releases_for(struct wc_arena *memory, const struct wc_stack *
                : "";
 }
 
-static const char *site_of(struct wc_arena *memory, const struct wc_object *host) {
+static const char *site_with(struct wc_arena *memory, const struct wc_object *host) {
     const char *path = wc_path_of(host);
     const size_t n = path ? wc_environment_length(path) : 0;
     const char *site = n ? wc_arena_format(memory, "%.*s", (int)n, path) : NULL;
@@ -367,7 +367,7 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
     if (is_package(host))
         e.value = releases_for(memory, s, host, library);
     if (*e.value) /* without, the package to install is unknown */
-        e.environment = site_of(memory, host);
+        e.environment = site_with(memory, host);
     return e;
 }
 
@@ -412,7 +412,7 @@ static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
         return false;
     *out = (struct edit){.kind = EDIT_HOST, .name = name, .value = ""};
     if (!wc_str_same(name, o->r.installation)) /* of the same name it counts as installed */
-        out->environment = site_of(memory, o);
+        out->environment = site_with(memory, o);
     return true;
 }
 

@@ -9,7 +9,6 @@
 
 #include "core/base/shown.h"
 #include "entries.h"
-#include "site.h"
 #include "wheels.h"
 
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };

@@ -7,8 +7,7 @@
 
 #include "tools/diagnose/edit.h"
 #include "tools/diagnose/entries.h"
-#include "tools/diagnose/site.h"
-#include "tools/observe/loader/library_cache.h"
+#include "tools/diagnose/wheels.h"
 
 /* What the next overlay need not make or read again; zero at first. */
 struct overlay_kept {

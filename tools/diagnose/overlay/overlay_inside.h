@@ -6,7 +6,6 @@
 #pragma once
 
 #include "overlay.h"
-#include "tools/diagnose/wheels.h"
 
 #define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
 
