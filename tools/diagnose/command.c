@@ -561,17 +561,11 @@ static const char *placed(struct wc_arena *memory, const struct edit *e) {
                   *set ? " " : "", set, e->target ? " for CUDA " : "", e->target ?: "");
 }
 
-struct saying {
-    struct wc_arena *memory;
-    const struct edit *edit;
-};
-
-static const char *plain_of(void *saying, const char *word) {
-    const struct saying *s = saying;
-    const struct edit *e = s->edit;
+static const char *plain_of(void *making, const char *word) {
+    struct making *m = making;
+    const struct edit *e = m->edit;
     const bool has_value = e->value && *e->value, is_set = e->kind == EDIT_MODES;
-    struct making typed = {.memory = s->memory};
-    const char *path = quoted_path(&typed, e->path);
+    const char *path = quoted_path(m, e->path); /* that may not be in a command: it fails */
     const struct {
         const char *word, *value;
     } plain[] = {
@@ -580,37 +574,27 @@ static const char *plain_of(void *saying, const char *word) {
         {"path", e->path ? e->path : "?"},
         {"target", e->target ? e->target : "?"},
         {"by", e->by},
-        {"package", package(s->memory, e)},
+        {"package", package(m->memory, e)},
         {"required", !e->because ? ""
                      : e->kind == EDIT_PLACE
                          ? e->because
-                         : format(s->memory, ", which %s requires", e->because)},
-        {"apart", e->path ? format(s->memory, " into %s", e->path) : ""},
-        {"placed", placed(s->memory, e)},
+                         : format(m->memory, ", which %s requires", e->because)},
+        {"apart", e->path ? format(m->memory, " into %s", e->path) : ""},
+        {"placed", placed(m->memory, e)},
         {"allowed", e->target ? "enter" : "read"},
-        {"as owner", typed.failed || may_change(is_set ? e->target : e->path)
+        {"as owner", m->failed || may_change(is_set ? e->target : e->path)
                          ? ""
-                         : format(s->memory, ", as its owner or root: chmod a+%s %s%s", mode_of(e),
+                         : format(m->memory, ", as its owner or root: chmod a+%s %s%s", mode_of(e),
                                   path, is_set ? "/libcudnn*" : "")},
-        {"host", has_value ? package(s->memory, e)
-                           : format(s->memory, "another release of %s", e->name ? e->name : "?")},
-        {"driver", has_value ? format(s->memory, "driver %s", e->value) : "the driver"},
+        {"host", has_value ? package(m->memory, e)
+                           : format(m->memory, "another release of %s", e->name ? e->name : "?")},
+        {"driver", has_value ? format(m->memory, "driver %s", e->value) : "the driver"},
     };
 
     WC_EACH_ROW(row, plain)
         if (strcmp(row->word, word) == 0)
             return row->value;
     return NULL;
-}
-
-static const char *sentence(struct wc_arena *memory, const struct edit *e) {
-    struct saying s = {memory, e};
-    const char *text =
-        e->by && e->kind == EDIT_SET     ? "let {by} start the process with {name}={value|}"
-        : e->by && e->kind == EDIT_UNSET ? "let {by} start the process without {name}"
-                                         : edit_rows[e->kind].sentence;
-
-    return template_filled(memory, text, plain_of, &s) ?: "";
 }
 
 const char *text_of(struct wc_arena *memory, const struct edits *edits) {
@@ -629,11 +613,17 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
         names = together ? e.name : NULL; /* libraries that are put into one directory */
         if (names)
             continue;
+        struct making m = {.memory = memory, .edit = &e};
+        const char *sentence =
+            e.by && e.kind == EDIT_SET     ? "let {by} start the process with {name}={value|}"
+            : e.by && e.kind == EDIT_UNSET ? "let {by} start the process without {name}"
+                                           : edit_rows[e.kind].sentence;
         text = format(memory, "%s%s%s", text,
                       more    ? ", "
                       : *text ? ", then "
                               : "",
-                      more ? package(memory, &e) : sentence(memory, &e));
+                      more ? package(memory, &e)
+                           : template_filled(memory, sentence, plain_of, &m) ?: "");
     }
     return text;
 }
