@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python distributions (installation.h). PyPA: "Recording installed projects". */
-#include "installation.h"
+/* Python distributions (identify.h). PyPA: "Recording installed projects". */
 
 #include "core/knowledge/frameworks.h"
 #include "identify.h"

@@ -9,7 +9,6 @@
 #include "core/names/symbols.h"
 #include "core/names/version_code.h"
 #include "identify.h"
-#include "installation.h"
 
 enum { LINE = 64, BUILD_TEXT_LENGTH = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* To which installation does a file belong? (installation.h) */
-#include "installation.h"
+/* To which installation does a file belong? (identify.h) */
+#include "identify.h"
 
 #include "core/knowledge/frameworks.h"
 #include "core/names/names.h"

@@ -3,7 +3,7 @@
 #include "core/knowledge/frameworks.h"
 #include "core/knowledge/programs.h"
 #include "core/names/names.h"
-#include "installation.h"
+#include "identify.h"
 
 enum { LINE = 256, NAME = 64 };
 

@@ -8,7 +8,6 @@
 #include "core/elf/file_check.h"
 #include "core/names/names.h"
 #include "identify.h"
-#include "installation.h"
 
 enum { PACKAGES = 20, FILES = 24, TOLD = 12, RELATIVE = 256 };
 

@@ -3,7 +3,6 @@
 
 #include "core/knowledge/frameworks.h"
 #include "core/names/symbols.h"
-#include "core/packages/installation.h"
 
 void wc_library_begin(struct wc_library *l, const char *path) {
     wc_mem_set(l, 0, sizeof *l);

@@ -6,7 +6,7 @@
 
 #include "cause.h"
 #include "core/demand/questions.h"
-#include "core/packages/installation.h"
+#include "core/packages/identify.h"
 #include "wheels.h"
 
 /* ---- which findings are one ---- */

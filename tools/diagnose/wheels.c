@@ -8,7 +8,7 @@
 #include "core/names/compat.h"
 #include "core/names/names.h"
 #include "core/names/symbols.h"
-#include "core/packages/installation.h"
+#include "core/packages/identify.h"
 #include "entries.h"
 
 enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };

@@ -3,7 +3,7 @@
  * report about it and about its neighbours. */
 #include "core/demand/finding.h"
 #include "core/knowledge/programs.h"
-#include "core/packages/installation.h"
+#include "core/packages/identify.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
     return WC_FIRST(f, s->searches,

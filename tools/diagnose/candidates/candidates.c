@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/packages/identify.h"
-#include "core/packages/installation.h"
 #include "making.h"
 
 enum { CANDIDATES_MOST = 128 };

@@ -5,7 +5,6 @@
 
 #include "core/names/symbols.h"
 #include "core/packages/identify.h"
-#include "core/packages/installation.h"
 #include "making.h"
 #include "tools/diagnose/wheels.h"
 

@@ -8,7 +8,6 @@
 #include <wordexp.h>
 
 #include "core/packages/identify.h"
-#include "core/packages/installation.h"
 #include "making.h"
 #include "tools/diagnose/manager.h"
 #include "tools/diagnose/wheels.h"

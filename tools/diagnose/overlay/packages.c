@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/demand/questions.h"
-#include "core/packages/installation.h"
+#include "core/packages/identify.h"
 
 static const char unknown_content[] = "what a file of this package holds is not known";
 static const char no_list[] = "its list of files is missing, so it cannot be uninstalled";
