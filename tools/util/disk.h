@@ -6,10 +6,11 @@
  */
 #pragma once
 
+#include <dirent.h>
+#include <glob.h>
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "below.h"
 #include "core/base/files.h"
 #include "core/packages/identify.h"
 
@@ -33,7 +34,10 @@ struct disk {
     bool is_bare;             /* what was put over it does not count */
     struct disk_memory *seen; /* each path is looked at once: it counts as what it was then */
     char *root;               /* without a '/' at its end; "": the machine's own */
-    struct below below;
+    struct below {
+        int fd;     /* of the root, -1: files are opened by their whole path */
+        size_t cut; /* length of its name */
+    } below;
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */
     const char *directory;
 };
@@ -65,3 +69,13 @@ void mount_points_read(struct mount_points *out,
                        bool (*wanted)(const char *point, const struct wc_mount_line *line));
 bool mount_points_have(const struct mount_points *m, const char *path);
 void mount_points_end(struct mount_points *m);
+
+/* Of paths that begin with the root's name; b NULL: they are this machine's. */
+DIR *below_list(const struct below *b, const char *path);
+/* Up to n bytes of it from offset, less only at the end or after an error. */
+size_t below_read(int fd, uint64_t offset, void *to, size_t n);
+
+/* As glob(3), for the three as one path, but that nothing in the root's and directory's own names
+ * means more than itself: a[1], {x}. Of what does not exist there is nothing. */
+glob_t glob_below(const char *root, const char *directory, const char *pattern, int flags);
+#define OWNED_GLOB __attribute__((cleanup(globfree)))
