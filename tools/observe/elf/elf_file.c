@@ -13,6 +13,7 @@
 #include "core/packages/identify.h"
 #include "tools/util/memory.h"
 
+#define HEADERS_MOST 64
 #define BLOCK_BITS 14       /* of memory that is not ours */
 #define PAGE ((size_t)4096) /* the smallest there is */
 /* Nothing that core/ asks of a library is that much; a file without an end may be a trap. */
@@ -105,27 +106,46 @@ static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
 
 /* ---- opening ---- */
 
-static void image_of_memory(struct elf_file *l) {
+/* False: its headers cannot be read. The load bias is that of the segment that the file begins
+ * with.
+ */
+static bool image_of_memory(struct elf_file *l) {
     struct elf_file_contents *f = l->contents;
     const struct elf_file_memory *m = &f->memory;
     uint64_t low = UINT64_MAX, high = 0;
+    const Elf64_Phdr *first = NULL;
+    Elf64_Phdr headers[HEADERS_MOST];
+    Elf64_Ehdr e;
 
-    for (size_t i = 0; i < m->header_count; i++) {
-        const Elf64_Phdr *p = &m->headers[i];
-        if (p->p_type != PT_LOAD || p->p_memsz > BYTES_MOST << 10 || p->p_vaddr > UINT64_MAX / 2)
+    if (!m->read(m->owner, m->start, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+        e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB ||
+        e.e_phentsize != sizeof(*headers) || e.e_phnum > HEADERS_MOST ||
+        e.e_phoff > m->end - m->start ||
+        !m->read(m->owner, m->start + e.e_phoff, headers, e.e_phnum * sizeof(*headers)))
+        return false;
+    for (const Elf64_Phdr *p = headers; p < headers + e.e_phnum; p++) {
+        if (p->p_type != PT_LOAD)
+            continue;
+        if (!first && p->p_offset < PAGE)
+            first = p;
+        if (p->p_memsz > BYTES_MOST << 10 || p->p_vaddr > UINT64_MAX / 2)
             continue;
         low = p->p_vaddr < low ? p->p_vaddr : low;
         high = p->p_vaddr + p->p_memsz > high ? p->p_vaddr + p->p_memsz : high;
     }
+    if (!first)
+        return false;
+    const uint64_t base = m->start - (first->p_vaddr - first->p_offset);
     low &= ~(uint64_t)(PAGE - 1);
     l->error = WC_ELF_MALFORMED;
-    f->low = m->base + low;
+    f->low = base + low;
     if (high <= low ||
         !map(f, high - low, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE, -1))
-        return;
+        return true;
     wc_blocks_begin(&f->blocks, high - low, BLOCK_BITS, read_memory, f);
-    l->error = wc_elf_from_elsewhere(&l->image, m->base, m->headers, m->header_count, f->bytes, low,
-                                     f->size, fetch_memory, f);
+    l->error = wc_elf_from_elsewhere(&l->image, base, headers, e.e_phnum, f->bytes, low, f->size,
+                                     fetch_memory, f);
+    return true;
 }
 
 static void read_image(struct elf_file *l, bool other) {
@@ -194,7 +214,10 @@ struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
     l->library.device = memory->device;
     l->library.inode = memory->inode;
     l->contents->memory = *memory;
-    image_of_memory(l);
+    if (!image_of_memory(l)) {
+        elf_file_close(l);
+        return NULL;
+    }
     read_image(l, false);
     return l;
 }

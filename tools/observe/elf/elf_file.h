@@ -29,15 +29,13 @@ void elf_file_close(struct elf_file *l);
 
 /* Where there is no file any more: what another process has mapped. */
 struct elf_file_memory {
-    uint64_t base;
-    const Elf64_Phdr *headers;
-    size_t header_count;
+    uint64_t start, end; /* of the file's first bytes */
     int64_t device, inode;
     bool (*read)(const void *owner, uint64_t address, void *to, size_t n);
     const void *owner; /* of read; lives as long as the elf_file */
 };
 /* Of such a one, size and mtime are not known, nor what its package's metadata says about the file
- * that was. path: what its name was. Never NULL. */
+ * that was. path: what its name was. NULL: its headers cannot be read. */
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
                                       const struct elf_file_memory *memory);
 
