@@ -155,9 +155,9 @@ static void check_preload(const char *shim, bool *has_libcuda) {
 /* ---- what else is preloaded ---- */
 
 static void check_others(const char *ours) {
-    size_t before = check_count, n;
+    size_t before = check_count;
     OWNED char *variable = must_copy(getenv("LD_PRELOAD")),
-               *file = disk_text("/etc/ld.so.preload", 4096, &n);
+               *file = disk_text("/etc/ld.so.preload", 4096, NULL);
     const char *const names[] = {"LD_PRELOAD", "/etc/ld.so.preload"};
     char *lists[] = {variable, file}, *one;
 

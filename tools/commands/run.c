@@ -233,8 +233,7 @@ static int run_command(int n, char **command) {
     for (char **w = command; *w; w++) {
         OWNED char *found = w == command ? find_program(*w, getenv("PATH")) : NULL;
         OWNED char *file = realpath(found && !wc_lies_in_a(found, "shims") ? found : *w, NULL);
-        size_t n;
-        OWNED char *begins = file ? disk_text(file, strlen("\177ELF"), &n) : NULL;
+        OWNED char *begins = file ? disk_text(file, strlen("\177ELF"), NULL) : NULL;
         const char *before = getenv("WHICHCUDNN_RUN_SCRIPT");
         OWNED char *all = must_format("%s%s%s", before ?: "", before ? ":" : "", file ?: "");
         if (begins && strcmp(begins, "\177ELF") != 0 && strlen(all) < PATH_MAX)

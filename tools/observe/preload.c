@@ -35,14 +35,10 @@
 /* Directory of this program, without a slash at its end; "" if it cannot be reported. Without a
  * /proc the kernel's name for it is the one of execve. */
 static char *own_directory(void) {
-    char path[PATH_MAX];
     const char *started = (const char *)getauxval(AT_EXECFN);
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    OWNED char *path = disk_link("/proc/self/exe") ?: started ? realpath(started, NULL) : NULL;
 
-    path[n > 0 ? n : 0] = '\0';
-    if (n <= 0 && (!started || !realpath(started, path)))
-        path[0] = '\0';
-    return must_format("%.*s", (int)wc_dir_length(path), path);
+    return must_format("%.*s", path ? (int)wc_dir_length(path) : 0, path);
 }
 
 /* Where wheels, packages and tarballs have it, as seen from the command. */

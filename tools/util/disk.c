@@ -555,23 +555,35 @@ void disk_end(struct disk *d) {
 
 char *disk_text(const char *path, size_t most, size_t *n) {
     struct stat facts;
-    int fd = disk_open(NULL, path, &facts);
-    char *text;
+    OWNED_FD int fd = disk_open(NULL, path, &facts);
+    size_t got;
 
-    *n = 0;
+    if (n)
+        *n = 0;
     if (fd < 0)
         return NULL;
     if (facts.st_size > 0 && facts.st_size < (off_t)most) /* of /proc it is not known */
         most = (size_t)facts.st_size;
-    text = must_grow(NULL, most + 1);
+    char *text = must_grow(NULL, most + 1); /* of which the system gives what is used */
     errno = 0;
-    *n = below_read(fd, 0, text, most);
-    text[*n] = '\0';
-    close(fd);
-    if (*n == most || errno == 0)
-        return text;
-    free(text);
-    return NULL;
+    got = below_read(fd, 0, text, most);
+    text[got] = '\0';
+    const int error = got < most ? errno : 0;
+    if (error) {
+        free(text);
+        errno = error;
+        return NULL;
+    }
+    if (n)
+        *n = got;
+    return must_grow(text, got + 1);
+}
+
+char *disk_link(const char *path) {
+    char target[PATH_MAX];
+    const ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+    return n < 0 ? NULL : must_format("%.*s", (int)n, target);
 }
 
 /* ---- mounts ---- */

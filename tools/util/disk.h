@@ -55,8 +55,11 @@ struct disk_entry disk_layered(const struct disk *d, const char *path);
 /* Opens a regular file to be read; d NULL: of this machine. Negative: errno says why (EISDIR,
  * EINVAL: another kind). */
 int disk_open(const struct disk *d, const char *path, struct stat *facts);
-/* At most `most` bytes of a regular file, and a NUL. NULL: errno. The caller frees. */
+/* At most `most` bytes of a regular file of this machine, and a NUL; *n: how many (NULL: not
+ * wanted). NULL: errno. The caller frees. */
 char *disk_text(const char *path, size_t most, size_t *n);
+/* Where a link of this machine leads. NULL: errno. The caller frees. */
+char *disk_link(const char *path);
 
 /* Where something is mounted, as this process sees it. */
 struct mount_points { /* zero: none */

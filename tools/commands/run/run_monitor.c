@@ -107,14 +107,12 @@ static void read_name(pid_t pid, char name[16]) {
 /* Of a command that was seen to have our library. */
 static void note_program(struct family *f, pid_t command) {
     OWNED char *name = must_format("/proc/%d/exe", (int)command);
-    char path[4096];
-    ssize_t n = readlink(name, path, sizeof(path) - 1);
+    char *path = disk_link(name);
 
-    if (n <= 0)
+    if (!path)
         return;
-    path[n] = '\0';
     free(f->seen_program);
-    f->seen_program = must_copy(path);
+    f->seen_program = path;
     read_name(command, f->seen_name);
 }
 

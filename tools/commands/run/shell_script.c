@@ -64,8 +64,7 @@ static void assign(const struct shell *s, const char *word) {
  * NULL: the script cannot be read. */
 static char *read_script(const char *path, const char *file) {
     enum { ALL, IS_CD = 2, BELOW = 8, GROUPS };
-    size_t n;
-    OWNED char *text = disk_text(path, SCRIPT_MOST, &n);
+    OWNED char *text = disk_text(path, SCRIPT_MOST, NULL);
     struct sink filled;
     regmatch_t m[GROUPS];
     regex_t regex;
@@ -219,8 +218,7 @@ static bool start(struct shell s, char **w) {
     bool runs_it = fnmatch(RUNS_IT, wc_base_name(*w), FNM_EXTMATCH) == 0, is_text = false;
     OWNED char *path = s.level++ < NESTED_MOST ? find_program(*w, getenv("PATH")) : NULL;
     struct shell within = {.out = s.out, .level = s.level};
-    size_t n;
-    OWNED char *script = NULL, *text = path ? disk_text(path, LINE_MOST, &n) : NULL;
+    OWNED char *script = NULL, *text = path ? disk_text(path, LINE_MOST, NULL) : NULL;
 
     if (text && strcmp(wc_base_name(*w), "env") == 0) {
         for (w++; *w && fnmatch("@(-|-i|-u)", *w, FNM_EXTMATCH) == 0; w++)
@@ -240,8 +238,7 @@ static bool start(struct shell s, char **w) {
         within.arguments = w + 1 + (is_text && *w && w[1]);
         s.out->unsure = s.out->unsure || !script;
     } else if (text && wc_str_starts(text, "#!")) {
-        n = strcspn(text + 2, "\n");
-        script = must_format("exec %.*s '%s' \"$@\"", (int)n, text + 2, path);
+        script = must_format("exec %.*s '%s' \"$@\"", (int)strcspn(text + 2, "\n"), text + 2, path);
         within.arguments = w + 1;
     }
     if (script)
@@ -249,7 +246,7 @@ static bool start(struct shell s, char **w) {
     for (size_t i = 0; text && !within.arguments && w[i]; i++) {
         OWNED char *at =
             !i || runs_it || strchr(w[i], '/') ? find_program(w[i], getenv("PATH")) : NULL;
-        OWNED char *inside = at ? disk_text(at, LINE_MOST, &n) : NULL;
+        OWNED char *inside = at ? disk_text(at, LINE_MOST, NULL) : NULL;
         if (i && at && runs_it)
             return start(s, w + i);
         if (inside && wc_str_starts(inside, "\177ELF") && s.out->n < PROGRAMS_MOST)

@@ -21,6 +21,7 @@
 
 #include "supervise.h"
 #include "tools/commands/options.h"
+#include "tools/util/disk.h"
 #include "tools/util/program.h"
 
 #define LINKS_MOST 400 /* the kernel follows 40; here those of a directory count each time */
@@ -84,8 +85,8 @@ static bool check(struct trust *t, const char *path, int *links) {
     }
     if (!is_there || t->why || !S_ISLNK(facts.st_mode))
         return is_there;
-    OWNED char *target = must_allocate(PATH_MAX);
-    if (++*links > LINKS_MOST || readlink(path, target, PATH_MAX - 1) < 0) {
+    OWNED char *target = disk_link(path);
+    if (++*links > LINKS_MOST || !target) {
         t->why = must_format("%s: %s", path, strerror(ELOOP));
         return false;
     }

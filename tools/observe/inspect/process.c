@@ -116,31 +116,23 @@ static const char *process_path(const struct process *p, const char *path) {
 
 /* ---- texts of /proc ---- */
 
-static struct process_text read_file(const struct process *p, const char *name) {
-    OWNED_FD int fd = openat(p->handle, name, O_RDONLY | O_CLOEXEC);
-    struct process_text t = {NULL, 0};
+/* Of this very process, whatever has its number by now. */
+static char *path_in(const struct process *p, const char *name) {
+    return must_format("/proc/self/fd/%d/%s", p->handle, name);
+}
 
-    if (fd < 0)
-        return t;
-    t.p = must_allocate(TEXT_MOST + 1); /* of which the system gives what is used */
-    errno = 0;
-    t.n = below_read(fd, 0, t.p, TEXT_MOST);
-    if (errno == 0)
-        return (struct process_text){must_grow(t.p, t.n + 1), t.n};
-    const int error = errno;
-    free(t.p);
-    errno = error;
-    return (struct process_text){NULL, 0};
+static struct process_text read_file(const struct process *p, const char *name) {
+    OWNED char *path = path_in(p, name);
+    struct process_text t;
+
+    t.p = disk_text(path, TEXT_MOST, &t.n);
+    return t;
 }
 
 static char *read_link(const struct process *p, const char *name) {
-    char to[PATH_MAX];
-    ssize_t n = readlinkat(p->handle, name, to, sizeof(to) - 1);
+    OWNED char *path = path_in(p, name);
 
-    if (n < 0)
-        return NULL;
-    to[n] = '\0';
-    return must_copy(to);
+    return disk_link(path);
 }
 
 static bool is_same(const struct process *p, const char *name) {

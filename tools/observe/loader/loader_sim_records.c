@@ -144,7 +144,8 @@ static void emit_own_search(struct loader_sim *g, struct loader_sim_emitter *t,
 static void emit_file(struct loader_sim *g, struct loader_sim_emitter *t, const char *path,
                       int64_t request, enum wc_search_rule rule, int refused) {
     const struct wc_files *files = &g->library_cache->disk.files;
-    char real_path[PATH_MAX], link[PATH_MAX];
+    OWNED char *link = g->library_cache->disk.root[0] ? NULL : disk_link(path);
+    char real_path[PATH_MAX];
     const struct library *library;
     struct wc_file_check check;
     struct wc_identity id;
@@ -160,11 +161,7 @@ static void emit_file(struct loader_sim *g, struct loader_sim_emitter *t, const 
     wc_library_begin(&l, path);
     if (files->real_path(files->ctx, path, real_path, sizeof(real_path)))
         l.real_path = real_path;
-    ssize_t n = g->library_cache->disk.root[0] ? -1 : readlink(path, link, sizeof(link) - 1);
-    if (n > 0) {
-        link[n] = '\0';
-        l.link = link;
-    }
+    l.link = link;
     l.request = request;
     if (refused) {
         struct wc_file_check mapped = check;

@@ -155,7 +155,7 @@ void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, cha
 char *proc_text(int64_t pid, const char *name) {
     OWNED char *path = must_format("/proc/%jd/%s", (intmax_t)pid, name);
 
-    return disk_text(path, STAT_MOST, &(size_t){0}) ?: must_copy("");
+    return disk_text(path, STAT_MOST, NULL) ?: must_copy("");
 }
 
 enum writer_state writer_state(const struct source *log) {

@@ -134,7 +134,7 @@ static void read_lock_file(struct scan *s, const char *site, const char *path) {
 #define LOCK_LINE(expression, installed) {expression, installed},
 #include "tools/knowledge/lock_files.def"
     };
-    OWNED char *content = disk_text(path, TEXT_MOST, &(size_t){0});
+    OWNED char *content = disk_text(path, TEXT_MOST, NULL);
     OWNED char *text = must_format("\n%s", content);
 
     if (!content && errno != EISDIR && errno != ENOENT)

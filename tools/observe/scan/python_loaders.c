@@ -86,7 +86,7 @@ static void find_sites(struct call *c, const char *program) {
     const char *prefix = above(c, above(c, program)), *version = wc_base_name(program);
     const char *base = variable(c, "PYTHONUSERBASE"), *user = variable(c, "HOME");
     OWNED char *file = must_format("%s%s/pyvenv.cfg", c->w->disk.root, prefix);
-    OWNED char *settings = disk_text(file, TEXT_MOST, &(size_t){0});
+    OWNED char *settings = disk_text(file, TEXT_MOST, NULL);
     const char *home = setting(c, settings, "home");
     const char *with_system = setting(c, settings, "include-system-site-packages");
     char real[PATH_MAX];

@@ -530,9 +530,8 @@ static bool is_lock(const char *text, bool *is_oldest) {
 }
 
 bool lock_begins(const char *path) {
-    size_t n;
     bool is_oldest;
-    OWNED char *text = disk_text(path, BEGIN_MOST, &n);
+    OWNED char *text = disk_text(path, BEGIN_MOST, NULL);
 
     return text && is_lock(text, &is_oldest);
 }
