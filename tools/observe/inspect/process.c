@@ -31,12 +31,11 @@ static bool read_line(const char *line, struct mapping *m) {
                &m->end, rights, &m->offset, &high, &low, &m->inode, &n) != 7 ||
         errno != 0 || m->end <= m->start || !strchr(" ", line[n]))
         return false;
-    m->readable = rights[0] == 'r';
     m->executable = rights[2] == 'x';
     m->device = makedev(high, low);
     line += n + strspn(line + n, " ");
     m->path = *line == '/' ? must_copy(line) : NULL; /* names in brackets are none of files */
-    return true;
+    return m->path != NULL;
 }
 
 void maps_read(struct maps *m, const char *text, size_t n) {
@@ -58,21 +57,13 @@ void maps_end(struct maps *m) {
     *m = (struct maps){NULL, 0};
 }
 
-/* Only files: heaps and stacks grow. */
 bool maps_same(const struct maps *a, const struct maps *b) {
-    size_t i = 0, k = 0;
+    bool same = a->n == b->n;
 
-    for (;; i++, k++) {
-        while (i < a->n && !a->p[i].path)
-            i++;
-        while (k < b->n && !b->p[k].path)
-            k++;
-        if (i == a->n || k == b->n)
-            return i == a->n && k == b->n;
-        if (a->p[i].start != b->p[k].start || a->p[i].offset != b->p[k].offset ||
-            a->p[i].inode != b->p[k].inode || !wc_str_same(a->p[i].path, b->p[k].path))
-            return false;
-    }
+    for (size_t i = 0; same && i < a->n; i++)
+        same = a->p[i].start == b->p[i].start && a->p[i].offset == b->p[i].offset &&
+               a->p[i].inode == b->p[i].inode && strcmp(a->p[i].path, b->p[i].path) == 0;
+    return same;
 }
 
 /* ---- names ---- */
@@ -423,8 +414,7 @@ static void set_range(struct process_library *m) {
 /* A library that is only read as a file has no code mapped. */
 static bool has_code(const struct maps *maps, const struct mapping *first) {
     return WC_ANY(m, *maps,
-                  m->executable && m->path && m->inode == first->inode &&
-                      m->device == first->device);
+                  m->executable && m->inode == first->inode && m->device == first->device);
 }
 
 static void process_library_free(struct process_library *m) {
@@ -489,7 +479,7 @@ static void read_objects(struct process_libraries *list, const struct process *p
                                     last->first->inode == first->inode &&
                                     last->first->device == first->device;
         struct process_library *m = NULL;
-        if (first->path && first->offset == 0 && first->inode && !is_within_last &&
+        if (first->offset == 0 && first->inode && !is_within_last &&
             (has_code(&p->maps, first) || wc_name_kind_of(first->path) != WC_NAME_OTHER))
             m = read_one(list, p, first);
         if (m)

@@ -17,12 +17,12 @@
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 
-/* A line of /proc/PID/maps: what is mapped where. */
+/* A line of /proc/PID/maps: which file is mapped where. */
 struct mapping {
     uint64_t start, end, offset, inode;
     uint64_t device; /* as stat gives it */
-    bool readable, executable;
-    /* Of the file, as the kernel has it; NULL: no file. It spells a newline \012 and puts
+    bool executable;
+    /* As the kernel has it. It spells a newline \012 and puts
      * " (deleted)" after the name of a file that has no name any more, and a file's own name may
      * hold both: which it is, only the file can emit. */
     char *path;
@@ -33,7 +33,8 @@ struct maps { /* all zero: none */
     size_t n;
 };
 
-/* Adds all that is understood of a whole text; what is not is left out. */
+/* Adds all that is understood of a whole text. What is not, and memory without a file, is left out:
+ * heaps and stacks grow. */
 void maps_read(struct maps *m, const char *text, size_t n);
 void maps_end(struct maps *m);
 bool maps_same(const struct maps *a, const struct maps *b);
