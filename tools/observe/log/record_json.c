@@ -60,32 +60,14 @@ static bool copy_escaped(struct reading *in) {
     return c != 0;
 }
 
-static bool is_plain(char c) {
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
-}
-
-/* Eight bytes at once: all of them plain? The highest bit of each byte shows it. */
-static bool all_plain(uint64_t v) {
-    const uint64_t ones = 0x0101010101010101U, high = ones << 7;
-    uint64_t quote = v ^ ones * '"', backslash = v ^ ones * '\\';
-
-    return !((v | (v - ones * 0x20) | (quote - ones) | (backslash - ones)) & high);
-}
-
 /* Copies what is spelled as it is: nearly all of any text. */
 static void copy_plain(struct reading *in) {
+    static const bool is_plain[256] = {
+        [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7f] = true};
     const char *p = in->p;
-    uint64_t eight;
 
-    for (; in->end - p >= 8; p += 8) {
-        memcpy(&eight, p, 8);
-        if (!all_plain(eight))
-            break;
-        memcpy(in->room + (p - in->p), &eight, 8);
-    }
-    for (; p < in->end && is_plain(*p); p++)
-        in->room[p - in->p] = *p;
-    in->room += p - in->p;
+    while (p < in->end && is_plain[(unsigned char)*p])
+        *in->room++ = *p++;
     in->p = p;
 }
 
