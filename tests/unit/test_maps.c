@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "support_place.h"
-#include "tools/observe/inspect/process.h"
+#include "tools/observe/inspect/inspect.h"
 
 static struct maps read_text(const char *text) {
     struct maps m = {NULL, 0};

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tools/commands/run/shell_script.h"
+#include "tools/commands/run/startup.h"
 #include "tools/util/memory.h"
 
 static char place[] = "/tmp/whichcudnn-shell-XXXXXX";

@@ -12,7 +12,6 @@
 #include "options.h"
 #include "tools/commands/probe/trial.h"
 #include "tools/commands/run/run.h"
-#include "tools/util/clock.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 

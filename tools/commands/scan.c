@@ -13,7 +13,6 @@
 #include "tools/observe/log/redact.h"
 #include "tools/observe/scan/scan.h"
 #include "tools/report/render.h"
-#include "tools/util/clock.h"
 #include "tools/util/terminal.h"
 
 static const char *root, *environment_file, *searched;

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/util/clock.h"
 #include "tools/util/memory.h"
+#include "tools/util/program.h"
 
 #define TEXT_MOST ((size_t)64 * 1024)
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "tools/observe/log/source.h"
-#include "tools/util/clock.h"
 #include "tools/util/program.h"
 
 bool family_has_user(const void *family, uid_t user) {

@@ -16,7 +16,6 @@
 #include "tools/commands/options.h"
 #include "tools/observe/log/source.h"
 #include "tools/report/render.h"
-#include "tools/util/clock.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
 

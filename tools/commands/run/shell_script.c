@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shell_script.h"
+#include "startup.h"
 
 #include <fnmatch.h>
 #include <regex.h>

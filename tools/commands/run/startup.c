@@ -19,7 +19,6 @@
 #include "core/demand/questions.h"
 #include "core/names/names.h"
 #include "run.h"
-#include "shell_script.h"
 #include "tools/observe/loader/loader_sim.h"
 #include "tools/observe/preload.h"
 #include "tools/util/disk.h"

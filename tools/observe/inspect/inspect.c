@@ -10,7 +10,6 @@
 #include "core/names/symbols.h"
 #include "core/records/emit.h"
 #include "core/records/process.h"
-#include "process.h"
 #include "tools/observe/loader/library_cache.h"
 #include "whichcudnn/wrappers.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "process.h"
+#include "inspect.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,6 @@
 #include "core/names/names.h"
 #include "core/records/process.h"
 #include "log_reader.h"
-#include "tools/util/clock.h"
 #include "tools/util/memory.h"
 #include "tools/util/program.h"
 

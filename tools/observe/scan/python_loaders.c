@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See python_loaders.h. What a package opens is opened in a replay of its interpreter. */
-#include "python_loaders.h"
+/* See scan.h. What a package opens is opened in a replay of its interpreter. */
+#include "scan.h"
 
 #include <fnmatch.h>
 #include <string.h>

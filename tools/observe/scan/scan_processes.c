@@ -10,7 +10,6 @@
 #include "core/names/version.h"
 #include "core/packages/identify.h"
 #include "scan_inside.h"
-#include "tools/observe/loader/loader_sim.h"
 #include "tools/observe/preload.h"
 #include "tools/util/disk.h"
 
