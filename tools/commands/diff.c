@@ -19,49 +19,40 @@ static const struct option_row rows[] = {
 };
 
 static int diff(int n, char **arguments) {
-    struct inputs inputs = {.troubles = NULL};
-    struct source *a = input_read_one(&inputs, arguments[0]);
-    struct source *b = a ? input_read_one(&inputs, arguments[n - 1]) : NULL;
+    struct job j = {.unplanned = true};
+    const struct source *a = input_read_one(&j.in, arguments[0]);
+    const struct source *b = a ? input_read_one(&j.in, arguments[n - 1]) : NULL;
     struct layout l = {.to = stdout, .colour = options.colour};
-    struct report side[2];
     struct comparison c;
-    enum exit_code answer = EXIT_NOTHING_OBSERVED;
+    enum exit_code answer = EXIT_USAGE;
 
-    if (!b) {
-        inputs_end(&inputs);
-        return EXIT_USAGE;
-    }
-    if (redact) {
-        struct redaction *names = redaction_of_logs(&inputs.logs);
-        redaction_apply_all(names, &inputs.logs);
-        redaction_free(names);
-    }
-    ends_settle((struct source *const[]){a, b}, 2);
-    report_make(&side[0], a);
-    report_make(&side[1], b);
-    compare(&c, a, b);
-    if (!side[0].conclusion.concerned && !side[1].conclusion.concerned) {
-        complain("nothing to compare: nothing was observed in either");
-    } else {
-        answer = c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+    if (b) {
+        j.names = redact ? redaction_of_logs(&j.in.logs) : NULL;
+        job_judge(&j);
+        compare(&c, a, b);
+        answer = !j.reports[0].conclusion.concerned && !j.reports[1].conclusion.concerned
+                     ? EXIT_NOTHING_OBSERVED
+                 : c.n > 0 ? EXIT_ERRORS_FOUND
+                           : EXIT_NOTHING_WRONG;
         for (size_t i = 0; i < 2; i++)
-            if (side[i].source->type != SOURCE_LOCK)
-                report_plan(&side[i]);
-        if (options.json)
-            json_print(stdout,
-                       json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a", side_json(&side[0]),
-                                 "b", side_json(&side[1]), "differences", differences_json(&c)));
+            if (j.reports[i].source->type != SOURCE_LOCK)
+                report_plan(&j.reports[i]);
+        if (answer == EXIT_NOTHING_OBSERVED)
+            complain("nothing to compare: nothing was observed in either");
+        else if (options.json)
+            json_print(stdout, json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a",
+                                         side_json(&j.reports[0]), "b", side_json(&j.reports[1]),
+                                         "differences", differences_json(&c)));
         else if (c.n == 0)
             printf("%ssame%s: nothing differs of what both know\n", paint_begin(l.colour, PAINT_OK),
                    paint_end(l.colour));
-        if (!options.json)
-            render_comparison(&l, &c, "differs",
-                              (const struct compared_side[2]){{"A", &side[0]}, {"B", &side[1]}});
+        if (answer != EXIT_NOTHING_OBSERVED && !options.json)
+            render_comparison(
+                &l, &c, "differs",
+                (const struct compared_side[2]){{"A", &j.reports[0]}, {"B", &j.reports[1]}});
+        comparison_end(&c);
     }
-    comparison_end(&c);
-    report_end(&side[0]);
-    report_end(&side[1]);
-    inputs_end(&inputs);
+    job_end(&j);
     return (int)answer;
 }
 
