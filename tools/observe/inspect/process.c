@@ -284,23 +284,13 @@ bool process_read(const struct process *p, uint64_t address, void *to, size_t n)
     return p->memory >= 0 && address <= INT64_MAX && below_read(p->memory, address, to, n) == n;
 }
 
-/* The text at an address, up to cap - 1 bytes. By pages: what is after its page may not be there.
- */
+/* The text at an address, up to cap - 1 bytes. What is after its page may not be there. */
 static bool process_read_text(const struct process *p, uint64_t address, char *to, size_t cap) {
-    size_t n = 0, piece;
+    const size_t n =
+        p->memory >= 0 && address <= INT64_MAX ? below_read(p->memory, address, to, cap - 1) : 0;
 
-    while (n + 1 < cap) {
-        piece = 256 - (address + n) % 256;
-        if (piece > cap - 1 - n)
-            piece = cap - 1 - n;
-        if (!process_read(p, address + n, to + n, piece))
-            return false;
-        if (memchr(to + n, '\0', piece))
-            return true;
-        n += piece;
-    }
     to[n] = '\0';
-    return false;
+    return strlen(to) < n;
 }
 
 uint64_t process_auxv(const struct process *p, uint64_t type) {
