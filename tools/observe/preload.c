@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload.h"
 
+#include <argz.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,8 @@
 #include "tools/util/program.h"
 
 #define LOG_ENDING ".jsonl"
-#define DIRECTORIES_TRIED 10 /* as the library */
+#define TEXT_MOST ((size_t)4 << 20) /* of /proc */
+#define DIRECTORIES_TRIED 10         /* as the library */
 
 #ifndef WHICHCUDNN_LIBDIR
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"
@@ -135,31 +137,20 @@ char *preload_without(const char *list, const char *shim) {
     return rest;
 }
 
-/* Of a file of /proc/PID: does a piece of it that begins so have the name in it? *read: it has a
- * piece at all. */
-static bool mentions(pid_t pid, const char *file, int end, const char *begin, const char *name,
-                     bool *read) {
-    OWNED char *path = must_format("/proc/%d/%s", (int)pid, file), *piece = NULL;
-    OWNED_FILE FILE *from = fopen(path, "re");
-    bool found = false;
-    size_t room = 0;
-
-    *read = false;
-    while (from && !found && getdelim(&piece, &room, end, from) > 0) {
-        *read = true;
-        found = strncmp(piece, begin, strlen(begin)) == 0 && strstr(piece, name);
-    }
-    return found;
-}
-
 /* Before its exec, and while the loader works, it is only in the environment; a process that
  * writes its title over its environment has it only in memory. */
 bool preload_is_gone(pid_t pid, const char *shim) {
     const char *name = wc_base_name(shim);
-    bool environment, maps;
+    OWNED char *of_maps = must_format("/proc/%d/maps", (int)pid),
+               *of_environment = must_format("/proc/%d/environ", (int)pid);
+    size_t n;
+    OWNED char *maps = disk_text(of_maps, TEXT_MOST, NULL),
+               *environment = disk_text(of_environment, TEXT_MOST, &n);
 
-    return !mentions(pid, "environ", '\0', "LD_PRELOAD=", name, &environment) &&
-           !mentions(pid, "maps", '\n', "", name, &maps) && maps;
+    for (const char *v = NULL; (v = argz_next(environment, n, v));)
+        if (wc_str_starts(v, "LD_PRELOAD=") && strstr(v, name))
+            return false;
+    return maps && *maps && !strstr(maps, name);
 }
 
 static bool can_write_in(const char *directory) {
