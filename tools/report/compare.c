@@ -201,18 +201,6 @@ static void compare_variable(struct comparison *c, const struct sides *s, const 
              name, NULL, ours, theirs);
 }
 
-static void compare_environments(struct comparison *c, const struct sides *s) {
-    if (!s->a->stack.has_process || !s->b->stack.has_process)
-        return;
-    compare_variable(c, s, "LD_PRELOAD=", false);
-    WC_EACH(v, s->a->stack.process.environment)
-        if (!wc_str_starts(*v, "LD_PRELOAD="))
-            compare_variable(c, s, *v, false);
-    WC_EACH(v, s->b->stack.process.environment)
-        if (!wc_str_starts(*v, "LD_PRELOAD="))
-            compare_variable(c, s, *v, true);
-}
-
 /* ---- the machine ---- */
 
 static char *list_text(const struct wc_strings *list) {
@@ -487,7 +475,15 @@ void compare(struct comparison *c, const struct source *a, const struct source *
                                    compare_object, lacking_object};
 
     comparison_begin(c);
-    compare_environments(c, &s);
+    if (a->stack.has_process && b->stack.has_process) {
+        compare_variable(c, &s, "LD_PRELOAD=", false);
+        WC_EACH(v, a->stack.process.environment)
+            if (!wc_str_starts(*v, "LD_PRELOAD="))
+                compare_variable(c, &s, *v, false);
+        WC_EACH(v, b->stack.process.environment)
+            if (!wc_str_starts(*v, "LD_PRELOAD="))
+                compare_variable(c, &s, *v, true);
+    }
     compare_things(c, &s, &packages);
     compare_things(c, &s, &objects);
     compare_lists(c, &s, DIFFERENCE_HOST, list_demands, a->in_part.demands, b->in_part.demands);

@@ -214,19 +214,6 @@ static char *name_processes(const struct merged *m, const struct merged_group *g
                        named);
 }
 
-/* "ranks 0-6", "9 processes of ranks 0, 1"; NULL: that does not name them. The caller frees. */
-static char *merged_ranks(const struct merged *m, const size_t *members, size_t n) {
-    const struct ranks ranks = ranks_of(m, members, n, false);
-    char *name = NULL;
-
-    if (m->ranks_name && ranks.p[0] != WC_NULL) {
-        OWNED char *named = name_ranks(&ranks);
-        name = ranks.n == n ? must_copy(named) : must_format("%zu processes of %s", n, named);
-    }
-    free(ranks.p);
-    return name;
-}
-
 char *merged_agreement(const struct merged *m, size_t i) {
     const struct merged_group *first = &m->groups[0], *g = &m->groups[i];
 
@@ -439,13 +426,19 @@ static char *endings_of(const struct merged *m, const struct summary_row *row) {
 static char *name_several(const struct summary *s, const struct summary_row *row,
                           const char *noun) {
     const char *node = s->m->p[row->members[0]].node;
-    OWNED char *ranks = merged_ranks(s->m, row->members, row->n);
+    const struct ranks ranks = ranks_of(s->m, row->members, row->n, false);
     OWNED char *command = common_command(s->m, row), *endings = endings_of(s->m, row);
     bool named = node && WC_ANY(p, *s->m, !wc_str_same(p->node, node));
 
     for (size_t i = 1; i < row->n; i++)
         named = named && wc_str_same(s->m->p[row->members[i]].node, node);
-    OWNED char *who = ranks ? must_copy(ranks) : must_format("%zu%s", row->n, noun);
+    /* "ranks 0-6", "9 processes of ranks 0, 1" */
+    const bool by_rank = s->m->ranks_name && ranks.p[0] != WC_NULL;
+    OWNED char *named_ranks = by_rank ? name_ranks(&ranks) : NULL;
+    OWNED char *who = !by_rank            ? must_format("%zu%s", row->n, noun)
+                      : ranks.n == row->n ? must_copy(named_ranks)
+                                          : must_format("%zu processes of %s", row->n, named_ranks);
+    free(ranks.p);
     return must_format("%s%s%s%s%s", who, named ? " on " : "", named ? node : "", command, endings);
 }
 

@@ -25,17 +25,6 @@ static void remove_it(int number) {
     raise(number);
 }
 
-/* What was ignored stays so. */
-static void watch_signals(const char *path) {
-    unfinished = path;
-    for (size_t i = 0; i < SIGNALS; i++) {
-        struct sigaction own = {.sa_handler = signals[i] == SIGXFSZ ? SIG_IGN : remove_it,
-                                .sa_flags = (int)SA_RESETHAND};
-        if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
-            sigaction(signals[i], &own, NULL);
-    }
-}
-
 #define RANDOM 6 /* characters that mkostemp makes, of: */
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 #define LEFTOVER 600 /* seconds: its writer is gone */
@@ -73,7 +62,13 @@ bool beside_begin(struct beside *b, const char *path, mode_t mode) {
         errno = error;
         return false;
     }
-    watch_signals(b->path);
+    unfinished = b->path;
+    for (size_t i = 0; i < SIGNALS; i++) { /* what was ignored stays so */
+        struct sigaction own = {.sa_handler = signals[i] == SIGXFSZ ? SIG_IGN : remove_it,
+                                .sa_flags = (int)SA_RESETHAND};
+        if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
+            sigaction(signals[i], &own, NULL);
+    }
     remove_leftovers(b);
     if (fchmod(b->fd, mode) == 0)
         return true;

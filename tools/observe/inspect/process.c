@@ -559,22 +559,10 @@ static void note_needed(struct process_libraries *list, struct process_library *
     }
 }
 
-static void find_needed(struct process_libraries *list) {
-    bool *several = must_allocate(list->n + 1);
+void process_library_read(struct process_libraries *list, const struct process *p) {
+    bool *several; /* need it */
     const char *name;
 
-    for (size_t i = 0; i < list->n; i++) {
-        const struct wc_elf_image *e = list->p[i]->library->image;
-        for (size_t k = 0; e && (name = wc_elf_needed(e, k)); k++)
-            note_needed(list, list->p[i], name, several);
-    }
-    for (size_t i = 0; i < list->n; i++)
-        if (several[i])
-            list->p[i]->asked_by = NULL;
-    free(several);
-}
-
-void process_library_read(struct process_libraries *list, const struct process *p) {
     *list = (struct process_libraries){.p = NULL};
     heap_arena_begin(&list->memory);
     read_objects(list, p);
@@ -584,9 +572,15 @@ void process_library_read(struct process_libraries *list, const struct process *
         list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
     if (list->n > 0)
         qsort(list->p, list->n, sizeof(struct process_library *), by_place);
-    find_needed(list);
+    several = must_allocate(list->n + 1);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct wc_elf_image *e = list->p[i]->library->image;
+        for (size_t k = 0; e && (name = wc_elf_needed(e, k)); k++)
+            note_needed(list, list->p[i], name, several);
+    }
     for (size_t i = 0; i < list->n; i++) {
         struct process_library *m = list->p[i];
+        m->asked_by = several[i] ? NULL : m->asked_by;
         m->search.path = m->library->path;
         m->search.origin =
             wc_search_origin(&list->memory.arena, m->search.path, p->working_directory);
@@ -595,6 +589,7 @@ void process_library_read(struct process_libraries *list, const struct process *
         if (m->library->image)
             wc_search_object_read(&m->search, m->library->image, &list->memory.arena);
     }
+    free(several);
 }
 
 void process_library_end(struct process_libraries *list) {

@@ -24,20 +24,7 @@ static const char *const elsewhere[] = {
     "glusterfs",   "fuse.sshfs", "fuse.s3fs",  "fuse.gcsfuse", "fuse.glusterfs",
 };
 
-/* ---- copies ---- */
-
-static void add_copy(struct scan *s, struct library *b, const char *path) {
-    if (b->listed)
-        return;
-    b->listed = true;
-    if (!b->is_elf) {
-        scan_note_passed(s, path, "named like a library of cuDNN, but is not a valid ELF file");
-        return;
-    }
-    *MUST_ADD(s->found.p, s->found.n) = (struct scan_copy){KEEP(s, "%s", path), b};
-}
-
-/* ---- hosts ---- */
+/* ---- copies, and hosts ---- */
 
 static bool is_program(const struct library *b) {
     return b->interpreter && !strstr(wc_base_name(wc_library_file(&b->about)), ".so");
@@ -49,10 +36,16 @@ static void list(struct scan *s, struct library *b, const char *path, bool is_na
         scan_note_passed(s, path,
                          "its .note.dlopen, which names cuDNN, is damaged and was not used");
     b->damaged_note = false;
-    if (wc_library_is_cudnn(&b->about))
-        add_copy(s, b, path);
-    else if (is_named || (b->is_elf && (b->about.role == WC_role_HOST || b->about.framework)))
-        scan_host_add(s, b, path, is_program(b));
+    if (!wc_library_is_cudnn(&b->about)) {
+        if (is_named || (b->is_elf && (b->about.role == WC_role_HOST || b->about.framework)))
+            scan_host_add(s, b, path, is_program(b));
+        return;
+    }
+    if (!b->listed && b->is_elf)
+        *MUST_ADD(s->found.p, s->found.n) = (struct scan_copy){KEEP(s, "%s", path), b};
+    else if (!b->listed)
+        scan_note_passed(s, path, "named like a library of cuDNN, but is not a valid ELF file");
+    b->listed = true;
 }
 
 static void consider(struct scan *s, const char *path, enum elf_prescan_answer answer) {
@@ -190,33 +183,27 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
     }
 }
 
-static bool read_directory(struct walk *w, const char *path) {
-    const struct disk *disk = &w->s->library_cache.disk;
-    OWNED char *outside = must_format("%s%s", disk->root, path);
-    OWNED_DIR DIR *d = below_list(&disk->below, outside);
-
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            see(w, path, dirfd(d), e);
-    return d != NULL;
-}
-
 /* False: the directory itself cannot be read (errno). */
 static bool walk_tree(struct scan *s, const char *directory, bool names) {
+    const struct disk *disk = &s->library_cache.disk;
     struct walk w = {.s = s, .names = names};
     bool good = true;
 
-    if (!s->library_cache.disk.root[0])
+    if (!disk->root[0])
         mount_points_read(&w.mounts, is_elsewhere);
     *MUST_ADD(w.waiting, w.waiting_count) = must_copy(directory);
     for (size_t done = 0; w.waiting_count > 0; done++) {
         OWNED char *path = w.waiting[--w.waiting_count];
-        bool readable = read_directory(&w, path);
-        if (!readable && done == 0)
+        OWNED char *outside = must_format("%s%s", disk->root, path);
+        OWNED_DIR DIR *d = below_list(&disk->below, outside);
+        if (!d && done == 0)
             good = false;
-        else if (!readable && !names)
+        else if (!d && !names)
             scan_note_passed(s, path, strerror(errno));
-        if (readable && !names && scan_is_site(path))
+        for (struct dirent *e; d && (e = readdir(d));)
+            if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+                see(&w, path, dirfd(d), e);
+        if (d && !names && scan_is_site(path))
             *MUST_ADD(s->sites.p, s->sites.n) = (struct scan_site){KEEP(s, "%s", path)};
         if (!names && s->progress)
             s->progress(done + 1, done + 1 + w.waiting_count);
