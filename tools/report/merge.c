@@ -123,15 +123,15 @@ static void make_groups(struct merged *m) {
             fprintf(to, " %s/%d", f->id, (int)f->severity);
         OWNED char *key = sink_end(&sink);
         size_t g = number_of_key(keys, key);
-        if (g == m->group_count)
-            *MUST_ADD(m->groups, m->group_count) = (struct merged_group){.n = 0};
-        *MUST_ADD(m->groups[g].members, m->groups[g].n) = i;
+        if (g == m->groups.n)
+            *MUST_ADD(m->groups.p, m->groups.n) = (struct merged_group){.n = 0};
+        *MUST_ADD(m->groups.p[g].members, m->groups.p[g].n) = i;
     }
     json_decref(keys);
-    qsort(m->groups, m->group_count, sizeof(*m->groups), larger_first);
-    for (size_t g = 0; g < m->group_count; g++)
-        for (size_t i = 0; i < m->groups[g].n; i++)
-            m->p[m->groups[g].members[i]].group = g;
+    qsort(m->groups.p, m->groups.n, sizeof(*m->groups.p), larger_first);
+    for (size_t g = 0; g < m->groups.n; g++)
+        for (size_t i = 0; i < m->groups.p[g].n; i++)
+            m->p[m->groups.p[g].members[i]].group = g;
 }
 
 /* ---- names of groups ---- */
@@ -215,9 +215,9 @@ static char *name_processes(const struct merged *m, const struct merged_group *g
 }
 
 char *merged_agreement(const struct merged *m, size_t i) {
-    const struct merged_group *first = &m->groups[0], *g = &m->groups[i];
+    const struct merged_group *first = &m->groups.p[0], *g = &m->groups.p[i];
 
-    if (m->group_count == 1 && first->n > NAMED_MOST && strncmp(first->who, "process", 7) == 0)
+    if (m->groups.n == 1 && first->n > NAMED_MOST && strncmp(first->who, "process", 7) == 0)
         return must_format("all %zu processes agree", m->n);
     if (i == 0)
         return must_format("%s%s", first->who, first->n > 1 ? " agree" : "");
@@ -241,8 +241,8 @@ static void name_groups(struct merged *m) {
         one_group_each = one_group_each && p->node && !(same && p->group != p[-1].group);
         several = several || (i > 0 && !same);
     }
-    for (size_t i = 0; i < m->group_count; i++) {
-        struct merged_group *g = &m->groups[i];
+    for (size_t i = 0; i < m->groups.n; i++) {
+        struct merged_group *g = &m->groups.p[i];
         ranks = ranks_of(m, g->members, g->n, true);
         g->who = m->ranks_name && ranks.n > 0
                      ? name_ranks(&ranks)
@@ -270,18 +270,18 @@ void merge(struct merged *m, struct report *reports, size_t n) {
     into_tree(m);
     make_groups(m);
     name_groups(m);
-    for (size_t g = 1; g < m->group_count; g++)
-        compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].members[0]]),
-                source_of(&m->p[m->groups[g].members[0]]));
+    for (size_t g = 1; g < m->groups.n; g++)
+        compare(&m->groups.p[g].differences, source_of(&m->p[m->groups.p[0].members[0]]),
+                source_of(&m->p[m->groups.p[g].members[0]]));
 }
 
 void merged_end(struct merged *m) {
-    for (size_t g = 0; g < m->group_count; g++) {
-        free(m->groups[g].who);
-        free(m->groups[g].members);
-        comparison_end(&m->groups[g].differences);
+    for (size_t g = 0; g < m->groups.n; g++) {
+        free(m->groups.p[g].who);
+        free(m->groups.p[g].members);
+        comparison_end(&m->groups.p[g].differences);
     }
-    free(m->groups);
+    free(m->groups.p);
     free(m->p);
 }
 

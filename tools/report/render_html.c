@@ -234,10 +234,10 @@ static void put_left_out(FILE *to, size_t n, const char *what) {
 
 static void put_agreement(FILE *to, const struct merged *m) {
     long most = ftell(to) + AGREEMENT_MOST;
-    size_t g = m->group_count > 1 ? 1 : 0;
+    size_t g = m->groups.n > 1 ? 1 : 0;
 
-    for (; g < m->group_count && ftell(to) < most; g++) {
-        const struct comparison *c = &m->groups[g].differences;
+    for (; g < m->groups.n && ftell(to) < most; g++) {
+        const struct comparison *c = &m->groups.p[g].differences;
         OWNED char *agreement = merged_agreement(m, g);
         html(to, "<p class=\"agreement\">%s%s</p>", agreement, g > 0 ? ":" : "");
         fputs(g > 0 ? "<ul>" : "", to);
@@ -252,7 +252,7 @@ static void put_agreement(FILE *to, const struct merged *m) {
         if (g > 0)
             fputs(c->n > DIFFERENCES_OPEN ? "</ul></details>\n" : "</ul>\n", to);
     }
-    put_left_out(to, m->group_count - g, "groups");
+    put_left_out(to, m->groups.n - g, "groups");
 }
 
 static void fill_processes(FILE *to, const struct page *page) {
@@ -302,7 +302,7 @@ static void fill_processes(FILE *to, const struct page *page) {
             fprintf(to, "<a href=\"#p%zu\">", i + 1);
         fprintf(to, "%lld%s</td>", (long long)p->report->source->pid, page->shown[i] ? "</a>" : "");
         html(to, "<td>%s</td><td class=\"severity\">%s</td><td>%s</td><td>%s</td></tr>\n", command,
-             verdict_word(p->report), p->report->ending, m->groups[p->group].who);
+             verdict_word(p->report), p->report->ending, m->groups.p[p->group].who);
     }
     fputs("</tbody></table></div>\n", to);
     put_left_out(to, m->n - i, "processes");
@@ -353,8 +353,8 @@ void render_html(FILE *to, const struct merged *m) {
     bool more = true;
 
     /* Of each group the first, then all others, as long as there is room. */
-    for (size_t g = 0; more && g < m->group_count; g++)
-        more = add_article(&page, articles, m->groups[g].members[0]);
+    for (size_t g = 0; more && g < m->groups.n; g++)
+        more = add_article(&page, articles, m->groups.p[g].members[0]);
     for (size_t i = 0; more && i < m->n; i++)
         more = page.shown[i] || add_article(&page, articles, i);
     page.articles = sink_end(&sink);

@@ -86,8 +86,8 @@ char *render_summary_text(const struct summary *s, const struct summary_row *row
 #define ROWS_TOLD 12
 
 static void print_agreement(struct layout *l, const struct merged *m) {
-    for (size_t g = m->group_count > 1 ? 1 : 0; g < m->group_count; g++) {
-        const struct comparison *c = &m->groups[g].differences;
+    for (size_t g = m->groups.n > 1 ? 1 : 0; g < m->groups.n; g++) {
+        const struct comparison *c = &m->groups.p[g].differences;
         const size_t told = l->whole || c->n < DIFFERENCES_TOLD ? c->n : DIFFERENCES_TOLD;
         OWNED char *agreement = merged_agreement(m, g);
         layout_row(l, 0, 2, "%s%s", agreement, g > 0 ? ":" : "");
@@ -143,8 +143,8 @@ static void print_all(struct layout *l, const void *what) {
     for (const struct merged_process *p = m->p; l->whole && p < m->p + m->n; p++) {
         putc('\n', l->to);
         layout_line(l, 0, 4);
-        layout_painted(l, m->groups[p->group].who, PAINT_BOLD);
-        if (m->groups[p->group].n > 1)
+        layout_painted(l, m->groups.p[p->group].who, PAINT_BOLD);
+        if (m->groups.p[p->group].n > 1)
             layout_words(l, "(of these, process %lld)", (long long)p->report->source->pid);
         layout_end(l);
         render_text(l, p->report);

@@ -163,9 +163,8 @@ struct merged_group {
 struct merged {
     struct merged_process *p;
     size_t n;
-    struct merged_group *groups; /* the largest first */
-    size_t group_count;
-    bool ranks_name; /* each rank is there once */
+    WC_LIST(merged_group, groups); /* the largest first */
+    bool ranks_name;               /* each rank is there once */
 };
 
 /* The reports must outlive it. n at least 1. */

@@ -16,20 +16,19 @@
 
 /* ---- its processes (run_monitor.c) ---- */
 
+struct relative {
+    pid_t pid;
+    uid_t user;
+    char *library; /* of cuDNN, that it has mapped */
+};
+
 /* The command that `run` started and its descendants, as /proc shows them while they live: whose
  * logs are theirs, which may be signalled, and which had cuDNN. A log proves nothing of that: in
  * a shared directory any user can leave one. */
 struct family {
     uid_t *users; /* ours and theirs */
     size_t user_count;
-    struct {
-        struct relative {
-            pid_t pid;
-            uid_t user;
-            char *library; /* of cuDNN, that it has mapped */
-        } * p;
-        size_t n;
-    } with_cudnn;
+    WC_LIST(relative, with_cudnn);
     uid_t last_user;    /* of the command itself */
     char last_name[16]; /* what the kernel calls it; "": never looked at */
     char *seen_program; /* that it ran when it was looked at and had our library; NULL */

@@ -18,6 +18,10 @@
 #define WRAPPERS_MOST 65536
 #define INSTANCE_MOST 4096
 
+struct wrapper {
+    uint64_t at, target;
+};
+
 struct inspection {
     struct process process;
     struct process_libraries list;
@@ -25,13 +29,8 @@ struct inspection {
     struct wc_sink to; /* the same */
     struct elf_reader reader;
     struct wc_environments environments;
-    struct {
-        struct wrapper {
-            uint64_t at, target;
-        } * p;
-        size_t n;
-    } wrappers;     /* of the shim's; none: the process does not have it */
-    char glibc[16]; /* "": not known */
+    WC_LIST(wrapper, wrappers); /* of the shim's; none: the process does not have it */
+    char glibc[16];             /* "": not known */
 
     bool replays; /* the rules are known by which its loader looks */
     struct library_cache
@@ -330,10 +329,7 @@ static void go_through_program(const struct inspection *in, const struct process
 
 /* All slots with the same target are one record. False: its memory cannot be read. */
 static bool emit_bindings(struct inspection *in, const struct process_library *host) {
-    struct {
-        struct slot *p;
-        size_t n;
-    } slots = {NULL, 0};
+    WC_LIST(slot, slots) = {.n = 0};
     const char **names;
     struct slot one;
     uint64_t value;

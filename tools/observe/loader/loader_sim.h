@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "core/model/stack.h"
 #include "core/records/emit.h"
 #include "library_cache.h"
 
@@ -55,10 +56,7 @@ struct loader_sim {
     struct loaded **objects;      /* in the loader's order */
     size_t n;
     const struct wc_search_object **loaded;
-    struct {
-        struct loader_sim_missing *p;
-        size_t n;
-    } missing; /* each name once since missing_from */
+    WC_LIST(loader_sim_missing, missing); /* each name once since missing_from */
     size_t missing_from;
     struct asked_name *asked; /* the object that answers to the request */
     const char *undefined;    /* a function of cuDNN's that is imported; NULL: none was found */

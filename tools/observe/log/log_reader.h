@@ -22,11 +22,8 @@ struct log_file {
     ino_t inode;
     size_t lines, records;
     size_t damaged_lines;
-    struct {
-        struct damaged_line *p;
-        size_t n;
-    } damaged;     /* the first LOG_DAMAGED_TOLD */
-    bool open_end; /* the last line has no newline */
+    WC_LIST(damaged_line, damaged); /* the first LOG_DAMAGED_TOLD */
+    bool open_end;                  /* the last line has no newline */
 };
 
 struct logs { /* all zero: none yet */

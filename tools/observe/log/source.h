@@ -43,17 +43,9 @@ enum wc_end {
 
 enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
 
-struct source_events { /* every record as it came, for the timeline; perhaps only the first */
-    struct wc_record *p;
-    size_t n;
-};
-
-struct source_requests { /* in the order of their records; the first of them */
-    struct source_request {
-        int64_t seq;
-        struct wc_request_record r;
-    } * p;
-    size_t n;
+struct source_request {
+    int64_t seq;
+    struct wc_request_record r;
 };
 #define SOURCE_REQUESTS_MOST 65536
 
@@ -78,12 +70,14 @@ struct source {
     enum wc_end of_command; /* how that ended which it belongs to: well, failed or not known */
     const char *how;        /* the same in words; NULL: nothing to say */
     enum wc_end end;        /* where it does not say so itself (tools/report/report.c) */
-    struct source_requests requests;
+    WC_LIST(source_request, requests); /* in the order of their records; the first of them */
     uid_t user; /* whose rights the process had; 0: the owner of path, if anyone */
     char *root; /* below which its files lie; NULL: this machine's */
     struct library_cache *libraries; /* with what a scan read; NULL: none */
     bool keep_events;
-    struct source_events events; /* empty unless keep_events */
+    /* Every record as it came, for the timeline, perhaps only the first; empty unless keep_events.
+     */
+    WC_LIST(wc_record, events);
 };
 
 /* Never NULL; the path is copied. */

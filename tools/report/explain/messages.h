@@ -43,16 +43,15 @@ struct message_match {
     char *findings; /* ids that fit, the likeliest first, one space between them; "": none */
 };
 
+struct message_finding {
+    const char *id;
+    unsigned score;
+};
+
 struct messages {
     struct message_match *p; /* in the order of the text */
     size_t n, main;          /* main: the message that says most for the likeliest finding */
-    struct {
-        struct message_finding {
-            const char *id;
-            unsigned score;
-        } * p;
-        size_t n;
-    } ranked; /* what fits, the likeliest first */
+    WC_LIST(message_finding, ranked); /* what fits, the likeliest first */
 };
 
 /* n bytes at text, at most MESSAGES_TEXT_MOST. */
