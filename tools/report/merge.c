@@ -57,38 +57,26 @@ static void find_parents(struct merged *m) {
  * is not a circle. */
 static void into_tree(struct merged *m) {
     struct merged_process *sorted = must_allocate(m->n * sizeof(*sorted));
-    size_t *first = must_allocate(m->n * sizeof(*first)),
-           *next = must_allocate(m->n * sizeof(*next));
-    size_t *place = must_allocate(m->n * sizeof(*place));
-    size_t n = 0, roots = 0;
+    size_t *first = must_allocate(3 * m->n * sizeof(*first)), *next = first + m->n;
+    size_t *place = next + m->n, roots = 0, n = 0;
 
     for (size_t i = m->n; i-- > 0;) {
         size_t *list = m->p[i].parent == MERGED_NONE ? &roots : &first[m->p[i].parent];
         next[i] = *list;
         *list = i + 1; /* 0: the end */
     }
-    for (size_t at = roots, depth = 0; at > 0;) {
-        size_t i = at - 1;
-        place[i] = n;
+    for (size_t at = roots; at > 0; n++) {
+        size_t i = at - 1, parent = m->p[i].parent;
         sorted[n] = m->p[i];
-        sorted[n].depth = (int)depth;
-        if (m->p[i].parent != MERGED_NONE)
-            sorted[n].parent = place[m->p[i].parent];
-        n++;
-        if (first[i]) {
-            at = first[i];
-            depth++;
-            continue;
+        if (parent != MERGED_NONE) {
+            sorted[n].parent = place[parent];
+            sorted[n].depth = sorted[place[parent]].depth + 1;
         }
-        while (!next[i] && m->p[i].parent != MERGED_NONE) {
+        place[i] = n;
+        for (at = first[i] ?: next[i]; !at && m->p[i].parent != MERGED_NONE; at = next[i])
             i = m->p[i].parent;
-            depth--;
-        }
-        at = next[i];
     }
     free(first);
-    free(next);
-    free(place);
     free(m->p);
     m->p = sorted;
 }
