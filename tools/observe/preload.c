@@ -22,17 +22,13 @@
 
 #define LOG_ENDING ".jsonl"
 #define TEXT_MOST ((size_t)4 << 20) /* of /proc */
-#define DIRECTORIES_TRIED 10         /* as the library */
+#define DIRECTORIES_TRIED 10        /* as the library */
 
 #ifndef WHICHCUDNN_LIBDIR
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"
 #endif
 #define SHIM_NAME "libwhichcudnn.so"
-#ifdef __aarch64__
-#define IN_DEBIAN "/../lib/aarch64-linux-gnu/whichcudnn"
-#else
-#define IN_DEBIAN "/../lib/x86_64-linux-gnu/whichcudnn"
-#endif
+#define IN_DEBIAN ("/../lib/" OWN_TRIPLET "/whichcudnn")
 
 /* Directory of this program, without a slash at its end; "" if it cannot be reported. Without a
  * /proc the kernel's name for it is the one of execve. */
@@ -281,12 +277,6 @@ void log_place_end(struct log_place *place) {
 }
 
 /* ---- the library's file ---- */
-
-#ifdef __aarch64__
-#define OWN_PROCESSOR "aarch64"
-#else
-#define OWN_PROCESSOR "x86-64"
-#endif
 
 char *shim_file_trouble(const char *path) {
     struct disk disk;

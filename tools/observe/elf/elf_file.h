@@ -8,10 +8,17 @@
 #include "core/records/library.h"
 #include "tools/util/disk.h"
 
+/* The machine that this is built for, as headers, sentences, Debian and glibc have it. */
 #ifdef __aarch64__
 #define OWN_MACHINE EM_AARCH64
+#define OWN_PROCESSOR "aarch64"
+#define OWN_TRIPLET "aarch64-linux-gnu"
+#define OWN_INTERPRETER "/lib/ld-linux-aarch64.so.1"
 #else
 #define OWN_MACHINE EM_X86_64
+#define OWN_PROCESSOR "x86-64"
+#define OWN_TRIPLET "x86_64-linux-gnu"
+#define OWN_INTERPRETER "/lib64/ld-linux-x86-64.so.2"
 #endif
 
 struct elf_file {

@@ -26,12 +26,6 @@
 /* A part may be larger; the names that it opens are in its constants, which are only searched. */
 #define OPENS_MOST_BYTES ((uint64_t)64 << 20)
 
-#ifdef __aarch64__
-#define OWN_INTERPRETER "/lib/ld-linux-aarch64.so.1"
-#else
-#define OWN_INTERPRETER "/lib64/ld-linux-x86-64.so.2"
-#endif
-
 static const char *keep(struct library_cache *w, const char *text) {
     return text ? wc_arena_string(&w->memory.arena, text) : NULL;
 }
