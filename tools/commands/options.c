@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
@@ -144,10 +145,6 @@ int options_run(int argc, char **argv, const struct usage *u) {
 
 #define WORD_MOST 48
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* By the optimal string alignment distance. Both are shorter than WORD_MOST. */
 static size_t changes_between(const char *a, const char *b) {
     size_t n = strlen(a), m = strlen(b), d[WORD_MOST][WORD_MOST];
@@ -158,10 +155,10 @@ static size_t changes_between(const char *a, const char *b) {
                 d[i][j] = i + j;
                 continue;
             }
-            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
-                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            d[i][j] =
+                MIN(MIN(d[i - 1][j], d[i][j - 1]) + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = MIN(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[n][m];
 }
