@@ -85,12 +85,11 @@ static bool has_driver(void) {
 static bool has_fabric_manager(void) {
     bool runs = access("/var/run/nvidia-fabricmanager/nv-fabricmanager.pid", F_OK) == 0 ||
                 access("/var/run/nvidia-fabricmanager/socket", F_OK) == 0;
-    char name[16] = ""; /* the kernel keeps 15 bytes */
     OWNED_GLOB glob_t names = glob_below("/proc/", "", "[0-9]*/comm", GLOB_NOSORT);
 
     for (size_t i = 0; i < names.gl_pathc && !runs; i++) {
-        OWNED_FILE FILE *from = fopen(names.gl_pathv[i], "re");
-        runs = from && fgets(name, sizeof(name), from) && strcmp(name, "nv-fabricmanage") == 0;
+        OWNED char *name = disk_text(names.gl_pathv[i], 15, NULL); /* all that the kernel keeps */
+        runs = name && strcmp(name, "nv-fabricmanage") == 0;
     }
     return runs;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+#include <argz.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,8 @@
 #include "tools/util/terminal.h"
 
 #define ROWS_SHOWN 8
-#define VERDICT_MOST 4096 /* a pod's termination message is cut there */
+#define ENVIRONMENT_MOST ((size_t)4 << 20) /* bytes */
+#define VERDICT_MOST 4096                  /* a pod's termination message is cut there */
 
 /* What only this process can add: the requests from which one did not come back, and the machine's
  * GPUs. Of what the command started the end is not known; what still runs numbers its records
@@ -362,11 +364,10 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
 static size_t left_running(pid_t command, pid_t *one) {
     OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
     OWNED_DIR DIR *processes = opendir("/proc");
-    OWNED_FILE FILE *load = fopen("/proc/loadavg", "re");
+    OWNED char *load = disk_text("/proc/loadavg", 128, NULL);
+    const char *last = load ? strrchr(load, ' ') : NULL;
     struct dirent *entry;
-    OWNED char *words = NULL;
-    size_t n = 0, words_room = 0;
-    const char *last = load && getline(&words, &words_room, load) > 0 ? strrchr(words, ' ') : NULL;
+    size_t n = 0, length;
     const pid_t newest = last ? (pid_t)strtol(last, NULL, 10) : 0;
 
     /* Younger processes have larger numbers, until these begin again. */
@@ -374,14 +375,13 @@ static size_t left_running(pid_t command, pid_t *one) {
         const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (pid <= (newest >= command ? command : 0))
             continue;
-        OWNED char *path = must_format("/proc/%d/environ", (int)pid), *piece = NULL;
-        OWNED_FILE FILE *from = fopen(path, "re");
-        bool found = false;
-        size_t room = 0;
-        while (from && !found && getdelim(&piece, &room, '\0', from) > 0)
-            found = strcmp(piece, mark) == 0;
-        *one = found ? pid : *one;
-        n += found;
+        OWNED char *path = must_format("/proc/%d/environ", (int)pid);
+        OWNED char *environment = disk_text(path, ENVIRONMENT_MOST, &length);
+        const char *variable = argz_next(environment, length, NULL);
+        while (variable && strcmp(variable, mark) != 0)
+            variable = argz_next(environment, length, variable);
+        *one = variable ? pid : *one;
+        n += variable != NULL;
     }
     return n;
 }

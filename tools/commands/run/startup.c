@@ -71,25 +71,21 @@ static int try_file(const char *path) {
 struct trial_end startup_trial(const char *const *paths, size_t n) {
     struct trial_end end = {0, 0};
     struct rlimit limit;
-    char line[64];
     int ends[2];
 
     if (n == 0 || pipe2(ends, O_CLOEXEC) != 0)
         return end;
     const pid_t child = fork();
     if (child == 0) {
-        OWNED_FILE FILE *sizes = fopen("/proc/self/statm", "re");
+        OWNED char *sizes = proc_text(getpid(), "statm");
         /* The program was smaller than this command is: what this one has counts for nothing, as
          * far as its limits may be raised. */
-        if (sizes && fgets(line, sizeof(line), sizes) && getrlimit(RLIMIT_AS, &limit) == 0 &&
-            limit.rlim_cur != RLIM_INFINITY) {
-            limit.rlim_cur += strtoull(line, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+        if (*sizes && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+            limit.rlim_cur += strtoull(sizes, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
             if (limit.rlim_cur > limit.rlim_max)
                 limit.rlim_cur = limit.rlim_max;
             setrlimit(RLIMIT_AS, &limit);
         }
-        owned_file_end(&sizes);
-        sizes = NULL;
         for (size_t i = 0; i < n && !end.error; i++)
             end = (struct trial_end){i, try_file(paths[i])};
         _exit(write(ends[1], &end, sizeof(end)) == sizeof(end) ? 0 : 1);
