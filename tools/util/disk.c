@@ -33,17 +33,6 @@ static int open2(int at, const char *path, int flags, uint64_t resolve) {
     return (int)syscall(OPENAT2, at, path, &how, sizeof(how));
 }
 
-static void below_begin(struct below *b, const char *root) {
-    b->cut = strlen(root);
-    b->fd = root[0] ? open2(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0) : -1;
-}
-
-static void below_end(struct below *b) {
-    if (b->fd >= 0)
-        close(b->fd);
-    b->fd = -1;
-}
-
 static int below_open(const struct below *b, const char *path, int flags) {
     if (!b || b->fd < 0)
         return open(path, flags | O_CLOEXEC);
@@ -522,11 +511,12 @@ void disk_begin(struct disk *d, const char *root) {
     d->root = must_copy(root ? root : "");
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';
-    below_begin(&d->below, d->root);
+    d->below.cut = strlen(d->root);
+    d->below.fd = d->root[0] ? open2(AT_FDCWD, d->root, O_PATH | O_DIRECTORY, 0) : -1;
     d->seen = must_allocate(sizeof(*d->seen));
     heap_arena_begin(&d->seen->memory);
     d->seen->root.path = d->root;
-    d->seen->root.length = strlen(d->root);
+    d->seen->root.length = d->below.cut;
     d->files = (struct wc_files){d, read_at, facts_of, list, real_path, find_seen, NULL};
 }
 
@@ -550,7 +540,8 @@ void disk_end(struct disk *d) {
     heap_arena_end(&d->seen->memory);
     free(d->seen->layered);
     free(d->seen);
-    below_end(&d->below);
+    owned_fd_end(&d->below.fd);
+    d->below.fd = -1;
 }
 
 char *disk_text(const char *path, size_t most, size_t *n) {

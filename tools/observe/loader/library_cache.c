@@ -21,6 +21,7 @@
 #include "tools/util/memory.h"
 
 #define LOOKS_MOST 256 /* descriptors */
+#define NEEDED_MOST 1024
 #define CACHE_MOST ((size_t)8 << 20)
 #define SMALLEST_PAGE 4096
 /* A part may be larger; the names that it opens are in its constants, which are only searched. */
@@ -50,18 +51,6 @@ void library_cache_forget(struct library_cache *w, const char *const *environmen
 }
 
 /* ---- one library ---- */
-
-static void read_needed(struct library_cache *w, struct library *b, const struct wc_elf_image *e) {
-    enum { MOST = 1024 };
-    const char *needed[MOST], *name;
-    size_t n = 0;
-
-    while (n < MOST && (name = wc_elf_needed(e, n)))
-        needed[n++] = name;
-    b->needed = keep_list(w, needed, n);
-    for (size_t i = 0; i < n; i++)
-        b->needs_cudnn = b->needs_cudnn || wc_name_is_cudnn(needed[i]);
-}
 
 /* A library of cuDNN opens what it has the names of. Another one (FACADE) opens all that it
  * declares; facades that it only has the names of serve in place of one another. */
@@ -141,10 +130,16 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
     const struct wc_elf_image *e = &l->image;
     const size_t n = e->interpreter_size;
     const char *text = n > 1 && n < PATH_MAX ? wc_elf_at(e, e->interpreter, n) : NULL;
+    const char *needed[NEEDED_MOST], *name;
+    size_t count = 0;
 
     b->machine = e->machine;
     wc_search_object_read(&b->search, e, &w->memory.arena);
-    read_needed(w, b, e);
+    while (count < NEEDED_MOST && (name = wc_elf_needed(e, count))) {
+        needed[count++] = name;
+        b->needs_cudnn = b->needs_cudnn || wc_name_is_cudnn(name);
+    }
+    b->needed = keep_list(w, needed, count);
     if (text && !text[n - 1])
         b->interpreter = keep(w, text);
     if (b->about.role == WC_role_HOST && !b->about.imports && !b->about.defines && !b->needs_cudnn)
@@ -320,19 +315,6 @@ static void read_system(struct library_cache *w, const char *interpreter) {
     elf_file_close(l);
 }
 
-static void read_cache(struct library_cache *w) {
-    struct stat facts;
-    int fd = disk_open(&w->disk, "/etc/ld.so.cache", &facts);
-
-    if (fd < 0)
-        return;
-    if (facts.st_size > 0 && (uint64_t)facts.st_size <= CACHE_MOST) {
-        w->cache = must_allocate((size_t)facts.st_size);
-        w->cache_size = below_read(fd, 0, w->cache, (size_t)facts.st_size);
-    }
-    close(fd);
-}
-
 void library_cache_use(struct library_cache *w, const char *interpreter,
                        struct wc_search_context *search) {
     if (!interpreter)
@@ -346,11 +328,17 @@ void library_cache_use(struct library_cache *w, const char *interpreter,
 }
 
 void library_cache_begin(struct library_cache *w, const char *root) {
+    struct stat facts;
+
     memset(w, 0, sizeof(*w));
     disk_begin(&w->disk, root);
+    OWNED_FD int cache = disk_open(&w->disk, "/etc/ld.so.cache", &facts);
+    if (cache >= 0 && facts.st_size > 0 && (uint64_t)facts.st_size <= CACHE_MOST) {
+        w->cache = must_allocate((size_t)facts.st_size);
+        w->cache_size = below_read(cache, 0, w->cache, (size_t)facts.st_size);
+    }
     heap_arena_begin(&w->memory);
     elf_prescan_begin(&w->prescan);
-    read_cache(w);
 }
 
 void library_cache_end(struct library_cache *w) {

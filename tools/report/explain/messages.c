@@ -74,29 +74,19 @@ struct flat {
     size_t n;
 };
 
-/* "ESC [ ... letter", the orders that colour a terminal. Returns its length; 0: none is there. */
-static size_t escape_length(const char *s, size_t n) {
-    size_t i = 2;
-
-    if (n < 2 || s[0] != 0x1B || s[1] != '[')
-        return 0;
-    while (i < n && (s[i] < '@' || s[i] > '~'))
-        i++;
-    return i < n ? i + 1 : n;
-}
-
 static void flatten(struct flat *flat, const char *text, size_t n) {
     unsigned line = 1;
-    size_t escape, word = 0;
+    size_t word = 0;
 
     flat->text = must_allocate(n + 1);
     flat->line = must_allocate((n + 1) * sizeof(*flat->line));
     flat->taken = must_allocate(n + 1);
     for (size_t i = 0; i < n; i++) {
         bool blank = (unsigned char)text[i] <= ' ' || word == WORD_MOST;
-        escape = escape_length(text + i, n - i);
-        if (escape) {
-            i += escape - 1;
+        if (n - i >= 2 && text[i] == 0x1B && text[i + 1] == '[') {
+            /* "ESC [ ... letter", the orders that colour a terminal. */
+            for (i += 2; i < n && (text[i] < '@' || text[i] > '~');)
+                i++;
             continue;
         }
         if (!blank || (flat->n > 0 && flat->text[flat->n - 1] != ' ')) {
