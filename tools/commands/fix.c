@@ -327,8 +327,7 @@ static int fix_arguments(int n, char **arguments) {
         answer = fix_inputs(&j, -1);
     }
     job_end(&j);
-    if (scratch.alive >= 0)
-        close(scratch.alive);
+    fd_end(&scratch.alive);
     if (scratch.keeper > 0)
         waitpid(scratch.keeper, NULL, 0);
     if (scratch.path)

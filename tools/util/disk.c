@@ -540,8 +540,7 @@ void disk_end(struct disk *d) {
     heap_arena_end(&d->seen->memory);
     free(d->seen->layered);
     free(d->seen);
-    owned_fd_end(&d->below.fd);
-    d->below.fd = -1;
+    fd_end(&d->below.fd);
 }
 
 char *disk_text(const char *path, size_t most, size_t *n) {

@@ -110,11 +110,12 @@ char *must_format(const char *format, ...) {
     return text;
 }
 
-void owned_fd_end(int *fd) {
+void fd_end(int *fd) {
     const int error = errno;
 
     if (*fd >= 0)
         close(*fd);
+    *fd = -1;
     errno = error;
 }
 

@@ -40,11 +40,11 @@ static inline void owned_end(char **text) {
     free(*text);
 }
 #define OWNED __attribute__((cleanup(owned_end)))
-/* The same of what is closed there. -1, NULL: nothing is open. A descriptor does not change errno.
- */
-void owned_fd_end(int *fd);
+/* Closes it where it is open, and makes it -1; errno stays. */
+void fd_end(int *fd);
+/* The same of what is closed there. NULL: nothing is open. */
 void owned_file_end(FILE **file);
 void owned_directory_end(DIR **directory);
-#define OWNED_FD __attribute__((cleanup(owned_fd_end)))
+#define OWNED_FD __attribute__((cleanup(fd_end)))
 #define OWNED_FILE __attribute__((cleanup(owned_file_end)))
 #define OWNED_DIR __attribute__((cleanup(owned_directory_end)))

@@ -62,15 +62,13 @@ static char *journal_in(const char *directory) {
 static bool lock(struct saved *s, int how) {
     OWNED char *directory = directory_of(s->folder);
 
-    if (s->lock >= 0)
-        close(s->lock);
+    fd_end(&s->lock);
     s->lock = open(directory, O_RDONLY | O_DIRECTORY); /* NOLINT(android-cloexec-open) */
     return s->lock < 0 || flock(s->lock, how) == 0 || errno != EWOULDBLOCK;
 }
 
 static void saved_forget(struct saved *s) {
-    if (s->lock >= 0)
-        close(s->lock);
+    fd_end(&s->lock);
     free(s->folder);
     free(s->journal);
     free(s->link);

@@ -559,8 +559,7 @@ json_t *attempt_make(const struct attempt *a) {
         told = json_loadfd(s.told, 0, NULL);
     json_decref(s.steps);
     heap_arena_end(&s.memory);
-    if (s.told >= 0)
-        close(s.told);
+    fd_end(&s.told);
     if (!told) {
         const bool killed = WIFSIGNALED(child.status);
         const int signal = killed ? WTERMSIG(child.status) : 0;

@@ -136,11 +136,6 @@ struct held_process {
     int fd; /* pidfd; -1: the kernel has none */
 };
 
-static void held_process_end(const struct held_process *p) {
-    if (p->fd >= 0)
-        close(p->fd);
-}
-
 /* One that was seen to descend from the command: while its descriptor does not report an end, the
  * number meant this process all along. False: no such process that began then descends from it
  * now. */
@@ -160,7 +155,7 @@ static bool hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_pr
         at = read_parent(at, &of_parent);
     if (ticks != WC_NULL && ticks == start_ticks && at == command && poll(&has_ended, 1, 0) == 0)
         return true;
-    held_process_end(out);
+    fd_end(&out->fd);
     return false;
 }
 
@@ -223,10 +218,8 @@ static void begin_watch(struct run_monitor *m) {
 
     m->watch_at = 0;
     m->readable = directory ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
-    if (m->readable >= 0 && inotify_add_watch(m->readable, directory, IN_MODIFY | IN_ONLYDIR) < 0) {
-        close(m->readable);
-        m->readable = -1; /* the kernel will not watch it */
-    }
+    if (m->readable >= 0 && inotify_add_watch(m->readable, directory, IN_MODIFY | IN_ONLYDIR) < 0)
+        fd_end(&m->readable); /* the kernel will not watch it */
     if (m->readable >= 0)
         m->judge_at = now();
     else if (m->stop)
@@ -361,11 +354,10 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
 }
 
 void run_monitor_end(struct run_monitor *m) {
-    if (m->readable >= 0)
-        close(m->readable);
+    fd_end(&m->readable);
     json_decref(m->told);
     for (size_t i = 0; i < m->held_count; i++)
-        held_process_end(&m->held[i]);
+        fd_end(&m->held[i].fd);
     free(m->held);
     WC_EACH(one, m->family.with_cudnn)
         free(one->library);

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/util/memory.h"
+
 struct before { /* what the child gets back before exec */
     sigset_t mask;
     struct sigaction on_child;
@@ -53,10 +55,8 @@ static int stopped_by(pid_t pid) {
 }
 
 static bool has_terminal(void) {
-    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    OWNED_FD int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 
-    if (fd >= 0)
-        close(fd);
     return fd >= 0;
 }
 
@@ -189,8 +189,7 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
         restore_signals(&before);
     }
     close(ends[0]);
-    if (signals >= 0)
-        close(signals);
+    fd_end(&signals);
     errno = error;
     return out->pid > 0;
 }

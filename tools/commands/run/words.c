@@ -34,12 +34,6 @@ struct kept {             /* in memory that `run` and the copier share */
  * other end open any more, so what the command leaves behind can still print after `run` has
  * ended. */
 
-static void drop(int *fd) {
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 /* A program that draws on its screen sets modes by the descriptor that it draws on. And the command
  * had the signal of the real terminal before: it may have seen the old size. */
 static void follow_terminal(struct words_stream *s) {
@@ -80,7 +74,7 @@ static size_t copy(struct words_stream *s) {
             n = 0;
     }
     if (n <= 0)
-        drop(&s->from);
+        fd_end(&s->from);
     return n > 0 ? (size_t)n : 0;
 }
 
@@ -105,7 +99,7 @@ static _Noreturn void copy_all(struct words_stream *s) {
         if (ready[0].revents)
             copy(s);
         else if (ready[1].revents)
-            drop(&s->from);
+            fd_end(&s->from);
         if (!ready[2].revents)
             continue;
         /* What was printed until now. */
@@ -116,7 +110,7 @@ static _Noreturn void copy_all(struct words_stream *s) {
             if (copy(s) == 0)
                 break;
         if (read(s->talk, &asked, 1) != 1 || send(s->talk, &asked, 1, MSG_NOSIGNAL) != 1)
-            drop(&s->talk);
+            fd_end(&s->talk);
     }
     _exit(0);
 }
@@ -125,7 +119,7 @@ static _Noreturn void copy_all(struct words_stream *s) {
 static int above(int fd) {
     int higher = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
-    drop(&fd);
+    fd_end(&fd);
     return higher;
 }
 
@@ -186,8 +180,8 @@ static bool start_copier(struct words_stream *s) {
     }
     if (pid > 0)
         return true;
-    drop(&s->from);
-    drop(&s->end);
+    fd_end(&s->from);
+    fd_end(&s->end);
     s->kept = NULL;
     return false;
 }
@@ -234,8 +228,8 @@ void words_enter(const struct words *w) {
 void words_leave(struct words *w) {
     for (size_t i = 0; i < 2; i++)
         if (w->of[i].is_copied) {
-            drop(&w->of[i].from);
-            drop(&w->of[i].end);
+            fd_end(&w->of[i].from);
+            fd_end(&w->of[i].end);
         }
 }
 

@@ -255,10 +255,8 @@ enum process_state process_begin(struct process *p, int64_t pid, char **trouble)
 }
 
 void process_end(struct process *p) {
-    if (p->handle >= 0)
-        close(p->handle);
-    if (p->memory >= 0)
-        close(p->memory);
+    fd_end(&p->handle);
+    fd_end(&p->memory);
     disk_end(&p->disk);
     maps_end(&p->maps);
     free(p->directory);

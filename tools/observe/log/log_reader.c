@@ -364,9 +364,9 @@ int log_open_of(const char *path, bool (*counts)(const void *arg, uid_t owner), 
         *why = must_copy("not a regular file");
     else if (!counts(arg, facts.st_uid))
         *why = must_format("of user %u", (unsigned)facts.st_uid);
-    if (*why && fd >= 0)
-        close(fd);
-    return *why ? -1 : fd;
+    if (*why)
+        fd_end(&fd);
+    return fd;
 }
 
 static bool is_standard_input(const char *path) {
@@ -392,8 +392,7 @@ bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **tr
         *trouble = must_copy("not a regular file");
     else
         good = read_file(logs, fd, &facts, standard_input ? "standard input" : path, trouble);
-    if (fd >= 0)
-        close(fd);
+    fd_end(&fd);
     return good;
 }
 
