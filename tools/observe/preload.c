@@ -21,8 +21,8 @@
 #include "tools/util/program.h"
 
 #define LOG_ENDING ".jsonl"
-#define TEXT_MOST ((size_t)4 << 20) /* of /proc */
-#define DIRECTORIES_TRIED 10        /* as the library */
+#define TEXT_MOST ((size_t)16 << 20) /* of /proc */
+#define DIRECTORIES_TRIED 10         /* as the library */
 
 #ifndef WHICHCUDNN_LIBDIR
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"

@@ -544,26 +544,29 @@ void disk_end(struct disk *d) {
 }
 
 char *disk_text(const char *path, size_t most, size_t *n) {
-    struct stat facts;
+    struct stat facts = {.st_size = 0};
     OWNED_FD int fd = disk_open(NULL, path, &facts);
-    size_t got;
+    const bool is_sized = facts.st_size > 0; /* of /proc no size is known */
+    size_t room = is_sized ? (size_t)facts.st_size : SMALL, got = 0;
+    char *text = NULL;
 
     if (n)
         *n = 0;
     if (fd < 0)
         return NULL;
-    if (facts.st_size > 0 && facts.st_size < (off_t)most) /* of /proc it is not known */
-        most = (size_t)facts.st_size;
-    char *text = must_grow(NULL, most + 1); /* of which the system gives what is used */
-    errno = 0;
-    got = below_read(fd, 0, text, most);
-    text[got] = '\0';
+    do {
+        room = room < most ? room : most;
+        text = must_grow(text, room + 1);
+        errno = 0;
+        got += below_read(fd, got, text + got, room - got);
+    } while (got == room && room < most && !is_sized && (room *= 2));
     const int error = got < most ? errno : 0;
     if (error) {
         free(text);
         errno = error;
         return NULL;
     }
+    text[got] = '\0';
     if (n)
         *n = got;
     return must_grow(text, got + 1);
