@@ -34,7 +34,7 @@
  * /proc the kernel's name for it is the one of execve. */
 static char *own_directory(void) {
     const char *started = (const char *)getauxval(AT_EXECFN);
-    OWNED char *path = disk_link("/proc/self/exe") ?: started ? realpath(started, NULL) : NULL;
+    OWNED char *path = disk_link("/proc/self/exe") ?: (started ? realpath(started, NULL) : NULL);
 
     return must_format("%.*s", path ? (int)wc_dir_length(path) : 0, path);
 }

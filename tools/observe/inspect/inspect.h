@@ -19,9 +19,8 @@ struct mapping {
     uint64_t start, end, offset, inode;
     uint64_t device; /* as stat gives it */
     bool executable;
-    /* As the kernel has it. It spells a newline \012 and puts
-     * " (deleted)" after the name of a file that has no name any more, and a file's own name may
-     * hold both: which it is, only the file can emit. */
+    /* As the kernel has it. It spells a newline \012 and puts " (deleted)" after the name of a file
+     * that has no name any more, and a file's own name may hold both: only the file shows it. */
     char *path;
 };
 

@@ -44,8 +44,7 @@ struct scan_file {
     bool is_program;
 };
 
-/* ---- Python packages that look for cuDNN by rules of their own: which file each would take ----
- */
+/* ---- Python packages with a search of their own: which file each would take ---- */
 
 /* Lists end with a row whose first field is NULL. */
 struct python_loader {
