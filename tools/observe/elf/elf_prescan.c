@@ -13,7 +13,7 @@
 #define ROOM ((size_t)256 << 10) /* read at once */
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
-#define STEM "libcudnn" /* with which names of cuDNN's libraries begin */
+#define STEM "libcudnn"   /* with which names of cuDNN's libraries begin */
 #define OF_NVIDIA "libcu" /* ... and most of CUDA's */
 #define DYNAMIC_MOST ((size_t)64 << 10)
 #define SECTION_NAMES_MOST ((size_t)64 << 10)
