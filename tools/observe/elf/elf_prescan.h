@@ -35,8 +35,8 @@ struct elf_prescan {
         bool or_else;              /* serves in place of the name before it */
     } name[ELF_PRESCAN_NAME_MOST];
     size_t names;
-    int32_t cuda;        /* major by which a constant names one of its libraries; 0: none, -1: several */
-    bool opens;          /* one of them is declared, or a facade */
+    int32_t cuda; /* major by which a constant names one of its libraries; 0: none, -1: several */
+    bool opens;   /* one of them is declared, or a facade */
     bool knows_declared; /* a constant is a declared name: all constants are its alternatives */
     bool damaged_note;   /* a .note.dlopen that names cuDNN cannot be read, and none is used */
     bool is_command;     /* whichcudnn: it knows all names and opens none */
