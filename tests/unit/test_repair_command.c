@@ -407,6 +407,8 @@ static void into_a_folder_of_no_package(void **state) {
     user.path = path;
     e.target = NULL;
     assert_null(command(&e, 1));
+    e.value = ">=8,<9";
+    assert_null(command(&e, 1));
     e.target = "12";
     tree_write(&tree, "/etc/nv_tegra_release", "# R36");
     assert_null(command(&e, 1));

@@ -216,7 +216,7 @@ static const char *archived(struct making *m) {
     struct wc_file_stat facts;
 
     manager_of(m->memory, m->user, "/new folder", package, &m->manager);
-    if (!release || m->manager.lacks || !wc_str_same(e->name, "cudnn") ||
+    if (!e->target || !release || m->manager.lacks || !wc_str_same(e->name, "cudnn") ||
         m->user->files->facts(m->user->files->ctx, "/etc/nv_tegra_release", &facts))
         return fail(m);
     return quoted(m, spec == e->value ? format(m->memory, "%s%s", package, spec)

@@ -85,7 +85,8 @@ def pip_words(words):
     parser.add_argument("names", nargs="+")
     parser.add_argument("-d", dest="fetched")
     parser.add_argument("--find-links", dest="offered")
-    for flag in ("-y", "--no-deps", "--no-index", "--force-reinstall"):
+    parser.add_argument("--target", dest="folder")
+    for flag in ("-y", "--no-deps", "--no-index", "--force-reinstall", "--upgrade"):
         parser.add_argument(flag, action="store_true")
     try:
         return parser.parse_args(words)
@@ -114,6 +115,9 @@ def pip(world, words):
             upgrade_host(world, name, spec)
             continue
         release = choose(world, spec)
+        if asked.folder:
+            world.directory(release, world.root / asked.folder / "nvidia/cudnn/lib")
+            continue
         uninstall(world, name)
         world.wheel(release, cuda=int(cudnn.group(1)))
 
@@ -164,7 +168,8 @@ def conda(world, words):
 
 def on_files(world, command):
     """rm, mv, ln, cp, ldconfig within the situation."""
-    words = [found for word in shlex.split(command) for found in sorted(glob.glob(word)) or [word]]
+    split = [re.sub("^cudnn-wheels/", f"{world.root}/cudnn-wheels/", w) for w in shlex.split(command)]
+    words = [found for word in split for found in sorted(glob.glob(word)) or [word]]
     paths = [w for w in words[1:] if w.startswith("/")]
     if not paths or not all(str(pathlib.Path(p)).startswith(str(world.root)) for p in paths):
         raise NotPlayed(command)
