@@ -1247,6 +1247,12 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     run ./host version create
     [[ $output == *"version 90100"* ]]
     run -0 test -e "$lib/libcudnn.so" -a -e "$lib/libcudnn.so.9.1.0"
+    # The name without a number stays with the other major that it leads to.
+    make_standin --layout toolkit 8.9.2 cuda-12.4
+    truncate -s 1000 "$lib/libcudnn_graph.so.9"
+    told >/dev/null
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) != *"$lib/libcudnn.so "* ]]
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) == *"cp -a cudnn-wheels/"* ]]
     # What runs no command of a manager leaves the user's own files to the user.
     run -5 "$CMD" fix --apply --yes logs
 }
@@ -1428,6 +1434,12 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         WHICHCUDNN_EXPECT='>=8.8' run -0 sh run.sh
         is "$output" "version 8902"
     done
+    # A line that only says the variable has no value.
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s\n: "with LD_LIBRARY_PATH=${LD_LIBRARY_PATH}"\nfor h in host; do ./$h version; done\n' "$old" >run.sh
+    rm -f logs/*
+    WHICHCUDNN_EXPECT='>=8.8' run "$CMD" run --quiet --log logs -- sh run.sh
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) == "sed -i '2s#"* ]]
     # What is not one word is the user's, and its line is named. What more than one line sets, or one
     # that only a shell can read, is set anew on the line of the program.
     for line in "eval export LD_LIBRARY\\_PATH=$old"$'\n'"LD_LIBRARY_PATH=/x true" "export LD_LIBRARY_PATH='$old':/x" "export LD_LIBRARY_PATH=$old"$'\n'"LD_LIBRARY_PATH=$old:/x" \
@@ -1523,6 +1535,22 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     chmod +x bin/mpirun start
     LD_LIBRARY_PATH=$lib PATH=$PWD/bin:$PATH repaired ./start
     grep -q "^mpirun -np 2 env LD_LIBRARY_PATH=$lib ./linked" start
+    # A line that goes on, or a list; but no other mention of the program.
+    for line in $'mpirun -np 2 \\\n  ./linked version' $'A=(mpirun -np 2\n./linked version)\n"${A[@]}"'; do
+        printf '#!/bin/bash\n%s\n' "$line" >start
+        LD_LIBRARY_PATH=$lib PATH=$PWD/bin:$PATH repaired ./start
+    done
+    echo "import ctypes; ctypes.CDLL('libcudnn.so.8').cudnnGetVersion()" >opens.py
+    for line in $'A=opens.py\nmpirun -np 2 python3 $A' $'test -f opens.py || exit 3\nA=opens; mpirun -np 2 python3 $A.py' \
+        'for p in opens.py; do mpirun -np 2 python3 $p; done' 'case x in python3\ opens.py) ;; *) mpirun -np 2 python3 open[s].py;; esac' \
+        $'true\t# python3 opens.py\nA=opens; mpirun -np 2 python3 $A.py' $'for p in \\\nopens.py \\\n; do mpirun -np 2 python3 $p; done'; do
+        printf '#!/bin/sh\n%s\n' "$line" >start
+        rm -f logs/*
+        LD_LIBRARY_PATH=$lib PATH=$PWD/bin:$PATH run -1 "$CMD" run --quiet --log logs -- ./start
+        "$CMD" report --json logs >report.json || true
+        is "$(jq '.findings[0] | .id, .fix[0].command' report.json)" '"library-not-found"
+null'
+    done
     # A value of which a variable is a part; the first line is a shell's, whatever it runs.
     printf 'X=$(true python)\nexport LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH\n' >bin/gpu.sh
     printf '#!/bin/sh\nexport CONDA_PREFIX=%s/conda\nfor f in bin/gpu*; do . ./$f; done\n. bin/gpu.sh\n./host version\n' "$PWD" >start
@@ -1800,16 +1828,16 @@ let line 4 of $PWD/requirements.txt ask for nvidia-cudnn-cu12>=8.5,<8.9.2, then 
         validate_report report.json
         jq -r 'if type == "array" then .[0] else . end | .findings[0].fix[0] | .command, .but' report.json
     }
-    repaired() { # LINE [PLACE]
-        is "$(fix "$1")" "sed -i '3s#${2-\./two}#${3-}LD_LIBRARY_PATH= &#' $PWD/run.sh"$'\n'null
+    repaired() { # LINE
+        is "$(fix "$1")" "sed -i '3s#\./two#env LD_LIBRARY_PATH= &#' $PWD/run.sh"$'\n'null
         eval "$(jq -r '.findings[0].fix[0].command' report.json)"
         LD_LIBRARY_PATH=$PWD/old run -0 sh run.sh
         is "$output" "version 8902"
     }
     repaired "./two version"
     repaired "	./two version"
-    repaired "cd . && ./two version" '\./two' 'env '
-    repaired "if ! nice ./two version; then exit 1; fi" '\./two' 'env '
+    repaired "cd . && ./two version"
+    repaired "if ! nice ./two version; then exit 1; fi"
     # Where no line can be changed, all of them get it.
     for line in './two version; ./two version' $'./two version\n./two version' '"$D"/two version' "eval './two' version"; do
         is "$(fix "$line")" "unset LD_LIBRARY_PATH
@@ -1826,7 +1854,7 @@ each program that $PWD/run.sh starts gets it"
     [[ $output == *"tried: status 0, "*"no finding"* ]]
     grep -qx './two version' run.sh
     WHICHCUDNN_EXPECT='>=8.8' run -0 "$CMD" fix --apply --yes logs
-    grep -qx 'LD_LIBRARY_PATH= ./two version' run.sh
+    grep -qx 'env LD_LIBRARY_PATH= ./two version' run.sh
     # It is the only one.
     fix "exec ./two version"$'\n''D=./one # ./one'
     sed -i '/^exit/,$d' run.sh

@@ -223,6 +223,20 @@ static const char *archived(struct making *m) {
                                       : format(m->memory, "%s==%s", package, release));
 }
 
+/* That without a number may be another major's. */
+static const char *plain(struct making *m) {
+    const char *link = format(m->memory, "%s/libcudnn.so", m->edit->path);
+    const struct wc_files *files = m->user->files;
+    char real[512];
+    const bool is_there = files && files->real_path(files->ctx, link, real, sizeof(real));
+    const int32_t there = is_there ? wc_name_read(real).version.major : -1;
+    const int32_t of = wc_text_floor(m->edit->value ?: "").major;
+
+    return there > 0 && there != of ? ""
+                                    : format(m->memory, " && ln -sfn libcudnn.so.%d %s/libcudnn.so",
+                                             (int)of, quoted_path(m, m->edit->path));
+}
+
 /* A name that is asked for may have all of it. */
 static const char *number(struct making *m) {
     const char *release = m->edit->value ?: "";
@@ -365,7 +379,7 @@ static const char *value_of(void *making, const char *word) {
                 {"variable", variable}, {"target", target},     {"cleared", cleared},
                 {"unlisted", unlisted}, {"removal", removal},   {"into", into},
                 {"nodeps", nodeps},     {"archived", archived}, {"major", major},
-                {"number", number}};
+                {"number", number},     {"plain", plain}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;

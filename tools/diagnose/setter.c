@@ -139,6 +139,8 @@ static const char *expanded(const struct reading *r, const char *text) {
 
     WC_EACH(variable, *(r->variables ?: &none)) {
         const int n = (int)strcspn(*variable, "=");
+        if (strncmp(*variable, r->name, (size_t)n) == 0 && !r->name[n])
+            continue; /* its own value is no evidence */
         OWNED char *plain = must_format("$%.*s/", n, *variable),
                    *braced = must_format("${%.*s}", n, *variable);
         for (const char *at; (at = strstr(text, plain) ?: strstr(text, braced)) && most-- > 0;)
@@ -218,11 +220,41 @@ static bool starts_program(const struct reading *r, const char *line) {
     return starts;
 }
 
-/* Only that program gets what is assigned before the first word of its command. */
-static void read_start(struct reading *r, const char *file, int n, const char *line) {
-    OWNED char *text = must_format(" %s", line);
-    char *comment = strstr(text, " #");
+/* Is the next word that of a program that is started? text: of its line, up to there, with the
+ * lines that it continues. */
+static bool starts_here(char *text) {
+    static const char *const launchers[] = {
+#define LAUNCHER(pattern) pattern,
+#include "tools/knowledge/launchers.def"
+    };
+    char *rest = text, *word;
 
+    for (char *at; (at = strpbrk(rest, ";&|(`"));)
+        rest = at + 1;
+    if (text[strlen(text) - 1] != ' ' && *rest)
+        return false; /* NAME=program */
+    while ((word = strsep(&rest, " \t"))) {
+        if (!*word || fnmatch("@(if|elif|while|until|then|do|else|!|{|[A-Za-z_]*([A-Za-z_0-9])=*)",
+                              word, FNM_EXTMATCH) == 0)
+            continue;
+        WC_EACH_ROW(launcher, launchers)
+            if (fnmatch(*launcher, wc_base_name(word), FNM_EXTMATCH) == 0)
+                return true;
+        return false;
+    }
+    return true;
+}
+
+/* Only that program gets what is assigned before the first word of its command. before: the lines
+ * that this one continues. */
+static void read_start(struct reading *r, const char *file, int n, const char *before,
+                       const char *line) {
+    OWNED char *text = must_format(" %s", line);
+
+    for (char *c = text + 1; *c; c++)
+        if (*c == '\t')
+            *c = ' ';
+    char *comment = strstr(text, " #");
     if (comment)
         *comment = '\0';
     if (fnmatch("@(.|echo|printf|source) *", line, FNM_EXTMATCH) == 0 || !*text)
@@ -248,9 +280,10 @@ static void read_start(struct reading *r, const char *file, int n, const char *l
     const bool may = *pattern && word <= at && word + strcspn(word, ";&|") >= at &&
                      !strpbrk(pattern, "#'\"`") &&
                      memmem(text, strlen(text), word, length) == word && !strstr(at + 1, program);
-    OWNED char *change =
-        may ? must_format("s#%s#%s%s=\n &#", pattern, word > text + 1 ? "env " : "", r->name)
-            : NULL;
+    OWNED char *up_to = must_format("%s%.*s", before, word ? (int)(word - text) : 0, text);
+    OWNED char *change = may && word[length] != ')' && starts_here(up_to)
+                             ? must_format("s#%s#env %s=\n &#", pattern, r->name)
+                             : NULL;
     take(r, &r->with_value, file, n, change);
 }
 
@@ -264,6 +297,7 @@ static struct setter read_from(struct reading *r, const char *files) {
         size_t size;
         OWNED char *text = disk_text(r->file[i], TEXT_MOST, &size);
         char *rest = text, *line;
+        const char *before = "";
         bool is_shell = !wc_str_ends(r->file[i], ".py"), is_script = false;
         r->of_make = wc_str_ends(r->file[i], "akefile") || wc_str_ends(r->file[i], ".mk");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
@@ -273,11 +307,15 @@ static struct setter read_from(struct reading *r, const char *files) {
             if (r->pin)
                 read_pin(r, r->file[i], n, line);
             else if (r->program && is_script)
-                read_start(r, r->file[i], n, line + strspn(line, " \t"));
+                read_start(r, r->file[i], n, before, line + strspn(line, " \t"));
             else if (!r->program)
                 read_line(r, r->file[i], n, line + strspn(line, " \t"), is_shell);
             if (!r->at_start || wc_str_starts(line, ". ") || wc_str_starts(line, "source "))
                 add_named(r, r->file[i], line);
+            const int all = (int)strlen(line);
+            before = all && line[all - 1] == '\\'
+                         ? wc_arena_format(r->memory, "%s%.*s ", before, all - 1, line) ?: ""
+                         : "";
         }
     }
     const struct lines *of = r->with_value.n || r->at_start ? &r->with_value : &r->with_name;

@@ -281,7 +281,8 @@ static const struct wheel_list *whole_set(struct making *m, const char *director
  * maker's (gvirtus). */
 static bool may_copy(struct making *m, const char *from, const char *to) {
     const char *there = release_in(m, to);
-    const int32_t of = wc_cuda_in_package(from), cuda = wc_cuda_in_package(to);
+    const int32_t of = wc_cuda_in_package(make_real_path(m, from)),
+                  cuda = wc_cuda_in_package(make_real_path(m, to));
 
     return !is_of_system(from) && !make_environment_of(m, make_format(m, "%s/", from)) &&
            !wc_is_same_file(m->files, from, to) && (of < 0 || cuda < 0 || of == cuda) &&

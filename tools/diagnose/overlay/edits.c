@@ -28,8 +28,10 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
     WC_EACH(entry, there) { /* libraries of another major stay next to it */
         const struct wc_name name = wc_name_read(*entry);
         const char *path = overlay_format(o, "%s/%s", directory, *entry);
-        if (wc_kind_is_cudnn(name.kind) &&
-            (name.version.major < 0 || name.version.major == release.major) &&
+        const char *real = overlay_real_path(o, path) ?: path;
+        const int32_t major =
+            name.version.major >= 0 ? name.version.major : wc_name_read(real).version.major;
+        if (wc_kind_is_cudnn(name.kind) && (major < 0 || major == release.major) &&
             !wc_is_directory(overlay_disk_of(o), path))
             overlay_hide(o, path);
     }
@@ -40,7 +42,8 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
             return false;
         const char *link =
             overlay_format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name);
-        overlay_put_link(o, link, name);
+        if (!overlay_is_there(o, link)) /* of another major */
+            overlay_put_link(o, link, name);
         overlay_put_link(o, overlay_format(o, "%s.%s", link, wc_version_format(release, number)),
                          name);
     }
