@@ -146,8 +146,8 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     if (!set.differ || set.agree)
         return;
     struct wc_case *c = wc_case_begin(d);
-    /* Brought alone, that of cuDNN 9 hands its calls on to newer parts (9.1.0 over 9.8.0 and over
-     * 9.28.0: CTranslate2 next to torch). */
+    /* The bundled facade of cuDNN 9 forwards its calls to newer parts (9.1.0 to 9.8.0 and 9.28.0:
+     * CTranslate2 next to torch). */
     if (wc_is_grafted(facade) && set.own.low.major == 9 &&
         wc_version_compare(set.own.high, set.oldest_range.low) < 0)
         c->effect = WC_EFFECT_DOUBTED;

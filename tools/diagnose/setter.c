@@ -140,7 +140,7 @@ static const char *expanded(const struct reading *r, const char *text) {
     WC_EACH(variable, *(r->variables ?: &none)) {
         const int n = (int)strcspn(*variable, "=");
         if (strncmp(*variable, r->name, (size_t)n) == 0 && !r->name[n])
-            continue; /* its own value is no evidence */
+            continue; /* its value does not show that the line sets it */
         OWNED char *plain = must_format("$%.*s/", n, *variable),
                    *braced = must_format("${%.*s}", n, *variable);
         for (const char *at; (at = strstr(text, plain) ?: strstr(text, braced)) && most-- > 0;)
@@ -365,7 +365,7 @@ static struct setter line_of_start(struct wc_arena *memory, const struct wc_stac
         *script != '-' && wc_program_is(first, WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED);
     const char *here = s->process.directory ?: "";
 
-    /* Of what never ran the words are not known: as a script beside it would name it. */
+    /* Without the words of what never ran: as a script in the same folder would name it. */
     if (!words->n && first && wc_is_below(first, here, strlen(here)))
         first = wc_arena_format(memory, ".%s", first + strlen(here));
     struct reading r = {.memory = memory,
@@ -462,7 +462,7 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     if (!setter.by && !is_preload)
         setter = setter_at_start(memory, s, name, value, given);
     const bool differs = !wc_str_same(given, value);
-    if (!setter.by && (differs || (!is_seen && value))) /* behind a launcher: mpirun */
+    if (!setter.by && (differs || (!is_seen && value))) /* that a launcher starts: mpirun */
         setter = line_of_start(memory, s, name, &others);
     if (!setter.by && differs)
         setter.by =

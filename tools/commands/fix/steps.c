@@ -20,7 +20,7 @@ bool is_within(const char *path, const char *top) {
 
 /* A variable that something between the user and the process sets is changed in its line, if that
  * is one word there. What manages a package has the command for it. Where no package manages what
- * is there, the user copies, who knows whose it is. */
+ * is there, only the user knows what may be replaced. */
 static enum step_kind kind_of(const struct edit *e) {
     const struct edit_row *row = &edit_rows[e->kind];
     const bool is_of_package = row->writes == WRITES_SITE || e->kind == EDIT_HOST;
