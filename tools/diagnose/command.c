@@ -229,7 +229,8 @@ static const char *plain(struct making *m) {
     const struct wc_files *files = m->user->files;
     char real[512];
     const bool is_there = files && files->real_path(files->ctx, link, real, sizeof(real));
-    const int32_t there = is_there ? wc_name_read(real).version.major : -1;
+    const int32_t there =
+        is_there && wc_name_is_cudnn(real) ? wc_name_read(real).version.major : -1;
     const int32_t of = wc_text_floor(m->edit->value ?: "").major;
 
     return there > 0 && there != of ? ""

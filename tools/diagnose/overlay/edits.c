@@ -29,8 +29,9 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
         const struct wc_name name = wc_name_read(*entry);
         const char *path = overlay_format(o, "%s/%s", directory, *entry);
         const char *real = overlay_real_path(o, path) ?: path;
-        const int32_t major =
-            name.version.major >= 0 ? name.version.major : wc_name_read(real).version.major;
+        const int32_t major = name.version.major >= 0  ? name.version.major
+                              : wc_name_is_cudnn(real) ? wc_name_read(real).version.major
+                                                       : -1;
         if (wc_kind_is_cudnn(name.kind) && (major < 0 || major == release.major) &&
             !wc_is_directory(overlay_disk_of(o), path))
             overlay_hide(o, path);
