@@ -1752,6 +1752,8 @@ S
     for variable in CUDNN_PATH="$named" CUDA_HOME="$named" LIBRARY_PATH="/usr/lib:$named/lib"; do
         is "$(told "$variable")" "[\"export LD_LIBRARY_PATH=$named/lib\",\"replayed\"]"
     done
+    mv "$named/lib" "$named/stubs"
+    is "$(told LIBRARY_PATH="$named/stubs")" '[null,"no"]'
     rm -r "$BATS_RUN_TMPDIR/named"
 }
 

@@ -209,43 +209,41 @@ static const char *major(struct making *m) {
 static const char *archived(struct making *m) {
     const struct edit *e = m->edit;
     const char *package = format(m->memory, "nvidia-cudnn-cu%s", e->target ?: "");
-    const char *spec = !e->value                       ? "<0"
-                       : wc_str_starts(e->value, "==") ? format(m->memory, "%s.*", e->value)
-                                                       : e->value;
-    const char *release = wheel_newest(package, spec);
+    const char *set = e->value ?: "", *pinned = wc_str_starts(set, "==") ? ".*" : "";
+    const char *release = wheel_newest(package, format(m->memory, "%s%s", set, pinned));
+    struct manager of_new_folder;
     struct wc_file_stat facts;
 
-    manager_of(m->memory, m->user, "/new folder", package, &m->manager);
-    if (!e->target || !release || m->manager.lacks || !wc_str_same(e->name, "cudnn") ||
+    manager_of(m->memory, m->user, "/new folder", package, &of_new_folder);
+    if (!e->target || !release || of_new_folder.lacks || !wc_str_same(e->name, "cudnn") ||
         m->user->files->facts(m->user->files->ctx, "/etc/nv_tegra_release", &facts))
         return fail(m);
-    return quoted(m, spec == e->value ? format(m->memory, "%s%s", package, spec)
-                                      : format(m->memory, "%s==%s", package, release));
+    return quoted(
+        m, format(m->memory, "%s%s%s", package, *pinned ? "==" : "", *pinned ? release : set));
 }
 
-/* That without a number may be another major's. */
-static const char *plain(struct making *m) {
-    const char *link = format(m->memory, "%s/libcudnn.so", m->edit->path);
+/* The names that a wheel does not have: that without a number, which may be another major's, and
+ * that with all of it, where the release is known. */
+static const char *links(struct making *m) {
+    const char *release = m->edit->value ?: "", *path = quoted_path(m, m->edit->path);
     const struct wc_files *files = m->user->files;
+    const int32_t of = wc_text_floor(release).major;
     char real[512];
-    const bool is_there = files && files->real_path(files->ctx, link, real, sizeof(real));
+    const char *plain = format(m->memory, "%s/libcudnn.so", m->edit->path);
     const int32_t there =
-        is_there && wc_name_is_cudnn(real) ? wc_name_read(real).version.major : -1;
-    const int32_t of = wc_text_floor(m->edit->value ?: "").major;
+        files->real_path(files->ctx, plain, real, sizeof(real)) && wc_name_is_cudnn(real)
+            ? wc_name_read(real).version.major
+            : -1;
+    const char *names[] = {there > 0 && there != of ? NULL : "",
+                           wc_str_starts(release, "==") ? format(m->memory, ".%s", release + 2)
+                                                        : NULL},
+               *made = "";
 
-    return there > 0 && there != of ? ""
-                                    : format(m->memory, " && ln -sfn libcudnn.so.%d %s/libcudnn.so",
-                                             (int)of, quoted_path(m, m->edit->path));
-}
-
-/* A name that is asked for may have all of it. */
-static const char *number(struct making *m) {
-    const char *release = m->edit->value ?: "";
-
-    return wc_str_starts(release, "==")
-               ? format(m->memory, " && ln -sfn libcudnn.so.%s %s/libcudnn.so.%s", major(m),
-                        quoted_path(m, m->edit->path), release + 2)
-               : "";
+    WC_EACH_ROW(name, names)
+        if (*name)
+            made = format(m->memory, "%s && ln -sfn libcudnn.so.%d %s/libcudnn.so%s", made, (int)of,
+                          path, *name);
+    return made;
 }
 
 static const char *gone(struct making *m) {
@@ -380,7 +378,7 @@ static const char *value_of(void *making, const char *word) {
                 {"variable", variable}, {"target", target},     {"cleared", cleared},
                 {"unlisted", unlisted}, {"removal", removal},   {"into", into},
                 {"nodeps", nodeps},     {"archived", archived}, {"major", major},
-                {"number", number},     {"plain", plain}};
+                {"links", links}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;

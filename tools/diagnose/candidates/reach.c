@@ -86,10 +86,12 @@ static bool is_of_others(const char *directory) { /* of the system, of packages,
     return is_of_system(directory) || strstr(directory, "-packages") || !strchr(directory + 1, '/');
 }
 
+/* Stubs, to which LIBRARY_PATH leads in NVIDIA's images, are for the linker alone. */
 static bool is_sound(struct making *m, const char *file) {
     const struct library *l = library_cache_get(m->libraries, file, NULL);
 
-    return l && l->is_elf && !l->damaged && l->machine == OWN_MACHINE;
+    return l && !wc_lies_in_a(file, "stubs") && l->is_elf && !l->damaged &&
+           l->machine == OWN_MACHINE;
 }
 
 /* The directories below one that have such a file, without that of the present one. */
