@@ -277,8 +277,14 @@ chmod a+r $PWD/bad/libcudnn.so.9"
     chmod 644 set/libcudnn.so.8
     chmod 700 set
     run -127 "$CMD" run --log logs -- "${drop[@]}" ./linked version
-    [[ $output == *refused-by-system*"fix       chmod a+rx $PWD/set"*replayed* ]]
-    chmod a+rx set
+    [[ $output == *refused-by-system*"fix       chmod a+rX $PWD/set $PWD/set/libcudnn*"*replayed* ]]
+    chmod a+rX set
+    run -0 "${drop[@]}" ./linked version
+    # Both were copied with root's umask: what is behind the directory is to be read, too.
+    chmod 700 set && chmod 600 set/*.so.*
+    run -127 "$CMD" run --log logs -- "${drop[@]}" ./linked version
+    [[ $output == *refused-by-system*"fix       chmod a+rX $PWD/set $PWD/set/libcudnn*"*replayed* ]]
+    chmod a+rX "$PWD"/set "$PWD"/set/libcudnn*
     run -0 "${drop[@]}" ./linked version
     # A copy that only root sees is no repair.
     mkdir near

@@ -271,6 +271,15 @@ static void variables_and_files(void **state) {
     assert_command((struct edit){.kind = EDIT_UNSET, .name = "LD_PRELOAD"}, "unset LD_PRELOAD");
     assert_command((struct edit){.kind = EDIT_MODE, .path = "/a/libcudnn.so.9"},
                    "chmod a+r /a/libcudnn.so.9");
+    assert_command(
+        (struct edit){.kind = EDIT_MODE, .path = "/a b", .target = "/a b/c/libcudnn.so.9"},
+        "chmod a+x '/a b'");
+    assert_command((struct edit){.kind = EDIT_MODE, .path = "/a b", .target = "/a b/libx.so"},
+                   "chmod a+rx '/a b'");
+    assert_command((struct edit){.kind = EDIT_MODE,
+                                 .path = "/a b",
+                                 .target = "/a b/libx.so:/a b/libcudnn.so.9:/a b/liby.so"},
+                   "chmod a+rX '/a b' '/a b'/libcudnn*");
     assert_command((struct edit){.kind = EDIT_LINK, .path = "/a b/l.so.9", .target = "l.so.9.1"},
                    "ln -s l.so.9.1 '/a b/l.so.9'");
     assert_command((struct edit){.kind = EDIT_LINK, .path = "/proc/self", .target = "l.so.9.1"},

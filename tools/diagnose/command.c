@@ -306,19 +306,30 @@ static const char *removal(struct making *m) {
                   quoted(m, wc_base_name(e->path)));
 }
 
-/* What libraries lie in is listed, too; what is above it is passed through. */
+/* What libraries lie in is listed, too, and cuDNN there is to be read; what is above it is passed
+ * through. */
 static const char *mode_of(const struct edit *e) {
-    const size_t n = strlen(e->path);
-    const bool is_last = e->target && strncmp(e->target, e->path, n) == 0 && e->target[n] == '/' &&
-                         !memchr(e->target + n + 1, '/', strcspn(e->target + n + 1, ":"));
+    const char *path = e->path ?: ""; /* of other edits */
+    const size_t n = strlen(path);
+    const char *mode = e->target ? "x" : "r";
 
-    return !e->target || e->kind == EDIT_MODES ? "r" : is_last ? "rx" : "x";
+    WC_EACH_ELEMENT(one, e->target, ":")
+        if (strncmp(one.p, path, n) == 0 && one.p[n] == '/' &&
+            !memchr(one.p + n + 1, '/', one.n - n - 1) && !strchr(mode, 'X'))
+            mode = wc_str_starts(one.p + n + 1, "libcudnn") ? "rX" : "rx";
+    return mode;
 }
 
 static const char *mode(struct making *m) {
+    return may_change(m->edit->path) ? mode_of(m->edit) : fail(m);
+}
+
+/* After the directory that it is in. */
+static const char *cudnn(struct making *m) {
     const struct edit *e = m->edit;
 
-    return may_change(e->kind == EDIT_MODES ? e->target : e->path) ? mode_of(e) : fail(m);
+    return strchr(mode_of(e), 'X') ? format(m->memory, " %s/libcudnn*", quoted_path(m, e->path))
+                                   : "";
 }
 
 static const char *cleared(struct making *m) {
@@ -378,7 +389,7 @@ static const char *value_of(void *making, const char *word) {
                 {"variable", variable}, {"target", target},     {"cleared", cleared},
                 {"unlisted", unlisted}, {"removal", removal},   {"into", into},
                 {"nodeps", nodeps},     {"archived", archived}, {"major", major},
-                {"links", links}};
+                {"links", links},       {"cudnn", cudnn}};
     struct making *m = making;
     const struct edit *e = m->edit;
     const bool again = e->kind == EDIT_REINSTALL;
@@ -577,7 +588,7 @@ static const char *placed(struct wc_arena *memory, const struct edit *e) {
 static const char *plain_of(void *making, const char *word) {
     struct making *m = making;
     const struct edit *e = m->edit;
-    const bool has_value = e->value && *e->value, is_set = e->kind == EDIT_MODES;
+    const bool has_value = e->value && *e->value;
     const char *path = quoted_path(m, e->path); /* that may not be in a command: it fails */
     const struct {
         const char *word, *value;
@@ -594,11 +605,13 @@ static const char *plain_of(void *making, const char *word) {
                          : format(m->memory, ", which %s requires", e->because)},
         {"apart", e->path ? format(m->memory, " into %s", e->path) : ""},
         {"placed", placed(m->memory, e)},
-        {"allowed", e->target ? "enter" : "read"},
-        {"as owner", m->failed || may_change(is_set ? e->target : e->path)
+        {"allowed", strchr(mode_of(e), 'X') ? "read the cuDNN of"
+                    : e->target             ? "enter"
+                                            : "read"},
+        {"as owner", m->failed || may_change(e->path)
                          ? ""
                          : format(m->memory, ", as its owner or root: chmod a+%s %s%s", mode_of(e),
-                                  path, is_set ? "/libcudnn*" : "")},
+                                  path, cudnn(m))},
         {"host", has_value ? package(m->memory, e)
                            : format(m->memory, "another release of %s", e->name ? e->name : "?")},
         {"driver", has_value ? format(m->memory, "driver %s", e->value) : "the driver"},

@@ -263,13 +263,6 @@ static struct entries parts_of(struct wc_arena *memory, const struct wheel_list 
     return parts;
 }
 
-struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
-    const char *set = wc_arena_format(memory, ">=%d,<%d", major, major + 1);
-    struct wc_version newest = wheel_release("nvidia-cudnn-cu12", set);
-
-    return wc_version_known(newest) ? newest : (struct wc_version){major, 0, 0, -1};
-}
-
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out) {
     struct wc_name name = wc_name_read(file);

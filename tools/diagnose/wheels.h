@@ -55,10 +55,6 @@ const char *host_releases(struct wc_arena *memory, const char *package, const ch
  * least that it allows. spec "": any. NONE: there is none. */
 struct wc_version wheel_release(const char *package, const char *spec);
 
-/* The newest known of that major, for what says no more than its major: it has all that there may
- * be. */
-struct wc_version release_newest(struct wc_arena *memory, int32_t major);
-
 /* What means that library of that package; false: it is not known. file: its path or
  * name. */
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,

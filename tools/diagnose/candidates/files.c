@@ -114,8 +114,8 @@ void make_readable(struct making *m) {
             open_way(m, r);
         else if (r->fault == WC_file_fault_UNREADABLE && r->path) {
             make_one(m, allow(m, r, path));
-            if (wc_name_is_cudnn(path)) /* copied with umask 077 */
-                make_one(m, (struct edit){.kind = EDIT_MODES,
+            if (wc_name_is_cudnn(path))
+                make_one(m, (struct edit){.kind = EDIT_MODE,
                                           .path = make_directory_of(m, path),
                                           .value = release_of(m, r),
                                           .target = path});

@@ -113,64 +113,55 @@ static bool copy_cudnn(struct overlay *o, const struct edit *e) {
 
 /* ---- what may not be read ---- */
 
-/* What is after it was never searched: what was asked for there, of cuDNN all that belongs to it,
- * of which no more than the major need be known. */
-static bool open_directory(struct overlay *o, const struct edit *e, struct wc_version release) {
-    WC_EACH_ELEMENT(one, e->target, ":") {
-        const char *path = overlay_placed(o, overlay_format(o, "%.*s", (int)one.n, one.p));
-        const struct wc_name name = wc_name_read(path);
-        const bool is_cudnn = wc_kind_is_cudnn(name.kind);
-        struct wc_version own = is_cudnn ? release : name.version;
-        struct wheel_list files = {NULL, 0};
-        if (!wc_version_known(own))
-            own.major = name.version.major;
-        if (overlay_is_there(o, path)) /* with its package, or with another file of the set */
-            continue;
-        if (!overlay_put_library(o, "", path, own, 0))
-            return false;
-        if (is_cudnn)
-            files = overlay_cudnn_files(
-                o, any_wheel, own.minor < 0 ? release_newest(&o->memory.arena, own.major) : own);
-        WC_EACH(file, files)
-            if (!overlay_put_library(o, "",
-                                     overlay_format(o, "%s/%s", overlay_directory(o, path),
-                                                    wc_base_name(file->file)),
-                                     own, 0))
-                return false;
-    }
-    return true;
-}
-
-static bool let_read_set(struct overlay *o, const struct edit *e, struct wc_version release) {
-    const struct entries all = overlay_entries(o, e->path);
+/* All of cuDNN next to `path` that is of its major. Where nothing of it is seen: what belongs to
+ * that release, of which no more than the major need be known. */
+static bool let_read_cudnn(struct overlay *o, const char *path, struct wc_version release) {
+    const char *directory = overlay_directory(o, path);
+    const struct entries all = overlay_entries(o, directory);
+    const struct wheel_list files = overlay_cudnn_files(o, any_wheel, release);
+    bool is_seen = false;
 
     WC_EACH(entry, all) {
-        const char *path = overlay_format(o, "%s/%s", e->path, *entry);
-        const char *real = wc_name_is_cudnn(*entry) ? overlay_real_path(o, path) : NULL;
-        if (real && strcmp(wc_base_name(real), *entry) == 0 &&
-            !overlay_put_library(o, "", real, release, 0))
+        const char *real = wc_name_is_cudnn(*entry)
+                               ? overlay_real_path(o, overlay_format(o, "%s/%s", directory, *entry))
+                               : NULL;
+        if (!real || strcmp(wc_base_name(real), *entry) != 0 ||
+            wc_name_read(real).version.major != wc_name_read(path).version.major)
+            continue;
+        is_seen = true;
+        if (!overlay_put_library(o, "", real, release, 0))
             return false;
     }
-    return true;
+    if (is_seen)
+        return true;
+    WC_EACH(file, files)
+        if (!overlay_put_library(
+                o, "", overlay_format(o, "%s/%s", directory, wc_base_name(file->file)), release, 0))
+            return false;
+    return overlay_put_library(o, "", path, release, 0);
 }
 
 static bool let_read(struct overlay *o, const struct edit *e) {
-    struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
-    const char *real = overlay_real_path(o, e->path);
-
-    const bool is_set = e->kind == EDIT_MODES;
+    const struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
 
     if (e->name && !overlay_reinstall(o, e))
         return false;
-    if (e->target && !is_set)
-        return open_directory(o, e, release);
-    if (e->name)
-        return true;
-    if (!wc_version_known(release)) /* its name says more than nothing */
-        release.major = wc_name_read(wc_base_name(is_set ? e->target : e->path)).version.major;
-    if (is_set)
-        return let_read_set(o, e, release);
-    return overlay_put_library(o, "", real ? real : overlay_placed(o, e->path), release, 0);
+    WC_EACH_ELEMENT(one, e->target ?: e->name ? "" : e->path, ":") {
+        const char *file = overlay_format(o, "%.*s", (int)one.n, one.p);
+        const char *path =
+            (e->target ? NULL : overlay_real_path(o, file)) ?: overlay_placed(o, file);
+        const struct wc_name name = wc_name_read(path);
+        const bool is_cudnn = wc_kind_is_cudnn(name.kind);
+        struct wc_version own = is_cudnn || !e->target ? release : name.version;
+        if (!wc_version_known(own)) /* its name says more than nothing */
+            own.major = name.version.major;
+        if (e->name && overlay_is_there(o, path)) /* with its package */
+            continue;
+        if (!(e->target && is_cudnn ? let_read_cudnn(o, path, own)
+                                    : overlay_put_library(o, "", path, own, 0)))
+            return false;
+    }
+    return true;
 }
 
 /* ---- links ---- */
@@ -336,7 +327,6 @@ bool overlay_apply(struct overlay *o, const struct edit *e) {
         [EDIT_INSTALL] = overlay_install,
         [EDIT_REMOVE] = overlay_remove_package,
         [EDIT_MODE] = let_read,
-        [EDIT_MODES] = let_read,
         [EDIT_LINK] = make_link,
         [EDIT_LINKS] = make_links,
         [EDIT_CACHE] = make_cache,
