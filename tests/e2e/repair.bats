@@ -1255,6 +1255,12 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     [[ $(jq -r '.findings[0].fix[0].command' report.json) == *"cp -a cudnn-wheels/"* ]]
     # What runs no command of a manager leaves the user's own files to the user.
     run -5 "$CMD" fix --apply --yes logs
+    # What the names next to it say of another major is not its release.
+    rm -r cuda-12.4
+    make_standin --layout toolkit 8.9.2 cuda-12.4
+    make_standin --layout toolkit 9.1.0 cuda-12.4
+    truncate -s 1000 "$lib"/libcudnn*.so.9.1.0
+    is "$(told)" "[\"copy all of cuDNN 9.1.0 for CUDA 12 into $lib\",\"replayed\"]"
 }
 
 @test "a library that is opened by its whole path is found there by a link" {

@@ -163,9 +163,10 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
                : NULL;
 }
 
-/* What the libraries of that directory are, as far as any of them says; else the release that all
- * names with a whole one have, as an archive has it: "libcudnn_graph.so.9.8.0". */
-static const char *release_in(struct making *m, const char *directory) {
+/* What the libraries of that directory are (of that major; -1: of any), as far as any of them says;
+ * else the release that all names with a whole one have, as an archive has it:
+ * "libcudnn_graph.so.9.8.0". */
+static const char *release_in(struct making *m, const char *directory, int32_t major) {
     const struct entries all = make_entries(m, directory);
     struct wc_version named = WC_VERSION_NONE;
     char text[WC_VERSION_TEXT];
@@ -173,6 +174,7 @@ static const char *release_in(struct making *m, const char *directory) {
     WC_EACH(o, m->s->objects) {
         struct wc_version v = wc_own_range(o).low;
         if (!wc_name_is_cudnn(o->r.soname) || !wc_own_range(o).exact ||
+            (major >= 0 && v.major != major) ||
             !(wc_lies_in(wc_real_path_of(o), directory, strlen(directory)) ||
               wc_lies_in(wc_path_of(o), directory, strlen(directory))))
             continue;
@@ -181,7 +183,8 @@ static const char *release_in(struct making *m, const char *directory) {
     }
     WC_EACH(entry, all) {
         const struct wc_name name = wc_name_read(*entry);
-        if (!wc_kind_is_cudnn(name.kind) || name.version.patch < 0)
+        if (!wc_kind_is_cudnn(name.kind) || name.version.patch < 0 ||
+            (major >= 0 && name.version.major != major))
             continue;
         if (wc_version_known(named) && wc_version_compare(named, name.version) != 0)
             return NULL;
@@ -203,7 +206,13 @@ static bool has_cudnn(struct making *m, const char *directory, int32_t major) {
 
 static void add_releases(struct making *m, const struct entries *specs, const char *directory,
                          const char *cuda) {
-    const char *there = release_in(m, directory);
+    /* The same is wanted again, of whatever release it was. */
+    const struct wc_file *damaged =
+        WC_FIRST(file, m->s->files,
+                 file->r.fault != WC_file_fault_UNKNOWN && is_ours(file->r.path) &&
+                     wc_lies_in(file->r.path, directory, strlen(directory)));
+    const char *there =
+        release_in(m, directory, damaged ? wc_name_read(damaged->r.path).version.major : -1);
     struct edit e = {.kind = EDIT_RESTORE, .name = "cudnn", .value = there, .path = directory};
     const int32_t of_directory = cuda_in(m, directory); /* "cuda-12.4/lib64" */
     const int32_t known = of_directory > 0 ? of_directory : toolkit_of(m).cuda;
@@ -211,12 +220,7 @@ static void add_releases(struct making *m, const struct entries *specs, const ch
     e.target = cuda || known <= 0 ? cuda : make_format(m, "%d", known);
     if (there)
         make_one(m, e);
-    /* Of one that is damaged the same is wanted again, of whatever release it was. */
-    e.kind = !there && WC_ANY(file, m->s->files,
-                              file->r.fault != WC_file_fault_UNKNOWN && is_ours(file->r.path) &&
-                                  wc_lies_in(file->r.path, directory, strlen(directory)))
-                 ? EDIT_RESTORE
-                 : EDIT_PLACE;
+    e.kind = damaged && !there ? EDIT_RESTORE : EDIT_PLACE;
     if (e.kind == EDIT_PLACE && has_cudnn(m, directory, -1))
         e.because = ", replacing the installed release";
     WC_EACH(spec, *specs)
@@ -280,14 +284,14 @@ static const struct wheel_list *whole_set(struct making *m, const char *director
  * release or for another CUDA: hosts count on the name. A set of the same release may be another
  * maker's (gvirtus). */
 static bool may_copy(struct making *m, const char *from, const char *to) {
-    const char *there = release_in(m, to);
+    const char *there = release_in(m, to, -1);
     const int32_t of = wc_cuda_in_package(make_real_path(m, from)),
                   cuda = wc_cuda_in_package(make_real_path(m, to));
 
     return !is_of_system(from) && !make_environment_of(m, make_format(m, "%s/", from)) &&
            !wc_is_same_file(m->files, from, to) && (of < 0 || cuda < 0 || of == cuda) &&
            !(there &&
-             (strstr(to, there + strlen("==")) || wc_str_same(release_in(m, from), there)));
+             (strstr(to, there + strlen("==")) || wc_str_same(release_in(m, from, -1), there)));
 }
 
 /* Of the copies to which a candidate lets the variable lead each whole one, where it leaves no

@@ -182,7 +182,7 @@ static bool make_link(struct overlay *o, const struct edit *e) {
     if (made.kind == DISK_FILE || (made.kind == DISK_AS_IT_IS && S_ISREG(mode_of(o, path))))
         return overlay_fail(o, "a file exists where the link would be");
     overlay_put_link(o, path, e->target);
-    return true;
+    return overlay_real_path(o, path) || overlay_fail(o, "the link would lead nowhere");
 }
 
 static const char *soname_of(struct overlay *o, const char *directory, const char *entry) {
