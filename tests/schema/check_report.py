@@ -73,7 +73,7 @@ def too_wide(document, text):
                 for fix in finding["fix"] if fix["command"]}
     paths = [value for report in reports for _, value in facts(report)]
     for line in text.split("\n"):
-        legend = re.fullmatch(r"[A-Z][0-9]* = (/.*)", line)
+        legend = re.fullmatch(r" *[A-Z][0-9]* = (/.*)", line)
         if legend and any(legend[1] in path for path in paths):
             continue
         piece = re.sub(r"^ *(fix|or) +", "", line.removesuffix(" \\")).strip(" ")
