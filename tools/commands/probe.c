@@ -57,10 +57,14 @@ static const struct option_row rows[] = {
 /* ---- what is tried, in the process that is there to try it ---- */
 
 /* It may crash or hang, and says before each step which one comes. Lines on standard output: a
- * word, a space, the rest. step WHAT         about to be tried name NAME         the library is
- * loaded, by this name version NUMBER    what cudnnGetVersion returned gpu NAME          there is
- * one to try on;  nogpu WHY: there is none failed WORDS      the step came to nothing works the
- * convolution gave the right values
+ * word, a space, the rest.
+ * - step WHAT: about to be tried
+ * - name NAME: the library is loaded, by this name
+ * - version NUMBER: what cudnnGetVersion returned
+ * - gpu NAME: there is one to try on
+ * - nogpu WHY: there is none
+ * - failed WORDS: the step came to nothing
+ * - works: the convolution gave the right values
  */
 
 /* As cudnn.h and cuda.h have them: handles are pointers, enumerations are int. */
