@@ -140,6 +140,9 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
         b->needs_cudnn = b->needs_cudnn || wc_name_is_cudnn(name);
     }
     b->needed = keep_list(w, needed, count);
+    for (count = 0; count < NEEDED_MOST && (name = wc_elf_version_file(e, count));)
+        needed[count++] = name;
+    b->version_files = keep_list(w, needed, count);
     if (text && !text[n - 1])
         b->interpreter = keep(w, text);
     if (b->about.role == WC_role_HOST && !b->about.imports && !b->about.defines && !b->needs_cudnn)
@@ -185,7 +188,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
         b->is_elf = l->error == WC_ELF_OK;
         b->is_program = b->is_elf && l->image.flags_1 & DF_1_PIE;
         b->damaged = is_damaged(w, path, l);
-        b->needed = keep_list(w, NULL, 0);
+        b->needed = b->version_files = keep_list(w, NULL, 0);
         if (b->is_elf) {
             read_image(w, b, l);
             take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
@@ -224,11 +227,15 @@ const struct library_import *library_imports(struct library_cache *w, struct lib
     if (b->imports)
         return b->imports;
     b->imports = must_allocate((end + 1) * sizeof(*b->imports));
-    for (uint32_t k = 1; k < end; k++)
-        if (wc_elf_symbol_at(&l->image, k, &s) && !s.defined && !s.weak)
-            b->imports[n++] = (struct library_import){keep(w, s.name), keep(w, s.version),
-                                                      keep(w, s.version_file),
-                                                      wc_function_find(s.name) != WC_NO_FUNCTION};
+    for (uint32_t k = 1; k < end; k++) {
+        const char **file = b->version_files;
+        if (!wc_elf_symbol_at(&l->image, k, &s) || s.defined || s.weak)
+            continue;
+        while (*file && !wc_str_same(*file, s.version_file))
+            file++;
+        b->imports[n++] = (struct library_import){keep(w, s.name), keep(w, s.version), *file,
+                                                  wc_function_find(s.name) != WC_NO_FUNCTION};
+    }
     library_cache_elf_file_end(b, l);
     return b->imports;
 }
@@ -258,10 +265,40 @@ void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
         elf_file_close(l);
 }
 
-struct library_fit *library_cache_fit(struct library_cache *w, const struct library *by,
-                                      const struct library *found) {
-    return &w->fits[(((uintptr_t)by >> 4) * 31 + ((uintptr_t)found >> 4)) %
-                    (sizeof(w->fits) / sizeof(*w->fits))];
+static struct library_fit *fit_of(struct library_cache *w, const struct library *by,
+                                  const struct library *found) {
+    struct library_fit *fit = &w->fits[(((uintptr_t)by >> 4) * 31 + ((uintptr_t)found >> 4)) %
+                                       (sizeof(w->fits) / sizeof(*w->fits))];
+
+    if (fit->by != by || fit->found != found)
+        *fit = (struct library_fit){by, found, false, false};
+    return fit;
+}
+
+const char *library_lacks_version(struct library_cache *w, struct library *by, size_t i,
+                                  struct library *found) {
+    struct library_fit *fit = fit_of(w, by, found);
+    struct elf_file *l = fit->versions ? NULL : library_cache_elf_file(w, by);
+    struct elf_file *other = l ? library_cache_elf_file(w, found) : NULL;
+    const char *lacking = other ? wc_elf_version_lacking(&l->image, i, &other->image) : NULL;
+
+    fit->versions = fit->versions || (other && !lacking);
+    lacking = keep(w, lacking);
+    library_cache_elf_file_end(found, other);
+    library_cache_elf_file_end(by, l);
+    return lacking;
+}
+
+bool library_defines_all(struct library_cache *w, struct library *by, size_t i,
+                         struct library *found) {
+    struct library_fit *fit = fit_of(w, by, found);
+    const struct library_import *import = fit->functions ? NULL : library_imports(w, by);
+
+    while (
+        import && import->name &&
+        (import->version_file != by->version_files[i] || library_defines(w, found, import->name)))
+        import++;
+    return fit->functions = !import || !import->name;
 }
 
 struct library *library_cache_get(struct library_cache *w, const char *path,

@@ -30,6 +30,7 @@ struct library {
     struct library_import *imports; /* once asked for */
     const char *interpreter;        /* NULL: none */
     const char **needed;            /* NULL at the end */
+    const char **version_files;     /* of which it requires symbol versions; NULL at the end */
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
      * "libcudnn_graph.so", or in its .note.dlopen: it opens them itself. NULL at the end. */
     const char **opens;
@@ -44,7 +45,8 @@ struct library {
 };
 
 struct library_import {
-    const char *name, *version, *version_file; /* as of struct wc_elf_symbol */
+    const char *name, *version; /* as of struct wc_elf_symbol */
+    const char *version_file;   /* of the library's; NULL: none */
     bool is_of_cudnn;
 };
 
@@ -58,17 +60,13 @@ struct library_cache {
     char *interpreter; /* of which `system` is */
     char glibc[16];    /* "2.36"; "": not known */
     struct wc_search_system system;
-    size_t looks; /* that are kept open */
-    bool named;   /* what is read was named by the user: it may cost more */
-    struct library_fit {
+    size_t looks;        /* that are kept open */
+    bool named;          /* what is read was named by the user: it may cost more */
+    struct library_fit { /* that one has all that the other requires of it */
         const struct library *by, *found;
+        bool versions, functions;
     } fits[1024];
 };
-
-/* Where it is noted, if the pair stands there, that the one has all symbol versions that the other
- * requires of it. */
-struct library_fit *library_cache_fit(struct library_cache *w, const struct library *by,
-                                      const struct library *found);
 
 /* *w must not move. root: as for disk_begin. */
 void library_cache_begin(struct library_cache *w, const char *root);
@@ -82,6 +80,13 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer);
 /* What it imports and cannot go without, of whatever version; a NULL for a name at the end. */
 const struct library_import *library_imports(struct library_cache *w, struct library *b);
+/* The first symbol version that `found` lacks of those that `by` requires of the i-th of its
+ * version_files. NULL: none, or one of them cannot be read. */
+const char *library_lacks_version(struct library_cache *w, struct library *by, size_t i,
+                                  struct library *found);
+/* Does it define all that `by` imports with a symbol version of that file? */
+bool library_defines_all(struct library_cache *w, struct library *by, size_t i,
+                         struct library *found);
 /* The one CUDA whose libraries it has names of in its constants ("libcublas.so.12"), as what opens
  * them has; -1: none, or several. */
 int32_t library_cuda_named(struct library_cache *w, struct library *b);

@@ -309,28 +309,18 @@ static void note_lacking(struct loader_sim *g, const char *name, const struct lo
                             .version = keep(g, version), .function = keep(g, function)));
 }
 
-/* e: its image, which requires symbol versions of other files. of_nobody: only those that are
- * neither cuDNN's nor CUDA's, each pair of files once. */
-static void check_versions(struct loader_sim *g, const struct loaded *by,
-                           const struct wc_elf_image *e, bool of_nobody) {
-    const char *name;
+/* of_nobody: only of files that are neither cuDNN's nor CUDA's. */
+static void check_versions(struct loader_sim *g, const struct loaded *by, bool of_nobody) {
+    const char **name = by->library->version_files;
 
-    for (size_t i = 0; (name = wc_elf_version_file(e, i)); i++) {
-        const bool matters = wc_file_matters(name);
+    for (size_t i = 0; name[i]; i++) {
+        const bool matters = wc_file_matters(name[i]);
         const bool is_asked = of_nobody ? !matters : matters || wc_file_matters(by->about.path);
-        const struct loaded *o = is_asked ? loader_sim_answering(g, name, false) : NULL;
-        struct library_fit *fit =
-            o ? library_cache_fit(g->library_cache, by->library, o->library) : NULL;
-        struct elf_file *l = fit && !(fit->by == by->library && fit->found == o->library)
-                                 ? library_cache_elf_file(g->library_cache, o->library)
-                                 : NULL;
-        const char *lacking = l ? wc_elf_version_lacking(e, i, &l->image) : NULL;
+        const struct loaded *o = is_asked ? loader_sim_answering(g, name[i], false) : NULL;
+        const char *lacking =
+            o ? library_lacks_version(g->library_cache, by->library, i, o->library) : NULL;
         if (lacking)
-            note_lacking(g, name, by, o, lacking, NULL);
-        else if (l)
-            *fit = (struct library_fit){by->library, o->library};
-        if (l)
-            library_cache_elf_file_end(o->library, l);
+            note_lacking(g, name[i], by, o, lacking, NULL);
     }
 }
 
@@ -358,26 +348,32 @@ bool loader_sim_defines(struct loader_sim *g, const bool *seen, const char *func
 }
 
 /* Most objects bind all that they import at their start; the others, when it is called. all: of
- * whatever library; else of cuDNN or CUDA. */
+ * whatever library; else of cuDNN or CUDA. What an edit puts there has a library's name and
+ * version, and not all of its functions. */
 static void check_functions(struct loader_sim *g, const struct loaded *by, bool all) {
-    const struct library_import *import = library_imports(g->library_cache, by->library);
+    struct library_cache *w = g->library_cache;
+    const char **file = by->library->version_files;
+    const struct library_import *first = NULL, *import;
+    const struct loaded *lacks = NULL, *o;
 
-    for (; import->name; import++) {
-        const struct loaded *o;
-        if (!import->version_file ||
-            (!all && wc_name_kind_of(import->version_file) == WC_NAME_OTHER))
+    for (size_t i = 0; file[i]; i++) {
+        o = all || wc_name_kind_of(file[i]) != WC_NAME_OTHER
+                ? loader_sim_answering(g, file[i], false)
+                : NULL;
+        if (!o || disk_layered(&w->disk, wc_library_file(&o->about)).kind == DISK_FILE ||
+            library_defines_all(w, by->library, i, o->library))
             continue;
-        o = loader_sim_answering(g, import->version_file, false);
-        /* What an edit puts there has a library's name and version, and not all of its functions.
-         */
-        if (!o ||
-            disk_layered(&g->library_cache->disk, wc_library_file(&o->about)).kind == DISK_FILE ||
-            library_defines(g->library_cache, o->library, import->name) ||
-            loader_sim_defines(g, NULL, import->name, true))
-            continue;
-        note_lacking(g, import->version_file, by, o, import->version, import->name);
-        return;
+        import = library_imports(w, by->library);
+        while (import->name &&
+               (import->version_file != file[i] || loader_sim_defines(g, NULL, import->name, true)))
+            import++;
+        if (import->name && (!first || import < first)) {
+            first = import;
+            lacks = o;
+        }
     }
+    if (first)
+        note_lacking(g, first->version_file, by, lacks, first->version, first->name);
 }
 
 /* The first function of cuDNN's that it imports and none of those that are seen defines. */
@@ -391,17 +387,12 @@ static const char *undefined(struct loader_sim *g, const struct loaded *by, cons
 }
 
 static void check(struct loader_sim *g, const struct loaded *by, unsigned what) {
-    struct elf_file *l = library_cache_elf_file(g->library_cache, by->library);
-
-    if (!l)
-        return;
     if (what & VERSIONS_OF_OTHERS)
-        check_versions(g, by, &l->image, true);
+        check_versions(g, by, true);
     if (what & VERSIONS_OF_OURS)
-        check_versions(g, by, &l->image, false);
+        check_versions(g, by, false);
     if (what & (FUNCTIONS_OF_OURS | ALL_FUNCTIONS))
         check_functions(g, by, what & ALL_FUNCTIONS);
-    library_cache_elf_file_end(by->library, l);
 }
 
 void loader_sim_check_symbols(struct loader_sim *g, bool start) {
