@@ -103,12 +103,13 @@ bool wc_reading_value(struct wc_reading *r, const char *path, uint64_t from, con
 
 bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
                      bool (*each)(void *ctx, const char *piece), void *ctx) {
-    const char most_often = separators[0];
-    const bool others = most_often && separators[1];
+    uint64_t ends[4] = {1}; /* bits of the characters at which a piece ends, NUL among them */
     size_t n, most = r->window_size - 1; /* the last piece needs an end */
     uint64_t from = 0;
     bool good = path != NULL, last = false;
     bool skip = false; /* the window begins with the rest of a piece that was too long */
+    for (const char *s = separators; *s; s++)
+        ends[(unsigned char)*s / 64] |= 1ull << (unsigned char)*s % 64;
     while (good && !last && from < WC_READING_MOST &&
            (good = r->files->read(r->files->ctx, path, from, r->window, most, &n))) {
         size_t piece = 0; /* where it begins; the last one is cut by the end of the window */
@@ -117,8 +118,8 @@ bool wc_reading_each(struct wc_reading *r, const char *path, const char *separat
         if (last)
             r->window[n++] = 0;
         for (size_t i = 0; i < n; i++) {
-            const char c = r->window[i];
-            if (c && c != most_often && !(others && wc_str_find_char(separators, c)))
+            const unsigned char c = (unsigned char)r->window[i];
+            if (!(ends[c / 64] >> c % 64 & 1))
                 continue;
             r->window[i] = 0;
             if (i > piece && !skip && !each(ctx, r->window + piece))
