@@ -151,6 +151,11 @@ $(O)/obj/command/%.o: %.c
 	$(say) CC $<
 	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) -MMD -MP -c $< -o $@
 
+# What is copied or compared may be none of nothing, which the C library's functions forbid.
+ifeq ($(SAN),)
+$(filter $(O)/obj/command/core/% $(O)/obj/command/tools/%,$(command_objects)): \
+    command_flags += -DWC_WITH_LIBC -fno-delete-null-pointer-checks
+endif
 $(filter $(O)/obj/shim/shim/%,$(shim_objects)): | nvidia-headers
 $(filter $(O)/obj/command/tools/%,$(command_objects)): | $(O)/libraries
 

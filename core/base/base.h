@@ -62,6 +62,16 @@ int wc_str_compare(const char *a, const char *b);
 const char *wc_str_find(const char *s, const char *part); /* NULL: not in s */
 const char *wc_str_find_char(const char *s, char c);      /* NULL: not in s */
 const char *wc_str_find_last_char(const char *s, char c); /* NULL: not in s */
+#ifdef WC_WITH_LIBC /* in the command, which may call the faster ones */
+#include <string.h>
+#define wc_mem_copy(to, from, n) ((void)memcpy(to, from, n))
+#define wc_mem_compare(a, b, n) memcmp(a, b, n)
+#define wc_str_length(s) strlen(s)
+#define wc_str_compare(a, b) strcmp(a, b)
+#define wc_str_find(s, part) ((const char *)strstr(s, part))
+#define wc_str_find_char(s, c) ((const char *)strchr(s, c))
+#define wc_str_find_last_char(s, c) ((const char *)strrchr(s, c))
+#endif
 bool wc_str_starts(const char *s, const char *start);
 bool wc_str_ends(const char *s, const char *end);
 /* True when both are equal, or both NULL. */

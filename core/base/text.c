@@ -14,7 +14,7 @@
 /* Eight bytes at any address and of any type. */
 typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
 
-void wc_mem_copy(void *to, const void *from, size_t n) {
+void(wc_mem_copy)(void *to, const void *from, size_t n) {
     unsigned char *d = to;
     const unsigned char *s = from;
     for (; n >= sizeof(wide); n -= sizeof(wide)) {
@@ -35,7 +35,7 @@ void wc_mem_move(void *to, const void *from, size_t n) {
     /* Overlap by less than a word is safe both ways: a whole word is read before it is written,
      * and the writes run away from what is still to be read. */
     if ((uintptr_t)to - (uintptr_t)from >= n) {
-        wc_mem_copy(to, from, n);
+        (wc_mem_copy)(to, from, n);
         return;
     }
     for (; n >= sizeof(wide); n -= sizeof(wide)) {
@@ -67,7 +67,7 @@ void wc_mem_set(void *to, int byte, size_t n) {
     }
 }
 
-int wc_mem_compare(const void *a, const void *b, size_t n) {
+int(wc_mem_compare)(const void *a, const void *b, size_t n) {
     const unsigned char *x = a, *y = b;
     while (n >= sizeof(wide) && *(const wide *)x == *(const wide *)y) {
         n -= sizeof(wide);
@@ -83,7 +83,7 @@ int wc_mem_compare(const void *a, const void *b, size_t n) {
     return 0;
 }
 
-size_t wc_str_length(const char *s) {
+size_t(wc_str_length)(const char *s) {
     const char *end = s;
     while (end[0]) {
         if (!end[1])
@@ -98,7 +98,7 @@ size_t wc_str_length(const char *s) {
     return (size_t)(end - s);
 }
 
-int wc_str_compare(const char *a, const char *b) {
+int(wc_str_compare)(const char *a, const char *b) {
     const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
     while (*x && *x == *y) {
         x++;
@@ -130,14 +130,14 @@ const char *wc_str_or_null(const char *s) {
     return s[0] ? s : NULL;
 }
 
-const char *wc_str_find(const char *s, const char *part) {
+const char *(wc_str_find)(const char *s, const char *part) {
     for (; *s && *part; s++)
         if (*s == *part && wc_str_starts(s, part))
             return s;
     return *part ? NULL : s;
 }
 
-const char *wc_str_find_char(const char *s, char c) {
+const char *(wc_str_find_char)(const char *s, char c) {
     for (; *s != c; s++) {
         OPAQUE(s);
         if (!*s)
@@ -146,7 +146,7 @@ const char *wc_str_find_char(const char *s, char c) {
     return s;
 }
 
-const char *wc_str_find_last_char(const char *s, char c) {
+const char *(wc_str_find_last_char)(const char *s, char c) {
     for (const char *at = s + wc_str_length(s);; at--) {
         if (*at == c)
             return at;
