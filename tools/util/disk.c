@@ -12,6 +12,9 @@
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "core/base/hash.h"
+#define HASH_FUNCTION(key, n, hash) hash = (unsigned)wc_hash_bytes(WC_HASH_START, key, n)
 #include <uthash.h>
 
 #include "core/base/reading.h"
@@ -155,6 +158,9 @@ struct seen {
 struct disk_memory {
     struct heap_arena memory;
     struct seen root;
+    struct seen *last; /* directory that the last path led through: the next often begins alike */
+    size_t last_length;
+    char last_path[PATH_MAX];
     struct seen **layered; /* in which order they were put */
     size_t layered_count;
     size_t bytes; /* of files */
@@ -186,11 +192,10 @@ static struct disk_entry entry_of(const struct disk *d, const struct seen *s) {
 static mode_t mode_of(const struct disk *d, struct seen *s) {
     static const mode_t modes[] = {
         [DISK_FILE] = S_IFREG, [DISK_LINK] = S_IFLNK, [DISK_DIRECTORY] = S_IFDIR | 0755};
-    const struct disk_entry entry = entry_of(d, s);
 
     errno = ENOENT;
-    if (entry.kind != DISK_AS_IT_IS)
-        return modes[entry.kind];
+    if (!d->is_bare && s->layered.kind != DISK_AS_IT_IS)
+        return modes[s->layered.kind];
     if (!s->is_known) /* a root may be a link */
         s->error = (s->directory || d->below.fd >= 0 ? below_lstat(&d->below, path_of(s), &s->facts)
                                                      : stat(path_of(s), &s->facts) == 0)
@@ -242,7 +247,8 @@ static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t from, uint
 
     if (s->is_whole || end <= s->kept)
         return true;
-    if (from > s->kept + SMALL || size > FILE_MOST || to > BYTES_MOST - d->seen->bytes)
+    if (from > s->kept + SMALL || (size > FILE_MOST && to > HEAD) ||
+        to > BYTES_MOST - d->seen->bytes)
         return false;
     OWNED_FD int fd = below_open(&d->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     s->bytes = must_grow(s->bytes, to);
@@ -264,15 +270,24 @@ static struct seen *fail(int error) {
 
 /* path: from the disk's root. With all links followed. NULL: errno. */
 static struct seen *go(const struct disk *d, const char *path) {
-    struct seen *at = &d->seen->root, *s;
+    struct disk_memory *m = d->seen;
+    const size_t last = d->is_bare ? 0 : m->last_length;
+    const bool alike = strncmp(path, m->last_path, last) == 0 && path[last] == '/';
+    const char *const begin = path;
+    struct seen *at = alike && last ? m->last : &m->root, *s;
     char rest[PATH_MAX], behind[PATH_MAX];
     int links = 0;
     size_t n;
 
-    while ((n = strcspn(path += strspn(path, "/"), "/")) > 0) {
-        const char *name = path, *target;
-        path += n;
-        if (n == 1 && *name == '.')
+    if ((n = strlen(path)) >= PATH_MAX)
+        return fail(ENAMETOOLONG);
+    memcpy(m->last_path, path, n);
+    path += m->last_length = alike ? last : 0;
+    for (const char *name = path, *target; *name; name = path) {
+        path = strchrnul(name, '/');
+        n = (size_t)(path - name);
+        path += *path == '/';
+        if (n == 0 || (n == 1 && *name == '.'))
             continue;
         if (n == 2 && strncmp(name, "..", n) == 0) {
             at = at->directory ?: at;
@@ -288,6 +303,10 @@ static struct seen *go(const struct disk *d, const char *path) {
             if (!S_ISDIR(mode) && path[strspn(path, "/")])
                 return fail(ENOTDIR);
             at = s;
+            if (links == 0 && !d->is_bare && S_ISDIR(mode)) {
+                m->last = s;
+                m->last_length = (size_t)(name - begin) + n;
+            }
             continue;
         }
         target = entry_of(d, s).kind == DISK_LINK ? s->layered.target : seen_target(d, s);
@@ -336,6 +355,7 @@ struct disk_entry disk_layered(const struct disk *d, const char *path) {
 void disk_put(struct disk *d, const char *path, struct disk_entry entry) {
     struct seen *s = layer_at(d, path);
 
+    d->seen->last_length = 0;
     if (s->layered.kind == DISK_AS_IT_IS)
         *MUST_ADD(d->seen->layered, d->seen->layered_count) = s;
     if (s->layered.kind == DISK_FILE)
