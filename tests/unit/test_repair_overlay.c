@@ -48,7 +48,6 @@ static void assert_version(struct overlaid *x, const char *path, const char *exp
     file = library_cache_elf_file(&x->cache, library);
     elf_file_identify(file, &about);
     assert_string_equal(wc_version_format(about.identity->version, text), expected);
-    library_cache_elf_file_end(library, file);
 }
 
 static struct edit edit(enum edit_kind kind, const char *name, const char *value,
@@ -142,7 +141,6 @@ static void a_facade_exports_what_its_release_has(void **state) {
     assert_false(wc_elf_defines(&file->image, "cudnnAdvInferVersionCheck"));   /* gone with 9 */
     assert_string_equal(wc_elf_defined_symbol_version(&file->image), "libcudnn.so.9");
     assert_string_equal(library->opens[0], "libcudnn_graph.so");
-    library_cache_elf_file_end(library, file);
     end(&x);
 }
 

@@ -119,7 +119,6 @@ static char *release_of(struct listing *l, const char *path) {
         file = library_cache_elf_file(l->cache, library);
         elf_file_identify(file, &about);
         release = about.identity->version;
-        library_cache_elf_file_end(library, file);
     }
     release.build = -1;
     return must_copy(wc_version_format(release, version));

@@ -323,18 +323,14 @@ static const char *name_for(struct play *p, const struct replay_request *q,
                             const struct loaded *by) {
     struct wc_name name = wc_name_read(q->name);
     const int32_t asked = wc_name_cuda(q->name);
-    struct elf_file *file;
-    struct wc_library l;
+    struct wc_library l = by ? by->about : (struct wc_library){.path = NULL};
     int32_t cuda = -1;
 
     if (p->first || !q->by_known_library || !by || name.kind != WC_NAME_CUDA_DEPENDENCY ||
-        asked < 11 || !(file = library_cache_elf_file(p->r->library_cache, by->library)))
+        asked < 11 || !library_identify(p->r->library_cache, by->library, &l))
         return q->name;
-    l = by->about;
-    elf_file_identify(file, &l);
     if (l.identity)
         cuda = wc_cuda_in_package(l.identity->installation);
-    library_cache_elf_file_end(by->library, file);
     if (cuda < 0)
         cuda = library_cuda_named(p->r->library_cache, by->library);
     return cuda < 11 || cuda == asked
@@ -576,18 +572,11 @@ static void take(void *play, struct wc_record *r) {
 static bool has_function(struct play *p, const struct wc_failure_record *f) {
     const struct loaded *host = loaded_as(p, f->caller, false);
     const struct loaded *facade = host ? host->facade : NULL;
-    struct elf_file *file;
-    bool has = false;
 
     for (size_t i = 0; !facade && i < p->sim.n; i++)
         if (p->sim.objects[i]->about.role == WC_role_FACADE)
             facade = p->sim.objects[i];
-    file = facade ? library_cache_elf_file(p->r->library_cache, facade->library) : NULL;
-    if (file && file->error == WC_ELF_OK)
-        has = wc_elf_defines(&file->image, f->function);
-    if (file)
-        library_cache_elf_file_end(facade->library, file);
-    return has || !facade;
+    return !facade || library_defines(p->r->library_cache, facade->library, f->function);
 }
 
 /* The packages that the process had near: those of a host that was not loaded, too. */

@@ -330,17 +330,9 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
 
 struct wc_version library_release(struct library_cache *libraries, const char *path) {
     struct library *l = library_cache_get(libraries, path, NULL);
-    struct elf_file *file = l ? library_cache_elf_file(libraries, l) : NULL;
-    struct wc_version release = WC_VERSION_NONE;
-    struct wc_library about;
+    struct wc_library about = l ? l->about : (struct wc_library){.path = NULL};
 
-    if (file) {
-        about = l->about;
-        elf_file_identify(file, &about);
-        release = about.identity->version;
-        library_cache_elf_file_end(l, file);
-    }
-    return release;
+    return l && library_identify(libraries, l, &about) ? about.identity->version : WC_VERSION_NONE;
 }
 
 /* ---- what is installed ---- */

@@ -20,7 +20,6 @@
 #include "core/records/process.h"
 #include "tools/util/memory.h"
 
-#define LOOKS_MOST 256 /* descriptors */
 #define NEEDED_MOST 1024
 #define CACHE_MOST ((size_t)8 << 20)
 #define SMALLEST_PAGE 4096
@@ -87,11 +86,8 @@ static bool opens_parts(const struct library *b) {
 }
 
 static bool imports_dlopen(const struct wc_elf_image *e) {
-    uint32_t end = wc_elf_imports_end(e);
-    const char *name;
-
-    for (uint32_t i = 1; i < end; i++)
-        if ((name = wc_elf_symbol_name(e, i)) && strcmp(name, "dlopen") == 0)
+    for (uint32_t i = 1; i < wc_elf_imports_end(e); i++)
+        if (wc_str_same(wc_elf_symbol_name(e, i), "dlopen"))
             return true;
     return false;
 }
@@ -198,24 +194,21 @@ static struct library *read_library(struct library_cache *w, const char *path,
     }
     close(fd);
     /* What is reported of later stays open: its symbols are asked for again. */
-    if (b && b->is_elf && w->looks < LOOKS_MOST &&
-        (b->about.role != WC_role_OTHER || b->about.framework)) {
+    if (b && b->is_elf && (b->about.role != WC_role_OTHER || b->about.framework))
         b->elf_file = l;
-        w->looks++;
-    } else {
+    else
         elf_file_close(l);
-    }
     return b;
 }
 
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b) {
-    struct elf_file *l = b->elf_file ?: elf_file_open(&w->disk, b->about.path, false);
+    return b->elf_file = b->elf_file ?: elf_file_open(&w->disk, b->about.path, false);
+}
 
-    if (l && !b->elf_file && w->looks < LOOKS_MOST) { /* it will be asked for again */
-        b->elf_file = l;
-        w->looks++;
-    }
-    return l;
+bool library_identify(struct library_cache *w, struct library *b, struct wc_library *out) {
+    if (library_cache_elf_file(w, b))
+        elf_file_identify(b->elf_file, out);
+    return b->elf_file;
 }
 
 const struct library_import *library_imports(struct library_cache *w, struct library *b) {
@@ -236,16 +229,13 @@ const struct library_import *library_imports(struct library_cache *w, struct lib
         b->imports[n++] = (struct library_import){keep(w, s.name), keep(w, s.version), *file,
                                                   wc_function_find(s.name) != WC_NO_FUNCTION};
     }
-    library_cache_elf_file_end(b, l);
     return b->imports;
 }
 
 bool library_defines(struct library_cache *w, struct library *b, const char *function) {
     struct elf_file *l = b->is_elf ? library_cache_elf_file(w, b) : NULL;
-    const bool found = l && wc_elf_defines(&l->image, function);
 
-    library_cache_elf_file_end(b, l);
-    return found;
+    return l && wc_elf_defines(&l->image, function);
 }
 
 int32_t library_cuda_named(struct library_cache *w, struct library *b) {
@@ -258,11 +248,6 @@ int32_t library_cuda_named(struct library_cache *w, struct library *b) {
         close(fd);
     }
     return b->cuda_named = b->cuda_named ?: -1;
-}
-
-void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
-    if (l && !b->elf_file)
-        elf_file_close(l);
 }
 
 static struct library_fit *fit_of(struct library_cache *w, const struct library *by,
@@ -283,22 +268,20 @@ const char *library_lacks_version(struct library_cache *w, struct library *by, s
     const char *lacking = other ? wc_elf_version_lacking(&l->image, i, &other->image) : NULL;
 
     fit->versions = fit->versions || (other && !lacking);
-    lacking = keep(w, lacking);
-    library_cache_elf_file_end(found, other);
-    library_cache_elf_file_end(by, l);
     return lacking;
 }
 
-bool library_defines_all(struct library_cache *w, struct library *by, size_t i,
-                         struct library *found) {
+const struct library_import *library_lacks_functions(struct library_cache *w, struct library *by,
+                                                     size_t i, struct library *found) {
+    static const struct library_import none = {.name = NULL};
     struct library_fit *fit = fit_of(w, by, found);
-    const struct library_import *import = fit->functions ? NULL : library_imports(w, by);
+    const struct library_import *import = fit->functions ? &none : library_imports(w, by);
 
-    while (
-        import && import->name &&
-        (import->version_file != by->version_files[i] || library_defines(w, found, import->name)))
+    while (import->name && (import->version_file != by->version_files[i] ||
+                            library_defines(w, found, import->name)))
         import++;
-    return fit->functions = !import || !import->name;
+    fit->functions = !import->name;
+    return import;
 }
 
 struct library *library_cache_get(struct library_cache *w, const char *path,

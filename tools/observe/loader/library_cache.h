@@ -39,14 +39,13 @@ struct library {
         bool or_else;              /* only where the name before it was not found */
     } * opening;                   /* of each of them, and one more */
     bool damaged_note;             /* of that kind, which names cuDNN */
-    struct elf_file *elf_file;     /* kept open: it will be reported of; NULL: not kept */
+    struct elf_file *elf_file;     /* kept open, once asked for or reported of */
     bool listed;                   /* by a scan, as a copy or a host */
     int32_t cuda_named;            /* as library_cuda_named() says; 0: it was not asked */
 };
 
 struct library_import {
-    const char *name, *version; /* as of struct wc_elf_symbol */
-    const char *version_file;   /* of the library's; NULL: none */
+    const char *name, *version, *version_file; /* the last: one of the library's, or NULL */
     bool is_of_cudnn;
 };
 
@@ -60,7 +59,6 @@ struct library_cache {
     char *interpreter; /* of which `system` is */
     char glibc[16];    /* "2.36"; "": not known */
     struct wc_search_system system;
-    size_t looks;        /* that are kept open */
     bool named;          /* what is read was named by the user: it may cost more */
     struct library_fit { /* that one has all that the other requires of it */
         const struct library *by, *found;
@@ -84,16 +82,17 @@ const struct library_import *library_imports(struct library_cache *w, struct lib
  * version_files. NULL: none, or one of them cannot be read. */
 const char *library_lacks_version(struct library_cache *w, struct library *by, size_t i,
                                   struct library *found);
-/* Does it define all that `by` imports with a symbol version of that file? */
-bool library_defines_all(struct library_cache *w, struct library *by, size_t i,
-                         struct library *found);
+/* From the first import of that file's on that it does not define; else from the end on. */
+const struct library_import *library_lacks_functions(struct library_cache *w, struct library *by,
+                                                     size_t i, struct library *found);
 /* The one CUDA whose libraries it has names of in its constants ("libcublas.so.12"), as what opens
  * them has; -1: none, or several. */
 int32_t library_cuda_named(struct library_cache *w, struct library *b);
 bool library_defines(struct library_cache *w, struct library *b, const char *function);
-/* All of it, to be reported; to be given back. NULL: it cannot be read any more. */
+/* All of it, to be reported. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);
-void library_cache_elf_file_end(const struct library *b, struct elf_file *l); /* l may be NULL */
+/* As elf_file_identify. False: it cannot be read any more. */
+bool library_identify(struct library_cache *w, struct library *b, struct wc_library *out);
 void library_cache_set_open(struct library_cache *w, struct library *b, const char *name);
 /* Of variables, NAME=value with NULL at the end; NULL: not set. */
 const char *loader_variable(char *const *environment, const char *name);

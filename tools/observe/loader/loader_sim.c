@@ -99,16 +99,20 @@ static void note_missing(struct loader_sim *g, struct loader_sim_missing new) {
     *MUST_ADD(g->missing.p, g->missing.n) = new;
 }
 
+const char *loader_sim_search(struct loader_sim *g, const char *name, const struct loaded *by) {
+    wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
+                  WC_SEARCH_SCRATCH);
+    return wc_replay_taken(&g->replay);
+}
+
 /* *path: where it is. */
 static struct library *find(struct loader_sim *g, const char *name, const struct loaded *by,
                             enum wc_operation how, const char **path) {
     if (g->opens.in_turn && how == WC_operation_DLOPEN)
         by = NULL;
     g->search.whole = false; /* the loader does not look after what it takes */
-    wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
-                  WC_SEARCH_SCRATCH);
+    *path = loader_sim_search(g, name, by);
     g->search.whole = true;
-    *path = wc_replay_taken(&g->replay);
     return *path ? library_cache_get(g->library_cache, *path, NULL) : NULL;
 }
 
@@ -141,8 +145,26 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     return o;
 }
 
-enum { VERSIONS_OF_OTHERS = 1, VERSIONS_OF_OURS = 2, FUNCTIONS_OF_OURS = 4, ALL_FUNCTIONS = 8 };
-static void check(struct loader_sim *g, const struct loaded *by, unsigned what);
+static void note_lacking(struct loader_sim *g, const char *name, const struct loaded *by,
+                         const struct loaded *found, const char *version, const char *function) {
+    note_missing(g, MISSING(name, by, WC_operation_NEEDED, .found = found,
+                            .version = keep(g, version), .function = keep(g, function)));
+}
+
+/* of_nobody: only of files that are neither cuDNN's nor CUDA's. */
+static void check_versions(struct loader_sim *g, const struct loaded *by, bool of_nobody) {
+    const char **name = by->library->version_files;
+
+    for (size_t i = 0; name[i]; i++) {
+        const bool matters = wc_file_matters(name[i]);
+        const bool is_asked = of_nobody ? !matters : matters || wc_file_matters(by->about.path);
+        const struct loaded *o = is_asked ? loader_sim_answering(g, name[i], false) : NULL;
+        const char *lacking =
+            o ? library_lacks_version(g->library_cache, by->library, i, o->library) : NULL;
+        if (lacking)
+            note_lacking(g, name[i], by, o, lacking, NULL);
+    }
+}
 
 /* A host whose own search points to what cuDNN needs of CUDA, without needing that, opens it by
  * name before (TensorFlow, CTranslate2). */
@@ -163,28 +185,18 @@ static void load_needed(struct loader_sim *g, size_t from) {
     for (size_t i = from; i < g->n; i++) /* what was built for a newer libc, say */
         if (g->objects[i]->about.role == WC_role_HOST ||
             wc_kind_is_ours(wc_name_kind_of(g->objects[i]->about.path)))
-            check(g, g->objects[i], VERSIONS_OF_OTHERS);
+            check_versions(g, g->objects[i], true);
 }
 
 /* ---- what these open in turn ---- */
 
 struct wc_version loader_sim_version(struct loader_sim *g, const struct loaded *o) {
-    struct wc_version version = WC_VERSION_NONE;
-    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
+    struct wc_library b = o->about;
 
-    if (l) {
-        struct wc_library b = o->about;
-        elf_file_identify(l, &b);
-        if (wc_library_is_cudnn(&b))
-            version = b.identity->version;
-        library_cache_elf_file_end(o->library, l);
-    }
-    if (!wc_version_known(version)) {
-        struct wc_name name =
-            wc_name_read(o->library->search.soname ? o->library->search.soname : o->search.path);
-        version = name.version;
-    }
-    return version;
+    if (library_identify(g->library_cache, o->library, &b) && wc_library_is_cudnn(&b) &&
+        wc_version_known(b.identity->version))
+        return b.identity->version;
+    return wc_name_read(o->library->search.soname ?: o->search.path).version;
 }
 
 /* cuDNN 9 has "libcudnn_ops.so" and adds .MAJOR.MINOR.PATCH, .MAJOR.MINOR, .MAJOR and nothing in
@@ -303,27 +315,6 @@ const struct loaded *loader_sim_answering(const struct loader_sim *g, const char
     return NULL;
 }
 
-static void note_lacking(struct loader_sim *g, const char *name, const struct loaded *by,
-                         const struct loaded *found, const char *version, const char *function) {
-    note_missing(g, MISSING(name, by, WC_operation_NEEDED, .found = found,
-                            .version = keep(g, version), .function = keep(g, function)));
-}
-
-/* of_nobody: only of files that are neither cuDNN's nor CUDA's. */
-static void check_versions(struct loader_sim *g, const struct loaded *by, bool of_nobody) {
-    const char **name = by->library->version_files;
-
-    for (size_t i = 0; name[i]; i++) {
-        const bool matters = wc_file_matters(name[i]);
-        const bool is_asked = of_nobody ? !matters : matters || wc_file_matters(by->about.path);
-        const struct loaded *o = is_asked ? loader_sim_answering(g, name[i], false) : NULL;
-        const char *lacking =
-            o ? library_lacks_version(g->library_cache, by->library, i, o->library) : NULL;
-        if (lacking)
-            note_lacking(g, name[i], by, o, lacking, NULL);
-    }
-}
-
 void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *function) {
     note_lacking(g, by->about.path, by, by, NULL, function);
 }
@@ -354,16 +345,14 @@ static void check_functions(struct loader_sim *g, const struct loaded *by, bool 
     struct library_cache *w = g->library_cache;
     const char **file = by->library->version_files;
     const struct library_import *first = NULL, *import;
-    const struct loaded *lacks = NULL, *o;
+    const struct loaded *lacks = NULL;
 
     for (size_t i = 0; file[i]; i++) {
-        o = all || wc_name_kind_of(file[i]) != WC_NAME_OTHER
-                ? loader_sim_answering(g, file[i], false)
-                : NULL;
-        if (!o || disk_layered(&w->disk, wc_library_file(&o->about)).kind == DISK_FILE ||
-            library_defines_all(w, by->library, i, o->library))
+        const bool is_asked = all || wc_name_kind_of(file[i]) != WC_NAME_OTHER;
+        const struct loaded *o = is_asked ? loader_sim_answering(g, file[i], false) : NULL;
+        if (!o || disk_layered(&w->disk, wc_library_file(&o->about)).kind == DISK_FILE)
             continue;
-        import = library_imports(w, by->library);
+        import = library_lacks_functions(w, by->library, i, o->library);
         while (import->name &&
                (import->version_file != file[i] || loader_sim_defines(g, NULL, import->name, true)))
             import++;
@@ -386,31 +375,28 @@ static const char *undefined(struct loader_sim *g, const struct loaded *by, cons
     return keep(g, import->name);
 }
 
-static void check(struct loader_sim *g, const struct loaded *by, unsigned what) {
-    if (what & VERSIONS_OF_OTHERS)
-        check_versions(g, by, true);
-    if (what & VERSIONS_OF_OURS)
-        check_versions(g, by, false);
-    if (what & (FUNCTIONS_OF_OURS | ALL_FUNCTIONS))
-        check_functions(g, by, what & ALL_FUNCTIONS);
-}
-
 void loader_sim_check_symbols(struct loader_sim *g, bool start) {
     const char *now = loader_variable(g->environment, "LD_BIND_NOW");
     const size_t lazy = start || (now && *now) ? 0 : loader_sim_startup(g);
 
     for (size_t i = 0; i < g->n; i++) {
         const struct loaded *by = g->objects[i];
-        if (by->library->needs_cudnn || wc_file_matters(by->about.path))
-            check(g, by, VERSIONS_OF_OURS | (i >= lazy ? FUNCTIONS_OF_OURS : 0));
+        if (by->library->needs_cudnn || wc_file_matters(by->about.path)) {
+            check_versions(g, by, false);
+            if (i >= lazy)
+                check_functions(g, by, false);
+        }
         if ((by->library->needs_cudnn || by->library->about.imports) && !g->undefined)
             g->undefined = undefined(g, by, NULL);
     }
 }
 
 void loader_sim_check_versions(struct loader_sim *g, size_t from) {
-    for (size_t i = from; i < g->n; i++)
-        check(g, g->objects[i], VERSIONS_OF_OTHERS | VERSIONS_OF_OURS | ALL_FUNCTIONS);
+    for (size_t i = from; i < g->n; i++) {
+        check_versions(g, g->objects[i], true);
+        check_versions(g, g->objects[i], false);
+        check_functions(g, g->objects[i], true);
+    }
 }
 
 /* ---- whose functions an object sees ---- */
@@ -467,9 +453,7 @@ size_t loader_sim_torn(struct loader_sim *g) {
         if (m->how != WC_operation_NEEDED || !facade || m->by == last ||
             m->by->about.role != WC_role_PART || !is_loaded || !wc_name_is_cudnn(m->name))
             continue;
-        wc_replay_run(&g->replay, &g->search, &facade->search, m->name, g->scratch,
-                      WC_SEARCH_SCRATCH);
-        if (wc_replay_taken(&g->replay))
+        if (loader_sim_search(g, m->name, facade))
             continue;
         last = m->by;
         torn++;

@@ -77,6 +77,8 @@ void loader_sim_end(struct loader_sim *g);
  * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
+/* The file that its search takes, into g->replay. NULL: none. */
+const char *loader_sim_search(struct loader_sim *g, const char *name, const struct loaded *by);
 /* For what the loader refuses a library, or ends a program: a library is missing, too, that lacks a
  * symbol version, or a function of one, with which another was linked, where one of them is of
  * cuDNN, of CUDA or of a framework; a function of cuDNN's that no object defines is noted. start:

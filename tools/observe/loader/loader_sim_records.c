@@ -73,11 +73,9 @@ static void emit_object(struct loader_sim *g, struct loader_sim_emitter *t, stru
             o->about.number = (int64_t)i + 1;
             return;
         }
-    struct elf_file *file = library_cache_elf_file(g->library_cache, o->library);
-    if (!file)
+    if (!library_identify(g->library_cache, o->library, &l))
         return;
     *MUST_ADD(t->objects, t->n) = o->library;
-    elf_file_identify(file, &l);
     l.number = o->about.number = (int64_t)t->n;
     /* The loader takes all of what it refuses away again. */
     l.mapped = root_of(o)->about.asked_how != WC_operation_DLOPEN ||
@@ -86,12 +84,11 @@ static void emit_object(struct loader_sim *g, struct loader_sim_emitter *t, stru
     l.asked_by = o->by ? o->by->about.path : NULL;
     l.asked_by_object = o->by ? o->by->about.number : WC_NULL;
     wc_emit_object(&t->to, &l, NULL);
-    l.path = file->library.path;
+    l.path = o->library->about.path;
     if (l.role == WC_role_HOST)
         wc_emit_demands(&t->to, &l, reader);
     if (l.role == WC_role_HOST || wc_name_is_cudnn(o->about.path))
         wc_emit_packages(&t->to, &t->environments, wc_library_file(&l), reader);
-    library_cache_elf_file_end(o->library, file);
 }
 
 /* ---- searches ---- */
@@ -111,11 +108,10 @@ static void emit_search(struct loader_sim *g, struct loader_sim_emitter *t, cons
     /* That the loader has tried a directory without success counts only for its own search. */
     g->search.memory = NULL;
     g->search.loaded = NULL;
-    wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
-                  WC_SEARCH_SCRATCH);
-    if (was_loaded && (!wc_replay_taken(&g->replay) ||
-                       wc_replay_takes(&g->replay, got->about.path, (uint64_t)got->about.device,
-                                       (uint64_t)got->about.inode))) {
+    const char *taken = loader_sim_search(g, name, by);
+    if (was_loaded &&
+        (!taken || wc_replay_takes(&g->replay, got->about.path, (uint64_t)got->about.device,
+                                   (uint64_t)got->about.inode))) {
         t->searches--; /* it would have got the same */
         return;
     }
@@ -395,7 +391,7 @@ char *loader_sim_why_ended(struct loader_sim *g) {
     if (m->refused)
         return must_format("the system does not let it have %s: %s", m->found->about.path,
                            strerror(m->refused));
-    wc_replay_run(&g->replay, &g->search, &m->by->search, m->name, g->scratch, WC_SEARCH_SCRATCH);
+    loader_sim_search(g, m->name, m->by);
     for (size_t i = 0; !fault && (path = wc_replay_wanted(&g->replay, i, m->name)); i++)
         fault = fault_of(g, path);
     return must_format("%s, which %s needs, was not found%s%s", m->name, m->by->search.path,
@@ -430,12 +426,8 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
         return false;
     elf_reader_begin(&t->reader, &g->library_cache->disk);
     const struct loaded *root = root_of(m->by);
-    struct elf_file *file = root->about.role == WC_role_HOST
-                                ? library_cache_elf_file(g->library_cache, root->library)
-                                : NULL;
-    if (file) {
-        struct wc_library l = root->about;
-        elf_file_identify(file, &l);
+    struct wc_library l = root->about;
+    if (l.role == WC_role_HOST && library_identify(g->library_cache, root->library, &l)) {
         l.number = number;
         l.mapped = false;
         l.asked_name = f->name;
@@ -444,7 +436,6 @@ bool loader_sim_emit_reason(struct loader_sim *g, struct loader_sim_emitter *t,
         l.request = f->request;
         wc_emit_object(&t->to, &l, NULL);
         wc_emit_demands(&t->to, &l, &t->reader.reader);
-        library_cache_elf_file_end(root->library, file);
     }
     if (f->text)
         return true;

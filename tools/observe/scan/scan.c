@@ -268,16 +268,13 @@ void scan_make(struct scan *s) {
     SORT(s->notes);
     SORT(s->sites);
     WC_EACH(c, s->found) {
-        struct elf_file *file = library_cache_elf_file(&s->library_cache, c->library);
         const struct wc_sink to = source_sink(s->copies);
         struct wc_library l = c->library->about;
-        if (!file)
+        if (!library_identify(&s->library_cache, c->library, &l))
             continue;
-        elf_file_identify(file, &l);
         l.path = c->path;
         l.number = (int64_t)s->copies->stack.objects.n + 1;
         wc_emit_object(&to, &l, NULL);
-        library_cache_elf_file_end(c->library, file);
     }
     scan_make_processes(s);
 }

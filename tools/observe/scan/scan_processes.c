@@ -195,17 +195,14 @@ static int32_t major_of(const struct source *source) {
 static struct source *demands_of(struct scan *s, struct library *b) {
     struct elf_reader reader;
     struct wc_library host = b->about;
-    struct elf_file *l = library_cache_elf_file(&s->library_cache, b);
 
-    if (!l)
+    if (!library_identify(&s->library_cache, b, &host))
         return NULL;
     struct source *demands = source_new(SOURCE_SCAN, b->about.path);
     struct wc_sink to = source_sink(demands);
-    elf_file_identify(l, &host);
     host.number = 1;
     elf_reader_begin(&reader, &s->library_cache.disk);
     wc_emit_demands(&to, &host, &reader.reader);
-    library_cache_elf_file_end(b, l);
     return demands;
 }
 
