@@ -234,7 +234,7 @@ $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 every_object := $(shim_objects) $(command_objects) $(check_objects) \
                 $(call objects,command,$(unit_sources))
 $(every_object): $(O)/flags | $(generated)
-$(O)/obj/command/tools/report/explain/page.o $(O)/obj/command/tools/report/render_html.o: | $(pages)
+$(O)/obj/command/tools/report/explain/explain.o $(O)/obj/command/tools/report/render_html.o: | $(pages)
 -include $(every_object:.o=.d)
 
 # What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones; the

@@ -39,7 +39,7 @@ void wc_diagnose_kinds(const struct wc_finding_kind *kinds, size_t n, const stru
 /* What the library looks for in the host; all else is left to the command. */
 void wc_diagnose_live(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out) {
     static const struct wc_finding_kind live[] = {
-#define LIVE(name, id, severity, title) {id, WC_severity_##severity, wc_find_##name},
+#define LIVE(name, id, severity, title) {id, NULL, WC_severity_##severity, wc_find_##name},
 #include "findings.def"
     };
 

@@ -29,7 +29,7 @@ const char *wc_answering_part(int32_t major);
 
 struct wc_diagnosis;
 struct wc_finding_kind {
-    const char *id;
+    const char *id, *title;    /* title: NULL in the library */
     enum wc_severity severity; /* the usual one; a finding may carry a lesser one */
     void (*find)(struct wc_diagnosis *d);
 };

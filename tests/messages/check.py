@@ -90,7 +90,7 @@ def check_first(command, source, ids, words, never, text):
 
 # ---- what was learnt, and from what ----
 
-EFFECTS = {"fatal": 4, "fallback": 2, "depends": 1, "noise": 0, "elsewhere": 0}  # as weight() of messages.c
+EFFECTS = {"fatal": 4, "fallback": 2, "depends": 1, "noise": 0, "elsewhere": 0}  # as weight() of explain.c
 
 
 def ranked(messages, order):

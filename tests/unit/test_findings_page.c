@@ -10,7 +10,7 @@
 #include "core/demand/finding_text.h"
 #include "support_stack.h"
 #include "tools/diagnose/plan.h"
-#include "tools/report/explain/page.h"
+#include "tools/report/explain/explain.h"
 #include "tools/report/render.h"
 
 static char page[128 << 10];
@@ -588,7 +588,7 @@ static void each_finding_has_its_section(void **state) {
                      kind[i].id);
         before = at;
         snprintf(line, sizeof line, "\n**%s**: %s.\n",
-                 wc_enum_word(WC_ENUM_severity, kind[i].severity), title_of(kind[i].id));
+                 wc_enum_word(WC_ENUM_severity, kind[i].severity), kind[i].title);
         if (!in_section(kind[i].id, line))
             fail_msg("docs/findings.md, %s: the section should begin with%s", kind[i].id, line);
         has_its_parts(kind[i].id);

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "core/demand/diagnose.h"
-#include "tools/report/explain/messages.h"
+#include "tools/report/explain/explain.h"
 
 static void is_finding(const char *id, size_t n) {
     size_t kinds;

@@ -11,8 +11,7 @@
 #include "input.h"
 #include "options.h"
 #include "tools/observe/log/record_json.h"
-#include "tools/report/explain/messages.h"
-#include "tools/report/explain/page.h"
+#include "tools/report/explain/explain.h"
 #include "tools/report/render.h"
 #include "tools/util/terminal.h"
 
@@ -125,7 +124,7 @@ static void print_text_of(const struct messages *all, bool colour) {
                     i == 0   ? "likely"
                     : i == 1 ? "or"
                              : "",
-                    "%s: %s", all->ranked.p[i].id, title_of(all->ranked.p[i].id));
+                    "%s: %s", all->ranked.p[i].id, all->ranked.p[i].title);
     if (all->ranked.n > 0)
         layout_fact(&l, "more", "whichcudnn explain %s", all->ranked.p[0].id);
     else if (message->effect != EFFECT_ELSEWHERE)
@@ -297,12 +296,12 @@ static enum exit_code explain(const char *id) {
         known++;
         if (options.json) {
             json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "id", kind->id,
-                                                  "severity", severity, "title", title_of(kind->id),
+                                                  "severity", severity, "title", kind->title,
                                                   "page", text_to_json(page_of(kind->id))));
         } else if (!id) {
             printf("%s%-7s%s  %s\n           %s\n",
                    paint_begin(options.colour, paint_of_severity(kind->severity)), severity,
-                   paint_end(options.colour), kind->id, title_of(kind->id));
+                   paint_end(options.colour), kind->id, kind->title);
         } else {
             printf("%s%s%s\n\n", paint_begin(options.colour, PAINT_BOLD), id,
                    paint_end(options.colour));
@@ -322,7 +321,7 @@ static enum exit_code explain(const char *id) {
 
 static int explain_argument(int n, char **arguments) {
     const char *wrong =
-        text_file && n > 0 && title_of(arguments[0]) && access(arguments[0], F_OK) != 0
+        text_file && n > 0 && page_of(arguments[0]) && access(arguments[0], F_OK) != 0
             ? "either an id or --text FILE is expected; see whichcudnn explain --help"
         : scanned && (!text_file || n > 0) ? "--scan goes with --text FILE, and without a log"
                                            : NULL;

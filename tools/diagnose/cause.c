@@ -18,7 +18,7 @@ bool is_a(const struct wc_finding_record *f, const char *id) {
 }
 
 static const struct wc_finding_kind kinds[] = {
-#define FINDING(name, id, severity, title) {id, WC_severity_##severity, wc_find_##name},
+#define FINDING(name, id, severity, title) {id, title, WC_severity_##severity, wc_find_##name},
 #include "core/demand/findings.def"
 };
 

@@ -11,7 +11,7 @@
 #include "supervise.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/preload.h"
-#include "tools/report/explain/messages.h"
+#include "tools/report/explain/explain.h"
 #include "tools/report/report.h"
 
 /* ---- its processes (run_monitor.c) ---- */

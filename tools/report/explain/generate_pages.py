@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""generate_pages.py docs/findings.md: prints the C table that tools/report/explain/page.c includes.
+"""generate_pages.py docs/findings.md: prints the C table that tools/report/explain/explain.c includes.
 
 Each section of the page whose heading is an id becomes a row PAGE("id", "its text", "for a terminal").
 

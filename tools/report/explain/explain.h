@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages of frameworks, of cuDNN and of the loader in a text that a user saved or pasted. The
- * table: tools/knowledge/messages.def.
+ * table: tools/knowledge/messages.def. And the pages of docs/findings.md, built into the command.
  */
 #pragma once
+
+#include <stdio.h>
 
 #include "core/names/compat.h"
 #include "core/records/emit.h"
@@ -44,7 +46,7 @@ struct message_match {
 };
 
 struct message_finding {
-    const char *id;
+    const char *id, *title;
     unsigned score;
 };
 
@@ -74,3 +76,10 @@ struct text_view {
  * nothing in the log can have given. */
 void text_into_log(const struct messages *m, const struct text_view *view, struct source *s,
                    const struct wc_sink *to);
+
+/* ---- the pages ---- */
+
+/* The section below the heading of an id, as it is there, in Markdown. NULL: there is none. */
+const char *page_of(const char *id);
+/* The same for a terminal of 80 columns, as generate_pages.py makes it. False: there is none. */
+bool page_print(FILE *to, const char *id, bool colour);

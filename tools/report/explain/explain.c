@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "messages.h"
+#include "explain.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "core/names/names.h"
 #include "tools/util/memory.h"
 #include "tools/util/program.h"
+#include "tools/util/terminal.h"
 
 /* Asked of the match, not written in the table. */
 static const char by_library[] = "by library", by_cudnn[] = "by cudnn",
@@ -297,7 +298,7 @@ static void rank(struct messages *m) {
             return;
         }
     for (size_t i = 0; i < n; i++) {
-        struct message_finding f = {kind[i].id, 0};
+        struct message_finding f = {kind[i].id, kind[i].title, 0};
         size_t at = m->ranked.n;
         WC_EACH(match, *m)
             f.score += says(match, f.id);
@@ -495,4 +496,40 @@ void text_into_log(const struct messages *m, const struct text_view *view, struc
             complain("%s, is not of %s: no cuDNN there can be %s", where, s->path,
                      wc_version_format(found, version));
     }
+}
+
+/* ---- the pages ---- */
+
+static const struct page {
+    const char *id, *text, *filled;
+} pages[] = {
+#define PAGE(id, text, filled) {id, text, filled},
+#include "findings_pages.inc"
+};
+
+static const struct page *find_page(const char *id) {
+    WC_EACH_ROW(page, pages)
+        if (strcmp(page->id, id) == 0)
+            return page;
+    return NULL;
+}
+
+const char *page_of(const char *id) {
+    const struct page *page = find_page(id);
+
+    return page ? page->text : NULL;
+}
+
+/* What is marked stands between one of 1 to 4, which says how it is painted, and 5. */
+bool page_print(FILE *to, const char *id, bool colour) {
+    static const enum paint paints[] = {PAINT_BOLD, PAINT_ERROR, PAINT_WARNING, PAINT_NOTE};
+
+    const struct page *page = find_page(id);
+
+    for (const char *s = page ? page->filled : ""; *s; s++)
+        if (*s < '\1' || *s > '\5')
+            putc(*s, to);
+        else
+            fputs(*s == '\5' ? paint_end(colour) : paint_begin(colour, paints[*s - '\1']), to);
+    return page != NULL;
 }
