@@ -7,7 +7,7 @@
 
 #include "input.h"
 #include "options.h"
-#include "tools/commands/probe/trial.h"
+#include "tools/commands/child.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/report/lock/lock.h"
 #include "tools/report/render.h"

@@ -10,8 +10,8 @@
 
 #include "input.h"
 #include "options.h"
+#include "tools/commands/child.h"
 #include "tools/commands/fix/fix.h"
-#include "tools/commands/probe/trial.h"
 #include "tools/commands/run/trust.h"
 #include "tools/observe/log/record_json.h"
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/commands/child.h"
 #include "tools/commands/run/startup.h"
-#include "tools/commands/run/supervise.h"
 #include "tools/observe/inspect/inspect.h"
 #include "tools/observe/log/source.h"
 #include "tools/observe/preload.h"

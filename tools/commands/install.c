@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "tools/commands/probe/trial.h"
+#include "tools/commands/child.h"
 #include "tools/observe/preload.h"
 #include "tools/util/beside.h"
 #include "tools/util/memory.h"

@@ -12,9 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/commands/child.h"
 #include "tools/commands/options.h"
-#include "tools/commands/probe/trial.h"
-#include "tools/commands/run/supervise.h"
 #include "tools/diagnose/command.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/observe/preload.h"

@@ -18,8 +18,7 @@
 #include <unistd.h>
 
 #include "core/base/base.h"
-#include "tools/commands/probe/trial.h"
-#include "tools/commands/run/supervise.h"
+#include "tools/commands/child.h"
 #include "tools/observe/log/record_json.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"

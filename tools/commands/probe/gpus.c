@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "core/demand/questions.h"
+#include "tools/commands/child.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
-#include "trial.h"
 
 #define PATIENCE 5   /* seconds */
 #define NAME_MOST 64 /* bytes */

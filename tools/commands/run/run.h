@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <termios.h>
 
-#include "supervise.h"
+#include "tools/commands/child.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/preload.h"
 #include "tools/report/explain/explain.h"

@@ -19,7 +19,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "supervise.h"
+#include "tools/commands/child.h"
 #include "tools/commands/options.h"
 #include "tools/util/disk.h"
 #include "tools/util/program.h"

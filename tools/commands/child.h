@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child run to its end, in our own process group and on our terminal, with signals handed on.
+ * Children: one that is run to its end, in our own process group and on our terminal, with signals
+ * handed on; and one whose output is kept, for what may fail or not come back.
  */
 #pragma once
 
@@ -38,3 +39,39 @@ void supervise_rest(struct child *child);
 
 /* Exit code of a shell for such an end: status, 128 + signal, 127 not found, 126 not started. */
 int child_exit_code(const struct child *child);
+
+/* ---- with its output kept ---- */
+
+struct trial {
+    const char *program;        /* a path; NULL: this very program */
+    char *const *arguments;     /* NULL at the end; the first is the name */
+    void (*prepare)(void *arg); /* in the child, before exec: its environment; NULL: nothing */
+    void (*instead)(void);      /* in the child, of exec; NULL: it is */
+    void *arg;
+    int patience; /* seconds; then it is killed; 0: it is waited for */
+
+    /* What came of it; texts are ended by trial_end. */
+    char *output, *errors; /* standard output and standard error, what fits into 64 KiB of each */
+    int status;            /* as waitpid gives it */
+    bool timed_out;
+};
+
+/* False: no process could be made (errno). */
+bool trial_run(struct trial *t);
+void trial_end(struct trial *t);
+
+/* "PATH: " and what errno is. The caller frees. */
+char *trouble_of(const char *path);
+/* A file or directory with all below it, by cp(1): nothing is shared with `from`. NULL: done; else
+ * what cp said, which the caller frees. */
+char *copy_tree(const char *from, const char *to);
+
+/* For `prepare`: has the process watched, with its log there and nothing said. */
+void trial_watch(const char *preload, const char *log);
+
+/* A directory that only this user can look into, for what a trial writes. NULL: none can be
+ * made (errno). The caller frees it with trial_directory_end, which removes what is in it. */
+char *trial_directory(void);
+void trial_directory_end(char *directory);
+/* All below, without going into another file system. */
+void remove_tree(const char *path);
