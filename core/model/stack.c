@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applies records to the model (stack.h). */
+/* Applies records to the model (stack.h); its fingerprint. */
 #include "stack.h"
 
 #include "core/base/hash.h"
@@ -502,4 +502,70 @@ bool wc_same_installation(const struct wc_object *a, const struct wc_object *b) 
     if (a->r.installation_path && b->r.installation_path)
         return wc_str_compare(a->r.installation_path, b->r.installation_path) == 0;
     return !a_path || !b_path || wc_same_directory(a_path, b_path);
+}
+
+/* ---- the fingerprint ---- */
+
+/* A sum over the entries, because the order in which threads load objects and bind slots does not
+ * matter. An entry counts once, however often it was unloaded and loaded again. */
+
+static uint64_t mix(uint64_t h, const char *text) {
+    size_t n = text ? wc_str_length(text) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001B3U;
+    /* An end mark that no text contains: "ab" "c" differs from "a" "bc", NULL from "". */
+    return (h ^ (text ? 0x100U : 0x200U)) * 0x100000001B3U;
+}
+
+/* What the object is, without its directory. */
+static uint64_t object_mark(const struct wc_object *o) {
+    const char *path = wc_real_path_of(o);
+    uint64_t h = 0xCBF29CE484222325U;
+
+    h = mix(h, wc_enum_word(WC_ENUM_role, o->r.role));
+    h = mix(h, o->r.part);
+    h = mix(h, path ? wc_base_name(path) : o->r.soname);
+    h = mix(h, o->r.soname);
+    h = mix(h, o->r.version);
+    h = mix(h, o->r.build_id);
+    h = mix(h, o->r.installation);
+    h = mix(h, o->r.installation_version);
+    return (h ^ h >> 29) * 0xBF58476D1CE4E5B9U;
+}
+
+static uint64_t end_mark(const struct wc_stack *s, int64_t object, const char *path) {
+    const struct wc_object *o = wc_stack_object(s, object);
+
+    return o ? object_mark(o) : mix(0, path ? wc_base_name(path) : NULL);
+}
+
+/* Only host and target count, not how the binding was made. */
+static uint64_t binding_mark(const struct wc_stack *s, const struct wc_binding_record *b) {
+    uint64_t host = end_mark(s, b->host, b->host_path);
+
+    return (host ^ (end_mark(s, b->target, b->target_path) * 3)) * 0x9E3779B97F4A7C15U;
+}
+
+void wc_stack_fingerprint(const struct wc_stack *s, char out[17]) {
+    static const char hex[] = "0123456789abcdef";
+    uint64_t sum = 0;
+
+    WC_EACH(o, s->objects)
+        if (o->r.role != WC_role_OTHER &&
+            WC_FIRST(e, s->objects,
+                     e->r.role == o->r.role &&
+                         wc_str_same(wc_real_path_of(e), wc_real_path_of(o)) &&
+                         object_mark(e) == object_mark(o)) == o)
+            sum += object_mark(o);
+    WC_EACH(b, s->bindings)
+        if (b->r.target != WC_NULL &&
+            WC_FIRST(e, s->bindings,
+                     wc_str_same(e->r.host_path, b->r.host_path) &&
+                         wc_str_same(e->r.target_path, b->r.target_path) &&
+                         binding_mark(s, &e->r) == binding_mark(s, &b->r)) == b)
+            sum += binding_mark(s, &b->r);
+    for (size_t i = 0; i < 16; i++)
+        out[i] = hex[sum >> (60 - 4 * i) & 15];
+    out[16] = '\0';
 }
