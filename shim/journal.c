@@ -327,9 +327,9 @@ static void note_findings(bool at_end) {
     static const char *const of_requests[] = {"bad-file", "wrong-name", "symbol-version-not-found",
                                               "missing-symbols"};
     WC_EACH(f, found) {
-        bool probe = wc_str_same(f->id, "library-not-found");
-        WC_EACH_ROW(id, of_requests)
-            probe = probe || (f->object == WC_NULL && wc_str_same(f->id, *id));
+        bool probe =
+            wc_str_same(f->id, "library-not-found") ||
+            (f->object == WC_NULL && WC_ANY(id, WC_ROWS(of_requests), wc_str_same(f->id, *id)));
         if (at_end || !probe)
             note_finding(f, &found);
     }

@@ -41,10 +41,7 @@ uint32_t wc_utf8_hidden(const char *s, size_t n) {
 
     for (size_t i = 1; i < n; i++)
         c = c << 6 | ((unsigned char)s[i] & 0x3F);
-    WC_EACH_ROW(row, hidden)
-        if (c >= row->first && c <= row->last)
-            return c;
-    return 0;
+    return WC_ANY(row, WC_ROWS(hidden), c >= row->first && c <= row->last) ? c : 0;
 }
 
 void wc_json_add(struct wc_json *j, const char *s, size_t n) {

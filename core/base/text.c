@@ -121,9 +121,7 @@ bool wc_str_ends(const char *s, const char *end) {
 }
 
 bool wc_str_same(const char *a, const char *b) {
-    if (a == b || !a || !b)
-        return a == b;
-    return wc_str_compare(a, b) == 0;
+    return a == b || (a && b && wc_str_compare(a, b) == 0);
 }
 
 const char *wc_str_or_null(const char *s) {

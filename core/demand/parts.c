@@ -253,10 +253,8 @@ enum { FOUR_NAMES = 9, PARTS_NAMED = 8 };
 static bool needed_at_once(const struct wc_name *n) {
     static const char *const parts[] = {"graph", "ops", "cnn", "adv"};
 
-    WC_EACH_ROW(part, parts)
-        if (wc_str_same(n->part, *part))
-            return true;
-    return n->version.major >= 0 && n->version.major < FOUR_NAMES;
+    return WC_ANY(part, WC_ROWS(parts), wc_str_same(n->part, *part)) ||
+           (n->version.major >= 0 && n->version.major < FOUR_NAMES);
 }
 
 /* Did a library of this facade's set ask for a part? facade NULL: one of no known set. */

@@ -15,9 +15,8 @@ static const struct {
 bool wc_program_is(const char *path, unsigned kinds) {
     const char *name = path ? wc_base_name(path) : "";
 
-    WC_EACH_ROW(program, programs)
-        if (program->kind & kinds && (program->end == WHOLE ? wc_str_same(name, program->name)
-                                                            : wc_str_starts(name, program->name)))
-            return true;
-    return false;
+    return WC_ANY(program, WC_ROWS(programs),
+                  program->kind & kinds &&
+                      (program->end == WHOLE ? wc_str_same(name, program->name)
+                                             : wc_str_starts(name, program->name)));
 }

@@ -90,10 +90,8 @@ STATUS(9, 99, 5004, EXECUTION_FAILED_CURAND, FAILURE)
 };
 
 static const struct status *find(int64_t status, int32_t major) {
-    WC_EACH_ROW(s, statuses)
-        if (s->value == status && (major < 0 || (major >= s->first && major <= s->last)))
-            return s;
-    return NULL;
+    return WC_FIRST(s, WC_ROWS(statuses),
+                    s->value == status && (major < 0 || (major >= s->first && major <= s->last)));
 }
 
 const char *wc_status_name(int64_t status, int32_t major) {

@@ -29,10 +29,8 @@ static size_t component(const char *path) {
 }
 
 static bool is_namespace(const char *relative) {
-    WC_EACH_ROW(name, namespaces)
-        if (component(relative) == wc_str_length(*name) && wc_str_starts(relative, *name))
-            return true;
-    return false;
+    return WC_ANY(name, WC_ROWS(namespaces),
+                  component(relative) == wc_str_length(*name) && wc_str_starts(relative, *name));
 }
 
 size_t wc_distribution_folder(const char *relative) {

@@ -50,10 +50,8 @@ static bool begins(const char *name, const char *prefix) {
 }
 
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name) {
-    WC_EACH_ROW(package, cudnn_packages)
-        if (kind == package->kind && begins(name, package->prefix))
-            return true;
-    return false;
+    return WC_ANY(package, WC_ROWS(cudnn_packages),
+                  kind == package->kind && begins(name, package->prefix));
 }
 
 /* ---- a wheel, or a framework's own copy in one ---- */

@@ -263,10 +263,8 @@ static const char *const index_installers[] = {"pip", "uv", "poetry", "Poetry", 
 
 static bool is_of_an_index(struct asking *a, const struct wc_distribution *d) {
     char installer[NAME];
-    bool known = false;
-    if (wc_distribution_installer(a->r, d, installer, sizeof installer))
-        WC_EACH_ROW(name, index_installers)
-            known = known || wc_str_starts(installer, *name);
+    bool known = wc_distribution_installer(a->r, d, installer, sizeof installer) &&
+                 WC_ANY(name, WC_ROWS(index_installers), wc_str_starts(installer, *name));
     const char *path = wc_reading_format(a->r, "%s/%s/direct_url.json", d->site, d->info);
     return known && path && !wc_reading_exists(a->r, path);
 }

@@ -38,10 +38,7 @@ static bool is_everywhere(const char *name) {
     static const char *const names[] = {"libc.so.",      "libm.so.",     "libdl.so.",
                                         "librt.so.",     "libutil.so.",  "libgcc_s.so",
                                         "libpthread.so", "libstdc++.so", "ld-linux-"};
-    WC_EACH_ROW(row, names)
-        if (wc_str_starts(name, *row))
-            return true;
-    return false;
+    return WC_ANY(row, WC_ROWS(names), wc_str_starts(name, *row));
 }
 
 static const char *format_hexadecimal(const unsigned char *p, size_t n, char *to, size_t cap) {

@@ -38,10 +38,7 @@ static size_t without_version(const char *base) {
 static const struct interpreter *find_interpreter(const char *program) {
     const char *base = wc_base_name(program);
     size_t n = without_version(base);
-    WC_EACH_ROW(i, interpreters)
-        if (n && in_words(i->names, base, n))
-            return i;
-    return NULL;
+    return WC_FIRST(i, WC_ROWS(interpreters), n && in_words(i->names, base, n));
 }
 
 static bool has_letter(const char *letters, char letter) {

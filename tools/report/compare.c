@@ -170,10 +170,7 @@ bool compare_passes_over(const char *variable) {
                                          "GROUP_RANK=", "SLURM_",         "OMPI_COMM_WORLD_",
                                          "PMI_",        "WHICHCUDNN_RUN_"};
 
-    WC_EACH_ROW(start, starts)
-        if (wc_str_starts(variable, *start))
-            return true;
-    return false;
+    return WC_ANY(start, WC_ROWS(starts), wc_str_starts(variable, *start));
 }
 
 char *compare_preloads(const struct wc_process_record *p, const char *list) {

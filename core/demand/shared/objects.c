@@ -269,12 +269,10 @@ static const struct crash {
 } crashes[] = {{"SIGABRT", 6}, {"SIGSEGV", 11}, {"SIGBUS", 7}, {"SIGFPE", 8}, {"SIGILL", 4}};
 
 static const struct crash *crash_of(const struct wc_stack *s) {
-    WC_EACH_ROW(crash, crashes)
-        if (s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED &&
-                                 wc_str_same(s->outcome.signal_name, crash->name)
-                           : !s->has_summary && s->command_signal == crash->number)
-            return crash;
-    return NULL;
+    return WC_FIRST(crash, WC_ROWS(crashes),
+                    s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED &&
+                                         wc_str_same(s->outcome.signal_name, crash->name)
+                                   : !s->has_summary && s->command_signal == crash->number);
 }
 
 bool wc_ended_by(const struct wc_stack *s, const char *signal) {

@@ -422,10 +422,7 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     heap_arena_begin(&memory);
     steps_changes(&memory.arena, environment, changes);
     json_object_foreach(s->paths, path, unused) {
-        bool known = false;
-        WC_EACH_ROW(change, changes)
-            known = known || wc_str_same(*change, path);
-        if (!known && !trouble)
+        if (!trouble && !WC_ANY(change, WC_ROWS(changes), wc_str_same(*change, path)))
             trouble = must_format("%s: no journal of a repair: a repair of %s does not change %s",
                                   s->journal, environment, path);
         trust_path(t, path);

@@ -147,10 +147,8 @@ struct walk {
 
 static bool is_elsewhere(const char *point, const struct wc_mount_line *line) {
     (void)point;
-    WC_EACH_ROW(one, elsewhere)
-        if (strncmp(line->type, *one, strlen(*one)) == 0 && line->type[strlen(*one)] == ' ')
-            return true;
-    return false;
+    return WC_ANY(one, WC_ROWS(elsewhere),
+                  strncmp(line->type, *one, strlen(*one)) == 0 && line->type[strlen(*one)] == ' ');
 }
 
 static char *join(const char *directory, const char *name) {

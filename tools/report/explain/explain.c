@@ -151,8 +151,8 @@ static void judge(struct message_match *m) {
         m->fit = wc_rule_check(m->rule, m->wanted_version, m->found_version);
     }
     /* It ended for these two: by another rule, of which no more is sure. */
-    WC_EACH_ROW(row, roles)
-        ends = ends || (message->by_words && row->is == 0 && strcasestr(m->text, row->word));
+    ends = ends || (message->by_words &&
+                    WC_ANY(row, WC_ROWS(roles), row->is == 0 && strcasestr(m->text, row->word)));
     if (m->fit == WC_FITS && ends) {
         m->rule = WC_RULE_EXACT;
         m->fit = wc_rule_check(m->rule, m->wanted_version, m->found_version);
@@ -507,15 +507,8 @@ static const struct page {
 #include "findings_pages.inc"
 };
 
-static const struct page *find_page(const char *id) {
-    WC_EACH_ROW(page, pages)
-        if (strcmp(page->id, id) == 0)
-            return page;
-    return NULL;
-}
-
 const char *page_of(const char *id) {
-    const struct page *page = find_page(id);
+    const struct page *page = WC_FIRST(one, WC_ROWS(pages), strcmp(one->id, id) == 0);
 
     return page ? page->text : NULL;
 }
@@ -524,7 +517,7 @@ const char *page_of(const char *id) {
 bool page_print(FILE *to, const char *id, bool colour) {
     static const enum paint paints[] = {PAINT_BOLD, PAINT_ERROR, PAINT_WARNING, PAINT_NOTE};
 
-    const struct page *page = find_page(id);
+    const struct page *page = WC_FIRST(one, WC_ROWS(pages), strcmp(one->id, id) == 0);
 
     for (const char *s = page ? page->filled : ""; *s; s++)
         if (*s < '\1' || *s > '\5')

@@ -459,10 +459,7 @@ static bool take_record(struct reading *in, enum wc_kind kind, const json_t *jso
 }
 
 static const struct section *section_called(const char *name) {
-    WC_EACH_ROW(section, sections)
-        if (strcmp(wc_kind_name(section->kind), name) == 0)
-            return section;
-    return NULL;
+    return WC_FIRST(section, WC_ROWS(sections), strcmp(wc_kind_name(section->kind), name) == 0);
 }
 
 static bool take_sections(struct reading *in, const json_t *lock) {
