@@ -82,6 +82,17 @@ static void a_build_without_cuda(void **state) {
     assert_advised(s, &s->found.p[0], "install", "onnxruntime-gpu instead of onnxruntime");
 }
 
+/* libmxnet.so has cuDNN linked in: it imports nothing. */
+static void a_package_that_names_its_cuda(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_framework(s, "/v/mxnet/libmxnet.so", "mxnet", "1.9.1", NULL);
+    assert_finds(s, "cpu-only-build");
+    s = new_scene();
+    add_framework(s, "/v/mxnet/libmxnet.so", "mxnet-cu112", "1.9.1", NULL);
+    assert_finds(s, "");
+}
+
 /* The wheel for the CPU puts its files over those of the other, whose library for GPUs stays. */
 static void one_wheel_over_another(void **state) {
     (void)state;
@@ -205,6 +216,7 @@ int main(void) {
         cmocka_unit_test(a_build_for_cuda_that_asked_for_nothing),
         cmocka_unit_test(what_stopped_it),
         cmocka_unit_test(what_an_error_tells),
+        cmocka_unit_test(a_package_that_names_its_cuda),
         cmocka_unit_test(one_wheel_over_another),
         cmocka_unit_test(what_asks_for_the_driver),
         cmocka_unit_test(what_a_missing_driver_tells),

@@ -95,8 +95,10 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const bool is_put_over = f->put_over && o->r.installation_kind == WC_installation_kind_WHEEL &&
                              wc_str_same(o->r.installation, f->put_over) &&
                              (d->s->replayed || !wc_mapped_as(d->s, o->r.gpu_library));
-    /* What asks for CUDA or the driver is built with it. */
+    /* What asks for CUDA or the driver is built with it, and so is a package that names a CUDA:
+     * cuDNN may be linked into it (apache/mxnet#8800). */
     if ((o->r.gpu_library && !is_put_over) ||
+        (o->r.installation && wc_cuda_in_package(o->r.installation) > 0) ||
         WC_ANY(a, d->s->failures,
                stopped(d->s, a, o) && wc_caller_of(d->s, a) &&
                    wc_str_same(wc_caller_of(d->s, a)->r.framework, o->r.framework)))
