@@ -102,8 +102,10 @@ static bool copy_cudnn(struct overlay *o, const struct edit *e) {
         struct stat facts;
         if (!wc_str_starts(*entry, "libcudnn"))
             continue;
-        if (real && strcmp(wc_base_name(real), *entry) != 0)
-            overlay_put_link(o, to, wc_base_name(real));
+        OWNED char *link =
+            disk_link(overlay_format(o, "%s%s/%s", o->library_cache->disk.root, e->target, *entry));
+        if (link) /* which leads from there as it is: to nowhere, it may be */
+            overlay_put_link(o, to, overlay_format(o, "%s", link));
         else if (!real ||
                  !overlay_put_file(o, to, disk_open(&o->library_cache->disk, real, &facts)))
             return overlay_fail(o, "a file that it would copy cannot be read");
