@@ -1381,8 +1381,20 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     run ! "${as[@]/%lib/my lib}" ./whichcudnn run --quiet --log logs -- ./host version
     "${as[@]}" ./whichcudnn report --json logs >report.json || true
     [[ $(finding refused-by-system '.fix[0].text') == *": chmod a+r '$PWD/my lib/libcudnn.so.8'\"" ]]
+    # What only root may do is said.
+    chmod 644 'my lib/libcudnn.so.8'
+    mv 'my lib' lib && rm logs/*
+    mv lib/libcudnn.so.8 lib/libcudnn.so.8.5.0 && ln -s nowhere lib/libcudnn.so.8
+    run ! "${as[@]}" ./whichcudnn run --log logs -- ./host version
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *" fix ln "*"; but only its owner, or root, may write to $PWD/lib "* ]]
+    # What lies behind a closed directory may be closed, too.
+    mv -T lib/libcudnn.so.8.5.0 lib/libcudnn.so.8 && mkdir above && mv lib above && rm logs/*
+    chmod 700 above above/lib
+    run ! "${as[@]/%\/lib/\/above\/lib}" ./whichcudnn run --log logs -- ./host version
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *" not replayed: whether what lies behind $PWD/above is open is not known "* && $output != *"  fix  "* ]]
+    chmod 755 above/lib && mv above/lib 'my lib' && rm logs/*
     # All of it was copied as root has it.
-    chmod 600 'my lib'/*.so.* && mv 'my lib' lib && rm logs/*
+    chmod 600 'my lib'/*.so.* && mv 'my lib' lib
     LD_LIBRARY_PATH=$PWD/lib run ! "$CMD" run --log logs/ -- "${as[@]:0:4}" ./host version
     [[ $output == *"fix       chmod a+rX $PWD/lib $PWD/lib/libcudnn*"*replayed:* ]]
     chmod a+rX lib lib/libcudnn*

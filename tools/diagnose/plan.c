@@ -32,8 +32,8 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
     for (size_t i = 0; i < c->n; i++) {
         const struct edit *e = &c->edit[i];
         const char *path = NULL, *environment = e->environment;
-        const bool counts =
-            reason != EACCES || (environment && strcmp(environment, "/") != 0); /* sudo apt */
+        const bool counts = /* sudo apt; the owner may change rights that he has not */
+            reason != EACCES || !(wc_str_same(environment, "/") || e->kind == EDIT_MODE);
         switch (edit_rows[e->kind].writes) {
         case WRITES_SITE:
             path = environment;
@@ -118,6 +118,24 @@ static const char *set_by_script(const struct planning *p, const struct played *
     return NULL;
 }
 
+/* What is closed above the directory of a file may hide that that one is closed, too; NULL: all on
+ * the way to it is open behind that. */
+static const char *lies_behind(const struct planning *p, const struct played *x) {
+    const struct edit *e = &x->edits.edit[0];
+    struct stat file, directory;
+
+    WC_EACH_ELEMENT(one, e->kind == EDIT_MODE ? e->target : NULL, ":") {
+        OWNED char *path = must_format("%.*s", (int)one.n, one.p);
+        OWNED char *in = must_format("%.*s", (int)wc_dir_length(path), path);
+        if (!wc_str_same(in, e->path) &&
+            (stat(path, &file) != 0 || stat(in, &directory) != 0 || !(file.st_mode & S_IROTH) ||
+             !(directory.st_mode & S_IXOTH)))
+            return wc_arena_format(&p->plan->memory.arena,
+                                   "whether what lies behind %s is open is not known", e->path);
+    }
+    return NULL;
+}
+
 static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
@@ -126,7 +144,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     replay_play(&p->replay, &list, &x->outcome);
     if (x->outcome.why)
         return;
-    x->unsure = opens_later(p, x) ?: set_by_script(p, x);
+    x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: lies_behind(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->harmless = judge_is_harmless(p, &x->outcome) && newest_does(p, x);
@@ -336,14 +354,19 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                                 x->edits.edit[i].target);
     r->why = end ?: r->why;
     r->checked = r->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
-    /* No rights to an environment are not a reason to look for another way out, but a command of
-     * its package manager would fail, or install somewhere else. */
-    if (!end && (p->replay.library_cache->disk.root[0] || !refused_at(p, &x->edits, EACCES)))
+    /* No rights are not a reason to look for another way out, but a command of a package manager
+     * would fail, or install somewhere else. */
+    const char *closed =
+        p->replay.library_cache->disk.root[0] ? NULL : refused_at(p, &x->edits, EACCES);
+    if (!end && !(closed && WC_ANY(e, r->edits, e->environment)))
         r->command = command_of(&plan->memory.arena, &r->edits, &user);
     r->but = keep(plan, x->outcome.breaks);
     lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;
     if (lacks)
         r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
+    else if (r->command && !r->but && closed)
+        r->but = wc_arena_format(&plan->memory.arena, "only its owner, or root, may write to %s",
+                                 closed);
     WC_EACH(e, r->edits)
         if (r->command && !r->but && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
             const struct wc_stack *of = &p->source->stack;

@@ -113,12 +113,11 @@ void make_readable(struct making *m) {
         if (r->fault == WC_file_fault_CLOSED && r->path)
             open_way(m, r);
         else if (r->fault == WC_file_fault_UNREADABLE && r->path) {
-            make_one(m, allow(m, r, path));
+            make_one(m, (struct edit){.kind = EDIT_MODE, .path = path, .value = release_of(m, r)});
+            struct edit all = allow(m, r, make_directory_of(m, path));
+            all.target = path;
             if (wc_name_is_cudnn(path))
-                make_one(m, (struct edit){.kind = EDIT_MODE,
-                                          .path = make_directory_of(m, path),
-                                          .value = release_of(m, r),
-                                          .target = path});
+                make_one(m, all);
         } else if (r->fault != WC_file_fault_UNKNOWN && r->fault != WC_file_fault_NO_EXECUTION &&
                    !r->installation && path)
             make_one(m, (struct edit){.kind = EDIT_DELETE, .path = path});
