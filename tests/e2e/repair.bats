@@ -1798,6 +1798,13 @@ S
     PIP_CONFIG_FILE=/dev/null "$CMD" report --json logs >report.json || true
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) != *PIP_CONSTRAINT* ]]
     rm venv/pip.conf
+    # What would send pip elsewhere is not heeded either.
+    PIP_TARGET=$PWD/elsewhere PIP_USER=1 "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env -u PIP_TARGET -u PIP_USER "*pip* ]]
+    printf '[install]\nprefix = /elsewhere\n' >venv/pip.conf
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env PIP_CONFIG_FILE=/dev/null "*pip* ]]
+    rm venv/pip.conf
     echo 'numpy<2' >constraint.txt
     PIP_CONSTRAINT=constraint.txt "$CMD" report --json logs >report.json || true
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) != *PIP_CONSTRAINT* ]]

@@ -135,20 +135,20 @@ static const char *wanted(struct making *m) {
 
 /* ---- a manager's command ---- */
 
-/* The files of constraints that pip is to read, by its variable or, else, its configuration. */
-static const char *constraints(struct making *m) {
-    const char *of_variable = getenv("PIP_CONSTRAINT"), *home = getenv("HOME") ?: "";
+/* What pip's configuration says for names of that pattern; NULL: nothing. */
+static const char *configured(struct making *m, const char *pattern) {
+    const char *home = getenv("HOME") ?: "";
     const char *const files[] = {getenv("PIP_CONFIG_FILE"),
                                  format(m->memory, "%s/../../../pip.conf", m->edit->environment),
                                  format(m->memory, "%s/.config/pip/pip.conf", home),
                                  format(m->memory, "%s/.pip/pip.conf", home), "/etc/pip.conf"};
 
-    if (of_variable || wc_str_same(files[0], "/dev/null"))
-        return of_variable;
+    if (wc_str_same(files[0], "/dev/null"))
+        return NULL;
     WC_EACH_ROW(file, files) {
         char *rest = *file ? text_of_file(m->memory, m->user->files, *file) : NULL;
         for (const char *line; (line = strsep(&rest, "\n"));)
-            if (fnmatch("constraint*( )=*", line, FNM_EXTMATCH) == 0)
+            if (fnmatch(pattern, line, FNM_EXTMATCH) == 0)
                 return strchr(line, '=') + 1;
     }
     return NULL;
@@ -156,19 +156,36 @@ static const char *constraints(struct making *m) {
 
 /* A file of constraints names that package: with another release, or the requirement
  * would be met. */
-static const char *unconstrained(struct making *m) {
-    WC_EACH_ELEMENT(e, m->edit->kind == EDIT_REMOVE ? NULL : constraints(m), " ") {
+static bool is_constrained(struct making *m) {
+    const char *files = getenv("PIP_CONSTRAINT") ?: configured(m, "constraint*( )=*");
+
+    WC_EACH_ELEMENT(e, m->edit->kind == EDIT_REMOVE ? NULL : files, " ") {
         char *rest =
             text_of_file(m->memory, m->user->files, format(m->memory, "%.*s", (int)e.n, e.p));
         for (const char *line; (line = strsep(&rest, "\n"));)
             if (wheel_is_name(line, strcspn(line, " =<>!~;[#"), m->edit->name))
-                return "env PIP_CONSTRAINT=/dev/null "; /* which replaces that of a file, too */
+                return true;
     }
-    return "";
+    return false;
+}
+
+/* What of the user's settings would send pip elsewhere, or to another release, is not heeded. */
+static const char *settings(struct making *m) {
+    static const char *const elsewhere[] = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER"};
+    const char *made = "";
+
+    WC_EACH_ROW(name, elsewhere)
+        if (getenv(*name))
+            made = format(m->memory, "%s-u %s ", made, *name);
+    if (configured(m, "@(target|prefix|root|user)*( )=*"))
+        made = format(m->memory, "%sPIP_CONFIG_FILE=/dev/null ", made);
+    if (is_constrained(m)) /* which replaces that of a file, too */
+        made = format(m->memory, "%sPIP_CONSTRAINT=/dev/null ", made);
+    return *made ? format(m->memory, "env %s", made) : "";
 }
 
 static const char *pip(struct making *m) {
-    const char *before = unconstrained(m);
+    const char *before = settings(m);
 
     if (m->manager.with_python)
         return format(m->memory, "%s%s -m pip", before, quoted_path(m, m->manager.python));
