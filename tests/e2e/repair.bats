@@ -1840,6 +1840,9 @@ P
         jq -r "[.findings[].fix[]] | first | $1" report.json
     }
     [[ $(first .command) == "$pin"* ]]
+    # However the name is written.
+    sed -i '3s/.*/NVIDIA_cudnn-cu12 == 8.9.2.26/' requirements.txt
+    [[ $(first .command) == "sed -i '3s#NVIDIA_cudnn-cu12 == 8.9.2.26#nvidia-cudnn-cu12>=8.5,<8.9.2#' $PWD/requirements.txt && "* ]]
     # Two of them: which one counts their owner knows.
     echo 'nvidia-cudnn-cu12==8.9.2.26' >>requirements.txt
     is "$(first '.command, .text')" "null

@@ -19,7 +19,7 @@ struct reading {
     struct wc_arena *memory;
     const char *directory, *name, *value, *given;
     const struct wc_strings *variables; /* of the process, which a line may name */
-    const char *pin; /* the text of a requirement, which is looked for in place of a variable */
+    const char *pin; /* the release of package `name`, which is looked for in place of a variable */
     const char *program, *first; /* the same: its script, or itself, and the first word of both */
     const char *others;          /* the script that starts another one; NULL: none does */
     const char *file[FILES_MOST];
@@ -124,12 +124,20 @@ static void take(struct reading *r, struct lines *to, const char *file, int n, c
         to->last.change = wc_arena_format(r->memory, "%d%s", n, change);
 }
 
+/* "nvidia_cudnn_cu12 == 9.1.0.70" is of that package, too. */
 static void read_pin(struct reading *r, const char *file, int n, const char *line) {
-    OWNED char *text = must_format(" %s", line),
-               *change = must_format("s#%s#%s\n#", r->pin, r->name);
+    const size_t length = strlen(r->pin);
 
-    if (*line != '#' && find_path(text + 1, r->pin, strlen(r->pin)))
-        take(r, &r->with_value, file, n, change);
+    for (const char *at = line; *line != '#' && *at; at++) {
+        const size_t name = at == line || strchr(" \"'", at[-1]) ? strcspn(at, " =\"'") : 0;
+        const char *sign = at + name + strspn(at + name, " "), *release = sign + strspn(sign, "= ");
+        if (name && wheel_is_name(at, name, r->name) && wc_str_starts(sign, "==") &&
+            strncmp(release, r->pin, length) == 0 && strchr(" ;\"'", release[length])) {
+            OWNED char *change =
+                must_format("s#%.*s#%s\n#", (int)(release + length - at), at, r->name);
+            take(r, &r->with_value, file, n, change);
+        }
+    }
 }
 
 /* With the values of the variables that the process has: "$CONDA_PREFIX/lib". */
@@ -164,9 +172,10 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
                          !strstr(assigned, again) && !strchr(word, '{') == !strchr(word, '}') &&
                          (assigned[1] == '"') == (end > 2 && assigned[end - 1] == '"');
 
-    return is_make || is_output ? must_format("s#%s.*#%s=\n#", r->name, r->name)
-           : is_word            ? must_format("s#%s=[^ ;&|]*#%s=\n#", r->name, r->name)
-                                : NULL;
+    return *last == '\\'          ? NULL /* it goes on in the next line */
+           : is_make || is_output ? must_format("s#%s.*#%s=\n#", r->name, r->name)
+           : is_word              ? must_format("s#%s=[^ ;&|]*#%s=\n#", r->name, r->name)
+                                  : NULL;
 }
 
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
@@ -344,10 +353,8 @@ bool setter_is_named(struct wc_arena *memory, const struct wc_stack *s, const ch
 
 struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                             const char *release) {
-    struct reading r = {.memory = memory,
-                        .directory = s->process.directory ?: "",
-                        .name = name,
-                        .pin = wc_arena_format(memory, "%s==%s", name, release)};
+    struct reading r = {
+        .memory = memory, .directory = s->process.directory ?: "", .name = name, .pin = release};
 
     read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
     if (r.with_value.n > 1) /* the others would undo it */
