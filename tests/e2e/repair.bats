@@ -1938,6 +1938,18 @@ each program that $PWD/run.sh starts gets it"
     echo 'import ctypes; print(ctypes.CDLL("libcudnn.so.8").cudnnGetVersion())' >main.py
     LD_LIBRARY_PATH=$site/nvidia/cudnn/lib repaired v/bin/python main.py
     is "$(cat typed)" "sed -i '2d' $site/early.pth"
+    # What else a line does stays.
+    printf 'import sys, ctypes; ctypes.CDLL("%s", ctypes.RTLD_GLOBAL); sys.dont_write_bytecode = True\n' "$PWD/early/libcudnn.so.8" >"$site/early.pth"
+    rm logs/*
+    LD_LIBRARY_PATH=$site/nvidia/cudnn/lib WHICHCUDNN_EXPECT='>=8.8,<9' "$CMD" run --quiet --log logs -- v/bin/python main.py
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq '[.findings[].fix[].edits[].edit]' report.json) != *open* ]]
+    # By its path: that of the environment, which no search leads to.
+    rm "$site/early.pth"
+    printf 'import ctypes, nvidia.cudnn\nprint(ctypes.CDLL("%s").cudnnGetVersion())\n' "$PWD/early/libcudnn.so.8" >main.py
+    touch "$site/nvidia/cudnn/__init__.py"
+    LD_LIBRARY_PATH='' repaired v/bin/python main.py
+    is "$(cat typed)" "sed -i '2s#$PWD/early/libcudnn.so.8#$site/nvidia/cudnn/lib/libcudnn.so.8#' $PWD/main.py"
 }
 
 @test "a wheel that may not go into the environment, or that a package there refuses, goes into a folder of its own" {

@@ -49,7 +49,11 @@ static void change_line(struct making *m, const struct wc_object *o, const char 
         const bool is_found = !strchr(name, '/') && fnmatch(finds, line, 0) == 0;
         if (line[strspn(line, " \t")] == '#' || !(is_found || fnmatch(pattern, line, 0) == 0))
             continue;
-        if (e.by)
+        bool does_more = false; /* than import what it needs, and open the library */
+        WC_EACH_ELEMENT(one, at_start ? line : NULL, ";")
+            does_more = does_more || !(strncmp(one.p + strspn(one.p, " "), "import ", 7) == 0 ||
+                                       memmem(one.p, one.n, name, strlen(name)));
+        if (e.by || does_more)
             return;
         e.by = make_format(m, "line %d of %s", n, file);
         e.target = at_start   ? make_format(m, "%dd\n", n)
@@ -61,6 +65,13 @@ static void change_line(struct making *m, const struct wc_object *o, const char 
     for (int32_t major = 9; e.by && !at_start && major > 6; major--) {
         e.value = make_format(m, "libcudnn.so.%d", major);
         make_one(m, e);
+        WC_EACH(package, m->s->packages) {
+            const char *own =
+                make_format(m, "%s/lib/libcudnn.so.%d", package->r.installation_path ?: "", major);
+            e.value = own;
+            if (strcmp(own, name) != 0 && make_is_there(m, own))
+                make_one(m, e);
+        }
     }
 }
 
