@@ -32,7 +32,7 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
     for (size_t i = 0; i < c->n; i++) {
         const struct edit *e = &c->edit[i];
         const char *path = NULL, *environment = e->environment;
-        const bool counts = /* sudo apt; the owner may change rights that he has not */
+        const bool counts = /* apt is started by sudo; a mode is its owner's */
             reason != EACCES || !(wc_str_same(environment, "/") || e->kind == EDIT_MODE);
         switch (edit_rows[e->kind].writes) {
         case WRITES_SITE:
@@ -118,9 +118,10 @@ static const char *set_by_script(const struct planning *p, const struct played *
     return NULL;
 }
 
-/* What is closed above the directory of a file may hide that that one is closed, too; NULL: all on
- * the way to it is open behind that. */
-static const char *lies_behind(const struct planning *p, const struct played *x) {
+/* What a closed directory hides, more than one level below it, may be closed, too; NULL: it is
+ * open.
+ */
+static const char *closed_below(const struct planning *p, const struct played *x) {
     const struct edit *e = &x->edits.edit[0];
     struct stat file, directory;
 
@@ -131,7 +132,8 @@ static const char *lies_behind(const struct planning *p, const struct played *x)
             (stat(path, &file) != 0 || stat(in, &directory) != 0 || !(file.st_mode & S_IROTH) ||
              !(directory.st_mode & S_IXOTH)))
             return wc_arena_format(&p->plan->memory.arena,
-                                   "whether what lies behind %s is open is not known", e->path);
+                                   "what is below %s cannot be seen, and may be closed, too",
+                                   e->path);
     }
     return NULL;
 }
@@ -144,7 +146,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     replay_play(&p->replay, &list, &x->outcome);
     if (x->outcome.why)
         return;
-    x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: lies_behind(p, x);
+    x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->harmless = judge_is_harmless(p, &x->outcome) && newest_does(p, x);
