@@ -278,6 +278,7 @@ chmod a+r $PWD/bad/libcudnn.so.9"
     chmod 700 set
     run -127 "$CMD" run --log logs -- "${drop[@]}" ./linked version
     [[ $output == *refused-by-system*"fix       chmod a+rX $PWD/set $PWD/set/libcudnn*"*replayed* ]]
+    [[ $output == *"behind $PWD/set, which this process may not enter"* ]]
     chmod a+rX set
     run -0 "${drop[@]}" ./linked version
     # Both were copied with root's umask: what is behind the directory is to be read, too.

@@ -287,8 +287,11 @@ static struct seen *go(const struct disk *d, const char *path) {
         path = strchrnul(name, '/');
         n = (size_t)(path - name);
         path += *path == '/';
-        if (n == 0 || (n == 1 && *name == '.'))
+        if (n == 0 || (n == 1 && *name == '.')) {
+            if (n && !*path && !mode_of(d, seen_in(at, name, n)) && errno == EACCES)
+                return NULL; /* it may not be entered */
             continue;
+        }
         if (n == 2 && strncmp(name, "..", n) == 0) {
             at = at->directory ?: at;
             continue;
