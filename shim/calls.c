@@ -184,10 +184,8 @@ static void resolve_lazy(const struct call *c) {
 /* Is this failure recorded? Needs no lock. */
 static bool is_failure_recorded(const struct instance *in, int64_t status) {
     unsigned kinds = __atomic_load_n(&in->failures, __ATOMIC_ACQUIRE);
-    for (unsigned i = 0; i < kinds; i++)
-        if (in->failure[i] == (short)status)
-            return true;
-    return kinds == FAILURE_KINDS;
+    return kinds == FAILURE_KINDS ||
+           WC_ANY(one, WC_ITEMS(in->failure, kinds), *one == (short)status);
 }
 
 static void record_result(const struct call *c, uintptr_t value) {

@@ -400,18 +400,14 @@ void objects_emitted(void) {
 }
 
 bool objects_have_relevant_news(void) {
-    for (size_t i = 0; news && i < objects_count; i++)
-        if (!objects_table[i]->described && objects_table[i]->role != WC_role_CUDA_DEPENDENCY &&
-            objects_table[i]->role != WC_role_OTHER)
-            return true;
-    return false;
+    return news && WC_ANY(o, WC_ITEMS(objects_table, objects_count),
+                          !(*o)->described && (*o)->role != WC_role_CUDA_DEPENDENCY &&
+                              (*o)->role != WC_role_OTHER);
 }
 
 bool objects_have_framework_news(void) {
-    for (size_t i = 0; news && i < objects_count; i++)
-        if (!objects_table[i]->described && objects_table[i]->framework)
-            return true;
-    return false;
+    return news &&
+           WC_ANY(o, WC_ITEMS(objects_table, objects_count), !(*o)->described && (*o)->framework);
 }
 
 void objects_forget(void) {

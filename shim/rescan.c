@@ -244,10 +244,8 @@ static bool find_listed(uintptr_t address, struct dl_phdr_info *info) {
 }
 
 static const struct start *find_at_start(uintptr_t address) {
-    for (size_t i = 0; i < at_start_count; i++)
-        if (address - at_start[i].low < at_start[i].high - at_start[i].low)
-            return &at_start[i];
-    return NULL;
+    return WC_FIRST(one, WC_ITEMS(at_start, at_start_count),
+                    address - one->low < one->high - one->low);
 }
 
 const char *rescan_known_path(uintptr_t address) {

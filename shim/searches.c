@@ -158,11 +158,9 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
                       struct wc_search_memory *memory, const struct object *o) {
     static char takes[SYS_PATH];
     uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->name), q->caller);
-    bool known = recorded_count == QUESTIONS_MOST;
     hash = wc_hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
-    for (size_t i = 0; i < recorded_count; i++)
-        known = known || recorded[i] == hash;
-    if (!searches_matter(q->name) || known)
+    if (!searches_matter(q->name) || recorded_count == QUESTIONS_MOST ||
+        WC_ANY(one, WC_ITEMS(recorded, recorded_count), *one == hash))
         return false;
     recorded[recorded_count++] = hash;
     begin_context();

@@ -103,11 +103,10 @@ static void find_slots(struct object *host) {
  * program's own slot has the binding. NULL: this address is not such an entry. */
 static const struct slot *program_slot(uintptr_t address, int function) {
     const struct object *to = objects_at(address);
-    for (size_t i = 0; to && to->program && i < to->slot_count; i++)
-        if (to->slots[i].function == function && to->slots[i].kind == SLOT_JUMP &&
-            !to->slots[i].defined)
-            return &to->slots[i];
-    return NULL;
+    if (!to || !to->program)
+        return NULL;
+    return WC_FIRST(slot, WC_ITEMS(to->slots, to->slot_count),
+                    slot->function == function && slot->kind == SLOT_JUMP && !slot->defined);
 }
 
 static void read_slot(const struct object *host, struct slot *s) {

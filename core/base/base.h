@@ -36,13 +36,17 @@ struct wc_span {
     })
 #define WC_ANY(item, list, holds) (WC_FIRST(item, list, holds) != NULL)
 
-/* An array of known length as such a list; and through it: WC_EACH_ROW(row, table) use(row); */
-#define WC_ROWS(table)                                                                             \
-    ((const struct {                                                                               \
-        const __typeof__((table)[0]) *p;                                                           \
+/* So many items, and an array of known length, as such a list. */
+#define WC_ITEMS(items, count)                                                                     \
+    ((struct {                                                                                     \
+        const __typeof__((items)[0]) *p;                                                           \
         size_t n;                                                                                  \
-    }){(table), sizeof(table) / sizeof(table)[0]})
-#define WC_EACH_ROW(row, table) WC_EACH(row, WC_ROWS(table))
+    }){(items), (count)})
+#define WC_ROWS(table) WC_ITEMS(table, sizeof(table) / sizeof(table)[0])
+/* Through an array: WC_EACH_ROW(row, table) use(row); also where no table is relocated yet. */
+#define WC_EACH_ROW(row, table)                                                                    \
+    for (const __typeof__((table)[0]) *row = (table);                                              \
+         row < (table) + sizeof(table) / sizeof(table)[0]; row++)
 
 /* For qsort: which comes first; of several keys: WC_ORDER(...) ?: WC_ORDER(...). */
 #define WC_ORDER(x, y) (((x) > (y)) - ((x) < (y)))

@@ -11,11 +11,9 @@ size_t wc_utf8_length(const char *s) {
     const unsigned char *u = (const unsigned char *)s;
     size_t n = u[0] < 0x80 ? 1 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
 
-    if (u[0] == 0 || (n > 1 && u[0] < 0xC2) || u[0] > 0xF4)
+    if (u[0] == 0 || (n > 1 && u[0] < 0xC2) || u[0] > 0xF4 ||
+        WC_ANY(c, WC_ITEMS(s + 1, n - 1), !wc_utf8_continues(*c)))
         return 0;
-    for (size_t i = 1; i < n; i++)
-        if (!wc_utf8_continues(s[i]))
-            return 0;
     /* The second byte carries all other limits: table 3-7 of the Unicode standard. */
     if ((u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xED && u[1] > 0x9F) ||
         (u[0] == 0xF0 && u[1] < 0x90) || (u[0] == 0xF4 && u[1] > 0x8F))

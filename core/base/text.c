@@ -160,9 +160,7 @@ const char *wc_base_name(const char *path) {
 
 size_t wc_dir_length(const char *path) {
     const char *slash = wc_str_find_last_char(path, '/');
-    if (!slash)
-        return 0;
-    return slash == path ? 1 : (size_t)(slash - path);
+    return !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
 }
 
 bool wc_same_directory(const char *a, const char *b) {

@@ -39,9 +39,8 @@ static bool note_candidate(void *replay, const struct wc_search_candidate *c) {
         r->found = true;
     } else {
         /* By another way to the same file it is not another candidate. */
-        bool noted = r->found && same_file(&r->taken.facts, &facts);
-        for (size_t i = 0; i < r->others; i++)
-            noted = noted || same_file(&r->other[i].facts, &facts);
+        bool noted = (r->found && same_file(&r->taken.facts, &facts)) ||
+                     WC_ANY(one, WC_ITEMS(r->other, r->others), same_file(&one->facts, &facts));
         bool full = r->others == WC_REPLAY_CANDIDATES;
         r->others_more += !noted && full;
         if (noted || full)

@@ -416,10 +416,10 @@ static char *name_several(const struct summary *s, const struct summary_row *row
     const char *node = s->m->p[row->members[0]].node;
     const struct ranks ranks = ranks_of(s->m, row->members, row->n, false);
     OWNED char *command = common_command(s->m, row), *endings = endings_of(s->m, row);
-    bool named = node && WC_ANY(p, *s->m, !wc_str_same(p->node, node));
+    const bool named =
+        node && WC_ANY(p, *s->m, !wc_str_same(p->node, node)) &&
+        !WC_ANY(i, WC_ITEMS(row->members, row->n), !wc_str_same(s->m->p[*i].node, node));
 
-    for (size_t i = 1; i < row->n; i++)
-        named = named && wc_str_same(s->m->p[row->members[i]].node, node);
     /* "ranks 0-6", "9 processes of ranks 0, 1" */
     const bool by_rank = s->m->ranks_name && ranks.p[0] != WC_NULL;
     OWNED char *named_ranks = by_rank ? name_ranks(&ranks) : NULL;

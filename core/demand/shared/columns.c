@@ -22,16 +22,14 @@ static bool file_belongs(const struct wc_stack *s, const struct wc_file_record *
 
 const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
                                           const char *name) {
-    bool other = wc_name_kind_of(name) == WC_NAME_OTHER;
+    const bool other = wc_name_kind_of(name) == WC_NAME_OTHER;
+    const struct wc_file *like =
+        WC_FIRST(file, s->files,
+                 file->r.path && !file->r.fault && file_belongs(s, &file->r, f) &&
+                     (other ? wc_str_same(wc_base_name(file->r.path), wc_base_name(name))
+                            : wc_same_library(file->r.path, name, false)));
 
-    WC_EACH(file, s->files) {
-        const struct wc_file_record *r = &file->r;
-        if (r->path && !r->fault && file_belongs(s, r, f) &&
-            (other ? wc_str_same(wc_base_name(r->path), wc_base_name(name))
-                   : wc_same_library(r->path, name, false)))
-            return r;
-    }
-    return NULL;
+    return like ? &like->r : NULL;
 }
 
 /* The library that was not found. NULL: the loader had other words. */

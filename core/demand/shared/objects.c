@@ -205,14 +205,9 @@ bool wc_wants_gpu(const char *function) {
 }
 
 bool wc_turned_away(const struct wc_stack *s, bool by_version) {
-    bool asked = !by_version;
-
-    WC_EACH(call, s->calls) {
-        if (wc_wants_gpu(call->r.function))
-            return false;
-        asked = asked || wc_str_same(call->r.function, "cudnnGetVersion");
-    }
-    return asked && wc_has_ended(s);
+    return wc_has_ended(s) && !WC_ANY(call, s->calls, wc_wants_gpu(call->r.function)) &&
+           (!by_version ||
+            WC_ANY(call, s->calls, wc_str_same(call->r.function, "cudnnGetVersion")));
 }
 
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r) {

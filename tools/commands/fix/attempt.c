@@ -447,13 +447,11 @@ static bool was_outlived(const struct stage *s, const struct wc_finding_record *
 }
 
 static bool has_targets(const struct stage *s) {
-    for (size_t i = 0; i < s->rounds; i++)
-        if (WC_ANY(row, s->now.found,
-                   strcmp((*row)->finding->id, s->targets[i]->id) == 0 &&
-                       (wc_str_same((*row)->finding->title, s->targets[i]->title) ||
-                        !was_outlived(s, (*row)->finding))))
-            return true;
-    return false;
+    return WC_ANY(target, WC_ITEMS(s->targets, s->rounds),
+                  WC_ANY(row, s->now.found,
+                         strcmp((*row)->finding->id, (*target)->id) == 0 &&
+                             (wc_str_same((*row)->finding->title, (*target)->title) ||
+                              !was_outlived(s, (*row)->finding))));
 }
 
 static bool is_cured(const struct stage *s) {

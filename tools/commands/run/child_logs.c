@@ -18,10 +18,7 @@
 bool family_has_user(const void *family, uid_t user) {
     const struct family *f = family;
 
-    for (size_t i = 0; i < f->user_count; i++)
-        if (f->users[i] == user)
-            return true;
-    return false;
+    return WC_ANY(one, WC_ITEMS(f->users, f->user_count), *one == user);
 }
 
 WC_COMPARE(older_first, struct source *const, WC_ORDER((*x)->first_time, (*y)->first_time));

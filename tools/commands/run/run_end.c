@@ -211,9 +211,8 @@ static void tell_ends(const struct run *run, struct report *reports, size_t n,
                       const struct child_logs *logs, const struct wc_record *outcome) {
     bool failed = outcome->u.outcome.ending != WC_ending_EXITED || outcome->u.outcome.exit_status;
 
-    for (size_t i = 0; failed && i < n; i++)
-        if (reports[i].conclusion.verdict == WC_verdict_ERRORS)
-            return;
+    if (failed && WC_ANY(r, WC_ITEMS(reports, n), r->conclusion.verdict == WC_verdict_ERRORS))
+        return;
     for (size_t i = 0; i < n; i++) {
         struct wc_record r = *outcome;
         if (logs->found[i] != logs->own && !logs->found[i]->stack.has_outcome &&
@@ -336,17 +335,13 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
                   : log ? must_format("the command became %s, for which the library left no log",
                                       family->last_name)
                         : must_copy("the library left no log of the command");
-    WC_EACH(one, family->with_cudnn) {
-        bool told = false;
-
-        if (missing)
-            break;
-        for (size_t k = 0; k < logs->n; k++)
-            told = told || logs->found[k]->pid == one->pid;
-        user = one->user;
-        if (!told)
-            missing = must_format("process %lld had %s and left no log", (long long)one->pid,
-                                  one->library);
+    const struct relative *unseen = WC_FIRST(
+        one, family->with_cudnn,
+        !missing && !WC_ANY(other, WC_ITEMS(logs->found, logs->n), (*other)->pid == one->pid));
+    if (unseen) {
+        user = unseen->user;
+        missing = must_format("process %lld had %s and left no log", (long long)unseen->pid,
+                              unseen->library);
     }
     if (!missing)
         return NULL;

@@ -314,11 +314,8 @@ bool words_ended_well(const struct words *w, struct source *const *logs, size_t 
                       const struct source *log) {
     const struct wc_process_record *p = &log->stack.process;
 
-    for (size_t i = 0; i < n; i++)
-        if (w->in_turn && log->stack.has_summary && p->parent_pid == p->run_pid &&
-            logs[i]->first_time > log->last_time)
-            return true;
-    return false;
+    return w->in_turn && log->stack.has_summary && p->parent_pid == p->run_pid &&
+           WC_ANY(other, WC_ITEMS(logs, n), (*other)->first_time > log->last_time);
 }
 
 /* Another program had the same release: it is unknown which of the two printed it. */
@@ -326,14 +323,12 @@ static bool is_of_two(const struct words *w, struct source *const *logs, size_t 
                       const struct source *log) {
     const struct wc_object *own = wc_first_facade(&log->stack), *other;
 
-    for (size_t i = 0; own && i < n; i++) {
-        other = wc_first_facade(&logs[i]->stack);
-        if (other && wc_ranges_meet(wc_own_range(own), wc_own_range(other)) &&
-            !wc_str_same(logs[i]->stack.process.executable, log->stack.process.executable) &&
-            (log->of_command == WC_END_WELL || !words_ended_well(w, logs, n, logs[i])))
-            return true;
-    }
-    return false;
+    return own &&
+           WC_ANY(o, WC_ITEMS(logs, n),
+                  (other = wc_first_facade(&(*o)->stack)) &&
+                      wc_ranges_meet(wc_own_range(own), wc_own_range(other)) &&
+                      !wc_str_same((*o)->stack.process.executable, log->stack.process.executable) &&
+                      (log->of_command == WC_END_WELL || !words_ended_well(w, logs, n, *o)));
 }
 
 /* A warning does not explain why a process failed. */

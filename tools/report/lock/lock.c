@@ -364,16 +364,13 @@ static bool take_field(struct reading *in, const char *key, const json_t *value)
     size_t n;
     const struct wc_field *f = wc_kind_fields(r->kind, &n);
 
-    WC_EACH_ROW(row, locked) {
-        if (row->kind != r->kind || strcmp(row->field, key) != 0)
-            continue;
-        while (strcmp(f->name, key) != 0)
-            f++;
-        return (!json_is_null(value) &&
-                record_field_from_json(value, f, &in->texts.arena, (char *)&r->u + f->offset)) ||
-               fail(in, key, "not what belongs there");
-    }
-    return fail(in, key, "no fact of that name is known");
+    if (!WC_ANY(row, WC_ROWS(locked), row->kind == r->kind && strcmp(row->field, key) == 0))
+        return fail(in, key, "no fact of that name is known");
+    while (strcmp(f->name, key) != 0)
+        f++;
+    return (!json_is_null(value) &&
+            record_field_from_json(value, f, &in->texts.arena, (char *)&r->u + f->offset)) ||
+           fail(in, key, "not what belongs there");
 }
 
 static int64_t number_of(const struct reading *in, const char *name) {
