@@ -206,6 +206,13 @@ static void the_more_special_row_has_it(void **state) {
     assert_int_equal(m.p[1].line, 3);
     assert_string_equal(m.p[2].library, "libcudnn.so.8");
     messages_end(&m);
+    /* What is left of a line that another row has a part of. */
+    static const char status[] = "CUDNN_STATUS_BAD_PARAM (cuDNN 90100, built with 90800)";
+    messages_find(status, strlen(status), &m);
+    assert_int_equal(m.n, 2);
+    assert_string_equal(m.p[1].found, "90100");
+    assert_string_equal(m.p[1].wanted, "90800");
+    messages_end(&m);
 }
 
 static void nothing_is_found_in_nothing(void **state) {

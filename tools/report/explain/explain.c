@@ -247,8 +247,12 @@ static void find_one(const struct message *message, struct flat *flat, struct me
             break;
         const char *words = flat->text + groups[0].rm_so;
         const size_t n = (size_t)(groups[0].rm_eo - groups[0].rm_so);
-        if (!memchr(flat->taken + groups[0].rm_so, 1, n) &&
-            (!message->by_words || put_by_words(message, flat, groups))) {
+        const char *taken = memrchr(flat->taken + groups[0].rm_so, 1, n);
+        if (taken) { /* "CUDNN_STATUS_BAD_PARAM (cuDNN 90100, built with 90800)" */
+            at = (size_t)(taken + 1 - flat->taken);
+            continue;
+        }
+        if (!message->by_words || put_by_words(message, flat, groups)) {
             size_t i = first;
             memset(flat->taken + groups[0].rm_so, 1, n);
             /* The same words again print nothing new; other words of the same row do. */
