@@ -1227,6 +1227,23 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     done
 }
 
+@test "a link that leads to the wrong one of several that lie there is made anew" {
+    local lib=$PWD/cu/lib64 row
+    make_standin --layout toolkit 8.9.2 cu # no machine of the tests has cuDNN 8
+    build_host lazy "$lib" host
+    make_standin --layout toolkit 9.1.0 cu
+    for row in wrong-name:libcudnn.so.9 wrong-name:libcudnn_ops_infer.so.8; do
+        ln -sfn "${row#*:}" "$lib/libcudnn.so.8"
+        rm -f logs/*
+        run ! "$CMD" run --quiet --log logs -- ./host version
+        "$CMD" report --json logs >report.json || true
+        is "$(finding "${row%:*}" '.fix[0] | [.command, .checked]')" \
+            "[\"ln -sfn libcudnn.so.8.9.2 $lib/libcudnn.so.8\",\"replayed\"]"
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        run -0 ./host version
+    done
+}
+
 @test "a damaged library of an archive: all of its release, from the wheel where its CUDA is known" {
     local lib=$PWD/cuda-12.4/lib64
     make_standin --layout toolkit 9.1.0 cuda-12.4
