@@ -323,30 +323,35 @@ static const char *removal(struct making *m) {
                   quoted(m, wc_base_name(e->path)));
 }
 
-/* What libraries lie in is listed, too, and cuDNN there is to be read; what is above it is passed
- * through. */
-static const char *mode_of(const struct edit *e) {
-    const char *path = e->path ?: ""; /* of other edits */
-    const size_t n = strlen(path);
-    const char *mode = e->target ? "x" : "r";
+/* Is one of the files that are to be read in directory `path`, by a name that begins so? */
+static bool has_target(const struct edit *e, const char *beginning) {
+    const size_t n = e->path ? strlen(e->path) : 0;
 
-    WC_EACH_ELEMENT(one, e->target, ":")
-        if (strncmp(one.p, path, n) == 0 && one.p[n] == '/' &&
-            !memchr(one.p + n + 1, '/', one.n - n - 1) && !strchr(mode, 'X'))
-            mode = wc_str_starts(one.p + n + 1, "libcudnn") ? "rX" : "rx";
-    return mode;
+    WC_EACH_ELEMENT(one, n ? e->target : NULL, ":")
+        if (strncmp(one.p, e->path, n) == 0 && one.p[n] == '/' &&
+            wc_str_starts(one.p + n + 1, beginning) && !memchr(one.p + n + 1, '/', one.n - n - 1))
+            return true;
+    return false;
+}
+
+/* What libraries lie in is listed, too; what is above it is passed through. */
+static const char *mode_of(const struct edit *e) {
+    return !e->target ? "r" : has_target(e, "") ? "rx" : "x";
 }
 
 static const char *mode(struct making *m) {
     return may_change(m->edit->path) ? mode_of(m->edit) : fail(m);
 }
 
-/* After the directory that it is in. */
+/* After the directory, which the shell has to read for it. An owner who has closed a directory to
+ * himself may read the files, which may not be his to change. */
 static const char *cudnn(struct making *m) {
     const struct edit *e = m->edit;
 
-    return strchr(mode_of(e), 'X') ? format(m->memory, " %s/libcudnn*", quoted_path(m, e->path))
-                                   : "";
+    return has_target(e, "libcudnn") &&
+                   (geteuid() == 0 || !may_change(e->path) || access(e->path, X_OK) == 0)
+               ? format(m->memory, " && chmod a+r %s/libcudnn*", quoted_path(m, e->path))
+               : "";
 }
 
 static const char *cleared(struct making *m) {
@@ -622,9 +627,9 @@ static const char *plain_of(void *making, const char *word) {
                          : format(m->memory, ", which %s requires", e->because)},
         {"apart", e->path ? format(m->memory, " into %s", e->path) : ""},
         {"placed", placed(m->memory, e)},
-        {"allowed", strchr(mode_of(e), 'X') ? "read the cuDNN of"
-                    : e->target             ? "enter"
-                                            : "read"},
+        {"allowed", has_target(e, "libcudnn") ? "read the cuDNN of"
+                    : e->target               ? "enter"
+                                              : "read"},
         {"as owner", m->failed || may_change(e->path)
                          ? ""
                          : format(m->memory, ", as its owner or root: chmod a+%s %s%s", mode_of(e),
