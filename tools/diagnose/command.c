@@ -325,10 +325,11 @@ static const char *removal(struct making *m) {
 
 /* Is one of the files that are to be read in directory `path`, by a name that begins so? */
 static bool has_target(const struct edit *e, const char *beginning) {
-    const size_t n = e->path ? strlen(e->path) : 0;
+    const char *path = e->path ?: "";
+    const size_t n = strlen(path);
 
     WC_EACH_ELEMENT(one, n ? e->target : NULL, ":")
-        if (strncmp(one.p, e->path, n) == 0 && one.p[n] == '/' &&
+        if (strncmp(one.p, path, n) == 0 && one.p[n] == '/' &&
             wc_str_starts(one.p + n + 1, beginning) && !memchr(one.p + n + 1, '/', one.n - n - 1))
             return true;
     return false;
@@ -343,8 +344,8 @@ static const char *mode(struct making *m) {
     return may_change(m->edit->path) ? mode_of(m->edit) : fail(m);
 }
 
-/* After the directory, which the shell has to read for it. An owner who has closed a directory to
- * himself may read the files, which may not be his to change. */
+/* After the directory, which the shell has to read for it. Not where the owner may not enter it:
+ * other owners' files may be in it. */
 static const char *cudnn(struct making *m) {
     const struct edit *e = m->edit;
 

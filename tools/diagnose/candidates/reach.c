@@ -448,7 +448,7 @@ void make_reached(struct making *m) {
         if (o->r.role == WC_role_FACADE && o->r.mapped &&
             WC_ANY(f, m->base->of_end, f->severity == WC_severity_ERROR)) {
             add_other_copies(m, o);
-            if (o->r.real_path) /* its link may lead to the wrong one of several that lie there */
+            if (o->r.real_path) /* its link may be to the wrong one of several there */
                 link_in(m, make_directory_of(m, o->r.path), wc_base_name(o->r.path));
         }
     WC_EACH(o, m->s->objects) /* the loaded driver may be another system's (cuml#6218) */
