@@ -628,9 +628,8 @@ static const char *plain_of(void *making, const char *word) {
                          : format(m->memory, ", which %s requires", e->because)},
         {"apart", e->path ? format(m->memory, " into %s", e->path) : ""},
         {"placed", placed(m->memory, e)},
-        {"allowed", has_target(e, "libcudnn") ? "read the cuDNN of"
-                    : e->target               ? "enter"
-                                              : "read"},
+        {"allowed", e->target ? "enter" : "read"},
+        {"cudnn", has_target(e, "libcudnn") ? " and read its cuDNN" : ""},
         {"as owner", m->failed || may_change(e->path)
                          ? ""
                          : format(m->memory, ", as its owner or root: chmod a+%s %s%s", mode_of(e),
