@@ -502,12 +502,17 @@ END
 @test "pip is told to put packages elsewhere: it cannot, and a cache is all that it writes" {
     environment 8.5.0.96
     before=$(sum)
-    mkdir elsewhere cache
-    PIP_TARGET=$PWD/elsewhere run -2 --separate-stderr fix --try -- "${host[@]}"
+    mkdir -p elsewhere cache bin home/.cache
+    # What a variable says is not heeded.
+    PIP_TARGET=$PWD/elsewhere run -0 --separate-stderr fix --try -- "${host[@]}"
+    is "$output" $'version 8500\nversion 8902'
+    is "$(ls elsewhere)" ""
+    printf '#!/bin/sh\nexec "%s" -m pip "$@" --target "%s"\n' "$PY" "$PWD/elsewhere" >bin/pip
+    chmod +x bin/pip
+    PATH=$PWD/bin:$PATH run -2 --separate-stderr fix --try -- "${host[@]}"
     [[ ${stderr_lines[-1]} == "whichcudnn: not tried: $install: status "*"Read-only file system"* ]]
     is "$(ls elsewhere)" ""
     # What a try of it leaves is what its cache is for.
-    mkdir -p bin home/.cache
     cat >bin/pip <<END
 #!/bin/sh
 for file in home/.cache/wheel cache/wheel elsewhere/other home/other tmp/other; do touch "$PWD/\$file"; done
