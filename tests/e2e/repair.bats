@@ -1860,6 +1860,13 @@ P
     # However the name is written.
     sed -i '3s/.*/NVIDIA_cudnn-cu12 == 8.9.2.26/' requirements.txt
     [[ $(first .command) == "sed -i '3s#NVIDIA_cudnn-cu12 == 8.9.2.26#nvidia-cudnn-cu12>=8.5,<8.9.2#' $PWD/requirements.txt && "* ]]
+    # Whatever stands around it: a list's comma, a tab, the shell's signs.
+    local around
+    for around in '\tnvidia-cudnn-cu12==8.9.2.26,' '[nvidia-cudnn-cu12==8.9.2.26]' '(pip install nvidia-cudnn-cu12==8.9.2.26&&true)'; do
+        printf 'numpy<2\n%b\n' "$around" >requirements.txt
+        [[ $(first .command) == "${pin/3s/2s}"* ]]
+    done
+    printf 'numpy<2\n\nNVIDIA_cudnn-cu12 == 8.9.2.26\n' >requirements.txt
     # Two of them: which one counts their owner knows.
     echo 'nvidia-cudnn-cu12==8.9.2.26' >>requirements.txt
     is "$(first '.command, .text')" "null

@@ -126,15 +126,15 @@ static void take(struct reading *r, struct lines *to, const char *file, int n, c
 
 /* "nvidia_cudnn_cu12 == 9.1.0.70" is of that package, too. */
 static void read_pin(struct reading *r, const char *file, int n, const char *line) {
-    const size_t length = strlen(r->pin);
+    OWNED char *text = must_format(" %s", line);
 
-    for (const char *at = line; *line != '#' && *at; at++) {
-        const size_t name = at == line || strchr(" \"'", at[-1]) ? strcspn(at, " =\"'") : 0;
+    for (const char *at = text + 1; *line != '#' && *at; at++) {
+        const size_t name = strcspn(at, " =");
         const char *sign = at + name + strspn(at + name, " "), *release = sign + strspn(sign, "= ");
-        if (name && wheel_is_name(at, name, r->name) && wc_str_starts(sign, "==") &&
-            strncmp(release, r->pin, length) == 0 && strchr(" ;\"'", release[length])) {
-            OWNED char *change =
-                must_format("s#%.*s#%s\n#", (int)(release + length - at), at, r->name);
+        const size_t length = (size_t)(release - at) + strlen(r->pin);
+        if (wc_str_starts(sign, "==") && wc_str_starts(release, r->pin) &&
+            wheel_is_name(at, name, r->name) && find_path(at, at, length) == at) {
+            OWNED char *change = must_format("s#%.*s#%s\n#", (int)length, at, r->name);
             take(r, &r->with_value, file, n, change);
         }
     }
