@@ -118,9 +118,7 @@ static const char *set_by_script(const struct planning *p, const struct played *
     return NULL;
 }
 
-/* What a closed directory hides, more than one level below it, may be closed, too; NULL: it is
- * open.
- */
+/* What is more than one level below a closed directory may be closed, too; NULL: it is open. */
 static const char *closed_below(const struct planning *p, const struct played *x) {
     const struct edit *e = &x->edits.edit[0];
     struct stat file, directory;
@@ -360,7 +358,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
      * would fail, or install somewhere else. */
     const char *closed =
         p->replay.library_cache->disk.root[0] ? NULL : refused_at(p, &x->edits, EACCES);
-    if (!end && !(closed && WC_ANY(e, r->edits, e->environment)))
+    if (!end && !(closed && WC_ANY(e, r->edits, wc_str_compare(e->environment ?: "/", "/") != 0)))
         r->command = command_of(&plan->memory.arena, &r->edits, &user);
     r->but = keep(plan, x->outcome.breaks);
     lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;
