@@ -114,10 +114,11 @@ void make_readable(struct making *m) {
             open_way(m, r);
         else if (r->fault == WC_file_fault_UNREADABLE && r->path) {
             make_one(m, (struct edit){.kind = EDIT_MODE, .path = path, .value = release_of(m, r)});
-            struct edit all = allow(m, r, make_directory_of(m, path));
-            all.target = path;
-            if (wc_name_is_cudnn(path))
+            if (wc_name_is_cudnn(path)) { /* all of it may have been copied with root's umask */
+                struct edit all = allow(m, r, make_directory_of(m, path));
+                all.target = path;
                 make_one(m, all);
+            }
         } else if (r->fault != WC_file_fault_UNKNOWN && r->fault != WC_file_fault_NO_EXECUTION &&
                    !r->installation && path)
             make_one(m, (struct edit){.kind = EDIT_DELETE, .path = path});

@@ -66,10 +66,9 @@ static void change_line(struct making *m, const struct wc_object *o, const char 
         e.value = make_format(m, "libcudnn.so.%d", major);
         make_one(m, e);
         WC_EACH(package, m->s->packages) {
-            const char *own =
-                make_format(m, "%s/lib/libcudnn.so.%d", package->r.installation_path ?: "", major);
-            e.value = own;
-            if (strcmp(own, name) != 0 && make_is_there(m, own))
+            const char *in = package->r.installation_path;
+            e.value = make_format(m, "%s/lib/libcudnn.so.%d", in ?: "", major);
+            if (in && strcmp(e.value, name) != 0 && make_is_there(m, e.value))
                 make_one(m, e);
         }
     }
