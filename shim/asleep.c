@@ -28,19 +28,17 @@ static const char *const *environment; /* NULL before our constructor */
  * is the one system call of a sleeping shim; the loader has just made the same one. */
 static struct stat standard_error;
 
-typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
-
 /* Length of the directories that both names begin with. Most objects lie in one directory, which so
  * is tested once. A whole word may be read beyond a name's end, but not beyond its page. */
 static size_t common_directories(const char *a, const char *b) {
     size_t in_a = (uintptr_t)a & 4095, in_b = (uintptr_t)b & 4095, n = 0;
     size_t most = 4096 - (in_a > in_b ? in_a : in_b);
-    for (uint64_t differ = 0; !differ && n + sizeof(wide) <= most;) {
-        uint64_t word = *(const wide *)(a + n);
+    for (uint64_t differ = 0; !differ && n + sizeof(wc_wide) <= most;) {
+        uint64_t word = *(const wc_wide *)(a + n);
         if ((word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080))
             break; /* the name ends in it */
-        differ = word ^ *(const wide *)(b + n);
-        n += differ ? (size_t)__builtin_ctzll(differ) / 8 : sizeof(wide);
+        differ = word ^ *(const wc_wide *)(b + n);
+        n += differ ? (size_t)__builtin_ctzll(differ) / 8 : sizeof(wc_wide);
     }
     while (n > 0 && a[n - 1] != '/')
         n--;

@@ -59,6 +59,9 @@ struct wc_span {
     }                                                                                              \
     _Static_assert(sizeof(type) > 0, "what the semicolon after it ends")
 
+/* Eight bytes at any address and of any type. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) wc_wide;
+
 /* As their libc namesakes. */
 void wc_mem_copy(void *to, const void *from, size_t n);
 void wc_mem_move(void *to, const void *from, size_t n);

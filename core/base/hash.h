@@ -14,11 +14,10 @@ static inline uint64_t wc_hash_word(uint64_t hash, uint64_t word) {
 }
 
 static inline uint64_t wc_hash_bytes(uint64_t hash, const void *p, size_t n) {
-    typedef uint64_t anywhere __attribute__((aligned(1), may_alias));
     const unsigned char *bytes = p;
     uint64_t word;
     for (; n >= sizeof word; n -= sizeof word, bytes += sizeof word)
-        hash = wc_hash_word(hash, *(const anywhere *)bytes);
+        hash = wc_hash_word(hash, *(const wc_wide *)bytes);
     for (word = n; n; n--)
         word = word << 8 | *bytes++;
     return wc_hash_word(hash, word);

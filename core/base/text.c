@@ -11,16 +11,13 @@
 
 #define OPAQUE(p) __asm__("" : "+r"(p))
 
-/* Eight bytes at any address and of any type. */
-typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
-
 void(wc_mem_copy)(void *to, const void *from, size_t n) {
     unsigned char *d = to;
     const unsigned char *s = from;
-    for (; n >= sizeof(wide); n -= sizeof(wide)) {
-        *(wide *)d = *(const wide *)s;
-        d += sizeof(wide);
-        s += sizeof(wide);
+    for (; n >= sizeof(wc_wide); n -= sizeof(wc_wide)) {
+        *(wc_wide *)d = *(const wc_wide *)s;
+        d += sizeof(wc_wide);
+        s += sizeof(wc_wide);
         OPAQUE(d);
     }
     for (; n; n--) {
@@ -38,8 +35,8 @@ void wc_mem_move(void *to, const void *from, size_t n) {
         (wc_mem_copy)(to, from, n);
         return;
     }
-    for (; n >= sizeof(wide); n -= sizeof(wide)) {
-        *(wide *)(d + n - sizeof(wide)) = *(const wide *)(s + n - sizeof(wide));
+    for (; n >= sizeof(wc_wide); n -= sizeof(wc_wide)) {
+        *(wc_wide *)(d + n - sizeof(wc_wide)) = *(const wc_wide *)(s + n - sizeof(wc_wide));
         OPAQUE(d);
     }
     for (; n; n--) {
@@ -51,14 +48,14 @@ void wc_mem_move(void *to, const void *from, size_t n) {
 void wc_mem_set(void *to, int byte, size_t n) {
     unsigned char *d = to;
     uint64_t word = (unsigned char)byte * UINT64_C(0x0101010101010101);
-    for (; n >= 4 * sizeof(wide); n -= 4 * sizeof(wide)) {
-        ((wide *)d)[0] = ((wide *)d)[1] = ((wide *)d)[2] = ((wide *)d)[3] = word;
-        d += 4 * sizeof(wide);
+    for (; n >= 4 * sizeof(wc_wide); n -= 4 * sizeof(wc_wide)) {
+        ((wc_wide *)d)[0] = ((wc_wide *)d)[1] = ((wc_wide *)d)[2] = ((wc_wide *)d)[3] = word;
+        d += 4 * sizeof(wc_wide);
         OPAQUE(d);
     }
-    for (; n >= sizeof(wide); n -= sizeof(wide)) {
-        *(wide *)d = word;
-        d += sizeof(wide);
+    for (; n >= sizeof(wc_wide); n -= sizeof(wc_wide)) {
+        *(wc_wide *)d = word;
+        d += sizeof(wc_wide);
         OPAQUE(d);
     }
     for (; n; n--) {
@@ -69,10 +66,10 @@ void wc_mem_set(void *to, int byte, size_t n) {
 
 int(wc_mem_compare)(const void *a, const void *b, size_t n) {
     const unsigned char *x = a, *y = b;
-    while (n >= sizeof(wide) && *(const wide *)x == *(const wide *)y) {
-        n -= sizeof(wide);
-        x += sizeof(wide);
-        y += sizeof(wide);
+    while (n >= sizeof(wc_wide) && *(const wc_wide *)x == *(const wc_wide *)y) {
+        n -= sizeof(wc_wide);
+        x += sizeof(wc_wide);
+        y += sizeof(wc_wide);
         OPAQUE(x);
     }
     for (; n; n--, x++, y++) {
@@ -241,21 +238,21 @@ struct arguments {
 
 /* Adds the conversion at p, after its '%'. Returns what follows it; NULL: an unknown one. */
 static const char *convert(struct wc_text *t, const char *p, struct arguments *a) {
-    bool wide = *p == 'l' || *p == 'j' || *p == 'z';
+    bool wc_wide = *p == 'l' || *p == 'j' || *p == 'z';
     size_t most = SIZE_MAX;
-    if (wide) {
+    if (wc_wide) {
         p += wc_str_starts(p, "ll") ? 2 : 1;
     } else if (wc_str_starts(p, ".*s")) {
         most = (size_t)va_arg(a->list, int); /* a negative one is not a bound */
         p += 2;
     }
     if (*p == 'd') {
-        int64_t v = wide ? va_arg(a->list, int64_t) : va_arg(a->list, int);
+        int64_t v = wc_wide ? va_arg(a->list, int64_t) : va_arg(a->list, int);
         add_digits(t, v < 0 ? -(uint64_t)v : (uint64_t)v, 10, v < 0);
     } else if (*p == 'u' || *p == 'x') {
-        uint64_t v = wide ? va_arg(a->list, uint64_t) : va_arg(a->list, unsigned);
+        uint64_t v = wc_wide ? va_arg(a->list, uint64_t) : va_arg(a->list, unsigned);
         add_digits(t, v, *p == 'u' ? 10 : 16, false);
-    } else if (*p == 's' && !wide) {
+    } else if (*p == 's' && !wc_wide) {
         const char *s = va_arg(a->list, const char *);
         size_t n = 0;
         if (s && most == SIZE_MAX)
@@ -264,9 +261,9 @@ static const char *convert(struct wc_text *t, const char *p, struct arguments *a
             while (s && n < most && s[n])
                 n++;
         wc_text_add_n(t, s, n);
-    } else if (*p == 'c' && !wide) {
+    } else if (*p == 'c' && !wc_wide) {
         wc_text_add_char(t, (char)va_arg(a->list, int));
-    } else if (*p == '%' && !wide) {
+    } else if (*p == '%' && !wc_wide) {
         wc_text_add_char(t, '%');
     } else {
         return NULL;
