@@ -1904,11 +1904,6 @@ let line 4 of $PWD/requirements.txt ask for nvidia-cudnn-cu12>=8.5,<8.9.2, then 
         is "$(fix "$line")" "unset LD_LIBRARY_PATH
 each program that $PWD/run.sh starts gets it"
     done
-    # Nor without a file, where another one is known by its log.
-    rm logs/*
-    LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh -c "./one version; WHICHCUDNN_EXPECT='>=8.8' ./two version"
-    "$CMD" report --json logs >report.json || true
-    is "$(jq -r '[.[].findings[].fix[]] | first | .but' report.json)" "one of the same command gets it, too"
     # Tried, and kept.
     fix "./two version"
     WHICHCUDNN_EXPECT='>=8.8' LD_LIBRARY_PATH=$PWD/old run -0 "$CMD" fix --try -- sh run.sh
@@ -1923,6 +1918,61 @@ each program that $PWD/run.sh starts gets it"
     WHICHCUDNN_EXPECT='>=8.8' LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh run.sh
     "$CMD" report --json logs >report.json || true
     is "$(jq -c '.findings[0].fix[0] | [.command, .but]' report.json)" '["unset LD_LIBRARY_PATH",null]'
+}
+
+@test "a repair leaves the other programs of the command what they need" {
+    make_standin 8.9.2 good
+    make_standin 8.5.0 old
+    build_host dlopen "$PWD/good" two
+    build_host lazy "$PWD/old" one --no-rpath
+    repaired() { # ASSIGNMENT: of what the script starts; the first fix repairs `two`, and `one` works as before
+        rm -f logs/*
+        "$CMD" run --quiet --log logs -- sh run.sh >/dev/null || true
+        "$CMD" report --json logs >report.json || true
+        validate_report report.json
+        is "$(jq -r '[.[].findings[].fix[]] | first | .checked, .but' report.json)" $'replayed\nnull'
+        eval "$(jq -r '[.[].findings[].fix[]] | first | .command' report.json)"
+        run -0 sh run.sh
+        is "$output" $'version 8500\nversion 8902'
+    }
+    # The line that both have it from stays: the variable is set where the one is started.
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s\n./one version\nWHICHCUDNN_EXPECT=">=8.8" ./two version\n' "$PWD/old" >run.sh
+    repaired
+    is "$(sed -n 2p run.sh)" "export LD_LIBRARY_PATH=$PWD/old"
+    # Where no line can be changed, a value with which both work.
+    local both="./one version; WHICHCUDNN_EXPECT='>=8.8' ./two version"
+    rm logs/*
+    LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh -c "$both"
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '[.[].findings[]?.fix[]] | first | .command' report.json)" "export LD_LIBRARY_PATH=$PWD/good:$PWD/old"
+    # None does where the other one needs its own.
+    rm logs/*
+    LD_LIBRARY_PATH=$PWD/old "$CMD" run --quiet --log logs -- sh -c "WHICHCUDNN_EXPECT='<8.8' ./one version; ${both#*; }"
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '[.[].findings[]?.fix[]] | first | .text, .command, .checked' report.json)" \
+        "let the line of two start the process without LD_LIBRARY_PATH"$'\nnull\nreplayed'
+    # Nor is a link that both follow.
+    rm logs/* && mkdir both && cp old/* both && mv both/libcudnn.so.8 both/libcudnn.so.8.5.0
+    cp good/libcudnn.so.8 both/libcudnn.so.8.9.2 && ln -s libcudnn.so.8.5.0 both/libcudnn.so.8 && rm -r good
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s\nWHICHCUDNN_EXPECT="<8.8" ./one version\nWHICHCUDNN_EXPECT=">=8.8" ./two version\n' "$PWD/both" >run.sh
+    "$CMD" run --quiet --log logs -- sh run.sh
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '[.[].findings[]?.fix[] | .checked]' report.json)" '["no"]'
+    [[ $(jq '[.[].findings[]?.rejected[].text]' report.json) == *"make $PWD/both/libcudnn.so.8 a link to libcudnn.so.8.9.2"* ]]
+    # Of a fault that two have, what repairs both; else the other one is told.
+    first() {
+        rm -f logs/*
+        "$CMD" run --quiet --log logs -- sh run.sh >said || true
+        "$CMD" report --json logs >report.json || true
+        jq -r '[.[].findings[]?.fix[]] | first | .command, .but' report.json
+    }
+    make_standin 8.9.2 good
+    cp two three
+    printf '#!/bin/sh\nexport WHICHCUDNN_EXPECT=">=8.8"\nLD_LIBRARY_PATH=%s ./two version\nLD_LIBRARY_PATH=%s ./three version\n' "$PWD/old" "$PWD/old/" >run.sh
+    is "$(first)" "cp -a --remove-destination $PWD/good/libcudnn* $PWD/old"$'\n'null
+    make_standin 8.5.0 older
+    sed -i "4s#old/#older#" run.sh
+    is "$(first)" "sed -i '3s#LD_LIBRARY_PATH=[^ ;&|]*#LD_LIBRARY_PATH=#' $PWD/run.sh"$'\n'"three of the same command still has it"
 }
 
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {

@@ -107,13 +107,14 @@ static bool loses_part(const struct wc_stack *s, const struct wc_stack *then) {
                               o->r.role == WC_role_PART && wc_str_same(o->r.part, part->r.part)));
 }
 
-bool judge_is_harmless(const struct planning *p, const struct outcome *o) {
-    if ((p->base.starts && !o->starts) || o->torn > p->base.torn ||
-        loses_part(&p->base.source->stack, &o->source->stack))
+bool judge_is_harmless(const struct replay *r, const struct outcome *base,
+                       const struct outcome *o) {
+    if ((base->starts && !o->starts) || o->torn > base->torn ||
+        loses_part(&base->source->stack, &o->source->stack))
         return false;
-    return !WC_ANY(q, p->replay.requests,
-                   !q->failure && replay_got_by(&p->replay, &p->base, q)->files &&
-                       !replay_got_by(&p->replay, o, q)->files);
+    return !WC_ANY(q, r->requests,
+                   !q->failure && replay_got_by(r, base, q)->files &&
+                       !replay_got_by(r, o, q)->files);
 }
 
 static bool breaks_what_worked(const struct case_of *c) {
@@ -552,6 +553,14 @@ const struct wc_object *judge_facade(const struct wc_stack *of_f, const struct p
                ?: facade_of(&x->outcome.source->stack, host ? wc_path_of(host) : NULL);
 }
 
+size_t judge_errors(const struct outcome *o) {
+    size_t n = 0;
+
+    WC_EACH(f, o->findings)
+        n += f->severity == WC_severity_ERROR;
+    return n;
+}
+
 struct left judge_left_by(const struct planning *p, const struct played *x) {
     const struct outcome *o = &x->outcome;
     const struct wc_stack *s = &o->source->stack;
@@ -567,8 +576,8 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
     left.pins += o->breaks != NULL;
     for (size_t i = 0; i < x->edits.n; i++)
         left.assumed += edit_assumes(&x->edits.edit[i]);
+    left.errors = judge_errors(o);
     WC_EACH(f, o->findings) {
-        left.errors += f->severity == WC_severity_ERROR;
         left.warnings += f->severity == WC_severity_WARNING;
         left.suspects += f->severity == WC_severity_NOTE &&
                          (asks(f, VARIABLES_ALONE) || is_a(f, "own-copy-unused"));
@@ -585,9 +594,10 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
 
 int judge_compare_left(const struct played *a, const struct played *b) {
     const struct left *x = &a->left, *y = &b->left;
-    const size_t pairs[][2] = {{x->assumed, y->assumed}, {x->errors, y->errors},
-                               {x->of_end, y->of_end},   {x->warnings, y->warnings},
-                               {x->pins, y->pins},       {x->suspects, y->suspects}};
+    const size_t pairs[][2] = {{x->assumed, y->assumed},   {x->errors, y->errors},
+                               {x->beside, y->beside},     {x->of_end, y->of_end},
+                               {x->warnings, y->warnings}, {x->pins, y->pins},
+                               {x->suspects, y->suspects}};
 
     WC_EACH_ROW(pair, pairs)
         if ((*pair)[0] != (*pair)[1])

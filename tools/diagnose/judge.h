@@ -18,13 +18,23 @@ struct played {
     const char *unsure; /* why it may not repair what the replay says it does; NULL: it does */
     bool loses;         /* a directory of the search path, with what nothing else points to */
     bool harmless;      /* what worked still works, with the newest release of a set, too */
+    bool alone;         /* no other program of the command gets the variables */
+    bool by_hand;       /* the same, and there is no line that could be changed so */
+    const char *beside; /* another program of the command that has the same fault; NULL: none */
     struct left {       /* of what is found, only by the files */
         size_t errors, warnings;
+        size_t beside;   /* findings of other programs of the command */
         size_t of_end;   /* errors, were it to end as it did */
         size_t pins;     /* packages without a loaded file */
         size_t assumed;  /* edits that assume a CUDA */
         size_t suspects; /* notes of what a variable has: the next run would advise again */
     } left;
+};
+
+struct other { /* another program of the command */
+    const struct source *source;
+    struct replay replay;
+    struct outcome base;
 };
 
 struct planning {
@@ -33,6 +43,8 @@ struct planning {
     const struct wc_findings *findings;
     struct replay replay;
     struct outcome base;
+    struct other others[SOURCE_BESIDE_MOST];
+    size_t others_n; /* of those that could be played */
     struct candidates candidates;
     struct played *played;
     size_t n;
@@ -44,7 +56,9 @@ struct planning {
 /* Does the replay show it, if only with the process's own end? */
 bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
 /* Was all loaded that is loaded without edits? */
-bool judge_is_harmless(const struct planning *p, const struct outcome *o);
+bool judge_is_harmless(const struct replay *r, const struct outcome *base, const struct outcome *o);
+/* How many errors are found in it, only by the files. */
+size_t judge_errors(const struct outcome *o);
 /* Does the search path lose a library that nothing else points to, for which it may yet ask? */
 bool judge_loses_directory(struct planning *p, const struct outcome *o);
 /* Does a variable get an element that it does not have? */

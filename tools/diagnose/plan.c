@@ -77,8 +77,8 @@ static bool newest_does(struct planning *p, const struct played *x) {
     replay_play(&p->replay, &(struct edits){newest.edits.edit, newest.edits.n}, &newest.outcome);
     if (!newest.outcome.why)
         newest.left = judge_left_by(p, &newest);
-    does = newest.outcome.why ||
-           (judge_is_harmless(p, &newest.outcome) && judge_compare_left(&newest, x) <= 0);
+    does = newest.outcome.why || (judge_is_harmless(&p->replay, &p->base, &newest.outcome) &&
+                                  judge_compare_left(&newest, x) <= 0);
     outcome_end(&newest.outcome);
     return does;
 }
@@ -102,6 +102,10 @@ static const char *opens_later(const struct planning *p, const struct played *x)
                : NULL;
 }
 
+static bool is_variable(const struct edit *e) {
+    return e->kind == EDIT_SET || e->kind == EDIT_UNSET;
+}
+
 /* What a script that could not be read gives the program; NULL: it is known, or a line that sets it
  * is, which is changed. */
 static const char *set_by_script(const struct planning *p, const struct played *x) {
@@ -109,8 +113,7 @@ static const char *set_by_script(const struct planning *p, const struct played *
 
     for (size_t i = 0; wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && i < x->edits.n; i++) {
         const struct edit *e = &x->edits.edit[i];
-        if ((e->kind == EDIT_SET || e->kind == EDIT_UNSET) &&
-            setter_is_named(p->candidates.memory, s, e->name) &&
+        if (is_variable(e) && setter_is_named(p->candidates.memory, s, e->name) &&
             !setter_of(p->candidates.memory, s, p->source->pid, e->name).file)
             return wc_arena_format(&p->plan->memory.arena,
                                    "what %s the script gives the program is not known", e->name);
@@ -136,6 +139,77 @@ static const char *closed_below(const struct planning *p, const struct played *x
     return NULL;
 }
 
+/* Those that reach another program: a variable does where both have had the same of it. */
+static struct edits reaching(const struct planning *p, const struct played *x,
+                             const struct other *other) {
+    struct edit *all = wc_arena_take(p->candidates.memory, x->edits.n * sizeof(*all));
+    struct edits edits = {all, 0};
+
+    for (size_t i = 0; all && i < x->edits.n; i++) {
+        const struct edit *e = &x->edits.edit[i];
+        if (!is_variable(e) ||
+            (!x->alone && wc_str_same(wc_variable(&p->source->stack, e->name),
+                                      wc_variable(&other->source->stack, e->name))))
+            all[edits.n++] = *e;
+    }
+    return edits;
+}
+
+/* How many findings another program has that are of a kind that this one has, too. */
+static size_t shared_with(const struct planning *p, const struct outcome *of_other) {
+    size_t n = 0;
+
+    WC_EACH(f, of_other->findings)
+        n += f->severity >= WC_severity_WARNING &&
+             WC_ANY(own, *p->findings,
+                    own->severity >= WC_severity_WARNING && wc_str_same(own->id, f->id));
+    return n;
+}
+
+/* Whether the other programs of the command, which get those edits as well, still do what they did,
+ * and which faults they share with this one then. */
+static bool spares_others(struct planning *p, struct played *x) {
+    bool spares = true;
+
+    x->left.beside = 0;
+    x->beside = NULL;
+    for (size_t i = 0; spares && i < p->others_n; i++) {
+        struct other *other = &p->others[i];
+        const struct edits edits = reaching(p, x, other);
+        struct outcome outcome = {.why = "nothing reaches it"};
+        if (edits.n > 0)
+            replay_play(&other->replay, &edits, &outcome);
+        spares = outcome.why || (judge_errors(&outcome) <= judge_errors(&other->base) &&
+                                 judge_is_harmless(&other->replay, &other->base, &outcome));
+        const size_t shared = shared_with(p, outcome.why ? &other->base : &outcome);
+        x->left.beside += shared;
+        x->beside = shared ? wc_base_name(source_program(other->source)) : x->beside;
+        outcome_end(&outcome);
+    }
+    return spares;
+}
+
+/* A variable that others need as it is can be set on the line that starts this program. */
+static void play_beside(struct planning *p, struct played *x) {
+    const struct wc_stack *s = &p->source->stack;
+    const struct edits edits = {x->edits.edit, x->edits.n};
+    const bool has_variable = WC_ANY(e, edits, is_variable(e));
+    const bool has_line =
+        has_variable &&
+        !WC_ANY(e, edits, is_variable(e) && !setter_of_start(p->candidates.memory, s, e->name).by);
+
+    x->alone =
+        has_line &&
+        !WC_ANY(e, edits,
+                is_variable(e) && setter_of(p->candidates.memory, s, p->source->pid, e->name).by);
+    x->harmless = spares_others(p, x);
+    if (x->harmless || !has_variable || x->alone)
+        return;
+    x->alone = true;
+    x->by_hand = !has_line;
+    x->harmless = spares_others(p, x);
+}
+
 static void play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
@@ -147,7 +221,9 @@ static void play(struct planning *p, const struct candidate *edits) {
     x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
-    x->harmless = judge_is_harmless(p, &x->outcome) && newest_does(p, x);
+    x->harmless = judge_is_harmless(&p->replay, &p->base, &x->outcome) && newest_does(p, x);
+    if (x->harmless && x->outcome.changes && p->others_n > 0)
+        play_beside(p, x);
 }
 
 /* Those of one edit, or those of more. */
@@ -172,7 +248,7 @@ static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
     return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
-           (is_apart(c) ? 40 : 0) + (x->unsure ? 100 : 0);
+           (is_apart(c) ? 40 : 0) + (x->by_hand ? 50 : 0) + (x->unsure ? 100 : 0);
 }
 
 /* Other releases of the same packages, or in the same directory, are not another way out, nor is
@@ -252,9 +328,10 @@ static bool has_pin(struct plan *plan, const struct edit *e, const struct source
 }
 
 /* source: whose variables they may change. files: in which releases are installed that a line may
- * ask for; NULL: none is. */
+ * ask for; NULL: none is. alone: no other program of the command may get them. */
 static struct edits keep_edits(struct plan *plan, const struct candidate *c,
-                               const struct source *source, const struct wc_files *files) {
+                               const struct source *source, const struct wc_files *files,
+                               bool alone) {
     struct edit *kept = wc_arena_take(&plan->memory.arena, 2 * c->n * sizeof(*kept));
     size_t n = 0;
 
@@ -270,10 +347,15 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                 .environment = keep(plan, e->environment),
                                 .because = keep(plan, e->because),
                                 .by = keep(plan, e->by)};
-        if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
-            struct setter by = setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
+        if (source && is_variable(e)) {
+            struct setter by = {NULL, NULL, NULL};
+            if (!alone)
+                by = setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
             if (!by.by && files)
                 by = setter_of_start(&plan->memory.arena, &source->stack, e->name);
+            if (!by.by && alone)
+                by.by = wc_arena_format(&plan->memory.arena, "the line of %s",
+                                        wc_base_name(source_program(source)));
             kept[n].by = keep(plan, by.by);
             kept[n].path = by.file;
             /* A user's folder is not for all (world site_stands_before_the_bundle). */
@@ -288,8 +370,10 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
 
 /* That kind of a fix, said by a candidate or a sentence; nothing of it was played. */
 static struct repair repair_of(struct plan *plan, const struct candidate *c,
-                               const struct source *source, const struct wc_files *files) {
-    struct repair r = {.edits = keep_edits(plan, c, source, files), .checked = REPAIR_NOT_CHECKED};
+                               const struct source *source, const struct wc_files *files,
+                               bool alone) {
+    struct repair r = {.edits = keep_edits(plan, c, source, files, alone),
+                       .checked = REPAIR_NOT_CHECKED};
 
     r.action = action_of(&r.edits);
     r.text = text_of(&plan->memory.arena, &r.edits);
@@ -303,7 +387,7 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
 
     if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]) || (known && !*other.edit[0].value))
         return;
-    of->p[of->n] = repair_of(plan, &other, NULL, NULL);
+    of->p[of->n] = repair_of(plan, &other, NULL, NULL, false);
     of->p[of->n++].why = action_rows[WC_ACTION_UPGRADE_HOST].never;
 }
 
@@ -314,7 +398,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
 
     of->p[of->n++] =
-        (struct repair){.edits = edit ? keep_edits(plan, &said, NULL, NULL) : (struct edits){NULL, 0},
+        (struct repair){.edits = edit ? keep_edits(plan, &said, NULL, NULL, false) : (struct edits){NULL, 0},
                         .action = action_rows[advice.action].word,
                         .text = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
@@ -345,7 +429,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
     const struct user user = {.files = &p->replay.library_cache->disk.files,
                               .path = getenv("PATH")};
-    *r = repair_of(plan, &x->edits, p->source, user.files);
+    *r = repair_of(plan, &x->edits, p->source, user.files, x->alone);
     for (size_t i = 0; i < x->edits.n && !r->why; i++)
         if (x->edits.edit[i].kind == EDIT_INSTALL && edit_assumes(&x->edits.edit[i]))
             r->why =
@@ -368,7 +452,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
         r->but = wc_arena_format(&plan->memory.arena, "only its owner, or root, may write to %s",
                                  closed);
     WC_EACH(e, r->edits)
-        if (r->command && !r->but && (e->kind == EDIT_SET || e->kind == EDIT_UNSET)) {
+        if (r->command && !r->but && is_variable(e)) {
             const struct wc_stack *of = &p->source->stack;
             const char *value = wc_variable(of, e->name),
                        *line =
@@ -377,13 +461,13 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                 e->by  ? (wc_str_starts(e->path, "/etc/") ? "all users of this machine get it, too"
                                                           : NULL)
                 : line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
-                : of->beside
-                    ? wc_arena_format(&plan->memory.arena, "%s of the same command gets it, too",
-                                      wc_base_name(of->beside))
                 : e->path ? wc_arena_format(&plan->memory.arena,
                                             "each program that %s starts gets it", e->path)
                           : NULL;
         }
+    if (r->command && !r->but && x->beside)
+        r->but =
+            wc_arena_format(&plan->memory.arena, "%s of the same command still has it", x->beside);
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;
     if (!path)
@@ -492,7 +576,7 @@ static void name_package(struct planning *p, struct repair *r, const struct wc_f
         const struct played *x = &p->played[i];
         if (!x->outcome.open || wc_text_accepts(x->edits.edit[0].value, o->version) != WC_NO)
             continue;
-        r->edits = keep_edits(p->plan, &x->edits, NULL, NULL);
+        r->edits = keep_edits(p->plan, &x->edits, NULL, NULL, false);
         r->text = text_of(&p->plan->memory.arena, &r->edits);
         r->why = x->outcome.open;
         return;
@@ -550,6 +634,22 @@ static bool all_cured(const struct planning *p) {
     return true;
 }
 
+/* As they are without edits. */
+static void play_others(struct planning *p) {
+    for (size_t i = 0; !p->why && i < p->source->beside.n; i++) {
+        struct other *other = &p->others[p->others_n++];
+        const char *why = replay_begin(&other->replay, p->source->beside.p[i]);
+        other->source = p->source->beside.p[i];
+        if (!why)
+            replay_play(&other->replay, &(struct edits){NULL, 0}, &other->base);
+        if (!why && !other->base.why)
+            continue;
+        outcome_end(&other->base);
+        replay_end(&other->replay);
+        p->others_n--;
+    }
+}
+
 void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings,
                const char *command) {
     struct proposal proposal = {.command = command};
@@ -572,6 +672,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         replay_play(&p.replay, &(struct edits){NULL, 0}, &p.base);
         p.why = p.base.why;
     }
+    play_others(&p);
     if (!p.why) {
         candidates_make(&p.candidates, &p.replay, &p.base, p.proposal);
         if (!p.proposal)
@@ -581,7 +682,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     }
     if (!p.why && p.proposal) {
         struct repair *read = &plan->read;
-        *read = repair_of(plan, &proposal.edits, source, NULL);
+        *read = repair_of(plan, &proposal.edits, source, NULL, false);
         read->action = read->action ?: action_rows[WC_ACTION_CHECK].word;
         read->checked = proposal.why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
         p.why = read->why = keep(plan, proposal.why);
@@ -594,6 +695,10 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         plan->checked = check(&p, NULL);
     for (size_t i = 0; i < p.n; i++)
         outcome_end(&p.played[i].outcome);
+    for (size_t i = 0; i < p.others_n; i++) {
+        outcome_end(&p.others[i].base);
+        replay_end(&p.others[i].replay);
+    }
     outcome_end(&p.base);
     free(p.played);
     candidates_end(&p.candidates);

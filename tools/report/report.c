@@ -379,26 +379,34 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
     return has_keeper(job, s) ? WC_END_ASSUMED : WC_END_UNKNOWN;
 }
 
-/* Its script, by its own name; NULL: it has none (what multiprocessing spawns is a "python -c"). */
-static const char *program_of(const struct wc_process_record *p) {
-    const char *script = p->arguments.n > 1 && wc_program_is(p->arguments.p[0], SCRIPTED)
-                             ? p->arguments.p[1]
-                             : p->executable;
-
-    return script && *script != '-' ? script : NULL;
-}
-
 static bool has_started(const struct source *s, const struct source *other) {
     return other->stack.process.parent_pid == s->pid && s->first_time <= other->first_time;
 }
 
-/* It gets each variable that the command gets, too. */
+/* Another program of the same command, of which the list has none yet. */
 static bool is_beside(const struct source *other, const struct source *s) {
     const struct wc_process_record *p = &s->stack.process, *q = &other->stack.process;
+    const char *program = source_program(other);
 
     return p->run_pid != WC_NULL && p->run_pid == q->run_pid && same_node(other, s) &&
-           !has_started(s, other) && !has_started(other, s) && program_of(p) && program_of(q) &&
-           !wc_str_same(program_of(p), program_of(q)) && wc_first_facade(&other->stack);
+           source_program(s) && program && !wc_str_same(source_program(s), program) &&
+           image_counts(other) &&
+           !WC_ANY(known, s->beside, wc_str_same(source_program(*known), program));
+}
+
+/* Each gets a variable that the command gets; what it starts itself is no other program of it. */
+static void set_beside(struct source *s, struct source *const *processes, size_t n) {
+    s->beside.n = 0;
+    s->stack.beside = NULL;
+    for (size_t i = 0; i < n && n <= BESIDE_MOST && s->beside.n < SOURCE_BESIDE_MOST; i++) {
+        const struct source *other = processes[i];
+        if (!is_beside(other, s))
+            continue;
+        s->beside.p[s->beside.n++] = other;
+        if (!s->stack.beside && wc_first_facade(&other->stack) && !has_started(s, other) &&
+            !has_started(other, s))
+            s->stack.beside = source_program(other);
+    }
 }
 
 void ends_settle(struct source *const *processes, size_t n) {
@@ -413,9 +421,7 @@ void ends_settle(struct source *const *processes, size_t n) {
         if (s->type == SOURCE_LOG && !s->stack.has_outcome)
             s->end = end_of(&job, s);
         s->stack.is_kept = has_keeper(&job, s);
-        for (size_t k = 0; k < n && n <= BESIDE_MOST && !s->stack.beside; k++)
-            s->stack.beside =
-                is_beside(processes[k], s) ? program_of(&processes[k]->stack.process) : NULL;
+        set_beside(s, processes, n);
         /* Its parent, or the command that it is of, outlived what itself had requested before. */
         WC_EACH_ROW(pid, parents)
             EACH_WITH(parent, &job, *pid)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "core/knowledge/programs.h"
 #include "core/names/names.h"
 #include "core/records/process.h"
 #include "log_reader.h"
@@ -155,6 +156,17 @@ char *proc_text(int64_t pid, const char *name) {
     OWNED char *path = must_format("/proc/%jd/%s", (intmax_t)pid, name);
 
     return disk_text(path, STAT_MOST, NULL) ?: must_copy("");
+}
+
+const char *source_program(const struct source *s) {
+    const struct wc_process_record *p = &s->stack.process;
+    const char *script =
+        p->arguments.n > 1 &&
+                wc_program_is(p->arguments.p[0], WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED)
+            ? p->arguments.p[1]
+            : p->executable;
+
+    return script && *script != '-' ? script : NULL;
 }
 
 enum writer_state writer_state(const struct source *log) {

@@ -48,6 +48,7 @@ struct source_request {
     struct wc_request_record r;
 };
 #define SOURCE_REQUESTS_MOST 65536
+#define SOURCE_BESIDE_MOST 4
 
 /* Lists of which there may be more than is reported: a lock has what its lines say, and no more. */
 struct source_in_part {
@@ -74,6 +75,12 @@ struct source {
     uid_t user; /* whose rights the process had; 0: the owner of path, if anyone */
     char *root; /* below which its files lie; NULL: this machine's */
     struct library_cache *libraries; /* with what a scan read; NULL: none */
+    /* Other programs of the same command, which know cuDNN or CUDA; they must outlive plans of it.
+     */
+    struct {
+        const struct source *p[SOURCE_BESIDE_MOST];
+        size_t n;
+    } beside;
     bool keep_events;
     /* Every record as it came, for the timeline, perhaps only the first; empty unless keep_events.
      */
@@ -105,6 +112,9 @@ const char *source_type_word(enum source_type type); /* "log", "process", "scan"
 
 /* The first 4 KiB of a file of /proc/PID; "": it cannot be read. The caller frees. */
 char *proc_text(int64_t pid, const char *name);
+
+/* Its script, by its own name; NULL: it has none (what multiprocessing spawns is a "python -c"). */
+const char *source_program(const struct source *s);
 
 enum writer_state {
     WRITER_NOT_KNOWN, /* it was on another machine, or its log does not say when it began */
