@@ -25,6 +25,7 @@ struct reading {
     const char *file[FILES_MOST];
     int files;
     bool is_named; /* in any line */
+    bool is_used;  /* the same, and its value does more than to be printed, or handed on */
     bool at_start; /* where a file is named and not read otherwise */
     bool of_make;  /* the file at hand */
     struct lines { /* the last one, and how many there are */
@@ -178,10 +179,20 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
                                   : NULL;
 }
 
+/* Does a line of the shell's need the value, and not only print it, or hand it on? */
+static bool uses(const char *line, const char *name) {
+    OWNED char *pattern = must_format("*$?({)%s@([!A-Za-z_0-9]*|)", name);
+    OWNED char *assigned = must_format("*%s=*", name);
+
+    return fnmatch("@(#|:|echo|printf)*", line, FNM_EXTMATCH) != 0 &&
+           fnmatch(pattern, line, FNM_EXTMATCH) == 0 && fnmatch(assigned, line, FNM_EXTMATCH) != 0;
+}
+
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
     const char *at = strstr(line, r->name), *drop = dropped(r, line);
 
     r->is_named = r->is_named || (*line != '#' && at);
+    r->is_used = r->is_used || (is_shell && at && uses(line, r->name));
     if (*line != '#' && drop)
         take(r, &r->with_value, file, n, wc_str_or_null(drop));
     if (*line == '#' || drop || !at)
@@ -327,7 +338,9 @@ static struct setter read_from(struct reading *r, const char *files) {
                          : "";
         }
     }
-    const struct lines *of = r->with_value.n || r->at_start ? &r->with_value : &r->with_name;
+    struct lines *of = r->with_value.n || r->at_start ? &r->with_value : &r->with_name;
+    if (r->is_used)
+        of->last.change = NULL;
     return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
 }
 
@@ -469,8 +482,11 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     if (!setter.by && !is_preload)
         setter = setter_at_start(memory, s, name, value, given);
     const bool differs = !wc_str_same(given, value);
-    if (!setter.by && (differs || (!is_seen && value))) /* that a launcher starts: mpirun */
-        setter = line_of_start(memory, s, name, &others);
+    /* What a launcher starts (mpirun), or where no other line can be changed. */
+    const struct setter start = setter.change || !(setter.by || differs || (!is_seen && value))
+                                    ? (struct setter){NULL, NULL, NULL}
+                                    : line_of_start(memory, s, name, &others);
+    setter = start.by ? start : setter;
     if (!setter.by && differs)
         setter.by =
             pid != process->run_pid && process->parent_name ? process->parent_name : "the command";
