@@ -1991,6 +1991,19 @@ each program that $PWD/run.sh starts gets it"
 null"
 }
 
+@test "an environment without its python: there is no pip that would reinstall anything in it" {
+    wheel 8.9.2 26
+    engine '>=8.8,<9'
+    echo 'home = /usr/bin' >venv/pyvenv.cfg
+    rm "$site/nvidia/cudnn/lib/libcudnn.so.8" venv/bin/python*
+    ln -s /nowhere/python3.12 venv/bin/python
+    observed
+    is "$(finding installation-incomplete '.fix[0] | [.command, .but]')" "[null,\"$PWD/venv/bin/python is not there\"]"
+    ln -sf "$(command -v python3)" venv/bin/python
+    observed
+    [[ $(finding installation-incomplete '.fix[0].command') == *" install "*nvidia-cudnn-cu12==8.9.2.26* ]]
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

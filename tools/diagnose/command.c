@@ -463,7 +463,8 @@ static const char *of_package(struct making *m, bool fetches) {
                                 by->within ? "" : quoted_path(m, by->project),
                                 by->within ? "" : " ", by->add, wanted(m));
     }
-    if (m->manager.is_foreign || (e->kind == EDIT_REMOVE && !*row_of(m)->remove))
+    if (m->manager.is_foreign || *(m->manager.lacks ?: "") == '/' ||
+        (e->kind == EDIT_REMOVE && !*row_of(m)->remove))
         return fail(m);
     if (e->kind == EDIT_INSTALL && e->path)
         return format(m->memory, "%s install --no-deps --target %s %s", pip(m),

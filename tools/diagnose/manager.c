@@ -98,6 +98,7 @@ static void find_python(struct asking *a) {
     const bool is_foreign =
         !of_venv && of_path && is_there(a, format(a, "%s/pyvenv.cfg", above(a, of_path)));
     const char *places[] = {format(a, "%s/bin", a->root), is_foreign ? NULL : of_path, "/usr/bin"};
+    const struct entries own = entries_of(a->memory, a->user->files, places[0]);
     const char *names[] = {of_venv ? "python" : a->version, is_foreign ? a->version : "python3"};
 
     for (size_t i = 0; i < (of_venv ? 1 : 3); i++)
@@ -107,6 +108,8 @@ static void find_python(struct asking *a) {
                 a->out->python = python;
         }
     a->out->is_foreign = is_foreign && !a->out->python;
+    if (of_venv && !a->out->python && WC_ANY(name, own, wc_str_same(*name, "python")))
+        a->out->lacks = format(a, "%s/python", places[0]); /* a link to a Python that has gone */
 }
 
 /* The pip that PATH points to, that of the environment, or any other one, given as such. */
@@ -117,7 +120,7 @@ static void find_pip(struct asking *a) {
                           is_there(a, format(a, "%s/conda-meta", a->root));
     const bool has_pip = !is_apart || is_there(a, format(a, "%s/pip", a->site));
 
-    if (!at_hand && (!own || !has_pip))
+    if (!at_hand && (!own || !has_pip) && !a->out->lacks)
         a->out->lacks = "pip";
     if (!own || (at_hand && has_pip && wc_is_same_file(a->user->files, at_hand, own)))
         return;

@@ -27,7 +27,8 @@ struct manager {
     enum manager_kind kind;
     const char *python;  /* of the environment; NULL: not known */
     const char *program; /* of conda's and rpm's, which one there is */
-    const char *lacks;   /* a program of the command that is not in PATH; NULL: none */
+    const char *lacks;   /* a program of the command that is not in PATH, or the environment's
+                            python, by its path; NULL: none */
     const char *prefix;  /* of conda */
     const char *add;     /* as of TOOL in managers.def; NULL: there is no such tool */
     const char *project; /* of that tool */

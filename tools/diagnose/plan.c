@@ -445,9 +445,10 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     if (!end && !(closed && WC_ANY(e, r->edits, wc_str_compare(e->environment ?: "/", "/") != 0)))
         r->command = command_of(&plan->memory.arena, &r->edits, &user);
     r->but = keep(plan, x->outcome.breaks);
-    lacks = r->command && !r->but ? command_lacks(&plan->memory.arena, &r->edits, &user) : NULL;
-    if (lacks)
-        r->but = wc_arena_format(&plan->memory.arena, "%s is not in PATH", lacks);
+    lacks = r->but ? NULL : command_lacks(&plan->memory.arena, &r->edits, &user);
+    if (lacks && (r->command || *lacks == '/'))
+        r->but = wc_arena_format(&plan->memory.arena, "%s is not %s", lacks,
+                                 *lacks == '/' ? "there" : "in PATH");
     else if (r->command && !r->but && closed)
         r->but = wc_arena_format(&plan->memory.arena, "only its owner, or root, may write to %s",
                                  closed);
