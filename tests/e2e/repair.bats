@@ -2004,6 +2004,24 @@ null"
     [[ $(finding installation-incomplete '.fix[0].command') == *" install "*nvidia-cudnn-cu12==8.9.2.26* ]]
 }
 
+@test "a variable that is the whole name of the library leads to another one" {
+    make_standin 8.9.2 good
+    printf 'import ctypes, os\nprint(ctypes.CDLL(os.environ["CUDNN_PATH"]).cudnnGetVersion())\n' >main.py
+    for CUDNN_PATH in "$PWD/good" "$PWD/good/libcudnn.so.7"; do
+        export CUDNN_PATH
+        rm -f logs/*
+        "$CMD" run --quiet --log logs -- "$PY" main.py || true
+        "$CMD" report --json logs >report.json || true
+        is "$(jq -c '.findings[0].fix[0] | [.command, .checked]' report.json)" "[\"export CUDNN_PATH=$PWD/good/libcudnn.so.8\",\"replayed\"]"
+    done
+    # Where another program sets it there is none.
+    export CUDNN_PATH=$PWD/none/libcudnn.so.7
+    rm -f logs/*
+    "$CMD" run --quiet --log logs -- "$PY" main.py || true
+    "$CMD" report --json logs >report.json || true
+    never library-not-found set
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

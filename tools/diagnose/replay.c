@@ -134,7 +134,7 @@ bool replay_names_by(const char *variable, const char *element, size_t n, const 
     const bool of_modules = wc_str_starts(variable, REPLAY_MODULES "=");
 
     if (wc_str_starts(variable, "LD_") || wc_str_starts(variable, "WHICHCUDNN_") ||
-        element[0] != '/' || strncmp(name, element, n) != 0 || name[n] != '/')
+        element[0] != '/' || strncmp(name, element, n) != 0 || (name[n] && name[n] != '/'))
         return false;
     return of_modules ||
            !((n == strlen(standard) && strncmp(element, standard, n) == 0) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A variable by which a program makes the name that it asks for: "$CUDA_HOME/lib64/libcudnn.so.9",
- * or a place in which Python finds a package (PYTHONPATH).
+ * or the whole name, or a place in which Python finds a package (PYTHONPATH).
  */
 #include <string.h>
 
@@ -9,7 +9,8 @@
 
 static void set_root(struct making *m, const char *variable, const char *value, const char *root,
                      const char *rest) {
-    if (root && strcmp(root, value) != 0 && make_is_there(m, make_format(m, "%s%s", root, rest)))
+    if (root && strcmp(root, value) != 0 && (*rest || wc_name_kind_of(root) == WC_NAME_FACADE) &&
+        make_is_there(m, make_format(m, "%s%s", root, rest)))
         make_one(m, (struct edit){.kind = EDIT_SET, .name = variable, .value = root});
 }
 
