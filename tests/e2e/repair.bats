@@ -2022,6 +2022,27 @@ null"
     never library-not-found set
 }
 
+@test "a directory whose other library lacks what the program imports of its own one is not searched first" {
+    make_standin 8.9.2 good
+    make_standin 8.5.0 old
+    mkdir own
+    other() { # FILE FUNCTION
+        echo "int $2(void) { return 0; }" | "${CC:-cc}" -shared -fPIC -x c - -Wl,-soname,libother.so.3 -o "$1"
+    }
+    other own/libother.so.3 of_own
+    other good/libother.so.3 of_another
+    echo 'extern int of_own(void); int uses(void) { return of_own(); }' |
+        "${CC:-cc}" -shared -fPIC -x c - -x none -Wl,-soname,libuses.so -o own/libuses.so own/libother.so.3 -Wl,-rpath,"\$ORIGIN" -Wl,--enable-new-dtags
+    build_host lazy "$PWD/old" "$site/engine/host" --no-rpath -Wl,--no-as-needed "$PWD/own/libuses.so" -Wl,-rpath,"$PWD/own"
+    observed LD_LIBRARY_PATH="$PWD/old" WHICHCUDNN_EXPECT='>=8.8'
+    never expectation-not-met set
+    is "$(finding expectation-not-met '[.rejected[] | select(.text | contains("LD_LIBRARY_PATH to")) | .because] | unique[]')" '"a library that is found now would not be found"'
+    # One that has it is.
+    other good/libother.so.3 of_own
+    observed LD_LIBRARY_PATH="$PWD/old" WHICHCUDNN_EXPECT='>=8.8'
+    is "$(finding expectation-not-met '.fix[0].command')" "\"export LD_LIBRARY_PATH=$PWD/good:$PWD/old\""
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

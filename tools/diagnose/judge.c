@@ -109,7 +109,7 @@ static bool loses_part(const struct wc_stack *s, const struct wc_stack *then) {
 
 bool judge_is_harmless(const struct replay *r, const struct outcome *base,
                        const struct outcome *o) {
-    if ((base->starts && !o->starts) || o->torn > base->torn ||
+    if ((base->starts && !o->starts) || o->torn > base->torn || o->shadows ||
         loses_part(&base->source->stack, &o->source->stack))
         return false;
     return !WC_ANY(q, r->requests,

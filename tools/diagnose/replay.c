@@ -629,6 +629,33 @@ static void emit(struct play *p) {
     }
 }
 
+/* Does an object import a function of a library that neither the other one of that name nor
+ * anything else has? What is bound when it is called is not missed before. */
+static bool lacks_function(struct play *p, struct library *by, struct library *was,
+                           struct library *now) {
+    struct library_cache *w = p->r->library_cache;
+    const struct library_import *i = library_imports(w, by);
+
+    while (i->name && (!library_defines(w, was, i->name) || library_defines(w, now, i->name) ||
+                       loader_sim_defines(&p->sim, NULL, i->name, true)))
+        i++;
+    return i->name;
+}
+
+static const char *find_shadowing(struct play *p) {
+    WC_EACH(was, p->r->first)
+        for (size_t i = 0; i < p->sim.n; i++) {
+            const struct loaded *o = p->sim.objects[i];
+            if (o->library == *was || !o->search.soname ||
+                !wc_str_same(o->search.soname, (*was)->search.soname))
+                continue;
+            for (size_t k = 0; k < p->sim.n; k++)
+                if (lacks_function(p, p->sim.objects[k]->library, *was, o->library))
+                    return o->about.path;
+        }
+    return NULL;
+}
+
 /* How calls went and the process ended: some findings count only where it did badly. */
 static void add_end(struct play *p) {
     const struct wc_stack *s = &p->r->source->stack;
@@ -724,6 +751,9 @@ static void run(struct play *p) {
     (source->type == SOURCE_SCAN ? run_scan : ask_all)(p);
     emit(p);
     out->torn = loader_sim_torn(&p->sim);
+    for (size_t i = 0; p->first && i < p->sim.n; i++)
+        *MUST_ADD(p->r->first.p, p->r->first.n) = p->sim.objects[i]->library;
+    out->shadows = wc_arena_string(&out->memory.arena, find_shadowing(p));
     loader_sim_emitter_end(&p->emitter);
     wc_diagnose(&out->source->stack, &out->memory.arena, &out->findings);
     add_end(p);
@@ -807,4 +837,5 @@ void replay_end(struct replay *r) {
     heap_arena_end(&r->memory);
     free(r->requests.p);
     free(r->stated.p);
+    free(r->first.p);
 }

@@ -41,6 +41,10 @@ struct replay {
         const struct wc_demand **p;
         size_t n;
     } stated; /* of the source, and of no file */
+    struct {
+        struct library **p;
+        size_t n;
+    } first; /* what the first play has loaded */
     size_t plays;
     bool goes_on; /* an edit that changes nothing is not a reason not to play the others */
     bool in_turn; /* a wrapper was before dlopen and called it in turn */
@@ -57,6 +61,8 @@ struct outcome {
     size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
     const char *open;          /* the same, where a package manager may know more */
+    const char *shadows;       /* a library that comes in place of another, and has not all that was
+                                * required of that; NULL: none does */
     const char *breaks;        /* as of the overlay, in the outcome's memory */
     const char *lacks;         /* which package requires what goes, or is overwritten; NULL: none */
     bool changes;              /* the edits change something of what it reads */
