@@ -2043,6 +2043,25 @@ null"
     is "$(finding expectation-not-met '.fix[0].command')" "\"export LD_LIBRARY_PATH=$PWD/good:$PWD/old\""
 }
 
+@test "a host opens a part of its own cuDNN before the facade of another has opened any" {
+    make_standin 8.5.0 system
+    make_standin 8.9.2 own
+    shared() { # NAME FLAGS...: of standard input
+        "${CC:-cc}" -shared -fPIC -x c - -x none -o "lib$1.so" "${@:2}"
+    }
+    echo 'int first(void) { return 1; }' |
+        shared first -Wl,--no-as-needed system/libcudnn.so.8 -Wl,--enable-new-dtags,-rpath,"$PWD/system"
+    shared second -Wl,--no-as-needed system/libcudnn.so.8 -Wl,--disable-new-dtags,-rpath,"$PWD/own" <<'C'
+#include <dlfcn.h>
+int cudnnCreate(void **handle);
+int second(void) { void *h; dlopen("libcudnn_cnn_infer.so.8", RTLD_NOW); return cudnnCreate(&h); }
+C
+    printf 'import ctypes, sys\nctypes.CDLL("./libfirst.so")\nctypes.CDLL("./libsecond.so").second()\nsys.exit(1)\n' >main.py
+    "$CMD" run --quiet --log logs -- "$PY" main.py || true
+    "$CMD" report --json logs >report.json || true
+    is "$(finding facade-and-parts-differ '.fix[0] | [.command, .checked]')" "[\"export LD_LIBRARY_PATH=$PWD/own\",\"replayed\"]"
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

@@ -258,7 +258,11 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
     const char *answering = wc_answering_part(own.version.major);
 
-    if (is_before_parts(p->r))
+    /* A host opens it first, by its own search path. */
+    if (is_before_parts(p->r) ||
+        WC_ANY(q, p->r->requests,
+               !q->failure && !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
+                   wc_str_same(wc_name_read(q->name).part, part.part)))
         return false;
     if (wc_str_same(part.part, answering))
         return true;
