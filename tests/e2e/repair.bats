@@ -2062,6 +2062,27 @@ C
     is "$(finding facade-and-parts-differ '.fix[0] | [.command, .checked]')" "[\"export LD_LIBRARY_PATH=$PWD/own\",\"replayed\"]"
 }
 
+@test "of another CUDA a library came before the one beside what opened it" {
+    mkdir -p own other
+    shared() { # FILE SONAME TEXT FLAGS...
+        "${CC:-cc}" -shared -fPIC -x c - -o "$1" -Wl,-soname,"$2" "${@:4}" <<<"$3"
+    }
+    shared own/libnvrtc.so.10.2 libnvrtc.so.10.2 '#include <dlfcn.h>
+        int compile(void) { return !dlsym(dlopen("libnvrtc-builtins.so", RTLD_NOW), "of_10_2"); }' -Wl,--enable-new-dtags,-rpath,"\$ORIGIN"
+    shared own/libnvrtc-builtins.so libnvrtc-builtins.so 'int of_10_2;'
+    shared other/libnvrtc-builtins.so libnvrtc-builtins.so.11.6 'int of_11_6;'
+    printf 'import ctypes, sys\nsys.exit(ctypes.CDLL("%s").compile())\n' "$PWD/own/libnvrtc.so.10.2" >main.py
+    LD_LIBRARY_PATH=$PWD/other "$CMD" run --quiet --log logs -- "$PY" main.py || true
+    "$CMD" report --json logs >report.json || true
+    [[ $(finding cuda-dependency-differs .title) == *"libnvrtc-builtins.so, used by libnvrtc.so.10.2, comes from another installation: $PWD/other"* ]]
+    is "$(finding cuda-dependency-differs '.fix[0] | [.command, .checked]')" '["unset LD_LIBRARY_PATH","replayed"]'
+    # A program that works may mean it.
+    shared other/libnvrtc-builtins.so libnvrtc-builtins.so.11.6 'int of_10_2;'
+    rm logs/*
+    LD_LIBRARY_PATH=$PWD/other run -0 "$CMD" run --log logs/ -- "$PY" main.py
+    [[ $output != *cuda-dependency-differs* ]]
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

@@ -263,14 +263,10 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
                   : wc_is_of_environment(of->r.installation_kind) && wc_in_search_path(s, o);
 }
 
+/* facade: or the library that asked for it. own: what the search would have found next, of the
+ * environment itself, or beside what asked for it; NULL: nothing. */
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
-                           const struct wc_object *foreign, const struct wc_object *of) {
-    const struct wc_searched *f = wc_search_of(d->s, foreign);
-    /* The library of the environment itself, which the search would have found next. */
-    const struct wc_candidate *own =
-        WC_FIRST(b, d->s->candidates,
-                 f && b->r.search == f->r.search && b->r.beaten &&
-                     is_below(b->r.real_path ? b->r.real_path : b->r.path, home_of(of)));
+                           const struct wc_object *foreign, const struct wc_candidate *own) {
     const bool pair_is_torn =
         is_of_pair(foreign) && WC_ANY(o, d->s->objects,
                                       is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
@@ -287,8 +283,10 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
                            wc_format_name(c, wc_path_of(foreign)),
                            wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");
     c->r.object = facade->r.object;
-    wc_case_library(c, WC_FACT_CUDNN, facade);
-    wc_case_cuda(c, facade);
+    if (wc_is_cudnn(facade)) {
+        wc_case_library(c, WC_FACT_CUDNN, facade);
+        wc_case_cuda(c, facade);
+    }
     cuda_dependency_facts(c);
     wc_case_variable(c, "LD_LIBRARY_PATH");
     wc_case_fact(c, WC_FACT_STANDS_BEFORE, own ? own->r.path : NULL);
@@ -305,8 +303,35 @@ static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade
                  of && o != of && is_of_major(o, major) && is_foreign(d->s, o, of) &&
                      !wc_has_cuda_copy(d->s, o)); /* that is reported as such */
 
+    const struct wc_searched *f = foreign ? wc_search_of(d->s, foreign) : NULL;
+
     if (foreign)
-        report_foreign(d, facade, foreign, of);
+        report_foreign(d, facade, foreign,
+                       WC_FIRST(b, d->s->candidates,
+                                f && b->r.search == f->r.search && b->r.beaten &&
+                                    is_below(b->r.real_path ?: b->r.path, home_of(of))));
+}
+
+/* The one in the directory of what asked for it, which another came before; NULL: there is none.
+ * NVRTC has its builtins there (cupy#7560), a bundle all that its cuDNN opens (dorado#166). */
+static const struct wc_candidate *own_of(const struct wc_stack *s, const struct wc_object *o,
+                                         const struct wc_object *by) {
+    const struct wc_searched *f = wc_search_of(s, o);
+
+    return WC_FIRST(b, s->candidates,
+                    f && b->r.search == f->r.search && b->r.beaten &&
+                        wc_same_directory(b->r.real_path ?: b->r.path, wc_real_path_of(by)));
+}
+
+static void compare_with_own(struct wc_diagnosis *d, const struct wc_object *o) {
+    const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
+    const bool counts = o->r.mapped && o->r.role == WC_role_CUDA_DEPENDENCY && o->r.part && by &&
+                        (wc_is_cudnn(by) || by->r.role == WC_role_CUDA_DEPENDENCY) &&
+                        !WC_ANY(r, *d->out, wc_str_same(r->id, d->kind->id));
+    const struct wc_candidate *own = counts ? own_of(d->s, o, by) : NULL;
+
+    if (own && wc_ended_badly(d->s))
+        report_foreign(d, by, o, own);
 }
 
 void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
@@ -318,4 +343,6 @@ void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
             !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
             emit_missing(d, f, n.part);
     wc_each_facade(d, true, compare_homes);
+    WC_EACH(o, d->s->objects)
+        compare_with_own(d, o);
 }
