@@ -2083,6 +2083,34 @@ C
     [[ $output != *cuda-dependency-differs* ]]
 }
 
+@test "CUDA's own words say that libcuda is of another driver: what brings it in is changed" {
+    [ ! -e /proc/driver/nvidia/version ] || skip "a driver of this computer's"
+    mkdir old new
+    for release in old/libcuda.so.390.77 new/libcuda.so.460.39; do
+        "${CC:-cc}" -shared -fPIC -x c - -o "$release" -Wl,-soname,libcuda.so.1 <<<"int cuInit(void) { return '${release:0:1}' == 'o' ? 803 : 0; }"
+    done
+    ln -s libcuda.so.460.39 new/libcuda.so.1
+    "${CC:-cc}" -x c - -o miner -Wl,-rpath,"$PWD/new" <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+    int (*init)(void) = (int (*)(void))dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuInit");
+    if (!init())
+        return puts("mines"), 0;
+    fprintf(stderr, "CUDA error 803: system has unsupported display driver / cuda driver combination\n");
+    return 1;
+}
+C
+    printf '#!/bin/sh\nexport LD_PRELOAD=%s${LD_PRELOAD:+:$LD_PRELOAD}\n./miner\n' "$PWD/old/libcuda.so.390.77" >run.sh
+    "$CMD" run --quiet --log logs -- sh run.sh 2>said || true
+    "$CMD" report --json logs >report.json || true
+    [[ $(finding driver-mixed .title) == *"libcuda is of driver 390.77"* ]]
+    is "$(finding driver-mixed '.fix[0].checked')" '"replayed"'
+    sh -c "$(jq -r '.findings[] | select(.id == "driver-mixed") | .fix[0].command' report.json)"
+    run -0 sh run.sh
+    is "$output" mines
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

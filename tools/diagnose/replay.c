@@ -663,8 +663,12 @@ static const char *find_shadowing(struct play *p) {
 /* How calls went and the process ended: some findings count only where it did badly. */
 static void add_end(struct play *p) {
     const struct wc_stack *s = &p->r->source->stack;
-    const struct wc_record outcome = {.kind = WC_KIND_outcome, .u.outcome = s->outcome};
+    const struct wc_object *had = wc_driver_library(s),
+                           *has = wc_driver_library(&p->out->source->stack);
+    struct wc_record outcome = {.kind = WC_KIND_outcome, .u.outcome = s->outcome};
 
+    if (had && has && !wc_str_same(wc_real_path_of(had), wc_real_path_of(has)))
+        outcome.u.outcome.printed.n = 0; /* CUDA's errors may be of the other one */
     WC_EACH(call, s->calls) {
         struct wc_record one = {.kind = WC_KIND_call, .u.call = call->r};
         one.u.call.host = one.u.call.target = WC_NULL;
@@ -675,6 +679,7 @@ static void add_end(struct play *p) {
     }
     if (s->has_outcome)
         wc_stack_apply(&p->out->source->stack, &outcome);
+    p->out->source->stack.outcome.printed = outcome.u.outcome.printed; /* by the command, too */
     p->out->source->stack.command_ended = s->command_ended;
     p->out->source->stack.command_failed = s->command_failed;
     p->out->source->stack.command_signal = s->command_signal;

@@ -52,20 +52,39 @@ static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, str
 
 /* ---- driver-mixed ---- */
 
+/* CUDA's own words for it (errors 803 and 804): a module that is not to be seen has another
+ * release then, and the package for newer CUDA is of no use to this GPU. */
+static bool is_printed(const struct wc_stack *s) {
+    static const char *const errors[] = {"display driver / cuda driver combination",
+                                         "forward compatibility was attempted",
+                                         "DRIVER_MISMATCH",
+                                         "DriverMismatch",
+                                         "COMPAT_NOT_SUPPORTED",
+                                         "CompatNotSupported"};
+
+    WC_EACH_ROW(error, errors)
+        if (WC_ANY(words, s->outcome.printed, *words && wc_str_find(*words, *error)))
+            return true;
+    return false;
+}
+
 void wc_find_driver_mixed(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
     struct release library = of_library(libcuda), module = release_of(d->s->machine.driver);
-    bool wsl = is_wsl(d->s);
+    bool wsl = is_wsl(d->s), printed = is_printed(d->s);
     int order = wc_version_compare(library.v, module.v);
 
-    if (!library.text || (!module.text && !wsl))
+    if (!library.text || (!module.text && !wsl && !printed))
         return;
     /* A package of NVIDIA's has a newer libcuda for an older module, in a directory called so. */
-    if (!wsl && (!order || (order > 0 && wc_lies_in_a(libcuda->r.real_path, "compat"))))
+    if (!wsl && module.text &&
+        (!order || (order > 0 && !printed && wc_lies_in_a(libcuda->r.real_path, "compat"))))
         return;
     struct wc_case *c = wc_case_begin(d);
     c->r.title = wc_format(c, "libcuda is of driver %s, the kernel module is %s", library.text,
-                           wsl ? "WSL's, whose libcuda is in /usr/lib/wsl/lib" : module.text);
+                           wsl           ? "WSL's, whose libcuda is in /usr/lib/wsl/lib"
+                           : module.text ? module.text
+                                         : "of another one, by CUDA's own error");
     c->r.object = libcuda->r.object;
     driver_facts(c, libcuda, library, module);
     wc_case_fact(c, WC_FACT_CONTAINER, d->s->machine.container);
