@@ -2111,6 +2111,31 @@ C
     is "$output" mines
 }
 
+@test "a library of CUDA is asked for by names without its number, the last in vain as well: a link" {
+    unshare -Urm true || skip "no namespaces of users here"
+    mkdir cuda
+    echo "$PWD/cuda" >conf
+    echo 'int cublasCreate_v2(void) { return 0; }' | "${CC:-cc}" -shared -fPIC -x c - -Wl,-soname,libcublas.so.12 -o cuda/libcublas.so.12
+    "${CC:-cc}" -x c - -o asks <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+    if (dlopen("libcublas.so", 2) || dlopen("libcublas64_12.so", 2) || dlopen("libcublas64_12_5.so", 2))
+        return puts("found"), 0;
+    return 101;
+}
+C
+    PATH=$PATH:/sbin ldconfig -X -C cache -f /dev/null
+    local bound=(unshare -Urm sh -c 'mount --bind conf /etc/ld.so.conf && mount --bind cache /etc/ld.so.cache && mount --bind empty /usr/local && exec "$@"' bound)
+    mkdir empty
+    run ! "${bound[@]}" "$CMD" run --quiet --log logs -- ./asks
+    "${bound[@]}" "$CMD" report --json logs >report.json || true
+    is "$(finding cuda-dependency-differs '.fix[0].command')" "\"ln -s libcublas.so.12 $PWD/cuda/libcublas.so && export LD_LIBRARY_PATH=$PWD/cuda\""
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 "${bound[@]}" ./asks
+    is "$output" found
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

@@ -183,9 +183,9 @@ bool wc_is_alternative(const char *a, const char *b) {
     const char *x = wc_base_name(a), *y = wc_base_name(b);
 
     for (;; x++, y++) {
-        while (wc_is_digit(*x))
+        while (wc_is_digit(*x) || *x == '_') /* "libcublas64_12.so", too */
             x++;
-        while (wc_is_digit(*y))
+        while (wc_is_digit(*y) || *y == '_')
             y++;
         if (*x != *y || !*x)
             return *x == *y;
@@ -328,8 +328,11 @@ static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f
                 !WC_ANY(b, s->bindings, b->seq > f->seq) &&
                 !WC_ANY(call, s->calls, call->seq > f->seq);
 
-    WC_EACH_ROW(a, s->asked)
-        last = last && !(wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request);
+    WC_EACH_ROW(a, s->asked) /* another name of it, without success, is not a step on */
+        last = last && !(wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request &&
+                         !WC_ANY(other, s->failures,
+                                 other->r.request == a->request && other->r.name && f->r.name &&
+                                     wc_is_alternative(other->r.name, f->r.name)));
     if (within && wc_call_failed(s, &within->r))
         return WC_FATE_FELT;
     if (last)

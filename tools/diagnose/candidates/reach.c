@@ -433,6 +433,7 @@ static const char *version_wanted(const struct wc_failure *f) {
 }
 
 void make_reached(struct making *m) {
+    const struct entries cached = ldconfig_directories(m->out->memory, m->files);
     struct entries together = {NULL, 0};
 
     WC_EACH(o, m->s->objects) { /* a wheel has no name without a number, which was asked for */
@@ -495,8 +496,12 @@ void make_reached(struct making *m) {
             link_in(m, make_directory_of(m, missing), name);
             WC_EACH(place, places)
                 link_path(m, missing, *place);
-        } else
-            WC_EACH(place, places)
+            continue;
+        }
+        WC_EACH(place, places)
+            link_in(m, *place, name);
+        WC_EACH(place, cached)
+            if (wc_str_ends(name, ".so")) /* the cache has it by its SONAME */
                 link_in(m, *place, name);
     }
     if (together.n > 1)
