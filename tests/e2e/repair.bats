@@ -2136,6 +2136,27 @@ C
     is "$output" found
 }
 
+@test "a damaged library of CUDA that a package of conda's lists is installed again" {
+    mkdir -p env/conda-meta env/lib/python3.11/site-packages/torch/lib
+    ln -s libcufft.so.10.3 env/lib/libcufft.so.10
+    "${CC:-cc}" -shared -fPIC -x c - -Wl,-soname,libcufft.so.10 -o env/lib/libcufft.so.10.3 <<<'int cufftPlan1d(void) { return 0; }'
+    "${CC:-cc}" -shared -fPIC -x c - -x none env/lib/libcufft.so.10.3 -Wl,--disable-new-dtags,-rpath,"\$ORIGIN/../../../.." \
+        -o env/lib/python3.11/site-packages/torch/lib/libtorch_global_deps.so <<<'int cufftPlan1d(void); int torch(void) { return cufftPlan1d(); }'
+    printf '{"name": "cudatoolkit", "version": "11.1.1", "build": "h6406543_8", "files": ["lib/libcufft.so.10", "lib/libcufft.so.10.3"]}\n' \
+        >env/conda-meta/cudatoolkit-11.1.1-h6406543_8.json
+    head -c 4096 /dev/zero | dd of=env/lib/libcufft.so.10.3 conv=notrunc status=none
+    printf 'import ctypes\nctypes.CDLL("%s")\n' "$PWD/env/lib/python3.11/site-packages/torch/lib/libtorch_global_deps.so" >main.py
+    "$CMD" run --quiet --log logs -- "$PY" main.py 2>said || true
+    "$CMD" report --json logs >report.json || true
+    is "$(finding bad-file '.fix[0] | [.text, .checked]')" '["reinstall cudatoolkit 11.1.1","replayed"]'
+    # No package lists it.
+    sed -i 's/libcufft.so.10.3/libcufft.so.10.4/' env/conda-meta/*.json
+    rm logs/*
+    "$CMD" run --quiet --log logs -- "$PY" main.py 2>said || true
+    "$CMD" report --json logs >report.json || true
+    never bad-file reinstall
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good

@@ -465,6 +465,29 @@ static void add_required(struct making *m, const struct site *site, const struct
     }
 }
 
+/* The package of conda's whose record lists a file, which the loader refuses. */
+static void add_owner_in_conda(struct making *m, const char *prefix, const char *real) {
+    const size_t n = strlen(make_real_path(m, prefix));
+    const char *folder = make_format(m, "%s/conda-meta", prefix);
+    const char *listed = strlen(real) > n ? make_format(m, "\"%s\"", real + n + 1) : NULL;
+    const struct entries records = make_entries(m, folder);
+    struct wc_distribution d;
+
+    WC_EACH(record, records) {
+        const char *text =
+            listed && wc_str_ends(*record, ".json")
+                ? text_of_file(m->out->memory, m->files, make_format(m, "%s/%s", folder, *record))
+                : NULL;
+        if (!text || !strstr(text, listed))
+            continue;
+        wc_conda_take(&d, prefix, *record);
+        make_one(m, (struct edit){.kind = EDIT_REINSTALL,
+                                  .name = make_format(m, "%s", d.name),
+                                  .value = make_format(m, "%s", d.version),
+                                  .environment = prefix});
+    }
+}
+
 /* The wheel that has a file on its list: put back where the loader refuses that very file;
  * installed again for what it requires, as it may not have been looked at after that. missing: what
  * it needs; NULL: nothing is missing. */
@@ -475,6 +498,9 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
     struct site *site;
     size_t n;
 
+    const char *prefix = real ? make_environment_of(m, real) : NULL;
+    if (prefix && refused && make_is_conda(m, prefix)) /* "torch/lib/../../../../libcufft.so.10" */
+        add_owner_in_conda(m, prefix, real);
     if (!real || make_is_conda(m, path))
         return;
     site = site_of(m->sites, m->files, path);
