@@ -74,6 +74,15 @@ static void change_line(struct making *m, const struct wc_object *o, const char 
     }
 }
 
+/* What Python runs at each start, where it finds packages. */
+static void change_start(struct making *m, const struct wc_object *o, const char *directory) {
+    const struct entries all = make_entries(m, directory);
+
+    WC_EACH(entry, all)
+        if (fnmatch("@(*.pth|@(site|user)customize.py)", *entry, FNM_EXTMATCH) == 0)
+            change_line(m, o, make_format(m, "%s/%s", directory, *entry));
+}
+
 void make_opened(struct making *m) {
     const struct wc_process_record *p = &m->s->process;
     const char *script = p->arguments.n > 1 ? p->arguments.p[1] : "-";
@@ -86,12 +95,10 @@ void make_opened(struct making *m) {
         if (*script != '-')
             change_line(m, o,
                         *script == '/' ? script : make_format(m, "%s/%s", p->directory, script));
-        WC_EACH(package, m->s->packages) {
-            const struct entries all = make_entries(m, package->r.prefix ?: "");
-            WC_EACH(entry, all)
-                if (wc_str_ends(*entry, ".pth"))
-                    change_line(m, o, make_format(m, "%s/%s", package->r.prefix, *entry));
-        }
+        WC_EACH(package, m->s->packages)
+            change_start(m, o, package->r.prefix ?: "");
+        WC_EACH_ELEMENT(e, wc_variable(m->s, REPLAY_MODULES), ":")
+            change_start(m, o, make_format(m, "%.*s", (int)e.n, e.p));
     }
 }
 
