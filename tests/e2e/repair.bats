@@ -1705,6 +1705,14 @@ S
     HOME=$PWD CMD=$CMD WHICHCUDNN_EXPECT='>=8.8' run -0 unshare -Urm sh in
     [[ $output == *"version 8500"*"version 8902" ]]
     is "$(jq -c '.findings[0].fix[0] | [.checked, .but]' report.json)" '["replayed","all users of this machine get it, too"]'
+    # What a user needs more is not for all: the line of the program has it.
+    rm logs/* && build_host dlopen "$PWD/good" host --no-rpath && mkdir none
+    printf 'export LD_LIBRARY_PATH=%s\n' "$PWD/none" >parts/cuda.sh
+    printf './host version\n' >run.sh
+    sed -i "s#sh -lc 'exec ./host version'#sh -l run.sh#" in
+    HOME=$PWD CMD=$CMD run -0 unshare -Urm sh in
+    [[ $output == *"version 8902" ]]
+    is "$(cat run.sh)" "env LD_LIBRARY_PATH=$PWD/good:$PWD/none ./host version"
 }
 
 @test "a script that reads a file, changes the directory, or is a program's list of variables: its line is changed" {
@@ -2157,6 +2165,20 @@ C
     never bad-file reinstall
 }
 
+@test "a line that may not have been reached is not the one to change" {
+    make_standin 8.9.2 good
+    make_standin 8.5.0 old
+    build_host dlopen "$PWD/good" host
+    printf '#!/bin/sh\nx=\n[ -n "$x" ] && export LD_LIBRARY_PATH=$x\neval "export LD_LIBRARY\\_PATH=%s"\n./host version\n' "$PWD/old" >run.sh
+    export WHICHCUDNN_EXPECT='>=8.8'
+    "$CMD" run --quiet --log logs -- sh run.sh
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0].fix[0].command' report.json)" "sed -i '5s#\./host#env LD_LIBRARY_PATH= &#' $PWD/run.sh"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 sh run.sh
+    is "$output" "version 8902"
+}
+
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {
     make_standin 7.6.5 old
     make_standin 8.9.2 good
@@ -2206,6 +2228,14 @@ C
     touch "$site/nvidia/cudnn/__init__.py"
     LD_LIBRARY_PATH='' repaired v/bin/python main.py
     is "$(cat typed)" "sed -i '2s#$PWD/early/libcudnn.so.8#$site/nvidia/cudnn/lib/libcudnn.so.8#' $PWD/main.py"
+    # A module that Python imports at each start.
+    printf 'import ctypes\nctypes.CDLL("%s", mode=ctypes.RTLD_GLOBAL)\n' "$PWD/old/libcudnn.so.7" >"$site/sitecustomize.py"
+    printf 'import ctypes\nprint(ctypes.CDLL("%s").cudnnGetVersion())\n' "$site/nvidia/cudnn/lib/libcudnn.so.8" >main.py
+    LD_LIBRARY_PATH='' repaired v/bin/python main.py
+    is "$(cut -d' ' -f4 typed)" "$site/sitecustomize.py"
+    mkdir modules && mv "$site/sitecustomize.py" modules && sed -i "s#CDLL(.*, m#CDLL(\"$PWD/old/libcudnn.so.7\", m#" modules/sitecustomize.py
+    PYTHONPATH=$PWD/modules LD_LIBRARY_PATH='' repaired v/bin/python main.py
+    is "$(cut -d' ' -f4 typed)" "$PWD/modules/sitecustomize.py"
 }
 
 @test "a wheel that may not go into the environment, or that a package there refuses, goes into a folder of its own" {

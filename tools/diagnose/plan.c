@@ -353,16 +353,19 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                 by = setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
             if (!by.by && files)
                 by = setter_of_start(&plan->memory.arena, &source->stack, e->name);
+            /* A user's folder is not for all (world site_stands_before_the_bundle). */
+            if (by.file && wc_str_starts(by.file, "/etc/") &&
+                judge_adds(&source->stack, &kept[n])) {
+                const struct setter own =
+                    setter_of_program(&plan->memory.arena, &source->stack, e->name);
+                by = own.by ? own : (struct setter){by.by, by.file, NULL};
+            }
             if (!by.by && alone)
                 by.by = wc_arena_format(&plan->memory.arena, "the line of %s",
                                         wc_base_name(source_program(source)));
             kept[n].by = keep(plan, by.by);
             kept[n].path = by.file;
-            /* A user's folder is not for all (world site_stands_before_the_bundle). */
-            kept[n].target =
-                by.file && wc_str_starts(by.file, "/etc/") && judge_adds(&source->stack, &kept[n])
-                    ? NULL
-                    : by.change;
+            kept[n].target = by.change;
         }
     }
     return (struct edits){kept, n};

@@ -217,7 +217,10 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
                                 !candidates_path_has(r->value, e.p, e.n));
-    if (!has_value && (!assigns || is_other))
+    /* Whether it was reached is not known: [ -n "$x" ] && LD_LIBRARY_PATH=$x */
+    const bool is_doubtful =
+        memmem(line, (size_t)(at - line), "&& ", 3) || memmem(line, (size_t)(at - line), "|| ", 3);
+    if (!has_value && (!assigns || is_other || is_doubtful))
         return;
     OWNED char *change =
         is_shell && assigns && !is_other ? replaced_word(r, assigned, word, is_make) : NULL;
@@ -338,7 +341,11 @@ static struct setter read_from(struct reading *r, const char *files) {
                          : "";
         }
     }
-    struct lines *of = r->with_value.n || r->at_start ? &r->with_value : &r->with_name;
+    /* A line that sets another LD_PRELOAD is not that of a process with our library. */
+    struct lines *of =
+        r->with_value.n || r->at_start || (r->value && wc_str_same(r->name, "LD_PRELOAD"))
+            ? &r->with_value
+            : &r->with_name;
     if (r->is_used)
         of->last.change = NULL;
     return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
@@ -410,6 +417,13 @@ struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s,
     return others && setter.by ? setter : (struct setter){NULL, others, NULL};
 }
 
+struct setter setter_of_program(struct wc_arena *memory, const struct wc_stack *s,
+                                const char *name) {
+    const char *others;
+
+    return line_of_start(memory, s, name, &others);
+}
+
 enum { START_FILES = 4 };
 
 /* They are looked for once, as long as they are of the same environment. */
@@ -464,28 +478,27 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     /* Of what never ran only what it was started from is known. */
     const bool is_seen = !(s->has_outcome && !s->outcome.observed);
     struct setter setter = {NULL, NULL, NULL};
-    const char *others;
 
     if (process->run_pid == WC_NULL || !wc_str_starts(name, "LD_"))
         return setter;
     if (wc_str_same(given, value) && is_seen)
         return setter;
-    if (script && !is_preload) /* which has our own library, too */
+    if (script)
         setter = setter_in(memory, script, process->directory, &process->environment, name, value,
                            given);
     /* A recipe with more than a command is run by a shell. */
-    if (!setter.by && !is_preload && process->parent_name &&
+    if (!setter.by && process->parent_name &&
         (wc_str_same(process->parent_name, "make") ||
          wc_program_is(process->parent_name, WC_PROGRAM_SHELL)))
         setter = setter_in(memory, "GNUmakefile:makefile:Makefile", process->directory,
                            &process->environment, name, value, given);
-    if (!setter.by && !is_preload)
+    if (!setter.by)
         setter = setter_at_start(memory, s, name, value, given);
     const bool differs = !wc_str_same(given, value);
     /* What a launcher starts (mpirun), or where no other line can be changed. */
     const struct setter start = setter.change || !(setter.by || differs || (!is_seen && value))
                                     ? (struct setter){NULL, NULL, NULL}
-                                    : line_of_start(memory, s, name, &others);
+                                    : setter_of_program(memory, s, name);
     setter = start.by ? start : setter;
     if (!setter.by && differs)
         setter.by =
