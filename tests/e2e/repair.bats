@@ -1269,6 +1269,10 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     truncate -s 1000 "$lib/libcudnn_graph.so.9"
     told >/dev/null
     [[ $(jq -r '.findings[0].fix[0].command' report.json) != *"$lib/libcudnn.so "* ]]
+    # What is in that folder already would be copied, too.
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) == *"cp -a cudnn-wheels-2/"* ]]
+    rm -r cudnn-wheels
+    told >/dev/null
     [[ $(jq -r '.findings[0].fix[0].command' report.json) == *"cp -a cudnn-wheels/"* ]]
     # What runs no command of a manager leaves the user's own files to the user.
     run -5 "$CMD" fix --apply --yes logs
@@ -1821,6 +1825,8 @@ S
     # What would send pip elsewhere is not heeded either.
     PIP_TARGET=$PWD/elsewhere PIP_USER=1 "$CMD" report --json logs >report.json || true
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env -u PIP_TARGET -u PIP_USER "*pip* ]]
+    PIP_DRY_RUN=1 PIP_PYTHON=/usr/bin/python3 "$CMD" report --json logs >report.json || true
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env -u PIP_PYTHON -u PIP_DRY_RUN "*pip* ]]
     printf '[install]\nprefix = /elsewhere\n' >venv/pip.conf
     "$CMD" report --json logs >report.json || true
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env PIP_CONFIG_FILE=/dev/null "*pip* ]]
@@ -1877,6 +1883,15 @@ let line 4 of $PWD/requirements.txt ask for nvidia-cudnn-cu12>=8.5,<8.9.2, then 
     # Another release, or another package, is none.
     printf 'nvidia-cudnn-cu12==8.9.2.260\nnot-nvidia-cudnn-cu12==8.9.2.26\n' >requirements.txt
     [[ $(first .command) != *sed* ]]
+    # A hash is that of the release.
+    echo 'nvidia-cudnn-cu12==8.9.2.26 --hash=sha256:0' >requirements.txt
+    is "$(first .command)" null
+    # To a shell "<" names a file.
+    rm requirements.txt
+    echo 'pip install nvidia-cudnn-cu12==8.9.2.26' >>start.sh # which exec keeps from running
+    [[ $(first .command) == "sed -i '4s#nvidia-cudnn-cu12==8.9.2.26#\"nvidia-cudnn-cu12>=8.5,<8.9.2\"#' $PWD/start.sh && "* ]]
+    sed -i "4s/.*/sh -c 'pip install nvidia-cudnn-cu12==8.9.2.26'/" start.sh
+    is "$(first .command)" null
 }
 
 @test "of a script that starts several programs the variable is set on the line of the one" {
@@ -2177,6 +2192,56 @@ C
     eval "$(jq -r '.findings[0].fix[0].command' report.json)"
     run -0 sh run.sh
     is "$output" "version 8902"
+}
+
+@test "the line that is changed runs, and nothing else needs it as it is" {
+    local script
+    make_standin 8.9.2 good
+    make_standin 8.5.0 old
+    build_host dlopen "$PWD/good" host
+    export WHICHCUDNN_EXPECT='>=8.8'
+    watched() { # SCRIPT
+        printf '#!/bin/sh\n%b\n' "$1" >run.sh
+        chmod +x run.sh
+        rm -f logs/*
+        "$CMD" run --quiet --log logs -- ./run.sh || true
+        "$CMD" report --json logs >report.json || true
+        is "$(jq -r '.findings[0].fix[0].checked' report.json)" replayed
+    }
+    repaired() { # SCRIPT
+        watched "$1"
+        eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+        run -0 timeout 10 ./run.sh
+        [[ $output == *"version 8902" ]]
+    }
+    # The user's shell has what the script sets all the same.
+    for script in "export LD_LIBRARY_PATH=$PWD/old" "export LD_LIBRARY_PATH=\${X:-$PWD/old}" "LD_LIBRARY_PATH=$PWD/old:\$LD_LIBRARY_PATH"; do
+        LD_LIBRARY_PATH=$PWD/old repaired "$script\n./host version"
+        LD_LIBRARY_PATH=$PWD/old run -0 ./run.sh
+        [[ $output == *"version 8902" ]]
+    done
+    # A variable that is not the loader's.
+    mkdir -p a/lib64 b/lib64 && cp old/* a/lib64 && cp good/* b/lib64
+    printf 'import ctypes, os\nprint("version", ctypes.CDLL(os.environ["CUDA_HOME"] + "/lib64/libcudnn.so.8").cudnnGetVersion())\n' >main.py
+    repaired "export CUDA_HOME=$PWD/a\n$PY main.py"
+    # A line that a program of no cuDNN needs; one that begins anew where there is no value.
+    printf '#!/bin/sh\ntest -n "$LD_LIBRARY_PATH" && echo tool\n' >run.sh.tool
+    chmod +x run.sh.tool
+    repaired "export LD_LIBRARY_PATH=$PWD/old\n./run.sh.tool || exit 1\n./host version"
+    [[ $output == tool* ]]
+    repaired "if [ -z \"\$LD_LIBRARY_PATH\" ]; then export LD_LIBRARY_PATH=$PWD/old; exec \"\$0\"; fi\n./host version"
+    # No line of a text runs, nor one of a log or a page.
+    repaired "cat <<'USAGE'\nunset LD_LIBRARY_PATH, then\n./host version\nUSAGE\nexport LD_LIBRARY_PATH=$PWD/old\n./host version"
+    echo "LD_LIBRARY_PATH=$PWD/old" | tee job.log README.md >/dev/null
+    repaired "eval export LD_LIBRARY\\\\_PATH=$PWD/old\n: job.log README.md\n./host version"
+    is "$(cat job.log README.md)" "LD_LIBRARY_PATH=$PWD/old"$'\n'"LD_LIBRARY_PATH=$PWD/old"
+    # Between options of env nothing can be set.
+    build_host lazy "$PWD/good" linked --no-rpath
+    LD_LIBRARY_PATH=$PWD/good watched "set -- ./linked version\nexec env -u LD_LIBRARY_PATH -u FOO \"\$@\""
+    is "$(jq -r '.findings[0].fix[0].command' report.json)" null
+    # A directory in which this user may make no file: sed makes one.
+    mkdir closed && echo "export LD_LIBRARY_PATH=$PWD/old" >closed/env.sh && chmod 777 closed/env.sh && chmod 555 closed
+    is "$(id -u)" 0 || watched ". closed/env.sh\n\"\$H\" version"
 }
 
 @test "a line of a script, or of a .pth file, that opens another cuDNN is changed" {

@@ -169,15 +169,19 @@ static bool is_constrained(struct making *m) {
     return false;
 }
 
-/* What of the user's settings would send pip elsewhere, or to another release, is not heeded. */
+/* What of the user's settings would send pip elsewhere, to another release, or refuse what is asked
+ * for, is not heeded. */
 static const char *settings(struct making *m) {
-    static const char *const elsewhere[] = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER"};
+    static const char *const elsewhere[] = {
+        "PIP_TARGET",   "PIP_PREFIX",  "PIP_ROOT",           "PIP_USER",
+        "PIP_PYTHON",   "PIP_DRY_RUN", "PIP_REQUIRE_HASHES", "PIP_REQUIRE_VIRTUALENV",
+        "PIP_NO_BINARY"};
     const char *made = "";
 
     WC_EACH_ROW(name, elsewhere)
         if (getenv(*name))
             made = format(m->memory, "%s-u %s ", made, *name);
-    if (configured(m, "@(target|prefix|root|user)*( )=*"))
+    if (configured(m, "@(target|prefix|root|user|python|dry-run|require-*|no-binary)*( )=*"))
         made = format(m->memory, "%sPIP_CONFIG_FILE=/dev/null ", made);
     if (is_constrained(m)) /* which replaces that of a file, too */
         made = format(m->memory, "%sPIP_CONSTRAINT=/dev/null ", made);
@@ -211,8 +215,12 @@ static const char *into(struct making *m) {
 static const char *folder(struct making *m) {
     const char *environment = m->edit->environment;
 
+    const char *name = "cudnn-wheels";
+
+    for (int n = 2; !m->user->yes && access(name, F_OK) == 0; n++) /* all that it has is copied */
+        name = format(m->memory, "cudnn-wheels-%d", n);
     if (!m->user->yes)
-        return "cudnn-wheels";
+        return name;
     return environment
                ? quoted_path(m, format(m->memory, "%s/" COMMAND_UNDO "/fetched", environment))
                : fail(m);

@@ -458,16 +458,19 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     WC_EACH(e, r->edits)
         if (r->command && !r->but && is_variable(e)) {
             const struct wc_stack *of = &p->source->stack;
+            const struct setter own = setter_of_start(&plan->memory.arena, of, e->name);
+            const char *all = own.by ? NULL : own.file;
             const char *value = wc_variable(of, e->name),
                        *line =
                            setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
-            r->but =
-                e->by  ? (wc_str_starts(e->path, "/etc/") ? "all users of this machine get it, too"
-                                                          : NULL)
-                : line ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
-                : e->path ? wc_arena_format(&plan->memory.arena,
-                                            "each program that %s starts gets it", e->path)
-                          : NULL;
+            r->but = wc_str_starts(e->by ? e->path : "", "/etc/")
+                         ? "all users of this machine get it, too"
+                     : all && (!e->by || p->others_n == 0)
+                         ? wc_arena_format(&plan->memory.arena,
+                                           "each program that %s starts gets it", all)
+                     : e->by ? NULL
+                     : line  ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
+                             : NULL;
         }
     if (r->command && !r->but && x->beside)
         r->but =

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,11 +25,12 @@ struct reading {
     const char *others;          /* the script that starts another one; NULL: none does */
     const char *file[FILES_MOST];
     int files;
-    bool is_named; /* in any line */
-    bool is_used;  /* the same, and its value does more than to be printed, or handed on */
-    bool at_start; /* where a file is named and not read otherwise */
-    bool of_make;  /* the file at hand */
-    struct lines { /* the last one, and how many there are */
+    bool is_named;   /* in any line */
+    bool is_used;    /* the same, and its value does more than to be printed, or handed on */
+    bool only_value; /* a line counts by the value that the process has */
+    bool at_start;   /* where a file is named and not read otherwise */
+    bool of_make;    /* the file at hand */
+    struct lines {   /* the last one, and how many there are */
         struct setter last;
         int n;
     } with_value, with_name;
@@ -63,7 +65,8 @@ static char *path_of(const struct reading *r, const char *word) {
 static void add_named(struct reading *r, const char *file, const char *line) {
     for (char *word; (word = next_word(&line)); free(word)) {
         OWNED char *path = path_of(r, word);
-        if (!strpbrk(word, "./"))
+        /* What programs write, or people read, sets nothing. */
+        if (!strpbrk(word, "./") || fnmatch("*.@(log|out|md|rst)", word, FNM_EXTMATCH) == 0)
             continue;
         add_file(r, path);
         for (const char *rest = word; rest && rest[strspn(rest, "/")]; rest = strchr(rest, '/')) {
@@ -78,11 +81,13 @@ static void add_named(struct reading *r, const char *file, const char *line) {
  * does not occur. */
 static const char *find_path(const char *text, const char *path, size_t n) {
     static const char parts[] = "._-~+%@";
+    const char *const begin = text;
 
     for (; (text = memmem(text, strlen(text), path, n)); text++) {
         const char before = text[-1], *after = text + n + (text[n] == '/');
-        if (!isalnum((unsigned char)before) && !strchr(parts, before) && before != '/' &&
-            !isalnum((unsigned char)*after) && !(*after && strchr(parts, *after)))
+        const bool is_default = before == '-' && text - 1 > begin && text[-2] == ':';
+        if (!isalnum((unsigned char)before) && (is_default || !strchr(parts, before)) &&
+            before != '/' && !isalnum((unsigned char)*after) && !(*after && strchr(parts, *after)))
             return text;
     }
     return NULL;
@@ -96,8 +101,10 @@ static const char *dropped(const struct reading *r, const char *line) {
     } ways[] = {
         {"?(*[ ;&|{])unset ?(* )%s*( +([A-Za-z_0-9]))*( )?(#*)", "a export %s=\n"},
         {"?(*[ ;&|{])unset ?(* )%s?([!A-Za-z_0-9]*)", NULL},
-        {"?(*[ ;&|{])env ?(* )@(-u*( )|--unset=)%s *", "s#env .*%s#& %s=\n#"},
-        {"?(*[ ;&|{])env @(-|-i|--ignore-environment) *", "s#env -[-a-z]*#& %s=\n#"},
+        {"?(*[ ;&|{])env ?(* )@(-u*( )|--unset=)%s+( )[!- ]*", "s#env -[-A-Za-z_ =]*%s#& %s=\n#"},
+        {"?(*[ ;&|{])env ?(* )@(-u*( )|--unset=)%s *", NULL},
+        {"?(*[ ;&|{])env @(-|-i|--ignore-environment)+( )[!- ]*", "s#env -[-a-z]*#& %s=\n#"},
+        {"?(*[ ;&|{])env @(-|-i|--ignore-environment) *", NULL},
     };
 
     WC_EACH_ROW(way, ways) {
@@ -121,7 +128,8 @@ static bool is_text(const char *line, const char *value) {
 static void take(struct reading *r, struct lines *to, const char *file, int n, const char *change) {
     to->n++;
     to->last = (struct setter){wc_arena_format(r->memory, "line %d of %s", n, file), file, NULL};
-    if (change && access(file, W_OK) == 0)
+    OWNED char *in = must_format("%.*s", (int)wc_dir_length(file), file); /* sed makes it anew */
+    if (change && access(file, W_OK) == 0 && access(in, W_OK) == 0)
         to->last.change = wc_arena_format(r->memory, "%d%s", n, change);
 }
 
@@ -135,8 +143,15 @@ static void read_pin(struct reading *r, const char *file, int n, const char *lin
         const size_t length = (size_t)(release - at) + strlen(r->pin);
         if (wc_str_starts(sign, "==") && wc_str_starts(release, r->pin) &&
             wheel_is_name(at, name, r->name) && find_path(at, at, length) == at) {
-            OWNED char *change = must_format("s#%.*s#%s\n#", (int)length, at, r->name);
-            take(r, &r->with_value, file, n, change);
+            /* To a shell "<9" is a file. What is bound to its bytes (--hash) its owner knows. */
+            const bool is_plain =
+                fnmatch("*.@(txt|in|toml|cfg|y?(a)ml|lock)", file, FNM_EXTMATCH) == 0 ||
+                strchr("\"'", at[-1]);
+            const char *quote = is_plain ? "" : "\"";
+            OWNED char *change =
+                must_format("s#%.*s#%s%s\n%s#", (int)length, at, quote, r->name, quote);
+            const bool may = !strstr(line, "--hash") && (is_plain || !strpbrk(line, "\"'"));
+            take(r, &r->with_value, file, n, may ? change : NULL);
         }
     }
 }
@@ -179,20 +194,27 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
                                   : NULL;
 }
 
-/* Does a line of the shell's need the value, and not only print it, or hand it on? */
-static bool uses(const char *line, const char *name) {
+/* Does a line need the value, and not only print it, or hand it on? What assigns it anew may ask
+ * for it before: a guard that starts the program again as long as there is no value. */
+static bool uses(const char *line, const char *name, bool is_shell) {
     OWNED char *pattern = must_format("*$?({)%s@([!A-Za-z_0-9]*|)", name);
-    OWNED char *assigned = must_format("*%s=*", name);
+    OWNED char *assigned = must_format("%s=", name);
+    OWNED char *gets = must_format("*environ.get([\"']%s[\"']*", name);
+    const char *sets = strstr(line, assigned);
+    OWNED char *before = must_format("%.*s", sets ? (int)(sets - line) : INT_MAX, line);
 
-    return fnmatch("@(#|:|echo|printf)*", line, FNM_EXTMATCH) != 0 &&
-           fnmatch(pattern, line, FNM_EXTMATCH) == 0 && fnmatch(assigned, line, FNM_EXTMATCH) != 0;
+    if (!is_shell)
+        return fnmatch(gets, line, 0) == 0;
+    return fnmatch(pattern, before, FNM_EXTMATCH) == 0 &&
+           fnmatch("@(#|echo|printf)*", line, FNM_EXTMATCH) != 0 &&
+           !(line[0] == ':' && !strstr(line, ":?"));
 }
 
 static void read_line(struct reading *r, const char *file, int n, const char *line, bool is_shell) {
     const char *at = strstr(line, r->name), *drop = dropped(r, line);
 
     r->is_named = r->is_named || (*line != '#' && at);
-    r->is_used = r->is_used || (is_shell && at && uses(line, r->name));
+    r->is_used = r->is_used || (at && uses(line, r->name, is_shell));
     if (*line != '#' && drop)
         take(r, &r->with_value, file, n, wc_str_or_null(drop));
     if (*line == '#' || drop || !at)
@@ -310,6 +332,20 @@ static void read_start(struct reading *r, const char *file, int n, const char *b
     take(r, &r->with_value, file, n, change);
 }
 
+/* The line that ends the text which a line begins (<<EOF, <<-'EOF'); NULL: it begins none. A
+ * command that reads it may be a shell: "ssh host <<EOF". */
+static const char *here_document(struct reading *r, const char *line) {
+    static const char quotes[] = "\"'\\-";
+    const char *at = strstr(line, "<<");
+
+    if (!at || at[2] == '<' || (at > line && at[-1] == '<') ||
+        fnmatch("?(*[ ;&|])@(cat|:) *", line, FNM_EXTMATCH) != 0)
+        return NULL;
+    at += 2;
+    at += strspn(at, quotes);
+    return wc_arena_format(r->memory, "%.*s", (int)strcspn(at, "\"' ;&|>"), at);
+}
+
 /* files: a list with ":". */
 static struct setter read_from(struct reading *r, const char *files) {
     WC_EACH_ELEMENT(e, files, ":") {
@@ -322,11 +358,17 @@ static struct setter read_from(struct reading *r, const char *files) {
         char *rest = text, *line;
         const char *before = "";
         bool is_shell = !wc_str_ends(r->file[i], ".py"), is_script = false;
+        const char *text_until = NULL; /* of a here-document */
         r->of_make = wc_str_ends(r->file[i], "akefile") || wc_str_ends(r->file[i], ".mk");
         for (int n = 1; (line = strsep(&rest, "\n")); n++) {
             is_shell = is_shell && (n > 1 || fnmatch("#!*python*", line, 0) != 0);
             is_script = n > 1 ? is_script
                               : wc_str_ends(r->file[i], "sh") || fnmatch("#!*sh*", line, 0) == 0;
+            if (text_until) { /* no line of it runs */
+                text_until = strcmp(line + strspn(line, "\t"), text_until) == 0 ? NULL : text_until;
+                continue;
+            }
+            text_until = is_script ? here_document(r, line) : NULL;
             if (r->pin)
                 read_pin(r, r->file[i], n, line);
             else if (r->program && is_script)
@@ -341,25 +383,16 @@ static struct setter read_from(struct reading *r, const char *files) {
                          : "";
         }
     }
-    /* A line that sets another LD_PRELOAD is not that of a process with our library. */
     struct lines *of =
-        r->with_value.n || r->at_start || (r->value && wc_str_same(r->name, "LD_PRELOAD"))
-            ? &r->with_value
-            : &r->with_name;
+        r->with_value.n || r->at_start || r->only_value ? &r->with_value : &r->with_name;
     if (r->is_used)
         of->last.change = NULL;
     return of->n == 1 ? of->last : (struct setter){NULL, NULL, NULL};
 }
 
 struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
-                        const struct wc_strings *variables, const char *name, const char *value,
-                        const char *given) {
-    struct reading r = {.memory = memory,
-                        .directory = directory ?: "",
-                        .name = name,
-                        .value = value,
-                        .given = given,
-                        .variables = variables};
+                        const char *name) {
+    struct reading r = {.memory = memory, .directory = directory ?: "", .name = name};
 
     return read_from(&r, files);
 }
@@ -477,28 +510,39 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     const char *value = wc_variable(s, name), *script = wc_variable(s, "WHICHCUDNN_RUN_SCRIPT");
     /* Of what never ran only what it was started from is known. */
     const bool is_seen = !(s->has_outcome && !s->outcome.observed);
+    /* The user's, too: only a line that sets this very value is another one's. */
+    const bool may_be_users = !wc_str_starts(name, "LD_") || (wc_str_same(given, value) && is_seen);
     struct setter setter = {NULL, NULL, NULL};
 
-    if (process->run_pid == WC_NULL || !wc_str_starts(name, "LD_"))
+    if (process->run_pid == WC_NULL || (may_be_users && !value))
         return setter;
-    if (wc_str_same(given, value) && is_seen)
-        return setter;
+    const struct reading reading = {.memory = memory,
+                                    .directory = process->directory ?: "",
+                                    .name = name,
+                                    .value = value,
+                                    .given = may_be_users ? NULL : given,
+                                    .variables = &process->environment,
+                                    /* Another LD_PRELOAD starts no process with ours. */
+                                    .only_value = may_be_users || is_preload};
+    struct reading of_script = reading, of_make = reading;
     if (script)
-        setter = setter_in(memory, script, process->directory, &process->environment, name, value,
-                           given);
+        setter = read_from(&of_script, script);
     /* A recipe with more than a command is run by a shell. */
     if (!setter.by && process->parent_name &&
         (wc_str_same(process->parent_name, "make") ||
          wc_program_is(process->parent_name, WC_PROGRAM_SHELL)))
-        setter = setter_in(memory, "GNUmakefile:makefile:Makefile", process->directory,
-                           &process->environment, name, value, given);
-    if (!setter.by)
+        setter = read_from(&of_make, "GNUmakefile:makefile:Makefile");
+    if (!setter.by && !may_be_users)
         setter = setter_at_start(memory, s, name, value, given);
-    const bool differs = !wc_str_same(given, value);
+    const struct setter own = setter.by ? setter_of_start(memory, s, name) : setter;
+    if (own.by && !wc_str_same(own.by, setter.by)) /* from that line other programs get it, too */
+        setter = own;
+    const bool differs = !may_be_users && !wc_str_same(given, value);
     /* What a launcher starts (mpirun), or where no other line can be changed. */
-    const struct setter start = setter.change || !(setter.by || differs || (!is_seen && value))
-                                    ? (struct setter){NULL, NULL, NULL}
-                                    : setter_of_program(memory, s, name);
+    const struct setter start =
+        setter.change || !(setter.by || differs || (!is_seen && value && !may_be_users))
+            ? (struct setter){NULL, NULL, NULL}
+            : setter_of_program(memory, s, name);
     setter = start.by ? start : setter;
     if (!setter.by && differs)
         setter.by =

@@ -13,12 +13,11 @@ struct setter {
     const char *change; /* for sed, a line's end for the value; NULL: sed cannot */
 };
 
-/* In files (a list with ":"), in those that they name, and so on. The process has `value`, the
- * command was given `given`; NULL: none. variables: of the process; NULL: not known. */
+/* Whatever the value, in files (a list with ":"), in those that they name, and so on. */
 struct setter setter_in(struct wc_arena *memory, const char *files, const char *directory,
-                        const struct wc_strings *variables, const char *name, const char *value,
-                        const char *given);
-/* The same in the files with which shells, and an environment as it is activated, begin. */
+                        const char *name);
+/* The process has `value`, the command was given `given` (NULL: none), in the files with which
+ * shells, and an environment as it is activated, begin. */
 struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                               const char *value, const char *given);
 /* pid: of the process. */

@@ -307,8 +307,8 @@ static char *other_preload(void) {
     char *text = NULL;
 
     heap_arena_begin(&memory);
-    const struct setter by = setter_in(&memory.arena, getenv("WHICHCUDNN_RUN_SCRIPT"), here, NULL,
-                                       "LD_PRELOAD", NULL, NULL);
+    const struct setter by =
+        setter_in(&memory.arena, getenv("WHICHCUDNN_RUN_SCRIPT"), here, "LD_PRELOAD");
     if (by.by)
         text = must_format("%s sets another LD_PRELOAD (where it begins with $LD_PRELOAD:, the "
                            "program is watched)",
