@@ -2130,6 +2130,7 @@ C
     [[ $(finding driver-mixed .title) == *"libcuda is of driver 390.77"* ]]
     is "$(finding driver-mixed '.fix[0].checked')" '"replayed"'
     sh -c "$(jq -r '.findings[] | select(.id == "driver-mixed") | .fix[0].command' report.json)"
+    is "$(sed -n 2p run.sh)" 'export LD_PRELOAD=${LD_PRELOAD:+:$LD_PRELOAD}'
     run -0 sh run.sh
     is "$output" mines
 }

@@ -228,14 +228,18 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
                          (is_shell || !strchr("/$", assigned[1])) && /* no text of Python's */
                          (r->value || !r->at_start || !strstr(assigned, r->name));
     OWNED char *word = must_format("%.*s", (int)strcspn(assigned, " ;&|"), assigned);
-    bool has_value = false, is_other = false;
-    const char *text = expanded(r, assigned);
+    bool is_other = false;
+    size_t found = 0; /* elements of the value */
+    const char *text = expanded(r, assigned), *element = NULL;
 
     WC_EACH_ELEMENT(e, r->value, ":") {
         const size_t length = e.n - (e.n > 1 && e.p[e.n - 1] == '/');
-        has_value = has_value || (e.n && !candidates_path_has(r->given, e.p, e.n) &&
-                                  find_path(text, e.p, length));
+        if (!e.n || candidates_path_has(r->given, e.p, e.n) || !find_path(text, e.p, length))
+            continue;
+        element = wc_arena_format(r->memory, "%.*s", (int)length, e.p);
+        found++;
     }
+    const bool has_value = found > 0;
     WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
                                 !candidates_path_has(r->value, e.p, e.n));
@@ -246,7 +250,12 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
         return;
     OWNED char *change =
         is_shell && assigns && !is_other ? replaced_word(r, assigned, word, is_make) : NULL;
-    if (!change && has_value && is_text(line, r->value))
+    /* What else the line preloads stays: "/x.so:$LD_PRELOAD". */
+    if (has_value && wc_str_same(r->name, "LD_PRELOAD")) {
+        free(change);
+        change = found == 1 && element && strstr(line, element) ? must_format("s#%s#\n#", element)
+                                                                : NULL;
+    } else if (!change && has_value && is_text(line, r->value))
         change = must_format("s#%s#\n#", r->value);
     take(r, has_value ? &r->with_value : &r->with_name, file, n, change);
 }
