@@ -191,7 +191,6 @@ static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
 static bool unmet_pin(const struct wc_stack *s, const struct wc_use *use,
                       const struct wc_demand *demand, struct wc_judgement *out) {
     struct wc_version pin;
-    int order;
 
     if (demand->r.demand_kind != WC_demand_kind_REQUIRED || demand->r.framework ||
         wc_rule_for(&demand->r) != WC_RULE_NVIDIA || !wc_is_demand_by(demand, use->host) ||
@@ -205,7 +204,7 @@ static bool unmet_pin(const struct wc_stack *s, const struct wc_use *use,
     if (!out->runtime.range.exact || out->runtime.range.low.major != pin.major)
         return false;
     pin.build = out->runtime.range.low.build = -1;
-    order = wc_version_compare(out->runtime.range.low, pin);
+    int order = wc_version_compare(out->runtime.range.low, pin);
     out->fit = order > 0 ? WC_TOO_NEW : WC_TOO_OLD;
     return order != 0 && pin.patch >= 0;
 }
@@ -238,13 +237,11 @@ static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) 
  * refused, or refuses, and nothing else says so. A host that was linked with it was compiled there.
  */
 static void emit_older_than_header(struct wc_diagnosis *d) {
-    const struct wc_use *use;
-
     if (!wc_failed_itself(d->s) || wc_has_error(d))
         return;
-    use = WC_FIRST(u, d->uses,
-                   may_want_header(d->s, u) &&
-                       wc_demand_of(d->s, wc_path_of(u->host), WC_demand_kind_NEEDED));
+    const struct wc_use *use = WC_FIRST(
+        u, d->uses,
+        may_want_header(d->s, u) && wc_demand_of(d->s, wc_path_of(u->host), WC_demand_kind_NEEDED));
     if (!use)
         use = WC_FIRST(u, d->uses, may_want_header(d->s, u));
     if (!use)

@@ -139,15 +139,12 @@ void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *
         enum wc_fact_role role = wc_fact_role_of(&f->facts, fact);
         struct wc_fact_row of = wc_fact_rows[role];
         const char *key = of.key ? of.key : wc_page_keep(page, "%.*s", FACT_NAME_MOST, fact->name);
-        const char *value;
-        bool told;
-        struct wc_finding_row *row;
 
         if (of.how == HOW_NOWHERE ||
             (of.how == HOW_ONCE && WC_ANY(r, page->rows, wc_str_same(r->key, key))))
             continue;
-        value = of.how == HOW_LIBRARY ? format_library(page, f, s, &i)
-                                      : format_fact(page, role, fact, s);
+        const char *value = of.how == HOW_LIBRARY ? format_library(page, f, s, &i)
+                                                  : format_fact(page, role, fact, s);
         if (!value)
             continue;
         /* What begins with the library by which Python opens others begins with the package or
@@ -159,15 +156,15 @@ void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *
         if (path && wc_program_is(path, WC_PROGRAM_LIBRARY))
             value = wc_page_keep(page, "%s%s", wc_format_asker(&c, path), value + n) ?: value;
         /* By the title or another row; a host's path by the requester. */
-        told = of.how != HOW_LIBRARY &&
-               (holds(page->title, value) ||
-                WC_ANY(r, page->rows,
-                       of.rank == RANK_HOST && r->rank == RANK_HOST
-                           ? holds(r->value, value)
-                           : of.rank != RANK_GOT && wc_str_same(r->value, value)));
+        bool told = of.how != HOW_LIBRARY &&
+                    (holds(page->title, value) ||
+                     WC_ANY(r, page->rows,
+                            of.rank == RANK_HOST && r->rank == RANK_HOST
+                                ? holds(r->value, value)
+                                : of.rank != RANK_GOT && wc_str_same(r->value, value)));
         if (told || join(page, key, value))
             continue;
-        row = wc_page_add_row(page, key, of.rank, value);
+        struct wc_finding_row *row = wc_page_add_row(page, key, of.rank, value);
         if (row)
             row->most = of.most;
     }

@@ -20,12 +20,11 @@ struct search {
 /* 0: it has it or nothing is known; else the sentence that says why not. */
 static const char *lacking(struct search *s, const char *function) {
     int f = wc_function_find(function);
-    struct wc_version first, last;
 
     if (f == WC_NO_FUNCTION || !wc_version_known(s->own.low))
         return NULL;
-    first = wc_function_first(f);
-    last = wc_function_last(f);
+    struct wc_version first = wc_function_first(f);
+    struct wc_version last = wc_function_last(f);
     if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0)
         return wc_format(s->c, "came with %s", wc_format_version(s->c, first));
     if (wc_version_known(last) && last.patch < 0)

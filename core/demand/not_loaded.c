@@ -362,7 +362,6 @@ static bool is_printed(const struct wc_stack *s, const char *missing) {
  * ended with it. */
 static bool dependency_not_found(const struct wc_stack *s, const struct wc_failure *f) {
     const char *out = missing_of(f);
-    enum wc_name_kind missing, asked;
 
     if ((f->reason != WC_REASON_NEEDS && f->reason != WC_REASON_NOT_FOUND) || !f->r.name ||
         f->said.what != WC_SAID_NOT_FOUND)
@@ -374,8 +373,8 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
                wc_was_the_end(s, f) &&
                (!(wc_str_starts(out, "libnv") || wc_str_starts(out, "libcuda")) ||
                 is_printed(s, out));
-    missing = wc_name_kind_of(out);
-    asked = wc_name_kind_of(f->r.name);
+    enum wc_name_kind missing = wc_name_kind_of(out);
+    enum wc_name_kind asked = wc_name_kind_of(f->r.name);
     if (missing == WC_NAME_DRIVER || asked == WC_NAME_DRIVER ||
         (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;

@@ -79,14 +79,13 @@ static bool begins_with(const struct checked *l, const char *bytes) {
 static bool is_pointer(struct checked *l) {
     static const char version[] = "version https://git-lfs", size[] = "\nsize ";
     char text[BEGINNING + 1];
-    const char *at;
     uint64_t bytes;
 
     if (!begins_with(l, version))
         return false;
     wc_mem_copy(text, l->beginning, l->n);
     text[l->n] = 0;
-    at = wc_str_find(text, size);
+    const char *at = wc_str_find(text, size);
     conclude(l, WC_file_fault_POINTER, "a git-LFS pointer");
     if (at && wc_parse_number(at + sizeof size - 1, sizeof text, &bytes)) {
         l->out->needs = (int64_t)bytes;

@@ -111,7 +111,6 @@ static bool read_symbol(struct reading *r) {
 struct wc_said wc_said_read(const char *text, char room[WC_SAID_ROOM]) {
     struct reading r = {text, {.what = WC_SAID_NOTHING}, room, WC_SAID_ROOM};
     const struct wc_said other = {.what = WC_SAID_OTHER};
-    const char *start;
 
     if (!text)
         return r.said;
@@ -122,7 +121,7 @@ struct wc_said wc_said_read(const char *text, char room[WC_SAID_ROOM]) {
                 r.said.system = row->system;
                 return keep(&r, &r.said.file, text, end) ? r.said : other;
             }
-    start = wc_str_find(text, ": cannot open shared object file");
+    const char *start = wc_str_find(text, ": cannot open shared object file");
     if (start) {
         const char *end = start;
         /* cuDNN and frameworks put their own text before the file's name. */

@@ -150,8 +150,6 @@ static bool is_suffix(const char *s, size_t n) {
 }
 
 static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc_version *v) {
-    size_t used;
-
     trim(&s, &n);
     *op = WC_EQ_PREFIX; /* without a sign: "9.1" for people is every 9.1.x */
     WC_EACH_ROW(row, signs) {
@@ -164,7 +162,7 @@ static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc
         }
     }
     trim(&s, &n);
-    used = wc_version_parse_start(s, n, v);
+    size_t used = wc_version_parse_start(s, n, v);
     s += used;
     n -= used;
     if (n == 2 && wc_mem_compare(s, ".*", 2) == 0) {

@@ -199,10 +199,9 @@ struct copy {
 static bool consider_copy(void *arg, const char *name) {
     struct copy *best = arg;
     struct wc_name read = wc_name_read(name);
-    int worth;
     if (!wc_kind_is_cudnn(read.kind))
         return true;
-    worth = read.kind == WC_NAME_FACADE;
+    int worth = read.kind == WC_NAME_FACADE;
     WC_EACH_ROW(part, answering)
         if (wc_str_compare(read.part, *part) == 0)
             worth = 2;

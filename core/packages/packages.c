@@ -51,11 +51,10 @@ static struct listed *find_file(struct package *p, const char *path) {
 static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     char copy[RELATIVE];
     struct package *p = l->now;
-    struct listed *f;
     if (p->n == FILES || !wc_str_format(copy, sizeof copy, "%.*s", (int)n, path) ||
         !(l->of_cuda ? wc_name_kind_of(copy) == WC_NAME_CUDA_DEPENDENCY : wc_name_is_cudnn(copy)))
         return NULL;
-    f = find_file(p, copy);
+    struct listed *f = find_file(p, copy);
     if (f)
         return f;
     p->file[p->n].path = wc_reading_copy(l->r, copy, wc_str_length(copy));

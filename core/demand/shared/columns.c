@@ -123,11 +123,9 @@ static enum wc_reason reason_of_file(const struct wc_stack *s, struct wc_failure
 /* Would this file have been the right one under the name asked for? A name without a number takes
  * any release. */
 static bool is_right(const struct wc_file_record *file, const char *asked) {
-    struct wc_name wanted;
-
     if (!file->soname || file->fault)
         return false;
-    wanted = wc_name_read(asked);
+    struct wc_name wanted = wc_name_read(asked);
     if (wanted.kind == WC_NAME_DRIVER &&
         wc_lies_in_a(file->real_path ? file->real_path : file->path, "stubs"))
         return false;

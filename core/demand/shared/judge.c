@@ -21,11 +21,9 @@ bool wc_spec_pins(const char *spec, struct wc_version *out) {
 
 /* On which side of a clause that refuses it does v lie? */
 static enum wc_fit refused_by(enum wc_spec_op op, struct wc_version bound, struct wc_version v) {
-    bool newer;
-
     if (v.build < 0)
         bound.build = -1;
-    newer = wc_version_compare(v, bound) > 0;
+    bool newer = wc_version_compare(v, bound) > 0;
     switch (op) {
     case WC_NE:
     case WC_NE_PREFIX:
@@ -52,11 +50,10 @@ static enum wc_fit spec_fit_of(const struct wc_spec *spec, struct wc_version v) 
         return answer == WC_YES ? WC_FITS : WC_FIT_UNKNOWN;
     for (size_t i = 0; i < spec->n; i++) {
         struct wc_spec one = {.n = 1};
-        enum wc_fit fit;
         one.clause[0] = spec->clause[i];
         if (wc_spec_accepts(&one, v) != WC_NO)
             continue;
-        fit = refused_by(one.clause[0].op, one.clause[0].version, v);
+        enum wc_fit fit = refused_by(one.clause[0].op, one.clause[0].version, v);
         if (worst == WC_FIT_UNKNOWN || fit == WC_OTHER_MAJOR)
             worst = fit;
     }
@@ -186,12 +183,11 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
             __builtin_add_overflow(j->weight, wc_bound_functions(&b->r), &j->weight))
             j->weight = INT64_MAX;
     WC_EACH(demand, s->demands) {
-        enum wc_fit fit;
         if (!wc_is_demand_by(demand, j->host))
             continue;
         if (demand->r.function_count > j->weight)
             j->weight = demand->r.function_count;
-        fit = wc_demand_fit(&demand->r, j->runtime.range, own);
+        enum wc_fit fit = wc_demand_fit(&demand->r, j->runtime.range, own);
         if (!wc_refuses(fit))
             continue;
         if (demand->r.demand_kind != WC_demand_kind_SYMBOLS)

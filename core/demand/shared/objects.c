@@ -93,13 +93,11 @@ bool wc_kind_is_ours(enum wc_name_kind kind) {
 }
 
 int32_t wc_major_of(const struct wc_object *o) {
-    int32_t major;
-
     if (wc_version_known(o->version))
         return o->version.major;
     if (wc_version_known(o->floor) && o->floor.major == o->ceiling.major)
         return o->floor.major;
-    major = wc_name_major(o->r.soname);
+    int32_t major = wc_name_major(o->r.soname);
     return major >= 0 ? major : wc_name_major(o->r.symbol_version);
 }
 

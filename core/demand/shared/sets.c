@@ -40,11 +40,9 @@ static size_t rivals(const struct wc_stack *s, const struct wc_object *part, boo
 
 bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
                const struct wc_object *facade) {
-    const struct wc_object *asking;
-
     if (part->r.role != WC_role_PART || (facade->r.mapped && !part->r.mapped))
         return false;
-    asking = asking_facade(s, part);
+    const struct wc_object *asking = asking_facade(s, part);
     if (asking)
         return asking == facade;
     if (!same_major(part, facade))
@@ -54,11 +52,9 @@ bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
 }
 
 const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_object *library) {
-    const struct wc_object *asking;
-
     if (!library || library->r.role == WC_role_FACADE)
         return library;
-    asking = asking_facade(s, library);
+    const struct wc_object *asking = asking_facade(s, library);
     if (asking)
         return asking;
     return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && wc_in_set(s, library, o));
@@ -333,11 +329,9 @@ enum way { NEEDED, ASKED, PACKAGE, WAYS };
 static const char *const sources[WAYS] = {"DT_NEEDED", "names it asked for", "package"};
 
 int32_t wc_cuda_of(const struct wc_object *o) {
-    int32_t cuda;
-
     if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
         return -1;
-    cuda = wc_name_cuda(o->r.soname);
+    int32_t cuda = wc_name_cuda(o->r.soname);
     if (cuda < 0)
         cuda = wc_name_cuda(o->r.path);
     return cuda > 0 ? cuda : -1;
@@ -354,10 +348,9 @@ int32_t wc_cuda_in_package(const char *text) {
 
     while (p && (p = wc_str_find(p, "cu"))) {
         uint64_t n;
-        size_t digits;
         p += wc_str_starts(p, "cuda") ? 4 : 2;
         p += *p == '-';
-        digits = wc_parse_number(p, wc_str_length(p), &n);
+        size_t digits = wc_parse_number(p, wc_str_length(p), &n);
         if (digits == 2 || digits == 3)
             return (int32_t)(n < LEAST_WITH_MINOR ? n : n / 10);
     }
