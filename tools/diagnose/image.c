@@ -146,14 +146,13 @@ int image_of_bytes(const void *bytes, size_t n, uint64_t size) {
 
 int image_make(const struct image *image) {
     struct making m;
-    int fd;
 
     for (size_t i = 0; i < PIECES; i++)
         utstring_init(&m.piece[i]);
     add_names(&m, image);
     assemble(&m, image);
-    fd = image_of_bytes(utstring_body(&m.piece[FILE_ITSELF]), utstring_len(&m.piece[FILE_ITSELF]),
-                        image->size);
+    int fd = image_of_bytes(utstring_body(&m.piece[FILE_ITSELF]),
+                            utstring_len(&m.piece[FILE_ITSELF]), image->size);
     for (size_t i = 0; i < PIECES; i++)
         utstring_done(&m.piece[i]);
     return fd;

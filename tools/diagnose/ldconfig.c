@@ -174,12 +174,11 @@ static unsigned char *with_one(struct wc_span cache, uint32_t at, const struct l
 static unsigned char *begin(struct wc_span cache, size_t *size) {
     const unsigned char *from =
         cache.n ? memmem(cache.p, cache.n, MAGIC, strlen(MAGIC)) : (const unsigned char *)MAGIC;
-    unsigned char *p;
 
     *size = cache.n && from ? cache.n - (size_t)(from - (const unsigned char *)cache.p) : HEADER;
     if (!from || *size < HEADER || (cache.n && get(from + COUNT) > (*size - HEADER) / ENTRY))
         return NULL;
-    p = must_allocate(*size);
+    unsigned char *p = must_allocate(*size);
     memset(p, 0, *size);
     memcpy(p, from, cache.n ? *size : strlen(MAGIC));
     return p;

@@ -395,7 +395,6 @@ static bool is_needless(const struct play *p, const struct replay_request *q) {
 static void ask(struct play *p, struct replay_request *q) {
     struct replay_request moved = *q;
     OWNED char *file = file_before(p, q);
-    const struct loaded *by, *o;
     struct replay_got *got = &p->out->got[q - p->r->requests.p];
     bool needless = is_needless(p, q);
     size_t objects, missing;
@@ -408,7 +407,7 @@ static void ask(struct play *p, struct replay_request *q) {
     if (moved.name != q->name || moved.caller != q->caller)
         q = &moved;
     needless = needless || (other && !other->value);
-    by = caller_of(p, q->caller);
+    const struct loaded *by = caller_of(p, q->caller);
     objects = p->sim.n;
     missing = p->sim.missing.n;
     /* The parts of a facade are asked for by the facade that is there, by names of its own, however
@@ -423,7 +422,7 @@ static void ask(struct play *p, struct replay_request *q) {
         return;
     }
     p->sim.missing_from = missing;
-    o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
+    const struct loaded *o = loader_sim_open(&p->sim, file ? file : name_for(p, q, by), by);
     p->sim.ended = false;
     /* After an edit, another library may have that version without the function, and one that was
      * elsewhere may lack it. */

@@ -359,10 +359,9 @@ static void write_text(const struct wc_stack *s, const struct wc_findings *f,
     struct wc_findings none = {.n = 0};
     struct wc_diagnosis d = {.s = s, .scratch = memory, .out = &none};
     struct wc_case c = {.d = &d};
-    struct entries copies;
 
     wc_find_uses(&d);
-    copies = find_copies(&c);
+    struct entries copies = find_copies(&c);
     if (!copies.n && out->verdict != WC_verdict_NOT_OBSERVED && !(out->limits & BLIND))
         add_name(&c, &copies, format_none(&c));
     out->copies = (struct wc_strings){copies.p, copies.n};

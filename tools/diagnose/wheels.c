@@ -266,8 +266,6 @@ static struct entries parts_of(struct wc_arena *memory, const struct wheel_list 
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out) {
     struct wc_name name = wc_name_read(file);
-    const struct wheel_file *found;
-    struct wheel_list files;
     const char *own = wc_base_name(file);
     const bool known = wc_kind_is_cudnn(name.kind) ? is_cudnn(package) : *package != '\0';
 
@@ -307,10 +305,10 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         if (!is_cudnn(package)) /* of another package manager: the same libraries */
             package = "nvidia-cudnn-cu12";
     }
-    files = wheel_list(memory, package, release);
+    struct wheel_list files = wheel_list(memory, package, release);
     if (wc_kind_is_cudnn(name.kind) && release.major >= 8) /* before there was one library */
         out->constants = parts_of(memory, &files, release).p;
-    found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
+    const struct wheel_file *found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
     if (found) {
         struct entries needs = {NULL, 0};
         /* Without the driver's, which no package has; of a package that is not known also without
@@ -391,7 +389,6 @@ void requirements_add(struct requirements *to, struct wc_arena *memory, const ch
 
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path) {
     struct wc_arena *memory = &sites->memory.arena;
-    struct entries all;
     struct site *s;
 
     for (s = sites->first; s; s = s->next)
@@ -399,7 +396,7 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
             return s;
     if (!sites->first)
         heap_arena_begin(&sites->memory);
-    all = entries_of(memory, files, path);
+    struct entries all = entries_of(memory, files, path);
     s = must_allocate(sizeof(*s));
     *s = (struct site){.next = sites->first, .path = wc_arena_string(memory, path)};
     WC_EACH(entry, all) {

@@ -138,13 +138,12 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
     static const char *const before_wheels[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
     const char *package = make_format(m, "nvidia-cudnn-cu%s", cuda ? cuda : "12");
     const char *end = strchr(spec, ','), *newest;
-    struct wc_version floor, first;
     struct wc_spec set;
     char text[WC_VERSION_TEXT];
 
     if (!wc_spec_read(spec, &set) || !wc_version_known(wc_spec_floor(&set)))
         return spec;
-    floor = wc_spec_floor(&set);
+    struct wc_version floor = wc_spec_floor(&set);
     if (floor.minor < 0) {
         newest = wheel_newest(package, spec);
         WC_EACH_ROW(row, before_wheels)
@@ -152,7 +151,7 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
                 newest = *row;
         floor = newest ? wc_version_of(newest) : floor;
     }
-    first = cuda ? wc_version_of(wheel_oldest(package)) : WC_VERSION_NONE;
+    struct wc_version first = cuda ? wc_version_of(wheel_oldest(package)) : WC_VERSION_NONE;
     if (wc_version_known(first) && wc_version_compare(floor, first) < 0)
         floor = first;
     floor.build = -1;

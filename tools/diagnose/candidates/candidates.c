@@ -93,10 +93,9 @@ const char *make_real_path(struct making *m, const char *path) {
 const char *make_site_of(struct making *m, const char *path) {
     char scratch[4 * PATH_MAX];
     struct wc_reading reading;
-    const char *site;
 
     wc_reading_begin(&reading, m->files, scratch, sizeof(scratch));
-    site = path ? wc_distribution_site(&reading, path) : NULL;
+    const char *site = path ? wc_distribution_site(&reading, path) : NULL;
     return site ? make_format(m, "%s", site) : NULL;
 }
 

@@ -41,7 +41,6 @@ static const char *cudnn_wanted(struct making *m, const char *site,
     const struct wc_object *asker = wc_caller_of(m->s, failure);
     const bool is_file = wc_name_kind_of(failure->r.name) == WC_NAME_OTHER;
     const char *host = is_file ? failure->r.name : asker ? wc_path_of(asker) : NULL;
-    const struct library *l;
 
     if (!host || !wc_is_below(host, site, strlen(site)))
         return NULL;
@@ -52,7 +51,7 @@ static const char *cudnn_wanted(struct making *m, const char *site,
         if (spec)
             return spec;
     }
-    l = library_cache_get(m->libraries, host, NULL);
+    const struct library *l = library_cache_get(m->libraries, host, NULL);
     const char **const lists[] = {l ? l->needed : NULL, l ? l->opens : NULL};
     WC_EACH_ROW(list, lists)
         for (const char **name = *list; name && *name; name++) {

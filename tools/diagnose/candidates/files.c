@@ -54,12 +54,11 @@ static const char *closed_on_way(struct making *m, const char *path) {
     bool is_link;
 
     for (int i = 0; i < LINKS_MOST; i++) {
-        ssize_t n;
         if (!wc_closed_directory(&disk_files, path, at, sizeof(at), &is_link))
             return NULL;
         if (!is_link)
             return make_real_path(m, make_format(m, "%s", at));
-        n = readlink(at, target, sizeof(target));
+        ssize_t n = readlink(at, target, sizeof(target));
         if (n <= 0 || n == (ssize_t)sizeof(target))
             return NULL;
         path = target[0] == '/' ? make_format(m, "%.*s%s", (int)n, target, path + strlen(at))
@@ -86,7 +85,6 @@ static struct edit allow(struct making *m, const struct wc_file_record *r, const
 /* With all that was asked for after the same directory. */
 static void open_way(struct making *m, const struct wc_file_record *r) {
     const char *directory = closed_on_way(m, r->path), *paths = "", *way;
-    struct edit e;
 
     for (size_t i = 0; directory && i < m->out->n; i++)
         if (m->out->p[i].edit[0].kind == EDIT_MODE &&
@@ -100,7 +98,7 @@ static void open_way(struct making *m, const struct wc_file_record *r) {
                 paths = make_format(m, "%s%s%s", paths, *paths ? ":" : "", file->r.path);
     if (!*paths)
         return;
-    e = allow(m, r, directory);
+    struct edit e = allow(m, r, directory);
     e.target = paths;
     make_one(m, e);
 }

@@ -495,16 +495,14 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
     const char *path = file && file[0] == '/' ? make_environment_of(m, file) : NULL;
     const char *real = path ? make_real_path(m, file) : NULL;
     struct site_file files[LISTED_MOST];
-    struct site *site;
-    size_t n;
 
     const char *prefix = real ? make_environment_of(m, real) : NULL;
     if (prefix && refused && make_is_conda(m, prefix)) /* "torch/lib/../../../../libcufft.so.10" */
         add_owner_in_conda(m, prefix, real);
     if (!real || make_is_conda(m, path))
         return;
-    site = site_of(m->sites, m->files, path);
-    n = site_listed(m->sites, m->files, site, wc_base_name(real), files, LISTED_MOST);
+    struct site *site = site_of(m->sites, m->files, path);
+    size_t n = site_listed(m->sites, m->files, site, wc_base_name(real), files, LISTED_MOST);
     for (size_t i = 0; i < n; i++) {
         const struct edit e = reinstall(m, path, files[i].info, NULL);
         if (!wc_str_same(make_real_path(m, make_format(m, "%s/%s", path, files[i].path)), real))
@@ -523,15 +521,13 @@ static void add_parts(struct making *m, const struct wc_failure *failure, const 
     const struct wc_object *facade = wc_caller_of(m->s, failure);
     struct wc_version version;
     char text[WC_VERSION_TEXT];
-    const char *release;
-    struct edit e;
 
     if (!facade || facade->r.role != WC_role_FACADE || facade->version.patch < 0)
         return;
     version = facade->version;
     version.build = -1;
-    e = cudnn_for(m, site, make_format(m, "==%s.*", wc_version_format(version, text)));
-    release = e.name ? wheel_newest(e.name, e.value) : NULL;
+    struct edit e = cudnn_for(m, site, make_format(m, "==%s.*", wc_version_format(version, text)));
+    const char *release = e.name ? wheel_newest(e.name, e.value) : NULL;
     if (!release)
         return;
     e.value = make_format(m, "==%s", release);

@@ -250,7 +250,6 @@ static void read_words(struct making *m, char **w) {
     const char *own = wc_base_name(m->s->process.executable ?: "");
     const char *process = make_format(m, "%.*s*([0-9.])", (int)strcspn(own, "0123456789"), own);
     const bool as_root = strcmp(*w, "sudo") == 0, unsets = strcmp(*w, "unset") == 0;
-    const struct edit *made;
 
     w += as_root;
     w += *w && strcmp(*w, "env") == 0;
@@ -267,7 +266,8 @@ static void read_words(struct making *m, char **w) {
     } else if (*w && strcmp(wc_base_name(*w), "ldconfig") == 0 && !w[1]) {
         add(m, (struct edit){.kind = EDIT_CACHE, .path = "/etc"});
     } else if (*w && strcmp(*w, "import") == 0 && w[1]) {
-        made = find_made(m, EDIT_IMPORT_FIRST, w[1], wc_str_same(w[2], "before") ? w[3] : NULL);
+        const struct edit *made =
+            find_made(m, EDIT_IMPORT_FIRST, w[1], wc_str_same(w[2], "before") ? w[3] : NULL);
         add(m, made ? *made : (struct edit){.kind = EDIT_HOST});
     } else if (*w) {
         change_packages(m, w, as_root);

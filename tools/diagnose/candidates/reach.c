@@ -348,12 +348,11 @@ static void link_in(struct making *m, const char *directory, const char *name) {
     WC_EACH(entry, all) {
         const struct edit links = {.kind = EDIT_LINKS, .path = directory};
         struct edit e = {.kind = EDIT_LINK, .target = *entry};
-        const char *file;
         if (strncmp(*entry, name, n) != 0 || ((*entry)[n] && (*entry)[n] != '.') ||
             strcmp(*entry, name) == 0)
             continue;
         e.path = make_format(m, "%s/%s", directory, name);
-        file = make_real_path(m, make_format(m, "%s/%s", directory, *entry));
+        const char *file = make_real_path(m, make_format(m, "%s/%s", directory, *entry));
         if (is_of_other_release(m, name, file) || is_offered(m, directory, &e, file))
             continue;
         make_one(m, e);
@@ -375,14 +374,13 @@ static void turn_alternative(struct making *m, const struct wc_object *o) {
     char target[PATH_MAX];
     const ssize_t n = o->r.path ? readlink(o->r.path, target, sizeof(target)) : -1;
     const char *directory = make_directory_of(m, o->r.path), *link;
-    struct entries all;
 
     if (n <= 0 || n == (ssize_t)sizeof(target) || !o->r.real_path || !directory)
         return;
     link = make_format(m, "%.*s", (int)n, target);
     if (!wc_str_starts(link, "/etc/alternatives/"))
         return;
-    all = make_entries(m, directory);
+    struct entries all = make_entries(m, directory);
     WC_EACH(entry, all) {
         const struct wc_name name = wc_name_read(*entry);
         if (name.kind == WC_NAME_FACADE && name.version.major >= 0 && name.version.minor < 0 &&
@@ -465,10 +463,9 @@ void make_reached(struct making *m) {
                                       : wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
-        struct entries places;
         if (!name || !(ours || make_matters(m, name, version)))
             continue;
-        places = places_of(m, failure, missing);
+        struct entries places = places_of(m, failure, missing);
         if (!WC_ANY(place, places,
                     is_sound(m, make_format(m, "%s/%s", *place, name)) &&
                         /* the system refused the culprit */ !wc_str_same(

@@ -94,13 +94,11 @@ static struct wc_name name_of(const struct wc_object *o) {
 }
 
 static bool is_copy_of(const struct wc_object *a, const struct wc_object *b) {
-    struct wc_name x, y;
-
     if (a == b || !a->r.mapped || !b->r.mapped || a->r.role != WC_role_CUDA_DEPENDENCY ||
         b->r.role != a->r.role || !wc_str_same(a->r.part, b->r.part))
         return false;
-    x = name_of(a);
-    y = name_of(b);
+    struct wc_name x = name_of(a);
+    struct wc_name y = name_of(b);
     return x.kind == WC_NAME_CUDA_DEPENDENCY && y.kind == x.kind &&
            (x.version.major == y.version.major || x.version.major < 0 || y.version.major < 0) &&
            !wc_same_file(a, b) && !wc_str_same(wc_path_of(a), wc_path_of(b));

@@ -144,13 +144,12 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
     struct release library = of_library(libcuda), module = release_of(d->s->machine.driver);
     struct release driver = libcuda ? library : module;
-    struct use use;
 
     if (!driver.text || is_wsl(d->s)) /* driver-mixed reports that one */
         return;
     if (wc_lacks_driver(d->s) && wc_has_ended(d->s))
         return; /* there is none, which driver-missing reports at the end */
-    use = newest_use(d->s);
+    struct use use = newest_use(d->s);
     if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)
         return;
     struct wc_case *c = wc_case_begin(d);

@@ -68,7 +68,6 @@ static bool is_whole(struct overlay *o, const char *directory, struct wc_version
 static bool place(struct overlay *o, const struct edit *e) {
     const char *directory = overlay_real_path(o, e->path), *spec = e->value ? e->value : "",
                *package;
-    struct wc_version release;
 
     if (!directory)
         return overlay_fail(o, "that directory does not exist");
@@ -81,7 +80,7 @@ static bool place(struct overlay *o, const struct edit *e) {
     }
     package = e->target ? overlay_format(o, "nvidia-cudnn-cu%s", e->target) : "";
     /* Every release of the set must do: the oldest, too. */
-    release = wc_version_filled(wc_text_floor(spec), 0, 0);
+    struct wc_version release = wc_version_filled(wc_text_floor(spec), 0, 0);
     if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
         return overlay_fail(o, "all of it is there");
     return release.major >= 0 && release.major <= wheel_release("nvidia-cudnn-cu12", "").major

@@ -143,11 +143,10 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
 
 bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version release) {
     const struct library *l = library_cache_get(o->library_cache, path, NULL);
-    struct wc_version own;
 
     if (!l || !l->is_elf || l->damaged || l->machine != OWN_MACHINE)
         return false;
-    own = library_release(o->library_cache, path);
+    struct wc_version own = library_release(o->library_cache, path);
     own.build = release.build = -1;
     return !wc_version_known(own) || wc_version_compare(own, release) == 0;
 }

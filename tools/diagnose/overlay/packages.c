@@ -263,7 +263,6 @@ static bool take_away(struct overlay *o, const struct where *w, const struct ins
      */
     const bool unlisted = w->kind == WHEELS && !has_list(o, p);
     struct listed files = unlisted ? (struct listed){NULL, 0} : files_of(o, w, p);
-    struct entries folder;
 
     if (!unlisted && (!files.p || (w->kind == DEBIAN && !files.n)))
         return overlay_fail(o, no_list);
@@ -272,7 +271,7 @@ static bool take_away(struct overlay *o, const struct where *w, const struct ins
         note_file(o, w, file);
     }
     if (w->kind == WHEELS) {
-        folder = overlay_entries(o, p->record);
+        struct entries folder = overlay_entries(o, p->record);
         WC_EACH(entry, folder)
             overlay_hide(o, overlay_format(o, "%s/%s", p->record, *entry));
     }
@@ -310,10 +309,9 @@ static bool is_of_process(struct overlay *o, const struct where *w, const char *
 /* The wheels of a site as they are without any edit. */
 static const struct site *wheels_of(struct overlay *o, const char *path) {
     struct disk *disk = &o->library_cache->disk;
-    const struct site *site;
 
     disk->is_bare = true;
-    site = site_of(&o->kept->sites, &disk->files, path);
+    const struct site *site = site_of(&o->kept->sites, &disk->files, path);
     disk->is_bare = false;
     return site;
 }
@@ -576,7 +574,6 @@ bool overlay_remove_package(struct overlay *o, const struct edit *e) {
 
 /* The files of a package, again. */
 bool overlay_reinstall(struct overlay *o, const struct edit *e) {
-    struct listed files;
     struct installed p;
     struct where w;
     const char *package = e->name, *version;
@@ -593,7 +590,7 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
     version = w.kind == DEBIAN ? e->value : p.version;
     if (w.kind != WHEELS)
         package = same_wheel(o, cuda_of(o, &w, e->name, w.kind == DEBIAN ? e->value : p.build));
-    files = files_of(o, &w, &p);
+    struct listed files = files_of(o, &w, &p);
     if (!files.p || (w.kind == DEBIAN && !files.n))
         return overlay_fail(o, no_list);
     WC_EACH(file, files) {
