@@ -261,7 +261,6 @@ static int fix_job(struct job *j, int status) {
 static int fix_inputs(struct job *j, int status) {
     struct trust trust = {.why = NULL};
     const struct summary_row *row;
-    const struct repair *best;
     int answer;
 
     inputs_complain(&j->in);
@@ -270,7 +269,7 @@ static int fix_inputs(struct job *j, int status) {
     job_make(j);
     if ((try || apply) && j->found.n > 0) {
         trust_logs(&trust, &j->in.logs);
-        best = try ? NULL : job_best_repair(j, true, NULL);
+        const struct repair *best = try ? NULL : job_best_repair(j, true, NULL);
         if (best)
             steps_trust(&trust, &best->edits);
         /* What is tried refuses one by one, as the next cause may be in another environment. */

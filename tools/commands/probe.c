@@ -111,7 +111,6 @@ static bool load(struct trying *p, const char *path) {
     const size_t n = path ? 1 : sizeof(names) / sizeof(names[0]);
     const char *name = NULL, *words;
     char said[512] = "";
-    size_t number;
 
     say("step dlopen");
     for (size_t i = 0; i < n && !p->cudnn; i++) {
@@ -135,7 +134,7 @@ static bool load(struct trying *p, const char *path) {
 #include "tools/commands/probe/probe_calls.def"
     FIND(p->cudnn, cudnnGetVersion, "failed it has no ")
     say("step cudnnGetVersion");
-    number = p->call.cudnnGetVersion();
+    size_t number = p->call.cudnnGetVersion();
     p->major = wc_version_from_number(number).major;
     say("version %zu", number);
     return true;

@@ -17,8 +17,6 @@
 
 /* NULL: no moment of its own. The caller frees. */
 static char *text_of(const struct wc_record *record) {
-    const char *word;
-
     switch (record->kind) {
     case WC_KIND_request: {
         const struct wc_request_record *r = &record->u.request;
@@ -49,7 +47,7 @@ static char *text_of(const struct wc_record *record) {
     }
     case WC_KIND_search: {
         const struct wc_search_record *r = &record->u.search;
-        word = wc_enum_word(WC_ENUM_search_rule, r->rule);
+        const char *word = wc_enum_word(WC_ENUM_search_rule, r->rule);
         if (!word)
             return must_format("search for %s: by which rule is not known", r->name ?: "?");
         return must_format("search for %s: found by %s%s%s%s%s", r->name ?: "?", word,

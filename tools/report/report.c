@@ -174,7 +174,6 @@ void report_judge(struct report *r) {
     const struct source *s = r->source;
     struct wc_arena *memory = &r->memory.arena;
     struct wc_outside outside = {.end = s->end, .how = s->how, .lost = source_missing(s)};
-    const char *within;
     int64_t seq;
 
     wc_diagnose(&s->stack, memory, &r->findings);
@@ -184,7 +183,7 @@ void report_judge(struct report *r) {
     if (s->type != SOURCE_LOG) {
         outside.end = WC_END_RUNS;
     } else if (r->was_cut_off) {
-        within = in_flight_last(&s->in_flight, &seq);
+        const char *within = in_flight_last(&s->in_flight, &seq);
         outside.end = WC_END_FAILED;
         outside.how = wc_arena_format(memory, "ended within %s", within ?: "a line");
     }

@@ -52,12 +52,11 @@ static void remove_leftovers(const struct beside *b) {
 
 bool beside_begin(struct beside *b, const char *path, mode_t mode) {
     const char *base = wc_base_name(path);
-    int error;
 
     b->path = must_format("%.*s.%s.XXXXXX", (int)(base - path), path, base); /* RANDOM */
     b->fd = mkostemp(b->path, O_CLOEXEC);
     if (b->fd < 0) {
-        error = errno;
+        int error = errno;
         free(b->path);
         errno = error;
         return false;

@@ -53,10 +53,9 @@ DIR *below_list(const struct below *b, const char *path) {
 
 size_t below_read(int fd, uint64_t offset, void *to, size_t n) {
     size_t done = 0;
-    ssize_t got;
 
     while (done < n) {
-        got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
+        ssize_t got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -512,12 +511,11 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const struct disk *d = ctx;
     const struct seen *s = d ? seen_at(d, path) : NULL;
-    const char *inside;
     char real[PATH_MAX];
 
     if (d ? !s : !realpath(path, real))
         return false;
-    inside = s ? s->path + d->seen->root.length : real;
+    const char *inside = s ? s->path + d->seen->root.length : real;
     inside = inside[0] ? inside : "/";
     if (strlen(inside) >= cap)
         return false;

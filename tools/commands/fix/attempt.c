@@ -286,7 +286,6 @@ static char *copy_in_front(const struct sandbox *s, const char *place, const cha
 static char *sandbox_cover(struct sandbox *s, const char *place) {
     OWNED char *name = must_format("%s/%zu", s->work, s->n);
     int status = 1;
-    pid_t child;
 
     for (size_t i = 0; i < s->n; i++)
         if (is_within(place, s->places[i]))
@@ -297,7 +296,7 @@ static char *sandbox_cover(struct sandbox *s, const char *place) {
         return must_copy("too many directories would be changed");
     if (s->n == 0) {
         /* A process of its own finds out, as there is no way back. */
-        child = fork();
+        pid_t child = fork();
         if (child == 0)
             _exit(enter_namespace(&s->of_user) ? 0 : 1);
         while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)

@@ -191,14 +191,13 @@ static bool start_copier(struct words_stream *s) {
 void words_begin(struct words *w, bool copies) {
     static const int descriptors[] = {STDERR_FILENO, STDOUT_FILENO};
     struct stat facts, first = {.st_ino = 0};
-    bool can_be_copied;
 
     for (size_t i = 0; i < 2; i++) {
         struct words_stream *s = &w->of[i];
         *s = (struct words_stream){.to = descriptors[i], .also = -1};
         if (fstat(s->to, &facts) != 0)
             continue;
-        can_be_copied = S_ISFIFO(facts.st_mode) || isatty(s->to);
+        bool can_be_copied = S_ISFIFO(facts.st_mode) || isatty(s->to);
         errno = 0;
         if (i > 0 && facts.st_ino == first.st_ino && facts.st_dev == first.st_dev) {
             w->of[0].also = s->to;

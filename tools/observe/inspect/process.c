@@ -479,14 +479,13 @@ static void read_objects(struct process_libraries *list, const struct process *p
 
 static void read_link_map(struct process_libraries *list, const struct process *p, uint64_t first,
                           size_t *place) {
-    struct process_library *m;
     char name[PATH_MAX];
     struct link_map at;
 
     for (uint64_t next = first; next && *place < LIST_MOST; next = (uintptr_t)at.l_next) {
         if (!process_read(p, next, &at, sizeof(at)))
             return;
-        m = process_library_at(list, (uintptr_t)at.l_ld);
+        struct process_library *m = process_library_at(list, (uintptr_t)at.l_ld);
         ++*place;
         if (!m || m->place)
             continue;

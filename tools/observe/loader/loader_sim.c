@@ -123,7 +123,6 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     const struct asked_name *asked;
     struct library *library;
     const char *path = NULL;
-    struct loaded *o;
 
     if (g->ended)
         return NULL;
@@ -137,7 +136,7 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     }
     if (asked)
         return asked->o;
-    o = loader_sim_of(g, library);
+    struct loaded *o = loader_sim_of(g, library);
     if (!o)
         o = add(g, path, library, name, by, how);
     if (o)
@@ -499,13 +498,13 @@ void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
 
 static bool start(struct loader_sim *g, const char *program) {
     struct library *library = library_cache_get(g->library_cache, program, NULL);
-    struct loaded *o;
 
     if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter ||
         strstr(library->interpreter, "ld-musl"))
         return false;
     library_cache_use(g->library_cache, library->interpreter, &g->search);
-    o = add(g, wc_library_file(&library->about), library, NULL, NULL, WC_operation_START);
+    struct loaded *o =
+        add(g, wc_library_file(&library->about), library, NULL, NULL, WC_operation_START);
     o->search.is_program = true;
     g->program = o;
     g->search.program = &o->search;
@@ -516,8 +515,6 @@ static bool start(struct loader_sim *g, const char *program) {
 bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
                       const char *program, char *const *environment,
                       const struct loader_sim_opens *opens) {
-    const char *list;
-
     memset(g, 0, sizeof(*g));
     if (opens)
         g->opens = *opens;
@@ -537,7 +534,7 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
         loader_sim_end(g);
         return false;
     }
-    list = loader_variable(g->environment, "LD_PRELOAD");
+    const char *list = loader_variable(g->environment, "LD_PRELOAD");
     WC_EACH_ELEMENT(e, list, " :") { /* one that is not found is skipped */
         OWNED char *name = must_format("%.*s", (int)e.n, e.p);
         if (*name)

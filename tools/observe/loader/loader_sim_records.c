@@ -142,14 +142,14 @@ static void emit_file(struct loader_sim *g, struct loader_sim_emitter *t, const 
     const struct wc_files *files = &g->library_cache->disk.files;
     OWNED char *link = g->library_cache->disk.root[0] ? NULL : disk_link(path);
     char real_path[PATH_MAX];
-    const struct library *library;
     struct wc_file_check check;
     struct wc_identity id;
     struct wc_library l;
 
     if (!wc_file_check(files, path, g->search.machine, &check))
         return;
-    library = check.fault ? NULL : library_cache_get(g->library_cache, path, NULL);
+    const struct library *library =
+        check.fault ? NULL : library_cache_get(g->library_cache, path, NULL);
     if (library && library->is_program) { /* only its dynamic section says so */
         check.fault = WC_file_fault_NOT_A_LIBRARY;
         snprintf(check.what, sizeof(check.what), "a program");

@@ -322,12 +322,11 @@ void redaction_free(struct redaction *r) {
 /* NULL: there is nothing to change. */
 static char *changed(const struct redaction *r, const char *text) {
     const char *plain = text;
-    const struct name *name;
     struct sink sink;
     FILE *to = NULL;
 
     for (const char *p = text; *p;) {
-        name = (p == text || !in_word(p[-1])) ? name_at(r, text, p) : NULL;
+        const struct name *name = (p == text || !in_word(p[-1])) ? name_at(r, text, p) : NULL;
         if (!name) {
             p++;
             continue;
