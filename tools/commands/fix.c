@@ -151,10 +151,9 @@ static void print_plan(const struct job *j) {
 
 static json_t *row_json(const struct summary_row *row, const struct merged *m) {
     const struct wc_finding_record *f = row->finding;
-    json_t *pids = json_array();
+    json_t *pids =
+        JSON_EACH(i, WC_ITEMS(row->members, row->n), json_integer(m->p[*i].report->source->pid));
 
-    for (size_t i = 0; i < row->n; i++)
-        json_array_append_new(pids, json_integer(m->p[row->members[i]].report->source->pid));
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "id", text_to_json(f->id), "severity",
                      wc_enum_word_raw(WC_ENUM_severity, f->severity), "title",
                      text_to_json(f->title), "pids", pids, "fix",

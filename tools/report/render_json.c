@@ -111,9 +111,7 @@ json_t *render_json(const struct report *r) {
 }
 
 json_t *render_merged_json(const struct merged *m) {
-    json_t *array = m->n == 1 ? render_json(m->p[0].report) : json_array();
-
-    for (size_t i = 0; m->n > 1 && i < m->n; i++)
-        json_array_append_new(array, render_json(m->p[i].report));
-    return array;
+    if (m->n == 1)
+        return render_json(m->p[0].report);
+    return JSON_EACH(p, *m, render_json(p->report));
 }

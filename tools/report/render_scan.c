@@ -104,7 +104,6 @@ static void print_text_of(struct layout *l, const struct scan *scan, const struc
 static json_t *scan_json(const struct scan *scan, const struct report *all) {
     json_t *copies =
         JSON_EACH(o, scan->copies->stack.objects, record_to_json(WC_KIND_object, &o->r, NULL));
-    json_t *reports = json_array();
     json_t *notes = JSON_EACH(
         note, scan->notes,
         json_pack("{s:o, s:o}", "path", text_to_json(note->path), "why", text_to_json(note->why)));
@@ -123,8 +122,7 @@ static json_t *scan_json(const struct scan *scan, const struct report *all) {
                   "cudnn_version", text_to_json(wc_str_or_null(l->cudnn)), "found_via",
                   text_to_json(l->found_via), "raises", text_to_json(l->raises)));
 
-    for (size_t i = 0; i < scan->process_count; i++)
-        json_array_append_new(reports, render_json(&all[i]));
+    json_t *reports = JSON_EACH(r, WC_ITEMS(all, scan->process_count), render_json(r));
     return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "path",
                      text_to_json(scan->copies->path), "files", (json_int_t)scan->files,
                      "libraries", (json_int_t)scan->libraries, "copies", copies, "reports", reports,
