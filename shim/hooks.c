@@ -160,7 +160,6 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
  * itself. The function's name by itself never decides. */
 static uintptr_t value_or_wrapper(const struct lookup *l, uintptr_t value) {
     uintptr_t result = value;
-    bool promote = false;
     if (answers_find(&(struct answer_key){l->caller, value, answers_hash(l->name)}, &result))
         return result;
     if (!state_take())
@@ -175,7 +174,7 @@ static uintptr_t value_or_wrapper(const struct lookup *l, uintptr_t value) {
     }
     const struct object *host = objects_at(l->return_address);
     bool ours = library && object_is_cudnn(library) && !(host && object_is_cudnn(host));
-    promote = ours && !(host && host->is_host);
+    bool promote = ours && !(host && host->is_host);
     if (ours && !promote)
         result = watched_value(host, library, l, value);
     state_leave();

@@ -50,7 +50,6 @@ static int help(void) {
 static int run_command(int argc, char **argv) {
     static char name[32];
     struct nearest meant = {.word = NULL};
-    OWNED char *question = NULL;
 
     snprintf(name, sizeof(name), "whichcudnn %s", argv[0]);
     for (size_t i = 0; i < COMMANDS; i++) {
@@ -61,7 +60,7 @@ static int run_command(int argc, char **argv) {
         optind = 0;     /* begin again: main has read options of its own */
         return options_run(argc, argv, commands[i].usage);
     }
-    question = nearest_question(&meant);
+    OWNED char *question = nearest_question(&meant);
     return complain("no command called %s%s", argv[0],
                     meant.word ? question : "; see whichcudnn --help");
 }

@@ -108,7 +108,6 @@ static int check_arguments(int n, char **arguments) {
     struct job now = {.n = 0};
     char *trouble = NULL, *directory = NULL;
     struct source *lock = lock_read(arguments[0], &trouble);
-    OWNED char *logs = NULL;
     int answer = EXIT_USAGE, status = 0;
 
     if (!lock) {
@@ -118,7 +117,7 @@ static int check_arguments(int n, char **arguments) {
     }
     if (command) {
         directory = trial_directory();
-        logs = directory ? must_format("%s/logs", directory) : NULL;
+        OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
         status = logs ? input_observe(&now.in, command, logs) : -1;
         inputs_complain(&now.in);
         if (status >= 0)

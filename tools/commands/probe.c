@@ -566,14 +566,13 @@ static int probe_like(const char *place, const char *shim, const char *directory
 }
 
 static int probe_arguments(int n, char **command) {
-    OWNED char *shim = NULL, *place = NULL;
     struct trial trial = {.patience = timeout};
     char *directory, **words;
     int answer = EXIT_USAGE;
 
     if (like_log && n > 0)
         return complain("either --like or a command, not both");
-    shim = preload_find_shim(NULL);
+    OWNED char *shim = preload_find_shim(NULL);
     directory = shim ? trial_directory() : NULL;
     if (shim && !directory)
         complain("no directory can be made for the log: %s", strerror(errno));
@@ -584,7 +583,7 @@ static int probe_arguments(int n, char **command) {
     } else if (!*command) {
         answer = probe_and_print(NULL, shim, directory);
     } else {
-        place = must_format("%s/command/", directory);
+        OWNED char *place = must_format("%s/command/", directory);
         trial.arguments = words = run_quietly(place, command);
         if (trial_run(&trial)) {
             answer = probe_like(place, shim, directory);

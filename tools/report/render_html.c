@@ -327,11 +327,11 @@ static bool add_article(struct page *page, FILE *articles, size_t i) {
 
 static void fill_title(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
-    OWNED char *text = NULL;
     struct summary s;
 
     summary_make(&s, m);
-    text = m->n > 1 ? render_summary_text(&s, &s.rows[0]) : render_verdict_text(m->p[0].report);
+    OWNED char *text =
+        m->n > 1 ? render_summary_text(&s, &s.rows[0]) : render_verdict_text(m->p[0].report);
     summary_end(&s);
 
     html(to, "whichcudnn: %s", text);

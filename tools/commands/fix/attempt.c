@@ -79,15 +79,14 @@ static int open_below(int directory, const char *name) {
 static bool mount_overlay(int place, int in, bool of_user, bool in_memory) {
     OWNED_FD int memory = in_memory ? open_below(in, "memory") : -1, room = -1;
     OWNED char *on = must_format("/proc/self/fd/%d", memory);
-    OWNED_FD int upper = -1, work = -1;
     OWNED char *options = NULL, *at = must_format("/proc/self/fd/%d", place);
     struct stat facts;
 
     if (in_memory && (memory < 0 || mount("whichcudnn", on, "tmpfs", 0, "mode=700") != 0))
         return false;
     room = in_memory ? open_below(in, "memory") : dup(in); /* what is on top now */
-    upper = open_below(room, "upper");
-    work = open_below(room, "work");
+    OWNED_FD int upper = open_below(room, "upper");
+    OWNED_FD int work = open_below(room, "work");
     options = must_format(
         "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d%s", place,
         upper, work, of_user ? ",userxattr" : "");
@@ -112,13 +111,11 @@ static const char *sandbox_room(const struct sandbox *s) {
 }
 
 static char *make_copy(const struct sandbox *s, const char *place, const char *copy) {
-    OWNED char *trouble = NULL;
-
     if (is_within(s->work, place))
         return must_format("%s has the temporary directory %s in it, and cannot be copied there "
                            "(TMPDIR says where)",
                            place, s->work);
-    trouble = copy_tree(place, copy);
+    OWNED char *trouble = copy_tree(place, copy);
     return trouble ? must_format("no copy in %s: %s%s", s->work, trouble, sandbox_room(s)) : NULL;
 }
 

@@ -458,13 +458,13 @@ static void add_missing(const struct wc_stack *s, const char *library, const str
                            f->r.operation == WC_operation_NEEDED && f->r.inferred && f->r.caller &&
                                wc_str_same(f->r.name, library))
                 : NULL;
-    OWNED char *words = NULL, *path = NULL;
     struct wc_record r;
 
     if (!f)
         return;
-    words = must_format("%s: cannot open shared object file: No such file or directory", library);
-    path = must_copy(f->r.caller);
+    OWNED char *words =
+        must_format("%s: cannot open shared object file: No such file or directory", library);
+    OWNED char *path = must_copy(f->r.caller);
     wc_record_begin(&r, WC_KIND_failure);
     r.u.failure.request = WC_NULL;
     r.u.failure.operation = WC_operation_DLOPEN;
