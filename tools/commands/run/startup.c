@@ -231,15 +231,14 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
 
 bool failed_requests_want_cudnn(const struct source *log) {
     struct loading loading;
-    bool any = false;
 
     if (!log->stack.failures.n || !begin_log(&loading, log))
         return false;
     WC_EACH(f, log->stack.failures)
         if (f->r.name)
             loader_sim_open(&loading.sim, f->r.name, NULL);
-    for (size_t i = 0; i < loading.sim.n; i++)
-        any = any || loading.sim.objects[i]->about.role == WC_role_HOST;
+    const bool any =
+        WC_ANY(o, WC_ITEMS(loading.sim.objects, loading.sim.n), (*o)->about.role == WC_role_HOST);
     end(&loading);
     return any;
 }
@@ -258,10 +257,8 @@ struct startup {
 };
 
 static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *start) {
-    bool works_with_cudnn = false;
+    const bool works_with_cudnn = WC_ANY(o, WC_ITEMS(s->objects, s->n), (*o)->library->needs_cudnn);
 
-    for (size_t i = 0; i < s->n; i++)
-        works_with_cudnn = works_with_cudnn || s->objects[i]->library->needs_cudnn;
     if (start->goes_on && !works_with_cudnn)
         return false;
     WC_EACH(m, s->missing) {

@@ -342,10 +342,8 @@ static bool is_unexplained(const struct source *log, const struct report *report
  * well, if it says that the program continues without the GPU, or refuses its cuDNN (a child). */
 void words_into_logs(const struct words *w, struct source **logs, struct report *reports, size_t n,
                      bool quiet) {
-    bool any = false;
+    const bool any = WC_ANY(log, WC_ITEMS(logs, n), is_unexplained(*log, &reports[log - logs]));
 
-    for (size_t i = 0; i < n; i++)
-        any = any || is_unexplained(logs[i], &reports[i]);
     for (size_t i = 0; i < n; i++) {
         const struct wc_sink to = {outcome_tell, logs[i]};
         if ((any ? !is_unexplained(logs[i], &reports[i])

@@ -330,9 +330,7 @@ static void add_cuda(struct making *m, const char *directory, int32_t toolkit) {
     WC_EACH(failure, m->s->failures) {
         const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
-        bool again = false;
-        for (size_t i = 0; name && i < all.n; i++)
-            again = again || strcmp(all.edit[i].name, name) == 0;
+        const bool again = name && WC_ANY(e, WC_ITEMS(all.edit, all.n), strcmp(e->name, name) == 0);
         if (!name || again || all.n + 1 == CANDIDATE_EDITS ||
             wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so") ||
             (all.n && wc_name_cuda(name) != cuda) ||

@@ -67,11 +67,10 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
     const char *cudnn = make_format(m, "nvidia-cudnn-cu%d", cuda), *spec = NULL;
     const char *directories = NULL;
     struct candidate all = {.n = 0};
-    bool among = false;
+    const bool among =
+        wc_str_starts(wheel, "nvidia-") &&
+        WC_ANY(row, WC_ROWS(first_wheels), wc_str_starts(wheel + strlen("nvidia-"), row->package));
 
-    WC_EACH_ROW(row, first_wheels)
-        among = among || (wc_str_starts(wheel, "nvidia-") &&
-                          wc_str_starts(wheel + strlen("nvidia-"), row->package));
     if (!among || cuda < 11 || has_any(m, site, cuda))
         return false;
     WC_EACH_ROW(row, first_wheels) {

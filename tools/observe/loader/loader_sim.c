@@ -329,12 +329,9 @@ static bool has_another_dlopen(struct loader_sim *g) {
 }
 
 bool loader_sim_defines(struct loader_sim *g, const bool *seen, const char *function, bool all) {
-    bool found = false;
-
-    for (size_t i = 0; i < g->n && !found; i++)
-        found = (!seen || seen[i]) && (all || g->objects[i]->about.role != WC_role_OTHER) &&
-                library_defines(g->library_cache, g->objects[i]->library, function);
-    return found;
+    return WC_ANY(o, WC_ITEMS(g->objects, g->n),
+                  (!seen || seen[o - g->objects]) && (all || (*o)->about.role != WC_role_OTHER) &&
+                      library_defines(g->library_cache, (*o)->library, function));
 }
 
 /* Most objects bind all that they import at their start; the others, when it is called. all: of
@@ -446,13 +443,10 @@ size_t loader_sim_torn(struct loader_sim *g) {
 
     WC_EACH(m, g->missing) {
         const struct loaded *facade = m->by ? m->by->by : NULL;
-        bool is_loaded = false;
-        for (size_t k = 0; k < g->n; k++)
-            is_loaded = is_loaded || g->objects[k] == facade;
         if (m->how != WC_operation_NEEDED || !facade || m->by == last ||
-            m->by->about.role != WC_role_PART || !is_loaded || !wc_name_is_cudnn(m->name))
-            continue;
-        if (loader_sim_search(g, m->name, facade))
+            m->by->about.role != WC_role_PART || !wc_name_is_cudnn(m->name) ||
+            !WC_ANY(o, WC_ITEMS(g->objects, g->n), *o == facade) ||
+            loader_sim_search(g, m->name, facade))
             continue;
         last = m->by;
         torn++;

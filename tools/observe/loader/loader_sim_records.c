@@ -281,12 +281,9 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
     for (size_t k = 0; k < 2; k++)
         for (const char **name = lists[k]; name && *name && !found; name++)
             found = loader_sim_answering(g, *name, true);
-    if (found)
-        return found;
-    for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->about.role == WC_role_FACADE)
-            return g->objects[i];
-    return NULL;
+    struct loaded *const *first =
+        WC_FIRST(o, WC_ITEMS(g->objects, g->n), (*o)->about.role == WC_role_FACADE);
+    return found ?: first ? *first : NULL;
 }
 
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
