@@ -233,9 +233,7 @@ void log_place_choose(struct log_place *place, const char *given) {
         errno != EEXIST)
         complain("%s: %s", place->value, strerror(errno));
     split(place);
-    if (log_place_is_none(place))
-        return;
-    if (place->directory && !log_place_is_good(place))
+    if (place->directory && !log_place_is_none(place) && !log_place_is_good(place))
         complain("%s: logs cannot be written here", place->directory);
 }
 

@@ -522,11 +522,10 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
             note_unobserved(in, WC_UNOBSERVED_MAPS,
                             "libraries came and went while it was looked at", NULL);
     }
-    if (same || last) {
+    if (same || last)
         *out = in->source;
-    } else {
+    else
         source_free(in->source);
-    }
     if (state != PROCESS_UNREADABLE) {
         free(*trouble);
         *trouble = NULL;

@@ -185,16 +185,13 @@ static const char *foreign(const struct process *p) {
     Elf64_Ehdr own, other;
     OWNED_FD int fd = openat(p->handle, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     OWNED_FD int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    const char *why = NULL;
 
-    if (fd >= 0 && self >= 0 && pread(fd, &other, sizeof(other), 0) == sizeof(other) &&
-        pread(self, &own, sizeof(own), 0) == sizeof(own)) {
-        if (other.e_ident[EI_CLASS] != own.e_ident[EI_CLASS])
-            why = "its program is a 32-bit one";
-        else if (other.e_machine != own.e_machine)
-            why = "its program is for another architecture";
-    }
-    return why;
+    if (fd < 0 || self < 0 || pread(fd, &other, sizeof(other), 0) != sizeof(other) ||
+        pread(self, &own, sizeof(own), 0) != sizeof(own))
+        return NULL;
+    if (other.e_ident[EI_CLASS] != own.e_ident[EI_CLASS])
+        return "its program is a 32-bit one";
+    return other.e_machine != own.e_machine ? "its program is for another architecture" : NULL;
 }
 
 static enum process_state read_all(struct process *p, char **trouble) {
@@ -521,9 +518,8 @@ static void read_list(struct process_libraries *list, const struct process *p) {
     }
     for (int spaces = 0; address && spaces < 64; spaces++, address = debug.next) {
         debug.next = 0;
-        if (!process_read(p, address, &debug.first, sizeof(debug.first)))
-            return;
-        if (debug.first.r_version >= 2 && !process_read(p, address, &debug, sizeof(debug)))
+        if (!process_read(p, address, &debug.first, sizeof(debug.first)) ||
+            (debug.first.r_version >= 2 && !process_read(p, address, &debug, sizeof(debug))))
             return;
         read_link_map(list, p, (uintptr_t)debug.first.r_map, &place);
     }

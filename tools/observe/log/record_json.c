@@ -122,16 +122,6 @@ static bool read_number(struct reading *in, int64_t *out) {
     return in->p > start && v != WC_NULL && !(*start == '0' && (in->p - start > 1 || negative));
 }
 
-static bool read_int(struct reading *in, int64_t *out) {
-    *out = WC_NULL;
-    return TAKE(in, "null") || read_number(in, out);
-}
-
-static bool read_bool(struct reading *in, bool *out) {
-    *out = TAKE(in, "true");
-    return *out || TAKE(in, "false");
-}
-
 static bool read_enum(struct reading *in, enum wc_enumeration e, void *out) {
     const char *word;
 
@@ -191,9 +181,11 @@ static bool read_value(struct reading *in, const struct wc_field *f, void *out) 
     case WC_FIELD_STR:
         return read_text(in, out);
     case WC_FIELD_INT:
-        return read_int(in, out);
+        *(int64_t *)out = WC_NULL;
+        return TAKE(in, "null") || read_number(in, out);
     case WC_FIELD_BOOL:
-        return read_bool(in, out);
+        *(bool *)out = TAKE(in, "true");
+        return *(bool *)out || TAKE(in, "false");
     case WC_FIELD_STRS:
         return read_list(in, false, out);
     case WC_FIELD_ENUM:
