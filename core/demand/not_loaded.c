@@ -11,54 +11,53 @@
 /* A file has the name of the library that was requested, but not one that this process
  * can load. The loader says so, or passes it over without a word: another machine's, a link that
  * leads nowhere. What the file is was looked at when the request failed. */
-static void report_bad(struct wc_diagnosis *d, const struct wc_failure *f) {
-    const struct wc_file_record *file = f->file;
-    struct wc_object o = wc_file_as_object(file, f->culprit);
-    bool needed = f->r.operation == WC_operation_NEEDED;
-    struct wc_case *c = wc_case_begin(d);
-    const char *wanted = wc_format_wanted(c, f, f->culprit);
-
-    c->r.title = file && file->fault && file->content
-                     ? wc_format(c, "%s, which is %s", wanted, file->content)
-                     : wc_format(c, "%s, a file that the loader refuses", wanted);
-    wc_case_about(c, wc_caller_of(d->s, f));
-    wc_case_fact_from(c, WC_FACT_FILE, f->culprit,
-                      f->said.what == WC_SAID_REFUSED ? "dlerror"
-                      : needed                        ? "the loader's rules for DT_NEEDED"
-                                                      : "loader request");
-    if (file) {
-        wc_case_fact(c, WC_FACT_LEADS_TO, file->link);
-        if (file->real_path && !wc_str_same(file->real_path, file->path))
-            wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path);
-        wc_case_fact(c, WC_FACT_IS, file->content);
-        if (file->size != WC_NULL)
-            wc_case_fact(c, WC_FACT_SIZE, wc_format(c, "%jd bytes", file->size));
-        wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o));
-    }
-    if (needed)
-        wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller);
-    else
-        wc_case_request(c, f);
-    /* Of another class the loader says so if it finds no other; a whole path is not searched. */
-    if (f->said.what != WC_SAID_REFUSED && wc_base_name(f->r.name) == f->r.name &&
-        !(file && file->fault == WC_file_fault_OTHER_CLASS))
-        wc_case_fact(
-            c, WC_FACT_MIND,
-            file && (file->fault == WC_file_fault_CUT || file->fault == WC_file_fault_MALFORMED)
-                ? "the loader refuses it, or a process that reads the missing bytes is "
-                  "killed by SIGBUS"
-                : "the loader skips such a file without a message");
-    if (!needed)
-        wc_case_asked_by(c, f);
-    wc_case_variable(c, "LD_LIBRARY_PATH");
-    wc_case_end(c);
-}
-
 void wc_find_bad_file(struct wc_diagnosis *d) {
-    WC_EACH(f, d->s->failures)
-        if (wc_is_unreported(d, f, WC_REASON_BAD_FILE) &&
-            (wc_file_matters(f->culprit) || wc_file_matters(f->r.name) || wc_was_the_end(d->s, f)))
-            report_bad(d, f);
+    WC_EACH(f, d->s->failures) {
+        if (!wc_is_unreported(d, f, WC_REASON_BAD_FILE) ||
+            !(wc_file_matters(f->culprit) || wc_file_matters(f->r.name) || wc_was_the_end(d->s, f)))
+            continue;
+        const struct wc_file_record *file = f->file;
+        struct wc_object o = wc_file_as_object(file, f->culprit);
+        bool needed = f->r.operation == WC_operation_NEEDED;
+        struct wc_case *c = wc_case_begin(d);
+        const char *wanted = wc_format_wanted(c, f, f->culprit);
+
+        c->r.title = file && file->fault && file->content
+                         ? wc_format(c, "%s, which is %s", wanted, file->content)
+                         : wc_format(c, "%s, a file that the loader refuses", wanted);
+        wc_case_about(c, wc_caller_of(d->s, f));
+        wc_case_fact_from(c, WC_FACT_FILE, f->culprit,
+                          f->said.what == WC_SAID_REFUSED ? "dlerror"
+                          : needed                        ? "the loader's rules for DT_NEEDED"
+                                                          : "loader request");
+        if (file) {
+            wc_case_fact(c, WC_FACT_LEADS_TO, file->link);
+            if (file->real_path && !wc_str_same(file->real_path, file->path))
+                wc_case_fact(c, WC_FACT_REAL_PATH, file->real_path);
+            wc_case_fact(c, WC_FACT_IS, file->content);
+            if (file->size != WC_NULL)
+                wc_case_fact(c, WC_FACT_SIZE, wc_format(c, "%jd bytes", file->size));
+            wc_case_fact(c, WC_FACT_INSTALLATION, wc_format_installation(c, &o));
+        }
+        if (needed)
+            wc_case_fact(c, WC_FACT_NEEDED_BY, f->r.caller);
+        else
+            wc_case_request(c, f);
+        /* Of another class the loader says so if it finds no other; a whole path is not
+         * searched. */
+        if (f->said.what != WC_SAID_REFUSED && wc_base_name(f->r.name) == f->r.name &&
+            !(file && file->fault == WC_file_fault_OTHER_CLASS))
+            wc_case_fact(
+                c, WC_FACT_MIND,
+                file && (file->fault == WC_file_fault_CUT || file->fault == WC_file_fault_MALFORMED)
+                    ? "the loader refuses it, or a process that reads the missing bytes is "
+                      "killed by SIGBUS"
+                    : "the loader skips such a file without a message");
+        if (!needed)
+            wc_case_asked_by(c, f);
+        wc_case_variable(c, "LD_LIBRARY_PATH");
+        wc_case_end(c);
+    }
 }
 
 /* ---- wrong-name ---- */
@@ -78,27 +77,6 @@ static const char *false_name(const struct wc_object *o) {
         if (o->r.soname && *name && wc_is_false_name(*name, o->r.soname) && !stands_in)
             return *name;
     return NULL;
-}
-
-static void report_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
-    const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
-    const char *who;
-    struct wc_case *c = wc_case_begin(d);
-
-    who = o->r.asked_by ? wc_format_name(c, o->r.asked_by) : "the program";
-    c->r.title = wc_format(c,
-                           o->r.asked_how == WC_operation_NEEDED
-                               ? "%s needs %s and got %s under that name"
-                               : "%s asked for %s and got %s under that name",
-                           who, wc_format_name(c, name), wc_format_name(c, o->r.soname));
-    c->r.object = o->r.object;
-    if (by && !wc_is_cudnn(by))
-        c->r.host = by->r.object;
-    wc_case_library(c, WC_FACT_GOT, o);
-    wc_case_fact(c, WC_FACT_SONAME, o->r.soname);
-    if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) && !wc_version_known(o->version))
-        wc_case_fact(c, WC_FACT_FUNCTIONS_OF_CUDNN, "none");
-    wc_case_end(c);
 }
 
 /* Found by its name, and refused for what it really is. */
@@ -163,8 +141,25 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
 void wc_find_wrong_name(struct wc_diagnosis *d) {
     WC_EACH(o, d->s->objects) {
         const char *name = false_name(o);
-        if (name)
-            report_false(d, o, name);
+        if (!name)
+            continue;
+        const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
+        struct wc_case *c = wc_case_begin(d);
+        const char *who = o->r.asked_by ? wc_format_name(c, o->r.asked_by) : "the program";
+        c->r.title = wc_format(c,
+                               o->r.asked_how == WC_operation_NEEDED
+                                   ? "%s needs %s and got %s under that name"
+                                   : "%s asked for %s and got %s under that name",
+                               who, wc_format_name(c, name), wc_format_name(c, o->r.soname));
+        c->r.object = o->r.object;
+        if (by && !wc_is_cudnn(by))
+            c->r.host = by->r.object;
+        wc_case_library(c, WC_FACT_GOT, o);
+        wc_case_fact(c, WC_FACT_SONAME, o->r.soname);
+        if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) &&
+            !wc_version_known(o->version))
+            wc_case_fact(c, WC_FACT_FUNCTIONS_OF_CUDNN, "none");
+        wc_case_end(c);
     }
     WC_EACH(f, d->s->failures)
         if (wc_is_unreported(d, f, WC_REASON_WRONG_NAME))
@@ -387,37 +382,36 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     return f->fate != WC_FATE_MADE_GOOD;
 }
 
-static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
-                              const char *missing) {
-    const struct wc_object *caller = wc_caller_of(d->s, f), *facade = wc_facade_of(d->s, caller);
-    const struct wc_object *cudnn = wc_is_cudnn(caller) ? caller : NULL;
-    const struct wc_searched *searched = wc_search_in_vain(d->s, f);
-    struct wc_case *c = wc_case_begin(d);
-
-    c->r.title = wc_is_asked_for(f, missing)
-                     ? not_found_title(c, f, missing)
-                     : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
-                                 wc_format_name(c, f->r.name), wc_format_name(c, missing));
-    if ((!cudnn && was_survived(d->s, f)) || (!f->needs && !is_printed(d->s, missing)))
-        c->effect = WC_EFFECT_DOUBTED; /* or it got further, to end for something else */
-    wc_case_about(c, cudnn && facade ? facade : caller);
-    c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
-    wc_case_request(c, f);
-    wc_case_fact(c, WC_FACT_MISSING, wc_format(c, "%s", missing));
-    if (searched && wc_str_same(searched->r.name, missing))
-        wc_case_fact(c, WC_FACT_NEEDED_BY, searched->r.caller);
-    wc_case_asked_by(c, f);
-    wc_case_searched(c, searched);
-    if (cudnn)
-        wc_case_library(c, WC_FACT_CUDNN, cudnn);
-    wc_case_end(c);
-}
-
 void wc_find_dependency_missing(struct wc_diagnosis *d) {
-    WC_EACH(f, d->s->failures)
-        if (dependency_not_found(d->s, f) &&
+    WC_EACH(f, d->s->failures) {
+        const char *missing = missing_of(f);
+        if (!dependency_not_found(d->s, f) ||
             WC_FIRST(a, d->s->failures,
                      wc_is_asked_for(a, wc_base_name(f->r.name)) && dependency_not_found(d->s, a) &&
-                         wc_str_same(missing_of(a), missing_of(f))) == f)
-            report_dependency(d, f, missing_of(f));
+                         wc_str_same(missing_of(a), missing)) != f)
+            continue;
+        const struct wc_object *caller = wc_caller_of(d->s, f),
+                               *facade = wc_facade_of(d->s, caller);
+        const struct wc_object *cudnn = wc_is_cudnn(caller) ? caller : NULL;
+        const struct wc_searched *searched = wc_search_in_vain(d->s, f);
+        struct wc_case *c = wc_case_begin(d);
+
+        c->r.title = wc_is_asked_for(f, missing)
+                         ? not_found_title(c, f, missing)
+                         : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
+                                     wc_format_name(c, f->r.name), wc_format_name(c, missing));
+        if ((!cudnn && was_survived(d->s, f)) || (!f->needs && !is_printed(d->s, missing)))
+            c->effect = WC_EFFECT_DOUBTED; /* or it got further, to end for something else */
+        wc_case_about(c, cudnn && facade ? facade : caller);
+        c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
+        wc_case_request(c, f);
+        wc_case_fact(c, WC_FACT_MISSING, wc_format(c, "%s", missing));
+        if (searched && wc_str_same(searched->r.name, missing))
+            wc_case_fact(c, WC_FACT_NEEDED_BY, searched->r.caller);
+        wc_case_asked_by(c, f);
+        wc_case_searched(c, searched);
+        if (cudnn)
+            wc_case_library(c, WC_FACT_CUDNN, cudnn);
+        wc_case_end(c);
+    }
 }

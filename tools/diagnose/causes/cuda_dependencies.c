@@ -159,33 +159,6 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, con
            is_needed(s, f, n->part);
 }
 
-static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, const char *part) {
-    const struct wc_stack *s = d->s;
-    const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
-    struct wc_name n;
-    struct wc_case *c = wc_case_begin(d);
-
-    /* The last requester may have continued without, to end for something else. */
-    if (wc_ended_badly(s)   ? has_come(s, part) && is_of_other_cuda(s, f)
-        : is_optional(part) ? !wc_a_call_failed(s)
-                            : host_went_without(s, f))
-        c->effect = WC_EFFECT_DOUBTED;
-    c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
-                           wc_format_name(c, f->r.name));
-    c->r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
-    WC_EACH(other, s->failures)
-        if (is_missing(s, other, part, &n))
-            wc_case_request(c, other);
-    wc_case_asked_by(c, f);
-    if (facade) {
-        wc_case_library(c, WC_FACT_CUDNN, facade);
-        wc_case_cuda(c, facade);
-    }
-    cuda_dependency_facts(c);
-    wc_case_searched(c, wc_search_in_vain(s, f));
-    wc_case_end(c);
-}
-
 /* ---- cuda-dependency-differs: from elsewhere ---- */
 
 /* Where an installation of many packages begins: site-packages, the conda environment, the toolkit.
@@ -335,13 +308,37 @@ static void compare_with_own(struct wc_diagnosis *d, const struct wc_object *o) 
 }
 
 void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
+    const struct wc_stack *s = d->s;
     struct wc_name n, other;
 
-    WC_EACH(f, d->s->failures)
-        if (is_missing(d->s, f, NULL, &n) &&
-            WC_FIRST(a, d->s->failures, is_missing(d->s, a, n.part, &other)) == f &&
-            !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
-            emit_missing(d, f, n.part);
+    WC_EACH(f, s->failures) {
+        if (!is_missing(s, f, NULL, &n) ||
+            WC_FIRST(a, s->failures, is_missing(s, a, n.part, &other)) != f ||
+            wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
+            continue;
+        const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
+        struct wc_case *c = wc_case_begin(d);
+
+        /* The last requester may have continued without, to end for something else. */
+        if (wc_ended_badly(s)     ? has_come(s, n.part) && is_of_other_cuda(s, f)
+            : is_optional(n.part) ? !wc_a_call_failed(s)
+                                  : host_went_without(s, f))
+            c->effect = WC_EFFECT_DOUBTED;
+        c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
+                               wc_format_name(c, f->r.name));
+        c->r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
+        WC_EACH(like, s->failures)
+            if (is_missing(s, like, n.part, &other))
+                wc_case_request(c, like);
+        wc_case_asked_by(c, f);
+        if (facade) {
+            wc_case_library(c, WC_FACT_CUDNN, facade);
+            wc_case_cuda(c, facade);
+        }
+        cuda_dependency_facts(c);
+        wc_case_searched(c, wc_search_in_vain(s, f));
+        wc_case_end(c);
+    }
     wc_each_facade(d, true, compare_homes);
     WC_EACH(o, d->s->objects)
         compare_with_own(d, o);

@@ -84,38 +84,6 @@ static bool stands_in(const struct wc_stack *s, const struct wc_object *o,
            !wc_ranges_meet(wc_own_range(o), wc_own_range(facade));
 }
 
-static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
-                              const struct wc_failure *f) {
-    const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
-    struct wc_case *c = wc_case_begin(d);
-    const char *package = format_package(c, p);
-    const char *of = wc_name_is_cudnn(p->missing.p[0]) ? "cuDNN" : "CUDA";
-
-    c->on_disk = true;
-    if (!f && !instead)
-        c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for lack of it, by luck */
-    if (p->missing_count == p->file_count)
-        c->r.title =
-            wc_format(c, "%s is listed as installed, but all of its %jd %s libraries are missing",
-                      package, p->file_count, of);
-    else
-        c->r.title =
-            wc_format(c,
-                      p->missing_count == 1 ? "%jd of the %jd %s libraries of %s is missing"
-                                            : "%jd of the %jd %s libraries of %s are missing",
-                      p->missing_count, p->file_count, of, package);
-    package_facts(c, p);
-    name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
-    if (f)
-        wc_case_request(c, f);
-    if (instead)
-        wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
-    if (p->installation_kind == WC_installation_kind_WHEEL)
-        wc_case_fact(c, WC_FACT_MIND,
-                     "pip believes that it is installed: a plain pip install changes nothing");
-    wc_case_end(c);
-}
-
 void wc_find_installation_incomplete(struct wc_diagnosis *d) {
     for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
@@ -124,8 +92,36 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
         bool has_host =
             n > 1 && WC_ANY(o, d->s->objects,
                             wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
-        if (p->missing.n && (f || has_host || is_alone(d->s) || mapped_of(d->s, p)))
-            report_incomplete(d, p, f);
+        if (!p->missing.n || !(f || has_host || is_alone(d->s) || mapped_of(d->s, p)))
+            continue;
+        const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
+        struct wc_case *c = wc_case_begin(d);
+        const char *package = format_package(c, p);
+        const char *of = wc_name_is_cudnn(p->missing.p[0]) ? "cuDNN" : "CUDA";
+
+        c->on_disk = true;
+        if (!f && !instead)
+            c->effect = WC_EFFECT_DOUBTED; /* nothing has failed for lack of it, by luck */
+        if (p->missing_count == p->file_count)
+            c->r.title = wc_format(
+                c, "%s is listed as installed, but all of its %jd %s libraries are missing",
+                package, p->file_count, of);
+        else
+            c->r.title =
+                wc_format(c,
+                          p->missing_count == 1 ? "%jd of the %jd %s libraries of %s is missing"
+                                                : "%jd of the %jd %s libraries of %s are missing",
+                          p->missing_count, p->file_count, of, package);
+        package_facts(c, p);
+        name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
+        if (f)
+            wc_case_request(c, f);
+        if (instead)
+            wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
+        if (p->installation_kind == WC_installation_kind_WHEEL)
+            wc_case_fact(c, WC_FACT_MIND,
+                         "pip believes that it is installed: a plain pip install changes nothing");
+        wc_case_end(c);
     }
 }
 
