@@ -155,43 +155,9 @@ static void add_list(struct wc_json *j, const void *list, bool of_facts, size_t 
     wc_json_add(j, "]", 1);
 }
 
-static void add_value(struct wc_json *j, const struct wc_field *f, const void *value, size_t most) {
-    switch (f->type) {
-    case WC_FIELD_STR:
-        wc_json_add_string(j, *(const char *const *)value, most);
-        break;
-    case WC_FIELD_INT:
-        wc_json_add_int(j, *(const int64_t *)value);
-        break;
-    case WC_FIELD_BOOL:
-        wc_json_add_text(j, *(const bool *)value ? "true" : "false");
-        break;
-    case WC_FIELD_STRS:
-        add_list(j, value, false, most);
-        break;
-    case WC_FIELD_ENUM:
-        wc_json_add_string(j, wc_enum_word(f->enumeration, enum_at(value)), UNLIMITED);
-        break;
-    case WC_FIELD_FACTS:
-        add_list(j, value, true, most);
-        break;
-    }
-}
-
 static void add_int_member(struct wc_json *j, const char *before, int64_t v) {
     wc_json_add_text(j, before);
     wc_json_add_int(j, v);
-}
-
-static void add_head(struct wc_json *j, const struct wc_record *r, int64_t cut) {
-    add_int_member(j, "{\"v\":", WC_LOG_VERSION);
-    add_member(j, ",\"kind\":", wc_kind_name(r->kind), UNLIMITED);
-    add_int_member(j, ",\"time\":", r->time);
-    add_int_member(j, ",\"seq\":", r->seq);
-    add_int_member(j, ",\"pid\":", r->pid);
-    add_int_member(j, ",\"tid\":", r->tid);
-    if (cut)
-        add_int_member(j, ",\"cut\":", cut);
 }
 
 static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) {
@@ -199,12 +165,32 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
     const struct wc_field *fields = wc_kind_fields(r->kind, &n);
 
     for (size_t i = 0; i < n; i++) {
+        const void *value = (const char *)&r->u + fields[i].offset;
         if (wc_field_is_empty(r, &fields[i]))
             continue;
         wc_json_add(j, ",\"", 2);
         wc_json_add_text(j, fields[i].name);
         wc_json_add(j, "\":", 2);
-        add_value(j, &fields[i], (const char *)&r->u + fields[i].offset, most);
+        switch (fields[i].type) {
+        case WC_FIELD_STR:
+            wc_json_add_string(j, *(const char *const *)value, most);
+            break;
+        case WC_FIELD_INT:
+            wc_json_add_int(j, *(const int64_t *)value);
+            break;
+        case WC_FIELD_BOOL:
+            wc_json_add_text(j, *(const bool *)value ? "true" : "false");
+            break;
+        case WC_FIELD_STRS:
+            add_list(j, value, false, most);
+            break;
+        case WC_FIELD_ENUM:
+            wc_json_add_string(j, wc_enum_word(fields[i].enumeration, enum_at(value)), UNLIMITED);
+            break;
+        case WC_FIELD_FACTS:
+            add_list(j, value, true, most);
+            break;
+        }
     }
     wc_json_add(j, "}\n", 2);
 }
@@ -216,7 +202,15 @@ static size_t write_line(const struct wc_record *r, size_t most, char *out, size
 
     if (most < UNLIMITED) /* the head says how much that leaves out */
         add_body(&body, r, most);
-    add_head(&j, r, body.cut + (r->cut > 0 ? r->cut : 0));
+    const int64_t cut = body.cut + (r->cut > 0 ? r->cut : 0);
+    add_int_member(&j, "{\"v\":", WC_LOG_VERSION);
+    add_member(&j, ",\"kind\":", wc_kind_name(r->kind), UNLIMITED);
+    add_int_member(&j, ",\"time\":", r->time);
+    add_int_member(&j, ",\"seq\":", r->seq);
+    add_int_member(&j, ",\"pid\":", r->pid);
+    add_int_member(&j, ",\"tid\":", r->tid);
+    if (cut)
+        add_int_member(&j, ",\"cut\":", cut);
     add_body(&j, r, most);
     return j.n;
 }

@@ -113,8 +113,12 @@ static bool is_of_another_build(const struct wc_metadata_demand *d, const struct
     return false;
 }
 
-static void emit_of_package(const struct wc_sink *to, const struct wc_library *host,
-                            const struct wc_reader *reader) {
+void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
+                     const struct wc_reader *reader) {
+    if (host->image)
+        emit_of_image(to, host);
+    if (!reader->scratch)
+        return;
     struct found *found = reader->scratch;
     struct wc_reader rest = *reader;
     char version[WC_VERSION_TEXT];
@@ -132,14 +136,6 @@ static void emit_of_package(const struct wc_sink *to, const struct wc_library *h
         else if (version_of(d->source_path, &rest, &found->identity, version))
             emit_metadata(to, host, d, version);
     }
-}
-
-void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
-                     const struct wc_reader *reader) {
-    if (host->image)
-        emit_of_image(to, host);
-    if (reader->scratch)
-        emit_of_package(to, host, reader);
 }
 
 void wc_emit_printed(const struct wc_sink *to, const struct wc_library *host, const char *source,

@@ -581,30 +581,25 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
     return !facade || library_defines(p->r->library_cache, facade->library, f->function);
 }
 
-/* The packages that the process had near: those of a host that was not loaded, too. */
-static void emit_packages(struct play *p) {
-    struct elf_reader reader;
-
-    elf_reader_begin(&reader, &p->r->library_cache->disk);
-    WC_EACH(file, p->r->source->stack.files)
-        wc_emit_packages(&p->emitter.to, &p->emitter.environments, file->r.path, &reader.reader);
-    WC_EACH(failure, p->r->source->stack.failures)
-        wc_emit_packages(&p->emitter.to, &p->emitter.environments, failure->r.caller,
-                         &reader.reader);
-    WC_EACH(package, p->r->source->stack.packages) {
-        OWNED char *near = must_format("%s/lib/libcudnn.so", package->r.installation_path);
-        if (package->r.installation_path)
-            wc_emit_packages(&p->emitter.to, &p->emitter.environments, near, &reader.reader);
-    }
-}
-
 static void emit(struct play *p) {
     const struct wc_stack *s = &p->r->source->stack;
+    struct elf_reader reader;
     struct wc_record record;
 
     if (p->r->source->type != SOURCE_SCAN)
         loader_sim_emit(&p->sim, &p->emitter);
-    emit_packages(p);
+    /* The packages that the process had near: those of a host that was not loaded, too. */
+    elf_reader_begin(&reader, &p->r->library_cache->disk);
+    WC_EACH(file, s->files)
+        wc_emit_packages(&p->emitter.to, &p->emitter.environments, file->r.path, &reader.reader);
+    WC_EACH(failure, s->failures)
+        wc_emit_packages(&p->emitter.to, &p->emitter.environments, failure->r.caller,
+                         &reader.reader);
+    WC_EACH(package, s->packages) {
+        OWNED char *near = must_format("%s/lib/libcudnn.so", package->r.installation_path);
+        if (package->r.installation_path)
+            wc_emit_packages(&p->emitter.to, &p->emitter.environments, near, &reader.reader);
+    }
     WC_EACH(q, p->r->requests)
         if (q->refused && !replay_got_by(p->r, p->out, q)->files) {
             record = as_now(p, q->failure, ++p->emitter.requests);

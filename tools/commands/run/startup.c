@@ -29,8 +29,22 @@
 
 /* ---- does the system let the loader have a file that it finds? ---- */
 
-/* Contiguous, of the size for which the loader first takes room; code where a segment is code. */
-static int map_file(int fd) {
+/* Others report what is not a library, or damaged. */
+static int try_file(const char *path) {
+    OWNED_FD int found = open(path, O_PATH | O_CLOEXEC), fd = -1;
+    OWNED char *again = must_format("/proc/self/fd/%d", found);
+    struct stat facts;
+
+    if (found < 0)
+        return errno == ENOENT ? 0 : errno;
+    /* A pipe would hold us up, and a device may do something when it is opened. */
+    if (fstat(found, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return 0;
+    fd = open(again, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? 0 : errno;
+    /* Contiguous, of the size for which the loader first takes room; code where a segment is code.
+     */
     uint64_t low = UINT64_MAX, high = 0;
     int protection = PROT_READ;
     Elf64_Ehdr h;
@@ -49,23 +63,6 @@ static int map_file(int fd) {
     if (high <= low || mmap(NULL, high - low, protection, MAP_PRIVATE, fd, 0) != MAP_FAILED)
         return 0;
     return errno;
-}
-
-/* Others report what is not a library, or damaged. */
-static int try_file(const char *path) {
-    OWNED_FD int found = open(path, O_PATH | O_CLOEXEC), fd = -1;
-    OWNED char *again = must_format("/proc/self/fd/%d", found);
-    struct stat facts;
-
-    if (found < 0)
-        return errno == ENOENT ? 0 : errno;
-    /* A pipe would hold us up, and a device may do something when it is opened. */
-    if (fstat(found, &facts) != 0 || !S_ISREG(facts.st_mode))
-        return 0;
-    fd = open(again, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : errno;
-    return map_file(fd);
 }
 
 struct trial_end startup_trial(const char *const *paths, size_t n) {

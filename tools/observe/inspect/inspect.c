@@ -372,21 +372,6 @@ static bool emit_bindings(struct inspection *in, const struct process_library *h
 
 /* ---- records ---- */
 
-static void emit_object(struct inspection *in, const struct process_library *m) {
-    struct wc_library *l = m->library;
-
-    if (m->elf_file)
-        elf_file_identify(m->elf_file, l);
-    l->mapped = true;
-    if (m->asked_by) {
-        l->asked_by = m->asked_by->library->path;
-        l->asked_by_object = m->asked_by->library->number;
-    }
-    if (m->opens && is_host(m))
-        l->role = WC_role_HOST;
-    wc_emit_object(&in->to, l, NULL);
-}
-
 static void emit_searches(struct inspection *in, const struct process_library *m) {
     const struct wc_elf_image *e = m->library->image;
     struct wc_preload p;
@@ -438,9 +423,19 @@ static void emit_file(struct inspection *in, const struct process_library *m) {
 static void emit_objects(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
         const struct process_library *m = in->list.p[i];
-        if (m->library->number == WC_NULL)
+        struct wc_library *l = m->library;
+        if (l->number == WC_NULL)
             continue;
-        emit_object(in, m);
+        if (m->elf_file)
+            elf_file_identify(m->elf_file, l);
+        l->mapped = true;
+        if (m->asked_by) {
+            l->asked_by = m->asked_by->library->path;
+            l->asked_by_object = m->asked_by->library->number;
+        }
+        if (m->opens && is_host(m))
+            l->role = WC_role_HOST;
+        wc_emit_object(&in->to, l, NULL);
         emit_file(in, m);
         if (m->elf_file && (is_host(m) || is_cudnn(m)))
             wc_emit_packages(&in->to, &in->environments, wc_library_file(m->library),
@@ -448,9 +443,9 @@ static void emit_objects(struct inspection *in) {
         emit_searches(in, m);
         if (!is_host(m))
             continue;
-        struct wc_library l = *m->library;
-        l.path = m->path;
-        wc_emit_demands(&in->to, &l, &in->reader.reader);
+        struct wc_library host = *l;
+        host.path = m->path;
+        wc_emit_demands(&in->to, &host, &in->reader.reader);
         if (in->process.memory >= 0 && !emit_bindings(in, m))
             note_unobserved(in, "what its functions are bound to", "its memory could not be read",
                             m->path);
