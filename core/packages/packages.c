@@ -271,11 +271,10 @@ static void emit_package(struct looking *l, const struct package *p, const struc
 void wc_packages_near(const struct wc_files *files, const char *path, bool of_cuda, bool *dpkg_told,
                       void *scratch, size_t scratch_size, const struct wc_sink *to) {
     struct wc_reading r;
-    struct looking *l;
     if (!path || path[0] != '/')
         return;
     wc_reading_begin(&r, files, scratch, scratch_size);
-    l = wc_arena_take(&r.memory.arena, sizeof *l);
+    struct looking *l = wc_arena_take(&r.memory.arena, sizeof *l);
     if (!l)
         return;
     l->r = &r;

@@ -397,7 +397,6 @@ static void ask(struct play *p, struct replay_request *q) {
     OWNED char *file = file_before(p, q);
     struct replay_got *got = &p->out->got[q - p->r->requests.p];
     bool needless = is_needless(p, q);
-    size_t objects, missing;
 
     const struct edit *other = WC_FIRST(e, *p->edits,
                                         e->kind == EDIT_OPEN && wc_str_same(e->name, q->name) &&
@@ -408,8 +407,8 @@ static void ask(struct play *p, struct replay_request *q) {
         q = &moved;
     needless = needless || (other && !other->value);
     const struct loaded *by = caller_of(p, q->caller);
-    objects = p->sim.n;
-    missing = p->sim.missing.n;
+    size_t objects = p->sim.n;
+    size_t missing = p->sim.missing.n;
     /* The parts of a facade are asked for by the facade that is there, by names of its own, however
      * its path is spelt. */
     const bool own_affair =

@@ -24,7 +24,6 @@ struct chunk {
 static void *more(void *owner, size_t n) {
     struct heap_arena *h = owner;
     size_t wanted = (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1), size;
-    struct chunk *c;
 
     if (wanted < n)
         return NULL;
@@ -32,7 +31,7 @@ static void *more(void *owner, size_t n) {
         size = h->total / 8 < CHUNK_LAST ? h->total / 8 & ~(size_t)(ALIGNMENT - 1) : CHUNK_LAST;
         size = size < CHUNK_FIRST ? CHUNK_FIRST : size;
         size = wanted > size ? wanted : size;
-        c = size + sizeof(*c) > size ? malloc(sizeof(*c) + size) : NULL;
+        struct chunk *c = size + sizeof(*c) > size ? malloc(sizeof(*c) + size) : NULL;
         if (!c)
             return NULL;
         c->older = h->chunks;

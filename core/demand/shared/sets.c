@@ -88,10 +88,9 @@ static void by_bindings(const struct wc_stack *s, const struct wc_object *host, 
     const struct wc_object *via = NULL;
 
     WC_EACH(b, s->bindings) {
-        const struct wc_object *target;
         if (!wc_is_binding_of(b, host))
             continue;
-        target = wc_object_of(s, b->r.target, b->r.target_path);
+        const struct wc_object *target = wc_object_of(s, b->r.target, b->r.target_path);
         if (wc_is_cudnn(target))
             add(out, target);
         else if (target && target != host)

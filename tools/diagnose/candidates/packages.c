@@ -519,12 +519,11 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
  * variable points to them. */
 static void add_parts(struct making *m, const struct wc_failure *failure, const char *site) {
     const struct wc_object *facade = wc_caller_of(m->s, failure);
-    struct wc_version version;
     char text[WC_VERSION_TEXT];
 
     if (!facade || facade->r.role != WC_role_FACADE || facade->version.patch < 0)
         return;
-    version = facade->version;
+    struct wc_version version = facade->version;
     version.build = -1;
     struct edit e = cudnn_for(m, site, make_format(m, "==%s.*", wc_version_format(version, text)));
     const char *release = e.name ? wheel_newest(e.name, e.value) : NULL;

@@ -330,7 +330,6 @@ static void go_through_program(const struct inspection *in, const struct process
 /* All slots with the same target are one record. False: its memory cannot be read. */
 static bool emit_bindings(struct inspection *in, const struct process_library *host) {
     WC_LIST(slot, slots) = {.n = 0};
-    const char **names;
     struct slot one;
     uint64_t value;
     bool good = true;
@@ -343,7 +342,7 @@ static bool emit_bindings(struct inspection *in, const struct process_library *h
             go_through_program(in, host, &one);
             *MUST_ADD(slots.p, slots.n) = one;
         }
-    names = must_allocate((slots.n + 1) * sizeof(*names));
+    const char **names = must_allocate((slots.n + 1) * sizeof(*names));
     WC_EACH(s, slots) {
         const struct process_library *target = s->how == WC_binding_how_SLOT     ? s->library
                                                : s->how == WC_binding_how_ITSELF ? host

@@ -121,13 +121,12 @@ static struct library *find(struct loader_sim *g, const char *name, const struct
 static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
                            enum wc_operation how) {
     const struct asked_name *asked;
-    struct library *library;
     const char *path = NULL;
 
     if (g->ended)
         return NULL;
     HASH_FIND_STR(g->asked, name, asked);
-    library = asked ? asked->o->library : find(g, name, by, how, &path);
+    struct library *library = asked ? asked->o->library : find(g, name, by, how, &path);
     if (!library)
         return NULL;
     if (library->damaged || (library->is_program && how == WC_operation_NEEDED)) {
