@@ -106,17 +106,14 @@ static enum exit_code check(const struct source *lock, struct job *j, FILE *to) 
 
 static int check_arguments(int n, char **arguments) {
     struct job now = {.n = 0};
-    char *trouble = NULL, *directory = NULL;
+    OWNED char *trouble = NULL;
     struct source *lock = lock_read(arguments[0], &trouble);
     int answer = EXIT_USAGE, status = 0;
 
-    if (!lock) {
-        complain("%s: %s", arguments[0], trouble);
-        free(trouble);
-        return EXIT_USAGE;
-    }
+    if (!lock)
+        return complain("%s: %s", arguments[0], trouble);
     if (command) {
-        directory = trial_directory();
+        char *directory = trial_directory();
         OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
         status = logs ? input_observe(&now.in, command, logs) : -1;
         inputs_complain(&now.in);

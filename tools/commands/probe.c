@@ -284,7 +284,7 @@ static void like_trust(const struct like *l, struct trust *t) {
     const struct wc_process_record *p = &l->process->stack.process;
     const char *path = l->facade->r.path;
     OWNED char *directory = must_format("%.*s", (int)wc_dir_length(path), path);
-    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    OWNED_FD int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     trust_logs(t, &l->in.logs);
     if (p->directory && chdir(p->directory) != 0)
@@ -300,7 +300,6 @@ static void like_trust(const struct like *l, struct trust *t) {
     trust_directory(t, directory, ".so");
     if (here < 0 || fchdir(here) != 0)
         t->why = t->why ? t->why : must_format("the working directory: %s", strerror(errno));
-    close(here);
 }
 
 /* Which of its files are gone or changed, as a list of texts. */

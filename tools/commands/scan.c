@@ -47,11 +47,6 @@ struct variables {
     char **list; /* the same, NULL at the end */
 };
 
-static void end_variables(struct variables *v) {
-    free(v->list);
-    free(v->text);
-}
-
 /* of_image: its environment is not known. With a NUL anywhere the file is /proc/PID/environ, or
  * `env -0`. */
 static bool make_variables(struct variables *v, bool of_image) {
@@ -129,7 +124,6 @@ static bool add_all(struct scans *all, int n, char **paths, const struct variabl
                            : conda && *conda      ? conda
                                                   : ".";
     struct scan *own = NULL, *s;
-    char *trouble = NULL;
     bool good = true;
 
     for (int i = 0; i < n || (i == 0 && n == 0); i++) {
@@ -149,10 +143,10 @@ static bool add_all(struct scans *all, int n, char **paths, const struct variabl
         }
         own = image ? own : s;
         path = image ? "/" : path;
+        OWNED char *trouble = NULL;
         if (!scan_add(s, path, &trouble)) {
             end_progress();
             complain("%s: %s", path, trouble);
-            free(trouble);
             good = false;
         }
     }
@@ -217,8 +211,10 @@ static int scan_arguments(int n, char **paths) {
         free(all.list[i]);
     }
     free(all.list);
-    end_variables(&all.inside);
-    end_variables(&variables);
+    free(all.inside.list);
+    free(all.inside.text);
+    free(variables.list);
+    free(variables.text);
     return good ? (int)answer : EXIT_USAGE;
 }
 

@@ -134,13 +134,9 @@ static void assemble(struct making *m, const struct image *image) {
 int image_of_bytes(const void *bytes, size_t n, uint64_t size) {
     int fd = memfd_create("whichcudnn", MFD_CLOEXEC);
 
-    if (fd < 0)
-        return -1;
     if ((n > 0 && write(fd, bytes, n) != (ssize_t)n) ||
-        (size > n && ftruncate(fd, (off_t)size) != 0)) {
-        close(fd);
-        return -1;
-    }
+        (size > n && ftruncate(fd, (off_t)size) != 0))
+        fd_end(&fd);
     return fd;
 }
 

@@ -95,14 +95,12 @@ char *preload_name_trouble(const char *path) {
 }
 
 char *preload_find_shim(char **trouble) {
-    char *shim = search_shim(), *why = NULL;
+    char *shim = search_shim();
+    char *why = shim ? preload_name_trouble(shim)
+                     : must_format("%s is neither next to this program nor in %s; "
+                                   "WHICHCUDNN_SHIM can name it",
+                                   SHIM_NAME, WHICHCUDNN_LIBDIR);
 
-    if (!shim)
-        why = must_format("%s is neither next to this program nor in %s; WHICHCUDNN_SHIM can name "
-                          "it",
-                          SHIM_NAME, WHICHCUDNN_LIBDIR);
-    else
-        why = preload_name_trouble(shim);
     if (trouble)
         *trouble = why;
     if (!why)

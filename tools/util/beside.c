@@ -36,18 +36,15 @@ static void remove_leftovers(const struct beside *b) {
     const size_t same = strlen(own) - RANDOM;
     struct stat ours, one;
     const struct dirent *entry;
-    DIR *all;
+    OWNED_DIR DIR *all = fstat(b->fd, &ours) == 0 ? opendir(*directory ? directory : ".") : NULL;
 
-    if (fstat(b->fd, &ours) != 0 || !(all = opendir(*directory ? directory : ".")))
-        return;
-    while ((entry = readdir(all)))
+    while (all && (entry = readdir(all)))
         if (strncmp(entry->d_name, own, same) == 0 &&
             strspn(entry->d_name + same, LETTERS) == RANDOM && !entry->d_name[same + RANDOM] &&
             fstatat(dirfd(all), entry->d_name, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(one.st_mode) && one.st_uid == ours.st_uid && one.st_nlink == 1 &&
             one.st_mtime + LEFTOVER < ours.st_mtime)
             unlinkat(dirfd(all), entry->d_name, 0);
-    closedir(all);
 }
 
 bool beside_begin(struct beside *b, const char *path, mode_t mode) {

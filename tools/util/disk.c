@@ -441,12 +441,11 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
         memcpy(to, s->bytes + (*n ? offset : 0), *n);
         return true;
     }
-    const int fd = disk_open(ctx, path, &facts);
+    OWNED_FD int fd = disk_open(ctx, path, &facts);
     if (fd < 0)
         return false;
     errno = 0;
     *n = below_read(fd, offset, to, cap);
-    close(fd);
     return *n > 0 || errno == 0;
 }
 

@@ -269,18 +269,16 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
 static char *trouble_of_place(const struct log_place *place, uid_t user) {
     static const char zeros[4096];
     OWNED char *name = must_format("%s/whichcudnn-room-XXXXXX", place->directory);
-    int fd, error = 0;
+    int error = 0;
 
     if (!place->directory)
         return must_format("%s does not name a place for logs", place->value);
     disk_as_user(user);
-    fd = mkostemp(name, O_CLOEXEC);
+    OWNED_FD int fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0 || write(fd, zeros, sizeof(zeros)) != (ssize_t)sizeof(zeros))
         error = errno;
-    if (fd >= 0) {
+    if (fd >= 0)
         unlink(name);
-        close(fd);
-    }
     disk_as_self();
     if (error == EACCES && user != geteuid())
         return must_format("user %u may not write in %s", (unsigned)user, place->directory);

@@ -182,7 +182,7 @@ static struct elf_file *new_file(const struct disk *disk, const char *path, cons
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other) {
     char real_path[PATH_MAX];
     struct stat facts;
-    int fd = disk_open(disk, path, &facts);
+    OWNED_FD int fd = disk_open(disk, path, &facts);
 
     if (fd < 0)
         return NULL;
@@ -202,7 +202,6 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
         mapped = f;
         l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
     }
-    close(fd);
     read_image(l, other);
     return l;
 }

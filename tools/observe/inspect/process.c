@@ -197,7 +197,6 @@ static const char *foreign(const struct process *p) {
 static enum process_state read_all(struct process *p, char **trouble) {
     const struct process_text *t = &p->environment_text;
     const size_t room = PROCESS_AUXV * sizeof(p->auxv[0]);
-    struct process_text auxv;
     const char *why;
     size_t n = 0;
 
@@ -222,7 +221,7 @@ static enum process_state read_all(struct process *p, char **trouble) {
     p->disk.directory = p->working_directory ? process_path(p, p->working_directory) : "";
     p->environment_text = read_file(p, "environ");
     p->arguments = read_file(p, "cmdline");
-    auxv = read_file(p, "auxv");
+    struct process_text auxv = read_file(p, "auxv");
     for (size_t at = 0; at < t->n; at += strlen(t->p + at) + 1)
         *MUST_ADD(p->environment, n) = t->p + at;
     *MUST_ADD(p->environment, n) = NULL;
@@ -327,12 +326,10 @@ bool process_library_answers(const struct process_library *m, const char *name) 
 static bool has_two_devices(const struct process *p, const char *path) {
     struct statfs system = {.f_type = 0};
     struct stat facts;
-    int fd = disk_open(&p->disk, path, &facts);
+    OWNED_FD int fd = disk_open(&p->disk, path, &facts);
 
-    if (fd >= 0) {
+    if (fd >= 0)
         fstatfs(fd, &system);
-        close(fd);
-    }
     switch ((uint32_t)system.f_type) {
     case 0x794c7630: /* overlayfs, where the kernel is old */
     case 0x9123683e: /* btrfs */

@@ -165,9 +165,8 @@ static struct library *read_library(struct library_cache *w, const char *path,
                                     const enum elf_prescan_answer *known) {
     bool is_other = wc_name_kind_of(path) == WC_NAME_OTHER;
     enum elf_prescan_answer answer = known ? *known : ELF_PRESCAN_NAMES;
-    struct library *b = NULL;
     struct stat facts;
-    int fd = disk_open(&w->disk, path, &facts);
+    OWNED_FD int fd = disk_open(&w->disk, path, &facts);
 
     if (fd < 0)
         return NULL;
@@ -175,7 +174,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
         answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, w->named);
     struct elf_file *l = elf_file_open(
         &w->disk, path, is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
-    b = l ? wc_arena_take(&w->memory.arena, sizeof(*b)) : NULL;
+    struct library *b = l ? wc_arena_take(&w->memory.arena, sizeof(*b)) : NULL;
     if (b) {
         b->about = l->library;
         b->about.path = keep(w, path);
@@ -192,7 +191,6 @@ static struct library *read_library(struct library_cache *w, const char *path,
             b->about.role = WC_role_OTHER;
         }
     }
-    close(fd);
     /* What is reported of later stays open: its symbols are asked for again. */
     if (b && b->is_elf && (b->about.role != WC_role_OTHER || b->about.framework))
         b->elf_file = l;
@@ -240,12 +238,11 @@ bool library_defines(struct library_cache *w, struct library *b, const char *fun
 
 int32_t library_cuda_named(struct library_cache *w, struct library *b) {
     struct stat facts;
-    const int fd = b->is_elf && !b->cuda_named ? disk_open(&w->disk, b->about.path, &facts) : -1;
+    OWNED_FD int fd = b->is_elf && !b->cuda_named ? disk_open(&w->disk, b->about.path, &facts) : -1;
 
     if (fd >= 0) {
         elf_prescan_constants(&w->prescan, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
         b->cuda_named = w->prescan.cuda;
-        close(fd);
     }
     return b->cuda_named = b->cuda_named ?: -1;
 }

@@ -123,11 +123,10 @@ static json_t *chosen_fields(enum wc_kind kind, const void *record) {
 
 /* Takes the record. name: by which it comes first. */
 static void add_entry(struct writing *w, enum wc_kind kind, const char *name, json_t *json) {
-    char *facts = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
+    OWNED char *facts = json_dumps(json, JSON_COMPACT | JSON_SORT_KEYS);
 
     *MUST_ADD(w->of[kind].p, w->of[kind].n) =
         (struct entry){must_format("%s\1%s", name, facts), json, NULL};
-    free(facts);
 }
 
 /* "libcudnn.so.9", and "(2)/libcudnn.so.9" for the next of that name. */
