@@ -327,10 +327,11 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
     const struct wc_stack *s = d->s;
 
     WC_EACH(f, s->failures) {
-        const struct wc_failure *last =
-            WC_FIRST(like, s->failures,
-                     like->fate == WC_FATE_LAST && is_like(s, like, f) &&
-                         wc_name_kind_of(missing_of(like)) == wc_name_kind_of(missing_of(f)));
+        const struct wc_failure *last = NULL;
+        WC_EACH(like, s->failures)
+            if (like->fate == WC_FATE_LAST && is_like(s, like, f) &&
+                wc_name_kind_of(missing_of(like)) == wc_name_kind_of(missing_of(f)))
+                last = like;
         /* A file was there for this caller, by this request or another: its own finding reports it.
          */
         const bool by_file =

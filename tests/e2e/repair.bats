@@ -1827,6 +1827,8 @@ S
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env -u PIP_TARGET -u PIP_USER "*pip* ]]
     PIP_DRY_RUN=1 PIP_PYTHON=/usr/bin/python3 "$CMD" report --json logs >report.json || true
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env -u PIP_PYTHON -u PIP_DRY_RUN "*pip* ]]
+    PYTHONPATH=$PWD/elsewhere "$CMD" report --json logs >report.json || true # which may have another pip
+    [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env -u PYTHONPATH "*pip* ]]
     printf '[install]\nprefix = /elsewhere\n' >venv/pip.conf
     "$CMD" report --json logs >report.json || true
     [[ $(jq -r '[.findings[].fix[].command] | first' report.json) == "env PIP_CONFIG_FILE=/dev/null "*pip* ]]
@@ -2215,6 +2217,12 @@ C
         run -0 timeout 10 ./run.sh
         [[ $output == *"version 8902" ]]
     }
+    # A library that it opens only after a check stays where it is found.
+    echo 'int plugin;' | "${CC:-cc}" -shared -fPIC -x c - -o old/libplugin.so
+    printf 'import ctypes\nif ctypes.CDLL("libcudnn.so.8").cudnnGetVersion() > 8800: print(ctypes.CDLL("libplugin.so"), "version 8902")\n' >main.py
+    LD_LIBRARY_PATH=$PWD/old:$PWD/good repaired "$PY main.py"
+    rm old/libplugin.so
+    unset LD_LIBRARY_PATH
     # The user's shell has what the script sets all the same.
     for script in "export LD_LIBRARY_PATH=$PWD/old" "export LD_LIBRARY_PATH=\${X:-$PWD/old}" "LD_LIBRARY_PATH=$PWD/old:\$LD_LIBRARY_PATH"; do
         LD_LIBRARY_PATH=$PWD/old repaired "$script\n./host version"

@@ -173,9 +173,9 @@ static bool is_constrained(struct making *m) {
  * for, is not heeded. */
 static const char *settings(struct making *m) {
     static const char *const elsewhere[] = {
-        "PIP_TARGET",   "PIP_PREFIX",  "PIP_ROOT",           "PIP_USER",
-        "PIP_PYTHON",   "PIP_DRY_RUN", "PIP_REQUIRE_HASHES", "PIP_REQUIRE_VIRTUALENV",
-        "PIP_NO_BINARY"};
+        "PIP_TARGET",    "PIP_PREFIX",  "PIP_ROOT",           "PIP_USER",
+        "PIP_PYTHON",    "PIP_DRY_RUN", "PIP_REQUIRE_HASHES", "PIP_REQUIRE_VIRTUALENV",
+        "PIP_NO_BINARY", "PYTHONPATH"};
     const char *made = "";
 
     WC_EACH_ROW(name, elsewhere)

@@ -334,7 +334,7 @@ bool judge_loses_directory(struct planning *p, const struct outcome *o) {
 
     library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
     return WC_ANY(name, lost,
-                  strstr(*name, ".so.") && !wc_name_is_cudnn(*name) &&
+                  strstr(*name, ".so") && !wc_name_is_cudnn(*name) &&
                       !wc_mapped_as(&p->base.source->stack, *name) &&
                       !wc_mapped_as(&o->source->stack, *name) && !wc_search_cache(&search, *name));
 }
