@@ -427,7 +427,9 @@ make_stopped() {
     printf '#!/bin/sh\nexport LD_PRELOAD=$LD_PRELOAD:%s\nexec stopped/app\n' "$PWD/hook.so" >hooks
     chmod +x hooks
     LD_LIBRARY_PATH=conda/lib run -127 run_it --log hooked/ -- ./hooks
-    [[ $output == *"fix       let the command start the process with"*" LD_PRELOAD"* ]]
+    [[ $output == *"fix       sed -i "*"$PWD/hook.so#"*" $PWD/hooks"*replayed* && $output != *"; but "* ]]
+    sh -c "$("$CMD" report --json hooked | jq -r '[.. | .command? // empty] | first')"
+    LD_LIBRARY_PATH=conda/lib run -0 ./hooks
 }
 
 # What a script makes of it says nothing then; what may not have been started is nobody's fault.

@@ -268,7 +268,8 @@ static bool starts_program(const struct reading *r, const char *line) {
         OWNED char *path = path_of(r, word);
         starts = line[-(ptrdiff_t)strlen(word) - 1] != '=' &&
                  (wc_program_is(word, WC_PROGRAM_PYTHON | WC_PROGRAM_SCRIPTED) ||
-                  (strchr(word, '/') && fnmatch("+(/)@(bin|usr)/*", path, FNM_EXTMATCH) != 0 &&
+                  (strchr(word, '/') && !strstr(word, ".so") &&
+                   fnmatch("+(/)@(bin|usr)/*", path, FNM_EXTMATCH) != 0 &&
                    access(path, X_OK) == 0 && !wc_is_directory(&disk_files, path)));
     }
     return starts;
