@@ -328,7 +328,7 @@ static bool has_pin(struct plan *plan, const struct edit *e, const struct source
 }
 
 /* source: whose variables they may change. files: in which releases are installed that a line may
- * ask for; NULL: none is. alone: no other program of the command may get them. */
+ * ask for; NULL: none is. alone: only for this program of the command. */
 static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                const struct source *source, const struct wc_files *files,
                                bool alone) {

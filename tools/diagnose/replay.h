@@ -61,7 +61,7 @@ struct outcome {
     size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
     const char *open;          /* the same, where a package manager may know more */
-    const char *shadows;       /* a library that comes in place of another, and has not all that was
+    const char *shadows;       /* a library that is loaded in place of another, without all that was
                                 * required of that; NULL: none does */
     const char *breaks;        /* as of the overlay, in the outcome's memory */
     const char *lacks;         /* which package requires what goes, or is overwritten; NULL: none */

@@ -128,7 +128,8 @@ static bool is_text(const char *line, const char *value) {
 static void take(struct reading *r, struct lines *to, const char *file, int n, const char *change) {
     to->n++;
     to->last = (struct setter){wc_arena_format(r->memory, "line %d of %s", n, file), file, NULL};
-    OWNED char *in = must_format("%.*s", (int)wc_dir_length(file), file); /* sed makes it anew */
+    OWNED char *in =
+        must_format("%.*s", (int)wc_dir_length(file), file); /* where sed makes another */
     if (change && access(file, W_OK) == 0 && access(in, W_OK) == 0)
         to->last.change = wc_arena_format(r->memory, "%d%s", n, change);
 }
@@ -194,7 +195,7 @@ static char *replaced_word(const struct reading *r, const char *assigned, const 
                                   : NULL;
 }
 
-/* Does a line need the value, and not only print it, or hand it on? What assigns it anew may ask
+/* Does a line need the value, and not only print it, or hand it on? What assigns it again may ask
  * for it before: a guard that starts the program again as long as there is no value. */
 static bool uses(const char *line, const char *name, bool is_shell) {
     OWNED char *pattern = must_format("*$?({)%s@([!A-Za-z_0-9]*|)", name);

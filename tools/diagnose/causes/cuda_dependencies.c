@@ -237,7 +237,7 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
 }
 
 /* facade: or the library that asked for it. own: what the search would have found next, of the
- * environment itself, or beside what asked for it; NULL: nothing. */
+ * environment itself, or next to what asked for it; NULL: nothing. */
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
                            const struct wc_object *foreign, const struct wc_candidate *own) {
     const bool pair_is_torn =

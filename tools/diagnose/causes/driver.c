@@ -52,7 +52,7 @@ static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, str
 
 /* ---- driver-mixed ---- */
 
-/* CUDA's own words for it (errors 803 and 804): a module that is not to be seen has another
+/* CUDA's errors for it, 803 and 804: a module that is not to be seen has another
  * release then, and the package for newer CUDA is of no use to this GPU. */
 static bool is_printed(const struct wc_stack *s) {
     static const char *const errors[] = {"display driver / cuda driver combination",
