@@ -357,7 +357,7 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
             if (by.file && wc_str_starts(by.file, "/etc/") &&
                 judge_adds(&source->stack, &kept[n])) {
                 const struct setter own =
-                    setter_of_program(&plan->memory.arena, &source->stack, e->name);
+                    setter_of_program(&plan->memory.arena, &source->stack, e->name, NULL);
                 by = own.by ? own : (struct setter){by.by, by.file, NULL};
             }
             if (!by.by && alone)

@@ -426,9 +426,8 @@ struct setter setter_of_pin(struct wc_arena *memory, const struct wc_stack *s, c
     return r.with_value.last;
 }
 
-/* *others: the script that starts another program as well; NULL: none does. */
-static struct setter line_of_start(struct wc_arena *memory, const struct wc_stack *s,
-                                   const char *name, const char **others) {
+struct setter setter_of_program(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                                const char **others) {
     const struct wc_strings *words = &s->process.arguments;
     const char *first = words->n ? words->p[0] : s->process.executable,
                *script = words->n > 1 ? words->p[1] : "-";
@@ -448,7 +447,8 @@ static struct setter line_of_start(struct wc_arena *memory, const struct wc_stac
 
     if (first)
         setter = read_from(&r, wc_variable(s, "WHICHCUDNN_RUN_SCRIPT"));
-    *others = r.others;
+    if (others)
+        *others = r.others;
     if (!setter.change || wc_str_same(name, "LD_PRELOAD")) /* which has our library */
         setter = (struct setter){NULL, NULL, NULL};
     return setter;
@@ -456,16 +456,9 @@ static struct setter line_of_start(struct wc_arena *memory, const struct wc_stac
 
 struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s, const char *name) {
     const char *others;
-    const struct setter setter = line_of_start(memory, s, name, &others);
+    const struct setter setter = setter_of_program(memory, s, name, &others);
 
     return others && setter.by ? setter : (struct setter){NULL, others, NULL};
-}
-
-struct setter setter_of_program(struct wc_arena *memory, const struct wc_stack *s,
-                                const char *name) {
-    const char *others;
-
-    return line_of_start(memory, s, name, &others);
 }
 
 enum { START_FILES = 4 };
@@ -553,7 +546,7 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     const struct setter start =
         setter.change || !(setter.by || differs || (!is_seen && value && !may_be_users))
             ? (struct setter){NULL, NULL, NULL}
-            : setter_of_program(memory, s, name);
+            : setter_of_program(memory, s, name, NULL);
     setter = start.by ? start : setter;
     if (!setter.by && differs)
         setter.by =

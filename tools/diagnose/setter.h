@@ -26,9 +26,10 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
 /* The line of a script that starts the process, and others as well, which would get the user's
  * value, too. by: NULL: no line can be changed; then file: that script; NULL: there is none. */
 struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s, const char *name);
-/* The line of a script that starts the process. by: NULL: none is, or it cannot be changed. */
-struct setter setter_of_program(struct wc_arena *memory, const struct wc_stack *s,
-                                const char *name);
+/* The line of a script that starts the process. by: NULL: none is, or it cannot be changed.
+ * *others: the script that starts another program as well; NULL: none does. others may be NULL. */
+struct setter setter_of_program(struct wc_arena *memory, const struct wc_stack *s, const char *name,
+                                const char **others);
 /* In the command's scripts, whatever the line does with it. */
 bool setter_is_named(struct wc_arena *memory, const struct wc_stack *s, const char *name);
 /* The line with that text, which is a requirement: `name` and a release of it. */
