@@ -419,7 +419,8 @@ static const char *still_ends(const struct planning *p, const struct played *x,
                      wc_was_the_end(&p->source->stack, q->failure));
 
     /* Without the hook that needs it (world hook_without_its_driver) the program asks for it. */
-    if (is_a(f, "driver-missing") && wc_lacks_driver(&p->source->stack))
+    if (is_a(f, "driver-missing") && wc_lacks_driver(&p->source->stack) &&
+        !wc_driver_library(&x->outcome.source->stack))
         return "the program itself may need the driver";
     return end && f->severity < WC_severity_ERROR
                ? wc_arena_format(&p->plan->memory.arena,
