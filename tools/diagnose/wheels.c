@@ -389,15 +389,14 @@ void requirements_add(struct requirements *to, struct wc_arena *memory, const ch
 
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path) {
     struct wc_arena *memory = &sites->memory.arena;
-    struct site *s;
 
-    for (s = sites->first; s; s = s->next)
+    for (struct site *s = sites->first; s; s = s->next)
         if (wc_str_same(s->path, path))
             return s;
     if (!sites->first)
         heap_arena_begin(&sites->memory);
     struct entries all = entries_of(memory, files, path);
-    s = must_allocate(sizeof(*s));
+    struct site *s = must_allocate(sizeof(*s));
     *s = (struct site){.next = sites->first, .path = wc_arena_string(memory, path)};
     WC_EACH(entry, all) {
         const char *file = wc_arena_format(memory, "%s/%s/METADATA", path, *entry);
@@ -457,12 +456,10 @@ bool requirement_refuses(const struct requirement *q, const char *version) {
 }
 
 void sites_end(struct sites *sites) {
-    struct site *next;
-
     if (sites->first)
         heap_arena_end(&sites->memory);
-    for (struct site *s = sites->first; s; s = next) {
-        next = s->next;
+    for (struct site *s; (s = sites->first);) {
+        sites->first = s->next;
         free(s->p);
         free(s->requires.p);
         free(s);

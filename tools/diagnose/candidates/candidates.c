@@ -141,10 +141,9 @@ const char *make_place_of_dead_link(struct making *m, const char *file) {
 
 /* Is a finding about it? */
 static bool is_told_of(const struct making *m, const char *what) {
-    WC_EACH(f, m->base->of_end)
-        if (WC_ANY(fact, f->facts, fact->value && wc_str_same(wc_base_name(fact->value), what)))
-            return true;
-    return false;
+    return WC_ANY(
+        f, m->base->of_end,
+        WC_ANY(fact, f->facts, fact->value && wc_str_same(wc_base_name(fact->value), what)));
 }
 
 bool make_matters(const struct making *m, const char *name, const char *version) {

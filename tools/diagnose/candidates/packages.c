@@ -561,10 +561,9 @@ void make_missing(struct making *m) {
         const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const enum wc_name_kind kind = wc_name_kind_of(missing);
-        struct entries environments = {NULL, 0};
         if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name, NULL)))
             continue;
-        environments = make_environments(m, failure);
+        const struct entries environments = make_environments(m, failure);
         WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
             if (!make_is_conda(m, *environment) &&
                 !(wc_asked_by_cudnn(m->s, failure) && wc_name_read(name).version.minor >= 0))

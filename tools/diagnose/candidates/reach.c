@@ -271,13 +271,11 @@ static bool is_of_other_release(struct making *m, const char *name, const char *
 static bool is_in_the_way(struct making *m, const char *path) {
     if (wc_is_directory(m->files, path))
         return make_entries(m, path).n == 0;
-    for (size_t i = 0; i < 2; i++)
-        if (WC_ANY(file, m->stacks[i]->files,
-                   file->r.fault != WC_file_fault_UNKNOWN && !file->r.installation &&
-                       wc_str_same(file->r.path, path) &&
-                       (!file->r.real_path || wc_str_same(file->r.real_path, path))))
-            return true;
-    return false;
+    return WC_ANY(s, WC_ROWS(m->stacks),
+                  WC_ANY(file, (*s)->files,
+                         file->r.fault != WC_file_fault_UNKNOWN && !file->r.installation &&
+                             wc_str_same(file->r.path, path) &&
+                             (!file->r.real_path || wc_str_same(file->r.real_path, path))));
 }
 
 /* All links of a directory are their texts: unpacked or cloned where there are no links. */

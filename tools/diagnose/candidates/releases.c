@@ -31,11 +31,9 @@ static const struct {
 /* Of all GPUs it must be known that they have code. What continues without an end has it for later
  * ones, too. */
 static bool knows_gpus(const struct wc_stack *s, const struct gpu_row *row) {
-    WC_EACH(gpu, s->machine.gpus) {
-        if (gpu_fit_of(row, *gpu) != GPU_FITS || (!*row->most && *row->last))
-            return false;
-    }
-    return s->machine.gpus.n > 0;
+    return s->machine.gpus.n > 0 &&
+           !WC_ANY(gpu, s->machine.gpus,
+                   gpu_fit_of(row, *gpu) != GPU_FITS || (!*row->most && *row->last));
 }
 
 static bool is_found(const struct making *m, const char *id) {
