@@ -336,8 +336,7 @@ static void put_rows(struct wc_finding_page *page) {
     const char *before = NULL;
 
     for (int rank = 0; rank <= RANK_MIND; rank++)
-        for (size_t i = 0; i < page->rows.n; i++) {
-            const struct wc_finding_row *row = &page->rows.p[i];
+        WC_EACH(row, page->rows) {
             bool again = row->rank != RANK_FIX && wc_str_same(row->key, before);
             const char *key = again ? "" : row->key;
             if (!row->chosen || row->rank != rank)

@@ -316,6 +316,7 @@ static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
 /* ---- what became of it ---- */
 
 static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f) {
+    const size_t n = s->failures.n < 32 ? s->failures.n : 32; /* those of the latest requests */
     const bool ended = wc_has_ended(s);
     const struct wc_call *within =
         WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
@@ -328,7 +329,7 @@ static enum wc_fate fate_of(const struct wc_stack *s, const struct wc_failure *f
 
     WC_EACH_ROW(a, s->asked) /* another name of it, without success, is not a step on */
         last = last && !(wc_is_load(f) && f->r.request != WC_NULL && a->request > f->r.request &&
-                         !WC_ANY(other, s->failures,
+                         !WC_ANY(other, WC_ITEMS(s->failures.p + s->failures.n - n, n),
                                  other->r.request == a->request && other->r.name && f->r.name &&
                                      wc_is_alternative(other->r.name, f->r.name)));
     if (within && wc_call_failed(s, &within->r))
