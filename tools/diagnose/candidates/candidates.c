@@ -31,8 +31,7 @@ static bool is_left_by_pip(const char *text) {
 
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one) {
-    for (size_t i = 0; i < one->n; i++) {
-        const struct edit *e = &one->edit[i];
+    WC_EACH(e, WC_ITEMS(one->edit, one->n)) {
         if (is_left_by_pip(e->target) ||
             (e->name && (e->name[0] == '~' || (e->kind == EDIT_SET && is_left_by_pip(e->value)))) ||
             (e->kind == EDIT_IMPORT_FIRST && is_left_by_pip(e->path)))

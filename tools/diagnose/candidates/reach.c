@@ -429,7 +429,6 @@ static const char *version_wanted(const struct wc_failure *f) {
 }
 
 void make_reached(struct making *m) {
-    const struct entries cached = ldconfig_directories(m->out->memory, m->files);
     struct entries together = {NULL, 0};
 
     WC_EACH(o, m->s->objects) { /* a wheel has no name without a number, which was asked for */
@@ -495,9 +494,11 @@ void make_reached(struct making *m) {
         }
         WC_EACH(place, places)
             link_in(m, *place, name);
-        WC_EACH(place, cached)
-            if (wc_str_ends(name, ".so")) /* the cache has it by its SONAME */
+        if (wc_str_ends(name, ".so")) { /* the cache has it by its SONAME */
+            const struct entries cached = ldconfig_directories(m->out->memory, m->files);
+            WC_EACH(place, cached)
                 link_in(m, *place, name);
+        }
     }
     if (together.n > 1)
         make_one(m, make_path_with(m, joined(m, &together)));
