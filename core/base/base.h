@@ -98,6 +98,7 @@ const char *wc_str_or_null(const char *s);
 const char *wc_base_name(const char *path);
 /* Length of the directory part without its last '/', 0 if there is none, 1 for "/". */
 size_t wc_dir_length(const char *path);
+/* False where one of them is NULL: a log may lack any of its words. */
 bool wc_same_directory(const char *a, const char *b);
 /* Length of the directory above path[0..n), without its last '/'; 0: path[0..n) is at the top. */
 size_t wc_dir_above(const char *path, size_t n);

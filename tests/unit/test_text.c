@@ -126,6 +126,8 @@ static void a_path_is_split_at_its_last_slash(void **state) {
         assert_int_equal(wc_dir_length(cases[i].path), cases[i].dir);
     }
     assert_null(wc_base_name(NULL));
+    assert_true(wc_same_directory("/a/b", "/a/c") && !wc_same_directory("/a/b", "/b/b"));
+    assert_false(wc_same_directory(NULL, "a") || wc_same_directory("a", NULL));
 }
 
 static void numbers_are_read_up_to_63_bits(void **state) {
