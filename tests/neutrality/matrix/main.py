@@ -83,12 +83,12 @@ def spread(case, able, number):
 def plan(chosen, all_cases, options):
     """[(row, its cases)]. In --part all a case is run in as many of the target's rows as it needs to
     meet each value of each factor, while all cases together meet each pair of values; in --part
-    small in one of the rows that can, in turn (in two of them if all can and no draw chose the rows). Where --row names rows,
-    or the target does not spread them, each has all cases."""
+    small in one of the rows that can, in turn (in two of them if all can), or what the draw draws of that. Where --row
+    names rows, or the target does not spread them, each has all cases."""
     planned = []
     for target in chosen:
         small = options.part == "small"
-        own = [c for c in all_cases if target.takes(c, options.part) and (c.small or not small)]
+        own = [c for c in all_cases if target.takes(c, options.part) and (c.small and rows.draws(c) or not small)]
         target_rows = target.rows(options.part)
         taken = {row: [] for row in target_rows}
         for number, case in enumerate(own):
