@@ -1075,6 +1075,19 @@ ctypes.CDLL('$PWD/cudnn/libcudnn.so.8'); ctypes.CDLL('libcuda.so.1')"
     is "$(finding runtime-too-old '.fix[0].command')" '"unset LD_LIBRARY_PATH"'
 }
 
+@test "a directory with a library that the system has, too: what else gets that one is told" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 module
+    engine '>=8.8,<9'
+    make_standin --empty libz.so.1 "$site/nvidia/cudnn/lib"
+    observed LD_LIBRARY_PATH="$PWD/module"
+    is "$(finding runtime-too-old '[.fix[] | select(.command | startswith("export")) | .but]')" \
+        '["all that the program loads or starts gets libz.so.1 from there, too"]'
+    rm "$site/nvidia/cudnn/lib/libz.so.1"
+    observed LD_LIBRARY_PATH="$PWD/module"
+    is "$(finding runtime-too-old '[.fix[] | select(.but) | .but]')" '[]'
+}
+
 @test "a variable that begins the name that is asked for is set to the place that has it" {
     local c='#include <dlfcn.h>
         #include <stdio.h>

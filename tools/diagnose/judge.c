@@ -313,30 +313,45 @@ static struct entries entries_at(const struct planning *p, const char *directory
                       wc_arena_format(p->candidates.memory, "%.*s", (int)n, directory));
 }
 
-/* What is in the directories that the search path loses. */
-static struct entries lost_by(const struct planning *p, const struct outcome *o) {
-    const char *left = wc_variable(&o->source->stack, "LD_LIBRARY_PATH");
+/* What is in the directories of the search path of one outcome that another does not have. */
+static struct entries only_in(const struct planning *p, const struct outcome *o,
+                              const struct outcome *other) {
+    const char *left = wc_variable(&other->source->stack, "LD_LIBRARY_PATH");
     struct entries all = {NULL, 0};
 
-    WC_EACH_ELEMENT(e, wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH"), ":") {
+    WC_EACH_ELEMENT(e, wc_variable(&o->source->stack, "LD_LIBRARY_PATH"), ":") {
         if (candidates_path_has(left, e.p, e.n))
             continue;
-        const struct entries lost = entries_at(p, e.p, e.n);
-        WC_EACH(name, lost)
+        const struct entries only = entries_at(p, e.p, e.n);
+        WC_EACH(name, only)
             entries_add(p->candidates.memory, &all, *name);
     }
     return all;
 }
 
+/* Of a library that may be loaded later: its name, with .so, if neither outcome has loaded it. */
+static bool may_come(const struct planning *p, const struct outcome *o, const char *name) {
+    return strstr(name, ".so") && !wc_name_is_cudnn(name) &&
+           !wc_mapped_as(&p->base.source->stack, name) && !wc_mapped_as(&o->source->stack, name);
+}
+
 bool judge_loses_directory(struct planning *p, const struct outcome *o) {
-    const struct entries lost = has_not_used_gpu(p) ? lost_by(p, o) : (struct entries){NULL, 0};
+    const struct entries lost =
+        has_not_used_gpu(p) ? only_in(p, &p->base, o) : (struct entries){NULL, 0};
     struct wc_search_context search = {.machine = OWN_MACHINE};
 
     library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
-    return WC_ANY(name, lost,
-                  strstr(*name, ".so") && !wc_name_is_cudnn(*name) &&
-                      !wc_mapped_as(&p->base.source->stack, *name) &&
-                      !wc_mapped_as(&o->source->stack, *name) && !wc_search_cache(&search, *name));
+    return WC_ANY(name, lost, may_come(p, o, *name) && !wc_search_cache(&search, *name));
+}
+
+const char *judge_takes_over(struct planning *p, const struct outcome *o) {
+    const struct entries all = only_in(p, o, &p->base);
+    struct wc_search_context search = {.machine = OWN_MACHINE};
+
+    library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
+    const char *const *found =
+        WC_FIRST(name, all, may_come(p, o, *name) && wc_search_cache(&search, *name));
+    return found ? *found : NULL;
 }
 
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
@@ -350,7 +365,7 @@ static bool loses_libraries(const struct case_of *c) {
     const bool of_note =
         c->f->severity == WC_severity_NOTE && c->c->n == 1 && !is_a(c->f, "shadowed-copy");
     const struct entries lost =
-        waits || of_note ? lost_by(c->p, &c->x->outcome) : (struct entries){NULL, 0};
+        waits || of_note ? only_in(c->p, &c->p->base, &c->x->outcome) : (struct entries){NULL, 0};
 
     WC_EACH(name, lost) {
         const enum wc_name_kind kind = wc_name_kind_of(*name);

@@ -15,13 +15,14 @@
 struct played {
     struct candidate edits;
     struct outcome outcome;
-    const char *unsure; /* why it may not repair what the replay says it does; NULL: it does */
-    bool loses;         /* a directory of the search path, with what nothing else points to */
-    bool harmless;      /* what worked still works, with the newest release of a set, too */
-    bool alone;         /* no other program of the command gets the variables */
-    bool by_hand;       /* the same, and there is no line that could be changed so */
-    const char *beside; /* another program of the command that has the same fault; NULL: none */
-    struct left {       /* of what is found, only by the files */
+    const char *unsure;     /* why it may not repair what the replay says it does; NULL: it does */
+    const char *takes_over; /* a library of the system whose name is taken; NULL: none */
+    bool loses;             /* a directory of the search path, with what nothing else points to */
+    bool harmless;          /* what worked still works, with the newest release of a set, too */
+    bool alone;             /* no other program of the command gets the variables */
+    bool by_hand;           /* the same, and there is no line that could be changed so */
+    const char *beside;     /* another program of the command that has the same fault; NULL: none */
+    struct left {           /* of what is found, only by the files */
         size_t errors, warnings;
         size_t beside;   /* findings of other programs of the command */
         size_t of_end;   /* errors, were it to end as it did */
@@ -61,6 +62,9 @@ bool judge_is_harmless(const struct replay *r, const struct outcome *base, const
 size_t judge_errors(const struct outcome *o);
 /* Does the search path lose a library that nothing else points to, for which it may yet ask? */
 bool judge_loses_directory(struct planning *p, const struct outcome *o);
+/* A library of the system whose name a directory that comes into the search path has as well: what
+ * asks for it later, a program that is started among it, gets another one. NULL: none. */
+const char *judge_takes_over(struct planning *p, const struct outcome *o);
 /* Does a variable get an element that it does not have? */
 bool judge_adds(const struct wc_stack *s, const struct edit *e);
 /* What it leaves. */

@@ -221,6 +221,7 @@ static void play(struct planning *p, const struct candidate *edits) {
     x->unsure = opens_later(p, x) ?: set_by_script(p, x) ?: closed_below(p, x);
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
+    x->takes_over = judge_takes_over(p, &x->outcome);
     x->harmless = judge_is_harmless(&p->replay, &p->base, &x->outcome) && newest_does(p, x);
     if (x->harmless && x->outcome.changes && p->others_n > 0)
         play_beside(p, x);
@@ -248,7 +249,8 @@ static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
     return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
-           (is_apart(c) ? 40 : 0) + (x->by_hand ? 50 : 0) + (x->unsure ? 100 : 0);
+           (x->takes_over ? 8 : 0) + (is_apart(c) ? 40 : 0) + (x->by_hand ? 50 : 0) +
+           (x->unsure ? 100 : 0);
 }
 
 /* Other releases of the same packages, or in the same directory, are not another way out, nor is
@@ -476,6 +478,10 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                      : line  ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
                              : NULL;
         }
+    if (r->command && !r->but && x->takes_over)
+        r->but = wc_arena_format(&plan->memory.arena,
+                                 "all that the program loads or starts gets %s from there, too",
+                                 x->takes_over);
     if (r->command && !r->but && x->beside)
         r->but =
             wc_arena_format(&plan->memory.arena, "%s of the same command still has it", x->beside);
