@@ -2363,3 +2363,21 @@ C
     observed
     [[ $(finding runtime-too-new '.fix[0].command') != *--target* ]]
 }
+
+@test "a CUDA library that an application's own lacks is copied to its others, not next to its cuDNN" {
+    local libs=$PWD/app/libs one
+    make_standin 8.9.2 "$libs/cudnn"
+    for one in libcublas.so.12 libcufft.so.11 libcurand.so.77; do
+        make_standin --empty "$one" "$libs/cuda"
+    done
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o app/provider.so -Wl,--no-as-needed -L "$libs/cuda" -L "$libs/cudnn" \
+            -l:libcublas.so.12 -l:libcufft.so.11 -l:libcurand.so.77 -l:libcudnn.so.8
+    rm "$libs/cuda/libcurand.so.77"
+    echo "import ctypes; ctypes.CDLL('$PWD/app/provider.so')" >main.py
+    run -1 env LD_LIBRARY_PATH="$libs/cudnn:$libs/cuda" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    # This computer may have a toolkit, too.
+    is "$(finding dependency-missing '[.fix[] | select(.edits[0].path | contains("/libs/")) |
+        [.text, .checked]]')" "[[\"copy libcurand.so.77 into $libs/cuda\",\"replayed\"]]"
+}

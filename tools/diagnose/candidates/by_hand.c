@@ -334,7 +334,8 @@ static void add_cuda(struct making *m, const char *directory, int32_t toolkit) {
         if (!name || again || all.n + 1 == CANDIDATE_EDITS ||
             wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so") ||
             (all.n && wc_name_cuda(name) != cuda) ||
-            !(wc_name_cuda(name) == toolkit || make_has_cuda(m, directory, wc_name_cuda(name))) ||
+            !((toolkit > 0 && wc_name_cuda(name) == toolkit) ||
+              make_has_cuda(m, directory, wc_name_cuda(name))) ||
             make_is_there(m, make_format(m, "%s/%s", directory, name)))
             continue;
         cuda = wc_name_cuda(name);
