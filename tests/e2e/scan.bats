@@ -576,7 +576,7 @@ make_needy() {
         printf 'Name: %s\n\nThe description.\nRequires-Dist: onnxruntime\n' "${wheel%-*}" \
             >"$site/$wheel.dist-info/METADATA"
     done
-    # What another wheel holds is not known: it is said, and nothing is to be pasted.
+    # Which release of the other wheel is wanted is not known: nothing is to be pasted.
     local said='install no null install onnxruntime-gpu instead of onnxruntime; if a build for the CPU is intended, nothing needs repair'
     fix() { jq -r '.reports[0].findings[0].fix[0] | "\(.action) \(.checked) \(.command) \(.text)"' scan.json; }
     scan --json env >scan.json || true
@@ -599,6 +599,12 @@ make_needy() {
     echo 'onnxruntime/capi/onnxruntime_pybind11_state.cpython-312-x86_64-linux-gnu.so,,' >"$site/onnxruntime-1.20.1.dist-info/RECORD"
     scan --json env >scan.json || true
     is "$(findings)" "warning cpu-only-build"
+    # It is installed: it is put back.
+    mkdir env/bin
+    ln -s "$PY" env/bin/python
+    echo 'home = /usr/bin' >env/pyvenv.cfg
+    scan --json env >scan.json || true
+    is "$(fix)" "install no pip --python $PWD/env/bin/python install --force-reinstall --no-deps onnxruntime-gpu==1.20.1 ${said#* null }"
 }
 
 @test "a library that makes the numbered name asks for that, whatever plain name its constants have" {

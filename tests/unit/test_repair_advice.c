@@ -156,7 +156,7 @@ static void a_build_for_gpus_is_named(void **state) {
         o->installation_kind = cases[i].kind;
         assert_ptr_equal(strstr(advised(&s->stack, &f).text, cases[i].sentence),
                          advised(&s->stack, &f).text);
-        assert_int_equal(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e),
+        assert_int_equal(beyond_edit(&arena.arena, &s->stack, &f, NULL, WC_ACTION_INSTALL, "", &e),
                          cases[i].named != NULL);
         if (cases[i].named) {
             assert_int_equal(e.kind, EDIT_HOST);
@@ -316,17 +316,17 @@ static void an_older_release_is_said_alone(void **state) {
     struct wc_buffer_arena arena;
     struct edit e;
     wc_buffer_arena_begin(&arena, memory, sizeof memory);
-    assert_false(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e));
+    assert_false(beyond_edit(&arena.arena, &s->stack, &f, NULL, WC_ACTION_INSTALL, "", &e));
     r.u.package.package = "nvidia-cudnn-cu12";
     r.u.package.package_version = "9.5.1.17";
     r.u.package.prefix = "/venv/lib/python3.12/site-packages";
     r.u.package.installation_path = "/venv/lib/python3.12/site-packages/nvidia/cudnn";
     apply(s, &r);
-    assert_true(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e));
+    assert_true(beyond_edit(&arena.arena, &s->stack, &f, NULL, WC_ACTION_INSTALL, "", &e));
     assert_int_equal(e.kind, EDIT_INSTALL);
     assert_string_equal(e.value, ">=9,<9.5.1.17");
     f.id = "library-not-found";
-    assert_false(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e));
+    assert_false(beyond_edit(&arena.arena, &s->stack, &f, NULL, WC_ACTION_INSTALL, "", &e));
 }
 
 int main(void) {

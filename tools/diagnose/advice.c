@@ -402,23 +402,29 @@ static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
     return true;
 }
 
-/* The release is not stated: that is the framework's affair. */
+/* Where both are installed, what the other one lies over is put back; it stays, since a package may
+ * require it. Where only that one is, which release is wanted is the user's affair. */
 static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
-                           const struct wc_finding_record *f, struct edit *out) {
+                           const struct wc_finding_record *f, const struct wc_files *files,
+                           struct edit *out) {
     const struct wc_object *o = wc_stack_object(s, f->object);
     const char *name = gpu_build_of(o);
 
     if (!is_a(f, "cpu-only-build") || !name)
         return false;
-    *out = (struct edit){.kind = EDIT_HOST, .name = name, .value = ""};
-    if (!wc_str_same(name, o->r.installation)) /* of the same name it counts as installed */
-        out->environment = site_with(memory, o);
+    const bool is_same = wc_str_same(name, o->r.installation); /* it counts as installed */
+    const char *site = is_same ? NULL : site_with(memory, o);
+    const char *there = files && site ? wheel_installed(memory, files, site, name, NULL) : NULL;
+    *out = (struct edit){.kind = there ? EDIT_REINSTALL : EDIT_HOST,
+                         .name = name,
+                         .value = there ? wc_arena_format(memory, "==%s", there) : "",
+                         .environment = site};
     return true;
 }
 
 bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
-                 const struct wc_finding_record *f, enum wc_action action, const char *text,
-                 struct edit *out) {
+                 const struct wc_finding_record *f, const struct wc_files *files,
+                 enum wc_action action, const char *text, struct edit *out) {
     const char *least = wc_fact_value(f, WC_FACT_LEAST_DRIVER);
 
     switch (action) {
@@ -433,7 +439,7 @@ bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
         *out = (struct edit){.kind = EDIT_SYSTEM, .value = text};
         return true;
     case WC_ACTION_INSTALL:
-        return gpu_build_edit(memory, s, f, out) || older_edit(memory, s, f, out);
+        return gpu_build_edit(memory, s, f, files, out) || older_edit(memory, s, f, out);
     case WC_ACTION_RESTART:
         *out = (struct edit){.kind = EDIT_RESTART};
         return true;

@@ -5,6 +5,7 @@
  * checked. */
 #pragma once
 
+#include "core/base/files.h"
 #include "core/demand/questions.h"
 #include "edit.h"
 
@@ -23,10 +24,11 @@ enum advice_after {
 struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
                          enum advice_after after, struct wc_arena *memory);
 
-/* What a sentence with that action asks for, as an edit; false: nothing is changed by it. */
+/* What a sentence with that action asks for, as an edit; false: nothing is changed by it. files: in
+ * which packages are installed; NULL: none is known. */
 bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
-                 const struct wc_finding_record *f, enum wc_action action, const char *text,
-                 struct edit *out);
+                 const struct wc_finding_record *f, const struct wc_files *files,
+                 enum wc_action action, const char *text, struct edit *out);
 /* Another release of the host that the finding is about, for the cuDNN that is there; false: it is
  * about none, or that would be no way out. */
 bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,

@@ -396,18 +396,28 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
     of->p[of->n++].why = action_rows[WC_ACTION_UPGRADE_HOST].never;
 }
 
+/* files: NULL: the environment cannot be looked at. */
 static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
-                   const struct wc_finding_record *f, const char *why, enum advice_after after) {
+                   const struct wc_finding_record *f, const struct wc_files *files, const char *why,
+                   enum advice_after after) {
     struct advice advice = advice_for(s, f, after, &plan->memory.arena);
-    struct candidate said = {.n = 1};
-    bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
+    struct candidate said = {.n = 0};
+    struct repair *r = &of->p[of->n++];
+    const struct user user = {.files = files, .path = getenv("PATH")};
 
-    of->p[of->n++] =
-        (struct repair){.edits = edit ? keep_edits(plan, &said, NULL, NULL, false) : (struct edits){NULL, 0},
-                        .action = action_rows[advice.action].word,
-                        .text = advice.text,
-                        .checked = REPAIR_NOT_CHECKED,
-                        .why = keep(plan, after == ADVICE_CONFLICT ? why : action_rows[advice.action].never ?: why)};
+    said.n = beyond_edit(&plan->memory.arena, s, f, files, advice.action, advice.text, said.edit);
+    *r = (struct repair){.edits = keep_edits(plan, &said, NULL, NULL, false),
+                         .action = action_rows[advice.action].word,
+                         .text = advice.text,
+                         .checked = REPAIR_NOT_CHECKED,
+                         .why = keep(plan, after == ADVICE_CONFLICT
+                                               ? why
+                                               : action_rows[advice.action].never ?: why)};
+    if (said.n > 0 && said.edit[0].kind == EDIT_REINSTALL) {
+        r->command = command_of(&plan->memory.arena, &r->edits, &user);
+        r->why = wc_arena_format(&plan->memory.arena, "which files %s has is not known",
+                                 said.edit[0].name);
+    }
     add_other_host(plan, of, s, f, false);
 }
 
@@ -605,6 +615,7 @@ static void plan_finding(struct planning *p, size_t number) {
     const struct wc_finding_record *f = &p->findings->p[number];
     struct plan_of_finding *of = &p->plan->of[number];
     const struct played *taken[REPAIRS_MOST] = {NULL};
+    const struct wc_files *files = p->why ? NULL : &p->replay.library_cache->disk.files;
     bool of_end;
 
     if (!of->p)
@@ -615,7 +626,8 @@ static void plan_finding(struct planning *p, size_t number) {
     if (p->proposal)
         return;
     if (!judge_is_shown(p, f, &of_end)) {
-        advise(p->plan, of, &p->source->stack, f, p->why ? p->why : unshown, ADVICE_UNPLAYED);
+        advise(p->plan, of, &p->source->stack, f, files, p->why ? p->why : unshown,
+               ADVICE_UNPLAYED);
         return;
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
@@ -626,7 +638,7 @@ static void plan_finding(struct planning *p, size_t number) {
     const struct played *conflict = add_rejected(p, of, f, of_end);
     if (of->n > 0)
         return;
-    advise(p->plan, of, &p->source->stack, f,
+    advise(p->plan, of, &p->source->stack, f, files,
            conflict       ? conflict_of(p, conflict)
            : p->read_only ? wc_arena_format(p->candidates.memory, "read-only: %s", p->read_only)
                           : unplayed,
@@ -730,7 +742,7 @@ void plan_without(struct plan *plan, const struct source *source,
         return;
     for (size_t i = 0; i < plan->n; i++)
         if (plan->of[i].p)
-            advise(plan, &plan->of[i], &source->stack, &findings->p[i], why, ADVICE_UNPLAYED);
+            advise(plan, &plan->of[i], &source->stack, &findings->p[i], NULL, why, ADVICE_UNPLAYED);
 }
 
 void plan_end(struct plan *plan) {

@@ -107,7 +107,10 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     if (may_be_meant)
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title =
-        wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
+        wc_format(c,
+                  is_put_over ? "%s, a build without CUDA, lies over files of the one with CUDA"
+                              : "%s is a build without CUDA: it never loads cuDNN",
+                  format_framework(c, o));
     c->r.object = o->r.object;
     framework_facts(c, o);
     wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library);
