@@ -339,6 +339,7 @@ static void conda_has_builds_for_each_cuda(void **state) {
         {"cuda-version-11.8-h70ddcb2_3", "9.10.2", ""},
         {"cudnn-8.9.7.29-cuda11_0", "9.10.2", ""},
         {"cuda-version-12.4-h3060b56_3", "9.28.0", ""},
+        {"cudnn-7.4.1.5-cuda10_0", NULL, ""}, /* it has none for that one */
         {"cudnn-8.9.7.29-h0_0", "9.10.2", "cuda-version >=11.2,<12.0a0"},
         {"lens-1.0-h0_0", "9.10.2", "cudatoolkit 11.8|11.8.*"},
         {"lens-1.0-h0_0", "9.28.0", "cuda-version >=12,<13"},

@@ -483,7 +483,8 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
 
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
-    if (cuda < 0)
+    /* With a cuDNN for an older CUDA than the tables have the solver takes that of any. */
+    if (cuda < 11)
         return overlay_fail(o, o->open = "nothing there says for which CUDA conda would take it");
     if (old && !take_away(o, w, old))
         return false;
