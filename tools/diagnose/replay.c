@@ -638,9 +638,10 @@ static bool lacks_function(struct play *p, struct library *by, struct library *w
     return i->name;
 }
 
+/* What a host imports of cuDNN's is compared as such (missing-symbols). */
 static const char *find_shadowing(struct play *p) {
     WC_EACH(was, p->r->first)
-        for (size_t i = 0; i < p->sim.n; i++) {
+        for (size_t i = 0; !wc_name_is_cudnn((*was)->search.soname ?: "") && i < p->sim.n; i++) {
             const struct loaded *o = p->sim.objects[i];
             if (o->library == *was || !o->search.soname ||
                 !wc_str_same(o->search.soname, (*was)->search.soname))
