@@ -1762,6 +1762,25 @@ for line in open(sys.argv[1]):
 os.execvp(sys.argv[2], sys.argv[2:])
 P
     repaired "$PY" envrun.py serve.env dist/host version
+    # As YAML: nothing there is none, which no environment takes.
+    printf 'LD_LIBRARY_PATH: %s\n' "$PWD/old" >serve.yaml
+    make_standin 8.5.0 old
+    cat >envrun.py <<'P'
+import os, sys
+for line in open(sys.argv[1]):
+    name, _, value = line.rstrip("\n").partition(": ")
+    os.environ[name] = value.strip('"') if value else None
+os.execvp(sys.argv[2], sys.argv[2:])
+P
+    build_host dlopen "$PWD/dist/lib" dist/host
+    rm -f logs/*
+    export WHICHCUDNN_EXPECT='>=8.8'
+    "$CMD" run --quiet --log logs -- "$PY" envrun.py serve.yaml dist/host version || true
+    "$CMD" report --json logs >report.json || true
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    is "$(cat serve.yaml)" 'LD_LIBRARY_PATH: ""'
+    run -0 "$PY" envrun.py serve.yaml dist/host version
+    is "$output" "version 8902"
 }
 
 @test "an environment's own script sets the variable as it is activated: its line is changed" {
@@ -2027,6 +2046,23 @@ each program that $PWD/run.sh starts gets it"
     "$CMD" report --json logs >report.json || true
     is "$(jq -r '.findings[0].fix[0] | .text, .command' report.json)" "let line 3 of $PWD/run.sh start the process without LD_LIBRARY_PATH
 null"
+}
+
+@test "a variable that a script reads is emptied, not unset" {
+    make_standin 8.9.2 good
+    make_standin 8.5.0 old
+    build_host dlopen "$PWD/good" host
+    export WHICHCUDNN_EXPECT='>=8.8' LD_LIBRARY_PATH=$PWD/old
+    for reads in 'echo "$LD_LIBRARY_PATH" >seen' :; do
+        printf '#!/bin/sh\nset -eu\n%s\nexec ./host version\n' "$reads" >run.sh
+        rm -f logs/*
+        "$CMD" run --quiet --log logs -- sh run.sh
+        "$CMD" report --json logs >report.json || true
+        is "$(finding expectation-not-met '.fix[0].command')" \
+            "\"$([ "$reads" = : ] && echo unset LD_LIBRARY_PATH || echo "export LD_LIBRARY_PATH=''")\""
+        (eval "$(jq -r '.findings[0].fix[0].command' report.json)" && sh run.sh >out)
+        is "$(cat out)" "version 8902"
+    done
 }
 
 @test "an environment without its python: there is no pip that would reinstall anything in it" {

@@ -365,6 +365,10 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
             if (!by.by && alone)
                 by.by = wc_arena_format(&plan->memory.arena, "the line of %s",
                                         wc_base_name(source_program(source)));
+            /* A script may need it to be set. To the loader, empty is not set. */
+            if (!by.by && e->kind == EDIT_UNSET && wc_str_starts(e->name, "LD_") &&
+                setter_is_named(&plan->memory.arena, &source->stack, e->name))
+                kept[n] = (struct edit){.kind = EDIT_SET, .name = kept[n].name, .value = ""};
             kept[n].by = keep(plan, by.by);
             kept[n].path = by.file;
             kept[n].target = by.change;

@@ -256,8 +256,10 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
         free(change);
         change = found == 1 && element && strstr(line, element) ? must_format("s#%s#\n#", element)
                                                                 : NULL;
-    } else if (!change && has_value && is_text(line, r->value))
-        change = must_format("s#%s#\n#", r->value);
+    } else if (!change && has_value && is_text(line, r->value)) {
+        OWNED char *plain = must_format(": %s", r->value); /* YAML's: nothing there is none */
+        change = must_format(strstr(line, plain) ? "s#%s#\"\n\"#" : "s#%s#\n#", r->value);
+    }
     take(r, has_value ? &r->with_value : &r->with_name, file, n, change);
 }
 
