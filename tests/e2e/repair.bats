@@ -209,6 +209,13 @@ played() { # each fix was, or says why not, and has no command then
     is "$(finding part-from-other-installation '.fix[] | select(.command) | [.command, .checked]')" \
         "[\"pip install 'nvidia-cudnn-cu13>=9.21,<9.22'\",\"replayed\"]"
     "${alone[@]}" "$CMD" report -v logs | grep -q 'but engine-1.0 requires ==9.20.0.48'
+    # Where a variable brought it, the release works as its package has it: without that part.
+    rm logs/*
+    local calls=create LD_LIBRARY_PATH=$PWD/system alone=(env)
+    export LD_LIBRARY_PATH
+    ran
+    is "$(finding part-from-other-installation '.fix[0] | [.command, .checked]')" '["unset LD_LIBRARY_PATH","replayed"]'
+    unset LD_LIBRARY_PATH
     rm -r "$site"/nvidia* logs/*
     make_standin 9.21.1 "$site" --layout pip --distribution nvidia-cudnn-cu13 --build 3 \
         --probes graph=libcudnn_engines_tensor_ir.so.9

@@ -94,11 +94,22 @@ struct case_of { /* one candidate and one finding */
     bool single; /* library of CUDA's, with unknown requirements of those next to it */
 };
 
+/* Of a part that the facade then looks for, and that its release does not hold yet, another release
+ * is no gain (pytorch#188892). */
+static bool does_without(const struct wc_stack *then, const char *name) {
+    const struct wc_name n = wc_name_read(name);
+    const struct wc_object *facade = wc_first_facade(then);
+
+    return n.kind == WC_NAME_PART && facade && wc_version_known(facade->version) &&
+           wc_part_comes_with(n.part, facade->version);
+}
+
 /* A facade opens its parts by itself. Those that the process had, a facade of that major needs,
  * too. */
-static bool loses_part(const struct wc_stack *s, const struct wc_stack *then) {
+static bool loses_part(const struct wc_stack *s, const struct wc_stack *then, bool by_variable) {
     return WC_ANY(part, s->objects,
                   part->r.role == WC_role_PART && part->r.mapped && part->r.soname &&
+                      !(by_variable && does_without(then, part->r.soname)) &&
                       WC_ANY(o, then->objects,
                              o->r.role == WC_role_FACADE &&
                                  wc_name_read(wc_base_name(wc_path_of(o))).version.major ==
@@ -107,14 +118,15 @@ static bool loses_part(const struct wc_stack *s, const struct wc_stack *then) {
                               o->r.role == WC_role_PART && wc_str_same(o->r.part, part->r.part)));
 }
 
-bool judge_is_harmless(const struct replay *r, const struct outcome *base,
-                       const struct outcome *o) {
+bool judge_is_harmless(const struct replay *r, const struct outcome *base, const struct outcome *o,
+                       bool by_variable) {
     if ((base->starts && !o->starts) || o->torn > base->torn || o->shadows ||
-        loses_part(&base->source->stack, &o->source->stack))
+        loses_part(&base->source->stack, &o->source->stack, by_variable))
         return false;
     return !WC_ANY(q, r->requests,
                    !q->failure && replay_got_by(r, base, q)->files &&
-                       !replay_got_by(r, o, q)->files);
+                       !replay_got_by(r, o, q)->files &&
+                       !(by_variable && does_without(&o->source->stack, q->name)));
 }
 
 static bool breaks_what_worked(const struct case_of *c) {

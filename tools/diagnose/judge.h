@@ -56,8 +56,10 @@ struct planning {
 
 /* Does the replay show it, if only with the process's own end? */
 bool judge_is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end);
-/* Was all loaded that is loaded without edits? */
-bool judge_is_harmless(const struct replay *r, const struct outcome *base, const struct outcome *o);
+/* Was all loaded that is loaded without edits? by_variable: no file was changed, so a part that the
+ * release does not hold was another one's. */
+bool judge_is_harmless(const struct replay *r, const struct outcome *base, const struct outcome *o,
+                       bool by_variable);
 /* How many errors are found in it, only by the files. */
 size_t judge_errors(const struct outcome *o);
 /* Does the search path lose a library that nothing else points to, for which it may yet ask? */

@@ -77,7 +77,7 @@ static bool newest_does(struct planning *p, const struct played *x) {
     replay_play(&p->replay, &(struct edits){newest.edits.edit, newest.edits.n}, &newest.outcome);
     if (!newest.outcome.why)
         newest.left = judge_left_by(p, &newest);
-    does = newest.outcome.why || (judge_is_harmless(&p->replay, &p->base, &newest.outcome) &&
+    does = newest.outcome.why || (judge_is_harmless(&p->replay, &p->base, &newest.outcome, false) &&
                                   judge_compare_left(&newest, x) <= 0);
     outcome_end(&newest.outcome);
     return does;
@@ -180,7 +180,7 @@ static bool spares_others(struct planning *p, struct played *x) {
         if (edits.n > 0)
             replay_play(&other->replay, &edits, &outcome);
         spares = outcome.why || (judge_errors(&outcome) <= judge_errors(&other->base) &&
-                                 judge_is_harmless(&other->replay, &other->base, &outcome));
+                                 judge_is_harmless(&other->replay, &other->base, &outcome, false));
         const size_t shared = shared_with(p, outcome.why ? &other->base : &outcome);
         x->left.beside += shared;
         x->beside = shared ? wc_base_name(source_program(other->source)) : x->beside;
@@ -222,7 +222,9 @@ static void play(struct planning *p, const struct candidate *edits) {
     x->left = judge_left_by(p, x);
     x->loses = judge_loses_directory(p, &x->outcome);
     x->takes_over = judge_takes_over(p, &x->outcome);
-    x->harmless = judge_is_harmless(&p->replay, &p->base, &x->outcome) && newest_does(p, x);
+    x->harmless =
+        judge_is_harmless(&p->replay, &p->base, &x->outcome, !WC_ANY(e, list, !is_variable(e))) &&
+        newest_does(p, x);
     if (x->harmless && x->outcome.changes && p->others_n > 0)
         play_beside(p, x);
 }
