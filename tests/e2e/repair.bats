@@ -2424,3 +2424,16 @@ C
     is "$(finding dependency-missing '[.fix[] | select(.edits[0].path | contains("/libs/")) |
         [.text, .checked]]')" "[[\"copy libcurand.so.77 into $libs/cuda\",\"replayed\"]]"
 }
+
+@test "a library that auditwheel renamed answers its plain name by a link" {
+    make_standin --empty libcudart.so.77 app
+    echo 'int start(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -x c - -o app/engine.so \
+        -Wl,--no-as-needed,-rpath,"\$ORIGIN" -L app -l:libcudart.so.77
+    mv app/libcudart.so.77 app/libcudart-c3a75b33.so.77
+    echo "import ctypes; ctypes.CDLL('$PWD/app/engine.so')" >main.py
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    is "$(readlink app/libcudart.so.77)" libcudart-c3a75b33.so.77
+    run -0 python3 main.py
+}

@@ -227,6 +227,12 @@ static void play(struct planning *p, const struct candidate *edits) {
         newest_does(p, x);
     if (x->harmless && x->outcome.changes && p->others_n > 0)
         play_beside(p, x);
+    WC_EACH(e, list)
+        if (is_variable(e) && x->harmless && x->outcome.changes && !x->alone) {
+            const struct setter by =
+                setter_of(p->candidates.memory, &p->source->stack, p->source->pid, e->name);
+            x->by_hand = x->by_hand || (by.by && !by.change);
+        }
 }
 
 /* Those of one edit, or those of more. */
@@ -246,12 +252,13 @@ static bool is_apart(const struct candidate *c) {
 }
 
 /* Keeping what is in the search path costs less; a wheel in a folder of its own leaves the
- * environment as it is, and what may not repair comes last. */
+ * environment as it is, and what may not repair comes last. A line that a user has to change by
+ * hand comes after a link and before a copy. */
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
     return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
-           (x->takes_over ? 8 : 0) + (is_apart(c) ? 40 : 0) + (x->by_hand ? 50 : 0) +
+           (x->takes_over ? 8 : 0) + (is_apart(c) ? 40 : 0) + (x->by_hand ? 44 : 0) +
            (x->unsure ? 100 : 0);
 }
 

@@ -334,6 +334,15 @@ static bool is_offered(struct making *m, const char *directory, const struct edi
     return false;
 }
 
+/* "libcudart.so.12" of "libcudart-c3a75b33.so.12", as auditwheel renames it. */
+static const char *without_hash(struct making *m, const char *name) {
+    const char *so = strstr(name, ".so");
+
+    return so && so - name > 9 && so[-9] == '-' && strspn(so - 8, "0123456789abcdef") == 8
+               ? make_format(m, "%.*s%s", (int)(so - name) - 9, name, so)
+               : name;
+}
+
 /* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
  * about. */
 static void link_in(struct making *m, const char *directory, const char *name) {
@@ -346,7 +355,8 @@ static void link_in(struct making *m, const char *directory, const char *name) {
     WC_EACH(entry, all) {
         const struct edit links = {.kind = EDIT_LINKS, .path = directory};
         struct edit e = {.kind = EDIT_LINK, .target = *entry};
-        if (strncmp(*entry, name, n) != 0 || ((*entry)[n] && (*entry)[n] != '.') ||
+        const char *plain = without_hash(m, *entry);
+        if (strncmp(plain, name, n) != 0 || (plain[n] && plain[n] != '.') ||
             strcmp(*entry, name) == 0)
             continue;
         e.path = make_format(m, "%s/%s", directory, name);
