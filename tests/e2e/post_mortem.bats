@@ -219,6 +219,9 @@ except OSError: pass"
     calls program 'int main(void) { one(); return two() - 2; }'
     LD_LIBRARY_PATH=$PWD/old run -127 "$CMD" run -- ./program
     [[ $output == *"$ends$PWD/program: undefined symbol: two"* ]]
+    echo 'cd . && ./program' >job.sh
+    LD_LIBRARY_PATH=$PWD/old run -127 "$CMD" run -- sh job.sh
+    [[ $output == *"$ends$PWD/program: undefined symbol: two"* ]]
     run -0 "$CMD" run -- ./program
     mkdir loop empty cut text
     ln -s libshared.so.1 loop/libshared.so.1

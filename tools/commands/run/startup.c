@@ -248,6 +248,7 @@ struct startup {
     uid_t user;
     int64_t child;
     int64_t status; /* it is the loader's; -1: it ended otherwise, or that is not known */
+    bool by_loader; /* so is the status of the command, which may be that of its script */
     bool any;       /* its script failed, with a status of its own */
     bool damage;    /* by a signal: of pages that a file does not have, or tables that are zeros */
     bool goes_on;   /* the script did: this end was not seen */
@@ -299,7 +300,7 @@ static struct source *replay(const struct startup *start, const char *path, char
         loader_sim_emit(s, &emitter);
         loader_sim_emitter_end(&emitter);
     }
-    if (start->status == LOADER_STATUS && !*reason) {
+    if (start->by_loader && !*reason) {
         OWNED char *why = loader_sim_why_ended(s);
         *reason = why ? must_format("it ended in the loader: %s", why) : NULL;
     }
@@ -315,7 +316,8 @@ static struct source *replay(const struct startup *start, const char *path, char
 }
 
 char *startup_missing(const struct wc_outcome_record *o, const char *program) {
-    const struct startup start = {program, environ, geteuid(), .status = LOADER_STATUS};
+    const struct startup start = {
+        program, environ, geteuid(), .status = LOADER_STATUS, .by_loader = true};
     char *missing = NULL;
 
     unsetenv("LD_PRELOAD");
@@ -358,6 +360,7 @@ static struct source *look_at(const struct run *run, const struct shell_program 
                                   .child = o->child,
                                   .status = goes_on || any ? -1 : status,
                                   .any = any,
+                                  .by_loader = status == LOADER_STATUS,
                                   .damage = o->ending == WC_ending_SIGNALED &&
                                             (o->signal == SIGBUS || o->signal == SIGSEGV),
                                   .goes_on = goes_on};
