@@ -520,6 +520,29 @@ static void a_toolkit_says_its_cuda(void **state) {
     end(&x);
 }
 
+/* A toolkit of a CUDA for which that release never was made is another program's. */
+static void a_newer_toolkit_says_nothing_of_an_older_cudnn(void **state) {
+    struct environment *e = *state;
+    struct found f;
+    size_t n = 0;
+
+    write_image("/usr/local/cuda/lib64/libcudart.so.13",
+                &(struct image){.soname = "libcudart.so.13", .version = WC_VERSION_NONE});
+    put_library(e, "/opt/lib/libcudnn.so.9", "9.1.0");
+    put_host(e, "/opt/lib", NULL);
+    observe(e, NULL, NULL);
+    play(e, &f);
+    find(&f);
+    for (size_t i = 0; i < f.c.n; i++)
+        if (f.c.p[i].edit[0].kind == EDIT_RESTORE) {
+            assert_string_equal(f.c.p[i].edit[0].value, "==9.1.0");
+            assert_null(f.c.p[i].edit[0].target);
+            n++;
+        }
+    assert_int_equal(n, 1);
+    found_end(&f);
+}
+
 /* Nothing but a name says what is wanted, and nothing but CUDA's libraries which of them. */
 static void
 where_only_the_major_is_known_it_is_the_newest_for_the_cuda_that_lies_there(void **state) {
@@ -727,6 +750,7 @@ int main(void) {
         IN_ENVIRONMENT(what_nobody_manages_is_put_there_by_hand),
         IN_ENVIRONMENT(a_gpu_gets_releases_that_have_code_for_it),
         IN_ENVIRONMENT(a_toolkit_says_its_cuda),
+        IN_ENVIRONMENT(a_newer_toolkit_says_nothing_of_an_older_cudnn),
         IN_ENVIRONMENT(where_only_the_major_is_known_it_is_the_newest_for_the_cuda_that_lies_there),
         IN_ENVIRONMENT(nothing_is_put_into_an_interpreter),
         IN_ENVIRONMENT(no_second_cudnn_is_put_beside_the_first),

@@ -217,6 +217,9 @@ static void add_releases(struct making *m, const struct entries *specs, const ch
     const int32_t known = of_directory > 0 ? of_directory : toolkit_of(m).cuda;
 
     e.target = cuda || known <= 0 ? cuda : make_format(m, "%d", known);
+    /* A toolkit of a CUDA for which there was none yet is another program's. */
+    if (there && !cuda && e.target && !spec_for(m, there, e.target))
+        e.target = NULL;
     if (there)
         make_one(m, e);
     e.kind = damaged && !there ? EDIT_RESTORE : EDIT_PLACE;
