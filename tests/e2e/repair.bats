@@ -2437,3 +2437,36 @@ C
     is "$(readlink app/libcudart.so.77)" libcudart-c3a75b33.so.77
     run -0 python3 main.py
 }
+
+@test "a CUDA library that another package has written over is put back" {
+    local nccl=$site/nvidia/nccl/lib
+    mkdir -p "$nccl" "$site/engine" new
+    echo 'int ncclCommRegister(void) { return 0; } char more[4096] = {1};' | "${CC:-gcc}" -shared -fPIC -x c - -Wl,-soname,libnccl.so.2 \
+        -o "$nccl/libnccl.so.2"
+    cp "$nccl/libnccl.so.2" new
+    echo 'int ncclCommRegister(void); int start(void) { return ncclCommRegister(); }' | "${CC:-gcc}" -shared -fPIC -x c - \
+        -o "$site/engine/_engine.so" -L "$nccl" -l:libnccl.so.2 -Wl,-rpath,"\$ORIGIN/../nvidia/nccl/lib"
+    packaged engine 1.0 engine/_engine.so
+    for one in 11-2.14.3 12-2.19.3; do
+        mkdir "$site/nvidia_nccl_cu$one.dist-info"
+        printf 'Name: nvidia-nccl-cu%s\nVersion: %s\n' "${one%-*}" "${one#*-}" >"$site/nvidia_nccl_cu$one.dist-info/METADATA"
+        echo pip >"$site/nvidia_nccl_cu$one.dist-info/INSTALLER"
+        [ "$one" = 12-2.19.3 ] ||
+            echo 'int ncclInit(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -x c - -Wl,-soname,libnccl.so.2 -o "$nccl/libnccl.so.2"
+        echo "nvidia/nccl/lib/libnccl.so.2,,$(stat -c %s "$([ "$one" = 12-2.19.3 ] && echo new || echo "$nccl")/libnccl.so.2")" \
+            >"$site/nvidia_nccl_cu$one.dist-info/RECORD"
+    done
+    echo "import ctypes; ctypes.CDLL('$site/engine/_engine.so', 2)" >main.py
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding symbol-version-not-found '.fix[0] | [.text, .checked]')" '["reinstall nvidia-nccl-cu12 2.19.3","replayed"]'
+    cp new/libnccl.so.2 "$nccl"
+    run -0 python3 main.py
+    # Where it is the package's own file, nothing that is put back would have the function.
+    echo 'int ncclInit(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -x c - -Wl,-soname,libnccl.so.2 -o "$nccl/libnccl.so.2"
+    echo "nvidia/nccl/lib/libnccl.so.2,,$(stat -c %s "$nccl/libnccl.so.2")" >"$site/nvidia_nccl_cu12-2.19.3.dist-info/RECORD"
+    rm logs/*
+    run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    never symbol-version-not-found reinstall
+}

@@ -465,6 +465,17 @@ static void add_required(struct making *m, const struct site *site, const struct
     }
 }
 
+/* What a refused file needs may be another package's: two of NCCL have it at one path
+ * (CodeJudge#2). */
+static void add_replaced(struct making *m, const char *refused) {
+    const char *site = refused ? make_environment_of(m, refused) : NULL;
+    const struct library *l =
+        site && !make_is_conda(m, site) ? library_cache_get(m->libraries, refused, NULL) : NULL;
+
+    for (const char **name = l ? l->needed : NULL; name && *name; name++)
+        add_listed(m, site, *name);
+}
+
 /* The package of conda's whose record lists a file, which the loader refuses. */
 static void add_owner_in_conda(struct making *m, const char *prefix, const char *real) {
     const size_t n = strlen(make_real_path(m, prefix));
@@ -556,6 +567,7 @@ void make_missing(struct making *m) {
     WC_EACH(f, m->base->of_end) { /* that it lacks a symbol, or its version */
         add_owner(m, wc_fact_value(f, WC_FACT_REFUSED), NULL, false);
         add_owner(m, wc_fact_path(f, WC_FACT_LIBRARY), NULL, false);
+        add_replaced(m, wc_fact_value(f, WC_FACT_REFUSED));
     }
     WC_EACH(failure, m->s->failures) {
         const char *missing = wc_missing_of(failure);

@@ -127,9 +127,12 @@ bool overlay_put_library(struct overlay *o, const char *package, const char *pat
         if (!wheel_image(&o->memory.arena, package, path, release, &image))
             return overlay_fail(o, "what a file of this package holds is not known");
         image.size = size;
-        /* A library of other makers that is put there is one that has what the process lacked. */
+        /* A library of other makers that is put there is one that has what the process lacked, and
+         * so is one of CUDA's in the place of another package's file (CodeJudge#2). */
+        const enum wc_name_kind kind = wc_name_kind_of(path);
         struct entries wanted = {NULL, 0};
-        if (o->stack && !image.functions && wc_name_kind_of(path) == WC_NAME_OTHER)
+        if (o->stack && !image.functions &&
+            (kind == WC_NAME_OTHER || (kind == WC_NAME_CUDA_DEPENDENCY && size)))
             WC_EACH(f, o->stack->failures)
                 entries_add(&o->memory.arena, &wanted, f->said.symbol);
         if (wanted.n)
