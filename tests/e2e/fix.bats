@@ -541,7 +541,7 @@ exec ${host[*]}
 END
     chmod +x job
     LD_LIBRARY_PATH=$PWD/module run -0 --separate-stderr fix --try -- ./job
-    [[ $stderr == *"trying: unset LD_LIBRARY_PATH"*"whichcudnn: tried: status 1, no cuDNN, no finding: it does not hold"* ]]
+    [[ $stderr == *"trying: export LD_LIBRARY_PATH=''"*"whichcudnn: tried: status 1, no cuDNN, no finding: it does not hold"* ]]
     [[ $stderr == *"trying: export LD_LIBRARY_PATH="*"tried: status 0, cuDNN 8.9.2, no finding. To keep it: export LD_LIBRARY_PATH="* ]]
     LD_LIBRARY_PATH=$PWD/module run -0 --separate-stderr fix --try --json -- ./job
     is "$(grep -v ^version <<<"$output" | jq -c '[.tried[].cures], [.findings[0].fix[].checked]')" \
