@@ -402,8 +402,8 @@ static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
     return true;
 }
 
-/* Where both are installed, what the other one lies over is put back; it stays, since a package may
- * require it. Where only that one is, which release is wanted is the user's affair. */
+/* Where both are installed, what the other one overwrote is put back; that one stays, since a
+ * package may require it. Where only that one is, which release is wanted is the user's affair. */
 static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
                            const struct wc_finding_record *f, const struct wc_files *files,
                            struct edit *out) {

@@ -95,7 +95,7 @@ struct case_of { /* one candidate and one finding */
 };
 
 /* Of a part that the facade then looks for, and that its release does not hold yet, another release
- * is no gain (pytorch#188892). */
+ * adds nothing (pytorch#188892). */
 static bool does_without(const struct wc_stack *then, const char *name) {
     const struct wc_name n = wc_name_read(name);
     const struct wc_object *facade = wc_first_facade(then);

@@ -20,7 +20,7 @@ struct played {
     bool loses;             /* a directory of the search path, with what nothing else points to */
     bool harmless;          /* what worked still works, with the newest release of a set, too */
     bool alone;             /* no other program of the command gets the variables */
-    bool by_hand;           /* the line where a variable is to change is no command's to change */
+    bool by_hand;           /* no command can change the line that sets a variable */
     const char *beside;     /* another program of the command that has the same fault; NULL: none */
     struct left {           /* of what is found, only by the files */
         size_t errors, warnings;

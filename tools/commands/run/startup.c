@@ -316,8 +316,8 @@ static struct source *replay(const struct startup *start, const char *path, char
 }
 
 char *startup_missing(const struct wc_outcome_record *o, const char *program) {
-    const struct startup start = {
-        program, environ, geteuid(), .status = LOADER_STATUS, .by_loader = true};
+    const struct startup start = {program, environ, geteuid(), .status = LOADER_STATUS,
+                                  .by_loader = true};
     char *missing = NULL;
 
     unsetenv("LD_PRELOAD");

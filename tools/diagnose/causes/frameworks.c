@@ -108,7 +108,7 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title =
         wc_format(c,
-                  is_put_over ? "%s, a build without CUDA, lies over files of the one with CUDA"
+                  is_put_over ? "%s, a build without CUDA, overwrote files of the one with CUDA"
                               : "%s is a build without CUDA: it never loads cuDNN",
                   format_framework(c, o));
     c->r.object = o->r.object;
