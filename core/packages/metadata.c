@@ -327,8 +327,7 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
     }
     if (!a->n)
         read_bundled(a, &p, d->site);
-    for (size_t i = 0; i < a->n; i++) {
-        const struct wc_metadata_demand *told = &a->out[i];
+    WC_EACH(told, WC_ITEMS(a->out, a->n)) {
         struct wc_spec spec;
         if (told->by_file || wc_version_of(told->built).minor >= 0 ||
             (wc_spec_read(told->spec, &spec) && wc_spec_floor(&spec).minor >= 0))

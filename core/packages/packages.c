@@ -222,8 +222,7 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     size_t closed = 0;
     wc_record_begin(&record, WC_KIND_package);
     r->missing_count = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        const struct listed *f = &p->file[i];
+    WC_EACH(f, WC_ITEMS(p->file, p->n)) {
         bool is_missing = !f->there && !f->closed;
         closed += f->closed;
         r->missing_count += is_missing;

@@ -127,8 +127,7 @@ void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
     size_t n =
         wc_metadata_demands(rest.files, wc_library_file(host), rest.site ? rest.site() : NULL,
                             rest.scratch, rest.scratch_size, found->demand, DEMANDS_MOST);
-    for (size_t i = 0; i < n; i++) {
-        const struct wc_metadata_demand *d = &found->demand[i];
+    WC_EACH(d, WC_ITEMS(found->demand, n)) {
         if (is_of_another_build(d, host))
             continue;
         if (!d->by_file)

@@ -81,8 +81,7 @@ static enum exit_code check(const struct source *lock, struct job *j, FILE *to) 
     size_t observed = 0, drifted = 0, unexplained = 0;
 
     job_judge(j);
-    for (size_t i = 0; i < j->n; i++) {
-        const struct report *now = &j->reports[i];
+    WC_EACH(now, WC_ITEMS(j->reports, j->n)) {
         if (now->conclusion.concerned) {
             if (observed++ > 0 && !options.json)
                 putc('\n', to);

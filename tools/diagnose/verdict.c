@@ -191,25 +191,6 @@ static const char *format_copy(struct wc_case *c, const struct wc_object *o) {
                      hosts.n ? " for " : "", join(c, &hosts, ", "));
 }
 
-static const struct wc_failure *last_failure(const struct wc_stack *s, bool lookup);
-
-/* "no cuDNN was loaded for train.py" */
-static const char *format_none(struct wc_case *c) {
-    const struct wc_stack *s = c->d->s;
-    const struct wc_failure *failure = last_failure(s, false);
-    struct entries hosts = {NULL, 0};
-
-    WC_EACH(o, s->objects)
-        if (wc_wants_cudnn(o) && (o->r.mapped || s->replayed))
-            add_name(c, &hosts, wc_format_who(c, o));
-    if (!hosts.n && failure && failure->r.caller)
-        add_name(c, &hosts, wc_format_caller(c, failure));
-    if (s->replayed && !hosts.n)
-        return "no program or package here is known to use cuDNN";
-    return wc_format(c, "no cuDNN %s%s%s", s->replayed ? "would be loaded" : "was loaded",
-                     hosts.n ? " for " : "", join(c, &hosts, ", "));
-}
-
 /* A line for each copy: what is mapped, else what was; a facade, else the parts that a host opens.
  */
 static struct entries find_copies(struct wc_case *c) {
@@ -261,6 +242,23 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
               wc_asked_by_cudnn(s, f) && has_part(s, wc_name_read(f->r.name).part)))
             last = f;
     return last;
+}
+
+/* "no cuDNN was loaded for train.py" */
+static const char *format_none(struct wc_case *c) {
+    const struct wc_stack *s = c->d->s;
+    const struct wc_failure *failure = last_failure(s, false);
+    struct entries hosts = {NULL, 0};
+
+    WC_EACH(o, s->objects)
+        if (wc_wants_cudnn(o) && (o->r.mapped || s->replayed))
+            add_name(c, &hosts, wc_format_who(c, o));
+    if (!hosts.n && failure && failure->r.caller)
+        add_name(c, &hosts, wc_format_caller(c, failure));
+    if (s->replayed && !hosts.n)
+        return "no program or package here is known to use cuDNN";
+    return wc_format(c, "no cuDNN %s%s%s", s->replayed ? "would be loaded" : "was loaded",
+                     hosts.n ? " for " : "", join(c, &hosts, ", "));
 }
 
 /* With these nothing that is good can be said; with the first ones not even that there was nothing.

@@ -334,30 +334,17 @@ static bool is_offered(struct making *m, const char *directory, const struct edi
     return false;
 }
 
-/* "libcudart.so.12" of "libcudart-c3a75b33.so.12", as auditwheel renames it. */
-static const char *without_hash(struct making *m, const char *name) {
-    const char *so = strstr(name, ".so");
-
-    return so && so - name > 9 && so[-9] == '-' && strspn(so - 8, "0123456789abcdef") == 8
-               ? make_format(m, "%.*s%s", (int)(so - name) - 9, name, so)
-               : name;
-}
-
 /* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
- * about. */
+ * about; what auditwheel renamed "libcudart-c3a75b33.so.12". */
 static void link_in(struct making *m, const char *directory, const char *name) {
-    const char *stem = strstr(name, ".so");
-    const size_t n = stem ? (size_t)(stem - name) + 3 : 0;
     struct entries all = {NULL, 0};
 
-    if (n && directory && directory[0] == '/')
+    if (directory && directory[0] == '/')
         all = make_entries(m, directory);
     WC_EACH(entry, all) {
         const struct edit links = {.kind = EDIT_LINKS, .path = directory};
         struct edit e = {.kind = EDIT_LINK, .target = *entry};
-        const char *plain = without_hash(m, *entry);
-        if (strncmp(plain, name, n) != 0 || (plain[n] && plain[n] != '.') ||
-            strcmp(*entry, name) == 0)
+        if (!wc_same_library(*entry, name, false) || strcmp(*entry, name) == 0)
             continue;
         e.path = make_format(m, "%s/%s", directory, name);
         const char *file = make_real_path(m, make_format(m, "%s/%s", directory, *entry));

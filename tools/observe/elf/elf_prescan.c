@@ -164,8 +164,7 @@ static bool find_strings(const struct prescan *s, uint64_t *offset, uint64_t *si
         else if (d.d_tag == DT_STRSZ)
             *size = d.d_un.d_val;
     }
-    for (size_t i = 0; i < s->segments; i++) {
-        const Elf64_Phdr *g = &s->segment[i];
+    WC_EACH(g, WC_ITEMS(s->segment, s->segments)) {
         if (address < g->p_vaddr || address - g->p_vaddr >= g->p_filesz)
             continue;
         *offset = g->p_offset + (address - g->p_vaddr);

@@ -454,8 +454,7 @@ static struct process_library *read_one(struct process_libraries *list, const st
 }
 
 static void read_objects(struct process_libraries *list, const struct process *p) {
-    for (size_t i = 0; i < p->maps.n; i++) {
-        const struct mapping *first = &p->maps.p[i];
+    WC_EACH(first, p->maps) {
         const struct process_library *last = list->n > 0 ? list->p[list->n - 1] : NULL;
         const bool is_within_last = last && first->start < last->high &&
                                     last->first->inode == first->inode &&
