@@ -161,8 +161,8 @@ size_t wc_dir_length(const char *path) {
 }
 
 bool wc_same_directory(const char *a, const char *b) {
-    size_t n = a ? wc_dir_length(a) : 0;
-    return a && b && n == wc_dir_length(b) && wc_mem_compare(a, b, n) == 0;
+    return a && b && wc_dir_length(a) == wc_dir_length(b) &&
+           wc_mem_compare(a, b, wc_dir_length(a)) == 0;
 }
 
 size_t wc_dir_above(const char *path, size_t n) {

@@ -341,29 +341,29 @@ static struct entries only_in(const struct planning *p, const struct outcome *o,
     return all;
 }
 
-/* Of a library that may be loaded later: its name, with .so, if neither outcome has loaded it. */
-static bool may_come(const struct planning *p, const struct outcome *o, const char *name) {
-    return strstr(name, ".so") && !wc_name_is_cudnn(name) &&
-           !wc_mapped_as(&p->base.source->stack, name) && !wc_mapped_as(&o->source->stack, name);
+/* A library that may be loaded later, of a directory that only that outcome searches: one whose
+ * name the loader's cache has as well, or one that it does not have. NULL: there is none. */
+static const char *later_from(const struct planning *p, const struct outcome *o,
+                              const struct outcome *other, bool cached) {
+    const struct entries all = only_in(p, o, other);
+    struct wc_search_context search = {.machine = OWN_MACHINE};
+
+    library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
+    WC_EACH(name, all)
+        if (strstr(*name, ".so") && !wc_name_is_cudnn(*name) &&
+            !wc_mapped_as(&o->source->stack, *name) &&
+            !wc_mapped_as(&other->source->stack, *name) &&
+            !wc_search_cache(&search, *name) == !cached)
+            return *name;
+    return NULL;
 }
 
 bool judge_loses_directory(struct planning *p, const struct outcome *o) {
-    const struct entries lost =
-        has_not_used_gpu(p) ? only_in(p, &p->base, o) : (struct entries){NULL, 0};
-    struct wc_search_context search = {.machine = OWN_MACHINE};
-
-    library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
-    return WC_ANY(name, lost, may_come(p, o, *name) && !wc_search_cache(&search, *name));
+    return has_not_used_gpu(p) && later_from(p, &p->base, o, false);
 }
 
 const char *judge_takes_over(struct planning *p, const struct outcome *o) {
-    const struct entries all = only_in(p, o, &p->base);
-    struct wc_search_context search = {.machine = OWN_MACHINE};
-
-    library_cache_use(p->replay.library_cache, p->replay.library_cache->interpreter, &search);
-    const char *const *found =
-        WC_FIRST(name, all, may_come(p, o, *name) && wc_search_cache(&search, *name));
-    return found ? *found : NULL;
+    return later_from(p, o, &p->base, true);
 }
 
 /* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what

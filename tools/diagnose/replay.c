@@ -640,16 +640,15 @@ static bool lacks_function(struct play *p, struct library *by, struct library *w
 
 /* What a host imports of cuDNN's is compared as such (missing-symbols). */
 static const char *find_shadowing(struct play *p) {
-    WC_EACH(was, p->r->first)
-        for (size_t i = 0; !wc_name_is_cudnn((*was)->search.soname ?: "") && i < p->sim.n; i++) {
-            const struct loaded *o = p->sim.objects[i];
-            if (o->library == *was || !o->search.soname ||
-                !wc_str_same(o->search.soname, (*was)->search.soname))
-                continue;
-            for (size_t k = 0; k < p->sim.n; k++)
-                if (lacks_function(p, p->sim.objects[k]->library, *was, o->library))
-                    return o->about.path;
-        }
+    WC_EACH(was, p->r->first) {
+        const char *soname = (*was)->search.soname;
+        const bool counts = soname && !wc_name_is_cudnn(soname);
+        WC_EACH(now, WC_ITEMS(p->sim.objects, counts ? p->sim.n : 0))
+            if ((*now)->library != *was && wc_str_same((*now)->search.soname, soname) &&
+                WC_ANY(by, WC_ITEMS(p->sim.objects, p->sim.n),
+                       lacks_function(p, (*by)->library, *was, (*now)->library)))
+                return (*now)->about.path;
+    }
     return NULL;
 }
 
