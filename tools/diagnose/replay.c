@@ -528,6 +528,7 @@ static int64_t asked_behind(const struct play *p, int64_t object) {
 static void take(void *play, struct wc_record *r) {
     struct play *p = play;
     const struct replay_request *same = NULL, *other = NULL;
+    OWNED char *words = NULL;
 
     if (r->kind == WC_KIND_object && r->u.object.role == WC_role_FACADE)
         r->u.object.request = asked_behind(p, r->u.object.object);
@@ -549,7 +550,7 @@ static void take(void *play, struct wc_record *r) {
         const struct wc_failure_record *now = &r->u.failure;
         same = request_of(p, now, true);
         other = same ? NULL : request_of(p, now, false);
-        OWNED char *words = other ? loader_sim_not_found(now->name) : NULL;
+        words = other ? loader_sim_not_found(now->name) : NULL;
         /* Of a program that ended before it ran the loader named the program. */
         const struct wc_failure *was =
             same    ? same->failure
