@@ -66,9 +66,6 @@ static void look(struct search *s) {
             const char *why = *name ? lacking(s, *name) : NULL;
             if (b->how == WC_binding_how_UNDEFINED)
                 note(s, *name, why ? why : "no library in the process has it", true);
-            else if (leads_there && ended_by_loader(stack) &&
-                     wc_str_same(stack->outcome.during, *name))
-                note(s, *name, why ? why : "its call ended in the loader", true);
             else if (b->how == WC_binding_how_LAZY && why && leads_there)
                 note(s, *name, why, false);
         }

@@ -1180,7 +1180,7 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         engine_of
         (cd "$lib" && $damage)
         calls=create observed
-        is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" \
+    is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" \
             "pip install --ignore-installed --no-deps nvidia-cudnn-cu12==8.9.2.26, replayed"
     done
 }
@@ -1994,7 +1994,7 @@ each program that $PWD/run.sh starts gets it"
         "$CMD" run --quiet --log logs -- sh run.sh >/dev/null || true
         "$CMD" report --json logs >report.json || true
         validate_report report.json
-        is "$(jq -r '[.[].findings[].fix[]] | first | .checked, .but' report.json)" $'replayed\nnull'
+    is "$(jq -r '[.[].findings[].fix[]] | first | .checked, .but' report.json)" $'replayed\nnull'
         eval "$(jq -r '[.[].findings[].fix[]] | first | .command' report.json)"
         run -0 sh run.sh
         is "$output" $'version 8500\nversion 8902'
@@ -2280,7 +2280,7 @@ C
         rm -f logs/*
         "$CMD" run --quiet --log logs -- ./run.sh || true
         "$CMD" report --json logs >report.json || true
-        is "$(jq -r '.findings[0].fix[0].checked' report.json)" replayed
+    is "$(jq -r '.findings[0].fix[0].checked' report.json)" replayed
     }
     repaired() { # SCRIPT
         watched "$1"
@@ -2474,4 +2474,27 @@ C
     run -1 "$CMD" run --quiet --log logs -- python3 main.py
     "$CMD" report --json logs >report.json || true
     never symbol-version-not-found reinstall
+}
+
+@test "a call of a function that no library has ended the process: a script's child, too, and a scan foretells it" {
+    make_standin 9.1.0 whole
+    make_standin 9.1.0 frontend --node none --without-function cudnnConvolutionForward
+    build_host lazy "$PWD/whole" app --no-rpath
+    # shellcheck disable=SC2016  # for the script
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s:%s; export LD_LIBRARY_PATH\n"$PWD/app" version create conv\nexit 3\n' \
+        "$PWD/frontend" "$PWD/whole" >start.sh
+    chmod +x start.sh
+    run -3 "$CMD" run --quiet --log logs -- ./start.sh
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0].title' report.json)" \
+        "app imports cudnnConvolutionForward, which libcudnn.so.9 9.1.0 does not have"
+    is "$(finding missing-symbols '.fix[0].checked')" '"replayed"'
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -3 ./start.sh
+    [[ $output != *"symbol lookup error"* ]]
+    "$CMD" scan --json --ld-library-path "$PWD/frontend:$PWD/whole" app >scan.json || true
+    is "$(jq -c '.reports[0].findings[0] | [.id, .fix[0].edits[0].value]' scan.json)" "[\"missing-symbols\",\"$PWD/whole\"]"
+    # It is in the file: the call ended in the library, or did not end.
+    "$CMD" scan --json --ld-library-path "$PWD/whole:$PWD/frontend" app >scan.json || true
+    is "$(jq '.reports[0].findings | map(select(.id == "missing-symbols")) | length' scan.json)" 0
 }

@@ -158,6 +158,40 @@ static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s
             t->searches = search->r.search;
 }
 
+/* A call that did not come back, of a function that a host imports and no library has: the loader
+ * looks for it at the first call, and ends the process. */
+static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
+    const struct wc_stack *s = &log->stack;
+    int64_t seq;
+    const char *function = in_flight_last(&log->in_flight, &seq);
+    struct wc_record r;
+    struct library_cache cache;
+    bool is_nowhere = true;
+
+    const struct wc_binding *lazy =
+        function ? WC_FIRST(b, s->bindings,
+                            b->r.how == WC_binding_how_LAZY &&
+                                WC_ANY(f, b->r.functions, wc_str_same(*f, function)))
+                 : NULL;
+    if (!lazy)
+        return false;
+    library_cache_begin(&cache, NULL);
+    WC_EACH(o, s->objects) {
+        struct library *of =
+            o->r.mapped && o->r.path ? library_cache_get(&cache, o->r.path, NULL) : NULL;
+        is_nowhere = is_nowhere && (!o->r.mapped || (of && !library_defines(&cache, of, function)));
+    }
+    library_cache_end(&cache);
+    if (!is_nowhere)
+        return false;
+    wc_record_begin(&r, WC_KIND_binding);
+    r.u.binding = lazy->r;
+    r.u.binding.how = WC_binding_how_UNDEFINED;
+    r.u.binding.functions = (struct wc_strings){&function, 1};
+    to->add(to->ctx, &r);
+    return true;
+}
+
 bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to) {
     struct loader_sim_emitter t = {.to = *to};
     struct loading loading;
@@ -166,6 +200,8 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
     const struct wc_failure_record *last = &r.u.failure;
     struct trust trust = {.why = NULL};
 
+    if (last_call_emit(log, to))
+        return true;
     if (!in_flight_failure(&log->in_flight, &r) || !begin_log(&loading, log))
         return false;
     const struct loaded *by = g->program;

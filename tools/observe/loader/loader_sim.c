@@ -360,14 +360,27 @@ static void check_functions(struct loader_sim *g, const struct loaded *by, bool 
         note_lacking(g, first->version_file, by, lacks, first->version, first->name);
 }
 
-/* The first function of cuDNN's that it imports and none of those that are seen defines. */
-static const char *undefined(struct loader_sim *g, const struct loaded *by, const bool *seen) {
-    const struct library_import *import = library_imports(g->library_cache, by->library);
-
+/* From this import on the next function of cuDNN's that none of those that are seen defines. */
+static const struct library_import *
+next_undefined(struct loader_sim *g, const struct library_import *import, const bool *seen) {
     while (import->name &&
            !(import->is_of_cudnn && !loader_sim_defines(g, seen, import->name, false)))
         import++;
-    return keep(g, import->name);
+    return import;
+}
+
+static const char *undefined(struct loader_sim *g, const struct loaded *by, const bool *seen) {
+    return keep(g, next_undefined(g, library_imports(g->library_cache, by->library), seen)->name);
+}
+
+size_t loader_sim_undefined(struct loader_sim *g, const struct loaded *by, const char ***list) {
+    const struct library_import *import = library_imports(g->library_cache, by->library);
+    size_t n = 0;
+
+    for (*list = NULL; (import = next_undefined(g, import, NULL))->name; import++)
+        if (!loader_sim_defines(g, NULL, import->name, true))
+            *MUST_ADD(*list, n) = import->name;
+    return n;
 }
 
 void loader_sim_check_symbols(struct loader_sim *g, bool start) {

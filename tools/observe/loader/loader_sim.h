@@ -96,6 +96,9 @@ void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *
 /* A library is missing, too, that lacks a symbol version, or a function of one, which an object
  * from the from-th on imports. */
 void loader_sim_check_versions(struct loader_sim *g, size_t from);
+/* All functions of cuDNN's that it imports and no object defines: the caller frees the list, not
+ * the names. Returns how many. */
+size_t loader_sim_undefined(struct loader_sim *g, const struct loaded *by, const char ***list);
 /* A dlopen lets all see the functions of that object, and of what it needs. */
 void loader_sim_show(struct loader_sim *g, const struct loaded *o);
 /* A function of cuDNN's that the object imports (NULL), or that one, and finds nowhere: neither in

@@ -286,6 +286,21 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
     return found ?: first ? *first : NULL;
 }
 
+/* Functions that no library has: the call of one ends the process. What an edit puts there has a
+ * library's name and version, and not all of its functions. */
+static void emit_undefined(struct loader_sim *g, struct loader_sim_emitter *t,
+                           const struct loaded *host, const struct loaded *facade) {
+    const bool is_edit =
+        disk_layered(&g->library_cache->disk, wc_library_file(&facade->about)).kind == DISK_FILE;
+    const char **list = NULL;
+    const size_t n = is_edit ? 0 : loader_sim_undefined(g, host, &list);
+
+    if (n)
+        wc_emit_binding(&t->to, &host->about, NULL, WC_binding_how_UNDEFINED,
+                        &(struct wc_strings){list, n}, WC_NULL);
+    free(list);
+}
+
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     const int64_t known = (int64_t)t->n;
 
@@ -306,9 +321,11 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST) {
             const struct loaded *host = g->objects[i], *facade = facade_of(g, host);
-            if (facade && facade->about.number != WC_NULL)
+            if (facade && facade->about.number != WC_NULL) {
                 wc_emit_binding(&t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL,
                                 WC_NULL);
+                emit_undefined(g, t, host, facade);
+            }
             for (const char **name = host->library->needed; g->opens.may && name && *name; name++)
                 if (wc_name_kind_of(*name) == WC_NAME_FACADE)
                     emit_own_search(g, t, host, *name);
