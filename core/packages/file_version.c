@@ -262,8 +262,11 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
 
 void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out) {
     struct wc_release_range range = bounds_of(facade);
-    /* 9.2 had functions that 9.3 lacks and 9.5 has again: what the file says itself stands. */
-    if (!wc_version_known(out->version) || wc_version_in_bounds(&range, out->version)) {
+    /* 9.2 had functions that 9.3 lacks and 9.5 has again: what the file says itself stands. So does
+     * its name, of one that is cut down to a few functions. */
+    if (wc_version_known(out->version) ? wc_version_in_bounds(&range, out->version)
+                                       : !wc_version_known(range.ceiling) ||
+                                             range.ceiling.major >= major_by_names(facade, NULL)) {
         out->floor = range.floor;
         out->ceiling = range.ceiling;
     }

@@ -2498,3 +2498,46 @@ C
     "$CMD" scan --json --ld-library-path "$PWD/whole:$PWD/frontend" app >scan.json || true
     is "$(jq '.reports[0].findings | map(select(.id == "missing-symbols")) | length' scan.json)" 0
 }
+
+@test "parts that a facade asks for by names that it puts together are asked for again" {
+    local sp=$site/nvidia/cudnn/lib n dir
+    for n in 9.5.1:$sp 9.1.0:$PWD/image; do
+        dir=${n#*:}
+        mkdir -p "$dir"
+        echo "int cudnnGetLibConfig(void) { return 0; }" >part.c
+        [ "${n%%:*}" = 9.5.1 ] || echo "int cudnnOther(void) { return 0; }" >part.c
+        "${CC:-gcc}" -shared -fPIC part.c -Wl,-soname,libcudnn_graph.so.9 -o "$dir/libcudnn_graph.so.9"
+        cat >facade.c <<C
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+static const char *const parts[] = {"graph"};
+int cudnnCreate(void **h) {
+    char name[64];
+    void *part = NULL;
+    static const char *const forms[] = {"libcudnn_%s.so.${n%%:*}", "libcudnn_%s.so.9"};
+    for (int i = 0; i < 2 && !part; i++) {
+        snprintf(name, sizeof name, forms[i], parts[0]);
+        part = dlopen(name, RTLD_NOW);
+    }
+    if (!part || !dlsym(part, "cudnnGetLibConfig"))
+        abort();
+    return h == 0;
+}
+C
+        "${CC:-gcc}" -shared -fPIC facade.c -Wl,-soname,libcudnn.so.9,-rpath,"\$ORIGIN" -o "$dir/libcudnn.so.9" -ldl
+        [ "$dir" != "$sp" ] || packaged nvidia_cudnn_cu12 9.5.1.17 nvidia/cudnn/lib/libcudnn.so.9
+        [ "$dir" != "$sp" ] || echo nvidia/cudnn/lib/libcudnn_graph.so.9,, >>"$site/nvidia_cudnn_cu12-9.5.1.17.dist-info/RECORD"
+    done
+    echo 'int cudnnCreate(void **); int start(void) { void *h; return cudnnCreate(&h); }' | "${CC:-gcc}" -shared -fPIC -x c - \
+        -o "$site/engine/_engine.so" -L "$sp" -l:libcudnn.so.9 -Wl,--disable-new-dtags,-rpath,"\$ORIGIN/../nvidia/cudnn/lib"
+    packaged engine 1.0 engine/_engine.so
+    echo "import ctypes; ctypes.CDLL('$site/engine/_engine.so').start()" >main.py
+    mv image/libcudnn_graph.so.9 image/libcudnn_graph.so.9.1.0
+    ln -s libcudnn_graph.so.9.1.0 image/libcudnn_graph.so.9
+    run -134 env LD_LIBRARY_PATH="$PWD/image" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0] | "\(.id): \(.fix[0].command), \(.fix[0].checked)"' report.json)" \
+        "facade-and-parts-differ: unset LD_LIBRARY_PATH, replayed"
+    run -0 python3 main.py
+}

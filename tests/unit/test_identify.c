@@ -867,6 +867,13 @@ static void exports_bound_a_facade(void **state) {
     assert_true(wc_version_known(id.ceiling));
     identify("/opt/lib/libcudnn_ops.so.8", true, false);
     assert_false(wc_version_known(id.floor) || wc_version_known(id.ceiling));
+    /* With so few functions it would be of 8, and its name says 9. */
+    begin_library("libcudnn.so.9");
+    add_function("cudnnCreate");
+    add_function("cudnnGetMaxDeviceVersion");
+    end_library();
+    identify("/opt/lib/libcudnn.so.9", true, true);
+    assert_false(wc_version_known(id.floor) || wc_version_known(id.ceiling));
 }
 
 static void other_files_have_no_cudnn_version(void **state) {

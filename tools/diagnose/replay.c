@@ -409,13 +409,14 @@ static void ask(struct play *p, struct replay_request *q) {
     const struct loaded *by = caller_of(p, q->caller);
     size_t objects = p->sim.n;
     size_t missing = p->sim.missing.n;
-    /* The parts of a facade are asked for by the facade that is there, by names of its own, however
-     * its path is spelt. */
+    /* The parts of a facade are asked for by the facade that is there, by names of its own, as far
+     * as its file has them, however its path is spelt. */
     const bool own_affair =
         q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
-        (!by || !q->failure ||
-         !(is_path_of(by, q->caller) ||
-           library_cache_get(p->r->library_cache, q->caller, NULL) == by->library));
+        (!by || ((!by->library->opens || by->library->opens[0]) &&
+                 (!q->failure ||
+                  !(is_path_of(by, q->caller) ||
+                    library_cache_get(p->r->library_cache, q->caller, NULL) == by->library))));
     if ((q->caller && !by) || own_affair || needless) {
         got->files = WC_HASH_START; /* it is not requested */
         return;
@@ -532,6 +533,18 @@ static void take(void *play, struct wc_record *r) {
 
     if (r->kind == WC_KIND_object && r->u.object.role == WC_role_FACADE)
         r->u.object.request = asked_behind(p, r->u.object.object);
+    if (r->kind == WC_KIND_object && !r->u.object.version) {
+        /* Of the same file the process may have shown it. */
+        struct wc_object_record *object = &r->u.object;
+        const struct wc_object *shown =
+            WC_FIRST(o, p->r->source->stack.objects,
+                     o->r.version && o->r.device == object->device && o->r.inode == object->inode &&
+                         o->r.mtime == object->mtime);
+        if (shown) {
+            object->version = shown->r.version;
+            object->version_source = shown->r.version_source;
+        }
+    }
     if (r->kind == WC_KIND_search) {
         /* What the process has set since its start counts for none of its searches. */
         struct wc_search_record *search = &r->u.search;

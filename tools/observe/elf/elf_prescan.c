@@ -224,7 +224,7 @@ static void add_constant(struct elf_prescan *g, const char *name) {
         add_name(g, name, WC_priority_UNKNOWN, false);
 }
 
-/* The whole of a constant is its name: "libcudnn.so.9", not the text of a message. */
+/* The whole of a constant is its name: "libcudnn.so.9", not the text of a message, nor a format. */
 static bool see_constants(void *ctx, const unsigned char *p, size_t n) {
     struct elf_prescan *g = ctx;
     const unsigned char *at = p;
@@ -232,7 +232,8 @@ static bool see_constants(void *ctx, const unsigned char *p, size_t n) {
     while ((at = memmem(at, n - (size_t)(at - p), OF_NVIDIA, sizeof(OF_NVIDIA) - 1))) {
         size_t room = n - (size_t)(at - p), length = strnlen((const char *)at, room);
         char name[sizeof(g->name[0].text)];
-        if (length < sizeof(name) && length < room && (at == p || at[-1] == '\0')) {
+        if (length < sizeof(name) && length < room && (at == p || at[-1] == '\0') &&
+            !memchr(at, '%', length)) {
             memcpy(name, at, length + 1);
             const int32_t cuda = wc_name_cuda(name);
             if (cuda > 0)
