@@ -267,6 +267,14 @@ static bool has_its_major(const struct wc_stack *s, const struct wc_failure *f) 
                       wc_major_of(o) == asked.version.major);
 }
 
+/* Another host of the environment loads this library. If that host comes first, the library is in
+ * the process; no file says which of the two comes first. */
+static bool may_be_brought(const struct wc_stack *s, const struct wc_object *host,
+                           const char *name) {
+    return s->replayed && host && host->r.asked_how == WC_operation_DLOPEN &&
+           WC_ANY(o, s->objects, o->r.mapped && wc_str_same(o->r.soname, name));
+}
+
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
     static const enum wc_effect effects[] = {[WC_priority_REQUIRED] = WC_EFFECT_FELT,
                                              [WC_priority_RECOMMENDED] = WC_EFFECT_DOUBTED,
@@ -284,7 +292,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         c->r.host = host->r.object;
     if (f->r.priority)
         c->effect = effects[f->r.priority];
-    else if (has_another(s, f) || was_survived(s, f))
+    else if (has_another(s, f) || was_survived(s, f) || may_be_brought(s, host, name))
         c->effect = WC_EFFECT_DOUBTED;
     /* A script's look, and others had one. */
     if (f->fate == WC_FATE_WENT_ON && !f->needs && wc_ended_well(s) && wc_first_facade(s) &&
@@ -401,7 +409,8 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
                          ? not_found_title(c, f, missing)
                          : wc_format(c, "%s could not be loaded: it needs %s, which was not found",
                                      wc_format_name(c, f->r.name), wc_format_name(c, missing));
-        if ((!cudnn && was_survived(d->s, f)) || (!f->needs && !is_printed(d->s, missing)))
+        if ((!cudnn && (was_survived(d->s, f) || may_be_brought(d->s, caller, missing))) ||
+            (!f->needs && !is_printed(d->s, missing)))
             c->effect = WC_EFFECT_DOUBTED; /* or it got further, to end for something else */
         wc_case_about(c, cudnn && facade ? facade : caller);
         c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);

@@ -552,6 +552,29 @@ make_needy() {
     is "$(findings)" ""
 }
 
+@test "a host that finds no cuDNN, and another of its environment that brings one: which comes first is not known" {
+    ! ldconfig -p | grep -qE 'libcudnn\.so\.8 |libcublas\.so\.11 ' || skip "this computer has those"
+    local site=$PWD/venv/lib/python3.12/site-packages cublas
+    cublas=$site/nvidia/cublas/lib
+    mkdir -p "$site/frame" "$site/sound" "$cublas"
+    make_standin 8.9.2 "$site" --layout pip --distribution nvidia-cudnn-cu11
+    make_standin --empty libcublas.so.11 "$cublas"
+    # shellcheck disable=SC2016  # for the loader
+    build_host library-lazy "$site/nvidia/cudnn/lib" frame -L"$cublas" -Wl,--no-as-needed -l:libcublas.so.11 \
+        -Wl,-rpath,'$ORIGIN/../nvidia/cudnn/lib:$ORIGIN/../nvidia/cublas/lib' --no-rpath
+    mv frame.so "$site/frame/_frame.so"
+    build_host library-lazy "$site/nvidia/cudnn/lib" sound -L"$cublas" -Wl,--no-as-needed -l:libcublas.so.11 --no-rpath
+    mv sound.so "$site/sound/_sound.so"
+    run -0 "$CMD" scan --json venv
+    is "$(jq -c '.reports[0].findings[0] | [.severity, .id]' <<<"$output")" '["warning","dependency-missing"]'
+    # As if it came first: what else the other one brings is not there, either.
+    [[ $(jq -r '.reports[0].findings[0].fix[0].edits[0].value' <<<"$output") == *nvidia/cudnn/lib:*nvidia/cublas/lib ]]
+    # Alone it is an error.
+    rm "$site/frame/_frame.so"
+    run -1 "$CMD" scan --json venv
+    is "$(jq -c '.reports[0].findings[0] | [.severity, .id]' <<<"$output")" '["error","dependency-missing"]'
+}
+
 @test "parts that a library needs by itself: its package opens them where that fails" {
     make_environment 9.9.0 '>=9.8'
     mkdir "$site/transformer_engine"

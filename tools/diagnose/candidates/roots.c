@@ -37,8 +37,9 @@ static void try_roots(struct making *m, const char *variable, const char *value,
 static const char *other_site(struct making *m, const char *element, size_t n) {
     for (size_t i = 0; i < 2; i++)
         WC_EACH(o, m->stacks[i]->objects) {
-            const char *site = make_environment_of(m, o->r.asked_name ?: wc_path_of(o));
-            if (site && !make_is_conda(m, site) && !wc_is_below(o->r.asked_name ?: "", element, n))
+            const char *path = o->r.asked_name ?: wc_path_of(o);
+            const char *site = make_environment_of(m, path);
+            if (site && !make_is_conda(m, site) && !wc_is_below(path, element, n))
                 return site;
         }
     return NULL;

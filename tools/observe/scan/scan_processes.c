@@ -336,9 +336,12 @@ static bool is_brought(struct scan *s, const struct scan_host *h, const char *pr
     return found;
 }
 
-/* Of CUDA it counts only where something opens it: else a search path should lead there. */
+/* Of CUDA it counts only where something opens it: else a search path should lead there. A host
+ * that finds no cuDNN is looked at as if it came first: no other host has loaded anything yet. */
 static bool note_before(struct scan *s, const struct loader_sim *g, const struct scan_host *h,
                         const char *program, struct before *b) {
+    const bool is_first =
+        WC_ANY(m, g->missing, wc_name_kind_of(m->name) == WC_NAME_FACADE && m->by);
     size_t n = b->n;
 
     if (!scan_is_site(h->environment))
@@ -351,7 +354,8 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
             WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
             continue;
         if (name.kind == WC_NAME_OTHER || is_named_by_package(s, h, words) ||
-            is_brought(s, h, program, library_cache_get(&s->library_cache, path, NULL)))
+            (!is_first &&
+             is_brought(s, h, program, library_cache_get(&s->library_cache, path, NULL))))
             *MUST_ADD(b->p, b->n) = path;
     }
     return b->n > n;
