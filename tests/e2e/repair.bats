@@ -2541,3 +2541,24 @@ C
         "facade-and-parts-differ: unset LD_LIBRARY_PATH, replayed"
     run -0 python3 main.py
 }
+
+@test "a copy where people unpack archives is one to lead to" {
+    local home=$PWD/home/ada downloaded
+    downloaded=$home/Downloads/cudnn-9.0-linux-x64-v7/cuda/lib64
+    make_standin 7.0.5 "$downloaded"
+    make_standin 7.3.1 cuda/lib64
+    mkdir -p "$home/bin"
+    build_host dlopen "$PWD/cuda/lib64" "$home/bin/app" --no-rpath
+    run -1 env LD_LIBRARY_PATH="$PWD/cuda/lib64" WHICHCUDNN_EXPECT=7.0 "$CMD" run --quiet --log logs -- sh -c "$home/bin/app version; exit 1"
+    "$CMD" report --json logs >report.json || true
+    [[ $(jq -c '[.findings[0].fix[] | select(.checked == "replayed") | .command]' report.json) == \
+        *"export LD_LIBRARY_PATH=$downloaded:$PWD/cuda/lib64"* ]]
+    # So is one for a file that was cut, in place of a release that no wheel has.
+    : >cuda/lib64/libcudnn.so.7
+    rm logs/*
+    echo "import ctypes; ctypes.CDLL('$home/engine.so')" >main.py
+    build_host library-lazy "$downloaded" "$home/engine" --no-rpath
+    run -1 env LD_LIBRARY_PATH="$PWD/cuda/lib64" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding bad-file '.fix[0].command')" "\"export LD_LIBRARY_PATH=$downloaded:$PWD/cuda/lib64\""
+}

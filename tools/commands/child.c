@@ -99,7 +99,7 @@ static void follow_stop(pid_t pid, const struct supervision *with) {
 
 /* A signal from the terminal has reached the child already: it is in the same process group. Our
  * own is what a closed pipe gives us. A timer that was set before exec (perl's `alarm`) is ours
- * alone: no child inherits it. */
+ * only: no child inherits it. */
 static void hand_on(pid_t pid, bool whole_group, const struct signalfd_siginfo *s) {
     int signal = (int)s->ssi_signo;
     union sigval value = {.sival_ptr = (void *)(uintptr_t)s->ssi_ptr};

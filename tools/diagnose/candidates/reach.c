@@ -15,6 +15,13 @@ static const char *const driver_places[] = {
 #define DRIVER_PLACE(directory, who, source) directory,
 #include "tools/knowledge/driver_places.def"
 };
+static const struct usual_place {
+    const char *directory,
+        *stem; /* "~": of the user whose files the process has; of what is in it */
+} usual_places[] = {
+#define ARCHIVE_PLACE(directory, stem, source) {directory, stem},
+#include "tools/knowledge/archive_places.def"
+};
 
 /* ---- where ---- */
 
@@ -86,7 +93,7 @@ static bool is_of_others(const char *directory) { /* of the system, of packages,
     return is_of_system(directory) || strstr(directory, "-packages") || !strchr(directory + 1, '/');
 }
 
-/* Stubs, to which LIBRARY_PATH leads in NVIDIA's images, are for the linker alone. */
+/* Stubs, to which LIBRARY_PATH leads in NVIDIA's images, are only for the linker. */
 static bool is_sound(struct making *m, const char *file) {
     const struct library *l = library_cache_get(m->libraries, file, NULL);
 
@@ -128,7 +135,8 @@ static struct entries nearby(struct making *m, struct entries at, size_t searche
 
     for (int level = 0; level <= LEVELS_UP && all.n == 0; level++)
         for (size_t i = 0; i < at.n; i++) {
-            /* As it is spelt: a link may lead to what a package manager keeps for all. */
+            /* As it is spelt: a link may point to a directory that a package manager shares between
+             * all. */
             const char *base = strstr(at.p[i], "/..") ? make_real_path(m, at.p[i]) : at.p[i];
             const size_t before = seen.n;
             at.p[i] = wc_str_same(base, top) ? "/" : make_directory_of(m, base) ?: "/";
@@ -149,16 +157,36 @@ static struct entries nearby(struct making *m, struct entries at, size_t searche
     return all;
 }
 
-/* Where an archive is unpacked: "/opt/cudnn-9.8". */
-static void add_usual(struct making *m, struct entries *to) {
-    static const char *const roots[] = {"/opt", "/usr/local"};
+/* "/home/NAME", also within another tree; NULL: it is in none. */
+static const char *home_of(struct making *m, const char *path) {
+    static const char homes[] = "/home/";
+    const char *at = path ? strstr(path, homes) : NULL;
 
-    WC_EACH_ROW(root, roots) {
-        const struct entries all = make_entries(m, *root);
-        WC_EACH(entry, all)
-            if (wc_str_starts(*entry, "cudnn"))
-                make_add(m, to, make_format(m, "%s/%s", *root, *entry));
-    }
+    if (!at)
+        return path && wc_str_starts(path, "/root/") ? "/root" : NULL;
+    at += strlen(homes);
+    return make_format(m, "%.*s", (int)(at + strcspn(at, "/") - path), path);
+}
+
+/* The directories with such a file where an archive is unpacked: "/opt/cudnn-9.8". */
+static void add_usual(struct making *m, struct entries *to, const char *caller, const char *name,
+                      const char *own) {
+    const char *const files[] = {caller, m->s->process.directory, m->s->process.executable};
+    struct entries homes = {NULL, 0};
+
+    WC_EACH_ROW(file, files)
+        make_add(m, &homes, home_of(m, *file));
+    make_add(m, &homes, "");
+    WC_EACH(home, homes)
+        WC_EACH_ROW(place, usual_places) {
+            const char *base = make_format(m, "%s%s", *home, place->directory + (**home != '\0'));
+            const struct entries all = (**home != '\0') == (place->directory[0] == '~')
+                                           ? make_entries(m, base)
+                                           : (struct entries){NULL, 0};
+            WC_EACH(entry, all)
+                if (wc_str_starts(*entry, place->stem))
+                    add_below(m, to, make_format(m, "%s/%s", base, *entry), name, own);
+        }
 }
 
 /* What variables name for builds, or for other programs: CUDNN_PATH, CUDA_HOME, LIBRARY_PATH. */
@@ -201,10 +229,13 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
     const size_t searched = at.n;
 
     add_own(m, &at, failure->r.caller, failure->r.name);
-    if (wc_name_is_cudnn(name) && make_environments(m, failure).n == 0)
-        add_usual(m, &at);
     at = nearby(m, at, searched, name, NULL);
     add_named(m, &at, name, NULL);
+    /* Of releases before 8 there is no wheel. */
+    if (wc_name_is_cudnn(name) &&
+        (make_environments(m, failure).n == 0 || wc_name_read(name).version.major < 8))
+        add_usual(m, &at, failure->r.name[0] == '/' ? failure->r.name : failure->r.caller, name,
+                  NULL);
     return at;
 }
 
@@ -217,13 +248,13 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
     struct entries at = {NULL, 0};
 
     make_add(m, &at, own);
-    if (!is_of_package) {
-        add_own(m, &at, o->r.asked_by, NULL);
-        add_usual(m, &at);
-    }
-    at = nearby(m, at, 1, name, own);
     if (!is_of_package)
+        add_own(m, &at, o->r.asked_by, NULL);
+    at = nearby(m, at, 1, name, own);
+    if (!is_of_package) {
         add_named(m, &at, name, own);
+        add_usual(m, &at, o->r.asked_by, name, own);
+    }
     WC_EACH(place, at)
         make_path_to(m, make_format(m, "%s/%s", *place, name));
 }
@@ -453,8 +484,12 @@ void make_reached(struct making *m) {
             }
     WC_EACH(failure, m->s->failures) {
         const char *version = version_wanted(failure);
+        const bool is_of_another = /* a damaged file that it needs */
+            failure->reason == WC_REASON_BAD_FILE && wc_name_is_cudnn(failure->culprit);
         const char *missing = version ? wc_base_name(failure->said.library ?: failure->said.version)
-                                      : wc_missing_of(failure);
+                              : is_of_another && !wc_name_is_cudnn(failure->r.name)
+                                  ? wc_base_name(failure->culprit)
+                                  : wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         if (!name || !(ours || make_matters(m, name, version)))
