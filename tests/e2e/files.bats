@@ -271,6 +271,8 @@ chmod a+r $PWD/bad/libcudnn.so.9"
         run -127 "$CMD" run --log logs -- $as ./linked
         [[ $output == *"needs libcudnn.so.8, which this process may not read"*"chmod a+r $PWD/set/libcudnn.so.8"*replayed* ]]
     done
+    run -0 "${drop[@]}" "$CMD" fix --check "sudo chmod a+r $PWD/set/libcudnn.so.8" -- ./linked
+    [[ $output == *"repairs: let all users read $PWD/set/libcudnn.so.8"* ]]
     # Its group may.
     chgrp 4711 set/libcudnn.so.8
     run -0 "$CMD" run --log logs -- setpriv --reuid=65534 --regid=4711 --clear-groups ./linked version

@@ -112,6 +112,13 @@ install="pip --python $BATS_TEST_TMPDIR/venv/bin/python install 'nvidia-cudnn-cu
 0|repairs|rm -r $PWD/module
 0|repairs|ln -sf $site/nvidia/cudnn/lib/libcudnn.so.8 $PWD/module/libcudnn.so.8 && unset LD_LIBRARY_PATH
 0|repairs|pip install nvidia-cudnn-cu12; unset LD_LIBRARY_PATH
+0|repairs|unset LD_LIBRARY_PATH >/dev/null 2>&1
+0|repairs|lib=$site/nvidia/cudnn/lib; export LD_LIBRARY_PATH=\$lib
+0|repairs|cd $PWD && rm -r module
+1|nothing|$(printf 'unset LD_PRELOAD; %.0s' {1..40})
+4|unknown|export LD_LIBRARY_PATH=\$NOWHERE/lib
+4|unknown|cp ~/libcudnn.so.8 $PWD/module
+4|unknown|chmod a+r $PWD/module/libcudnn.so.8
 1|nothing|pip install 'nvidia-cudnn-cu12>=8.8,<9'
 1|nothing|pip install --force-reinstall nvidia-cudnn-cu12==8.9.2.26
 1|nothing|uv pip install -U 'nvidia_cudnn_cu12==8.9.2.26'
@@ -148,6 +155,22 @@ END
     is "${lines[0]}" "repairs: unset LD_LIBRARY_PATH"
     run -2 fix --check x --try -- "${host[@]}"
     run -2 fix --scan venv
+}
+
+@test "a user's command sets a variable that a script sets, too: what the script makes of it is unknown" {
+    environment 8.9.2.26
+    make_standin 8.5.0 module
+    # shellcheck disable=SC2016  # for the script
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s%s\nexec "$@"\n' "$PWD/module" '${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}' >start
+    chmod +x start
+    "$CMD" run --quiet --log logs/ -- ./start "${host[@]}"
+    run -4 --separate-stderr fix --check "export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" logs
+    is "${lines[0]}" "unknown: what a script makes of that variable is unknown"
+    sed -i 's/\${.*}//' start
+    rm logs/*
+    "$CMD" run --quiet --log logs/ -- ./start "${host[@]}"
+    run -1 --separate-stderr fix --check "export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" logs
+    is "${lines[0]}" "nothing: something else sets that variable for the process"
 }
 
 @test "a user's command is checked of an environment that is scanned, and of a command that is run" {

@@ -512,6 +512,8 @@ static bool takes_from_another(const struct case_of *c) {
 
 const char judge_lost[] = "a library that is found now would not be found";
 const char judge_new[] = "another finding of this severity appears";
+const char judge_hides[] = "such a change hides this finding";
+const char judge_later[] = "the search path loses libraries that may be requested later";
 const char judge_conflict[] = "another package requires what it removes";
 
 static const struct {
@@ -523,12 +525,12 @@ static const struct {
     {breaks_what_worked, judge_lost},
     {brings_another, judge_new},
     {leaves_errors, "an error remains that must be repaired first"},
-    {is_of_wrong_kind, "such a change hides this finding"},
+    {is_of_wrong_kind, judge_hides},
     {has_no_effect, "the process gets the same libraries"},
     {is_too_much_for_note, "the process works, and would get other libraries"},
     {takes_wrong_copy,
      "it does not select the other copy, or the process works with its current copy"},
-    {loses_libraries, "the search path loses libraries that may be requested later"},
+    {loses_libraries, judge_later},
     {takes_older, "it takes an older facade than the host was built with"},
     {keeps_cuda, "it is made for the same CUDA"},
     {needs_the_same, "what it puts there needs the same that is missing"},

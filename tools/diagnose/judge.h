@@ -74,7 +74,8 @@ struct left judge_left_by(const struct planning *p, const struct played *x);
 /* By what they leave; above 0: a leaves more. */
 int judge_compare_left(const struct played *a, const struct played *b);
 extern const char judge_conflict[]; /* why not: another package requires what it removes  */
-extern const char judge_lost[], judge_new[]; /* what worked, and another finding */
+extern const char judge_lost[], judge_new[];    /* what worked, and another finding */
+extern const char judge_hides[], judge_later[]; /* it may repair: nothing that was seen fails */
 /* NULL: it repairs the finding; else why it does not. of_end: as of judge_is_shown(). *gone: does
  * it take the finding away? */
 const char *judge(const struct planning *p, const struct played *x,

@@ -20,7 +20,7 @@
 #include "tools/util/terminal.h"
 #include "wheels.h"
 
-enum { REPAIRS_MOST = 3, REJECTED_MOST = 8 };
+enum { REPAIRS_MOST = 3, REJECTED_MOST = 8, SCRIPT_BYTES = 64 << 10 };
 
 /* ---- which users may write ---- */
 
@@ -574,6 +574,15 @@ static bool fails_otherwise(const struct planning *p, const struct outcome *o) {
     return !o->starts;
 }
 
+/* Does the file that sets a variable pass on what it was given? "PATH=/opt:$PATH". */
+static bool is_passed_on(struct planning *p, const struct edit *e) {
+    OWNED char *text = e->path ? disk_text(e->path, SCRIPT_BYTES, NULL) : NULL;
+    const char *plain = wc_arena_format(p->candidates.memory, "$%s", e->name);
+
+    return text && (strstr(text, plain) ||
+                    strstr(text, wc_arena_format(p->candidates.memory, "${%s", e->name)));
+}
+
 /* f: NULL: whatever is found. */
 static struct checked check(struct planning *p, const struct wc_finding_record *f) {
     const struct played *x = p->n > 0 ? &p->played[0] : NULL;
@@ -594,13 +603,16 @@ static struct checked check(struct planning *p, const struct wc_finding_record *
                                               : because == judge_conflict ? conflict_of(p, x)
                                               : because                   ? because
                                                                           : judge_new};
-    if (f && !because && x->unsure)
-        return (struct checked){CHECK_UNKNOWN, x->unsure};
+    if (f && ((!because && x->unsure) || because == judge_later || because == judge_hides))
+        return (struct checked){CHECK_UNKNOWN, because ?: x->unsure};
     if (because && !gone && asks(f, OF_CALLS))
         return (struct checked){CHECK_UNKNOWN, "the files do not show how calls go then"};
     if (!because && fails_otherwise(p, &x->outcome))
         because = "the process fails for another reason then";
-    if (WC_ANY(e, p->plan->read.edits, e->by))
+    const struct edit *set = WC_FIRST(e, p->plan->read.edits, e->by);
+    if (set && (!set->path || is_passed_on(p, set)))
+        return (struct checked){CHECK_UNKNOWN, "what a script makes of that variable is unknown"};
+    if (set)
         because = "something else sets that variable for the process";
     return (struct checked){f && !because ? CHECK_REPAIRS : CHECK_NOTHING,
                             f ? because : "there is nothing to repair"};

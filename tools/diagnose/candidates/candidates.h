@@ -33,8 +33,9 @@ bool candidates_path_has(const char *path, const char *element, size_t n);
 struct proposal {
     const char *command;
     struct candidate edits;
-    const char *why;  /* they are unknown; NULL: they are known */
-    const char *idle; /* why a part of it changes nothing; NULL: all of it does */
+    const char *why;       /* they are unknown; NULL: they are known */
+    const char *idle;      /* why a part of it changes nothing; NULL: all of it does */
+    const char *directory; /* that `cd` went to; NULL: it stays where it is, which is not known */
 };
 /* base: the play without edits. proposal: a command to be read; NULL: none. */
 void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,

@@ -39,6 +39,18 @@ static const struct edit *find_made(struct making *m, enum edit_kind kind, const
     return NULL;
 }
 
+/* For the words behind it: of two the first counts. */
+static void assign(struct making *m, const char *variable) {
+    size_t n = 0;
+
+    while (environ[n])
+        n++;
+    char **list = wc_arena_take(m->out->memory, (n + 2) * sizeof(*list));
+    memcpy(list + 1, environ, (n + 1) * sizeof(*list));
+    list[0] = make_format(m, "%s", variable);
+    environ = list;
+}
+
 /* word: "NAME=value", or NAME to unset it. environ has the variables of the process. */
 static void set(struct making *m, const char *word) {
     const char *name = make_format(m, "%.*s", (int)strcspn(word, "="), word), *old = getenv(name);
@@ -55,7 +67,7 @@ static void set(struct making *m, const char *word) {
     else
         add(m, e);
     if (!m->proposal->why)
-        *--environ = make_format(m, "%s=%s", name, value); /* of two the first counts */
+        assign(m, make_format(m, "%s=%s", name, value));
 }
 
 /* ---- files ---- */
@@ -71,6 +83,30 @@ static mode_t mode_of(const struct making *m, const char *path) {
     return lstat(path, &facts) == 0 ? facts.st_mode : 0;
 }
 
+/* After `cd`; not for the target of a link. */
+static char *path_of(struct making *m, const char *word) {
+    const char *directory = m->proposal->directory;
+
+    return directory && *word != '/' ? make_format(m, "%s/%s", directory, word)
+                                     : make_format(m, "%s", word);
+}
+
+/* What the makers would change, too. */
+static void change_modes(struct making *m, char **w) {
+    bool any = false;
+
+    while (*++w) /* the mode matches no file */
+        WC_EACH(c, *m->out)
+            if (c->edit[0].kind == EDIT_MODE &&
+                wc_is_same_file(m->files, c->edit[0].path, path_of(m, *w))) {
+                add(m, c->edit[0]);
+                any = true;
+                break;
+            }
+    if (!any)
+        fail(m, "whether the loader needs these permissions is unknown");
+}
+
 /* ln, rm, and cp, which is played as a link: they differ only if the loader loads both. */
 static void change_files(struct making *m, const char *program, char **w) {
     const bool removes = *program == 'r', copies = *program == 'c';
@@ -84,7 +120,7 @@ static void change_files(struct making *m, const char *program, char **w) {
         else if (**w == '-')
             options = make_format(m, "%s%s", options, *w + 1);
         else
-            paths[n++] = *w;
+            paths[n++] = *program == 'l' && w[1] ? *w : path_of(m, *w);
     if (options[strspn(options, removes ? "rRfv" : copies ? "aPdpfv" : "sfnv")] || n + removes < 2)
         fail(m, make_format(m, "%s -%s is not read", program, options));
     while (copies && ours + 1 < n && wc_name_is_cudnn(paths[ours]) &&
@@ -229,7 +265,8 @@ static void change_packages(struct making *m, char **w, bool as_root) {
         else if (!fits(t->plain, *w))
             command = *w;
     if (!t || !(fits(t->install, command) || fits(t->remove, command)))
-        fail(m, make_format(m, "%s %s is not read", program, command));
+        fail(m,
+             make_format(m, *command ? "%s %s is not read" : "%s is not read", program, command));
     else if (folder)
         e.environment = e.path =
             *folder == '/' ? folder : make_format(m, "%s/%s", m->s->process.directory, folder);
@@ -253,7 +290,9 @@ static void read_words(struct making *m, char **w) {
 
     w += as_root;
     w += *w && strcmp(*w, "env") == 0;
-    if (*w && (fits(assigned, *w) || strcmp(*w, "-u") == 0)) {
+    if (*w && !w[1] && fits(assigned, *w) && !wc_str_starts(*w, "LD_")) {
+        assign(m, *w); /* a variable of the shell only */
+    } else if (*w && (fits(assigned, *w) || strcmp(*w, "-u") == 0)) {
         for (; *w && (fits(assigned, *w) || (strcmp(*w, "-u") == 0 && w[1])); w++)
             set(m, **w == '-' ? *++w : *w);
         if (!*w || !fits(process, wc_base_name(*w)))
@@ -261,6 +300,10 @@ static void read_words(struct making *m, char **w) {
     } else if (*w && (unsets || strcmp(*w, "export") == 0)) {
         while (*++w)
             set(m, unsets || strchr(*w, '=') ? *w : make_format(m, "%s=%s", *w, getenv(*w) ?: ""));
+    } else if (*w && strcmp(*w, "cd") == 0 && w[1] && !w[2] && *w[1] == '/') {
+        m->proposal->directory = make_format(m, "%s", w[1]);
+    } else if (*w && strcmp(wc_base_name(*w), "chmod") == 0) {
+        change_modes(m, w);
     } else if (*w && fits("@(ln|cp|rm)", wc_base_name(*w))) {
         change_files(m, wc_base_name(*w), w);
     } else if (*w && strcmp(wc_base_name(*w), "ldconfig") == 0 && !w[1]) {
@@ -279,19 +322,28 @@ void make_proposed(struct making *m) {
     char **real = environ, *text = make_format(m, "%s", m->proposal->command), *one;
     wordexp_t words;
 
-    environ = wc_arena_take(m->out->memory, (CANDIDATE_EDITS + own->n + 4) * sizeof(*environ));
-    environ += CANDIDATE_EDITS + 1;
+    /* Where the output goes changes nothing. */
+    static const char *const unseen[] = {"&>/dev/null", "2>/dev/null", ">/dev/null", "2>&1"};
+
+    environ = wc_arena_take(m->out->memory, (own->n + 3) * sizeof(*environ));
     for (size_t i = 0; i < own->n; i++)
         environ[i] = make_format(m, "%s", own->p[i]);
     environ[own->n] = make_format(m, "LD_LIBRARY_PATH=");
     environ[own->n + 1] = make_format(m, "LD_PRELOAD=");
     for (char *at; (at = strstr(text, "&&"));)
         at[0] = at[1] = ';';
+    WC_EACH_ROW(nowhere, unseen)
+        while ((one = strstr(text, *nowhere)))
+            memset(one, ' ', strlen(*nowhere));
     while (!m->proposal->why && (one = strsep(&text, ";\n"))) {
         /* glibc before 2.21 runs what stands within $(( )) in spite of WRDE_NOCMD. */
-        if (strchr(one, '`') || strstr(one, "$(") ||
-            wordexp(one, &words, WRDE_NOCMD | WRDE_UNDEF) != 0) {
-            fail(m, "only a shell can read this");
+        const int error = strchr(one, '`') || strstr(one, "$(") ? WRDE_CMDSUB
+                          : strstr(one, " ~/") && !getenv("HOME")
+                              ? WRDE_BADVAL
+                              : wordexp(one, &words, WRDE_NOCMD | WRDE_UNDEF);
+        if (error) {
+            fail(m, error == WRDE_BADVAL ? "it uses a variable whose value the log does not have"
+                                         : "only a shell can read this");
             break;
         }
         char **w = wc_arena_take(m->out->memory, (words.we_wordc + 2) * sizeof(*w));
