@@ -39,7 +39,7 @@ static const struct edit *find_made(struct making *m, enum edit_kind kind, const
     return NULL;
 }
 
-/* For the words behind it: of two the first counts. */
+/* For later words; of two the first counts. */
 static void assign(struct making *m, const char *variable) {
     size_t n = 0;
 
