@@ -2553,12 +2553,103 @@ C
     "$CMD" report --json logs >report.json || true
     [[ $(jq -c '[.findings[0].fix[] | select(.checked == "replayed") | .command]' report.json) == \
         *"export LD_LIBRARY_PATH=$downloaded:$PWD/cuda/lib64"* ]]
-    # So is one for a file that was cut, in place of a release that no wheel has.
-    : >cuda/lib64/libcudnn.so.7
+    # So is one of the release of a file that was cut, of which there is no wheel.
+    rm -r cuda
+    make_standin 7.0.5 cut --layout toolkit
+    : >cut/lib64/libcudnn.so.7.0.5
     rm logs/*
     echo "import ctypes; ctypes.CDLL('$home/engine.so')" >main.py
     build_host library-lazy "$downloaded" "$home/engine" --no-rpath
-    run -1 env LD_LIBRARY_PATH="$PWD/cuda/lib64" "$CMD" run --quiet --log logs -- python3 main.py
+    run -1 env LD_LIBRARY_PATH="$PWD/cut/lib64" "$CMD" run --quiet --log logs -- python3 main.py
     "$CMD" report --json logs >report.json || true
-    is "$(finding bad-file '.fix[0].command')" "\"export LD_LIBRARY_PATH=$downloaded:$PWD/cuda/lib64\""
+    is "$(finding bad-file '.fix[0].command')" "\"export LD_LIBRARY_PATH=$downloaded:$PWD/cut/lib64\""
+    # Of another release nothing says that it serves.
+    make_standin 7.3.1 cut --layout toolkit
+    : >cut/lib64/libcudnn.so.7.3.1
+    rm logs/*
+    run -1 env LD_LIBRARY_PATH="$PWD/cut/lib64" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    [[ $(finding bad-file '[.fix[].command]') != *Downloads* ]]
+}
+
+@test "a program that did not start starts with its repair: what it had found stays found" {
+    # A link that was copied as its text, into a toolkit that no package manager knows.
+    make_standin --empty libcublasLt.so.11 cuda-11.6/lib64
+    mv cuda-11.6/lib64/libcublasLt.so.11 cuda-11.6/lib64/libcublasLt.so.11.9.2.110
+    ln -s libcublasLt.so.11.9.2.110 cuda-11.6/lib64/libcublasLt.so.11
+    mkdir rt
+    echo 'int build(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -x c - -Wl,-soname,librt_infer.so.8,--no-as-needed \
+        -o rt/librt_infer.so.8 -L cuda-11.6/lib64 -l:libcublasLt.so.11
+    echo 'int build(void); int main(void) { return build(); }' | "${CC:-gcc}" -x c - -o app -L rt -l:librt_infer.so.8 \
+        -Wl,--allow-shlib-undefined
+    rm cuda-11.6/lib64/libcublasLt.so.11
+    echo -n libcublasLt.so.11.9.2.110 >cuda-11.6/lib64/libcublasLt.so.11
+    run -127 env LD_LIBRARY_PATH="$PWD/rt:$PWD/cuda-11.6/lib64" "$CMD" run --quiet --log logs -- ./app
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '[.findings[0].fix[] | select(.checked == "replayed") | .edits[] | .path // .value]' report.json)" \
+        "[\"$PWD/cuda-11.6/lib64/libcublasLt.so.11\",\"$PWD/cuda-11.6/lib64/libcublasLt.so.11\"]"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 env LD_LIBRARY_PATH="$PWD/rt:$PWD/cuda-11.6/lib64" ./app
+}
+
+@test "the link of the SONAME leads to an older one of several there: it is turned" {
+    make_standin 7.0.5 old
+    make_standin 7.2.1 set --layout toolkit
+    mv old/libcudnn.so.7 set/lib64/libcudnn.so.7.0.5
+    build_host library-now "$PWD/set/lib64" host --no-rpath
+    ln -sfn libcudnn.so.7.0.5 set/lib64/libcudnn.so.7
+    # It requires a function that came with 7.1.
+    echo 'int cudnnGetRNNDataDescriptor(void); int f(void) { return cudnnGetRNNDataDescriptor(); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o host.so -Wl,-z,now -L set/lib64 -l:libcudnn.so.7.2.1
+    echo "import ctypes; ctypes.CDLL('$PWD/host.so')" >main.py
+    run -1 env LD_LIBRARY_PATH="$PWD/set/lib64" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" \
+        "ln -sfn libcudnn.so.7.2.1 $PWD/set/lib64/libcudnn.so.7, replayed"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 env LD_LIBRARY_PATH="$PWD/set/lib64" python3 main.py
+}
+
+@test "a plain name that is asked for by its path is a link to what the search path has under its SONAME" {
+    make_standin 8.1.1 system --layout flat
+    mkdir -p cuda/lib64
+    build_host dlopen-path - app
+    cat >start.sh <<END
+#!/bin/sh
+exec "$PWD/app" "$PWD/cuda/lib64/libcudnn.so" version
+END
+    chmod +x start.sh
+    run -1 env LD_LIBRARY_PATH="$PWD/system" "$CMD" run --quiet --log logs -- ./start.sh
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" \
+        "ln -s $PWD/system/libcudnn.so.8 $PWD/cuda/lib64/libcudnn.so, replayed"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 env LD_LIBRARY_PATH="$PWD/system" ./start.sh
+}
+
+@test "a variable that is the whole name of a file leads to one that the loader would find" {
+    make_standin 7.6.5 new
+    make_standin 5.1.10 old
+    cat >th.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    void *library = dlopen(getenv("CUDNN_PATH"), RTLD_NOW);
+    size_t (*version)(void) = dlsym(library, "cudnnGetVersion");
+    if (version() < 6000)
+        return 0;
+    fprintf(stderr, "These bindings are for CUDNN 5.x (5005 <= cudnn.version > 6000) , "
+                    "while the loaded CuDNN is version: %zu\n", version());
+    return 1;
+}
+C
+    "${CC:-gcc}" th.c -o th -ldl
+    export LD_LIBRARY_PATH=$PWD/old CUDNN_PATH=$PWD/new/libcudnn.so.7
+    "$CMD" run --quiet --log logs -- ./th 2>err || true
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" \
+        "export CUDNN_PATH=$PWD/old/libcudnn.so.5, replayed"
+    eval "$(jq -r '.findings[0].fix[0].command' report.json)"
+    run -0 ./th
 }

@@ -121,7 +121,7 @@ static void who_prints_it_decides(void **state) {
          "jax-older-found", "xla", WC_TOO_OLD, "runtime-too-old"},
         {"These bindings are for CUDNN 5.x (5005 <= cudnn.version > 6000) , while the loaded CuDNN "
          "is version: 7004",
-         "torch7-versions", "expected", WC_OTHER_MAJOR, "major-differs"},
+         "torch7-versions", "nvidia", WC_OTHER_MAJOR, "major-differs"},
     };
     static const char *const before[] = {"cuDNN version mismatch: ", "Mixed dnn version. ", ""};
     struct messages m;

@@ -120,7 +120,7 @@ static bool loses_part(const struct wc_stack *s, const struct wc_stack *then, bo
 
 bool judge_is_harmless(const struct replay *r, const struct outcome *base, const struct outcome *o,
                        bool by_variable) {
-    if ((base->starts && !o->starts) || o->torn > base->torn || o->shadows ||
+    if ((base->starts && !o->starts) || o->loses || o->torn > base->torn || o->shadows ||
         loses_part(&base->source->stack, &o->source->stack, by_variable))
         return false;
     return !WC_ANY(q, r->requests,

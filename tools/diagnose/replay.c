@@ -763,6 +763,10 @@ static void run(struct play *p) {
     if (source->stack.has_machine)
         p->sink.add(p->sink.ctx, &machine);
     out->starts = got_of(p, p->sim.program, 0, 0).files != 0;
+    out->loses = !p->first &&
+                 WC_ANY(m, p->sim.missing,
+                        m->how == WC_operation_NEEDED && !m->damaged &&
+                            WC_ANY(was, p->r->first, wc_str_same((*was)->search.soname, m->name)));
     (source->type == SOURCE_SCAN ? run_scan : ask_all)(p);
     emit(p);
     out->torn = loader_sim_torn(&p->sim);

@@ -168,24 +168,41 @@ static const char *home_of(struct making *m, const char *path) {
     return make_format(m, "%.*s", (int)(at + strcspn(at, "/") - path), path);
 }
 
+/* A home may have any release of it: one does that was damaged elsewhere (its path; NULL: none
+ * was), and any where it is known what the program was built with. */
+static bool is_required(struct making *m, const char *file, const char *damaged) {
+    const struct wc_version is = library_release(m->libraries, file);
+    const char *name = damaged ? wc_base_name(make_real_path(m, damaged)) : "";
+
+    return WC_ANY(d, m->stacks[1]->demands,
+                  wc_version_of(d->r.built).minor >= 0 ||
+                      d->r.demand_kind == WC_demand_kind_EXPECTATION) ||
+           (is.patch >= 0 && wc_version_compare(is, wc_name_read(name).version) == 0);
+}
+
 /* The directories with such a file where an archive is unpacked: "/opt/cudnn-9.8". */
 static void add_usual(struct making *m, struct entries *to, const char *caller, const char *name,
-                      const char *own) {
+                      const char *own, const char *damaged) {
     const char *const files[] = {caller, m->s->process.directory, m->s->process.executable};
     struct entries homes = {NULL, 0};
 
+    make_add(m, &homes, "");
     WC_EACH_ROW(file, files)
         make_add(m, &homes, home_of(m, *file));
-    make_add(m, &homes, "");
     WC_EACH(home, homes)
         WC_EACH_ROW(place, usual_places) {
-            const char *base = make_format(m, "%s%s", *home, place->directory + (**home != '\0'));
-            const struct entries all = (**home != '\0') == (place->directory[0] == '~')
+            const bool is_home = **home;
+            const char *base = make_format(m, "%s%s", *home, place->directory + is_home);
+            const struct entries all = is_home == (place->directory[0] == '~')
                                            ? make_entries(m, base)
                                            : (struct entries){NULL, 0};
+            struct entries found = {NULL, 0};
             WC_EACH(entry, all)
                 if (wc_str_starts(*entry, place->stem))
-                    add_below(m, to, make_format(m, "%s/%s", base, *entry), name, own);
+                    add_below(m, &found, make_format(m, "%s/%s", base, *entry), name, own);
+            WC_EACH(at, found)
+                if (!is_home || is_required(m, make_format(m, "%s/%s", *at, name), damaged))
+                    make_add(m, to, *at);
         }
 }
 
@@ -235,7 +252,7 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
     if (wc_name_is_cudnn(name) &&
         (make_environments(m, failure).n == 0 || wc_name_read(name).version.major < 8))
         add_usual(m, &at, failure->r.name[0] == '/' ? failure->r.name : failure->r.caller, name,
-                  NULL);
+                  NULL, failure->reason == WC_REASON_BAD_FILE ? failure->culprit : NULL);
     return at;
 }
 
@@ -253,7 +270,7 @@ static void add_other_copies(struct making *m, const struct wc_object *o) {
     at = nearby(m, at, 1, name, own);
     if (!is_of_package) {
         add_named(m, &at, name, own);
-        add_usual(m, &at, o->r.asked_by, name, own);
+        add_usual(m, &at, o->r.asked_by, name, own, NULL);
     }
     WC_EACH(place, at)
         make_path_to(m, make_format(m, "%s/%s", *place, name));
@@ -302,11 +319,14 @@ static bool is_of_other_release(struct making *m, const char *name, const char *
 static bool is_in_the_way(struct making *m, const char *path) {
     if (wc_is_directory(m->files, path))
         return make_entries(m, path).n == 0;
-    return WC_ANY(s, WC_ROWS(m->stacks),
-                  WC_ANY(file, (*s)->files,
-                         file->r.fault != WC_file_fault_UNKNOWN && !file->r.installation &&
-                             wc_str_same(file->r.path, path) &&
-                             (!file->r.real_path || wc_str_same(file->r.real_path, path))));
+    return WC_ANY(
+        s, WC_ROWS(m->stacks),
+        WC_ANY(file, (*s)->files,
+               file->r.fault != WC_file_fault_UNKNOWN &&
+                   (!file->r.installation ||
+                    file->r.installation_kind == WC_installation_kind_CUDA_TOOLKIT) &&
+                   wc_is_same_file(m->files, file->r.path, path) &&
+                   wc_str_same(wc_base_name(make_real_path(m, path)), wc_base_name(path))));
 }
 
 /* All links of a directory are their texts: unpacked or cloned where there are no links. */
@@ -333,21 +353,31 @@ static void link_all(struct making *m, const char *directory) {
  * where that directory does not exist, one of its name ("lib64" to "lib"). */
 static void link_path(struct making *m, const char *path, const char *place) {
     const char *directory = make_directory_of(m, path), *up = make_directory_of(m, directory);
-    const char *file = make_format(m, "%s/%s", place, wc_base_name(path));
-    struct candidate c = {.n = 0};
+    const char *name = wc_base_name(path);
+    const struct entries all = make_entries(m, place);
 
-    if (!up || is_of_others(directory) || !is_sound(m, file) ||
-        (make_is_there(m, path) && !is_in_the_way(m, path)))
+    if (!up || is_of_others(directory) || (make_is_there(m, path) && !is_in_the_way(m, path)))
         return;
-    if (make_is_there(m, path))
-        c.edit[c.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
-    if (make_is_there(m, directory)) {
-        c.edit[c.n++] = (struct edit){.kind = EDIT_LINK, .path = path, .target = file};
-        candidates_add(m->out, &c);
-        c.edit[c.n++] = make_path_with(m, place); /* for the parts */
-        candidates_add(m->out, &c);
-    } else if (make_is_there(m, up))
-        make_one(m, (struct edit){.kind = EDIT_LINK, .path = directory, .target = place});
+    WC_EACH(entry, all) {
+        const char *file = make_format(m, "%s/%s", place, *entry);
+        const bool is_same = strcmp(*entry, name) == 0;
+        const struct library *l = is_same || wc_same_library(*entry, name, false)
+                                      ? library_cache_get(m->libraries, file, NULL)
+                                      : NULL;
+        struct candidate c = {.n = 0};
+        if (!l || !(is_same || wc_str_same(l->search.soname, *entry)) || !is_sound(m, file) ||
+            (!is_same && is_of_other_release(m, name, make_real_path(m, file))))
+            continue;
+        if (make_is_there(m, path))
+            c.edit[c.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
+        if (make_is_there(m, directory)) {
+            c.edit[c.n++] = (struct edit){.kind = EDIT_LINK, .path = path, .target = file};
+            candidates_add(m->out, &c);
+            c.edit[c.n++] = make_path_with(m, place); /* for the parts */
+            candidates_add(m->out, &c);
+        } else if (is_same && make_is_there(m, up))
+            make_one(m, (struct edit){.kind = EDIT_LINK, .path = directory, .target = place});
+    }
 }
 
 /* By a shorter name, which the next release has, too. */
@@ -475,6 +505,10 @@ void make_reached(struct making *m) {
             if (o->r.real_path) /* its link may be to the wrong one of several there */
                 link_in(m, make_directory_of(m, o->r.path), wc_base_name(o->r.path));
         }
+    WC_EACH_ROW(stack, m->stacks) /* the same of one for which a host was refused */
+        WC_EACH(file, (*stack)->files)
+            if (file->r.link && wc_name_kind_of(file->r.path) == WC_NAME_FACADE)
+                link_in(m, make_directory_of(m, file->r.path), wc_base_name(file->r.path));
     WC_EACH(o, m->s->objects) /* the loaded driver may be another system's (cuml#6218) */
         if (o->r.mapped && wc_name_kind_of(wc_path_of(o)) == WC_NAME_DRIVER)
             WC_EACH_ROW(place, driver_places) {
@@ -519,6 +553,8 @@ void make_reached(struct making *m) {
         if (!ours || version || wc_name_is_one_of_many(name) || strchr(name, ' '))
             continue;
         if (missing[0] == '/') { /* asked for by its path */
+            WC_EACH_ELEMENT(e, m->path, ":")
+                make_add(m, &places, make_format(m, "%.*s", (int)e.n, e.p));
             link_in(m, make_directory_of(m, missing), name);
             WC_EACH(place, places)
                 link_path(m, missing, *place);

@@ -28,6 +28,15 @@ static void try_roots(struct making *m, const char *variable, const char *value,
         WC_EACH(entry, inside)
             set_root(m, variable, value, make_format(m, "%s/%s", *folder, *entry), rest);
     }
+    /* A variable that is the whole name of a file: others that the loader would find. */
+    if (wc_name_kind_of(value) == WC_NAME_FACADE)
+        WC_EACH_ELEMENT(e, m->path, ":") {
+            const char *directory = make_format(m, "%.*s", (int)e.n, e.p);
+            const struct entries all = make_entries(m, directory);
+            WC_EACH(entry, all)
+                if (wc_name_kind_of(*entry) == WC_NAME_FACADE)
+                    set_root(m, variable, value, make_format(m, "%s/%s", directory, *entry), "");
+        }
     WC_EACH_ROW(file, files)
         for (const char *at = *file; (at = make_directory_of(m, at)) && at[1];)
             set_root(m, variable, value, at, rest);
