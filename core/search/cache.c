@@ -99,7 +99,8 @@ static const char *entry_at(const struct cache *c, uint32_t i, struct entry *e) 
     return text_at(c, c->strings + u32(b + 4));
 }
 
-int wc_search_cache_order(const char *a, const char *b) {
+/* Of the entries, greatest first, as glibc's: runs of digits count as numbers. */
+static int order_of(const char *a, const char *b) {
     while (*a) {
         bool da = wc_is_digit(*a), db = wc_is_digit(*b);
         if (da && db) {
@@ -151,7 +152,7 @@ static bool find_name(const struct cache *c, const char *name, uint32_t *found) 
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
         const char *text = entry_at(c, middle, &e);
-        int order = text ? wc_search_cache_order(name, text) : 0;
+        int order = text ? order_of(name, text) : 0;
         if (!text)
             return false;
         if (order == 0) {
@@ -168,7 +169,7 @@ static bool find_name(const struct cache *c, const char *name, uint32_t *found) 
 
 static bool has_name(const struct cache *c, uint32_t i, const char *name, struct entry *e) {
     const char *text = entry_at(c, i, e);
-    return text && wc_search_cache_order(name, text) == 0;
+    return text && order_of(name, text) == 0;
 }
 
 /* Entries with named capabilities come first; then the first of the others that is allowed. */
@@ -180,6 +181,9 @@ const char *wc_search_cache(const struct wc_search_context *w, const char *name)
                                                     : 0x0003;
     unsigned best_priority = 0;
     bool any = false;
+    for (const char *const *own = w->listed; own && *own; own += 2)
+        if (wc_str_same(own[0], name))
+            return own[1];
     if (!begin(&c, w->cache) || !find_name(&c, name, &i))
         return NULL;
     while (i > 0 && has_name(&c, i - 1, name, &e))

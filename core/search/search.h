@@ -37,6 +37,7 @@ struct wc_search_context {
     const char *library_path_origin; /* $ORIGIN in it: the program's */
     bool secure;                     /* AT_SECURE: LD_LIBRARY_PATH is not heeded */
     struct wc_span cache;            /* the bytes of /etc/ld.so.cache; n 0: there is none */
+    const char *const *listed;       /* as if it began with: name, path, ..., NULL; NULL: nothing */
     const char *lib, *platform;  /* $LIB, $PLATFORM; platform NULL: the element does not count */
     const char *const *defaults; /* directories with a '/' behind, NULL at the end */
     /* Subdirectories of each directory, first to last, with a '/' behind, NULL at the end:
@@ -90,8 +91,6 @@ bool wc_search(const struct wc_search_context *context, const struct wc_search_o
 
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
 const char *wc_search_cache(const struct wc_search_context *context, const char *name);
-/* The order of its entries, greatest first, as glibc's: runs of digits count as numbers. */
-int wc_search_cache_order(const char *a, const char *b);
 
 #define WC_SEARCH_PATH 4096
 

@@ -232,17 +232,31 @@ static bool make_links(struct overlay *o, const struct edit *e) {
     return o->changes || overlay_fail(o, "all of its libraries have their links");
 }
 
+/* Does ldconfig list a file of that directory before what the cache has of its name? */
+static bool comes_first(struct overlay *o, const struct entries *directories, size_t number,
+                        const char *old) {
+    size_t rank = 0;
+
+    if (!old || !overlay_is_there(o, old))
+        return true;
+    while (rank < directories->n &&
+           !wc_lies_in(old, directories->p[rank], strlen(directories->p[rank])))
+        rank++;
+    return rank > number && !strstr(old, "/glibc-hwcaps/");
+}
+
 /* Without the system's directories, which the loader searches by itself: they have thousands of
  * libraries. */
 static bool make_cache(struct overlay *o, const struct edit *e) {
     (void)e;
-    const struct wc_files *files = overlay_disk_of(o);
-    const struct entries directories = ldconfig_directories(&o->memory.arena, files);
-    struct ldconfig_entry *added = NULL;
-    size_t n = 0, size;
-    unsigned char *cache;
+    struct library_cache *w = o->library_cache;
+    const struct entries directories = ldconfig_directories(&o->memory.arena, overlay_disk_of(o));
+    struct wc_search_context search = {.machine = OWN_MACHINE};
+    struct entries listed = {NULL, 0};
 
+    library_cache_use(w, w->interpreter, &search);
     WC_EACH(directory, directories) {
+        const size_t number = (size_t)(directory - directories.p);
         const char *real = is_of_system(*directory) ? NULL : overlay_real_path(o, *directory);
         if (!real)
             continue;
@@ -250,20 +264,19 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
         const struct entries all = overlay_entries(o, real);
         WC_EACH(entry, all) {
             const char *soname = listed_soname(o, real, *entry);
-            if (!soname || !(wc_str_same(soname, *entry) || wc_str_ends(*entry, ".so")))
+            if (!soname || !(wc_str_same(soname, *entry) || wc_str_ends(*entry, ".so")) ||
+                !comes_first(o, &directories, number, wc_search_cache(&search, *entry)))
                 continue;
-            *MUST_ADD(added, n) =
-                (struct ldconfig_entry){*entry, overlay_format(o, "%s/%s", *directory, *entry)};
+            overlay_add_text(o, &listed, *entry);
+            overlay_add_text(o, &listed, overlay_format(o, "%s/%s", *directory, *entry));
         }
     }
-    cache = ldconfig_cache((struct wc_span){o->library_cache->cache, o->library_cache->cache_size},
-                           files, &directories, added, n, &size);
-    free(added);
-    if (!cache)
+    if (!listed.n)
         return overlay_fail(o, "the loader's cache lists all libraries already");
-    overlay_use_cache(o, cache, size);
-    o->changes = true;
-    return true;
+    for (const char *const *old = w->listed; old && *old; old++) /* of an edit before */
+        overlay_add_text(o, &listed, *old);
+    w->listed = (const char *const *)listed.p;
+    return o->changes = true;
 }
 
 /* ---- variables, and what is asked for first ---- */

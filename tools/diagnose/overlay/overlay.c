@@ -180,13 +180,6 @@ struct wheel_list overlay_cudnn_files(struct overlay *o, const char *wheel,
 
 /* ---- its life ---- */
 
-void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n) {
-    if (o->library_cache->cache != o->cache.p)
-        free(o->library_cache->cache);
-    o->library_cache->cache = bytes;
-    o->library_cache->cache_size = n;
-}
-
 /* LD_PRELOAD without our own library. */
 static const char *without_own(struct overlay *o, const char *variable) {
     static const char name[] = "LD_PRELOAD=";
@@ -208,7 +201,6 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->kept = kept;
     heap_arena_begin(&o->memory);
     o->library_cache = library_cache;
-    o->cache = (struct wc_span){library_cache->cache, library_cache->cache_size};
     o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
     WC_EACH(variable, *environment) {
         const char *kept = *variable ? without_own(o, *variable) : NULL;
@@ -220,7 +212,7 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
 void overlay_end(struct overlay *o) {
     library_cache_forget(o->library_cache, o->environments.p);
     disk_put_nothing(&o->library_cache->disk);
-    overlay_use_cache(o, (unsigned char *)(uintptr_t)o->cache.p, o->cache.n);
+    o->library_cache->listed = NULL;
     heap_arena_end(&o->memory);
 }
 

@@ -31,7 +31,6 @@ struct overlay {
     struct entries environments;  /* whose packages are others now */
     struct entries first;         /* files that are opened before anything is asked for */
     struct entries first_asked;   /* modules whose requests come before all others */
-    struct wc_span cache;         /* the library cache's own, of ld.so.cache */
     const char *why;              /* an edit could not be applied; NULL: all were */
     const struct wc_stack *stack; /* of the process; NULL: no package is its own */
     const char *idle;             /* the same, where it would change nothing */

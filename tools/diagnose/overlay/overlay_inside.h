@@ -36,9 +36,6 @@ const char *overlay_placed(struct overlay *o, const char *path);
 /* Behind all links; NULL: nothing is there. */
 const char *overlay_real_path(struct overlay *o, const char *path);
 
-/* Those bytes are ld.so.cache from now on. */
-void overlay_use_cache(struct overlay *o, unsigned char *bytes, size_t n);
-
 /* ---- libraries ---- */
 
 /* By its name. */

@@ -341,6 +341,7 @@ void library_cache_use(struct library_cache *w, const char *interpreter,
     wc_search_system_use(&w->system, search);
     search->files = &w->disk.files;
     search->cache = (struct wc_span){w->cache, w->cache_size};
+    search->listed = w->listed;
     search->whole = search->sparse = true;
 }
 

@@ -56,8 +56,9 @@ struct library_cache {
     struct elf_prescan prescan;
     unsigned char *cache;
     size_t cache_size;
-    char *interpreter; /* of which `system` is */
-    char glibc[16];    /* "2.36"; "": not known */
+    const char *const *listed; /* as of struct wc_search_context; not the library_cache's own */
+    char *interpreter;         /* of which `system` is */
+    char glibc[16];            /* "2.36"; "": not known */
     struct wc_search_system system;
     bool named;          /* what is read was named by the user: it may cost more */
     struct library_fit { /* that one has all that the other requires of it */
