@@ -538,8 +538,8 @@ static void take(void *play, struct wc_record *r) {
         struct wc_object_record *object = &r->u.object;
         const struct wc_object *shown =
             WC_FIRST(o, p->r->source->stack.objects,
-                     o->r.version && o->r.device == object->device && o->r.inode == object->inode &&
-                         o->r.mtime == object->mtime);
+                     o->r.version && o->r.inode != WC_NULL && o->r.inode == object->inode &&
+                         o->r.device == object->device && o->r.mtime == object->mtime);
         if (shown) {
             object->version = shown->r.version;
             object->version_source = shown->r.version_source;

@@ -16,8 +16,8 @@ static const char *const driver_places[] = {
 #include "tools/knowledge/driver_places.def"
 };
 static const struct usual_place {
-    const char *directory,
-        *stem; /* "~": of the user whose files the process has; of what is in it */
+    const char *directory; /* "~": a home of the process's files */
+    const char *stem;      /* of what is in it */
 } usual_places[] = {
 #define ARCHIVE_PLACE(directory, stem, source) {directory, stem},
 #include "tools/knowledge/archive_places.def"
