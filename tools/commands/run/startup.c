@@ -164,7 +164,6 @@ static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
     const struct wc_stack *s = &log->stack;
     int64_t seq;
     const char *function = in_flight_last(&log->in_flight, &seq);
-    struct wc_record r;
     struct library_cache cache;
     bool is_nowhere = true;
 
@@ -184,11 +183,8 @@ static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
     library_cache_end(&cache);
     if (!is_nowhere)
         return false;
-    wc_record_begin(&r, WC_KIND_binding);
-    r.u.binding = lazy->r;
-    r.u.binding.how = WC_binding_how_UNDEFINED;
-    r.u.binding.functions = (struct wc_strings){&function, 1};
-    to->add(to->ctx, &r);
+    wc_emit_binding(to, &(struct wc_library){.number = lazy->r.host, .path = lazy->r.host_path},
+                    NULL, WC_binding_how_UNDEFINED, &(struct wc_strings){&function, 1}, WC_NULL);
     return true;
 }
 
