@@ -89,7 +89,7 @@ bool wc_search(const struct wc_search_context *context, const struct wc_search_o
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg);
 
-/* The path that the cache gives for a name, in its bytes; NULL: none. */
+/* The path that the cache gives for a name, not to be freed; NULL: none. */
 const char *wc_search_cache(const struct wc_search_context *context, const char *name);
 
 #define WC_SEARCH_PATH 4096

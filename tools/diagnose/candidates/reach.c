@@ -4,6 +4,7 @@
  * by an import of the package that has it (extension-cpp#127); under another name, by a link.
  */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -135,8 +136,7 @@ static struct entries nearby(struct making *m, struct entries at, size_t searche
 
     for (int level = 0; level <= LEVELS_UP && all.n == 0; level++)
         for (size_t i = 0; i < at.n; i++) {
-            /* As it is spelt: a link may point to a directory that a package manager shares between
-             * all. */
+            /* As it is spelt: a link may point to what a package manager shares. */
             const char *base = strstr(at.p[i], "/..") ? make_real_path(m, at.p[i]) : at.p[i];
             const size_t before = seen.n;
             at.p[i] = wc_str_same(base, top) ? "/" : make_directory_of(m, base) ?: "/";
@@ -157,15 +157,15 @@ static struct entries nearby(struct making *m, struct entries at, size_t searche
     return all;
 }
 
-/* "/home/NAME", also within another tree; NULL: it is in none. */
+/* The user's own, or "/home/NAME", also within another tree; NULL: it is in none. */
 static const char *home_of(struct making *m, const char *path) {
     static const char homes[] = "/home/";
-    const char *at = path ? strstr(path, homes) : NULL;
+    const char *own = getenv("HOME") ?: "", *at = path ? strstr(path, homes) : NULL;
+    const size_t n = at ? (size_t)(at - path) + strlen(homes) : 0;
 
-    if (!at)
-        return path && wc_str_starts(path, "/root/") ? "/root" : NULL;
-    at += strlen(homes);
-    return make_format(m, "%.*s", (int)(at + strcspn(at, "/") - path), path);
+    if (path && own[0] && wc_is_below(path, own, strlen(own)))
+        return make_format(m, "%s", own);
+    return at ? make_format(m, "%.*s", (int)(n + strcspn(path + n, "/")), path) : NULL;
 }
 
 /* A home may have any release of it: one does that was damaged elsewhere (its path; NULL: none
@@ -518,12 +518,12 @@ void make_reached(struct making *m) {
             }
     WC_EACH(failure, m->s->failures) {
         const char *version = version_wanted(failure);
-        const bool is_of_another = /* a damaged file that it needs */
-            failure->reason == WC_REASON_BAD_FILE && wc_name_is_cudnn(failure->culprit);
+        const bool needs_damaged = failure->reason == WC_REASON_BAD_FILE &&
+                                   wc_name_is_cudnn(failure->culprit) &&
+                                   !wc_name_is_cudnn(failure->r.name);
         const char *missing = version ? wc_base_name(failure->said.library ?: failure->said.version)
-                              : is_of_another && !wc_name_is_cudnn(failure->r.name)
-                                  ? wc_base_name(failure->culprit)
-                                  : wc_missing_of(failure);
+                              : needs_damaged ? wc_base_name(failure->culprit)
+                                              : wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
         const bool ours = wc_name_kind_of(missing) != WC_NAME_OTHER;
         if (!name || !(ours || make_matters(m, name, version)))

@@ -360,26 +360,25 @@ static void check_functions(struct loader_sim *g, const struct loaded *by, bool 
         note_lacking(g, first->version_file, by, lacks, first->version, first->name);
 }
 
-/* From this import on the next function of cuDNN's that none of those that are seen defines. */
+/* From this import on the next function of cuDNN's that loader_sim_defines() says no to. */
 static const struct library_import *
-next_undefined(struct loader_sim *g, const struct library_import *import, const bool *seen) {
-    while (import->name &&
-           !(import->is_of_cudnn && !loader_sim_defines(g, seen, import->name, false)))
-        import++;
-    return import;
+next_undefined(struct loader_sim *g, const struct library_import *i, const bool *seen, bool all) {
+    while (i->name && !(i->is_of_cudnn && !loader_sim_defines(g, seen, i->name, all)))
+        i++;
+    return i;
 }
 
 static const char *undefined(struct loader_sim *g, const struct loaded *by, const bool *seen) {
-    return keep(g, next_undefined(g, library_imports(g->library_cache, by->library), seen)->name);
+    return keep(
+        g, next_undefined(g, library_imports(g->library_cache, by->library), seen, false)->name);
 }
 
 size_t loader_sim_undefined(struct loader_sim *g, const struct loaded *by, const char ***list) {
     const struct library_import *import = library_imports(g->library_cache, by->library);
     size_t n = 0;
 
-    for (*list = NULL; (import = next_undefined(g, import, NULL))->name; import++)
-        if (!loader_sim_defines(g, NULL, import->name, true))
-            *MUST_ADD(*list, n) = import->name;
+    for (*list = NULL; (import = next_undefined(g, import, NULL, true))->name; import++)
+        *MUST_ADD(*list, n) = import->name;
     return n;
 }
 
