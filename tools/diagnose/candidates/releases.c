@@ -86,8 +86,8 @@ static void want_spec(struct wanting *w, const char *spec) {
     want(w, demand_for(w, spec));
 }
 
-/* A part is asked for by a host that was made for that major, unless by a path, where it is to be.
- */
+/* A file is named by its own release. A part is asked for by a host that was made for that major,
+ * unless by a path, where it is to be. */
 static void want_name(struct wanting *w, const char *name) {
     struct wc_name asked = wc_name_read(name ? wc_base_name(name) : "");
     const bool is_path = name && strchr(name, '/');
@@ -98,8 +98,7 @@ static void want_name(struct wanting *w, const char *name) {
         asked.version.minor = asked.version.patch = -1;
     if (wc_version_known(asked.version) &&
         (asked.kind == WC_NAME_FACADE || (asked.kind == WC_NAME_PART && !is_path)))
-        want_spec(w, make_format(w->m, ">=%s,<%d", wc_version_format(asked.version, from),
-                                 asked.version.major + 1));
+        want_spec(w, make_format(w->m, "==%s.*", wc_version_format(asked.version, from)));
 }
 
 /* A part that its facade's release does not have, but asks for, and gets from elsewhere: the
