@@ -472,15 +472,32 @@ static bool needs_the_same(const struct case_of *c) {
     return false;
 }
 
-/* Of two packages that have put their files at one path the one whose release is loaded is that
- * with which the process failed (world two_flavours_in_one_directory). */
-static bool keeps_failed(const struct case_of *c) {
-    const struct wc_object *had = wc_first_facade(&c->p->base.source->stack),
-                           *gets = wc_first_facade(&c->x->outcome.source->stack);
+static struct wc_version release_of(const struct wc_object *o) {
+    return o ? wc_own_range(o).low : WC_VERSION_NONE;
+}
 
-    return is_a(c->f, "installation-mixed") && c->c->n > 1 && c->c->edit[0].kind == EDIT_REMOVE &&
-           has_failed(c->p) && had && gets && wc_version_known(wc_own_range(had).low) &&
-           wc_version_compare(wc_own_range(had).low, wc_own_range(gets).low) == 0;
+/* Of two packages that have put their files at one path the one whose release is loaded is that
+ * with which the process failed (world two_flavours_in_one_directory). If libraries of both are
+ * loaded, it failed with neither; a host works with a newer release than it was built with, so the
+ * older one is not kept (world two_packages_own_the_files). */
+static bool keeps_failed(const struct case_of *c) {
+    const struct wc_stack *s = &c->p->base.source->stack;
+    const struct wc_version had = release_of(wc_first_facade(s)),
+                            gets = release_of(wc_first_facade(&c->x->outcome.source->stack));
+    struct wc_version newest = had;
+    bool both = false;
+
+    if (!is_a(c->f, "installation-mixed") || c->c->n < 2 || c->c->edit[0].kind != EDIT_REMOVE ||
+        !has_failed(c->p) || !wc_version_known(had) || !wc_version_known(gets))
+        return false;
+    WC_EACH(o, s->objects)
+        if (o->r.mapped && o->r.role == WC_role_PART && wc_version_known(release_of(o)) &&
+            wc_version_compare(release_of(o), had) != 0) {
+            both = true;
+            if (wc_version_compare(release_of(o), newest) > 0)
+                newest = release_of(o);
+        }
+    return both ? wc_version_compare(gets, newest) < 0 : wc_version_compare(gets, had) == 0;
 }
 
 /* A wrapper of dlopen hides NVRTC's own search path from the loader as well: its builtins are in
@@ -534,7 +551,7 @@ static const struct {
     {takes_older, "it takes an older facade than the host was built with"},
     {keeps_cuda, "it is made for the same CUDA"},
     {needs_the_same, "what it puts there needs the same that is missing"},
-    {keeps_failed, "it keeps the release with which the process failed"},
+    {keeps_failed, "it keeps the release with which the process failed, or the older one"},
     {hides_builtins, "NVRTC would not find its builtins"},
     {takes_from_another, judge_conflict},
 };
