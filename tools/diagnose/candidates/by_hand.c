@@ -88,21 +88,24 @@ static int32_t cuda_in(struct making *m, const char *directory) {
 
 /* A directory of CUDA's libraries, and of which CUDA. */
 struct toolkit {
-    const char *directory; /* NULL: there is none outside of the system's directories */
+    const char *directory; /* NULL: there is none that a user puts libraries into */
     int32_t cuda;
 };
 
-/* What the process has of CUDA, else the one where NVIDIA's packages put it. */
+/* What the process has of CUDA, else the one where NVIDIA's packages put it. Beside the system's
+ * own directories /usr/local/lib is that of what no package manager knows. */
 static struct toolkit toolkit_of(struct making *m) {
     const struct wc_object *o = WC_FIRST(
         one, m->s->objects,
         one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
             one->r.installation_kind != WC_installation_kind_BUNDLED && wc_cuda_of(one) > 0 &&
-            wc_path_of(one) && wc_path_of(one)[0] == '/' && !is_of_system(wc_path_of(one)));
-    const char *usual = "/usr/local/cuda/lib64";
+            wc_path_of(one) && wc_path_of(one)[0] == '/');
+    const char *usual = "/usr/local/cuda/lib64", *local = "/usr/local/lib";
 
-    if (o)
+    if (o && !is_of_system(wc_path_of(o)))
         return (struct toolkit){make_directory_of(m, wc_path_of(o)), wc_cuda_of(o)};
+    if (o)
+        return (struct toolkit){make_is_there(m, local) ? local : NULL, wc_cuda_of(o)};
     if (WC_ANY(one, m->s->objects, one->r.role == WC_role_CUDA_DEPENDENCY) ||
         !make_is_there(m, usual))
         return (struct toolkit){NULL, -1}; /* what goes with a wheel's, conda's, is theirs, too */
