@@ -574,8 +574,14 @@ void make_reached(struct making *m) {
 
 /* ---- in the loader's cache ---- */
 
+static bool has_soname(struct making *m, const char *file, const char *name) {
+    const struct library *l = library_cache_get(m->libraries, file, NULL);
+
+    return l && wc_str_same(l->search.soname, name);
+}
+
 /* What is missing in a directory that ldconfig reads, by its name, or before ldconfig has made the
- * link of that name: copied there, without ldconfig. */
+ * link of that name: copied there, or mounted into a container, without ldconfig. */
 void make_cached(struct making *m) {
     const struct entries all = ldconfig_directories(m->out->memory, m->files);
 
@@ -586,12 +592,15 @@ void make_cached(struct making *m) {
             continue;
         WC_EACH(directory, all) {
             const struct entries files = make_entries(m, *directory);
-            const char *const *longer =
-                WC_FIRST(one, files, wc_str_starts(*one, make_format(m, "%s.", name)));
             const char *file = make_format(m, "%s/%s", *directory, name);
-            if (!make_is_there(m, file))
-                file = longer ? make_format(m, "%s/%s", *directory, *longer) : NULL;
-            if (file && !is_of_system(*directory))
+            const bool is_there = make_is_there(m, file);
+            const char *const *unlinked =
+                WC_FIRST(one, files,
+                         wc_same_library(*one, name, false) &&
+                             has_soname(m, make_format(m, "%s/%s", *directory, *one), name));
+            if (!is_there)
+                file = unlinked ? make_format(m, "%s/%s", *directory, *unlinked) : NULL;
+            if (file && !(is_there && is_of_system(*directory)))
                 make_one(m, (struct edit){.kind = EDIT_CACHE, .path = *directory, .target = file});
         }
     }

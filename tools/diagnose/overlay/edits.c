@@ -245,10 +245,9 @@ static bool comes_first(struct overlay *o, const struct entries *directories, si
     return rank > number && !strstr(old, "/glibc-hwcaps/");
 }
 
-/* Without the system's directories, which the loader searches by itself: they have thousands of
- * libraries. */
+/* Of the system's directories, which the loader searches by itself, only the links of the named
+ * one: they have thousands of libraries. */
 static bool make_cache(struct overlay *o, const struct edit *e) {
-    (void)e;
     struct library_cache *w = o->library_cache;
     const struct entries directories = ldconfig_directories(&o->memory.arena, overlay_disk_of(o));
     struct wc_search_context search = {.machine = OWN_MACHINE};
@@ -257,10 +256,14 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
     library_cache_use(w, w->interpreter, &search);
     WC_EACH(directory, directories) {
         const size_t number = (size_t)(directory - directories.p);
-        const char *real = is_of_system(*directory) ? NULL : overlay_real_path(o, *directory);
+        const bool own = is_of_system(*directory);
+        const char *real =
+            own && !wc_str_same(*directory, e->path) ? NULL : overlay_real_path(o, *directory);
         if (!real)
             continue;
         make_links_in(o, real);
+        if (own)
+            continue;
         const struct entries all = overlay_entries(o, real);
         WC_EACH(entry, all) {
             const char *soname = listed_soname(o, real, *entry);
@@ -271,7 +274,7 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
             overlay_add_text(o, &listed, overlay_format(o, "%s/%s", *directory, *entry));
         }
     }
-    if (!listed.n)
+    if (!listed.n && !o->changes)
         return overlay_fail(o, "the loader's cache lists all libraries already");
     for (const char *const *old = w->listed; old && *old; old++) /* of an edit before */
         overlay_add_text(o, &listed, *old);
