@@ -476,7 +476,7 @@ static void add_replaced(struct making *m, const char *refused) {
         add_listed(m, site, *name);
 }
 
-/* The package of conda's whose record lists a file, which the loader refuses. */
+/* The package of conda's whose record lists a file, which is gone, or the loader refuses. */
 static void add_owner_in_conda(struct making *m, const char *prefix, const char *real) {
     const size_t n = strlen(make_real_path(m, prefix));
     const char *folder = make_format(m, "%s/conda-meta", prefix);
@@ -576,10 +576,16 @@ void make_missing(struct making *m) {
         if (!name || !(wc_kind_is_ours(kind) || make_matters(m, name, NULL)))
             continue;
         const struct entries environments = make_environments(m, failure);
-        WC_EACH(environment, environments) /* cuDNN asks for each part by four names */
-            if (!make_is_conda(m, *environment) &&
-                !(wc_asked_by_cudnn(m->s, failure) && wc_name_read(name).version.minor >= 0))
+        WC_EACH(environment, environments) {
+            if (wc_asked_by_cudnn(m->s, failure) && wc_name_read(name).version.minor >= 0)
+                continue; /* cuDNN asks for each part by four names */
+            if (make_is_conda(m, *environment))
+                add_owner_in_conda(
+                    m, *environment,
+                    make_format(m, "%s/lib/%s", make_real_path(m, *environment), name));
+            else
                 add_listed(m, *environment, name);
+        }
         add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name,
                   false);
         WC_EACH(environment, environments) {
