@@ -564,17 +564,23 @@ static void take(void *play, struct wc_record *r) {
         same = request_of(p, now, true);
         other = same ? NULL : request_of(p, now, false);
         words = other ? loader_sim_not_found(now->name) : NULL;
-        /* Of a program that ended before it ran the loader named the program. */
+        /* Of a program that ended before it ran the loader named the file that needs it, which may
+         * be another copy now. */
         const struct wc_failure *was =
-            same    ? same->failure
-            : other ? other->failure
-                    : WC_FIRST(f, p->r->source->stack.failures,
-                               f->r.operation == WC_operation_NEEDED && f->r.text &&
-                                   now->operation == WC_operation_NEEDED &&
-                                   wc_str_same(f->r.name, now->caller) &&
-                                   wc_str_same(wc_missing_of(f), now->name));
-        if (was)
+            same ? same->failure
+            : other
+                ? other->failure
+                : WC_FIRST(f, p->r->source->stack.failures,
+                           f->r.operation == WC_operation_NEEDED && f->r.name && f->r.text &&
+                               now->operation == WC_operation_NEEDED && now->caller &&
+                               wc_str_same(wc_base_name(f->r.name), wc_base_name(now->caller)) &&
+                               wc_str_same(wc_missing_of(f), now->name));
+        if (was) {
+            const char *by = now->caller;
             *r = as_now(p, was, r->u.failure.request);
+            if (!same && !other)
+                r->u.failure.name = r->u.failure.caller = by;
+        }
         if (words)
             r->u.failure.text = words;
     }
@@ -762,7 +768,7 @@ static void run(struct play *p) {
     p->sink.add(p->sink.ctx, &process);
     if (source->stack.has_machine)
         p->sink.add(p->sink.ctx, &machine);
-    out->starts = got_of(p, p->sim.program, 0, 0).files != 0;
+    out->starts = !p->sim.program || got_of(p, p->sim.program, 0, 0).files != 0;
     out->loses = !p->first &&
                  WC_ANY(m, p->sim.missing,
                         m->how == WC_operation_NEEDED && !m->damaged &&

@@ -57,7 +57,7 @@ struct outcome {
     struct wc_findings findings;
     struct wc_findings of_end; /* the same, were it to fail and end as the process did */
     struct replay_got *got;    /* as many as there are requests */
-    bool starts;               /* the program, with all that it needs */
+    bool starts;               /* the program, with all that it needs; a scan has none */
     bool loses;                /* what it needs at its start, and found without the edits */
     size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
