@@ -65,6 +65,8 @@ static struct entries directories_of(struct making *m) {
             if (is_ours(search->r.name) && !is_of_system(*directory) &&
                 !is_of_interpreter(m, *directory))
                 add_directory(m, &all, make_format(m, "%s/", *directory));
+        if (is_ours(failure->r.name)) /* by its path */
+            add_directory(m, &all, failure->r.name);
     }
     return all;
 }
