@@ -97,11 +97,11 @@ struct toolkit {
 /* What the process has of CUDA, else the one where NVIDIA's packages put it. Beside the system's
  * own directories /usr/local/lib is that of what no package manager knows. */
 static struct toolkit toolkit_of(struct making *m) {
-    const struct wc_object *o = WC_FIRST(
-        one, m->s->objects,
-        one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
-            one->r.installation_kind != WC_installation_kind_BUNDLED && wc_cuda_of(one) > 0 &&
-            wc_path_of(one) && wc_path_of(one)[0] == '/');
+    const struct wc_object *o =
+        WC_FIRST(one, m->s->objects,
+                 one->r.role == WC_role_CUDA_DEPENDENCY && !is_managed(one->r.installation_kind) &&
+                     one->r.installation_kind != WC_installation_kind_BUNDLED &&
+                     wc_cuda_of(one) > 0 && wc_path_of(one) && wc_path_of(one)[0] == '/');
     const char *usual = "/usr/local/cuda/lib64", *local = "/usr/local/lib";
 
     if (o && !is_of_system(wc_path_of(o)))

@@ -67,9 +67,9 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
     const char *cudnn = make_format(m, "nvidia-cudnn-cu%d", cuda), *spec = NULL;
     const char *directories = NULL;
     struct candidate all = {.n = 0};
-    const bool among =
-        wc_str_starts(wheel, "nvidia-") &&
-        WC_ANY(row, WC_ROWS(first_wheels), wc_str_starts(wheel + strlen("nvidia-"), row->package));
+    const bool among = !wheel || (wc_str_starts(wheel, "nvidia-") &&
+                                  WC_ANY(row, WC_ROWS(first_wheels),
+                                         wc_str_starts(wheel + strlen("nvidia-"), row->package)));
 
     if (!among || cuda < 11 || has_any(m, site, cuda))
         return false;

@@ -93,7 +93,8 @@ int32_t make_toolkit_cuda(struct making *m);
 bool make_has_cuda(struct making *m, const char *directory, int32_t cuda);
 /* All of it that frameworks ask for one library after another, where neither the process nor the
  * site has any of that CUDA, with a cuDNN that the host accepts. wheel: the wheel that has the
- * first of them. False: it has some, or the wheel is none of these. */
+ * first of them; NULL: cuDNN itself is missing. False: it has some, or the wheel is none of these.
+ */
 bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure *failure,
                      const char *wheel, int32_t cuda);
 

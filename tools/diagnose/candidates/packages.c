@@ -595,6 +595,8 @@ void make_missing(struct making *m) {
                 add_parts(m, failure, *environment);
             if (kind == WC_NAME_CUDA_DEPENDENCY)
                 add_wheel(m, failure, *environment, name);
+            if (kind == WC_NAME_FACADE) /* what it needs may be missing as well */
+                make_whole_cuda(m, *environment, failure, NULL, cuda_for(m, *environment));
         }
     }
     WC_EACH(file, m->s->files) /* that the loader refuses: patchelf#528 */
