@@ -498,11 +498,11 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
 }
 
 /* To where the installed release is, or the package for developers, which has only links, or that
- * of another major. */
+ * of another major; else to where NVIDIA's packages have it. */
 static const char *debian_directory(struct overlay *o, const struct where *w, const char *package) {
     const size_t n = strcspn(package, "0123456789"), digits = strspn(package + n, "0123456789");
     const struct entries lists = overlay_entries(o, "/var/lib/dpkg/info");
-    const char *directory = NULL;
+    const char *directory = NULL, *usual = "/usr/lib/" OWN_TRIPLET;
 
     WC_EACH(list, lists) {
         const struct installed p = {.record = overlay_format(o, "/var/lib/dpkg/info/%s", *list)};
@@ -512,7 +512,7 @@ static const char *debian_directory(struct overlay *o, const struct where *w, co
         if (files.n && (!directory || strncmp(*list, package, n + digits) == 0))
             directory = overlay_directory(o, files.p[0].path);
     }
-    return directory;
+    return directory || !overlay_is_there(o, usual) ? directory : usual;
 }
 
 static bool install_in_debian(struct overlay *o, const struct where *w, const struct edit *e,
