@@ -516,11 +516,11 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     const char *value = wc_variable(s, name), *script = wc_variable(s, "WHICHCUDNN_RUN_SCRIPT");
     /* Of what never ran only what it was started from is known. */
     const bool is_seen = !(s->has_outcome && !s->outcome.observed);
-    /* The user's, too: only a line that sets this very value is another one's. */
+    /* The user's, too: only a line that sets this very value, or removes it, is another one's. */
     const bool may_be_users = !wc_str_starts(name, "LD_") || (wc_str_same(given, value) && is_seen);
     struct setter setter = {NULL, NULL, NULL};
 
-    if (process->run_pid == WC_NULL || (may_be_users && !value))
+    if (process->run_pid == WC_NULL)
         return setter;
     const struct reading reading = {.memory = memory,
                                     .directory = process->directory ?: "",
