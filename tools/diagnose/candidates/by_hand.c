@@ -105,7 +105,8 @@ static struct toolkit toolkit_of(struct making *m) {
     const char *usual = "/usr/local/cuda/lib64", *local = "/usr/local/lib";
 
     if (o && !is_of_system(wc_path_of(o)))
-        return (struct toolkit){make_directory_of(m, wc_path_of(o)), wc_cuda_of(o)};
+        return (struct toolkit){make_real_path(m, make_directory_of(m, wc_path_of(o))),
+                                wc_cuda_of(o)};
     if (o)
         return (struct toolkit){make_is_there(m, local) ? local : NULL, wc_cuda_of(o)};
     if (WC_ANY(one, m->s->objects, one->r.role == WC_role_CUDA_DEPENDENCY) ||

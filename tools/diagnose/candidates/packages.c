@@ -90,13 +90,19 @@ static int32_t cuda_for(struct making *m, const char *environment) {
     return cuda;
 }
 
-/* Which CUDA the other wheels there are for (cupy-cuda12x); -1: nothing says it. */
+/* Which CUDA the other wheels there are for (cupy-cuda12x; from CUDA 13 on NVIDIA's have it as
+ * their release alone); -1: nothing says it. */
 static int32_t cuda_of_site(struct making *m, const char *site) {
+    static const char runtime[] = "nvidia_cuda_runtime-";
     const struct entries all = make_entries(m, site);
 
-    WC_EACH(entry, all)
-        if (wc_str_ends(*entry, ".dist-info") && wc_cuda_in_package(*entry) > 0)
-            return wc_cuda_in_package(*entry);
+    WC_EACH(entry, all) {
+        const int32_t cuda = wc_str_starts(*entry, runtime)
+                                 ? wheel_version(*entry + strlen(runtime)).major
+                                 : wc_cuda_in_package(*entry);
+        if (wc_str_ends(*entry, ".dist-info") && cuda > 0)
+            return cuda;
+    }
     return -1;
 }
 
