@@ -32,6 +32,19 @@ load ../setup/helper
     [ "$status" -eq 0 ]
 }
 
+# Each of these once had words, or a command that did not repair.
+REPAIRED=(asks_for_the_full_number cublaslt_missing cuda_by_apt_and_nothing_more driver_without_its_links
+    image_brings_cudnn_for_another_cuda lock_without_dependencies path_written_down_when_built
+    two_packages_own_the_files wheel_not_installed)
+
+@test "repairs that were once not found are found, and repair" {
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 50 --worlds 18 --kinds all --fixes --quiet \
+        "${REPAIRED[@]/#/--only=}"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *" 0 no cure, 0 loop, 0 harmful, "* ]]
+}
+
 @test "of two hosts in one environment no repair breaks the other" {
     run "$WC_PYTHON" "$WC_ROOT/tests/worlds/pairs" --seed $((${WC_DRAW:-0} % 1000 + 1)) --pairs 40
     echo "$output"
