@@ -152,14 +152,12 @@ static bool is_harmless(const struct wc_judgement *j) {
 
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, j->library, j->host);
 
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
                            wc_format_range(c, j->runtime.range), wc_format_demand(c, r, false));
     if (is_harmless(j) || j->by_pin_alone)
         c->effect = WC_EFFECT_DOUBTED;
-    c->r.host = j->host->r.object;
-    c->r.object = j->library->r.object;
     c->r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
     if (j->own_would_fit)
         c->r.explained_by =
@@ -247,13 +245,11 @@ static void emit_older_than_header(struct wc_diagnosis *d) {
     if (!use)
         return;
     struct wc_runtime runtime = wc_runtime_of(d->s, use->library);
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, use->library, use->host);
     c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s got cuDNN %s, but the header next to it is of %s",
                            wc_format_who(c, use->host), wc_format_range(c, runtime.range),
                            use->library->r.header_version);
-    c->r.host = use->host->r.object;
-    c->r.object = use->library->r.object;
     wc_case_library(c, WC_FACT_GOT, use->library);
     wc_case_fact(c, WC_FACT_HOST, wc_path_of(use->host));
     wc_case_fact(c, WC_FACT_MIND, "a program compiled with that header requires no older release");
@@ -286,7 +282,7 @@ void wc_find_expectation_not_met(struct wc_diagnosis *d) {
         if (r->demand_kind != WC_demand_kind_EXPECTATION || (!r->spec && !r->built))
             continue;
         if (!understood) {
-            struct wc_case *c = wc_case_begin(d);
+            struct wc_case *c = wc_case_begin(d, NULL, NULL);
             c->effect = WC_EFFECT_DOUBTED;
             c->on_disk = true;
             c->r.title =
@@ -303,12 +299,11 @@ void wc_find_expectation_not_met(struct wc_diagnosis *d) {
             const struct wc_runtime runtime = wc_runtime_of(d->s, o);
             if (!wc_refuses(wc_demand_fit(r, runtime.range, runtime.range)))
                 continue;
-            struct wc_case *c = wc_case_begin(d);
+            struct wc_case *c = wc_case_begin(d, o, NULL);
             const char *expected = r->spec ?: wc_format(c, "%s or what goes with it", r->built);
             c->r.title =
                 wc_format(c, "%s is cuDNN %s, expected was %s", wc_format_name(c, wc_name_of(o)),
                           wc_format_range(c, runtime.range), expected);
-            c->r.object = o->r.object;
             c->r.predicted = runtime.predicted;
             c->r.explained_by =
                 wc_found_before(d, o->r.object, "facade-and-parts-differ", "parts-differ", NULL);

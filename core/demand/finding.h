@@ -64,8 +64,9 @@ const char *wc_format_name(struct wc_case *c, const char *path);
 /* Such names, with commas between; NULL of none. */
 const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n);
 
-/* Id and usual severity are those of the row. */
-struct wc_case *wc_case_begin(struct wc_diagnosis *d);
+/* Id and usual severity are those of the row. It is about a library, and a host; NULL: none. */
+struct wc_case *wc_case_begin(struct wc_diagnosis *d, const struct wc_object *o,
+                              const struct wc_object *host);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
 void wc_case_fact(struct wc_case *c, enum wc_fact_role role, const char *value);
 /* From another source than such facts usually are. */

@@ -99,8 +99,6 @@ static void emit(struct search *s) {
                                     library, version)
                         : wc_format(c, "%s imports %zu functions that %s %s does not have", host, n,
                                     library, version);
-    c->r.host = s->host->r.object;
-    c->r.object = s->library->r.object;
     c->r.predicted = s->undefined == 0;
     if (c->r.predicted && (stack->has_outcome || stack->command_ended) && !wc_ended_badly(stack))
         c->effect = WC_EFFECT_DOUBTED; /* it was never called */
@@ -129,7 +127,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     struct wc_object found = wc_file_as_object(file, NULL);
     struct wc_version since = wc_function_first(wc_function_find(u->symbol));
     const struct wc_object *library = file ? &found : only_facade(d->s);
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, file ? NULL : library, by && !wc_is_cudnn(by) ? by : NULL);
     /* Linked with a library of one major, compiled with the header of a newer one: it looks for the
      * first, which cannot have the function. */
     const struct wc_demand_record *linked = wc_demand_of(d->s, u->file, WC_demand_kind_NEEDED);
@@ -141,8 +139,6 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
                       ? "%s imports %s, which the cuDNN that it found does not have"
                       : "%s imports %s and is linked with no cuDNN; none was loaded before it",
                   wc_format_name(c, u->file), wc_format_name(c, u->symbol));
-    c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    c->r.object = library && !file ? library->r.object : WC_NULL;
     wc_case_fact_from(c, WC_FACT_HOST, u->file, "dlerror");
     wc_case_named(c, u->symbol,
                   wc_version_known(since)
@@ -181,7 +177,7 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *library =
         WC_FIRST(o, d->s->objects, path && wc_is_cudnn(o) && wc_means(o, WC_NULL, path))
             ?: only_facade(d->s);
-    struct search s = {.c = wc_case_begin(d), .host = by, .library = library};
+    struct search s = {.c = wc_case_begin(d, NULL, NULL), .host = by, .library = library};
     struct wc_case *c = s.c;
     const char *why = NULL;
     /* In the program, say, by a host that leaves it to others to load cuDNN for all. */
@@ -222,7 +218,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
     const struct wc_object *last = NULL;
 
     WC_EACH(use, d->uses) {
-        struct search s = {.c = wc_case_begin(d),
+        struct search s = {.c = wc_case_begin(d, use->library, use->host),
                            .host = use->host,
                            .library = use->library,
                            .own = wc_own_range(use->library)};
@@ -252,7 +248,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
         if (!imports || !imports->newest_functions.n ||
             !wc_is_linked_with_none(d->s, wc_path_of(host)))
             continue;
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, NULL, NULL);
         c->r.title = wc_format(
             c, "%s imports functions of cuDNN (%s) and is linked with no cuDNN; none was loaded",
             wc_format_who(c, host), imports->newest_functions.p[0]);

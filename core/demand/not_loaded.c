@@ -19,7 +19,7 @@ void wc_find_bad_file(struct wc_diagnosis *d) {
         const struct wc_file_record *file = f->file;
         struct wc_object o = wc_file_as_object(file, f->culprit);
         bool needed = f->r.operation == WC_operation_NEEDED;
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, NULL, NULL);
         const char *wanted = wc_format_wanted(c, f, f->culprit);
 
         c->r.title = file && file->fault && file->content
@@ -82,13 +82,11 @@ static const char *false_name(const struct wc_object *o) {
 /* Found by its name, and refused for what it really is. */
 static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *by = wc_caller_of(d->s, f);
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, by && !wc_is_cudnn(by) ? by : NULL);
 
     c->r.title =
         wc_format(c, "%s needs %s and found %s under that name", wc_format_name(c, f->said.file),
                   wc_format_name(c, f->culprit), wc_format_name(c, f->file->soname));
-    if (by && !wc_is_cudnn(by))
-        c->r.host = by->r.object;
     wc_case_file(c, WC_FACT_FOUND, f->file, "dlerror");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
@@ -101,7 +99,7 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *by = wc_caller_of(d->s, f);
     const char *asked = wc_base_name(wc_missing_of(f)), *who;
     const int directory = (int)(wc_base_name(file->path) - file->path);
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
     const char *other = wc_format(c, "%.*s%s", directory, file->path, asked);
     bool itself = !f->needs;
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
@@ -144,16 +142,13 @@ void wc_find_wrong_name(struct wc_diagnosis *d) {
         if (!name)
             continue;
         const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, o, by && !wc_is_cudnn(by) ? by : NULL);
         const char *who = o->r.asked_by ? wc_format_name(c, o->r.asked_by) : "the program";
         c->r.title = wc_format(c,
                                o->r.asked_how == WC_operation_NEEDED
                                    ? "%s needs %s and got %s under that name"
                                    : "%s asked for %s and got %s under that name",
                                who, wc_format_name(c, name), wc_format_name(c, o->r.soname));
-        c->r.object = o->r.object;
-        if (by && !wc_is_cudnn(by))
-            c->r.host = by->r.object;
         wc_case_library(c, WC_FACT_GOT, o);
         wc_case_fact(c, WC_FACT_SONAME, o->r.soname);
         if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) &&
@@ -285,11 +280,9 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_file_record *other = wc_file_like(s, f, "libcudnn.so");
     const struct wc_object beside = wc_file_as_object(other, NULL);
     const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, host);
 
     c->r.title = not_found_title(c, f, name);
-    if (host)
-        c->r.host = host->r.object;
     if (f->r.priority)
         c->effect = effects[f->r.priority];
     else if (has_another(s, f) || was_survived(s, f) || may_be_brought(s, host, name))
@@ -403,7 +396,7 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
                                *facade = wc_facade_of(d->s, caller);
         const struct wc_object *cudnn = wc_is_cudnn(caller) ? caller : NULL;
         const struct wc_searched *searched = wc_search_in_vain(d->s, f);
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, NULL, NULL);
 
         c->r.title = wc_is_asked_for(f, missing)
                          ? not_found_title(c, f, missing)

@@ -95,7 +95,6 @@ static void row(struct wc_case *c, const struct wc_object *o) {
 static void matrix(struct wc_case *c, const struct set *set) {
     const struct wc_stack *s = c->d->s;
 
-    c->r.object = set->facade->r.object;
     row(c, set->facade);
     WC_EACH(o, s->objects) {
         if (!wc_in_set(s, o, set->facade))
@@ -145,7 +144,7 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
 
     if (!set.differ || set.agree)
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, facade, NULL);
     /* The bundled facade of cuDNN 9 forwards its calls to newer parts (9.1.0 to 9.8.0 and 9.28.0:
      * CTranslate2 next to torch). */
     if (wc_is_grafted(facade) && set.own.low.major == 9 &&
@@ -185,7 +184,7 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
 
     if (!differ && !refused && (!said || set.differ))
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, facade, NULL);
     const char *name = wc_format_name(c, wc_name_of(facade));
     if (differ) {
         c->r.title = wc_format(c, "the parts of %s are of different releases: %s, %s", name,
@@ -219,7 +218,7 @@ static void other_installation(struct wc_diagnosis *d, const struct wc_object *f
     /* A grafted facade has to find its parts elsewhere. */
     if (!set.foreign || (wc_is_grafted(facade) && set.agree && !set.differ))
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, facade, NULL);
     const char *directory = wc_directory_of(c, set.foreign);
     c->r.title = wc_format(c, "%s runs with part %s of another installation, in %s",
                            wc_format_name(c, wc_name_of(facade)),
@@ -311,7 +310,7 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
 }
 
 static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, facade, NULL);
     struct missing m = look(c, facade);
     struct wc_name n;
 
@@ -325,7 +324,6 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     c->r.title = wc_format(c, "%s %s %s part%s", who, refused ? "could not load its" : "found no",
                            parts, m.n == 1 ? "" : "s");
     if (facade) {
-        c->r.object = facade->r.object;
         wc_case_library(c, WC_FACT_FACADE, facade);
         wc_case_fact(c, WC_FACT_PARTS_BELONG_INTO, wc_directory_of(c, facade));
         WC_EACH(part, m)

@@ -4,7 +4,8 @@
 
 enum { TEXT_MOST = 900, NAME_MOST = 72 };
 
-struct wc_case *wc_case_begin(struct wc_diagnosis *d) {
+struct wc_case *wc_case_begin(struct wc_diagnosis *d, const struct wc_object *o,
+                              const struct wc_object *host) {
     struct wc_case *c = &d->making;
     struct wc_record empty;
 
@@ -12,6 +13,8 @@ struct wc_case *wc_case_begin(struct wc_diagnosis *d) {
     c->d = d;
     c->r = empty.u.finding;
     c->r.id = d->kind->id;
+    c->r.object = o ? o->r.object : WC_NULL;
+    c->r.host = host ? host->r.object : WC_NULL;
     c->facts = 0;
     c->more = 0;
     c->effect = WC_EFFECT_FELT;

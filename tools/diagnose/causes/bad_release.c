@@ -33,15 +33,13 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
         if (!runtime.range.exact || wc_text_accepts(bad->releases, runtime.range.low) != WC_YES ||
             (bad->framework && !host))
             continue;
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, facade, host);
         if (host && !wc_ended_badly(d->s))
             c->effect = WC_EFFECT_DOUBTED;
         c->r.title =
             wc_format(c, "%s is cuDNN %s, a release with a known defect%s%s",
                       wc_format_name(c, wc_name_of(facade)), wc_format_range(c, runtime.range),
                       host ? " under " : "", host ? bad->framework : "");
-        c->r.object = facade->r.object;
-        c->r.host = host ? host->r.object : WC_NULL;
         c->r.predicted = runtime.predicted;
         wc_case_library(c, WC_FACT_CUDNN, facade);
         wc_case_runtime(c, &runtime);

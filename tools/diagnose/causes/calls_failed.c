@@ -39,7 +39,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
                            : wc_status_name(r->status, target ? wc_major_of(target) : -1);
     const struct wc_object *driver = d->s->process.forked ? wc_driver_library(d->s) : NULL;
     const char *libcuda = NULL, *source = r->source ?: "watched call";
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
 
     c->r.explained_by = cause_of(d, r);
     /* Where the parent requested for the driver, the parent may have begun to use it. A child's

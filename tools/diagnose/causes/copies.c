@@ -38,13 +38,11 @@ static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
             by->r.role != WC_role_HOST ||
             !wc_demand_of(d->s, wc_path_of(use->host), WC_demand_kind_NEEDED))
             continue;
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, by, use->host);
         c->effect = wc_ended_badly(d->s) ? WC_EFFECT_FELT : WC_EFFECT_DOUBTED;
         c->r.title = wc_format(c, "%s gets %s of %s, not of %s", wc_format_who(c, use->host),
                                b->r.functions.p[0], wc_format_who(c, by),
                                wc_format_name(c, wc_name_of(use->library)));
-        c->r.host = use->host->r.object;
-        c->r.object = by->r.object;
         wc_case_fact(c, WC_FACT_ANSWERS, wc_path_of(by));
         wc_case_library(c, WC_FACT_PASSED_OVER, use->library);
         wc_case_end(c);
@@ -61,7 +59,7 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
             add(&f, o, FACADES_MOST);
         }
     if (f.n > 1) {
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, NULL, NULL);
         const char *versions = wc_format_own(c, f.p[0]);
         c->effect = differ ? WC_EFFECT_FELT : effect_of_copies(d);
         for (size_t i = 1; i < f.n; i++)
@@ -120,7 +118,7 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
         }
     if (f.n < 2)
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
     c->effect = effect_of_copies(d);
     /* Of only the first one: how many there are changes as libraries come and go. */
     const char *a = wc_cuda_release(c, f.p[0]), *b = wc_cuda_release(c, f.p[1]);

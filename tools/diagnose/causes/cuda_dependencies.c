@@ -29,7 +29,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     const struct wc_object *own = WC_FIRST(o, d->s->objects, wc_cuda_of(o) == made_for);
     struct wc_cuda of_host = host ? wc_cuda_of_host(d->s, host) : (struct wc_cuda){.major = -1};
     int32_t cuda = host ? of_host.major : wc_cuda_of(other);
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, facade, host);
 
     /* Its own CUDA dependencies were loaded, too: works as long as both are found. A requirement
      * of another build is not one of the host's code. */
@@ -40,8 +40,6 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
                            wc_format_name(c, wc_name_of(facade)), made_for,
                            wc_format_who(c, host ? host : other), cuda);
-    c->r.object = facade->r.object;
-    c->r.host = host ? host->r.object : WC_NULL;
     c->r.predicted = !own && !WC_ANY(f, d->s->failures, is_vain(d->s, f, made_for));
     wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_cuda(c, facade);
@@ -248,14 +246,13 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
                                           !same_home(home_of(o), home_of(foreign)));
     /* cuDNN in an environment and the rest in a toolkit may be intended if nothing fails. */
     bool meant = !own && !wc_ended_by(d->s, NULL) && !wc_a_call_failed(d->s) && !pair_is_torn;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, facade, NULL);
     const char *directory = wc_directory_of(c, foreign);
 
     c->effect = meant ? WC_EFFECT_NONE : WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s, used by %s, comes from another installation: %s",
                            wc_format_name(c, wc_path_of(foreign)),
                            wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");
-    c->r.object = facade->r.object;
     if (wc_is_cudnn(facade)) {
         wc_case_library(c, WC_FACT_CUDNN, facade);
         wc_case_cuda(c, facade);
@@ -317,7 +314,7 @@ void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
             wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
             continue;
         const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, facade ? facade : by, NULL);
 
         /* The last requester may have continued without, to end for something else. */
         if (wc_ended_badly(s)     ? has_come(s, n.part) && is_of_other_cuda(s, f)
@@ -326,7 +323,6 @@ void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
             c->effect = WC_EFFECT_DOUBTED;
         c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                                wc_format_name(c, f->r.name));
-        c->r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
         WC_EACH(like, s->failures)
             if (is_missing(s, like, n.part, &other))
                 wc_case_request(c, like);

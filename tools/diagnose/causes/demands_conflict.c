@@ -84,10 +84,9 @@ void wc_find_demands_conflict(struct wc_diagnosis *d) {
         for (size_t k = 0; k < i && told < PAIRS_TOLD; k++)
             if (is_conflict(d, hosts.p[k], hosts.p[i])) {
                 const struct wc_object *a = hosts.p[k], *b = hosts.p[i];
-                struct wc_case *c = wc_case_begin(d);
+                struct wc_case *c = wc_case_begin(d, NULL, wc_is_refused(d, a) ? a : b);
                 c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s",
                                        wc_format_who(c, a), wc_format_who(c, b));
-                c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
                 emit_host(c, a);
                 emit_host(c, b);
                 wc_case_end(c);

@@ -80,12 +80,11 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
     if (!wsl && module.text &&
         (!order || (order > 0 && !printed && wc_lies_in_a(libcuda->r.real_path, "compat"))))
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, libcuda, NULL);
     c->r.title = wc_format(c, "libcuda is of driver %s, the kernel module is %s", library.text,
                            wsl           ? "WSL's, whose libcuda is in /usr/lib/wsl/lib"
                            : module.text ? module.text
                                          : "of another one, by CUDA's own error");
-    c->r.object = libcuda->r.object;
     driver_facts(c, libcuda, library, module);
     wc_case_fact(c, WC_FACT_CONTAINER, d->s->machine.container);
     wc_case_end(c);
@@ -152,11 +151,10 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
     struct use use = newest_use(d->s);
     if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, libcuda, NULL);
     const char *cuda = wc_format_version(c, use.cuda);
     c->r.title = wc_format(c, "the driver is %s, CUDA %s needs %s or newer", driver.text, cuda,
                            use.least.text);
-    c->r.object = libcuda ? libcuda->r.object : WC_NULL;
     c->r.predicted = !libcuda;
     driver_facts(c, libcuda, library, module);
     wc_case_fact_from(c, WC_FACT_CUDA_IN_USE,

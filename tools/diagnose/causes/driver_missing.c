@@ -154,7 +154,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
         return;
     if (!is_felt(&signs) && signs.by_cudnn)
         return; /* a part asks when it is loaded, long before any call needs the driver */
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
     c->r.title = title(c, &signs);
     c->effect = asked || by_call                   ? effect_of(d, &signs)
                 : wc_ended_badly(d->s) || in_reach ? WC_EFFECT_DOUBTED

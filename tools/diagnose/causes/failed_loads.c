@@ -44,7 +44,7 @@ static const char *reason(const struct wc_failure *f) {
 static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_file_record *file = f->file;
     struct wc_object o = wc_file_as_object(file, f->culprit);
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
 
     c->r.title = wc_format(c, "%s, %s", wc_format_wanted(c, f, f->culprit), reason(f));
     wc_case_about(c, wc_caller_of(d->s, f));
@@ -95,7 +95,7 @@ static void report_symbol_version(struct wc_diagnosis *d, const struct wc_failur
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_caller_of(d->s, f);
     int function = u->symbol ? wc_function_find(u->symbol) : WC_NO_FUNCTION;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, library, by && !wc_is_cudnn(by) ? by : NULL);
     const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
     const char *refused = wc_format_name(c, u->file);
 
@@ -109,8 +109,6 @@ static void report_symbol_version(struct wc_diagnosis *d, const struct wc_failur
                         !library && file && file->version ? file->version : "it")
             : wc_format(c, "%s was linked with other libraries than it found: %s is in none",
                         refused, lacks);
-    c->r.object = library ? library->r.object : WC_NULL;
-    c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     wc_case_fact(c, WC_FACT_REFUSED, u->file);
     wc_case_fact(c, WC_FACT_WANTED_SYMBOL_VERSION, u->version);
     if (u->symbol)
@@ -158,13 +156,12 @@ void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
                              WC_ANY(part, d->s->objects,
                                     part->r.role == WC_role_PART && wc_in_set(d->s, part, o) &&
                                         !wc_ranges_meet(wc_seen_range(part), wc_seen_range(o)));
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, o, NULL);
 
         if (!differs && !wc_ended_badly(d->s) && !wc_a_call_failed(d->s))
             c->effect = WC_EFFECT_DOUBTED;
         c->r.title = wc_format(c, "%s was replaced on disk since the process loaded it",
                                wc_format_name(c, wc_name_of(o)));
-        c->r.object = o->r.object;
         wc_case_library(c, WC_FACT_GOT, o);
         wc_case_fact_from(c, WC_FACT_THERE_IS_NOW,
                           file->r.version ? file->r.version : file->r.content, file->r.path);
@@ -174,7 +171,7 @@ void wc_find_replaced_on_disk(struct wc_diagnosis *d) {
     }
     WC_EACH(f, d->s->failures)
         if (f->reason == WC_REASON_REPLACED && !wc_reported_before(d, f->r.name)) {
-            struct wc_case *c = wc_case_begin(d);
+            struct wc_case *c = wc_case_begin(d, NULL, NULL);
             /* A host read the name in its memory map. */
             c->r.title = wc_format(c, "%s asked for %s: the file was replaced since it was loaded",
                                    wc_format_caller(c, f), wc_format_name(c, f->r.name));

@@ -54,10 +54,9 @@ static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object
                    wc_str_same(r->id, "dependency-missing") ||
                    (is_driver && wc_str_same(r->id, "driver-missing"))))
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, main, NULL);
     c->r.title = wc_format(c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
                            format_framework(c, main), wc_format_name(c, missing));
-    c->r.object = main->r.object;
     framework_facts(c, main);
     wc_case_fact(c, WC_FACT_LIBRARY_FOR_GPUS, main->r.gpu_library);
     WC_EACH(f, d->s->failures)
@@ -103,7 +102,7 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
                stopped(d->s, a, o) && wc_caller_of(d->s, a) &&
                    wc_str_same(wc_caller_of(d->s, a)->r.framework, o->r.framework)))
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, o, NULL);
     if (may_be_meant)
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title =
@@ -111,7 +110,6 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
                   is_put_over ? "%s, a build without CUDA, overwrote files of the one with CUDA"
                               : "%s is a build without CUDA: it never loads cuDNN",
                   format_framework(c, o));
-    c->r.object = o->r.object;
     framework_facts(c, o);
     wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library);
     WC_EACH_TEXT(beside, o->r.gpu_library ? NULL : f->gpu_libraries)

@@ -62,7 +62,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     }
     if (!first)
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, facade, NULL);
     /* One of several, or a GPU on which part of it runs: it may have no effect. */
     if (fitting || (!old && row->goes_on && !wc_a_call_failed(d->s)))
         c->effect = WC_EFFECT_DOUBTED;
@@ -72,7 +72,6 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
                              : "cuDNN %s%s has no code of its own for %s: it is made for %s",
         wc_format_range(c, runtime.range), row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "",
         first, format_range(c, row));
-    c->r.object = facade->r.object;
     c->r.predicted = runtime.predicted;
     wc_case_library(c, WC_FACT_CUDNN, facade);
     wc_case_runtime(c, &runtime);

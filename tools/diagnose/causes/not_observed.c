@@ -7,7 +7,7 @@ void wc_find_not_observed(struct wc_diagnosis *d) {
 
     if (!s->unobserved.n)
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
     c->on_disk = true;
     c->r.title = s->unobserved.n == 1
                      ? wc_format(c, "not observed: %s",

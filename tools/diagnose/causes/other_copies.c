@@ -37,7 +37,7 @@ void wc_find_already_loaded_by_soname(struct wc_diagnosis *d) {
         const struct wc_candidate *own = wc_candidate_of(d->s, f, f->r.takes);
         if (!o || o->r.role != WC_role_FACADE || f->r.rule != WC_search_rule_LOADED || !f->r.takes)
             continue;
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, o, host);
         /* It has an effect where the process asked for the version, and failed before it used
          * cuDNN, for nothing else that is known. */
         if (serves(d->s, host, o, own))
@@ -49,8 +49,6 @@ void wc_find_already_loaded_by_soname(struct wc_diagnosis *d) {
                       host ? wc_format_who(c, host) : wc_format_name(c, f->r.caller),
                       wc_format_name(c, f->r.name), wc_format_own(c, o),
                       own && own->r.version ? own->r.version : "another file");
-        c->r.object = o->r.object;
-        c->r.host = host ? host->r.object : WC_NULL;
         wc_case_library(c, WC_FACT_GOT, o);
         wc_case_fact(c, WC_FACT_HOST, f->r.caller);
         wc_case_own_search(c, f);
@@ -116,7 +114,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *o) {
         wc_found_before(d, o->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
                         "missing-symbols", "expectation-not-met", NULL))
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, o, NULL);
     const char *directory = wc_format(
         c, "%s/lib",
         p->installation_kind == WC_installation_kind_CONDA ? p->prefix : p->installation_path);
@@ -127,7 +125,6 @@ static void look(struct wc_diagnosis *d, const struct wc_object *o) {
                            wc_format_name(c, o->r.asked_by), wc_format_name(c, o->r.asked_name),
                            wc_format_range(c, wc_runtime_of(d->s, o).range),
                            wc_format_name(c, p->package_version));
-    c->r.object = o->r.object;
     wc_case_library(c, WC_FACT_GOT, o);
     wc_case_fact_at(c, WC_FACT_ITS_ENVIRONMENT_HAS, directory,
                     wc_format(c, "%s  %s %s", directory, p->package, p->package_version),
@@ -189,7 +186,7 @@ void wc_find_shadowed_copy(struct wc_diagnosis *d) {
         bool by_cache = f->r.rule == WC_search_rule_CACHE;
         bool of_host = !by_cache && f->r.rule != WC_search_rule_LIBRARY_PATH;
         const char *rule = wc_enum_word(WC_ENUM_search_rule, f->r.rule);
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, o, NULL);
         const char *version = wc_format_range(c, wc_runtime_of(d->s, o).range);
         /* A variable's copy is mostly meant, but not where the only process with cuDNN asked for
          * the version, and failed before it used it, for nothing else that is known. */
@@ -205,7 +202,6 @@ void wc_find_shadowed_copy(struct wc_diagnosis *d) {
                 : wc_format(c, "%s %s of %s%s%s shadows %s in %s", wc_name_of(o), version, rule,
                             of_host ? " of " : "", of_host ? wc_format_name(c, f->r.of) : "",
                             b->r.version, wc_format_directory(c, b->r.path));
-        c->r.object = o->r.object;
         wc_case_library(c, WC_FACT_GOT, o);
         if (of_host && b->r.installation)
             wc_case_fact(c, WC_FACT_MIND,

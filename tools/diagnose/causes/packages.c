@@ -95,7 +95,7 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
         if (!p->missing.n || !(f || has_host || is_alone(d->s) || mapped_of(d->s, p)))
             continue;
         const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, NULL, NULL);
         const char *package = format_package(c, p);
         const char *of = wc_name_is_cudnn(p->missing.p[0]) ? "cuDNN" : "CUDA";
 
@@ -184,7 +184,7 @@ static bool is_told_of_another(const struct wc_stack *s, const struct wc_package
 
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
                          const struct wc_object *o) {
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
     const char *package = format_package(c, p);
 
     c->on_disk = true;

@@ -37,16 +37,15 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
             wc_found_before(d, got->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
                             "expectation-not-met", NULL))
             continue;
-        struct wc_case *c = wc_case_begin(d);
+        struct wc_case *c = wc_case_begin(d, got, NULL);
         c->r.title = wc_format(c, "LD_LIBRARY_PATH was set too late for %s: %s was loaded",
                                wc_format_name(c, f->r.name), wc_format_own(c, got));
-        c->r.object = got->r.object;
         wc_case_library(c, WC_FACT_GOT, got);
         wc_case_end(c);
     }
     if (!list || !*list)
         return;
-    struct wc_case *c = wc_case_begin(d);
+    struct wc_case *c = wc_case_begin(d, NULL, NULL);
     c->on_disk = true;
     WC_EACH_ELEMENT(e, list, ":;") {
         if (e.p[0] != '/' && e.p[0] != '$') {
