@@ -152,15 +152,17 @@ static bool remains(const struct case_of *c) {
 }
 
 /* The load that failed fails as before, if for another library, and so does each other one: of
- * several names a host may need one. A bare name of cuDNN or CUDA is one of several. Or the program
- * does not start, as before, and nothing that is found then says why. */
+ * several names a host may need one. A bare name of cuDNN or CUDA is one of several. Or a
+ * program that never ran does not start, as before, and nothing that is found then says why. */
 static bool still_fails(const struct case_of *c) {
     const struct outcome *base = &c->p->base, *o = &c->x->outcome;
+    const struct wc_stack *s = &c->p->source->stack;
     const char *asked = wc_fact_value(c->f, WC_FACT_ASKED_FOR);
     const bool counts = asked && (*asked == '/' || wc_name_kind_of(asked) == WC_NAME_OTHER);
     bool fails = false;
 
-    if (!base->starts && !o->starts && !WC_ANY(f, o->findings, f->severity == WC_severity_ERROR))
+    if (s->has_outcome && !s->outcome.observed && !base->starts && !o->starts &&
+        !WC_ANY(f, o->findings, f->severity == WC_severity_ERROR))
         return true;
     WC_EACH(q, c->p->replay.requests) {
         if (!q->failure || replay_got_by(&c->p->replay, &c->p->base, q)->files)

@@ -200,9 +200,10 @@ static const char *listed_soname(struct overlay *o, const char *directory, const
 }
 
 /* As ldconfig makes them: each SONAME, where nothing stands, points to the newest file that has it.
- */
-static void make_links_in(struct overlay *o, const char *directory) {
+ * False: all are there. */
+static bool make_links_in(struct overlay *o, const char *directory) {
     const struct entries all = overlay_entries(o, directory);
+    bool made = false;
 
     WC_EACH(entry, all) {
         const char *soname = listed_soname(o, directory, *entry);
@@ -220,7 +221,9 @@ static void make_links_in(struct overlay *o, const char *directory) {
                 newest = *other;
         if (newest)
             overlay_put_link(o, overlay_format(o, "%s/%s", directory, soname), newest);
+        made = made || newest;
     }
+    return made;
 }
 
 static bool make_links(struct overlay *o, const struct edit *e) {
@@ -228,8 +231,7 @@ static bool make_links(struct overlay *o, const struct edit *e) {
 
     if (!directory)
         return overlay_fail(o, "that directory does not exist");
-    make_links_in(o, directory);
-    return o->changes || overlay_fail(o, "all of its libraries have their links");
+    return make_links_in(o, directory) || overlay_fail(o, "all of its libraries have their links");
 }
 
 /* Does ldconfig list a file of that directory before what the cache has of its name? */
@@ -252,6 +254,7 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
     const struct entries directories = ldconfig_directories(&o->memory.arena, overlay_disk_of(o));
     struct wc_search_context search = {.machine = OWN_MACHINE};
     struct entries listed = {NULL, 0};
+    bool linked = false;
 
     library_cache_use(w, w->interpreter, &search);
     WC_EACH(directory, directories) {
@@ -261,7 +264,7 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
             own && !wc_str_same(*directory, e->path) ? NULL : overlay_real_path(o, *directory);
         if (!real)
             continue;
-        make_links_in(o, real);
+        linked = make_links_in(o, real) || linked;
         if (own)
             continue;
         const struct entries all = overlay_entries(o, real);
@@ -274,7 +277,7 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
             overlay_add_text(o, &listed, overlay_format(o, "%s/%s", *directory, *entry));
         }
     }
-    if (!listed.n && !o->changes)
+    if (!listed.n && !linked)
         return overlay_fail(o, "the loader's cache lists all libraries already");
     for (const char *const *old = w->listed; old && *old; old++) /* of an edit before */
         overlay_add_text(o, &listed, *old);
