@@ -43,12 +43,16 @@ static const char *missed(const struct wc_finding_record *f) {
     return of ? wc_base_name(of) : NULL;
 }
 
-/* About the same host, or, where none is known, the same library. By the loader's words a link that
- * leads nowhere does not exist. */
+/* About the same package, the same host, or, where none is known, the same library. By the loader's
+ * words a link that leads nowhere does not exist. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
-    const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
+    const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host),
+               *package = wc_fact_value(a, WC_FACT_PACKAGE);
 
+    if (wc_str_same(a->id, b->id) && package &&
+        wc_str_same(package, wc_fact_value(b, WC_FACT_PACKAGE)))
+        return true;
     if (!wc_str_same(a->id, b->id) && !(asks(a, MIXTURE) && asks(b, MIXTURE)) &&
         !(lacks_function(a) && lacks_function(b)) &&
         !(missed(a) && wc_str_same(missed(a), missed(b))))
