@@ -88,6 +88,23 @@ played() { # each fix was, or says why not, and has no command then
     [[ $output == *"unset LD_LIBRARY_PATH"* ]]
 }
 
+@test "what a launcher puts before the user's value stays there: the user gives what comes behind" {
+    local behind
+    mkdir own given
+    make_standin 8.9.7 given/lib64
+    build_host dlopen given/lib64 host --no-rpath
+    for behind in ':$LD_LIBRARY_PATH' ''; do
+        run env LD_LIBRARY_PATH="$PWD/given" "$CMD" run --quiet --log logs/ -- \
+            sh -c "exec env LD_LIBRARY_PATH=$PWD/own$behind ./host version"
+        [ "$status" -ne 0 ]
+        "$CMD" report --json logs >report.json || true
+        is "$(finding library-not-found '.fix[0] | [.command, .checked]')" "$(
+            [ -z "$behind" ] && echo '[null,"replayed"]' ||
+                echo "[\"export LD_LIBRARY_PATH=$PWD/given/lib64:$PWD/given\",\"replayed\"]")"
+        rm -r logs
+    done
+}
+
 @test "where it brings a part of an installation that is itself not whole, it is the variable all the same" {
     local other=$PWD/other/lib/python3.12/site-packages
     wheel 9.8.0 87

@@ -106,6 +106,21 @@ static bool is_variable(const struct edit *e) {
     return e->kind == EDIT_SET || e->kind == EDIT_UNSET;
 }
 
+/* What the user gives, so that a launcher makes such a value of it; NULL: none does. */
+static const char *given_for(const struct wc_stack *s, const struct edit *e) {
+    const size_t n = wc_str_same(e->name, "LD_LIBRARY_PATH") && e->value ? setter_prefix(s) : 0;
+
+    return n && strncmp(e->value, wc_variable(s, e->name), n) == 0 && e->value[n] ? e->value + n
+                                                                                  : NULL;
+}
+
+static struct setter setter_for(struct wc_arena *memory, const struct source *source,
+                                const struct edit *e) {
+    const struct setter by = setter_of(memory, &source->stack, source->pid, e->name);
+
+    return by.change || !given_for(&source->stack, e) ? by : (struct setter){NULL, NULL, NULL};
+}
+
 /* What a script that could not be read gives the program; NULL: it is known, or a line that sets it
  * is, which is changed. */
 static const char *set_by_script(const struct planning *p, const struct played *x) {
@@ -200,8 +215,7 @@ static void play_beside(struct planning *p, struct played *x) {
 
     x->alone =
         has_line &&
-        !WC_ANY(e, edits,
-                is_variable(e) && setter_of(p->candidates.memory, s, p->source->pid, e->name).by);
+        !WC_ANY(e, edits, is_variable(e) && setter_for(p->candidates.memory, p->source, e).by);
     x->harmless = spares_others(p, x);
     if (x->harmless || !has_variable || x->alone)
         return;
@@ -229,8 +243,7 @@ static void play(struct planning *p, const struct candidate *edits) {
         play_beside(p, x);
     WC_EACH(e, list)
         if (is_variable(e) && x->harmless && x->outcome.changes && !x->alone) {
-            const struct setter by =
-                setter_of(p->candidates.memory, &p->source->stack, p->source->pid, e->name);
+            const struct setter by = setter_for(p->candidates.memory, p->source, e);
             x->by_hand = x->by_hand || (by.by && !by.change);
         }
 }
@@ -361,7 +374,9 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
         if (source && is_variable(e)) {
             struct setter by = {NULL, NULL, NULL};
             if (!alone)
-                by = setter_of(&plan->memory.arena, &source->stack, source->pid, e->name);
+                by = setter_for(&plan->memory.arena, source, e);
+            if (!alone && !by.change && given_for(&source->stack, e))
+                kept[n].value = keep(plan, given_for(&source->stack, e));
             if (!by.by && files)
                 by = setter_of_start(&plan->memory.arena, &source->stack, e->name);
             /* A user's folder is not for all (world site_stands_before_the_bundle). */

@@ -3,6 +3,7 @@
 
 #include "core/names/symbols.h"
 #include "making.h"
+#include "tools/diagnose/setter.h"
 
 struct edit make_variable(const char *name, const char *value) {
     return *value ? (struct edit){.kind = EDIT_SET, .name = name, .value = value}
@@ -49,8 +50,14 @@ struct edit make_path_with(struct making *m, const char *directories) {
 void make_path_to(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
 
-    if (directory && directory[0] == '/' && !strchr(directory, ':'))
-        make_one(m, make_path_with(m, directory));
+    const int before = (int)setter_prefix(m->s);
+
+    if (!directory || directory[0] != '/' || strchr(directory, ':'))
+        return;
+    make_one(m, make_path_with(m, directory));
+    if (before) /* what the user gives comes behind that */
+        make_one(m, make_path(
+                        make_format(m, "%.*s%s:%s", before, m->path, directory, m->path + before)));
 }
 
 /* ---- what the variables have ---- */
