@@ -587,7 +587,9 @@ void make_cached(struct making *m) {
 
     WC_EACH(failure, m->s->failures) {
         const char *name = version_wanted(failure) ? NULL : wc_missing_of(failure);
-        if (!name || strchr(name, '/') ||
+        const char *so = name ? strstr(name, ".so") : NULL;
+        const size_t stem = so ? (size_t)(so - name) + strlen(".so") : 0;
+        if (!so || strchr(name, '/') ||
             !(wc_name_kind_of(name) != WC_NAME_OTHER || make_matters(m, name, NULL)))
             continue;
         WC_EACH(directory, all) {
@@ -596,7 +598,7 @@ void make_cached(struct making *m) {
             const bool is_there = make_is_there(m, file);
             const char *const *unlinked =
                 WC_FIRST(one, files,
-                         wc_same_library(*one, name, false) &&
+                         strncmp(*one, name, stem) == 0 &&
                              has_soname(m, make_format(m, "%s/%s", *directory, *one), name));
             if (!is_there)
                 file = unlinked ? make_format(m, "%s/%s", *directory, *unlinked) : NULL;
