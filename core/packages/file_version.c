@@ -51,7 +51,9 @@ static struct wc_version by_data_symbol(const struct version_query *q) {
         if (!value)
             continue;
         wc_mem_copy(&packed, value, sizeof packed);
-        return wc_version_from_packed(packed);
+        const struct wc_version v = wc_version_from_packed(packed);
+        if (q->major <= 0 || v.major == q->major) /* else it is something else */
+            return v;
     }
     return WC_VERSION_NONE;
 }

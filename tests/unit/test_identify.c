@@ -132,6 +132,11 @@ static void other_symbols_do_not(void **state) {
     identify("/opt/lib/libcudnn_graph.so.9", true, false);
     assert_version("unknown", WC_version_source_UNKNOWN);
     begin_library("libcudnn_graph.so.9");
+    add_data("cudnn_graph_version", OBJECT, 90100, 4); /* of another major than the SONAME */
+    end_library();
+    identify("/opt/lib/libcudnn_graph.so.9", true, false);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    begin_library("libcudnn_graph.so.9");
     add_data("cudnn_graph_version", OBJECT, 0, 4);
     end_library();
     identify("/opt/lib/libcudnn_graph.so.9", true, false);
