@@ -87,6 +87,17 @@ static void look(struct search *s) {
     }
 }
 
+/* Linked with a library of one major, compiled with the header of a newer one: it looks for the
+ * first, which cannot have the function. */
+static void link_facts(struct wc_case *c, const char *host, const char *function) {
+    const struct wc_version since = wc_function_first(wc_function_find(function));
+    const struct wc_demand_record *linked = wc_demand_of(c->d->s, host, WC_demand_kind_NEEDED);
+
+    if (linked && wc_version_known(since) && wc_major_wanted(linked) < since.major)
+        wc_case_fact_from(c, WC_FACT_LINKED_WITH, wc_format_demand(c, linked, true),
+                          linked->source);
+}
+
 static void emit(struct search *s) {
     struct wc_case *c = s->c;
     const struct wc_stack *stack = c->d->s;
@@ -106,6 +117,7 @@ static void emit(struct search *s) {
                                         "runtime-too-new", NULL);
     wc_case_library(c, WC_FACT_LIBRARY, s->library);
     wc_case_fact(c, WC_FACT_HOST, wc_path_of(s->host));
+    link_facts(c, wc_path_of(s->host), s->first);
     wc_case_end(c);
 }
 
@@ -128,10 +140,6 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
     struct wc_version since = wc_function_first(wc_function_find(u->symbol));
     const struct wc_object *library = file ? &found : only_facade(d->s);
     struct wc_case *c = wc_case_begin(d, file ? NULL : library, by && !wc_is_cudnn(by) ? by : NULL);
-    /* Linked with a library of one major, compiled with the header of a newer one: it looks for the
-     * first, which cannot have the function. */
-    const struct wc_demand_record *linked = wc_demand_of(d->s, u->file, WC_demand_kind_NEEDED);
-    bool torn = linked && wc_version_known(since) && wc_major_wanted(linked) < since.major;
 
     c->r.title =
         wc_format(c,
@@ -151,9 +159,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
         wc_case_library(c, WC_FACT_LIBRARY, library);
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    if (torn)
-        wc_case_fact_from(c, WC_FACT_LINKED_WITH, wc_format_demand(c, linked, true),
-                          linked->source);
+    link_facts(c, u->file, u->symbol);
     wc_case_end(c);
 }
 
