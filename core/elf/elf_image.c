@@ -4,10 +4,22 @@
  */
 #include "elf_inside.h"
 
+/* Up to the end of a segment, and of those that follow without a gap: patchelf puts tables of a
+ * program before its first segment, and they reach into that one. */
+static uint64_t room_in(const struct wc_elf_image *e, size_t i, uint64_t in) {
+    uint64_t room = e->load[i].readable - in;
+
+    for (; i + 1 < e->loads && e->load[i + 1].vaddr == e->load[i].vaddr + e->load[i].readable &&
+           e->load[i + 1].at == e->load[i].at + e->load[i].readable;
+         i++)
+        room += e->load[i + 1].readable;
+    return room;
+}
+
 const void *wc_elf_at(const struct wc_elf_image *e, uint64_t vaddr, size_t n) {
     for (size_t i = 0; i < e->loads; i++) {
         uint64_t in = vaddr - e->load[i].vaddr, readable = e->load[i].readable;
-        if (in < readable && n <= readable - in)
+        if (in < readable && (n <= readable - in || n <= room_in(e, i, in)))
             return wc_elf_fetched(e, e->load[i].at + in, n) ? e->load[i].at + in : NULL;
     }
     return NULL;
@@ -17,7 +29,7 @@ uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr) {
     for (size_t i = 0; i < e->loads; i++) {
         uint64_t in = vaddr - e->load[i].vaddr;
         if (in < e->load[i].readable)
-            return e->load[i].readable - in;
+            return room_in(e, i, in);
     }
     return 0;
 }

@@ -398,6 +398,27 @@ static void an_empty_segment_is_no_damage(void **state) {
     assert_string_equal(wc_elf_runpath(&e), "/opt/lib");
 }
 
+/* As patchelf leaves a program with a new RPATH. */
+static void a_table_goes_on_in_the_next_segment(void **state) {
+    (void)state;
+    struct wc_elf_image e;
+    for (uint64_t gap = 0; gap < 2; gap++) {
+        make(GNU);
+        assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
+        const struct wc_elf_segment last = e.load[1];
+        const uint64_t cut = e.strtab + 4, rest = last.offset - cut;
+        assert_true(e.strsz > 4);
+        elf_phdr(&made, 0, PT_LOAD, PF_R, 0, 0, cut);
+        elf_phdr(&made, 1, PT_LOAD, PF_R, cut - gap, cut, rest);
+        elf_phdr(&made, 3, PT_LOAD, PF_R | PF_W, last.offset, last.vaddr, last.filesz);
+        assert_int_equal(wc_elf_from_pieces(&e, made.bytes, made.n, 0, NULL, NULL), WC_ELF_OK);
+        if (gap) /* not where the first one ends in the file */
+            assert_null(wc_elf_runpath(&e));
+        else
+            assert_string_equal(wc_elf_runpath(&e), "/opt/lib");
+    }
+}
+
 static void a_string_table_ends_at_its_last_nul(void **state) {
     (void)state;
     struct wc_elf_image e;
@@ -690,6 +711,7 @@ int main(void) {
         cmocka_unit_test(bytes_are_found_within_the_limit),
         cmocka_unit_test(wrong_headers_have_their_reason),
         cmocka_unit_test(an_empty_segment_is_no_damage),
+        cmocka_unit_test(a_table_goes_on_in_the_next_segment),
         cmocka_unit_test(a_string_table_ends_at_its_last_nul),
         cmocka_unit_test(a_note_ends_with_its_segment),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
