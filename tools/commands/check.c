@@ -49,7 +49,7 @@ static json_t *take_not_loaded(struct comparison *drift, const struct wc_stack *
 /* True: it has drifted. Adds it to the list where JSON is wanted, else prints it. */
 static bool check_one(const struct source *lock, const struct report *now, json_t *list, FILE *to) {
     struct layout l = {.to = to, .colour = options.colour};
-    struct comparison drift;
+    ENDED_BY(comparison_end) struct comparison drift;
     const json_t *name;
     size_t i;
 
@@ -71,7 +71,6 @@ static bool check_one(const struct source *lock, const struct report *now, json_
             layout_row(&l, 2, 4, "%s", json_string_value(name));
     }
     json_decref(not_loaded);
-    comparison_end(&drift);
     return has_drifted;
 }
 
@@ -104,15 +103,15 @@ static enum exit_code check(const struct source *lock, struct job *j, FILE *to) 
 }
 
 static int check_arguments(int n, char **arguments) {
-    struct job now = {.n = 0};
+    ENDED_BY(job_end) struct job now = {.n = 0};
     OWNED char *trouble = NULL;
-    struct source *lock = lock_read(arguments[0], &trouble);
+    ENDED_BY(source_end) struct source *lock = lock_read(arguments[0], &trouble);
     int answer = EXIT_USAGE, status = 0;
 
     if (!lock)
         return complain("%s: %s", arguments[0], trouble);
     if (command) {
-        char *directory = trial_directory();
+        ENDED_BY(trial_directory_end) char *directory = trial_directory();
         OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
         status = logs ? input_observe(&now.in, command, logs) : -1;
         inputs_complain(&now.in);
@@ -120,8 +119,6 @@ static int check_arguments(int n, char **arguments) {
             answer = (int)check(lock, &now, stderr);
         else
             complain("no directory can be made for the logs: %s", strerror(errno));
-        if (directory)
-            trial_directory_end(directory);
         if (status > 0)
             answer = status;
     } else {
@@ -129,8 +126,6 @@ static int check_arguments(int n, char **arguments) {
             answer = (int)check(lock, &now, stdout);
         inputs_complain(&now.in);
     }
-    job_end(&now);
-    source_free(lock);
     return answer;
 }
 

@@ -298,15 +298,13 @@ char *copy_tree(const char *from, const char *to) {
                          (char *)from,
                          (char *)to,
                          NULL};
-    struct trial trial = {.program = "/bin/sh", .arguments = arguments};
-    char *trouble = NULL;
+    ENDED_BY(trial_end) struct trial trial = {.program = "/bin/sh", .arguments = arguments};
 
     if (!trial_run(&trial))
         return trouble_of(from);
     if (trial.status != 0)
-        trouble = must_format("%s: %.*s", from, (int)strcspn(trial.errors, "\n"), trial.errors);
-    trial_end(&trial);
-    return trouble;
+        return must_format("%s: %.*s", from, (int)strcspn(trial.errors, "\n"), trial.errors);
+    return NULL;
 }
 
 void trial_watch(const char *preload, const char *log) {
@@ -345,7 +343,8 @@ void remove_tree(const char *path) {
         fts_close(walk);
 }
 
-void trial_directory_end(char *directory) {
-    remove_tree(directory);
-    free(directory);
+void trial_directory_end(char **directory) {
+    if (*directory)
+        remove_tree(*directory);
+    free(*directory);
 }

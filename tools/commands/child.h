@@ -72,6 +72,6 @@ void trial_watch(const char *preload, const char *log);
 /* A directory that only this user can look into, for what a trial writes. NULL: none can be
  * made (errno). The caller frees it with trial_directory_end, which removes what is in it. */
 char *trial_directory(void);
-void trial_directory_end(char *directory);
+void trial_directory_end(char **directory);
 /* All below, without going into another file system. */
 void remove_tree(const char *path);

@@ -19,16 +19,16 @@ static const struct option_row rows[] = {
 };
 
 static int diff(int n, char **arguments) {
-    struct job j = {.unplanned = true};
+    ENDED_BY(job_end) struct job j = {.unplanned = true};
     const struct source *a = input_read_one(&j.in, arguments[0]);
     const struct source *b = a ? input_read_one(&j.in, arguments[n - 1]) : NULL;
     struct layout l = {.to = stdout, .colour = options.colour};
-    struct comparison c;
     enum exit_code answer = EXIT_USAGE;
 
     if (b) {
         j.names = redact ? redaction_of_logs(&j.in.logs) : NULL;
         job_judge(&j);
+        ENDED_BY(comparison_end) struct comparison c;
         compare(&c, a, b);
         answer = !j.reports[0].conclusion.concerned && !j.reports[1].conclusion.concerned
                      ? EXIT_NOTHING_OBSERVED
@@ -50,9 +50,7 @@ static int diff(int n, char **arguments) {
             render_comparison(
                 &l, &c, "differs",
                 (const struct compared_side[2]){{"A", &j.reports[0]}, {"B", &j.reports[1]}});
-        comparison_end(&c);
     }
-    job_end(&j);
     return (int)answer;
 }
 

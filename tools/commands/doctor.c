@@ -91,9 +91,10 @@ static void set_environment(void *arg) {
 
 static void try_preload(struct tried *t) {
     char *arguments[] = {"whichcudnn", "doctor", "--child", NULL};
+    ENDED_BY(trial_end)
     struct trial trial = {
         .arguments = arguments, .prepare = set_environment, .arg = t, .patience = PATIENCE};
-    struct logs logs = {.file_count = 0};
+    ENDED_BY(logs_end) struct logs logs = {.file_count = 0};
     OWNED char *trouble = NULL;
 
     unlink(t->log);
@@ -102,15 +103,13 @@ static void try_preload(struct tried *t) {
     t->has_libcuda = strstr(trial.output, "libcuda found") != NULL;
     size_t n = strcspn(trial.errors, "\n");
     t->words = n > 0 ? must_format("%.*s", (int)n, trial.errors) : NULL;
-    trial_end(&trial);
     t->awake = logs_read(&logs, t->log, &trouble);
     if (logs.process_count > 0)
         t->version = must_copy(logs.processes[0]->stack.process.shim_version);
-    logs_end(&logs);
 }
 
 static void check_preload(const char *shim, bool *has_libcuda) {
-    char *directory = trial_directory();
+    ENDED_BY(trial_directory_end) char *directory = trial_directory();
     struct tried t = {.preload = NULL}, alone = {.preload = shim};
 
     if (!directory) {
@@ -149,7 +148,6 @@ static void check_preload(const char *shim, bool *has_libcuda) {
     free(t.words);
     free(alone.version);
     free(alone.words);
-    trial_directory_end(directory);
 }
 
 /* ---- what else is preloaded ---- */
@@ -210,7 +208,7 @@ static void check_variables(void) {
 
 static void check_place(void) {
     const char *named = getenv("WHICHCUDNN_LOG");
-    struct log_place place;
+    ENDED_BY(log_place_end) struct log_place place;
     struct statvfs room;
 
     if (named && *named)
@@ -232,7 +230,6 @@ static void check_place(void) {
     else
         add("place", CHECK_OK, NULL, "%s can be written",
             place.named ? place.directory : place.value);
-    log_place_end(&place);
 }
 
 static void check_machine(bool has_libcuda) {
@@ -274,7 +271,7 @@ static void check_machine(bool has_libcuda) {
 
 /* False: it cannot be read. */
 static bool check_log(const char *path) {
-    struct logs logs = {.file_count = 0};
+    ENDED_BY(logs_end) struct logs logs = {.file_count = 0};
     OWNED char *trouble = NULL;
     bool good = logs_read(&logs, path, &trouble);
 
@@ -295,7 +292,6 @@ static bool check_log(const char *path) {
         if (check_count == before)
             add("log", CHECK_OK, NULL, "%s: no trouble", log->path);
     }
-    logs_end(&logs);
     return good;
 }
 

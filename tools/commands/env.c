@@ -54,7 +54,6 @@ static void print_set(const char *name, const char *value) {
 static int print_env(int n, char **arguments) {
     OWNED char *shim = preload_find_shim(NULL), *rest = NULL;
     const char *name = shim ? wc_base_name(shim) : NULL;
-    struct log_place place;
 
     (void)n;
     (void)arguments;
@@ -79,9 +78,9 @@ static int print_env(int n, char **arguments) {
     print_quoted(shim);
     fputs(fish ? ")\nend\n" : " ;;\nesac\nexport LD_PRELOAD\n", stdout);
     if (log_given) {
+        ENDED_BY(log_place_end) struct log_place place;
         log_place_choose(&place, log_given);
         print_set("WHICHCUDNN_LOG", place.value);
-        log_place_end(&place);
     }
     return EXIT_NOTHING_WRONG;
 }

@@ -173,12 +173,10 @@ static json_t *match_json(const struct message_match *m) {
 /* ---- with logs, or a scan ---- */
 
 static bool is_of_text(const struct messages *m, const struct source *s) {
-    struct report r;
+    ENDED_BY(report_end) struct report r;
 
     report_make(&r, s);
-    bool any = WC_ANY(f, r.findings, fits(m, f->id));
-    report_end(&r);
-    return any;
+    return WC_ANY(f, r.findings, fits(m, f->id));
 }
 
 /* Of a scan's environments only those that have what fits the text, if there are any. */
@@ -247,13 +245,13 @@ static void print_logs(const struct messages *m, const struct job *j) {
  * say with the text's numbers, and their status. */
 static enum exit_code explain_text(char **logs, size_t n) {
     const bool joined = scanned || n > 0;
-    struct job j = {.n = 0};
-    struct messages m;
+    ENDED_BY(job_end) struct job j = {.n = 0};
     size_t length;
     OWNED char *text = read_text(text_file, &length);
 
     if (!text)
         return EXIT_USAGE;
+    ENDED_BY(messages_end) struct messages m;
     messages_find(text, length, &m);
     enum exit_code answer = m.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
     if (joined) {
@@ -275,8 +273,6 @@ static enum exit_code explain_text(char **logs, size_t n) {
     }
     if (joined && !options.json)
         print_logs(&m, &j);
-    job_end(&j);
-    messages_end(&m);
     return answer;
 }
 

@@ -297,7 +297,7 @@ static int fix_arguments(int n, char **arguments) {
         : undo_it && (try || apply || command || n > 1)
             ? "--undo takes no other option, and one journal or log at most"
             : NULL;
-    struct job j = {.command = proposed};
+    ENDED_BY(job_end) struct job j = {.command = proposed};
     OWNED char *newest = NULL, *logs = NULL;
     int answer = EXIT_NOTHING_OBSERVED, status;
 
@@ -324,12 +324,10 @@ static int fix_arguments(int n, char **arguments) {
             complain("no LOG was named; the newest of yours is %s", newest);
         answer = fix_inputs(&j, -1);
     }
-    job_end(&j);
     fd_end(&scratch.alive);
     if (scratch.keeper > 0)
         waitpid(scratch.keeper, NULL, 0);
-    if (scratch.path)
-        trial_directory_end(scratch.path);
+    trial_directory_end(&scratch.path);
     return answer;
 }
 

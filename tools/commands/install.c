@@ -25,6 +25,7 @@ static void watch(void *path) {
 /* This very program, since an image may have no other one. NULL: it ran without output. */
 static char *trouble_with_it(char *path) {
     char *arguments[] = {"whichcudnn", "--version", NULL};
+    ENDED_BY(trial_end)
     struct trial trial = {
         .arguments = arguments, .prepare = watch, .arg = path, .patience = PATIENCE};
     char *trouble = shim_file_trouble(path);
@@ -34,18 +35,16 @@ static char *trouble_with_it(char *path) {
     if (!trial_run(&trial))
         return must_format("no program could be started with it: %s", strerror(errno));
     if (trial.errors[0])
-        trouble = must_format("a program that ran with it said: %.*s",
-                              (int)strcspn(trial.errors, "\n"), trial.errors);
-    else if (trial.timed_out)
-        trouble = must_format("a program that ran with it did not end in %d seconds", PATIENCE);
-    else if (WIFSIGNALED(trial.status))
-        trouble = must_format("a program that ran with it was ended by %s",
-                              strsignal(WTERMSIG(trial.status)));
-    else if (trial.status != 0)
-        trouble =
-            must_format("a program that ran with it gave status %d", WEXITSTATUS(trial.status));
-    trial_end(&trial);
-    return trouble;
+        return must_format("a program that ran with it said: %.*s",
+                           (int)strcspn(trial.errors, "\n"), trial.errors);
+    if (trial.timed_out)
+        return must_format("a program that ran with it did not end in %d seconds", PATIENCE);
+    if (WIFSIGNALED(trial.status))
+        return must_format("a program that ran with it was ended by %s",
+                           strsignal(WTERMSIG(trial.status)));
+    if (trial.status != 0)
+        return must_format("a program that ran with it gave status %d", WEXITSTATUS(trial.status));
+    return NULL;
 }
 
 /* Readable by all: a job runs as another user. What went wrong, or NULL; the caller frees it. */

@@ -36,10 +36,9 @@ static struct source *scan_one(struct inputs *in, const char *path) {
 }
 
 static int lock_argument(int n, char **arguments) {
-    struct inputs inputs = {.troubles = NULL};
+    ENDED_BY(inputs_end) struct inputs inputs = {.troubles = NULL};
     const struct source *source = NULL;
     enum exit_code answer = EXIT_USAGE;
-    struct report r;
     struct sink sink;
     size_t facts = 1;
 
@@ -48,6 +47,7 @@ static int lock_argument(int n, char **arguments) {
     else
         source = scanned ? scan_one(&inputs, scanned) : input_read_one(&inputs, arguments[0]);
     if (source) {
+        ENDED_BY(report_end) struct report r;
         report_make(&r, source);
         if (requirements)
             facts = lock_write_requirements(sink_begin(&sink), source);
@@ -66,9 +66,7 @@ static int lock_argument(int n, char **arguments) {
             complain("errors were found in what is kept; the first: %s", r.findings.p[0].title);
             answer = answer == EXIT_USAGE ? EXIT_USAGE : EXIT_ERRORS_FOUND;
         }
-        report_end(&r);
     }
-    inputs_end(&inputs);
     return (int)answer;
 }
 

@@ -565,14 +565,14 @@ static int probe_like(const char *place, const char *shim, const char *directory
 }
 
 static int probe_arguments(int n, char **command) {
-    struct trial trial = {.patience = timeout};
-    char *directory, **words;
+    ENDED_BY(trial_end) struct trial trial = {.patience = timeout};
+    char **words;
     int answer = EXIT_USAGE;
 
     if (like_log && n > 0)
         return complain("either --like or a command, not both");
     OWNED char *shim = preload_find_shim(NULL);
-    directory = shim ? trial_directory() : NULL;
+    ENDED_BY(trial_directory_end) char *directory = shim ? trial_directory() : NULL;
     if (shim && !directory)
         complain("no directory can be made for the log: %s", strerror(errno));
     if (!directory)
@@ -589,13 +589,11 @@ static int probe_arguments(int n, char **command) {
             /* The command's own output is not ours to show, unless it comes to nothing. */
             if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
                 print_as_logged(stderr, trial.errors);
-            trial_end(&trial);
         } else {
             complain("no process could be made: %s", strerror(errno));
         }
         free(words);
     }
-    trial_directory_end(directory);
     return answer;
 }
 

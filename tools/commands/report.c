@@ -75,7 +75,7 @@ static int report_arguments(int n, char **arguments) {
               "expected"
         : html && output ? "--html and --output are two files; one of them is expected"
                          : NULL;
-    struct job j = {.in = {.may_be_empty = prometheus}, .unplanned = prometheus};
+    ENDED_BY(job_end) struct job j = {.in = {.may_be_empty = prometheus}, .unplanned = prometheus};
     struct inputs *in = &j.in;
     enum exit_code answer = EXIT_USAGE;
 
@@ -97,7 +97,6 @@ static int report_arguments(int n, char **arguments) {
         answer = print_all(&j) ? j.answer : EXIT_USAGE;
     }
     answer = in->trouble_count > 0 ? EXIT_USAGE : answer;
-    job_end(&j);
     return (int)answer;
 }
 

@@ -275,7 +275,7 @@ void log_place_end(struct log_place *place) {
 /* ---- the library's file ---- */
 
 char *shim_file_trouble(const char *path) {
-    struct disk disk;
+    ENDED_BY(disk_end) struct disk disk;
     char *trouble = NULL;
 
     disk_begin(&disk, NULL);
@@ -287,7 +287,6 @@ char *shim_file_trouble(const char *path) {
     else if (file->image.machine != OWN_MACHINE)
         trouble = must_format("%s is for another processor than this one, " OWN_PROCESSOR, path);
     elf_file_close(file);
-    disk_end(&disk);
     return trouble;
 }
 
@@ -346,13 +345,12 @@ static void look_below(struct search *s, const char *temporary) {
 char *newest_log(char **looked) {
     const char *given = getenv("WHICHCUDNN_LOG");
     struct search s = {NULL, NULL, {0, 0}};
-    struct log_place place;
 
     if (given && *given) {
+        ENDED_BY(log_place_end) struct log_place place;
         log_place_read(&place, given);
         if (place.directory)
             look_into(&s, place.directory, place.prefix);
-        log_place_end(&place);
     }
     look_into(&s, ".", OWN_PREFIX);
     look_below(&s, getenv("XDG_STATE_HOME"));

@@ -99,15 +99,12 @@ static void pair(struct pairs *p, size_t i, size_t j) {
 }
 
 static bool are_same(const struct pairs *p, size_t i, size_t j) {
-    struct comparison c;
-
     if (!p->things->counterparts(p->s, i, j))
         return false;
+    ENDED_BY(comparison_end) struct comparison c;
     comparison_begin(&c);
     p->things->compare(&c, p->s, i, j);
-    bool same = c.n == 0;
-    comparison_end(&c);
-    return same;
+    return c.n == 0;
 }
 
 /* Maximum bipartite matching by augmenting paths: a lock with few facts is the same as several, and

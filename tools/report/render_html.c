@@ -139,7 +139,7 @@ static void put_finding(FILE *to, const struct report *r, size_t i) {
 
 static void put_timeline(FILE *to, const struct report *r) {
     const struct source *s = r->source;
-    struct timeline t;
+    ENDED_BY(timeline_end) struct timeline t;
 
     timeline_make(&t, r);
     size_t n = t.n < TIMELINE_MOST ? t.n : TIMELINE_MOST;
@@ -166,7 +166,6 @@ static void put_timeline(FILE *to, const struct report *r) {
              "log "
              "has them all: %s</p>\n",
              n, s->records, s->path);
-    timeline_end(&t);
 }
 
 static void put_report(FILE *to, const struct report *r, size_t n) {
@@ -257,12 +256,12 @@ static void put_agreement(FILE *to, const struct merged *m) {
 
 static void fill_processes(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
-    struct summary s;
     size_t i = 0;
 
     if (m->n < 2)
         return;
     fputs("<section class=\"processes\" aria-label=\"processes\">\n", to);
+    ENDED_BY(summary_end) struct summary s;
     summary_make(&s, m);
     for (size_t k = 0; k < s.n; k++) { /* the one answer about all of them */
         OWNED char *text = render_summary_text(&s, &s.rows[k]);
@@ -274,7 +273,6 @@ static void fill_processes(FILE *to, const struct page *page) {
                                : verdict_word(s.rows[k].report),
              text, separator, *separator ? rest + 1 : "");
     }
-    summary_end(&s);
     put_agreement(to, m);
     if (page->shown_count < m->n)
         html(
@@ -327,13 +325,11 @@ static bool add_article(struct page *page, FILE *articles, size_t i) {
 
 static void fill_title(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
-    struct summary s;
+    ENDED_BY(summary_end) struct summary s;
 
     summary_make(&s, m);
     OWNED char *text =
         m->n > 1 ? render_summary_text(&s, &s.rows[0]) : render_verdict_text(m->p[0].report);
-    summary_end(&s);
-
     html(to, "whichcudnn: %s", text);
 }
 

@@ -126,11 +126,10 @@ static void print_process(struct layout *l, const struct merged_process *p) {
 static void print_all(struct layout *l, const void *what) {
     const struct merged *m = what;
     const char *node = NULL;
-    struct summary s;
+    ENDED_BY(summary_end) struct summary s;
 
     summary_make(&s, m);
     render_summary(l, &s, &(struct summary_view){.most = l->whole ? s.n : ROWS_TOLD});
-    summary_end(&s);
     putc('\n', l->to);
     print_agreement(l, m);
     fputs("\nprocesses\n", l->to);

@@ -276,7 +276,7 @@ static void print_failures(const struct tree *t) {
 /* Hosts, what each got, what that loaded: a line for each library. */
 static void render_tree(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
-    struct heap_arena memory;
+    ENDED_BY(heap_arena_end) struct heap_arena memory;
     struct wc_diagnosis names = {.s = s, .scratch = &memory.arena};
     struct tree t = {.l = l, .r = r, .s = s, .words = {.d = &names}};
 
@@ -296,7 +296,6 @@ static void render_tree(struct layout *l, const struct report *r) {
     print_failures(&t);
     free(t.shown);
     free(t.bound);
-    heap_arena_end(&memory);
 }
 
 /* ---- the verdict ---- */
@@ -477,7 +476,7 @@ static void print_findings(struct layout *l, const struct report *r, bool found)
 /* ---- what happened when ---- */
 
 static void print_timeline(struct layout *l, const struct report *r) {
-    struct timeline t;
+    ENDED_BY(timeline_end) struct timeline t;
 
     timeline_make(&t, r);
     const bool threads = WC_ANY(m, t, m->record->tid != t.p[0].record->tid);
@@ -495,7 +494,6 @@ static void print_timeline(struct layout *l, const struct report *r) {
         layout_words(l, "%s", m->text);
         layout_end(l);
     }
-    timeline_end(&t);
 }
 
 static void print_report(struct layout *l, const void *what) {

@@ -478,11 +478,11 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
     struct seen *s = d ? seen_at(d, dir) : NULL, *entry;
     const size_t layered = d && !d->is_bare ? d->seen->layered_count : 0;
     const bool is_made = s && entry_of(d, s).kind == DISK_DIRECTORY;
-    struct heap_arena own;
     bool more = true;
 
     if (d && !s)
         return false;
+    ENDED_BY(heap_arena_end) struct heap_arena own;
     heap_arena_begin(&own);
     if (s && !is_made && !s->names)
         s->names = names_in(&d->below, path_of(s), &d->seen->memory.arena);
@@ -503,7 +503,6 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
     }
     if (!s)
         free(names);
-    heap_arena_end(&own);
     return is_there;
 }
 

@@ -40,6 +40,8 @@ static inline void owned_end(char **text) {
     free(*text);
 }
 #define OWNED __attribute__((cleanup(owned_end)))
+/* Ends a struct where its name ends. It is zeroed or begun before the first return. */
+#define ENDED_BY(end) __attribute__((cleanup(end)))
 /* Closes it where it is open, and makes it -1; errno stays. */
 void fd_end(int *fd);
 /* The same of what is closed there. NULL: nothing is open. */

@@ -323,12 +323,11 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
     if (held)
         json_array_extend(steps, json_object_get(held, "steps"));
     if (best) {
-        struct heap_arena memory;
+        ENDED_BY(heap_arena_end) struct heap_arena memory;
         struct steps made;
         heap_arena_begin(&memory);
         steps_make(&made, &memory.arena, &best->edits, NULL);
         steps_json(&made, &memory.arena, steps);
-        heap_arena_end(&memory);
     }
     json_array_foreach(steps, i, step) {
         commands += is_kind(step, "command");
@@ -400,7 +399,6 @@ static char *find_journal(const char *where, bool *named) {
 static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     char *trouble = NULL;
     const char *path, *changes[STEP_CHANGES];
-    struct heap_arena memory;
     struct stat facts;
     json_t *journal, *unused;
 
@@ -419,6 +417,7 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     if (!wc_str_same(first_path(s->paths), environment) ||
         strcmp(wc_base_name(s->folder), COMMAND_UNDO) != 0)
         return must_format("%s: no journal of a repair", s->journal);
+    ENDED_BY(heap_arena_end) struct heap_arena memory;
     heap_arena_begin(&memory);
     steps_changes(&memory.arena, environment, changes);
     json_object_foreach(s->paths, path, unused) {
@@ -427,7 +426,6 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
                                   s->journal, environment, path);
         trust_path(t, path);
     }
-    heap_arena_end(&memory);
     return trouble;
 }
 

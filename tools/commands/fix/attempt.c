@@ -327,30 +327,29 @@ struct stage { /* in the process of its own */
 
 /* What may fail gives why it did, which the caller frees; NULL: it did not. */
 static char *run_step(struct sandbox *s, const char *command) {
-    char *arguments[] = {"sh", "-c", (char *)command, NULL}, *trouble = NULL;
+    char *arguments[] = {"sh", "-c", (char *)command, NULL};
+    ENDED_BY(trial_end)
     struct trial t = {
         .program = "/bin/sh", .arguments = arguments, .prepare = sandbox_guard, .arg = s};
 
     fflush(NULL);
     if (!trial_run(&t))
         return must_format("no process can be made: %s", strerror(errno));
-    if (WIFSIGNALED(t.status)) {
-        trouble = must_format("%s: ended by signal %d", command, WTERMSIG(t.status));
-    } else if (t.status != 0) {
-        const char *chosen = "";
-        /* Its first line that says what went wrong, else the last. */
-        for (const char *line = *t.errors ? t.errors : t.output; *line;
-             line += strcspn(line, "\n"), line += *line == '\n') {
-            if (line[strspn(line, " \t")] != '\n')
-                chosen = line;
-            if (strncasecmp(line, "error", 5) == 0 && line[strcspn(line, "\n") - 1] != ':')
-                break;
-        }
-        trouble = must_format("%s: status %d: %.*s%s", command, WEXITSTATUS(t.status),
-                              (int)strcspn(chosen, "\n"), chosen, sandbox_room(s));
+    if (WIFSIGNALED(t.status))
+        return must_format("%s: ended by signal %d", command, WTERMSIG(t.status));
+    if (t.status == 0)
+        return NULL;
+    const char *chosen = "";
+    /* Its first line that says what went wrong, else the last. */
+    for (const char *line = *t.errors ? t.errors : t.output; *line;
+         line += strcspn(line, "\n"), line += *line == '\n') {
+        if (line[strspn(line, " \t")] != '\n')
+            chosen = line;
+        if (strncasecmp(line, "error", 5) == 0 && line[strcspn(line, "\n") - 1] != ':')
+            break;
     }
-    trial_end(&t);
-    return trouble;
+    return must_format("%s: status %d: %.*s%s", command, WEXITSTATUS(t.status),
+                       (int)strcspn(chosen, "\n"), chosen, sandbox_room(s));
 }
 
 /* Python runs it before the first line of any program, and then whatever has that name elsewhere:

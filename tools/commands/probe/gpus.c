@@ -61,14 +61,13 @@ static void ask(void) {
 
 /* Whole lines only: a program cut off in one has not printed it. */
 void gpus_ask(struct gpus *out) {
-    struct trial trial = {.instead = ask, .patience = PATIENCE};
+    ENDED_BY(trial_end) struct trial trial = {.instead = ask, .patience = PATIENCE};
     char *line, *end;
 
     out->n = 0;
     if (!trial_run(&trial))
         return;
     snprintf(out->text, sizeof(out->text), "%s", trial.output);
-    trial_end(&trial);
     for (line = out->text; out->n < GPUS_MOST && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         out->name[out->n++] = line;

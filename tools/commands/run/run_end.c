@@ -232,8 +232,6 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     struct gate answer = {.passes = true};
     OWNED char *words = shell_words(run->words);
     OWNED char *line = must_format("whichcudnn run --text --%s", words);
-    struct summary summary;
-    struct merged m;
 
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
@@ -248,14 +246,14 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     if (!run->quiet || run->verdict_file) {
         for (size_t i = 0; i < n; i++)
             report_plan(&reports[i]);
+        ENDED_BY(merged_end) struct merged m;
+        ENDED_BY(summary_end) struct summary summary;
         merge(&m, reports, n);
         summary_make(&summary, &m);
         if (!run->quiet)
             print_summary(run, &summary);
         if (run->verdict_file)
             leave_verdict_of(run, &summary);
-        summary_end(&summary);
-        merged_end(&m);
     }
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
@@ -301,18 +299,15 @@ static bool was_the_last(const struct source *log, const struct family *family) 
 /* Of the line of a script. The caller frees. */
 static char *other_preload(void) {
     OWNED char *here = get_current_dir_name();
-    struct heap_arena memory;
-    char *text = NULL;
+    ENDED_BY(heap_arena_end) struct heap_arena memory;
 
     heap_arena_begin(&memory);
     const struct setter by =
         setter_in(&memory.arena, getenv("WHICHCUDNN_RUN_SCRIPT"), here, "LD_PRELOAD");
-    if (by.by)
-        text = must_format("%s sets another LD_PRELOAD (where it begins with $LD_PRELOAD:, the "
-                           "program is watched)",
-                           by.by);
-    heap_arena_end(&memory);
-    return text;
+    return by.by ? must_format("%s sets another LD_PRELOAD (where it begins with $LD_PRELOAD:, the "
+                               "program is watched)",
+                               by.by)
+                 : NULL;
 }
 
 /* That the library was at work in a process that never asked for cuDNN is known of the command
@@ -417,8 +412,8 @@ static struct gate conclude_unobserved(const struct run *run, struct wc_record *
 }
 
 struct gate run_conclude(struct run *run) {
-    struct source *started = NULL;
-    struct child_logs logs;
+    ENDED_BY(source_end) struct source *started = NULL;
+    ENDED_BY(child_logs_end) struct child_logs logs;
     struct wc_record r, of_started;
     struct gate answer;
     OWNED char *unseen = NULL, *reason = NULL;
@@ -466,9 +461,6 @@ struct gate run_conclude(struct run *run) {
         if (!run->quiet)
             complain("not observed: %s", unseen);
     }
-    if (started)
-        source_free(started);
-    child_logs_end(&logs);
     return answer;
 }
 

@@ -279,13 +279,13 @@ static void signal_all(const struct run_monitor *m, pid_t child, int signal) {
 
 static void judge(struct run_monitor *m, pid_t child) {
     const int64_t begun = now();
-    struct child_logs logs;
+    ENDED_BY(child_logs_end) struct child_logs logs;
     bool stops = false;
 
     m->judge_at = 0;
     child_logs_find(&logs, &m->run->place, &m->family, child, m->run->start);
     for (size_t i = 0; i < logs.n; i++) {
-        struct report r;
+        ENDED_BY(report_end) struct report r;
         report_make(&r, logs.found[i]);
         if (m->stop && !m->stopped && find_error(&r)) {
             /* A process that has the error may continue after the end of the command. Held before
@@ -303,9 +303,7 @@ static void judge(struct run_monitor *m, pid_t child) {
                 if (f->severity == WC_severity_ERROR && noted_error(r.source, f->id))
                     consider(m, &r, f);
         }
-        report_end(&r);
     }
-    child_logs_end(&logs);
     if (stops) {
         m->stopped = true;
         m->kill_at = now() + STOP_PATIENCE;

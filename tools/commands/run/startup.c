@@ -189,7 +189,7 @@ static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
 }
 
 bool last_request_emit(const struct source *log, bool binding, const struct wc_sink *to) {
-    struct loader_sim_emitter t = {.to = *to};
+    ENDED_BY(loader_sim_emitter_end) struct loader_sim_emitter t = {.to = *to};
     struct loading loading;
     struct loader_sim *g = &loading.sim;
     struct wc_record r;
@@ -222,7 +222,6 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
                 loader_sim_open(g, o->r.path, NULL);
         any = loader_sim_emit_unbound(g, &t, last);
     }
-    loader_sim_emitter_end(&t);
     end(&loading);
     return any;
 }
@@ -230,7 +229,7 @@ bool last_request_emit(const struct source *log, bool binding, const struct wc_s
 /* The log's own lists grow as it is reported. */
 void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
     const struct wc_stack *s = &log->stack;
-    struct loader_sim_emitter t = {.to = *to};
+    ENDED_BY(loader_sim_emitter_end) struct loader_sim_emitter t = {.to = *to};
     const size_t n = s->failures.n;
     int64_t number = 0;
     struct loading loading;
@@ -254,7 +253,6 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
         number += loader_sim_emit_reason(g, &t, &asked, number + 1);
         loader_sim_undo(g, objects);
     }
-    loader_sim_emitter_end(&t);
     end(&loading);
 }
 
@@ -306,7 +304,7 @@ static bool has_part_of_cudnn(const struct loader_sim *s, const struct startup *
 /* *reason: which library is missing, where the status is the loader's. The caller frees both. */
 static struct source *replay(const struct startup *start, const char *path, char **reason) {
     struct source *source = NULL;
-    struct loader_sim_emitter emitter = {.n = 0};
+    ENDED_BY(loader_sim_emitter_end) struct loader_sim_emitter emitter = {.n = 0};
     OWNED char *real = realpath(start->program, NULL);
     struct loading loading;
     struct loader_sim *s = &loading.sim;
@@ -330,7 +328,6 @@ static struct source *replay(const struct startup *start, const char *path, char
         emitter.to = source_sink(source);
         first_records_emit(&first, &emitter.to);
         loader_sim_emit(s, &emitter);
-        loader_sim_emitter_end(&emitter);
     }
     if (start->by_loader && !*reason) {
         OWNED char *why = loader_sim_why_ended(s);
@@ -356,9 +353,7 @@ char *startup_missing(const struct wc_outcome_record *o, const char *program) {
     unsetenv("LD_LIBRARY_PATH");
     if (o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS)
         return NULL;
-    struct source *source = replay(&start, NULL, &missing);
-    if (source)
-        source_free(source);
+    ENDED_BY(source_end) struct source *source = replay(&start, NULL, &missing);
     return missing;
 }
 
@@ -430,7 +425,7 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
                               char **reason) {
     const struct family *family = &run->live.family;
     struct source *source = NULL;
-    struct shell_programs programs;
+    ENDED_BY(shell_programs_end) struct shell_programs programs;
 
     setenv("LD_PRELOAD", run->preload, 1);
     shell_programs_of(&programs, run->words, environ);
@@ -454,6 +449,5 @@ struct source *startup_source(struct run *run, struct wc_record *outcome, bool l
         source = look_at(run, &(struct shell_program){stopped, environ, .by_script = true}, outcome,
                          logged, reason);
     }
-    shell_programs_end(&programs);
     return source;
 }

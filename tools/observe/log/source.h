@@ -90,6 +90,10 @@ struct source {
 /* Never NULL; the path is copied. */
 struct source *source_new(enum source_type type, const char *path);
 void source_free(struct source *s);
+static inline void source_end(struct source **s) {
+    if (*s)
+        source_free(*s);
+}
 
 /* Takes the record, which has its head, into the model. */
 void source_take(struct source *s, const struct wc_record *r);

@@ -210,7 +210,7 @@ static struct source *demands_of(struct scan *s, struct library *b) {
  * they run. */
 static void name_what_it_opens(struct scan *s, struct library *b) {
     const struct wc_framework *f = wc_framework_opening(b->about.path);
-    struct source *demands;
+    ENDED_BY(source_end) struct source *demands = NULL;
 
     if (f && f->makes_name)
         b->opens = NULL;
@@ -220,17 +220,13 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
     int32_t major = major_of(demands);
     if (major > 0)
         library_cache_set_open(&s->library_cache, b, KEEP(s, "libcudnn.so.%d", major));
-    source_free(demands);
 }
 
 /* Does its package require one of cuDNN's? */
 static bool requires_package(struct scan *s, struct library *b) {
-    struct source *demands = demands_of(s, b);
-    bool found = demands && WC_ANY(d, demands->stack.demands, d->r.package);
+    ENDED_BY(source_end) struct source *demands = demands_of(s, b);
 
-    if (demands)
-        source_free(demands);
-    return found;
+    return demands && WC_ANY(d, demands->stack.demands, d->r.package);
 }
 
 /* ---- one host ---- */
@@ -481,6 +477,7 @@ static void make_process(struct scan *s, size_t first) {
                           : scan_is_site(environment) ? interpreter_of(s, environment)
                                                       : NULL;
     struct source *source = begin_process(s, environment, program);
+    ENDED_BY(loader_sim_emitter_end)
     struct loader_sim_emitter emitter = {.to = source_sink(source), .environments.cuda = true};
 
     for (size_t i = first; i < s->hosts.n; i++)
@@ -488,7 +485,6 @@ static void make_process(struct scan *s, size_t first) {
             name_what_it_opens(s, s->hosts.p[i].library);
             emit_host(s, &s->hosts.p[i], program, &emitter);
         }
-    loader_sim_emitter_end(&emitter);
     *MUST_ADD(s->processes, s->process_count) = source;
 }
 
@@ -515,7 +511,7 @@ static void emit_packages(struct scan *s, struct source *to, const char *file) {
 
 /* A damaged one is damaged for every host. */
 static void add_packages(struct scan *s, const char *file) {
-    struct source *looked = source_new(SOURCE_SCAN, file), *source;
+    ENDED_BY(source_end) struct source *looked = source_new(SOURCE_SCAN, file);
     const struct wc_package *p;
 
     emit_packages(s, looked, file);
@@ -523,11 +519,10 @@ static void add_packages(struct scan *s, const char *file) {
                  (one->r.missing.n > 0 || one->r.changed.n > 0 || one->r.shared_with.n > 0) &&
                      !is_known(s, one));
     if (p) {
-        source = begin_process(s, p->r.prefix ? p->r.prefix : file, NULL);
+        struct source *source = begin_process(s, p->r.prefix ? p->r.prefix : file, NULL);
         emit_packages(s, source, file);
         *MUST_ADD(s->processes, s->process_count) = source;
     }
-    source_free(looked);
 }
 
 /* Where a library of cuDNN is, and in each site-packages, once. */
