@@ -54,7 +54,7 @@ static bool check_one(const struct source *lock, const struct report *now, json_
     size_t i;
 
     compare(&drift, lock, now->source);
-    json_t *not_loaded = take_not_loaded(&drift, &lock->stack, &now->source->stack);
+    json_auto_t *not_loaded = take_not_loaded(&drift, &lock->stack, &now->source->stack);
     bool has_drifted = drift.n > 0;
     if (options.json) {
         json_array_append_new(list,
@@ -70,13 +70,12 @@ static bool check_one(const struct source *lock, const struct report *now, json_
         json_array_foreach(not_loaded, i, name)
             layout_row(&l, 2, 4, "%s", json_string_value(name));
     }
-    json_decref(not_loaded);
     return has_drifted;
 }
 
 static enum exit_code check(const struct source *lock, struct job *j, FILE *to) {
     OWNED char *nothing = NULL;
-    json_t *list = json_array();
+    json_auto_t *list = json_array();
     size_t observed = 0, drifted = 0, unexplained = 0;
 
     job_judge(j);
@@ -95,7 +94,6 @@ static enum exit_code check(const struct source *lock, struct job *j, FILE *to) 
     else if (options.json)
         json_print(stdout, json_pack("{s:b, s:o, s:O}", "drifted", drifted > 0, "lock",
                                      text_to_json(lock->path), "processes", list));
-    json_decref(list);
     return observed == 0     ? EXIT_NOTHING_OBSERVED
            : drifted > 0     ? EXIT_ERRORS_FOUND
            : unexplained > 0 ? EXIT_UNEXPLAINED

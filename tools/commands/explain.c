@@ -281,7 +281,7 @@ static enum exit_code explain(const char *id) {
     size_t n, known = 0;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
     struct nearest meant = {.word = NULL};
-    json_t *list = json_array();
+    json_auto_t *list = json_array();
 
     for (; n > 0; kind++, n--) {
         const char *severity = wc_enum_word(WC_ENUM_severity, kind->severity);
@@ -311,7 +311,6 @@ static enum exit_code explain(const char *id) {
     } else if (options.json) {
         json_print(stdout, json_incref(id ? json_array_get(list, 0) : list));
     }
-    json_decref(list);
     return known > 0 ? EXIT_NOTHING_WRONG : EXIT_USAGE;
 }
 

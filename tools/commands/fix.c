@@ -214,7 +214,7 @@ static int try_all(const struct job *j, int status, json_t *tried, const json_t 
 
 /* status: of the command; -1: not known. */
 static int fix_job(struct job *j, int status) {
-    json_t *tried = json_array(), *applied = json_null();
+    json_auto_t *tried = json_array(), *applied = json_null();
     const json_t *held = NULL;
     const struct repair *read = proposed && j->n > 0 ? &j->reports[0].plan->read : NULL;
     const struct checked all = read ? check_all(j) : (struct checked){.because = NULL};
@@ -246,13 +246,10 @@ static int fix_job(struct job *j, int status) {
     }
     if (options.json)
         json_print(stdout,
-                   json_pack("{s:o, s:O, s:o, s:o, s:o}", "findings",
+                   json_pack("{s:o, s:O, s:O, s:o, s:o}", "findings",
                              JSON_EACH(row, j->found, row_json(*row, &j->merged)), "tried", tried,
                              "applied", applied, "checked", read ? checked_json(&all) : json_null(),
                              "read", read ? repair_json(read) : json_null()));
-    else
-        json_decref(applied);
-    json_decref(tried);
     return answer;
 }
 

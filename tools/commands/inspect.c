@@ -22,7 +22,7 @@ static const struct option_row rows[] = {
 static int inspect_arguments(int n, char **arguments) {
     struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
     ENDED_BY(job_end) struct job j = {.n = 0};
-    json_t *list = json_array();
+    json_auto_t *list = json_array();
     int64_t pid;
 
     for (int i = 0; i < n; i++) {
@@ -48,7 +48,6 @@ static int inspect_arguments(int n, char **arguments) {
     if (options.json && j.n > 0)
         json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));
     enum exit_code answer = j.n == (size_t)n ? j.answer : EXIT_USAGE;
-    json_decref(list);
     return (int)answer;
 }
 

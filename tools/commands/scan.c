@@ -180,9 +180,8 @@ static enum exit_code print_redacted(const struct scans *all) {
     }
     redaction_learn_own(names);
     if (options.json) {
-        json_t *value = json_loads(text, 0, NULL);
+        json_auto_t *value = json_loads(text, 0, NULL);
         json_print(stdout, redaction_json(names, value));
-        json_decref(value);
     } else {
         other = redaction_text(names, text);
         fputs(other, stdout);

@@ -100,7 +100,7 @@ WC_COMPARE(larger_first, struct merged_group,
 /* By libraries and findings; what was requested without success, or called, is in the findings
  * where it matters. */
 static void make_groups(struct merged *m) {
-    json_t *keys = json_object();
+    json_auto_t *keys = json_object();
 
     for (size_t i = 0; i < m->n; i++) {
         const struct report *r = m->p[i].report;
@@ -115,7 +115,6 @@ static void make_groups(struct merged *m) {
             *MUST_ADD(m->groups.p, m->groups.n) = (struct merged_group){.n = 0};
         *MUST_ADD(m->groups.p[g].members, m->groups.p[g].n) = i;
     }
-    json_decref(keys);
     qsort(m->groups.p, m->groups.n, sizeof(*m->groups.p), larger_first);
     for (size_t g = 0; g < m->groups.n; g++)
         for (size_t i = 0; i < m->groups.p[g].n; i++)
@@ -336,7 +335,7 @@ WC_COMPARE(worst_first, struct summary_row,
            ?: WC_ORDER(x->members[0], y->members[0]));
 
 void summary_make(struct summary *s, const struct merged *m) {
-    json_t *keys = json_object();
+    json_auto_t *keys = json_object();
     size_t first = 0;
 
     *s = (struct summary){.m = m};
@@ -347,7 +346,6 @@ void summary_make(struct summary *s, const struct merged *m) {
         first++;
     if (s->n == 0)
         add_row(s, keys, must_copy(""), first < m->n ? first : 0, 0, NULL);
-    json_decref(keys);
     qsort(s->rows, s->n, sizeof(*s->rows), worst_first);
 }
 

@@ -50,7 +50,7 @@ static char *version_of(const struct wc_object *o) {
 }
 
 static void count_process(json_t *facades, json_t *findings, const struct report *r) {
-    json_t *own = json_object();
+    json_auto_t *own = json_object();
 
     WC_EACH(o, r->source->stack.objects) {
         if (o->r.role != WC_role_FACADE || !o->r.mapped)
@@ -65,7 +65,6 @@ static void count_process(json_t *facades, json_t *findings, const struct report
         count(findings, own,
               must_format("id=\"%s\",severity=\"%s\"", f->id,
                           wc_enum_word_raw(WC_ENUM_severity, f->severity)));
-    json_decref(own);
 }
 
 /* ---- families ---- */

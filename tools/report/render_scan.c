@@ -134,7 +134,7 @@ static json_t *scan_json(const struct scan *scan, const struct report *all) {
 enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json,
                             struct gate *gate) {
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
-    json_t *list = json_array();
+    json_auto_t *list = json_array();
 
     *gate = (struct gate){.passes = true};
     for (size_t i = 0; i < n; i++) {
@@ -165,6 +165,5 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
     }
     if (json)
         json_print(l->to, json_incref(n == 1 ? json_array_get(list, 0) : list));
-    json_decref(list);
     return answer;
 }

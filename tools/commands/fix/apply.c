@@ -135,7 +135,7 @@ static char *trouble_of_room(const char *path) {
 static char *save_all(struct saved *s, const json_t *steps) {
     OWNED char *fresh = must_format("%s.new", s->journal);
     const char *path;
-    json_t *unused, *journal;
+    json_t *unused;
     int n = 0;
 
     if (!lock(s, LOCK_EX | LOCK_NB))
@@ -152,10 +152,9 @@ static char *save_all(struct saved *s, const json_t *steps) {
         if (trouble)
             return trouble;
     }
-    journal = json_pack("{s:i, s:O, s:O, s:o}", "version", 1, "paths", s->paths, "steps", steps,
-                        "link", text_to_json(s->link));
+    json_auto_t *journal = json_pack("{s:i, s:O, s:O, s:o}", "version", 1, "paths", s->paths,
+                                     "steps", steps, "link", text_to_json(s->link));
     bool good = json_dump_file(journal, fresh, JSON_INDENT(1)) == 0;
-    json_decref(journal);
     /* All of it is on the disk before the name is, and that is before anything changes. */
     good = good && syncfs(s->lock) == 0 && rename(fresh, s->journal) == 0 && syncfs(s->lock) == 0;
     return good ? NULL : trouble_of(s->journal);
@@ -315,7 +314,8 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
     OWNED char *near = directory_of(log), *journal = journal_in(near);
     OWNED char *line = command && *command ? shell_words(command) : must_copy(" COMMAND");
     const struct repair *best = held ? NULL : job_best_repair(j, true, NULL);
-    json_t *steps = json_array(), *step;
+    json_auto_t *steps = json_array();
+    json_t *step;
     const json_t *refused = NULL; /* the first that is not made here */
     size_t commands = 0, i;
     int answer = EXIT_USAGE;
@@ -339,7 +339,6 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
                  journal);
     } else if (!held && !best) {
         complain("no repair is known that could be made");
-        json_decref(steps);
         return EXIT_NOT_REPAIRED;
     } else if (refused) {
         complain("nothing was done: %s", json_string_value(json_object_get(refused, "refused")));
@@ -369,7 +368,6 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
         if (commands < json_array_size(steps)) /* what only the user can do is not done */
             answer = EXIT_ERRORS_FOUND;
     }
-    json_decref(steps);
     return answer;
 }
 
@@ -400,7 +398,7 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     char *trouble = NULL;
     const char *path, *changes[STEP_CHANGES];
     struct stat facts;
-    json_t *journal, *unused;
+    json_t *unused;
 
     trust_path(t, from);
     s->journal = realpath(from, NULL);
@@ -409,10 +407,9 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     s->folder = directory_of(s->journal);
     if (t->why)
         return NULL;
-    journal = S_ISREG(facts.st_mode) ? json_load_file(s->journal, 0, NULL) : NULL;
+    json_auto_t *journal = S_ISREG(facts.st_mode) ? json_load_file(s->journal, 0, NULL) : NULL;
     s->link = must_copy(json_string_value(json_object_get(journal, "link")));
     s->paths = json_incref(json_object_get(journal, "paths"));
-    json_decref(journal);
     OWNED char *environment = directory_of(s->folder);
     if (!wc_str_same(first_path(s->paths), environment) ||
         strcmp(wc_base_name(s->folder), COMMAND_UNDO) != 0)

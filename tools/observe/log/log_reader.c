@@ -246,7 +246,7 @@ static void take_record(struct reading *in, const struct wc_record *r) {
 static void take_line(struct reading *in, enum line how) {
     enum record_read answer = RECORD_READ;
     char trouble[RECORD_TROUBLE];
-    json_t *json = NULL;
+    json_auto_t *json = NULL;
     json_error_t error;
     struct wc_record r;
 
@@ -273,7 +273,6 @@ static void take_line(struct reading *in, enum line how) {
         note_damage(in->file, json ? trouble : how == LINE_OPEN ? "cut off" : error.text);
         break;
     }
-    json_decref(json);
     heap_arena_clear(&in->lists);
 }
 

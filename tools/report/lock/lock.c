@@ -107,17 +107,16 @@ static json_t *take_entries(struct entries *list, bool without_twins) {
 /* The chosen fields in which it differs from a record of which nothing is known. New reference. */
 static json_t *chosen_fields(enum wc_kind kind, const void *record) {
     struct wc_record none;
-    json_t *all = record_to_json(kind, record, NULL), *usual, *chosen = json_object();
+    json_t *chosen = json_object();
 
     begin_record(&none, kind);
-    usual = record_to_json(kind, &none.u, NULL);
+    json_auto_t *all = record_to_json(kind, record, NULL);
+    json_auto_t *usual = record_to_json(kind, &none.u, NULL);
     WC_EACH_ROW(row, locked) {
         json_t *value = json_object_get(all, row->field);
         if (row->kind == kind && !json_equal(value, json_object_get(usual, row->field)))
             json_object_set(chosen, row->field, value);
     }
-    json_decref(all);
-    json_decref(usual);
     return chosen;
 }
 
@@ -277,13 +276,12 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
     add_others(&w);
     WC_EACH_ROW(row, sections) {
         const bool *is_part = in_part(row, &parts);
-        json_t *section = take_entries(&w.of[row->kind], row->kind == WC_KIND_binding);
+        json_auto_t *section = take_entries(&w.of[row->kind], row->kind == WC_KIND_binding);
         size_t n = json_array_size(section);
         if (is_part && !*is_part && (row->kind != WC_KIND_process || n > 0))
             json_object_set_new(complete, wc_kind_name(row->kind), count_of(section, row->kind));
         if (n > 0)
             json_object_set(lock, wc_kind_name(row->kind), section);
-        json_decref(section);
     }
     json_object_set_new(lock, "complete", complete);
     json_object_set_new(lock, FORMAT_KEY, json_integer(FORMAT));
@@ -308,7 +306,7 @@ static bool is_from_pip(const struct wc_object_record *o) {
 /* One with a local version (PEP 440) pip finds in no index of its own. */
 size_t lock_write_requirements(FILE *to, const struct source *source) {
     struct entries list = {NULL, 0};
-    json_t *lines, *line;
+    json_t *line;
     size_t i, n = 0;
 
     WC_EACH(object, source->stack.objects) {
@@ -320,10 +318,9 @@ size_t lock_write_requirements(FILE *to, const struct source *source) {
             strchr(o->installation_version, '+') ? "  # from the index that has this build" : "");
         *MUST_ADD(list.p, list.n) = (struct entry){must_copy(text), text_to_json(text), NULL};
     }
-    lines = take_entries(&list, true);
+    json_auto_t *lines = take_entries(&list, true);
     json_array_foreach(lines, i, line)
         n += fprintf(to, "%s\n", json_string_value(line)) > 0;
-    json_decref(lines);
     WC_EACH(object, source->stack.objects) {
         const struct wc_object_record *o = &object->r;
         OWNED char *version = library_version(o), *installation = library_installation(o);
@@ -498,9 +495,8 @@ static bool take_sections(struct reading *in, const json_t *lock) {
                 return false;
         }
         if (is_part) {
-            json_t *count = count_of(list, row->kind);
+            json_auto_t *count = count_of(list, row->kind);
             *is_part = !json_equal(json_object_get(complete, name), count);
-            json_decref(count);
         }
     }
     return true;
@@ -535,7 +531,7 @@ struct source *lock_read(const char *path, char **trouble) {
     OWNED char *text = disk_text(path, SIZE_MOST + 1, &n);
     struct reading in = {.source = NULL};
     json_error_t error;
-    json_t *lock = NULL;
+    json_auto_t *lock = NULL;
 
     if (!text)
         *trouble = must_copy(strerror(errno));
@@ -566,6 +562,5 @@ struct source *lock_read(const char *path, char **trouble) {
     *trouble = in.trouble;
     heap_arena_end(&in.texts);
     json_decref(in.numbers);
-    json_decref(lock);
     return in.source;
 }
