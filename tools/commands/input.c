@@ -241,10 +241,9 @@ int input_observe(struct inputs *s, char *const *command, char *logs) {
 
     if (mkdir(logs, S_IRWXU) != 0)
         return -1;
-    char **words = run_quietly(place, (char **)command);
+    OWNED char **words = run_quietly(place, (char **)command);
     words[0] = "/proc/self/exe";
     (void)supervise(words, &with, &child);
-    free(words);
     if (rmdir(logs) != 0) /* it is not empty */
         input_read_files(s, &logs, 1);
     return child_exit_code(&child);

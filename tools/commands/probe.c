@@ -566,7 +566,6 @@ static int probe_like(const char *place, const char *shim, const char *directory
 
 static int probe_arguments(int n, char **command) {
     ENDED_BY(trial_end) struct trial trial = {.patience = timeout};
-    char **words;
     int answer = EXIT_USAGE;
 
     if (like_log && n > 0)
@@ -583,7 +582,8 @@ static int probe_arguments(int n, char **command) {
         answer = probe_and_print(NULL, shim, directory);
     } else {
         OWNED char *place = must_format("%s/command/", directory);
-        trial.arguments = words = run_quietly(place, command);
+        OWNED char **words = run_quietly(place, command);
+        trial.arguments = words;
         if (trial_run(&trial)) {
             answer = probe_like(place, shim, directory);
             /* The command's own output is not ours to show, unless it comes to nothing. */
@@ -592,7 +592,6 @@ static int probe_arguments(int n, char **command) {
         } else {
             complain("no process could be made: %s", strerror(errno));
         }
-        free(words);
     }
     return answer;
 }

@@ -87,7 +87,7 @@ WC_COMPARE(most_first, struct row, WC_ORDER(y->n, x->n) ?: strcmp(x->labels, y->
 
 /* Takes the rows. rest: labels of what is beyond them. */
 static void print_rows(FILE *to, const char *name, json_t *rows, const char *rest) {
-    struct row *sorted = must_allocate(json_object_size(rows) * sizeof(*sorted));
+    OWNED struct row *sorted = must_allocate(json_object_size(rows) * sizeof(*sorted));
     json_int_t beyond = 0;
     const char *labels;
     size_t n = 0;
@@ -101,7 +101,6 @@ static void print_rows(FILE *to, const char *name, json_t *rows, const char *res
             fprintf(to, "whichcudnn_%s{%s} %lld\n", name, sorted[i].labels, sorted[i].n);
         else
             beyond += sorted[i].n;
-    free(sorted);
     json_decref(rows);
     if (beyond > 0)
         fprintf(to, "whichcudnn_%s{%s} %lld\n", name, rest, beyond);

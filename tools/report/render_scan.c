@@ -139,7 +139,7 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
     *gate = (struct gate){.passes = true};
     for (size_t i = 0; i < n; i++) {
         const struct scan *scan = scans[i];
-        struct report *reports = must_allocate(scan->process_count * sizeof(*reports));
+        OWNED struct report *reports = must_allocate(scan->process_count * sizeof(*reports));
         if (scan->copies->stack.objects.n > 0)
             answer = exit_code_of_both(answer, EXIT_NOTHING_WRONG);
         for (size_t k = 0; k < scan->process_count; k++) {
@@ -161,7 +161,6 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
         }
         for (size_t k = 0; k < scan->process_count; k++)
             report_end(&reports[k]);
-        free(reports);
     }
     if (json)
         json_print(l->to, json_incref(n == 1 ? json_array_get(list, 0) : list));

@@ -278,11 +278,11 @@ static void render_tree(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
     ENDED_BY(heap_arena_end) struct heap_arena memory;
     struct wc_diagnosis names = {.s = s, .scratch = &memory.arena};
-    struct tree t = {.l = l, .r = r, .s = s, .words = {.d = &names}};
+    OWNED bool *shown = must_allocate(s->objects.n), *bound = must_allocate(s->objects.n);
+    struct tree t = {
+        .l = l, .r = r, .s = s, .shown = shown, .bound = bound, .words = {.d = &names}};
 
     heap_arena_begin(&memory);
-    t.shown = must_allocate(s->objects.n);
-    t.bound = must_allocate(s->objects.n);
     WC_EACH(o, s->objects)
         t.facades += o->r.role == WC_role_FACADE;
     if (s->objects.n > 0)
@@ -294,8 +294,6 @@ static void render_tree(struct layout *l, const struct report *r) {
     print_rest(&t, WC_role_PART);
     print_rest(&t, WC_role_CUDA_DEPENDENCY);
     print_failures(&t);
-    free(t.shown);
-    free(t.bound);
 }
 
 /* ---- the verdict ---- */

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 
@@ -35,9 +36,12 @@ char *must_copy(const char *s); /* NULL of NULL */
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *must_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* A text that is freed where its name ends: OWNED char *text = must_format(...); */
-static inline void owned_end(char **text) {
-    free(*text);
+/* Memory that is freed where its name ends, of any type: OWNED char *text = must_format(...); */
+static inline void owned_end(void *place) {
+    void *p;
+
+    memcpy(&p, place, sizeof(p));
+    free(p);
 }
 #define OWNED __attribute__((cleanup(owned_end)))
 /* Ends a struct where its name ends. It is zeroed or begun before the first return. */

@@ -228,7 +228,7 @@ static void tell_ends(const struct run *run, struct report *reports, size_t n,
 static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
                                  const struct wc_record *outcome) {
     size_t n = logs->n;
-    struct report *reports = must_allocate(n * sizeof(*reports));
+    OWNED struct report *reports = must_allocate(n * sizeof(*reports));
     struct gate answer = {.passes = true};
     OWNED char *words = shell_words(run->words);
     OWNED char *line = must_format("whichcudnn run --text --%s", words);
@@ -257,7 +257,6 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
     }
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
-    free(reports);
     return answer;
 }
 

@@ -73,7 +73,7 @@ static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
 }
 
 static void look_at_family(struct family *f, pid_t command) {
-    pid_t *all = NULL;
+    OWNED pid_t *all = NULL;
     size_t n = 0;
     uid_t user;
     char word[24];
@@ -92,7 +92,6 @@ static void look_at_family(struct family *f, pid_t command) {
                 *MUST_ADD(all, n) = (pid_t)strtol(word, NULL, 10);
         }
     }
-    free(all);
 }
 
 static void read_name(pid_t pid, char name[16]) {

@@ -98,14 +98,13 @@ struct trial_end startup_trial(const char *const *paths, size_t n) {
 
 /* The same of n objects of a replay, which ends at one that is refused. */
 static void try_objects(struct loader_sim *s, size_t from, size_t n) {
-    const char **paths = must_allocate((n + 1) * sizeof(*paths));
+    OWNED const char **paths = must_allocate((n + 1) * sizeof(*paths));
 
     for (size_t i = 0; i < n; i++)
         paths[i] = s->objects[from + i]->about.path;
     struct trial_end end = startup_trial(paths, n);
     if (end.error)
         loader_sim_refuse(s, from + end.number, end.error);
-    free(paths);
 }
 
 /* ---- a program as the loader would start it now ---- */

@@ -342,7 +342,7 @@ static bool emit_bindings(struct inspection *in, const struct process_library *h
             go_through_program(in, host, &one);
             *MUST_ADD(slots.p, slots.n) = one;
         }
-    const char **names = must_allocate((slots.n + 1) * sizeof(*names));
+    OWNED const char **names = must_allocate((slots.n + 1) * sizeof(*names));
     WC_EACH(s, slots) {
         const struct process_library *target = s->how == WC_binding_how_SLOT     ? s->library
                                                : s->how == WC_binding_how_ITSELF ? host
@@ -364,7 +364,6 @@ static bool emit_bindings(struct inspection *in, const struct process_library *h
         wc_emit_binding(&in->to, host->library, target ? target->library : NULL, s->how, &functions,
                         wrapped);
     }
-    free(names);
     free(slots.p);
     return good;
 }
@@ -494,7 +493,7 @@ static void emit_all(struct inspection *in) {
 
 /* False: it changed meanwhile. NULL source: see trouble. */
 static bool inspect_once(int64_t pid, bool last, struct source **out, char **trouble) {
-    struct inspection *in = must_allocate(sizeof(*in));
+    OWNED struct inspection *in = must_allocate(sizeof(*in));
     enum process_state state = process_begin(&in->process, pid, trouble);
     bool same = true;
 
@@ -529,7 +528,6 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
     free(in->wrappers.p);
     process_library_end(&in->list);
     process_end(&in->process);
-    free(in);
     return same;
 }
 

@@ -549,7 +549,6 @@ static void note_needed(struct process_libraries *list, struct process_library *
 }
 
 void process_library_read(struct process_libraries *list, const struct process *p) {
-    bool *several; /* need it */
     const char *name;
 
     *list = (struct process_libraries){.p = NULL};
@@ -561,7 +560,7 @@ void process_library_read(struct process_libraries *list, const struct process *
         list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
     if (list->n > 0)
         qsort(list->p, list->n, sizeof(struct process_library *), by_place);
-    several = must_allocate(list->n + 1);
+    OWNED bool *several = must_allocate(list->n + 1); /* need it */
     for (size_t i = 0; i < list->n; i++) {
         const struct wc_elf_image *e = list->p[i]->library->image;
         for (size_t k = 0; e && (name = wc_elf_needed(e, k)); k++)
@@ -578,7 +577,6 @@ void process_library_read(struct process_libraries *list, const struct process *
         if (m->library->image)
             wc_search_object_read(&m->search, m->library->image, &list->memory.arena);
     }
-    free(several);
 }
 
 void process_library_end(struct process_libraries *list) {

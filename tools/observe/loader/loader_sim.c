@@ -431,8 +431,7 @@ static void see_needed(const struct loader_sim *g, bool *seen) {
 }
 
 const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, const char *function) {
-    bool *seen = must_allocate((g->n + 1) * sizeof(*seen));
-    const char *unseen;
+    OWNED bool *seen = must_allocate((g->n + 1) * sizeof(*seen));
 
     for (size_t i = 0; i < g->n; i++) {
         const enum wc_operation how = g->objects[i]->about.asked_how;
@@ -440,12 +439,9 @@ const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o, cons
                   how == WC_operation_PRELOAD;
     }
     see_needed(g, seen);
-    if (function)
-        unseen = loader_sim_defines(g, seen, function, true) ? NULL : function;
-    else
-        unseen = undefined(g, o, seen);
-    free(seen);
-    return unseen;
+    if (!function)
+        return undefined(g, o, seen);
+    return loader_sim_defines(g, seen, function, true) ? NULL : function;
 }
 
 size_t loader_sim_torn(struct loader_sim *g) {

@@ -292,13 +292,12 @@ static void emit_undefined(struct loader_sim *g, struct loader_sim_emitter *t,
                            const struct loaded *host, const struct loaded *facade) {
     const bool is_edit =
         disk_layered(&g->library_cache->disk, wc_library_file(&facade->about)).kind == DISK_FILE;
-    const char **list = NULL;
+    OWNED const char **list = NULL;
     const size_t n = is_edit ? 0 : loader_sim_undefined(g, host, &list);
 
     if (n)
         wc_emit_binding(&t->to, &host->about, NULL, WC_binding_how_UNDEFINED,
                         &(struct wc_strings){list, n}, WC_NULL);
-    free(list);
 }
 
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {

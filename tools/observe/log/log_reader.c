@@ -303,7 +303,7 @@ static void infer_failure(struct source *p) {
 
 static bool read_file(struct logs *logs, int fd, const struct stat *facts, const char *path,
                       char **trouble) {
-    struct reading *in = must_allocate(sizeof(*in));
+    OWNED struct reading *in = must_allocate(sizeof(*in));
     size_t before = logs->process_count;
     bool goes_on = true;
     enum line how;
@@ -345,7 +345,6 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
     former_end(&in->former);
     unpack_end(&in->from_file);
     free(in->other_version);
-    free(in);
     return !*trouble;
 }
 

@@ -311,7 +311,7 @@ const char *source_type_word(enum source_type type) {
 
 void machine_emit(const struct wc_sink *to, const struct wc_files *files, const char *glibc,
                   bool kernel) {
-    struct wc_machine *m = must_allocate(sizeof(*m));
+    OWNED struct wc_machine *m = must_allocate(sizeof(*m));
     struct utsname names;
 
     if (uname(&names) == 0) {
@@ -320,7 +320,6 @@ void machine_emit(const struct wc_sink *to, const struct wc_files *files, const 
     }
     m->glibc = glibc;
     wc_emit_machine(to, files, m);
-    free(m);
 }
 
 void first_records_emit(const struct first_records *f, const struct wc_sink *to) {
@@ -374,7 +373,7 @@ WC_COMPARE(by_place, struct image,
            WC_ORDER(x->replaced, y->replaced) ?: WC_ORDER(x->place, y->place));
 
 size_t images_join(struct source **logs, size_t n) {
-    struct image *images = must_allocate(n * sizeof(*images));
+    OWNED struct image *images = must_allocate(n * sizeof(*images));
     size_t kept = 0, last = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -398,6 +397,5 @@ size_t images_join(struct source **logs, size_t n) {
         logs[i] = images[i].log;
         kept += !images[i].replaced;
     }
-    free(images);
     return kept;
 }
