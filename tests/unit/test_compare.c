@@ -182,7 +182,7 @@ static void what_a_lock_does_not_say_fits_whatever_is_left(void **state) {
 
     source_free(p->a);
     p->a = source_new(SOURCE_LOCK, "a.lock");
-    p->a->in_part.objects = true;
+    p->a->in_part[WC_KIND_object] = true;
     add_facade(p->a, 1, "libcudnn.so.9", NULL);
     add_facade(p->a, 2, "libcudnn.so.9", "9.8.0");
     add_facade(p->b, 1, "/a/libcudnn.so.9", "9.8.0");
@@ -190,7 +190,7 @@ static void what_a_lock_does_not_say_fits_whatever_is_left(void **state) {
     add_facade(p->b, 3, "/c/libcudnn.so.9", "9.2.0");
     assert_told(p, NULL, 0);
     comparison_end(&p->c);
-    p->a->in_part.objects = false;
+    p->a->in_part[WC_KIND_object] = false;
     TOLD(p, "library: libcudnn.so.9: 9.2.0, /c/libcudnn.so.9, not none");
 }
 

@@ -214,7 +214,8 @@ static void one_of_a_few_lines_by_hand_is_read(void **state) {
     assert_int_equal(s->stack.objects.p[1].r.role, WC_role_HOST);
     assert_int_equal(s->stack.machine.gpus.n, 2);
     assert_string_equal(s->stack.machine.gpus.p[1], "B");
-    assert_true(s->in_part.objects && s->in_part.packages && s->in_part.demands);
+    assert_true(s->in_part[WC_KIND_object] && s->in_part[WC_KIND_package] &&
+                s->in_part[WC_KIND_demand]);
     source_free(s);
 }
 
@@ -234,7 +235,7 @@ static void what_is_counted_is_complete_until_something_is_taken_out(void **stat
     for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
         s = read_bytes(p, locks[i].text, strlen(locks[i].text));
         assert_non_null(s);
-        assert_int_equal(s->in_part.objects, locks[i].in_part);
+        assert_int_equal(s->in_part[WC_KIND_object], locks[i].in_part);
         source_free(s);
     }
 }

@@ -190,7 +190,7 @@ static void compare_variable(struct comparison *c, const struct sides *s, const 
     OWNED char *theirs = value_to_compare(&s->b->stack, name);
 
     if (!compare_passes_over(variable) && !(at_end && ours) &&
-        (ours || !s->a->in_part.environment) && (theirs || !s->b->in_part.environment))
+        (ours || !s->a->in_part[WC_KIND_process]) && (theirs || !s->b->in_part[WC_KIND_process]))
         hold(c, wc_str_ends(name, "_VISIBLE_DEVICES") ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT,
              name, NULL, ours, theirs);
 }
@@ -258,7 +258,7 @@ static char *lacking_package(const struct source *of, const struct source *other
 
     *kind = DIFFERENCE_PACKAGE;
     *what = p->package;
-    if (!p->package || other->in_part.packages)
+    if (!p->package || other->in_part[WC_KIND_package])
         return NULL;
     return must_copy(p->package_version ? p->package_version : "there");
 }
@@ -336,7 +336,7 @@ static char *lacking_object(const struct source *of, const struct source *other,
     *what = library_name(o);
     /* What was unloaded again, only a log can know. */
     if (!library_counts(o) ||
-        (is_lock(other) ? other->in_part.objects : !o->mapped && other->type != SOURCE_LOG))
+        (is_lock(other) ? other->in_part[WC_KIND_object] : !o->mapped && other->type != SOURCE_LOG))
         return NULL;
     return must_format("%s%s%s", version, version ? ", " : "", library_path(o));
 }
@@ -480,11 +480,12 @@ void compare(struct comparison *c, const struct source *a, const struct source *
     }
     compare_things(c, &s, &packages);
     compare_things(c, &s, &objects);
-    compare_lists(c, &s, DIFFERENCE_HOST, list_demands, a->in_part.demands, b->in_part.demands);
+    compare_lists(c, &s, DIFFERENCE_HOST, list_demands, a->in_part[WC_KIND_demand],
+                  b->in_part[WC_KIND_demand]);
     compare_machines(c, &s);
     if (sees_bindings(a) && sees_bindings(b))
-        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings, a->in_part.bindings,
-                      b->in_part.bindings);
+        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings, a->in_part[WC_KIND_binding],
+                      b->in_part[WC_KIND_binding]);
     if (a->type == SOURCE_LOG && b->type == SOURCE_LOG) {
         compare_lists(c, &s, DIFFERENCE_FAILURE, list_failures, false, false);
         compare_lists(c, &s, DIFFERENCE_CALL, list_calls, false, false);

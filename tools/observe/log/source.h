@@ -50,18 +50,13 @@ struct source_request {
 #define SOURCE_REQUESTS_MOST 65536
 #define SOURCE_BESIDE_MOST 4
 
-/* Lists of which there may be more than is reported: a lock has what its lines say, and no more. */
-struct source_in_part {
-    bool environment, packages, objects, demands, bindings;
-};
-
 struct source {
     enum source_type type;
     char *path;                  /* the log; /proc/PID; what was scanned; the lock */
     const struct log_file *file; /* of a log: its damage; else NULL */
     struct heap_arena memory;    /* of the stack */
     struct wc_stack stack;
-    struct source_in_part in_part; /* of a lock; else nothing */
+    bool in_part[WC_KINDS]; /* a lock may lack some of a kind; of the process, variables */
     struct in_flight in_flight;
     size_t records;
     int64_t pid; /* of its first record; of the process */

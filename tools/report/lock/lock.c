@@ -34,19 +34,12 @@ static const struct locked {
  * a number before something refers to them. */
 static const struct section {
     enum wc_kind kind;
-    size_t in_part; /* offset in struct source_in_part; NOT_COUNTED */
+    bool is_counted; /* in "complete" */
 } sections[] = {
-#define NOT_COUNTED SIZE_MAX
-#define COUNTED(list) offsetof(struct source_in_part, list)
-    {WC_KIND_machine, NOT_COUNTED},       {WC_KIND_process, COUNTED(environment)},
-    {WC_KIND_package, COUNTED(packages)}, {WC_KIND_object, COUNTED(objects)},
-    {WC_KIND_search, NOT_COUNTED},        {WC_KIND_demand, COUNTED(demands)},
-    {WC_KIND_binding, COUNTED(bindings)},
+    {WC_KIND_machine, false}, {WC_KIND_process, true}, {WC_KIND_package, true},
+    {WC_KIND_object, true},   {WC_KIND_search, false}, {WC_KIND_demand, true},
+    {WC_KIND_binding, true},
 };
-
-static bool *in_part(const struct section *section, struct source_in_part *of) {
-    return section->in_part == NOT_COUNTED ? NULL : (bool *)((char *)of + section->in_part);
-}
 
 /* How many entries a section has: of the environment, its variables. */
 static json_t *count_of(const json_t *section, enum wc_kind kind) {
@@ -269,16 +262,15 @@ static void add_others(struct writing *w) {
 void lock_write(FILE *to, const struct source *source, bool paths) {
     struct writing w = {.s = &source->stack, .paths = paths};
     json_t *lock = json_object(), *complete = json_object();
-    struct source_in_part parts = source->in_part;
 
     add_objects(&w, source->type == SOURCE_LOCK);
     add_searches(&w);
     add_others(&w);
     WC_EACH_ROW(row, sections) {
-        const bool *is_part = in_part(row, &parts);
         json_auto_t *section = take_entries(&w.of[row->kind], row->kind == WC_KIND_binding);
         size_t n = json_array_size(section);
-        if (is_part && !*is_part && (row->kind != WC_KIND_process || n > 0))
+        if (row->is_counted && !source->in_part[row->kind] &&
+            (row->kind != WC_KIND_process || n > 0))
             json_object_set_new(complete, wc_kind_name(row->kind), count_of(section, row->kind));
         if (n > 0)
             json_object_set(lock, wc_kind_name(row->kind), section);
@@ -472,7 +464,7 @@ static bool take_sections(struct reading *in, const json_t *lock) {
     json_object_foreach((json_t *)complete, key, value) {
         const struct section *section = section_called(key);
         OWNED char *what = must_format("complete: %s", key);
-        if (!section || !in_part(section, &in->source->in_part) || !json_is_integer(value))
+        if (!section || !section->is_counted || !json_is_integer(value))
             return refuse(in, what, "no section is counted so");
     }
     /* The loader may ask for an object before its kind is known. */
@@ -486,7 +478,6 @@ static bool take_sections(struct reading *in, const json_t *lock) {
         json_object_set_new(in->numbers, name, json_integer((json_int_t)in->n));
     }
     WC_EACH_ROW(row, sections) {
-        bool *is_part = in_part(row, &in->source->in_part);
         const char *name = wc_kind_name(row->kind);
         list = json_object_get(lock, name);
         json_array_foreach(list, i, record) {
@@ -494,9 +485,9 @@ static bool take_sections(struct reading *in, const json_t *lock) {
             if (!take_record(in, row->kind, record))
                 return false;
         }
-        if (is_part) {
+        if (row->is_counted) {
             json_auto_t *count = count_of(list, row->kind);
-            *is_part = !json_equal(json_object_get(complete, name), count);
+            in->source->in_part[row->kind] = !json_equal(json_object_get(complete, name), count);
         }
     }
     return true;
