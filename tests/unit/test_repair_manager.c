@@ -18,7 +18,7 @@
 
 static struct manager of_package(const char *environment, const char *package) {
     struct manager m;
-    heap_arena_clear(&memory);
+    heap_arena_end(&memory);
     user.files = &tree.files;
     manager_of(&memory.arena, &user, environment, package, &m);
     return m;

@@ -58,18 +58,6 @@ void heap_arena_end(struct heap_arena *h) {
     h->used = h->total = 0;
 }
 
-void heap_arena_clear(struct heap_arena *h) {
-    struct chunk *kept = h->chunks;
-
-    if (!kept)
-        return;
-    h->chunks = kept->older;
-    heap_arena_end(h);
-    kept->older = NULL;
-    h->chunks = kept;
-    h->total = kept->size;
-}
-
 static void *must(void *p) {
     if (!p)
         must_fail();

@@ -22,9 +22,8 @@ struct heap_arena {
 };
 
 void heap_arena_begin(struct heap_arena *h);
-void heap_arena_end(struct heap_arena *h); /* everything taken from it is gone */
-/* The same, to begin again: keeps a chunk for that. */
-void heap_arena_clear(struct heap_arena *h);
+/* Everything taken from it is gone. It can be used again. */
+void heap_arena_end(struct heap_arena *h);
 
 /* Never NULL. */
 void *must_allocate(size_t n); /* zeroed */

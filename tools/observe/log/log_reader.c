@@ -273,7 +273,7 @@ static void take_line(struct reading *in, enum line how) {
         note_damage(in->file, json ? trouble : how == LINE_OPEN ? "cut off" : error.text);
         break;
     }
-    heap_arena_clear(&in->lists);
+    heap_arena_end(&in->lists);
 }
 
 static void free_file(struct log_file *file) {
