@@ -154,7 +154,7 @@ static void no_text_makes_a_line_longer(void **state) {
                 word[c] = "ab/-\x1b\n"[rand() % 6];
             word[n] = '\0';
             if (k % 2)
-                layout_word(&l, word);
+                layout_painted(&l, word, PAINT_BOLD);
             else
                 layout_words(&l, "%s and %d", word, k);
         }

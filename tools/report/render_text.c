@@ -166,7 +166,7 @@ static void print_object(struct tree *t, size_t i, int depth) {
     const char *path = library_path(o), *how = wc_enum_word(WC_ENUM_operation, o->asked_how);
 
     layout_line(t->l, INDENT(depth), INDENT(depth) + 2);
-    layout_word(t->l, library_label(o));
+    layout_words(t->l, "%s", library_label(o));
     if (!t->l->whole && wc_program_is(path, WC_PROGRAM_LIBRARY)) /* known by this name */
         path = wc_format_asker(&t->words, path);
     layout_path(t->l, path, VERSION_ROOM);

@@ -182,20 +182,11 @@ static void put(struct layout *l, const char *text, const char *before, const ch
     l->column += n;
 }
 
-static void put_untrusted(struct layout *l, const char *text, const char *before,
-                          const char *after) {
+void layout_painted(struct layout *l, const char *text, enum paint p) {
     OWNED char *safe = harmless_text(text);
 
     if (*safe)
-        put(l, safe, before, after);
-}
-
-void layout_word(struct layout *l, const char *text) {
-    put_untrusted(l, text, "", "");
-}
-
-void layout_painted(struct layout *l, const char *text, enum paint p) {
-    put_untrusted(l, text, paint_begin(l->colour, p), paint_end(l->colour));
+        put(l, safe, paint_begin(l->colour, p), paint_end(l->colour));
 }
 
 void layout_label(struct layout *l, const char *text, enum paint p) {

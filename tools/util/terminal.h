@@ -53,10 +53,9 @@ struct layout {
 /* A new line at `indent` columns; what follows on further lines begins at `hang`. */
 void layout_line(struct layout *l, int indent, int hang);
 /* One thing that is kept together; untrusted: it is made harmless. NULL adds nothing. */
-void layout_word(struct layout *l, const char *text);
+void layout_painted(struct layout *l, const char *text, enum paint p);
 /* The same of a path, shortened rather than put on another line; `reserve` columns stay free. */
 void layout_path(struct layout *l, const char *path, int reserve);
-void layout_painted(struct layout *l, const char *text, enum paint p);
 /* The same with a colon after it; there must be room, as near a line's start. */
 void layout_label(struct layout *l, const char *text, enum paint p);
 /* Untrusted words between spaces, arguments as in must_format. */
