@@ -144,11 +144,10 @@ static void print_text_of(const struct messages *all, bool colour) {
 
 static json_t *words_json(const char *words, const char *separator) {
     json_t *array = json_array();
-    OWNED char *copy = must_copy(words);
-    char *rest = NULL;
 
-    for (char *w = strtok_r(copy, separator, &rest); w; w = strtok_r(NULL, separator, &rest))
-        json_array_append_new(array, text_to_json(w));
+    WC_EACH_ELEMENT(word, words, separator)
+        if (word.n > 0)
+            json_array_append_new(array, json_stringn(word.p, word.n));
     return array;
 }
 
