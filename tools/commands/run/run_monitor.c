@@ -95,11 +95,10 @@ static void look_at_family(struct family *f, pid_t command) {
 }
 
 static void read_name(pid_t pid, char name[16]) {
-    OWNED char *stat = proc_text(pid, "stat");
-    const char *begin = strchr(stat, '('), *end = strrchr(stat, ')');
+    OWNED char *comm = proc_text(pid, "comm");
 
-    if (begin && end)
-        snprintf(name, 16, "%.*s", (int)(end - begin - 1), begin + 1);
+    if (*comm)
+        snprintf(name, 16, "%.*s", (int)strcspn(comm, "\n"), comm);
 }
 
 /* Of a command that was seen to have our library. */
