@@ -318,14 +318,13 @@ static struct source *replay(const struct startup *start, const char *path, char
     if (!has_part_of_cudnn(s, start) && (start->any || start->status == LOADER_STATUS))
         try_objects(s, 0, loader_sim_startup(s));
     if (has_part_of_cudnn(s, start)) {
-        const struct first_records first = {NULL, real ? real : start->program,
-                                            gnu_get_libc_version(), s->environment, start->child};
         source = source_new(SOURCE_LOG, path ? path : "");
         source->pid = start->child;
         source->user = start->user;
         source->keep_events = true;
         emitter.to = source_sink(source);
-        first_records_emit(&first, &emitter.to);
+        first_records_emit(&emitter.to, NULL, real ? real : start->program, gnu_get_libc_version(),
+                           s->environment, start->child);
         loader_sim_emit(s, &emitter);
     }
     if (start->by_loader && !*reason) {

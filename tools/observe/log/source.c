@@ -322,22 +322,23 @@ void machine_emit(const struct wc_sink *to, const struct wc_files *files, const 
     wc_emit_machine(to, files, m);
 }
 
-void first_records_emit(const struct first_records *f, const struct wc_sink *to) {
-    bool own = !f->disk || !f->disk->root[0];
+void first_records_emit(const struct wc_sink *to, const struct disk *disk, const char *program,
+                        const char *glibc, char *const *environment, int64_t run_pid) {
+    bool own = !disk || !disk->root[0];
     OWNED char *directory = own ? getcwd(NULL, 0) : NULL;
     struct utsname computer;
 
     if (uname(&computer) == 0) {
-        wc_emit_process(
-            to, &(struct wc_process){.node = own ? computer.nodename : NULL,
-                                     .start_ticks = WC_NULL,
-                                     .parent_pid = f->run_pid == WC_NULL ? WC_NULL : getpid(),
-                                     .executable = f->program,
-                                     .directory = directory,
-                                     .environment = (const char *const *)f->environment,
-                                     .shim_version = WHICHCUDNN_VERSION,
-                                     .run_pid = f->run_pid});
-        machine_emit(to, f->disk ? &f->disk->files : &disk_files, f->glibc, own);
+        wc_emit_process(to,
+                        &(struct wc_process){.node = own ? computer.nodename : NULL,
+                                             .start_ticks = WC_NULL,
+                                             .parent_pid = run_pid == WC_NULL ? WC_NULL : getpid(),
+                                             .executable = program,
+                                             .directory = directory,
+                                             .environment = (const char *const *)environment,
+                                             .shim_version = WHICHCUDNN_VERSION,
+                                             .run_pid = run_pid});
+        machine_emit(to, disk ? &disk->files : &disk_files, glibc, own);
     }
 }
 

@@ -124,15 +124,10 @@ enum writer_state {
 enum writer_state writer_state(const struct source *log);
 
 /* The first two records of what the command writes itself: the process as it would be started, or
- * was, and this machine. */
-struct first_records {
-    const struct disk *disk;  /* NULL: this machine's */
-    const char *program;      /* NULL: unknown */
-    const char *glibc;        /* "2.36"; NULL: unknown */
-    char *const *environment; /* as the process is given it */
-    int64_t run_pid;          /* WC_NULL: it was not started by `run` */
-};
-void first_records_emit(const struct first_records *f, const struct wc_sink *to);
+ * was, and this machine. disk: NULL: this machine's. program, glibc ("2.36"): NULL: unknown.
+ * environment: as the process is given it. run_pid: WC_NULL: it was not started by `run`. */
+void first_records_emit(const struct wc_sink *to, const struct disk *disk, const char *program,
+                        const char *glibc, char *const *environment, int64_t run_pid);
 /* The second. kernel: it is this machine's. */
 void machine_emit(const struct wc_sink *to, const struct wc_files *files, const char *glibc,
                   bool kernel);

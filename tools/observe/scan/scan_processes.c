@@ -460,13 +460,12 @@ static struct source *begin_process(struct scan *s, const char *environment, con
     struct source *source = source_new(SOURCE_SCAN, environment);
     const struct wc_sink to = source_sink(source);
     struct wc_search_context unused = {.files = NULL};
-    struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
     source->root = s->library_cache.disk.root[0] ? must_copy(s->library_cache.disk.root) : NULL;
     source->libraries = &s->library_cache;
     library_cache_use(&s->library_cache, NULL, &unused);
-    records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
-    first_records_emit(&records, &to);
+    first_records_emit(&to, &s->library_cache.disk, program, wc_str_or_null(s->library_cache.glibc),
+                       s->environment, WC_NULL);
     return source;
 }
 
