@@ -277,8 +277,7 @@ static bool check_log(const char *path) {
 
     if (!good)
         add("log", CHECK_ERROR, NULL, "%s: %s", path, trouble);
-    for (size_t i = 0; i < logs.process_count; i++) {
-        const struct source *log = logs.processes[i];
+    EACH_POINTER(log, logs.processes, logs.process_count) {
         const struct wc_stack *s = &log->stack;
         const size_t before = check_count;
         WC_EACH(u, s->unobserved)

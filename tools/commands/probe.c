@@ -541,8 +541,7 @@ static int probe_like(const char *place, const char *shim, const char *directory
 
     input_read_files(&like.in, &argument, 1);
     /* Of several processes the first: what it started may have ended early. */
-    for (size_t i = 0; i < logs->process_count; i++) {
-        const struct source *process = logs->processes[i];
+    EACH_POINTER(process, logs->processes, logs->process_count) {
         const struct wc_object *facade =
             WC_FIRST(o, process->stack.objects, o->r.role == WC_role_FACADE && o->r.path);
         if (facade && (!like.process || process->first_time < like.process->first_time)) {

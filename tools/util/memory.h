@@ -30,6 +30,11 @@ void *must_allocate(size_t n); /* zeroed */
 void *must_grow(void *p, size_t n);
 /* The place after the last of a list, of which there is one more then: *MUST_ADD(p, n) = x; */
 #define MUST_ADD(p, n) ((p) = must_grow((p), ((n) + 1) * sizeof(*(p))), &(p)[(n)++])
+/* Through a list of pointers: EACH_POINTER(log, logs->processes, logs->process_count) use(log); */
+#define EACH_POINTER(item, pointers, count)                                                        \
+    for (__typeof__(*(pointers)[0]) *item = NULL, *const *item##_at = (pointers);                  \
+         item##_at && item##_at < (pointers) + (count) && ((item = *item##_at), true);             \
+         item##_at++)
 char *must_copy(const char *s); /* NULL of NULL */
 /* What wc_text_format would add (%s of NULL: nothing); the caller frees. */
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -44,8 +44,7 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
     }
     c->found = must_allocate(c->all.process_count * sizeof(struct source *));
     /* The mark is inherited: what the child started has its own pid and the child's mark. */
-    for (size_t i = 0; i < c->all.process_count; i++) {
-        struct source *p = c->all.processes[i];
+    EACH_POINTER(p, c->all.processes, c->all.process_count) {
         if (p->first_time >= start - CLOCK_SECOND &&
             (p->pid == child || (p->stack.has_process && p->stack.process.run_pid == child)))
             c->found[c->n++] = p;

@@ -33,8 +33,7 @@ static void complete_logs(const struct child_logs *logs, const struct wc_outcome
     OWNED char *of_computer = NULL;
     bool asked = false;
 
-    for (size_t i = 0; i < logs->n; i++) {
-        struct source *log = logs->found[i];
+    EACH_POINTER(log, logs->found, logs->n) {
         const struct wc_sink to = {outcome_append, log};
         const bool own = log == logs->own, binding = own && o->exit_status == LOADER_STATUS;
         const bool runs = !own && writer_state(log) == WRITER_RUNS;
@@ -82,8 +81,7 @@ static void drop_empty(struct child_logs *c, pid_t child, bool signaled, bool fa
     size_t kept = 0;
 
     c->own = NULL;
-    for (size_t i = 0; i < c->n; i++) {
-        struct source *p = c->found[i];
+    EACH_POINTER(p, c->found, c->n) {
         const struct wc_stack *s = &p->stack;
         const struct wc_failure *last = s->failures.n ? &s->failures.p[s->failures.n - 1] : NULL;
         /* The last request that failed pointed to a file that is not a library of this machine. */

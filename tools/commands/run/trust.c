@@ -138,13 +138,11 @@ void trust_logs(struct trust *t, const struct logs *logs) {
     struct stat in = {.st_ino = 0};
 
     (void)fstat(STDIN_FILENO, &in);
-    for (size_t i = 0; i < logs->file_count; i++) {
-        const struct log_file *f = logs->files[i];
+    EACH_POINTER(f, logs->files, logs->file_count)
         trust_path(t, f->device == in.st_dev && f->inode == in.st_ino ? "/dev/stdin" : f->path);
-    }
-    for (size_t i = 0; i < logs->process_count; i++)
-        if (logs->processes[i]->type == SOURCE_LOCK)
-            trust_path(t, logs->processes[i]->path);
+    EACH_POINTER(s, logs->processes, logs->process_count)
+        if (s->type == SOURCE_LOCK)
+            trust_path(t, s->path);
 }
 
 /* ---- with the owner's rights ---- */

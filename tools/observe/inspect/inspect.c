@@ -168,8 +168,7 @@ static bool is_preloaded(const struct inspection *in, const struct process_libra
 static void find_preloaded(struct inspection *in) {
     struct wc_preload p;
 
-    for (size_t i = 0; i < in->list.n; i++) {
-        struct process_library *m = in->list.p[i];
+    EACH_POINTER(m, in->list.p, in->list.n) {
         if (kind_of(m) == WC_NAME_OTHER || !is_preloaded(in, m, &p))
             continue;
         m->needed = true;
@@ -202,16 +201,15 @@ static bool may_open(struct inspection *in, const struct process_library *by,
  * which the loader would take just this file has opened it. A framework's libraries that are known
  * to open it have all got it. */
 static void find_openers(struct inspection *in) {
-    for (size_t i = 0; i < in->list.n; i++) {
-        struct process_library *m = in->list.p[i], *found = NULL;
+    EACH_POINTER(m, in->list.p, in->list.n) {
+        struct process_library *found = NULL;
         const struct wc_elf_image *e = m->library->image;
         const char *name = e ? wc_elf_soname(e) : NULL;
         size_t n = 0;
         if (!is_cudnn(m) || m->needed || !m->executable)
             continue;
         name = name ? name : wc_base_name(m->library->path);
-        for (size_t k = 0; k < in->list.n; k++) {
-            struct process_library *by = in->list.p[k];
+        EACH_POINTER(by, in->list.p, in->list.n) {
             if (!may_open(in, by, m) || !leads_to(in, by, name, m))
                 continue;
             by->opens = by->opens || wc_framework_opening(by->path);
@@ -419,8 +417,7 @@ static void emit_file(struct inspection *in, const struct process_library *m) {
 }
 
 static void emit_objects(struct inspection *in) {
-    for (size_t i = 0; i < in->list.n; i++) {
-        const struct process_library *m = in->list.p[i];
+    EACH_POINTER(m, in->list.p, in->list.n) {
         struct wc_library *l = m->library;
         if (l->number == WC_NULL)
             continue;
@@ -468,8 +465,7 @@ static void emit_all(struct inspection *in) {
     begin_searches(in);
     find_preloaded(in);
     find_openers(in);
-    for (size_t i = 0; i < in->list.n; i++) {
-        struct process_library *m = in->list.p[i];
+    EACH_POINTER(m, in->list.p, in->list.n) {
         bool matters = kind_of(m) != WC_NAME_OTHER || is_host(m) || m->library->framework;
         if (matters && is_loaded(in, m))
             m->library->number = ++number;

@@ -456,8 +456,7 @@ struct redaction *redaction_of_logs(const struct logs *logs) {
 void redaction_apply_all(struct redaction *r, struct logs *logs) {
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_apply(r, logs->processes[i]);
-    for (size_t i = 0; i < logs->file_count; i++) {
-        struct log_file *file = logs->files[i];
+    EACH_POINTER(file, logs->files, logs->file_count) {
         replace(r, &file->path);
         for (size_t k = 0; k < file->damaged.n; k++)
             replace(r, &file->damaged.p[k].reason);
