@@ -126,7 +126,7 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n) {
 }
 
 void input_scan(struct inputs *s, char *const *paths) {
-    struct scan scan;
+    ENDED_BY(scan_end) struct scan scan;
     char *trouble;
 
     scan_begin(&scan, NULL, *paths, environ);
@@ -139,7 +139,6 @@ void input_scan(struct inputs *s, char *const *paths) {
         logs_add(&s->logs, scan.processes[i]);
     }
     scan.process_count = 0;
-    scan_end(&scan);
 }
 
 /* ---- one process ---- */

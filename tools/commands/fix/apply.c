@@ -429,7 +429,7 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
 int undo(const char *where, bool yes) {
     bool named;
     OWNED char *journal = find_journal(where, &named), *trouble = NULL;
-    struct saved s = {.lock = -1};
+    ENDED_BY(saved_forget) struct saved s = {.lock = -1};
     struct trust trust = {.why = NULL};
     const char *path;
     json_t *unused;
@@ -452,6 +452,5 @@ int undo(const char *where, bool yes) {
     free(trust.why);
     if (trouble)
         complain("nothing was undone: %s", trouble);
-    saved_forget(&s);
     return answer;
 }

@@ -163,7 +163,6 @@ static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
     const struct wc_stack *s = &log->stack;
     int64_t seq;
     const char *function = in_flight_last(&log->in_flight, &seq);
-    struct library_cache cache;
     bool is_nowhere = true;
 
     const struct wc_binding *lazy =
@@ -173,13 +172,13 @@ static bool last_call_emit(const struct source *log, const struct wc_sink *to) {
                  : NULL;
     if (!lazy)
         return false;
+    ENDED_BY(library_cache_end) struct library_cache cache;
     library_cache_begin(&cache, NULL);
     WC_EACH(o, s->objects) {
         struct library *of =
             o->r.mapped && o->r.path ? library_cache_get(&cache, o->r.path, NULL) : NULL;
         is_nowhere = is_nowhere && (!o->r.mapped || (of && !library_defines(&cache, of, function)));
     }
-    library_cache_end(&cache);
     if (!is_nowhere)
         return false;
     wc_emit_binding(to, &(struct wc_library){.number = lazy->r.host, .path = lazy->r.host_path},
