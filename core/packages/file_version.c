@@ -262,26 +262,24 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
     }
 }
 
-void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out) {
-    struct wc_release_range range = bounds_of(facade);
+void wc_identify_facade(const struct wc_files *files, const char *path,
+                        const struct wc_elf_image *image, void *scratch, size_t scratch_size,
+                        struct wc_identity *out) {
+    struct wc_release_range range = bounds_of(image);
+    const bool known = wc_version_known(out->version);
+    const int32_t major = known ? -1 : major_by_names(NULL, path);
+    struct wc_reading r;
     /* 9.2 had functions that 9.3 lacks and 9.5 has again: what the file says itself stands. So does
      * its name, of one that is cut down to a few functions. */
-    if (wc_version_known(out->version) ? wc_version_in_bounds(&range, out->version)
-                                       : !wc_version_known(range.ceiling) ||
-                                             range.ceiling.major >= major_by_names(facade, NULL)) {
+    if (known ? wc_version_in_bounds(&range, out->version)
+              : !wc_version_known(range.ceiling) ||
+                    range.ceiling.major >= major_by_names(image, NULL)) {
         out->floor = range.floor;
         out->ceiling = range.ceiling;
     }
-}
-
-void wc_identify_header(const struct wc_files *files, const char *facade, void *scratch,
-                        size_t scratch_size, struct wc_identity *out) {
-    struct wc_reading r;
-    int32_t major = wc_version_known(out->version) ? -1 : major_by_names(NULL, facade);
     wc_reading_begin(&r, files, scratch, scratch_size);
-    struct wc_version header = header_beside(&r, facade);
-    bool known = wc_version_known(header);
-    if (known && (wc_version_known(out->version) ? wc_version_compare(header, out->version) != 0
-                                                 : major > 0 && header.major != major))
+    struct wc_version header = header_beside(&r, path);
+    if (wc_version_known(header) && (known ? wc_version_compare(header, out->version) != 0
+                                           : major > 0 && header.major != major))
         out->header = header;
 }

@@ -33,13 +33,12 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
 bool wc_version_is_claim(enum wc_version_source source);
 /* Could a file of this version export what one of these bounds does? */
 bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v);
-/* floor and ceiling, by the whole list of what a facade exports; a part exports its share. */
-void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out);
-
-/* header, of a facade that was identified. What programs are compiled with is that one, what they
- * find is the library. */
-void wc_identify_header(const struct wc_files *files, const char *facade, void *scratch,
-                        size_t scratch_size, struct wc_identity *out);
+/* Of a facade that was identified: floor and ceiling, by all that it exports (a part exports its
+ * share), and header. What programs are compiled with is the header, what they find is the library.
+ */
+void wc_identify_facade(const struct wc_files *files, const char *path,
+                        const struct wc_elf_image *image, void *scratch, size_t scratch_size,
+                        struct wc_identity *out);
 
 /*
  * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each

@@ -95,11 +95,9 @@ void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,
         return;
     wc_identify(reader->files, wc_library_file(l), l->image, l->role == WC_role_FACADE,
                 reader->scratch, reader->scratch_size, identity);
-    if (l->role == WC_role_FACADE && l->image && wc_library_file(l)) {
-        wc_identify_bounds(l->image, identity);
-        wc_identify_header(reader->files, wc_library_file(l), reader->scratch, reader->scratch_size,
-                           identity);
-    }
+    if (l->role == WC_role_FACADE && l->image && wc_library_file(l))
+        wc_identify_facade(reader->files, wc_library_file(l), l->image, reader->scratch,
+                           reader->scratch_size, identity);
     l->identity = identity;
 }
 
