@@ -108,7 +108,7 @@ static bool is_variable(const struct edit *e) {
 
 /* What the user gives, so that a launcher makes such a value of it; NULL: none does. */
 static const char *given_for(const struct wc_stack *s, const struct edit *e) {
-    const size_t n = wc_str_same(e->name, "LD_LIBRARY_PATH") && e->value ? setter_prefix(s) : 0;
+    const size_t n = wc_str_same(e->name, "LD_LIBRARY_PATH") && e->value ? candidates_prefix(s) : 0;
 
     return n && strncmp(e->value, wc_variable(s, e->name), n) == 0 && e->value[n] ? e->value + n
                                                                                   : NULL;

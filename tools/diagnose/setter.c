@@ -507,15 +507,6 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
     return read_from(&r, NULL);
 }
 
-size_t setter_prefix(const struct wc_stack *s) {
-    const char *value = wc_variable(s, "LD_LIBRARY_PATH"),
-               *given = wc_variable(s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
-    const size_t n =
-        value && given && *given && wc_str_ends(value, given) ? strlen(value) - strlen(given) : 0;
-
-    return n > 1 && value[n - 1] == ':' ? n : 0;
-}
-
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name) {
     const struct wc_process_record *process = &s->process;

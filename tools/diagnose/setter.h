@@ -23,9 +23,6 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
 /* pid: of the process. */
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name);
-/* How much of LD_LIBRARY_PATH a launcher has put before what it was given, as those of PyInstaller's
- * programs and of R do; 0: nothing, or it does not pass that on. */
-size_t setter_prefix(const struct wc_stack *s);
 /* The line of a script that starts the process, and others as well, which would get the user's
  * value, too. by: NULL: no line can be changed; then file: that script; NULL: there is none. */
 struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s, const char *name);

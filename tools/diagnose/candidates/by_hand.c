@@ -90,12 +90,12 @@ static int32_t cuda_in(struct making *m, const char *directory) {
 
 /* A directory of CUDA's libraries, and of which CUDA. */
 struct toolkit {
-    const char *directory; /* NULL: there is none that a user puts libraries into */
+    const char *directory; /* NULL: users put libraries into none */
     int32_t cuda;
 };
 
-/* What the process has of CUDA, else the one where NVIDIA's packages put it. Beside the system's
- * own directories /usr/local/lib is that of what no package manager knows. */
+/* What the process has of CUDA, else the one where NVIDIA's packages put it. For CUDA in
+ * the system's directories /usr/local/lib: no package manager writes there. */
 static struct toolkit toolkit_of(struct making *m) {
     const struct wc_object *o =
         WC_FIRST(one, m->s->objects,

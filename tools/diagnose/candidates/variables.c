@@ -3,7 +3,6 @@
 
 #include "core/names/symbols.h"
 #include "making.h"
-#include "tools/diagnose/setter.h"
 
 struct edit make_variable(const char *name, const char *value) {
     return *value ? (struct edit){.kind = EDIT_SET, .name = name, .value = value}
@@ -19,6 +18,15 @@ bool candidates_path_has(const char *path, const char *element, size_t n) {
         if (e.n == n && strncmp(e.p, element, n) == 0)
             return true;
     return false;
+}
+
+size_t candidates_prefix(const struct wc_stack *s) {
+    const char *value = wc_variable(s, "LD_LIBRARY_PATH"),
+               *given = wc_variable(s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
+    const size_t n =
+        value && given && *given && wc_str_ends(value, given) ? strlen(value) - strlen(given) : 0;
+
+    return n > 1 && value[n - 1] == ':' ? n : 0;
 }
 
 /* "a/b" for "a/x/../b", as a RUNPATH leads there, unless x is a link to elsewhere. */
@@ -50,12 +58,12 @@ struct edit make_path_with(struct making *m, const char *directories) {
 void make_path_to(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
 
-    const int before = (int)setter_prefix(m->s);
+    const int before = (int)candidates_prefix(m->s);
 
     if (!directory || directory[0] != '/' || strchr(directory, ':'))
         return;
     make_one(m, make_path_with(m, directory));
-    if (before) /* what the user gives comes behind that */
+    if (before) /* the user's own comes after that */
         make_one(m, make_path(
                         make_format(m, "%.*s%s:%s", before, m->path, directory, m->path + before)));
 }
