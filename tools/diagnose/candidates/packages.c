@@ -90,8 +90,8 @@ static int32_t cuda_for(struct making *m, const char *environment) {
     return cuda;
 }
 
-/* Which CUDA the other wheels there are for (cupy-cuda12x; from CUDA 13 on NVIDIA's have it as
- * their release alone); -1: nothing says it. */
+/* Which CUDA the other wheels there are for (cupy-cuda12x; of NVIDIA's from CUDA 13 on by
+ * their release); -1: nothing says it. */
 static int32_t cuda_of_site(struct making *m, const char *site) {
     static const char runtime[] = "nvidia_cuda_runtime-";
     const struct entries all = make_entries(m, site);
