@@ -31,26 +31,17 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
 
     for (size_t i = 0; i < c->n; i++) {
         const struct edit *e = &c->edit[i];
-        const char *path = NULL, *environment = e->environment;
+        const char *environment = e->environment;
         const bool counts = /* apt is started by sudo; a mode is its owner's */
             reason != EACCES || !(wc_str_same(environment, "/") || e->kind == EDIT_MODE);
-        switch (edit_rows[e->kind].writes) {
-        case WRITES_SITE:
-            path = environment;
-            break;
-        case WRITES_PATH:
-            path = e->path;
-            break;
-        case WRITES_PARENT:
-            path =
-                wc_arena_format(p->candidates.memory, "%.*s", (int)wc_dir_length(e->path), e->path);
-            break;
-        case WRITES_ETC:
-            path = "/etc";
-            break;
-        default:
-            break;
-        }
+        const enum edit_writes to = edit_rows[e->kind].writes;
+        const char *path = to == WRITES_SITE   ? environment
+                           : to == WRITES_PATH ? e->path
+                           : to == WRITES_PARENT
+                               ? wc_arena_format(p->candidates.memory, "%.*s",
+                                                 (int)wc_dir_length(e->path), e->path)
+                           : to == WRITES_ETC ? "/etc"
+                                              : NULL;
         if (counts && path && path[0] == '/' &&
             access(wc_arena_format(p->candidates.memory, "%s%s", root, path), W_OK) != 0 &&
             errno == reason)

@@ -8,7 +8,6 @@
 
 #include "core/knowledge/programs.h"
 #include "making.h"
-#include "tools/diagnose/wheels.h"
 
 enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2 };
 

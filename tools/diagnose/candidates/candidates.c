@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/packages/identify.h"
 #include "making.h"
 
 enum { CANDIDATES_MOST = 128 };

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "making.h"
-#include "tools/diagnose/wheels.h"
 
 /* Of NVIDIA's wheels those without which no framework loads cuDNN. */
 static const struct wheel {

@@ -3,9 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/elf/file_check.h"
 #include "making.h"
-#include "tools/diagnose/wheels.h"
 
 /* Files that cannot be read, or that the loader refuses. */
 

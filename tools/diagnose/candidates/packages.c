@@ -3,10 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/names/symbols.h"
-#include "core/packages/identify.h"
 #include "making.h"
-#include "tools/diagnose/wheels.h"
 
 enum { LISTED_MOST = 8, MINORS_MOST = 4 };
 

@@ -7,10 +7,8 @@
 #include <unistd.h>
 #include <wordexp.h>
 
-#include "core/packages/identify.h"
 #include "making.h"
 #include "tools/diagnose/manager.h"
-#include "tools/diagnose/wheels.h"
 
 static void fail(struct making *m, const char *why) {
     m->proposal->why = m->proposal->why ? m->proposal->why : why;

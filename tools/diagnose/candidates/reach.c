@@ -10,7 +10,6 @@
 
 #include "making.h"
 #include "tools/diagnose/ldconfig.h"
-#include "tools/diagnose/wheels.h"
 
 static const char *const driver_places[] = {
 #define DRIVER_PLACE(directory, who, source) directory,

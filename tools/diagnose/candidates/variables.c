@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "core/names/symbols.h"
 #include "making.h"
 
 struct edit make_variable(const char *name, const char *value) {
