@@ -264,13 +264,13 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
                !q->failure && !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
                    wc_str_same(wc_name_read(q->name).part, part.part)))
         return false;
-    /* One that the loader refused for a symbol is asked for as it was: see is_refused(). */
-    if (WC_ANY(q, p->r->requests,
-               q->failure && q->failure->said.symbol && is_path_of(by, q->caller) &&
-                   wc_str_same(wc_name_read(q->name).part, part.part)))
-        return false;
     if (wc_str_same(part.part, answering))
         return true;
+    /* One that the loader refused for a symbol is refused without an edit: see is_refused(). */
+    if (p->first && WC_ANY(q, p->r->requests,
+                           q->failure && q->failure->said.symbol && is_path_of(by, q->caller) &&
+                               wc_str_same(wc_name_read(q->name).part, part.part)))
+        return false;
     return (!is_idle(s) && !WC_ANY(o, s->objects, is_object(by, o))) ||
            WC_ANY(q, p->r->requests,
                   wc_str_same(wc_name_read(q->name).part, part.part) &&

@@ -85,9 +85,9 @@ static void want_spec(struct wanting *w, const char *spec) {
     want(w, demand_for(w, spec));
 }
 
-/* A file is named by its own release. A part is asked for by a host that was made for that major,
- * unless by a path, where it is to be. */
-static void want_name(struct wanting *w, const char *name) {
+/* A part is asked for by a host that was made for that major, unless by a path, where it is to be.
+ * missing: only a file of that very release has all numbers of the name. */
+static void want_name(struct wanting *w, const char *name, bool missing) {
     struct wc_name asked = wc_name_read(name ? wc_base_name(name) : "");
     const bool is_path = name && strchr(name, '/');
     char from[WC_VERSION_TEXT];
@@ -97,7 +97,9 @@ static void want_name(struct wanting *w, const char *name) {
         asked.version.minor = asked.version.patch = -1;
     if (wc_version_known(asked.version) &&
         (asked.kind == WC_NAME_FACADE || (asked.kind == WC_NAME_PART && !is_path)))
-        want_spec(w, make_format(w->m, "==%s.*", wc_version_format(asked.version, from)));
+        want_spec(w, missing ? make_format(w->m, "==%s.*", wc_version_format(asked.version, from))
+                             : make_format(w->m, ">=%s,<%d", wc_version_format(asked.version, from),
+                                           asked.version.major + 1));
 }
 
 /* A part that its facade's release does not have, but asks for, and gets from elsewhere: the
@@ -134,14 +136,14 @@ struct entries make_wanted(struct making *m) {
         if (number >= 0)
             want_spec(&w,
                       make_format(m, ">=%s", wc_version_format(wc_function_first(number), text)));
-        want_name(&w, failure->r.name);
-        want_name(&w, wc_missing_of(failure));
+        want_name(&w, failure->r.name, true);
+        want_name(&w, wc_missing_of(failure), true);
     }
     WC_EACH(file, m->s->files)
         if (file->r.fault != WC_file_fault_UNKNOWN)
-            want_name(&w, file->r.path);
+            want_name(&w, file->r.path, true);
     WC_EACH(o, m->s->objects)
-        want_name(&w, o->r.asked_name);
+        want_name(&w, o->r.asked_name, false);
     WC_EACH(o, m->s->objects) /* what was compiled with the header may require this release */
         if (wc_version_known(wc_version_of(o->r.header_version)))
             joins(&w, demand_for(&w, make_format(m, "==%s.*", o->r.header_version)));
