@@ -604,6 +604,19 @@ finalized() { # [NAME=VALUE]...: with no compiler of this computer's
     [ "$(jq -c '[.findings[].fix[].edits[] | select(.name == "libcudart.so.12")] | length' report.json)" -gt 0 ]
 }
 
+@test "a library of CUDA that another toolkit beside the one in the path has" {
+    local path=$PWD/local/cuda/lib64 of=$PWD/local/cuda-11.1/targets/here/lib
+    make_standin 8.9.2 local/cuda-11.2/lib64
+    ln -s cuda-11.2 local/cuda
+    make_standin --empty libnvrtc.so.11.1 "$of"
+    echo 'import ctypes; ctypes.CDLL("libnvrtc.so.11.1"); ctypes.CDLL("libcudnn.so.8")' >main.py
+    run -1 env LD_LIBRARY_PATH="$path" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding cuda-dependency-differs '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_LIBRARY_PATH=$of:$path\",\"replayed\"]"
+    run -0 env LD_LIBRARY_PATH="$of:$path" python3 main.py
+}
+
 packaged() { # NAME VERSION FILE: that file is of that package
     mkdir -p "$site/${1//-/_}-$2.dist-info"
     printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$1" "$2" >"$site/${1//-/_}-$2.dist-info/METADATA"

@@ -239,6 +239,20 @@ static void add_own(struct making *m, struct entries *to, const char *caller, co
     make_add(m, to, below ? top : NULL);
 }
 
+/* Of several toolkits side by side ("/usr/local/cuda-11.1") the variable mostly names one. */
+static void add_toolkits(struct making *m, struct entries *to, const char *name) {
+    const char *paths = make_format(m, "/usr/local/cuda:%s", m->path ? m->path : "");
+
+    WC_EACH_ELEMENT(e, paths, ":") {
+        const char *path = make_format(m, "%.*s", (int)e.n, e.p), *at = strstr(path, "/cuda");
+        const char *base = at && at > path ? make_format(m, "%.*s", (int)(at - path), path) : NULL;
+        const struct entries all = base ? make_entries(m, base) : (struct entries){NULL, 0};
+        WC_EACH(entry, all)
+            if (wc_str_starts(*entry, "cuda-"))
+                add_below(m, to, make_format(m, "%s/%s", base, *entry), name, NULL);
+    }
+}
+
 static struct entries near_failure(struct making *m, const struct wc_failure *failure,
                                    const char *name) {
     struct entries at = make_searched(m, failure);
@@ -247,6 +261,8 @@ static struct entries near_failure(struct making *m, const struct wc_failure *fa
     add_own(m, &at, failure->r.caller, failure->r.name);
     at = nearby(m, at, searched, name, NULL);
     add_named(m, &at, name, NULL);
+    if (wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY)
+        add_toolkits(m, &at, name);
     /* Of releases before 8 there is no wheel. */
     if (wc_name_is_cudnn(name) &&
         (make_environments(m, failure).n == 0 || wc_name_read(name).version.major < 8))
