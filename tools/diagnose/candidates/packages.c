@@ -380,7 +380,7 @@ static void add_of_debian(struct making *m, const struct wc_package_record *p, c
             (!best || wc_version_compare(wheel_version(version), wheel_version(best)) > 0))
             best = version;
     }
-    if (!best && wc_cuda_in_package(p->package_version) < 0 &&
+    if (!best && p->package_version && wc_cuda_in_package(p->package_version) < 0 &&
         wc_spec_accepts(&set, wheel_version(p->package_version)) == WC_YES &&
         wheel_newest(
             make_format(m, "nvidia-cudnn-cu%d", (int)cuda),
