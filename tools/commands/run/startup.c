@@ -350,7 +350,7 @@ char *startup_missing(const struct wc_outcome_record *o, const char *program) {
     unsetenv("LD_LIBRARY_PATH");
     if (o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS)
         return NULL;
-    ENDED_BY(source_end) struct source *source = replay(&start, NULL, &missing);
+    source_end(&(struct source *){replay(&start, NULL, &missing)});
     return missing;
 }
 
