@@ -617,8 +617,10 @@ void make_cached(struct making *m) {
                              has_soname(m, make_format(m, "%s/%s", *directory, *one), name));
             if (!is_there)
                 file = unlinked ? make_format(m, "%s/%s", *directory, *unlinked) : NULL;
-            if (file && !(is_there && is_of_system(*directory)))
+            if (file && !(is_there && is_of_system(*directory))) { /* one run is for all of them */
                 make_one(m, (struct edit){.kind = EDIT_CACHE, .path = *directory, .target = file});
+                break;
+            }
         }
     }
 }
