@@ -41,30 +41,32 @@ static const char *without_detours(struct making *m, const char *directory) {
     return path && wc_is_same_file(m->files, directory, path) ? path : directory;
 }
 
-struct edit make_path_with(struct making *m, const char *directories) {
-    const char *value = strstr(directories, "/..") && !strchr(directories, ':')
-                            ? without_detours(m, directories)
-                            : directories;
+/* Those before what such a list has. Where the process stands decides on none. */
+static const char *in_front(struct making *m, const char *directories, const char *list) {
+    const char *value = directories;
 
-    directories = value;
-    /* Where the process stands decides on none. */
-    WC_EACH_ELEMENT(e, m->path, ":")
+    WC_EACH_ELEMENT(e, list, ":")
         if (e.p[0] == '/' && !candidates_path_has(directories, e.p, e.n))
             value = make_format(m, "%s:%.*s", value, (int)e.n, e.p);
-    return make_path(value);
+    return value;
+}
+
+struct edit make_path_with(struct making *m, const char *directories) {
+    if (strstr(directories, "/..") && !strchr(directories, ':'))
+        directories = without_detours(m, directories);
+    return make_path(in_front(m, directories, m->path));
 }
 
 void make_path_to(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
-
     const int before = (int)candidates_prefix(m->s);
 
     if (!directory || directory[0] != '/' || strchr(directory, ':'))
         return;
     make_one(m, make_path_with(m, directory));
     if (before) /* the user's own comes after that */
-        make_one(m, make_path(
-                        make_format(m, "%.*s%s:%s", before, m->path, directory, m->path + before)));
+        make_one(m, make_path(make_format(m, "%.*s%s", before, m->path,
+                                          in_front(m, directory, m->path + before))));
 }
 
 /* ---- what the variables have ---- */
