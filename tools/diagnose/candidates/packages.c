@@ -357,9 +357,8 @@ static struct entries releases_of_apt(struct making *m) {
     return out;
 }
 
-/* For that CUDA, in place of the installed release, with the package for developers, which requires
- * the same; or next to that of another major. The newest, as apt writes it, the installed release
- * itself, which there is for each CUDA of its wheels, or what is wanted. */
+/* For that CUDA, in place of the installed release, with the package for developers, or next to
+ * that of another major: the newest of apt's lists, the installed one itself, or what is wanted. */
 static void add_of_debian(struct making *m, const struct wc_package_record *p, const char *spec,
                           const struct entries *releases, int32_t cuda) {
     const char *best = NULL;
@@ -380,14 +379,15 @@ static void add_of_debian(struct making *m, const struct wc_package_record *p, c
             (!best || wc_version_compare(wheel_version(version), wheel_version(best)) > 0))
             best = version;
     }
-    if (!best && p->package_version && wc_cuda_in_package(p->package_version) < 0 &&
+    const bool other_cuda = shares_folder(m, p, package, "/");
+    if (!best && other_cuda && p->package_version &&
         wc_spec_accepts(&set, wheel_version(p->package_version)) == WC_YES &&
         wheel_newest(
             make_format(m, "nvidia-cudnn-cu%d", (int)cuda),
             make_format(m, "==%.*s", (int)strcspn(p->package_version, "-"), p->package_version)))
         best = p->package_version;
     spec = best ? make_format(m, "==%s", best) : spec;
-    if (shares_folder(m, p, package, "/"))
+    if (other_cuda)
         make_two(m, removal(p->package, "/"), make_install(package, spec, "/"));
     else if (WC_ANY(one, m->s->packages, wc_str_same(one->r.package, dev)))
         make_two(m, make_install(package, spec, "/"), make_install(dev, spec, "/"));
@@ -419,14 +419,13 @@ void make_releases(struct making *m) {
             add_install(m, cudnn_for(m, *environment, *spec));
     if (wanted.n && WC_ANY(p, m->s->packages, is_debians(p))) {
         const struct entries releases = releases_of_apt(m);
+        const int32_t cuda = cuda_for(m, "/");
         WC_EACH(p, m->s->packages) {
-            const int32_t named = wc_cuda_in_package(p->r.package),
-                          of_version = wc_cuda_in_package(p->r.package_version),
-                          own = named > 0 ? named : of_version, cuda = cuda_for(m, "/");
+            const int32_t named = wc_cuda_in_package(p->r.package);
+            const int32_t own = named > 0 ? named : wc_cuda_in_package(p->r.package_version);
             for (size_t i = 0; i < wanted.n && is_debians(p); i++) {
                 add_of_debian(m, &p->r, wanted.p[i], &releases, own);
-                if (cuda != own)
-                    add_of_debian(m, &p->r, wanted.p[i], &releases, cuda);
+                add_of_debian(m, &p->r, wanted.p[i], &releases, cuda);
             }
         }
     }
