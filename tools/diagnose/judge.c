@@ -169,11 +169,10 @@ static bool still_fails(const struct case_of *c) {
         !WC_ANY(f, o->findings, f->severity == WC_severity_ERROR))
         return true;
     WC_EACH(q, c->p->replay.requests) {
-        if (!q->failure || replay_got_by(&c->p->replay, &c->p->base, q)->files)
-            continue;
-        if (replay_got_by(&c->p->replay, &c->x->outcome, q)->files)
+        const bool failed = q->failure && !replay_got_by(&c->p->replay, base, q)->files;
+        if (failed && replay_got_by(&c->p->replay, o, q)->files)
             return false;
-        fails = fails || (counts && wc_str_same(q->name, asked));
+        fails = fails || (failed && counts && wc_str_same(q->name, asked));
     }
     return fails;
 }
@@ -487,15 +486,13 @@ static struct wc_version release_of(const struct wc_object *o) {
 }
 
 /* Of two packages that have put their files at one path the one whose release is loaded is that
- * with which the process failed (world two_flavours_in_one_directory). If libraries of both are
- * loaded, it failed with neither; a host works with a newer release than it was built with, so the
- * older one is not kept (world two_packages_own_the_files). */
+ * with which the process failed (world two_flavours_in_one_directory). With libraries of both it
+ * failed with neither, and the older one is not kept (world two_packages_own_the_files). */
 static bool keeps_failed(const struct case_of *c) {
     const struct wc_stack *s = &c->p->base.source->stack;
     const struct wc_version had = release_of(wc_first_facade(s)),
                             gets = release_of(wc_first_facade(&c->x->outcome.source->stack));
-    struct wc_version newest = had;
-    bool both = false;
+    bool both = false, older = wc_version_compare(gets, had) < 0;
 
     if (!is_a(c->f, "installation-mixed") || c->c->n < 2 || c->c->edit[0].kind != EDIT_REMOVE ||
         !has_failed(c->p) || !wc_version_known(had) || !wc_version_known(gets))
@@ -504,10 +501,9 @@ static bool keeps_failed(const struct case_of *c) {
         if (o->r.mapped && o->r.role == WC_role_PART && wc_version_known(release_of(o)) &&
             wc_version_compare(release_of(o), had) != 0) {
             both = true;
-            if (wc_version_compare(release_of(o), newest) > 0)
-                newest = release_of(o);
+            older = older || wc_version_compare(gets, release_of(o)) < 0;
         }
-    return both ? wc_version_compare(gets, newest) < 0 : wc_version_compare(gets, had) == 0;
+    return both ? older : wc_version_compare(gets, had) == 0;
 }
 
 /* A wrapper of dlopen hides NVRTC's own search path from the loader as well: its builtins are in

@@ -259,13 +259,14 @@ static bool make_cache(struct overlay *o, const struct edit *e) {
     library_cache_use(w, w->interpreter, &search);
     WC_EACH(directory, directories) {
         const size_t number = (size_t)(directory - directories.p);
-        const bool own = is_of_system(*directory);
-        const char *real =
-            own && !wc_str_same(*directory, e->path) ? NULL : overlay_real_path(o, *directory);
+        const bool of_system = is_of_system(*directory);
+        const char *real = of_system && !wc_str_same(*directory, e->path)
+                               ? NULL
+                               : overlay_real_path(o, *directory);
         if (!real)
             continue;
         linked = make_links_in(o, real) || linked;
-        if (own)
+        if (of_system)
             continue;
         const struct entries all = overlay_entries(o, real);
         WC_EACH(entry, all) {
