@@ -41,11 +41,12 @@ struct call {
     uintptr_t return_address;
 };
 
-static uintptr_t heed_before(struct instance *in, uintptr_t return_address);
-static void heed_after(struct instance *in, uintptr_t return_address, uintptr_t value);
+static uintptr_t heed_before(struct instance *in, const uintptr_t *frame);
+static void heed_after(struct instance *in, const uintptr_t *frame, uintptr_t value);
+static void heed_result(struct instance *in, uintptr_t return_address, uintptr_t value);
 
 static uintptr_t hand_out(const struct instance *in) {
-    shim_heeders = (struct heeders){heed_before, heed_after};
+    shim_heeders = (struct heeders){heed_before, heed_after, heed_result};
     return watched_wrapper_of(in);
 }
 
@@ -121,8 +122,13 @@ static void emit_first_call(const struct call *c) {
     journal_diagnose();
 }
 
-static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
-    const struct call c = {watched_row_of(in), in, return_address};
+static uintptr_t return_address_of(const struct instance *in, const uintptr_t *frame) {
+    const struct watched *w = &watched[watched_row_of(in)];
+    return ARCH_RETURN_ADDRESS(frame, w->result == STATUS, w->words);
+}
+
+static uintptr_t heed_before(struct instance *in, const uintptr_t *frame) {
+    const struct call c = {watched_row_of(in), in, return_address_of(in, frame)};
     if (!thread_enter())
         return watched[c.row].words;
     /* Other threads that make this call wait here until the record is written. */
@@ -218,7 +224,14 @@ static void record_result(const struct call *c, uintptr_t value) {
     watched_heed(in, in->lazy || in->call != SEEN);
 }
 
-static void heed_after(struct instance *in, uintptr_t return_address, uintptr_t value) {
+/* A status that is not 0 the wrapper sees next. */
+static void heed_after(struct instance *in, const uintptr_t *frame, uintptr_t value) {
+    if (watched[watched_row_of(in)].result != STATUS ||
+        (cudnnStatus_t)value == CUDNN_STATUS_SUCCESS)
+        heed_result(in, return_address_of(in, frame), value);
+}
+
+static void heed_result(struct instance *in, uintptr_t return_address, uintptr_t value) {
     const struct call c = {watched_row_of(in), in, return_address};
     bool heeded = watched_is_heeded(in) || in->slot;
     if ((!heeded && is_failure_recorded(in, (cudnnStatus_t)value)) || !thread_enter())

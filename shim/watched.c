@@ -10,7 +10,8 @@
 #define WORDS(integers) ((integers) > ARCH_CALL_REGISTERS ? (integers)-ARCH_CALL_REGISTERS : 0)
 #define BIT(words) | 1U << (words)
 #define WATCH(name, result, parameters, integers, doubles, first, last)                            \
-    _Static_assert((0U ARCH_CALL_WORDS(BIT)) >> WORDS(integers) & 1, "ARCH_CALL_WORDS: " #name);   \
+    _Static_assert((1U ARCH_CALL_WORDS(BIT)) >> WORDS(integers) & 1, "ARCH_CALL_WORDS: " #name);   \
+    _Static_assert(result == STATUS || WORDS(integers) == 0, "arch/wrappers.inc: " #name);         \
     _Static_assert((doubles) <= 8, "in registers");
 #include "watched.def"
 
@@ -20,8 +21,8 @@ const struct watched watched[ROWS] = {
 #include "watched.def"
 };
 
-_Static_assert(offsetof(struct instance, way) == INSTANCE_WAY &&
-                   offsetof(struct instance, entry) == INSTANCE_ENTRY &&
+_Static_assert(offsetof(struct instance, entry) == INSTANCE_ENTRY &&
+                   offsetof(struct instance, next) == INSTANCE_NEXT &&
                    offsetof(struct instance, passed) == INSTANCE_PASSED &&
                    offsetof(struct instance, resolver) == INSTANCE_RESOLVER &&
                    offsetof(struct instance, target) == INSTANCE_TARGET &&
@@ -30,17 +31,7 @@ _Static_assert(offsetof(struct instance, way) == INSTANCE_WAY &&
                "arch/wrappers.inc");
 
 /* Code of arch/wrappers.inc. */
-extern HIDDEN const char shim_wrappers[], shim_call[], shim_call_heeded[];
-#define DECLARE(words) extern HIDDEN const char shim_call_##words[];
-ARCH_CALL_WORDS(DECLARE)
-
-static uintptr_t unheeded_way(const struct watched *w) {
-#define WAY(n)                                                                                     \
-    if (w->result == STATUS && w->words == (n))                                                    \
-        return (uintptr_t)shim_call_##n;
-    ARCH_CALL_WORDS(WAY)
-    return (uintptr_t)shim_call;
-}
+extern HIDDEN const char shim_wrappers[], shim_call_heeded[];
 
 int watched_row_of(const struct instance *in) {
     return (int)((in - instances[0]) / CALL_INSTANCES);
@@ -81,18 +72,18 @@ struct instance *watched_instance_of(int row, uintptr_t slot, uintptr_t target) 
 }
 
 void watched_heed(struct instance *in, bool heed) {
-    uintptr_t way = heed ? (uintptr_t)shim_call_heeded : unheeded_way(&watched[watched_row_of(in)]);
-    __atomic_store_n(&in->way, way, __ATOMIC_RELEASE);
+    __atomic_store_n(&in->entry, heed ? (uintptr_t)shim_call_heeded : in->next, __ATOMIC_RELEASE);
 }
 
 bool watched_is_heeded(const struct instance *in) {
-    return __atomic_load_n(&in->way, __ATOMIC_ACQUIRE) == (uintptr_t)shim_call_heeded;
+    return __atomic_load_n(&in->entry, __ATOMIC_ACQUIRE) == (uintptr_t)shim_call_heeded;
 }
 
-/* The entry is written last: it makes the target valid. */
-void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
+/* What is called is written last: it makes the target valid. */
+void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t next) {
     __atomic_store_n(&in->target, target, __ATOMIC_RELAXED);
-    __atomic_store_n(&in->entry, entry, __ATOMIC_RELEASE);
+    __atomic_store_n(&in->next, next, __ATOMIC_RELEASE);
+    watched_heed(in, watched_is_heeded(in));
 }
 
 struct instance *watched_take(int row, uintptr_t target, bool recorded) {

@@ -11,8 +11,8 @@
 #define CALL_INSTANCES 8 /* per function */
 
 /* Offsets in struct instance, for assembly. */
-#define INSTANCE_WAY 0
-#define INSTANCE_ENTRY 8
+#define INSTANCE_ENTRY 0
+#define INSTANCE_NEXT 8
 #define INSTANCE_PASSED 16
 #define INSTANCE_RESOLVER 24
 #define INSTANCE_TARGET 32
@@ -42,10 +42,10 @@ extern __attribute__((visibility("hidden"))) const struct watched {
 enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
 #define FAILURE_KINDS 4
 
-/* way, entry and target are read without the lock, so they are changed atomically. */
+/* entry, next and target are read without the lock, so they are changed atomically. */
 struct instance {
-    uintptr_t way;                /* where the wrapper jumps to: shim_call*, shim_call_heeded */
-    uintptr_t entry;              /* the function that this calls: the target, or shim_call_lazy */
+    uintptr_t entry;              /* what the wrapper calls: shim_call_heeded, or next */
+    uintptr_t next;               /* what is called then: the target, or shim_call_lazy */
     uintptr_t passed;             /* for shim_call_lazy: the slot's number for the resolver */
     uintptr_t resolver;           /* for shim_call_lazy: the loader's resolver */
     uintptr_t target;             /* 0: the instance is free */
@@ -64,10 +64,12 @@ extern __attribute__((visibility("hidden"))) struct instance
     instances[ROWS][CALL_INSTANCES] __asm__("shim_instances");
 
 /* The C functions that wrappers call; set when the first wrapper is used. before() returns how many
- * words of arguments lie on the stack. value: the result register; a status is its lower half. */
+ * words of arguments lie on the stack. frame: of shim_call_heeded (ARCH_RETURN_ADDRESS). value: the
+ * result register; a status is its lower half. */
 extern __attribute__((visibility("hidden"))) struct heeders {
-    uintptr_t (*before)(struct instance *in, uintptr_t return_address);
-    void (*after)(struct instance *in, uintptr_t return_address, uintptr_t value);
+    uintptr_t (*before)(struct instance *in, const uintptr_t *frame);
+    void (*after)(struct instance *in, const uintptr_t *frame, uintptr_t value);
+    void (*failed)(struct instance *in, uintptr_t return_address, uintptr_t value);
 } shim_heeders;
 
 /* NOT_WATCHED if the function has no row or its prototype is not known to hold for that major. */
@@ -84,7 +86,7 @@ struct instance *watched_instance_of(int row, uintptr_t slot, uintptr_t target);
  * none is left. */
 struct instance *watched_take(int row, uintptr_t target, bool recorded);
 /* Sets where the wrapper leads: a thread may be entering it. */
-void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry);
+void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t next);
 /* Is each call passed to shim_heeders? */
 void watched_heed(struct instance *in, bool heed);
 bool watched_is_heeded(const struct instance *in);

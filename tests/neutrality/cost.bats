@@ -24,7 +24,7 @@ one_call() { # PRELOAD ARGUMENTS
     echo $((($(executed "$1" "$2" 20000) - $(executed "$1" "$2" 10000)) / 11000))
 }
 
-@test "a watched call costs at most 16 instructions more, with 13 arguments 28" {
+@test "a watched call costs at most 8 instructions more, with 13 arguments 19" {
     [ "$(uname -m)" = x86_64 ] || skip "other processors count otherwise"
     local arguments bare watched
     while read -r arguments most; do
@@ -32,8 +32,8 @@ one_call() { # PRELOAD ARGUMENTS
         echo "$arguments arguments: bare $bare, watched $watched"
         [ "$bare" -gt 5 ] && [ "$watched" -gt "$bare" ] && [ $((watched - bare)) -le "$most" ]
     done <<'END'
-3 16
-13 28
+3 8
+13 19
 END
     is "$(records call "$BATS_TEST_TMPDIR"/*.jsonl | jq -r .phase | sort | uniq -c | xargs)" '4 after 4 before'
 }

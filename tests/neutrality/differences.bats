@@ -45,10 +45,10 @@ differs_in() { # EXPECTED COMMAND...
     differs_in "$expected" answers/names-it-now whole
 }
 
-@test "a backtrace shows one frame more, the wrapper's" {
+@test "a backtrace shows one frame more, the wrapper's; in the first call another one" {
     local frames expected
     frames=$(answers/names-it-now frames | sed -n 's/backtrace: \(.*\) frames above main/\1/p' | head -n 1)
     expected=$(printf '%s backtrace: %d frames above main\n' '<' "$frames" '<' "$frames" \
-        '>' $((frames + 1)) '>' $((frames + 1)))
+        '>' $((frames + 1)) '>' $((frames + 2)))
     differs_in "$expected" answers/names-it-now frames
 }

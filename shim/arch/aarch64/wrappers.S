@@ -1,17 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A wrapper puts its instance into x16, where it stays until the entry is called: x16 holds no
+/* A wrapper puts its instance into x16, where it stays until the target is called: x16 holds no
  * argument. */
 #include "macros.inc"
 #include "shim/watched.h"
 #include "whichcudnn/wrappers.h"
 #include "wrappers.h"
 
-        /* ldar: later reads of the instance come after that of the way. */
-        .macro  WRAPPER instance
+        .macro  LOAD instance
         adrp    x16, \instance
         add     x16, x16, :lo12:\instance
-        ldar    x17, [x16] /* INSTANCE_WAY */
+        .endm
+        /* ldar: later reads of the instance come after that of the entry. */
+        .macro  LOAD_ENTRY
+        ldar    x17, [x16] /* INSTANCE_ENTRY */
+        .endm
+        .macro  JUMP_TO_ENTRY
+        LOAD_ENTRY
         br      x17
+        .endm
+        .macro  BEGIN_FRAME
+        stp     x29, x30, [sp, -32]!
+        .cfi_def_cfa_offset 32
+        .cfi_offset 29, -32
+        .cfi_offset 30, -24
+        mov     x29, sp
+        str     x16, [sp, 16]
+        .endm
+        .macro  END_FRAME
+        ldp     x29, x30, [sp], 32
+        .cfi_restore 29
+        .cfi_restore 30
+        .cfi_def_cfa 31, 0
+        ret
+        .endm
+        .macro  CALL_ENTRY
+        BEGIN_FRAME
+        LOAD_ENTRY
+        blr     x17
+        cbnz    w0, shim_call_failed
+        END_FRAME
         .endm
 
         .macro  HEED which
@@ -21,16 +48,9 @@
         .endm
 
         .macro  CALL_WITH words
-        stp     x29, x30, [sp, -32]!
-        .cfi_def_cfa_offset 32
-        .cfi_offset 29, -32
-        .cfi_offset 30, -24
-        mov     x29, sp
+        BEGIN_FRAME
         .cfi_def_cfa_register 29
-        str     x16, [sp, 16]
-        .if     \words
         sub     sp, sp, (\words + \words % 2) * 8
-        .endif
         .set    word, 0
         .rept   \words / 2
         ldp     x9, x10, [x29, 32 + word * 8]
@@ -41,26 +61,11 @@
         ldr     x9, [x29, 32 + word * 8]
         str     x9, [sp, word * 8]
         .endif
-        ldr     x17, [x16, INSTANCE_ENTRY]
+        LOAD_ENTRY
         blr     x17
-        .if     \words
         mov     sp, x29
-        cbnz    w0, failed
-        .else
-        cbz     w0, 9f
-failed: ldr     x1, [sp, 8]
-        mov     x2, x0
-        str     x0, [sp, 24]
-        ldr     x0, [sp, 16]
-        HEED    8
-        ldr     x0, [sp, 24]
-9:
-        .endif
-        ldp     x29, x30, [sp], 32
-        .cfi_restore 29
-        .cfi_restore 30
-        .cfi_def_cfa 31, 0
-        ret
+        cbnz    w0, shim_call_failed
+        END_FRAME
         .endm
 
         .macro  EACH_PAIR move
@@ -81,11 +86,20 @@ failed: ldr     x1, [sp, 8]
         .endm
 
         .text
-        .hidden shim_call, shim_call_heeded, shim_call_lazy, shim_heeders
-        BEGIN   shim_call
-        ldr     x17, [x16, INSTANCE_ENTRY]
-        br      x17
-        END     shim_call
+        .hidden shim_call_failed, shim_call_heeded, shim_call_lazy, shim_heeders
+        /* In the frame of a wrapper. */
+        BEGIN   shim_call_failed
+        .cfi_def_cfa_offset 32
+        .cfi_offset 29, -32
+        .cfi_offset 30, -24
+        ldr     x1, [sp, 8]
+        mov     x2, x0
+        str     x0, [sp, 24]
+        ldr     x0, [sp, 16]
+        HEED    16
+        ldr     x0, [sp, 24]
+        END_FRAME
+        END     shim_call_failed
 
         BEGIN   shim_call_lazy
         ldr     x17, [x16, INSTANCE_PASSED]
@@ -110,7 +124,7 @@ failed: ldr     x1, [sp, 8]
         str     x8, [sp, 96]
         mov     x19, x16
         mov     x0, x16
-        mov     x1, x30
+        mov     x1, x29
         HEED    0
         add     x9, x0, 1
         and     x9, x9, -2
@@ -125,12 +139,12 @@ failed: ldr     x1, [sp, 8]
 2:      EACH_PAIR RESTORE
         ldr     x8, [x29, 96]
         mov     x16, x19
-        ldr     x17, [x16, INSTANCE_ENTRY]
+        ldr     x17, [x16, INSTANCE_NEXT]
         blr     x17
         str     x0, [x29, 32]
         mov     x2, x0
         mov     x0, x19
-        ldr     x1, [x29, 8]
+        mov     x1, x29
         HEED    8
         mov     sp, x29
         ldr     x0, [sp, 32]

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A wrapper puts its instance into r11, where it stays until the entry is called: r11 holds no
+/* A wrapper puts its instance into r11, where it stays until the target is called: r11 holds no
  * argument. */
 #include "macros.inc"
 #include "shim/watched.h"
 #include "whichcudnn/wrappers.h"
 #include "wrappers.h"
 
-        .macro  WRAPPER instance
+        .macro  LOAD instance
         leaq    \instance(%rip), %r11
-        jmpq    *INSTANCE_WAY(%r11)
+        .endm
+        .macro  JUMP_TO_ENTRY
+        jmpq    *INSTANCE_ENTRY(%r11)
+        .endm
+        .macro  CALL_ENTRY
+        pushq   %r11
+        .cfi_adjust_cfa_offset 8
+        call    *INSTANCE_ENTRY(%r11)
+        testl   %eax, %eax
+        jne     shim_call_failed
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        retq
         .endm
 
         /* Pushes the instance, then a copy of the arguments on the stack, the last one first. Each is
@@ -32,20 +44,9 @@
         .cfi_adjust_cfa_offset -(space + 8)
         retq
 9:      .cfi_adjust_cfa_offset space + 8
-        .if     \words
         addq    $space, %rsp
         .cfi_adjust_cfa_offset -space
-        jmp     failed
-        .else
-failed: movq    (%rsp), %rdi
-        movq    8(%rsp), %rsi
-        movq    %rax, (%rsp)
-        movq    %rax, %rdx
-        call    *shim_heeders + 8(%rip)
-        popq    %rax
-        .cfi_adjust_cfa_offset -8
-        retq
-        .endif
+        jmp     shim_call_failed
         .endm
 
         .macro  EACH_VECTOR move
@@ -61,10 +62,19 @@ failed: movq    (%rsp), %rdi
         .endm
 
         .text
-        .hidden shim_call, shim_call_heeded, shim_call_lazy, shim_heeders
-        BEGIN   shim_call
-        jmpq    *INSTANCE_ENTRY(%r11)
-        END     shim_call
+        .hidden shim_call_failed, shim_call_heeded, shim_call_lazy, shim_heeders
+        /* The instance is on the stack's top, then the return address of the host. */
+        BEGIN   shim_call_failed
+        .cfi_adjust_cfa_offset 8
+        movq    (%rsp), %rdi
+        movq    8(%rsp), %rsi
+        movq    %rax, (%rsp)
+        movq    %rax, %rdx
+        call    *shim_heeders + 16(%rip)
+        popq    %rax
+        .cfi_adjust_cfa_offset -8
+        retq
+        END     shim_call_failed
 
         BEGIN   shim_call_lazy
         pushq   INSTANCE_PASSED(%r11)
@@ -92,7 +102,7 @@ failed: movq    (%rsp), %rdi
         EACH_VECTOR KEEP
         movq    %r11, %rbx
         movq    %r11, %rdi
-        movq    8(%rbp), %rsi
+        movq    %rbp, %rsi
         call    *shim_heeders(%rip)
         leaq    1(%rax), %rcx
         andq    $-2, %rcx
@@ -111,10 +121,10 @@ failed: movq    (%rsp), %rdi
         movq    -24(%rbp), %r8
         movq    -16(%rbp), %r9
         movq    %rbx, %r11
-        call    *INSTANCE_ENTRY(%r11)
+        call    *INSTANCE_NEXT(%r11)
         movq    %rax, -16(%rbp)
         movq    %rbx, %rdi
-        movq    8(%rbp), %rsi
+        movq    %rbp, %rsi
         movq    %rax, %rdx
         call    *shim_heeders + 8(%rip)
         movq    -16(%rbp), %rax
