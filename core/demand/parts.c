@@ -145,10 +145,9 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     if (!set.differ || set.agree)
         return;
     struct wc_case *c = wc_case_begin(d, facade, NULL);
-    /* The bundled facade of cuDNN 9 forwards its calls to newer parts (9.1.0 to 9.8.0 and 9.28.0:
-     * CTranslate2 next to torch). */
-    if (wc_is_grafted(facade) && set.own.low.major == 9 &&
-        wc_version_compare(set.own.high, set.oldest_range.low) < 0)
+    /* A bundled facade forwards its calls to newer parts (8.5.0 to 8.9.7, 9.1.0 to 9.8.0
+     * and 9.28.0: CTranslate2 with the wheel's parts). */
+    if (wc_is_grafted(facade) && wc_version_compare(set.own.high, set.oldest_range.low) < 0)
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is cuDNN %s, its part%s not: %s",
                            wc_format_name(c, wc_name_of(facade)), wc_format_range(c, set.own),

@@ -302,6 +302,24 @@ findings() { jq -r '[.reports[].findings[] | "\(.severity) \(.id)"] | join(", ")
     is "$(findings)" ""
 }
 
+@test "a grafted facade passes its calls on to newer parts: a warning; with older ones it is an error" {
+    local facade parts severity
+    while read -r facade parts severity; do
+        rm -rf root
+        make_grafted "$facade" frame frame.libs "\$ORIGIN/../frame.libs"
+        rm -rf root/parts
+        make_standin --layout flat "$parts" root/parts
+        rm root/parts/libcudnn.so*
+        scan --root root --json /env --ld-library-path /parts >scan.json || true
+        [[ $(findings) == "$severity facade-and-parts-differ"* ]]
+    done <<'END'
+8.9.2 8.9.7 warning
+8.9.2 8.5.0 error
+9.3.0 9.8.0 warning
+9.3.0 9.1.0 error
+END
+}
+
 @test "two environments with the same names, or files (hard links, as uv makes): each has its own" {
     local links
     make_grafted 9.3.0 frame frame.libs "\$ORIGIN/../frame.libs"
