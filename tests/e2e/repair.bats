@@ -1295,6 +1295,21 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     done
 }
 
+@test "a call that fails with an older cuDNN than the header beside it: to the release of the header" {
+    local lib=$PWD/cu/lib64
+    make_standin --layout toolkit 7.1.2 cu
+    make_standin --layout toolkit 7.4.1 cu
+    build_host lazy "$lib" host
+    ln -sfn libcudnn.so.7.1.2 "$lib/libcudnn.so.7"
+    "$CMD" run --quiet --log logs -- sh -c './host version && echo CUDNN_STATUS_EXECUTION_FAILED && exit 1' &>text &&
+        false
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -r '[.findings[] | "\(.id) \(.explained_by)"] | join(", ")' report.json)" \
+        'runtime-too-old null, call-failed runtime-too-old'
+    is "$(finding runtime-too-old '.fix[0] | [.command, .checked]')" \
+        "[\"ln -sfn libcudnn.so.7.4.1 $lib/libcudnn.so.7\",\"replayed\"]"
+}
+
 @test "a damaged library of an archive: all of its release, from the wheel where its CUDA is known" {
     local lib=$PWD/cuda-12.4/lib64
     make_standin --layout toolkit 9.1.0 cuda-12.4

@@ -178,7 +178,8 @@ static bool still_fails(const struct case_of *c) {
 }
 
 /* As bad, and not there before. That now the other one of two copies is in front does not count;
- * what is so in whatever order is not caused by the order. */
+ * what is so in whatever order is not caused by the order; what calls returned no replay changes.
+ */
 static bool is_new(const struct case_of *c, const struct outcome *o,
                    const struct wc_finding_record *f) {
     const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
@@ -189,7 +190,7 @@ static bool is_new(const struct case_of *c, const struct outcome *o,
                           !is_same(was, &c->p->base.source->stack, c->f, &c->p->source->stack);
 
     return f->severity >= c->f->severity && !by_order && !is_a(f, "shadowed-copy") &&
-           !(was && was->severity >= f->severity && !replaces);
+           !(was && (was->severity >= f->severity || asks(f, OF_CALLS)) && !replaces);
 }
 
 /* What is reported of only a failing program counts, too: it may go on to fail. */

@@ -235,14 +235,6 @@ static bool is_idle(const struct wc_stack *s) {
            !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
 }
 
-/* A program that opens a part by itself, which fails, before its facade has opened any: what that
- * would open later does not help. */
-static bool is_before_parts(const struct replay *r) {
-    return is_idle(&r->source->stack) &&
-           WC_ANY(q, r->requests,
-                  q->failure && !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART);
-}
-
 /* Of two facades in a process each asks for what its own host needs. */
 static bool is_of_another(const struct wc_stack *s, const struct loaded *by, const char *caller) {
     return by->about.role == WC_role_FACADE &&
@@ -258,11 +250,12 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
     const char *answering = wc_answering_part(own.version.major);
 
-    /* A host opens it first, by its own search path. */
-    if (is_before_parts(p->r) ||
-        WC_ANY(q, p->r->requests,
-               !q->failure && !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
-                   wc_str_same(wc_name_read(q->name).part, part.part)))
+    /* A host opens it first, by its own search path; or a program opens some part by itself, which
+     * fails, before its facade has opened any: what that would open later does not help. */
+    if (WC_ANY(q, p->r->requests,
+               !q->by_known_library && wc_name_kind_of(q->name) == WC_NAME_PART &&
+                   (q->failure ? is_idle(&p->r->source->stack)
+                               : wc_str_same(wc_name_read(q->name).part, part.part))))
         return false;
     if (wc_str_same(part.part, answering))
         return true;

@@ -395,7 +395,13 @@ static void link_path(struct making *m, const char *path, const char *place) {
     }
 }
 
-/* By a shorter name, which the next release has, too. */
+/* The lowest is the best: a name without a number mostly leads back to the link, a shorter one the
+ * next release has, too. */
+static size_t rank_of_target(const char *link, const char *target) {
+    return strlen(target) + (strlen(target) > strlen(wc_base_name(link)) ? 0 : PATH_MAX);
+}
+
+/* To the same file. */
 static bool is_offered(struct making *m, const char *directory, const struct edit *link,
                        const char *file) {
     for (size_t i = 0; i < m->out->n; i++) {
@@ -403,7 +409,7 @@ static bool is_offered(struct making *m, const char *directory, const struct edi
         if (e->kind != EDIT_LINK || !wc_str_same(e->path, link->path) ||
             !wc_str_same(make_real_path(m, make_format(m, "%s/%s", directory, e->target)), file))
             continue;
-        if (strlen(link->target) >= strlen(e->target))
+        if (rank_of_target(e->path, link->target) >= rank_of_target(e->path, e->target))
             return true;
         e->target = link->target;
     }
@@ -515,7 +521,7 @@ void make_reached(struct making *m) {
     }
     WC_EACH(o, m->s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped &&
-            WC_ANY(f, m->base->of_end, f->severity == WC_severity_ERROR)) {
+            WC_ANY(f, m->base->of_end, f->severity >= WC_severity_WARNING)) {
             add_other_copies(m, o);
             if (o->r.real_path) /* its link may be to the wrong one of several there */
                 link_in(m, make_directory_of(m, o->r.path), wc_base_name(o->r.path));

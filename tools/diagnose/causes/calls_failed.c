@@ -5,15 +5,12 @@
  */
 #include "core/demand/finding.h"
 
-/* A warning where the program continued without it, a cause all the same. */
-static bool no_driver(const struct wc_diagnosis *d) {
-    return WC_ANY(r, *d->out,
-                  r->severity > WC_severity_NOTE && wc_str_same(r->id, "driver-missing"));
+/* A warning where the program continued without it, a cause all the same. NULL: it is none. */
+static const char *warned_of(const struct wc_diagnosis *d, const char *id) {
+    return WC_ANY(r, *d->out, r->severity > WC_severity_NOTE && wc_str_same(r->id, id)) ? id : NULL;
 }
 
 static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_record *r) {
-    const char *cause;
-
     switch (wc_sort_of_call(d->s, r)) {
     case WC_STATUS_VERSIONS_DIFFER:
         return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ",
@@ -23,12 +20,14 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
                                "dependency-missing", "cuda-dependency-differs",
                                "facade-and-parts-differ", "parts-differ", NULL);
     default:
-        cause = wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
-                                "cuda-dependency-differs", "part-missing", "major-differs",
-                                "facade-and-parts-differ", "parts-differ", "missing-symbols",
-                                "driver-missing", "driver-mixed", "driver-too-old",
-                                "gpu-unsupported", NULL);
-        return !cause && no_driver(d) ? "driver-missing" : cause;
+        return wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
+                               "cuda-dependency-differs", "part-missing", "major-differs",
+                               "facade-and-parts-differ", "parts-differ", "missing-symbols",
+                               "driver-missing", "driver-mixed", "driver-too-old",
+                               "gpu-unsupported", NULL)
+                   ?: warned_of(d, "driver-missing")
+                   ?: wc_str_same(r->function, "cudnnCreate") ? NULL /* an older one is created, too */
+                                                              : warned_of(d, "runtime-too-old");
     }
 }
 
@@ -72,7 +71,7 @@ static void emit_all(struct wc_diagnosis *d, bool creation) {
     WC_EACH(call, d->s->calls) {
         enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
         /* driver-missing carries these calls as its own facts. */
-        bool reported = sort == WC_STATUS_NOT_INITIALIZED && no_driver(d);
+        bool reported = sort == WC_STATUS_NOT_INITIALIZED && warned_of(d, "driver-missing");
         /* The same function of the same library with the same status is reported once. */
         bool again = WC_FIRST(like, d->s->calls,
                               like->r.phase == call->r.phase && like->r.status == call->r.status &&
