@@ -434,7 +434,7 @@ static bool keeps_cuda(const struct case_of *c) {
         return false;
     if (candidate_is_by_hand(c->c))
         return target && strtol(target, NULL, 10) == cuda;
-    return c->variables_alone && WC_ANY(o, then->objects, wc_str_same(wc_real_path_of(o), file)) &&
+    return !c->new_files && WC_ANY(o, then->objects, wc_str_same(wc_real_path_of(o), file)) &&
            (!unnumbered || wc_cuda_of(unnumbered) == cuda);
 }
 

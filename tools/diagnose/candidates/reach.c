@@ -430,7 +430,8 @@ static void link_in(struct making *m, const char *directory, const char *name) {
             continue;
         e.path = make_format(m, "%s/%s", directory, name);
         const char *file = make_real_path(m, make_format(m, "%s/%s", directory, *entry));
-        if (is_of_other_release(m, name, file) || is_offered(m, directory, &e, file))
+        if (wc_str_same(make_real_path(m, e.path), file) || is_of_other_release(m, name, file) ||
+            is_offered(m, directory, &e, file))
             continue;
         make_one(m, e);
         if (is_in_the_way(m, e.path)) {
