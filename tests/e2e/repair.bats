@@ -105,6 +105,30 @@ played() { # each fix was, or says why not, and has no command then
     done
 }
 
+@test "a program that puts its own directories before the user's: no line of a script unsets them" {
+    mkdir -p app/_internal
+    make_standin 8.9.7 app/lib
+    build_host dlopen app/lib app/host --no-rpath
+    printf '#!/bin/sh\n%s\n' './app/start version' >start.sh
+    gcc -xc - -o app/start <<'END' # as PyInstaller's bootloader
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    char value[9000], *given = getenv("LD_LIBRARY_PATH"), *here = getcwd(NULL, 0);
+    sprintf(value, "%s/app/_internal%s%s", here, given ? ":" : "", given ? given : "");
+    setenv("LD_LIBRARY_PATH", value, 1);
+    return argc > 1 && execv("app/host", argv);
+}
+END
+    run -1 env -u LD_LIBRARY_PATH "$CMD" run --quiet --log logs/ -- sh start.sh
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_LIBRARY_PATH=$PWD/app/lib\",\"replayed\"]"
+    eval "$(finding library-not-found '.fix[0].command' | jq -r .)"
+    run -0 sh start.sh
+}
+
 @test "where it brings a part of an installation that is itself not whole, it is the variable all the same" {
     local other=$PWD/other/lib/python3.12/site-packages
     wheel 9.8.0 87

@@ -99,10 +99,14 @@ static bool is_variable(const struct edit *e) {
 
 /* What the user gives, so that a launcher makes such a value of it; NULL: none does. */
 static const char *given_for(const struct wc_stack *s, const struct edit *e) {
-    const size_t n = wc_str_same(e->name, "LD_LIBRARY_PATH") && e->value ? candidates_prefix(s) : 0;
+    const char *value = wc_variable(s, e->name);
+    const char *given =
+        wc_str_same(e->name, "LD_LIBRARY_PATH") && e->value ? candidates_given_part(s) : NULL;
+    const size_t n = given ? (size_t)(given - value) : 0;
 
-    return n && strncmp(e->value, wc_variable(s, e->name), n) == 0 && e->value[n] ? e->value + n
-                                                                                  : NULL;
+    return n && strncmp(e->value, value, n) == 0 && (e->value[n] == ':' || (*given && e->value[n]))
+               ? e->value + n + (e->value[n] == ':')
+               : NULL;
 }
 
 static struct setter setter_for(struct wc_arena *memory, const struct source *source,

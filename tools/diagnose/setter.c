@@ -507,6 +507,20 @@ struct setter setter_at_start(struct wc_arena *memory, const struct wc_stack *s,
     return read_from(&r, NULL);
 }
 
+bool setter_is_itself(const struct wc_stack *s, const char *value) {
+    static const char *const folders[] = {
+#define BOOTLOADER(folder) folder,
+#include "tools/knowledge/launchers.def"
+    };
+    const char *program = s->process.executable ?: "";
+    OWNED char *own = must_format("%.*s", (int)wc_dir_length(program), program);
+    const size_t n = strlen(own), first = strcspn(value, ":");
+
+    return s->process.run_pid != WC_NULL && n > 0 && strncmp(value, own, n) == 0 &&
+           WC_ANY(folder, WC_ROWS(folders),
+                  first == n + strlen(*folder) && strncmp(value + n, *folder, first - n) == 0);
+}
+
 struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64_t pid,
                         const char *name) {
     const struct wc_process_record *process = &s->process;
@@ -544,13 +558,17 @@ struct setter setter_of(struct wc_arena *memory, const struct wc_stack *s, int64
     if (own.by && !wc_str_same(own.by, setter.by)) /* from that line other programs get it, too */
         setter = own;
     const bool differs = !may_be_users && !wc_str_same(given, value);
+    const bool by_itself = !setter.by && differs && setter_is_itself(s, value ?: "");
     /* What a launcher starts (mpirun), or where no other line can be changed. */
     const struct setter start =
-        setter.change || !(setter.by || differs || (!is_seen && value && !may_be_users))
+        setter.change || by_itself ||
+                !(setter.by || differs || (!is_seen && value && !may_be_users))
             ? (struct setter){NULL, NULL, NULL}
             : setter_of_program(memory, s, name, NULL);
     setter = start.by ? start : setter;
-    if (!setter.by && differs)
+    if (by_itself)
+        setter.by = wc_base_name(process->executable);
+    else if (!setter.by && differs)
         setter.by =
             pid != process->run_pid && process->parent_name ? process->parent_name : "the command";
     return setter;

@@ -30,6 +30,8 @@ struct setter setter_of_start(struct wc_arena *memory, const struct wc_stack *s,
  * *others: the script that starts another program as well; NULL: none does. others may be NULL. */
 struct setter setter_of_program(struct wc_arena *memory, const struct wc_stack *s, const char *name,
                                 const char **others);
+/* Is it the program itself, which then starts itself again? By what it has put there. */
+bool setter_is_itself(const struct wc_stack *s, const char *value);
 /* In the command's scripts, whatever the line does with it. */
 bool setter_is_named(struct wc_arena *memory, const struct wc_stack *s, const char *name);
 /* The line with that text, which is a requirement: `name` and a release of it. */

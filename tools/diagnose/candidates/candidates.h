@@ -29,9 +29,10 @@ bool candidate_is_set(const struct candidate *c);
 void candidates_add(struct candidates *c, const struct candidate *one);
 /* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
 bool candidates_path_has(const char *path, const char *element, size_t n);
-/* How much of LD_LIBRARY_PATH a launcher has put before what it was given, as those of
- * PyInstaller's programs and of R do; 0: nothing, or it does not pass that on. */
-size_t candidates_prefix(const struct wc_stack *s);
+/* What of LD_LIBRARY_PATH comes behind that which a launcher, or the program itself, has put before
+ * what it was given, as PyInstaller's programs and R do. NULL: nothing was, or it is not passed on.
+ */
+const char *candidates_given_part(const struct wc_stack *s);
 /* What a command that a user was given would change: it is read, and never run. */
 struct proposal {
     const char *command;

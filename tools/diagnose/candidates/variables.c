@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "making.h"
+#include "tools/diagnose/setter.h"
 
 struct edit make_variable(const char *name, const char *value) {
     return *value ? (struct edit){.kind = EDIT_SET, .name = name, .value = value}
@@ -19,13 +20,13 @@ bool candidates_path_has(const char *path, const char *element, size_t n) {
     return false;
 }
 
-size_t candidates_prefix(const struct wc_stack *s) {
-    const char *value = wc_variable(s, "LD_LIBRARY_PATH"),
-               *given = wc_variable(s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH");
-    const size_t n =
-        value && given && *given && wc_str_ends(value, given) ? strlen(value) - strlen(given) : 0;
+const char *candidates_given_part(const struct wc_stack *s) {
+    const char *value = wc_variable(s, "LD_LIBRARY_PATH") ?: "",
+               *given = wc_variable(s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH") ?: "";
+    const size_t n = wc_str_ends(value, given) ? strlen(value) - strlen(given) : 0;
 
-    return n > 1 && value[n - 1] == ':' ? n : 0;
+    return *given ? (n > 1 && value[n - 1] == ':' ? value + n : NULL)
+                  : (setter_is_itself(s, value) ? value + n : NULL);
 }
 
 /* "a/b" for "a/x/../b", as a RUNPATH leads there, unless x is a link to elsewhere. */
@@ -59,14 +60,14 @@ struct edit make_path_with(struct making *m, const char *directories) {
 
 void make_path_to(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
-    const int before = (int)candidates_prefix(m->s);
+    const char *given = candidates_given_part(m->s);
 
     if (!directory || directory[0] != '/' || strchr(directory, ':'))
         return;
     make_one(m, make_path_with(m, directory));
-    if (before) /* the user's own comes after that */
-        make_one(m, make_path(make_format(m, "%.*s%s", before, m->path,
-                                          in_front(m, directory, m->path + before))));
+    if (given)
+        make_one(m, make_path(make_format(m, "%.*s%s%s", (int)(given - m->path), m->path,
+                                          *given ? "" : ":", in_front(m, directory, given))));
 }
 
 /* ---- what the variables have ---- */
