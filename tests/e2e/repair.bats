@@ -1264,8 +1264,34 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
         "$CMD" report --json logs >report.json || true
         is "$(finding symbol-version-not-found '.fix[0] | [.text, .checked]')" "[\"install nvidia-nvjitlink-cu12$pin, which torch 2.5.1 requires\",\"replayed\"]"
     done
+    # Where none does, the function says it.
+    packaged torch 2.5.1 torch/libtorch.so
+    rm -f logs/*
+    run -1 "$CMD" run --quiet --log logs -- python3 -c "import ctypes; ctypes.CDLL('$site/torch/libtorch.so')"
+    "$CMD" report --json logs >report.json || true
+    is "$(finding symbol-version-not-found '.fix[0] | [.text, .checked]')" '["install nvidia-nvjitlink-cu12>=12.4","replayed"]'
     cp newer/libnvJitLink.so.12 "$nvidia/nvjitlink/lib"
     run -0 python3 -c "import ctypes; ctypes.CDLL('$site/torch/libtorch.so')"
+}
+
+@test "a library that the path leads to, after an older one was loaded by another host: it is preloaded" {
+    mkdir old new
+    echo 'libcudart.so.77 { global: *; };' >map
+    local linker=(cc -shared -fPIC -Wl,--version-script=map -Wl,-soname,libcudart.so.77 -x c) i
+    "${linker[@]}" -o old/libcudart.so.77 - <<<'int cudaMalloc(void) { return 0; }'
+    "${linker[@]}" -o new/libcudart.so.77 - <<<'int cudaMalloc(void) { return 0; } int cudaMallocAsync(void) { return 0; }'
+    for i in first:old:cudaMalloc second:new:cudaMallocAsync; do
+        IFS=: read -r host at function <<<"$i"
+        echo "int cudnnCreate(void **); int $function(void); int start(void) { return $function(); }" |
+            cc -shared -fPIC -o "$host.so" -x c - -L "$at" -l:libcudart.so.77
+    done
+    patchelf --force-rpath --set-rpath "$PWD/old" first.so
+    printf 'import ctypes\nctypes.CDLL("%s/first.so")\nctypes.CDLL("%s/second.so")\n' "$PWD" "$PWD" >main.py
+    LD_LIBRARY_PATH=$PWD/new run -1 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding symbol-version-not-found '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_PRELOAD=$PWD/new/libcudart.so.77\",\"replayed\"]"
+    LD_PRELOAD=$PWD/new/libcudart.so.77 run -0 python3 main.py
 }
 
 @test "of a release that another package pins, the reason has that package and its pin" {

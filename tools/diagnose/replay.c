@@ -349,14 +349,21 @@ static bool is_refused(struct play *p, struct replay_request *q, const struct lo
         o && said && !q->by_known_library && said->symbol && !said->version &&
         loader_sim_unseen(&p->sim, o, wc_is_function_of_cudnn(said->symbol) ? NULL : said->symbol);
 
+    /* Of a symbol version it is another library's, which is in the sim's own check then. */
+    const struct loaded *of =
+        said && said->version
+            ? loader_sim_answering(&p->sim, wc_base_name(said->library ?: said->version), NULL)
+            : NULL;
+
     if (p->first) {
         q->first = *got;
         q->refused = q->failure && got->files;
         q->unseen = q->refused && unseen;
+        q->unmet = of ? of->library : NULL;
     }
     if (!q->refused || unseen)
         return q->refused;
-    return !q->unseen && got->files == q->first.files;
+    return !q->unseen && got->files == q->first.files && (!of || of->library == q->unmet);
 }
 
 /* By ctypes a package asks for a bare name only where no file of its environment was there: the one

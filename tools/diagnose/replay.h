@@ -26,6 +26,7 @@ struct replay_request {
     bool refused;                     /* it failed though all files were there: by the first play */
     bool unseen; /* of these: a function of cuDNN's that it imports is nowhere to be seen */
     struct replay_got first;
+    const struct library *unmet; /* that lacked the symbol version; NULL: none did */
 };
 
 struct replay {

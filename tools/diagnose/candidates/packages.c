@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -515,10 +516,23 @@ static void add_owner_in_conda(struct making *m, const char *prefix, const char 
     }
 }
 
+/* Each release of nvJitLink has its functions under its own number: "__nvJitLinkCreate_12_9" came
+ * with 12.9. As a set; NULL: no such symbol is wanted. */
+static const char *release_of_symbol(struct making *m, const char *symbol) {
+    const char *digits =
+        symbol && wc_str_starts(symbol, "__nvJitLink") ? strchr(symbol, '_') : NULL;
+    int32_t major, minor;
+
+    for (; digits && sscanf(digits, "_%d_%d", &major, &minor) != 2;)
+        digits = strchr(digits + 1, '_');
+    return digits ? make_format(m, ">=%d.%d", major, minor) : NULL;
+}
+
 /* The wheel that has a file on its list: put back where the loader refuses that very file;
  * installed again for what it requires, as it may not have been looked at after that. missing: what
- * it needs; NULL: nothing is missing. */
-static void add_owner(struct making *m, const char *file, const char *missing, bool refused) {
+ * it needs; NULL: nothing is missing. wanted: releases of it; NULL: the installed one. */
+static void add_owner(struct making *m, const char *file, const char *missing, bool refused,
+                      const char *wanted) {
     const char *path = file && file[0] == '/' ? make_environment_of(m, file) : NULL;
     const char *real = path ? make_real_path(m, file) : NULL;
     struct site_file files[LISTED_MOST];
@@ -539,6 +553,8 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
         if (refused || wc_kind_is_ours(wc_name_kind_of(missing)))
             make_one(m, make_install(e.name, make_format(m, "==%s", e.value), path));
         add_required(m, site, &e, files[i].info);
+        if (wanted)
+            make_one(m, make_install(e.name, for_all(m, e.name, wanted, path), path));
     }
 }
 
@@ -581,8 +597,9 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
 
 void make_missing(struct making *m) {
     WC_EACH(f, m->base->of_end) { /* that it lacks a symbol, or its version */
-        add_owner(m, wc_fact_value(f, WC_FACT_REFUSED), NULL, false);
-        add_owner(m, wc_fact_path(f, WC_FACT_LIBRARY), NULL, false);
+        add_owner(m, wc_fact_value(f, WC_FACT_REFUSED), NULL, false, NULL);
+        add_owner(m, wc_fact_path(f, WC_FACT_LIBRARY), NULL, false,
+                  release_of_symbol(m, wc_fact_value(f, WC_FACT_WANTED_FUNCTION)));
         add_replaced(m, wc_fact_value(f, WC_FACT_REFUSED));
     }
     WC_EACH(failure, m->s->failures) {
@@ -603,7 +620,7 @@ void make_missing(struct making *m) {
                 add_listed(m, *environment, name);
         }
         add_owner(m, wc_is_asked_for(failure, name) ? failure->r.caller : failure->r.name, name,
-                  false);
+                  false, NULL);
         WC_EACH(environment, environments) {
             if (make_is_conda(m, *environment))
                 continue;
@@ -617,5 +634,5 @@ void make_missing(struct making *m) {
     }
     WC_EACH(file, m->s->files) /* that the loader refuses: patchelf#528 */
         if (file->r.fault != WC_file_fault_UNKNOWN)
-            add_owner(m, file->r.path, NULL, true);
+            add_owner(m, file->r.path, NULL, true, NULL);
 }

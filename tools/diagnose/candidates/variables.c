@@ -251,10 +251,17 @@ void make_preload(struct making *m) {
         }
     WC_EACH(failure, m->s->failures) {
         const struct wc_said *said = &failure->said;
-        /* Another one of that name was there before the system's. */
-        if (said->what == WC_SAID_UNMET && said->version &&
-            wc_name_kind_of(said->library ?: said->version) == WC_NAME_OTHER)
-            add_preload(m, wc_search_cache(&search, wc_base_name(said->library ?: said->version)));
+        const char *unmet = said->what == WC_SAID_UNMET && said->version
+                                ? wc_base_name(said->library ?: said->version)
+                                : NULL;
+        const enum wc_name_kind kind = wc_name_kind_of(unmet);
+        /* Another one of that name was there before the system's, or before the path's. */
+        if (unmet && kind == WC_NAME_OTHER)
+            add_preload(m, wc_search_cache(&search, unmet));
+        WC_EACH_ELEMENT(e, kind == WC_NAME_CUDA_DEPENDENCY ? m->path : NULL, ":") {
+            const char *file = make_format(m, "%.*s/%s", (int)e.n, e.p, unmet);
+            add_preload(m, make_is_there(m, file) ? file : NULL);
+        }
         if (said->system == WC_SYSTEM_STATIC_TLS)
             add_preload(m, said->file);
         if (is_for_function(failure))
