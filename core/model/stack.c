@@ -163,7 +163,7 @@ static bool add_texts(struct wc_stack *s, struct wc_strings *to, const struct wc
 static bool same_demand(const void *older, const void *newer) {
     const struct wc_demand_record *a = older, *b = newer;
     bool unknown = a->host == WC_NULL || b->host == WC_NULL;
-    return (unknown ? wc_str_same(a->host_path, b->host_path) : a->host == b->host) &&
+    return (unknown || a->host == b->host) && wc_str_same(a->package, b->package) &&
            a->demand_kind == b->demand_kind;
 }
 
@@ -227,7 +227,7 @@ static const struct listed {
     LISTED(object, wc_object, objects, .number = AT(wc_object, object)),
     LISTED(package, wc_package, packages,
            .text = {AT(wc_package, package), AT(wc_package, prefix)}),
-    LISTED(demand, wc_demand, demands, .text = {AT(wc_demand, source), AT(wc_demand, package)},
+    LISTED(demand, wc_demand, demands, .text = {AT(wc_demand, source), AT(wc_demand, host_path)},
            .same = same_demand),
     LISTED(binding, wc_binding, bindings, .number = AT(wc_binding, host), .same = same_binding),
     LISTED(failure, wc_failure, failures, .text = {AT(wc_failure, name), AT(wc_failure, function)},
