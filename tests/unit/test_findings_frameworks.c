@@ -131,6 +131,15 @@ static void what_asks_for_the_driver(void **state) {
         add_failure(s, framework, NULL, wanted[i], not_found(s, wanted[i]));
         diagnose(s);
         assert_null(finding(s, "cpu-only-build"));
+        s = new_scene(); /* it got that */
+        framework = add_framework(s, main, "tensorflow", "2.18.0", NULL);
+        struct wc_record r = begin(WC_KIND_object);
+        r.u.object.object = ++s->objects;
+        r.u.object.path = r.u.object.soname = wanted[i];
+        r.u.object.asked_by_object = framework;
+        apply(s, &r);
+        diagnose(s);
+        assert_null(finding(s, "cpu-only-build"));
     }
 }
 

@@ -77,6 +77,10 @@ void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
 
 /* ---- cpu-only-build ---- */
 
+static bool is_by_framework(const struct wc_object *by, const struct wc_object *main) {
+    return by && wc_str_same(by->r.framework, main->r.framework);
+}
+
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const struct wc_framework *f = wc_framework_named(o->r.framework);
     /* Where others have the GPU it may be intended: surely where a package requires this build. */
@@ -99,8 +103,10 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     if ((o->r.gpu_library && !is_put_over) ||
         (o->r.installation && wc_cuda_in_package(o->r.installation) > 0) ||
         WC_ANY(a, d->s->failures,
-               stopped(d->s, a, o) && wc_caller_of(d->s, a) &&
-                   wc_str_same(wc_caller_of(d->s, a)->r.framework, o->r.framework)))
+               stopped(d->s, a, o) && is_by_framework(wc_caller_of(d->s, a), o)) ||
+        WC_ANY(got, d->s->objects,
+               wc_name_kind_of(got->r.soname) != WC_NAME_OTHER &&
+                   is_by_framework(wc_object_of(d->s, got->r.asked_by_object, got->r.asked_by), o)))
         return;
     struct wc_case *c = wc_case_begin(d, o, NULL);
     if (may_be_meant)
