@@ -288,6 +288,10 @@ static void choose(struct wc_finding_page *page, size_t lines) {
             /* What a fix gives is not printed without the fix. */
             bool alone =
                 i > 0 && row->rank == RANK_FIX && !row->key[0] && !page->rows.p[i - 1].chosen;
+            if (row->weight == weight && row->shorter && lines_for(row) > lines) {
+                row->value = row->shorter;
+                row->command = false;
+            }
             if (row->weight != weight || lines_for(row) > lines || alone)
                 continue;
             row->chosen = true;

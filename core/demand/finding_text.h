@@ -47,6 +47,7 @@ struct wc_finding_view {
 #define WC_FINDING_ROWS 48
 struct wc_finding_row {
     const char *key, *value;    /* harmless */
+    const char *shorter;        /* of a command: in its place where there is less room */
     unsigned char rank, weight; /* its place, and what is left out first */
     unsigned char most;         /* lines that it may take */
     bool command, chosen;

@@ -166,6 +166,10 @@ static void a_command_longer_than_that_is_told_by_its_text(void **state) {
     assert_null(strstr(text, "some-command"));
     command[380] = '\0'; /* six lines */
     assert_has(text_of(&f, (struct wc_finding_view){.before = NULL}), "\n  fix       true && some");
+    /* Where another line leaves no room for six. */
+    text = text_of(&f, (struct wc_finding_view){.process = "a process", .lines = 9});
+    assert_has(text, "\n  fix       do all that is to be done (its command: report -v)\n");
+    assert_fits(text, 9);
 }
 
 /* ---- what is printed along with it ---- */

@@ -402,15 +402,14 @@ static void put_fix(struct wc_finding_page *page, const struct repair *fix, cons
     const bool first = key[0] != ' ';
     bool whole = command && strlen(command) < sizeof(page->raw) - 1 &&
                  wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
-    struct wc_finding_row *row =
-        wc_page_add_row(page, key, RANK_FIX,
-                        whole ? command
-                              : wc_page_keep(page, "%s%s", fix->text ? fix->text : "?",
-                                             command ? " (its command: report -v)" : ""));
+    const char *text = wc_page_keep(page, "%s%s", fix->text ? fix->text : "?",
+                                    command ? " (its command: report -v)" : "");
+    struct wc_finding_row *row = wc_page_add_row(page, key, RANK_FIX, whole ? command : text);
 
     if (!row)
         return;
     row->command = whole;
+    row->shorter = whole ? text : NULL;
     row->most = whole ? COMMAND_LINES : 4;
     row->weight = first ? RANK_GOT : RANK_FOUND;
     if ((whole || fix->why || fix->but) &&
