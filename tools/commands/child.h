@@ -46,7 +46,7 @@ struct trial {
     const char *program;        /* a path; NULL: this very program */
     char *const *arguments;     /* NULL at the end; the first is the name */
     void (*prepare)(void *arg); /* in the child, before exec: its environment; NULL: nothing */
-    void (*instead)(void);      /* in the child, of exec; NULL: it is */
+    int (*instead)(void *arg);  /* in the child, of exec: its status; NULL: exec */
     void *arg;
     int patience; /* seconds; then it is killed; 0: it is waited for */
 

@@ -49,21 +49,22 @@ static bool write_into(const char *path, const char *text) {
     return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-static bool enter_namespace(bool *of_user) {
+/* A status: 0 is well. */
+static int enter_namespace(void *of_user) {
     OWNED char *users = must_format("%u %u 1", geteuid(), geteuid());
     OWNED char *groups = must_format("%u %u 1", getegid(), getegid());
 
     if (unshare(CLONE_NEWNS) != 0) {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-            return false;
-        *of_user = true;
+            return 1;
+        *(bool *)of_user = true;
         /* The same user and group as before: a command is to see no difference. */
         if (!write_into("/proc/self/uid_map", users) ||
             !write_into("/proc/self/setgroups", "deny") ||
             !write_into("/proc/self/gid_map", groups))
-            return false;
+            return 1;
     }
-    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0;
 }
 
 /* ---- over a directory ---- */
@@ -282,7 +283,6 @@ static char *copy_in_front(const struct sandbox *s, const char *place, const cha
  * not, which the caller frees. */
 static char *sandbox_cover(struct sandbox *s, const char *place) {
     OWNED char *name = must_format("%s/%zu", s->work, s->n);
-    int status = 1;
 
     for (size_t i = 0; i < s->n; i++)
         if (is_within(place, s->places[i]))
@@ -293,13 +293,9 @@ static char *sandbox_cover(struct sandbox *s, const char *place) {
         return must_copy("too many directories would be changed");
     if (s->n == 0) {
         /* A process of its own finds out, as there is no way back. */
-        pid_t child = fork();
-        if (child == 0)
-            _exit(enter_namespace(&s->of_user) ? 0 : 1);
-        while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-            ;
-        s->how = child > 0 && status == 0 ? SANDBOX_COVERS : SANDBOX_COPIES;
-        if (s->how == SANDBOX_COVERS && !enter_namespace(&s->of_user))
+        ENDED_BY(trial_end) struct trial trial = {.instead = enter_namespace, .arg = &s->of_user};
+        s->how = trial_run(&trial) && trial.status == 0 ? SANDBOX_COVERS : SANDBOX_COPIES;
+        if (s->how == SANDBOX_COVERS && enter_namespace(&s->of_user) != 0)
             return must_format("cannot create a mount namespace: %s", strerror(errno));
     }
     s->places[s->n++] = must_copy(place);

@@ -23,7 +23,7 @@ bool look_up_function(void *library, const char *name, void *function) {
 }
 
 /* What NVML may have to print itself goes nowhere. */
-static void ask(void) {
+static int ask(void *unused) {
     /* NVML's functions by the names of their stable versions; 0 is success everywhere. */
     int (*init)(void), (*count)(unsigned *), (*get)(unsigned, void **);
     int (*get_name)(void *, char *, unsigned), (*get_capability)(void *, int *, int *);
@@ -40,14 +40,15 @@ static void ask(void) {
     void *library, *device;
     int major, minor;
 
+    (void)unused;
     dup2(0, 1);
     dup2(0, 2);
     library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
     WC_EACH_ROW(row, functions)
         if (!library || !look_up_function(library, row->name, row->function))
-            return;
+            return 1;
     if (init() != 0 || count(&n) != 0)
-        return;
+        return 1;
     for (unsigned i = 0; i < n && i < GPUS_MOST; i++) {
         char name[NAME_MOST] = "";
         if (get(i, &device) != 0 || get_capability(device, &major, &minor) != 0 ||
@@ -57,6 +58,7 @@ static void ask(void) {
         name[strcspn(name, "\n")] = '\0';
         dprintf(answer, "%s, %d.%d\n", name, major, minor);
     }
+    return 0;
 }
 
 /* Whole lines only: a program cut off in one has not printed it. */

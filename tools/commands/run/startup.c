@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/demand/questions.h"
@@ -65,34 +64,32 @@ static int try_file(const char *path) {
     return errno;
 }
 
-struct trial_end startup_trial(const char *const *paths, size_t n) {
+static int try_files(void *arg) {
+    const struct wc_strings *paths = arg;
+    OWNED char *sizes = proc_text(getpid(), "statm");
     struct trial_end end = {0, 0};
     struct rlimit limit;
-    int ends[2];
 
-    if (n == 0 || pipe2(ends, O_CLOEXEC) != 0)
-        return end;
-    const pid_t child = fork();
-    if (child == 0) {
-        OWNED char *sizes = proc_text(getpid(), "statm");
-        /* The program was smaller than this command is: what this one has counts for nothing, as
-         * far as its limits may be raised. */
-        if (*sizes && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-            limit.rlim_cur += strtoull(sizes, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
-            if (limit.rlim_cur > limit.rlim_max)
-                limit.rlim_cur = limit.rlim_max;
-            setrlimit(RLIMIT_AS, &limit);
-        }
-        for (size_t i = 0; i < n && !end.error; i++)
-            end = (struct trial_end){i, try_file(paths[i])};
-        _exit(write(ends[1], &end, sizeof(end)) == sizeof(end) ? 0 : 1);
+    /* The program was smaller than this command is: what this one has counts for nothing, as far as
+     * its limits may be raised. */
+    if (*sizes && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        limit.rlim_cur += strtoull(sizes, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+        if (limit.rlim_cur > limit.rlim_max)
+            limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_AS, &limit);
     }
-    close(ends[1]);
-    if (child < 0 || read(ends[0], &end, sizeof(end)) != sizeof(end))
-        end = (struct trial_end){0, 0};
-    close(ends[0]);
-    if (child > 0)
-        waitpid(child, NULL, 0);
+    for (size_t i = 0; i < paths->n && !end.error; i++)
+        end = (struct trial_end){i, try_file(paths->p[i])};
+    return write(STDOUT_FILENO, &end, sizeof(end)) != sizeof(end);
+}
+
+struct trial_end startup_trial(const char *const *paths, size_t n) {
+    struct wc_strings list = {paths, n};
+    ENDED_BY(trial_end) struct trial trial = {.instead = try_files, .arg = &list};
+    struct trial_end end = {0, 0};
+
+    if (n > 0 && trial_run(&trial))
+        memcpy(&end, trial.output, sizeof(end)); /* zeros where nothing was written */
     return end;
 }
 
