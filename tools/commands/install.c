@@ -12,6 +12,7 @@
 #include "tools/commands/child.h"
 #include "tools/observe/preload.h"
 #include "tools/util/beside.h"
+#include "tools/util/disk.h"
 #include "tools/util/memory.h"
 
 #define PATIENCE 20 /* seconds for the program that is run with the copy */
@@ -49,25 +50,21 @@ static char *trouble_with_it(char *path) {
 
 /* Readable by all: a job runs as another user. What went wrong, or NULL; the caller frees it. */
 static char *put(const char *shim, const char *directory, const char *path) {
-    static char block[1 << 16];
-    OWNED_FD int from = open(shim, O_RDONLY | O_CLOEXEC), place = -1;
     struct beside copy;
-    char *trouble = NULL;
-    ssize_t n = -1;
+    char *trouble;
+    size_t n;
 
     if (!beside_begin(&copy, path, 0644))
         return must_format("%s: nothing can be written there: %s", directory, strerror(errno));
-    while (from >= 0 && (n = read(from, block, sizeof(block))) > 0 &&
-           beside_write(&copy, block, (size_t)n))
-        ;
+    OWNED char *bytes = disk_text(shim, SIZE_MAX, &n);
     /* A pipe-like file system has nothing to flush: EINVAL. */
-    if (n != 0 || (fsync(copy.fd) != 0 && errno != EINVAL))
+    if (!bytes || !beside_write(&copy, bytes, n) || (fsync(copy.fd) != 0 && errno != EINVAL))
         trouble = must_format("%s: the copy could not be written: %s", directory, strerror(errno));
     else
         trouble = trouble_with_it(copy.path);
     if (!beside_end(&copy, path, !trouble) && !trouble)
         trouble = must_format("%s: %s", path, strerror(errno));
-    place = trouble ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    OWNED_FD int place = trouble ? -1 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (place >= 0)
         (void)fsync(place);
     return trouble;
