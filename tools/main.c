@@ -60,9 +60,8 @@ static int run_command(int argc, char **argv) {
         optind = 0;     /* begin again: main has read options of its own */
         return options_run(argc, argv, commands[i].usage);
     }
-    OWNED char *question = nearest_question(&meant);
-    return complain("no command called %s%s", argv[0],
-                    meant.word ? question : "; see whichcudnn --help");
+    OWNED char *question = nearest_question(&meant, "; see whichcudnn --help");
+    return complain("no command called %s%s", argv[0], question);
 }
 
 int main(int argc, char **argv) {

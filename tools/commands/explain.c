@@ -304,9 +304,8 @@ static enum exit_code explain(const char *id) {
         }
     }
     if (known == 0) {
-        OWNED char *question = nearest_question(&meant);
-        complain("explain: no finding is called %s%s", id,
-                 meant.word ? question : "; whichcudnn explain lists them");
+        OWNED char *question = nearest_question(&meant, "; whichcudnn explain lists them");
+        complain("explain: no finding is called %s%s", id, question);
     } else if (options.json) {
         json_print(stdout, json_incref(id ? json_array_get(list, 0) : list));
     }

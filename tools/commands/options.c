@@ -180,8 +180,8 @@ void nearest_look(struct nearest *n, const char *typed, const char *word) {
     }
 }
 
-char *nearest_question(const struct nearest *n) {
-    if (!n->word)
-        return must_copy("");
-    return must_format("; did you mean %s%s%s?", n->word, n->second ? " or " : "", n->second);
+char *nearest_question(const struct nearest *n, const char *otherwise) {
+    return n->word
+               ? must_format("; did you mean %s%s%s?", n->word, n->second ? " or " : "", n->second)
+               : must_copy(otherwise);
 }

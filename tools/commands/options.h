@@ -72,5 +72,5 @@ struct nearest { /* all zero: nothing was looked at yet */
 /* Takes word in if it is similar enough: it has all of `typed`, or a third of its
  * characters at most are missing, wrong, too many or change places with the next one. */
 void nearest_look(struct nearest *n, const char *typed, const char *word);
-/* "; did you mean report or repair?"; "" where none is near. The caller frees. */
-char *nearest_question(const struct nearest *n);
+/* "; did you mean report or repair?"; `otherwise` where none is near. The caller frees. */
+char *nearest_question(const struct nearest *n, const char *otherwise);
