@@ -235,7 +235,7 @@ static void print_logs(const struct messages *m, const struct job *j) {
     }
     putchar('\n');
     render_summary(
-        &l, &j->summary,
+        &l, &j->merged,
         &(struct summary_view){.log = j->n == 1 && !scanned ? j->reports[0].source->path : NULL,
                                .most = ROWS_SHOWN});
 }

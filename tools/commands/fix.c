@@ -241,7 +241,7 @@ static int fix_job(struct job *j, int status) {
     } else if (!options.json && j->n == 0) {
         complain("not observed: no cuDNN was loaded or asked for");
     } else if (!options.json) {
-        render_summary(&(struct layout){.to = words(), .colour = options.colour}, &j->summary,
+        render_summary(&(struct layout){.to = words(), .colour = options.colour}, &j->merged,
                        &(struct summary_view){command ? "whichcudnn: " : NULL, NULL, ROWS_SHOWN});
     }
     if (options.json)

@@ -287,14 +287,12 @@ void job_make(struct job *j) {
     if (j->n == 0)
         return;
     merge(&j->merged, j->reports, j->n);
-    summary_make(&j->summary, &j->merged);
-    for (size_t i = 0; i < j->summary.n; i++)
-        if (j->summary.rows[i].finding)
-            *MUST_ADD(j->found.p, j->found.n) = &j->summary.rows[i];
+    WC_EACH(row, j->merged.rows)
+        if (row->finding)
+            *MUST_ADD(j->found.p, j->found.n) = row;
 }
 
 void job_end(struct job *j) {
-    summary_end(&j->summary);
     merged_end(&j->merged);
     for (size_t i = 0; i < j->n; i++)
         report_end(&j->reports[i]);

@@ -53,11 +53,10 @@ struct job {
     struct report *reports;
     size_t n; /* 0: nothing was read; then there is nothing of the following */
     struct merged merged;
-    struct summary summary;
     struct {
         const struct summary_row **p;
         size_t n;
-    } found;               /* its rows that have a finding, the worst first */
+    } found;               /* the rows that have a finding, the worst first */
     enum exit_code answer; /* as that of `report` */
 };
 

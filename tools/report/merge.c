@@ -238,6 +238,82 @@ static void name_groups(struct merged *m) {
     }
 }
 
+/* ---- rows ---- */
+
+/* What one process adds: a finding, or (NULL) its verdict. Takes the key: equal ones are one row.
+ */
+static void add_row(struct merged *m, json_t *keys, char *key, size_t process, size_t place,
+                    const struct wc_finding_record *finding) {
+    /* Errors, what is unexplained, warnings, what was not observed, notes, what is well. */
+    static const int of_severity[WC_severity_COUNT] = {
+        [WC_severity_NOTE] = 1, [WC_severity_WARNING] = 3, [WC_severity_ERROR] = 5};
+    static const int of_verdict[WC_verdict_COUNT] = {
+        [WC_verdict_UNEXPLAINED] = 4, [WC_verdict_NOT_OBSERVED] = 2};
+    const struct report *r = m->p[process].report;
+    size_t at = number_of_key(keys, key);
+
+    free(key);
+    if (at == m->rows.n)
+        *MUST_ADD(m->rows.p, m->rows.n) = (struct summary_row){
+            .finding = finding,
+            .report = r,
+            .weight = finding ? of_severity[finding->severity] : of_verdict[r->conclusion.verdict],
+            .place = place};
+    struct summary_row *row = &m->rows.p[at];
+    if (row->n == 0 || row->members[row->n - 1] != process)
+        *MUST_ADD(row->members, row->n) = process;
+}
+
+/* Its failure is that of a process that it, or the command, started and that has a finding. */
+static bool failed_with_another(const struct merged *m, const struct merged_process *p) {
+    const int64_t pid = p->report->source->pid;
+
+    return WC_ANY(other, *m,
+                  other != p && report_exit_code(other->report) == EXIT_ERRORS_FOUND &&
+                      (other->report->source->stack.process.parent_pid == pid ||
+                       other->report->source->stack.process.run_pid == pid) &&
+                      wc_str_same(other->node, p->node));
+}
+
+/* Does it add one? */
+static bool add_process(struct merged *m, json_t *keys, size_t process) {
+    const struct report *r = m->p[process].report;
+    const struct wc_conclusion *c = &r->conclusion;
+    bool by_verdict =
+        c->verdict == WC_verdict_OK ||
+        (c->verdict == WC_verdict_UNEXPLAINED && !failed_with_another(m, &m->p[process])) ||
+        (c->verdict == WC_verdict_NOT_OBSERVED && c->concerned);
+    size_t findings = c->verdict == WC_verdict_NOT_OBSERVED && !c->concerned ? 0 : r->findings.n;
+
+    if (by_verdict)
+        add_row(m, keys, must_format("%d %s", (int)c->verdict, c->text), process, 0, NULL);
+    for (size_t i = 0; i < findings; i++) {
+        const struct wc_finding_record *f = &r->findings.p[i];
+        add_row(m, keys, must_format("%s %d %s", f->id, (int)f->severity, f->title), process, i, f);
+    }
+    return by_verdict || findings > 0;
+}
+
+WC_COMPARE(worst_first, struct summary_row,
+           WC_ORDER(y->weight, x->weight) ?: WC_ORDER(x->place, y->place) ?: WC_ORDER(y->n, x->n)
+           ?: WC_ORDER(x->members[0], y->members[0]));
+
+static void make_rows(struct merged *m) {
+    json_auto_t *keys = json_object();
+    size_t first = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        m->counted += add_process(m, keys, i);
+    /* The command itself, else the first, says why nothing was seen. */
+    while (m->rows.n == 0 && first < m->n && !source_of(&m->p[first])->stack.process.eager)
+        first++;
+    if (m->rows.n == 0)
+        add_row(m, keys, must_copy(""), first < m->n ? first : 0, 0, NULL);
+    qsort(m->rows.p, m->rows.n, sizeof(*m->rows.p), worst_first);
+}
+
+/* ---- all of it ---- */
+
 void merge(struct merged *m, struct report *reports, size_t n) {
     *m = (struct merged){.n = n, .p = must_allocate(n * sizeof(*m->p))};
     for (size_t i = 0; i < n; i++) {
@@ -260,6 +336,7 @@ void merge(struct merged *m, struct report *reports, size_t n) {
     for (size_t g = 1; g < m->groups.n; g++)
         compare(&m->groups.p[g].differences, source_of(&m->p[m->groups.p[0].members[0]]),
                 source_of(&m->p[m->groups.p[g].members[0]]));
+    make_rows(m);
 }
 
 void merged_end(struct merged *m) {
@@ -268,94 +345,16 @@ void merged_end(struct merged *m) {
         free(m->groups.p[g].members);
         comparison_end(&m->groups.p[g].differences);
     }
+    WC_EACH(row, m->rows)
+        free(row->members);
+    free(m->rows.p);
     free(m->groups.p);
     free(m->p);
 }
 
-#define ENDINGS_MOST 6
-
-/* ---- rows ---- */
-
-/* What one process adds: a finding, or (NULL) its verdict. Takes the key: equal ones are one row.
- */
-static void add_row(struct summary *s, json_t *keys, char *key, size_t process, size_t place,
-                    const struct wc_finding_record *finding) {
-    /* Errors, what is unexplained, warnings, what was not observed, notes, what is well. */
-    static const int of_severity[WC_severity_COUNT] = {
-        [WC_severity_NOTE] = 1, [WC_severity_WARNING] = 3, [WC_severity_ERROR] = 5};
-    static const int of_verdict[WC_verdict_COUNT] = {
-        [WC_verdict_UNEXPLAINED] = 4, [WC_verdict_NOT_OBSERVED] = 2};
-    const struct report *r = s->m->p[process].report;
-    size_t at = number_of_key(keys, key);
-
-    free(key);
-    if (at == s->n)
-        *MUST_ADD(s->rows, s->n) = (struct summary_row){
-            .finding = finding,
-            .report = r,
-            .weight = finding ? of_severity[finding->severity] : of_verdict[r->conclusion.verdict],
-            .place = place};
-    struct summary_row *row = &s->rows[at];
-    if (row->n == 0 || row->members[row->n - 1] != process)
-        *MUST_ADD(row->members, row->n) = process;
-}
-
-/* Its failure is that of a process that it, or the command, started and that has a finding. */
-static bool failed_with_another(const struct merged *m, const struct merged_process *p) {
-    const int64_t pid = p->report->source->pid;
-
-    return WC_ANY(other, *m,
-                  other != p && report_exit_code(other->report) == EXIT_ERRORS_FOUND &&
-                      (other->report->source->stack.process.parent_pid == pid ||
-                       other->report->source->stack.process.run_pid == pid) &&
-                      wc_str_same(other->node, p->node));
-}
-
-/* Does it add one? */
-static bool add_process(struct summary *s, json_t *keys, size_t process) {
-    const struct report *r = s->m->p[process].report;
-    const struct wc_conclusion *c = &r->conclusion;
-    bool by_verdict =
-        c->verdict == WC_verdict_OK ||
-        (c->verdict == WC_verdict_UNEXPLAINED && !failed_with_another(s->m, &s->m->p[process])) ||
-        (c->verdict == WC_verdict_NOT_OBSERVED && c->concerned);
-    size_t findings = c->verdict == WC_verdict_NOT_OBSERVED && !c->concerned ? 0 : r->findings.n;
-
-    if (by_verdict)
-        add_row(s, keys, must_format("%d %s", (int)c->verdict, c->text), process, 0, NULL);
-    for (size_t i = 0; i < findings; i++) {
-        const struct wc_finding_record *f = &r->findings.p[i];
-        add_row(s, keys, must_format("%s %d %s", f->id, (int)f->severity, f->title), process, i, f);
-    }
-    return by_verdict || findings > 0;
-}
-
-WC_COMPARE(worst_first, struct summary_row,
-           WC_ORDER(y->weight, x->weight) ?: WC_ORDER(x->place, y->place) ?: WC_ORDER(y->n, x->n)
-           ?: WC_ORDER(x->members[0], y->members[0]));
-
-void summary_make(struct summary *s, const struct merged *m) {
-    json_auto_t *keys = json_object();
-    size_t first = 0;
-
-    *s = (struct summary){.m = m};
-    for (size_t i = 0; i < m->n; i++)
-        s->counted += add_process(s, keys, i);
-    /* The command itself, else the first, says why nothing was seen. */
-    while (s->n == 0 && first < m->n && !m->p[first].report->source->stack.process.eager)
-        first++;
-    if (s->n == 0)
-        add_row(s, keys, must_copy(""), first < m->n ? first : 0, 0, NULL);
-    qsort(s->rows, s->n, sizeof(*s->rows), worst_first);
-}
-
-void summary_end(struct summary *s) {
-    for (size_t i = 0; i < s->n; i++)
-        free(s->rows[i].members);
-    free(s->rows);
-}
-
 /* ---- which process ---- */
+
+#define ENDINGS_MOST 6
 
 /* " (python3 train.py)"; "" where several have not the same. The caller frees. */
 static char *common_command(const struct merged *m, const struct summary_row *row) {
@@ -409,17 +408,16 @@ static char *endings_of(const struct merged *m, const struct summary_row *row) {
 
 /* "13 processes on node7 (python3 train.py): 1 ended normally, 12 by _exit"; the node where all of
  * them ran there, and others of the job elsewhere. */
-static char *name_several(const struct summary *s, const struct summary_row *row,
-                          const char *noun) {
-    const char *node = s->m->p[row->members[0]].node;
-    const struct ranks ranks = ranks_of(s->m, row->members, row->n, false);
-    OWNED char *command = common_command(s->m, row), *endings = endings_of(s->m, row);
+static char *name_several(const struct merged *m, const struct summary_row *row, const char *noun) {
+    const char *node = m->p[row->members[0]].node;
+    const struct ranks ranks = ranks_of(m, row->members, row->n, false);
+    OWNED char *command = common_command(m, row), *endings = endings_of(m, row);
     const bool named =
-        node && WC_ANY(p, *s->m, !wc_str_same(p->node, node)) &&
-        !WC_ANY(i, WC_ITEMS(row->members, row->n), !wc_str_same(s->m->p[*i].node, node));
+        node && WC_ANY(p, *m, !wc_str_same(p->node, node)) &&
+        !WC_ANY(i, WC_ITEMS(row->members, row->n), !wc_str_same(m->p[*i].node, node));
 
     /* "ranks 0-6", "9 processes of ranks 0, 1" */
-    const bool by_rank = s->m->ranks_name && ranks.p[0] != WC_NULL;
+    const bool by_rank = m->ranks_name && ranks.p[0] != WC_NULL;
     OWNED char *named_ranks = by_rank ? name_ranks(&ranks) : NULL;
     OWNED char *who = !by_rank            ? must_format("%zu%s", row->n, noun)
                       : ranks.n == row->n ? must_copy(named_ranks)
@@ -428,25 +426,25 @@ static char *name_several(const struct summary *s, const struct summary_row *row
     return must_format("%s%s%s%s%s", who, named ? " on " : "", named ? node : "", command, endings);
 }
 
-char *summary_who(const struct summary *s, const struct summary_row *row) {
-    const struct source *first = s->m->p[row->members[0]].report->source;
+char *summary_who(const struct merged *m, const struct summary_row *row) {
+    const struct source *first = m->p[row->members[0]].report->source;
 
-    if (s->counted <= 1 && first->stack.process.eager)
+    if (m->counted <= 1 && first->stack.process.eager)
         return NULL;
-    if (row->n == 1 && !s->m->ranks_name) {
-        OWNED char *command = common_command(s->m, row), *endings = endings_of(s->m, row);
+    if (row->n == 1 && !m->ranks_name) {
+        OWNED char *command = common_command(m, row), *endings = endings_of(m, row);
         return must_format("process %lld%s%s", (long long)first->pid, command, endings);
     }
-    return name_several(s, row, " processes");
+    return name_several(m, row, " processes");
 }
 
-char *summary_processes(const struct summary *s, const struct summary_row *row) {
-    const struct merged_process *first = &s->m->p[row->members[0]];
+char *summary_processes(const struct merged *m, const struct summary_row *row) {
+    const struct merged_process *first = &m->p[row->members[0]];
     char text[1024];
     struct wc_text t;
 
-    if (row->n > 1 || s->m->ranks_name)
-        return name_several(s, row, "");
+    if (row->n > 1 || m->ranks_name)
+        return name_several(m, row, "");
     wc_text_begin(&t, text, sizeof(text));
     wc_finding_process(&t, first->report->source->pid, &first->report->source->stack.process,
                        first->report->ended);

@@ -47,9 +47,9 @@ struct summary_view {
     const char *log;    /* where it comes from; NULL: it is not printed */
     size_t most;        /* rows */
 };
-void render_summary(struct layout *l, const struct summary *s, const struct summary_view *view);
+void render_summary(struct layout *l, const struct merged *m, const struct summary_view *view);
 /* A row in one line. The caller frees. */
-char *render_summary_text(const struct summary *s, const struct summary_row *row);
+char *render_summary_text(const struct merged *m, const struct summary_row *row);
 
 /* Parts of these. */
 /* A line for each copy of cuDNN that `last` has not, the report before it. before: as below. */

@@ -261,17 +261,14 @@ static void fill_processes(FILE *to, const struct page *page) {
     if (m->n < 2)
         return;
     fputs("<section class=\"processes\" aria-label=\"processes\">\n", to);
-    ENDED_BY(summary_end) struct summary s;
-    summary_make(&s, m);
-    for (size_t k = 0; k < s.n; k++) { /* the one answer about all of them */
-        OWNED char *text = render_summary_text(&s, &s.rows[k]);
+    WC_EACH(row, m->rows) { /* the one answer about all of them */
+        OWNED char *text = render_summary_text(m, row);
         char *rest = text + strcspn(text, ":"); /* after the word of a severity or verdict */
         const char *separator = *rest ? ":" : "";
         *rest = '\0';
         html(to, "<p class=\"%s\"><span class=\"severity\">%s</span>%s%s</p>\n",
-             s.rows[k].finding ? severity_word(s.rows[k].finding->severity)
-                               : verdict_word(s.rows[k].report),
-             text, separator, *separator ? rest + 1 : "");
+             row->finding ? severity_word(row->finding->severity) : verdict_word(row->report), text,
+             separator, *separator ? rest + 1 : "");
     }
     put_agreement(to, m);
     if (page->shown_count < m->n)
@@ -325,11 +322,9 @@ static bool add_article(struct page *page, FILE *articles, size_t i) {
 
 static void fill_title(FILE *to, const struct page *page) {
     const struct merged *m = page->m;
-    ENDED_BY(summary_end) struct summary s;
-
-    summary_make(&s, m);
     OWNED char *text =
-        m->n > 1 ? render_summary_text(&s, &s.rows[0]) : render_verdict_text(m->p[0].report);
+        m->n > 1 ? render_summary_text(m, m->rows.p) : render_verdict_text(m->p[0].report);
+
     html(to, "whichcudnn: %s", text);
 }
 

@@ -13,12 +13,12 @@
 #define FIRST_LINES 13
 #define OTHER_LINES 8 /* the least with which its processes are reported */
 
-static void print_finding(struct layout *l, const struct summary *s, size_t i,
+static void print_finding(struct layout *l, const struct merged *m, size_t i,
                           const struct summary_view *view) {
-    const struct summary_row *row = &s->rows[i];
+    const struct summary_row *row = &m->rows.p[i];
     bool same = i > 0 && row[-1].n == row->n &&
                 memcmp(row[-1].members, row->members, row->n * sizeof(*row->members)) == 0;
-    OWNED char *processes = summary_processes(s, row);
+    OWNED char *processes = summary_processes(m, row);
     const bool alone = row->told || report_is_notice(row->finding);
     struct wc_finding_view with = {.before = view->before,
                                    .stack = i == 0 ? &row->report->source->stack : NULL,
@@ -35,10 +35,10 @@ static void print_finding(struct layout *l, const struct summary *s, size_t i,
         layout_fact(l, "processes", "%s", processes);
 }
 
-static void print_verdict(struct layout *l, const struct summary *s, size_t i,
+static void print_verdict(struct layout *l, const struct merged *m, size_t i,
                           const struct summary_view *view) {
-    const struct summary_row *row = &s->rows[i];
-    OWNED char *who = summary_who(s, row), *processes = who ? summary_processes(s, row) : NULL;
+    const struct summary_row *row = &m->rows.p[i];
+    OWNED char *who = summary_who(m, row), *processes = who ? summary_processes(m, row) : NULL;
 
     render_verdict(l, row->report, view->before, who);
     render_known(l, row->report);
@@ -46,24 +46,24 @@ static void print_verdict(struct layout *l, const struct summary *s, size_t i,
         layout_fact(l, row->n > 1 ? "processes" : "process", "%s", processes);
 }
 
-void render_summary(struct layout *l, const struct summary *s, const struct summary_view *view) {
-    size_t told = s->n < view->most ? s->n : view->most;
-    const struct summary_row *first = s->rows;
+void render_summary(struct layout *l, const struct merged *m, const struct summary_view *view) {
+    size_t told = m->rows.n < view->most ? m->rows.n : view->most;
+    const struct summary_row *first = m->rows.p;
 
     for (size_t i = 0; i < told; i++) {
-        const struct summary_row *row = &s->rows[i];
+        const struct summary_row *row = &m->rows.p[i];
         render_copies(l, row->report, view->before, i > 0 ? row[-1].report : NULL);
-        (row->finding ? print_finding : print_verdict)(l, s, i, view);
+        (row->finding ? print_finding : print_verdict)(l, m, i, view);
     }
-    if (s->n > told)
-        layout_row(l, 0, 4, "%sand %zu more", view->before, s->n - told);
+    if (m->rows.n > told)
+        layout_row(l, 0, 4, "%sand %zu more", view->before, m->rows.n - told);
     if (view->log && (!first->finding || first->told || report_is_notice(first->finding)))
         print_format(l->to, "  log      %s\n", view->log);
 }
 
-char *render_summary_text(const struct summary *s, const struct summary_row *row) {
+char *render_summary_text(const struct merged *m, const struct summary_row *row) {
     const struct wc_finding_record *f = row->finding;
-    OWNED char *who = summary_who(s, row);
+    OWNED char *who = summary_who(m, row);
     struct sink sink;
     struct layout l = {.to = sink_begin(&sink), .whole = true};
     bool inside = !f && row->report->conclusion.verdict == WC_verdict_OK;
@@ -126,10 +126,8 @@ static void print_process(struct layout *l, const struct merged_process *p) {
 static void print_all(struct layout *l, const void *what) {
     const struct merged *m = what;
     const char *node = NULL;
-    ENDED_BY(summary_end) struct summary s;
 
-    summary_make(&s, m);
-    render_summary(l, &s, &(struct summary_view){.most = l->whole ? s.n : ROWS_TOLD});
+    render_summary(l, m, &(struct summary_view){.most = l->whole ? m->rows.n : ROWS_TOLD});
     putc('\n', l->to);
     print_agreement(l, m);
     fputs("\nprocesses\n", l->to);

@@ -160,21 +160,6 @@ struct merged_group {
     struct comparison differences; /* to the first group; empty there */
 };
 
-struct merged {
-    struct merged_process *p;
-    size_t n;
-    WC_LIST(merged_group, groups); /* the largest first */
-    bool ranks_name;               /* each rank is there once */
-};
-
-/* The reports must outlive it. n at least 1. */
-void merge(struct merged *m, struct report *reports, size_t n);
-void merged_end(struct merged *m);
-
-/* "ranks 0-6 agree; rank 7 differs": one line for a group after the first, and one for the first
- * only where all agree. i: of the group. The caller frees. */
-char *merged_agreement(const struct merged *m, size_t i);
-
 /* One answer about all of them: each finding once, the worst first, with those that have it; then
  * which processes were fine, and with which cuDNN. */
 struct summary_row {
@@ -187,19 +172,26 @@ struct summary_row {
     bool told;    /* it has been printed already: the caller's */
 };
 
-struct summary {
-    const struct merged *m; /* must outlive it */
-    struct summary_row *rows;
-    size_t n;       /* at least one */
-    size_t counted; /* processes that loaded cuDNN or asked for it */
+struct merged {
+    struct merged_process *p;
+    size_t n;
+    WC_LIST(merged_group, groups); /* the largest first */
+    bool ranks_name;               /* each rank is there once */
+    WC_LIST(summary_row, rows);    /* at least one */
+    size_t counted;                /* processes that loaded cuDNN or asked for it */
 };
 
-void summary_make(struct summary *s, const struct merged *m);
-void summary_end(struct summary *s);
+/* The reports must outlive it. n at least 1. */
+void merge(struct merged *m, struct report *reports, size_t n);
+void merged_end(struct merged *m);
+
+/* "ranks 0-6 agree; rank 7 differs": one line for a group after the first, and one for the first
+ * only where all agree. i: of the group. The caller frees. */
+char *merged_agreement(const struct merged *m, size_t i);
 
 /* "13 processes (python3 train.py): 1 ended normally, 12 by _exit", "ranks 0, 1"; NULL: there is
  * except the requested one. The caller frees it. */
-char *summary_who(const struct summary *s, const struct summary_row *row);
+char *summary_who(const struct merged *m, const struct summary_row *row);
 /* The same without that word, for a row of its own: "13 (python3 train.py): ..."; of one process
  * "4711 on node7: python3 train.py, by _exit". The caller frees it. */
-char *summary_processes(const struct summary *s, const struct summary_row *row);
+char *summary_processes(const struct merged *m, const struct summary_row *row);

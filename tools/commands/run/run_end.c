@@ -111,33 +111,32 @@ static bool ended_within(const struct source *log) {
 }
 
 /* Where what it says comes from: the log, or the place of several. */
-static char *origin_of(const struct run *run, const struct summary *s) {
-    const struct merged *m = s->m;
-
+static char *origin_of(const struct run *run, const struct merged *m) {
     if (run->place.passing)
         return NULL;
-    if (s->counted <= 1)
-        return must_copy(s->rows[0].report->source->path);
+    if (m->counted <= 1)
+        return must_copy(m->rows.p[0].report->source->path);
     return must_format("%s (%zu logs)", run->place.directory, m->n);
 }
 
-static void print_summary(struct run *run, struct summary *s) {
+static void print_summary(struct run *run, struct merged *m) {
     struct layout l = {.to = stderr, .colour = options.colour, .whole = true};
     const char *says = getenv("WHICHCUDNN_STDERR");
-    const struct summary_row *first = &s->rows[0];
+    const struct summary_row *first = m->rows.p;
     const struct source *log = first->report->source;
-    OWNED char *origin = origin_of(run, s);
+    OWNED char *origin = origin_of(run, m);
 
     /* What a shim that speaks for itself, as requested, has printed. */
-    for (size_t i = 0; says && strcmp(says, "off") != 0 && i < s->m->n; i++)
-        WC_EACH(f, s->m->p[i].report->source->stack.findings)
+    for (size_t i = 0; says && strcmp(says, "off") != 0 && i < m->n; i++)
+        WC_EACH(f, m->p[i].report->source->stack.findings)
             if (strcmp(says, "all") == 0 || f->r.severity == WC_severity_ERROR)
                 json_object_set_new_nocheck(run->live.told, f->r.title, json_true());
-    for (size_t i = 0; i < s->n; i++)
-        s->rows[i].told =
-            s->rows[i].finding && json_object_get(run->live.told, s->rows[i].finding->title);
-    render_summary(&l, s, &(struct summary_view){"whichcudnn: ", origin, ROWS_SHOWN});
-    if (s->counted > 1)
+    for (size_t i = 0; i < m->rows.n; i++) {
+        const struct wc_finding_record *f = m->rows.p[i].finding;
+        m->rows.p[i].told = f && json_object_get(run->live.told, f->title);
+    }
+    render_summary(&l, m, &(struct summary_view){"whichcudnn: ", origin, ROWS_SHOWN});
+    if (m->counted > 1)
         return;
     /* Of one process, what its finding has not reported. */
     if (run->live.stopped && log->pid == run->child.pid)
@@ -174,11 +173,11 @@ void run_leave_verdict(const struct run *run, const char *words) {
                  fd < 0 && errno == ENXIO ? "no process reads from it" : strerror(errno));
 }
 
-static void leave_verdict_of(const struct run *run, const struct summary *s) {
-    const struct summary_row *first = &s->rows[0];
+static void leave_verdict_of(const struct run *run, const struct merged *m) {
+    const struct summary_row *first = m->rows.p;
     const struct plan_of_finding *fix =
         first->finding ? report_fixes(first->report, first->finding) : NULL;
-    OWNED char *verdict = render_summary_text(s, first), *origin = origin_of(run, s), *text = NULL;
+    OWNED char *verdict = render_summary_text(m, first), *origin = origin_of(run, m), *text = NULL;
     struct sink sink;
     FILE *to = sink_begin(&sink);
 
@@ -189,7 +188,7 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
     if (fix && fix->n > 0)
         fprintf(to, "; %s: %s", repair_label(&fix->p[0]),
                 fix->p[0].command ? fix->p[0].command : fix->p[0].text);
-    if (s->counted <= 1 && ended_within(first->report->source))
+    if (m->counted <= 1 && ended_within(first->report->source))
         fprintf(to, "; ended %s", first->report->ending);
     if (origin)
         fprintf(to, "; log: %s", origin);
@@ -242,13 +241,11 @@ static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
         for (size_t i = 0; i < n; i++)
             report_plan(&reports[i]);
         ENDED_BY(merged_end) struct merged m;
-        ENDED_BY(summary_end) struct summary summary;
         merge(&m, reports, n);
-        summary_make(&summary, &m);
         if (!run->quiet)
-            print_summary(run, &summary);
+            print_summary(run, &m);
         if (run->verdict_file)
-            leave_verdict_of(run, &summary);
+            leave_verdict_of(run, &m);
     }
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
