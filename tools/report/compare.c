@@ -6,7 +6,6 @@
 
 #include "core/demand/questions.h"
 #include "tools/observe/preload.h"
-#include "tools/util/terminal.h"
 
 #define NO_PARTNER SIZE_MAX /* all bits set */
 
@@ -197,15 +196,6 @@ static void compare_variable(struct comparison *c, const struct sides *s, const 
 
 /* ---- the machine ---- */
 
-static char *list_text(const struct wc_strings *list) {
-    struct sink all;
-    FILE *to = list->n > 0 ? sink_begin(&all) : NULL;
-
-    for (size_t i = 0; i < list->n; i++)
-        fprintf(to, "%s%s", i > 0 ? "; " : "", list->p[i]);
-    return to ? sink_end(&all) : NULL;
-}
-
 static char *count_text(int64_t n) {
     return n == WC_NULL ? NULL : must_format("%lld", (long long)n);
 }
@@ -218,7 +208,7 @@ static void compare_machines(struct comparison *c, const struct sides *s) {
     hold(c, DIFFERENCE_DRIVER, "driver", NULL, a.driver, b.driver);
     /* Only `run` asks for names, so a list may be missing where GPUs are. */
     if (a.gpus.n > 0 && b.gpus.n > 0)
-        hold_made(c, DIFFERENCE_DRIVER, "GPUs", NULL, list_text(&a.gpus), list_text(&b.gpus));
+        hold_made(c, DIFFERENCE_DRIVER, "GPUs", NULL, joined(&a.gpus, "; "), joined(&b.gpus, "; "));
     hold_made(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a.gpu_devices),
               count_text(b.gpu_devices));
     hold(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a.architecture, b.architecture);

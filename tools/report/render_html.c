@@ -69,14 +69,7 @@ static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
 
 /* "python train.py", else the program's path, else "". The caller frees. */
 static char *command_text(const struct wc_process_record *p) {
-    struct sink sink;
-    FILE *to = sink_begin(&sink);
-
-    for (size_t i = 0; i < p->arguments.n; i++)
-        fprintf(to, "%s%s", i > 0 ? " " : "", p->arguments.p[i]);
-    if (p->arguments.n == 0 && p->executable)
-        fputs(p->executable, to);
-    return sink_end(&sink);
+    return p->arguments.n > 0 ? joined(&p->arguments, " ") : must_copy(p->executable ?: "");
 }
 
 static void put_origin(FILE *to, const struct report *r) {

@@ -10,7 +10,7 @@
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/log_reader.h"
 #include "tools/observe/log/redact.h"
-#include "tools/util/memory.h"
+#include "tools/util/terminal.h"
 
 const char *library_path(const struct wc_object_record *o) {
     if (o->real_path || o->path)
@@ -76,6 +76,15 @@ char *library_installation(const struct wc_object_record *o) {
     OWNED char *source = library_source(o);
 
     return source ? must_format("%s%s%s", source, version ? " " : "", version) : NULL;
+}
+
+char *joined(const struct wc_strings *list, const char *separator) {
+    struct sink all;
+    FILE *to = sink_begin(&all);
+
+    WC_EACH(text, *list)
+        fprintf(to, "%s%s", text > list->p ? separator : "", *text);
+    return sink_end(&all);
 }
 
 #define PLANS_MOST 32 /* of one command: each plays many times */

@@ -35,6 +35,9 @@ char *library_rule(const struct wc_search_record *found, bool element);
 char *library_source(const struct wc_object_record *o);       /* "wheel NAME" */
 char *library_installation(const struct wc_object_record *o); /* "wheel NAME VERSION" */
 
+/* The texts with the separator between them; "": there are none. The caller frees. */
+char *joined(const struct wc_strings *list, const char *separator);
+
 struct plan;
 struct redaction;
 struct plan_of_finding;
