@@ -20,16 +20,11 @@ static const char by_library[] = "by library", by_cudnn[] = "by cudnn",
 #define BY_LIBRARY by_library
 #define BY_CUDNN by_cudnn
 #define BY_VERSIONS by_versions
-#define FATAL EFFECT_FATAL
-#define FALLBACK EFFECT_FALLBACK
-#define NOISE EFFECT_NOISE
-#define DEPENDS EFFECT_DEPENDS
-#define ELSEWHERE EFFECT_ELSEWHERE
 
 static const struct message table[] = {
 #define MESSAGE(name, what, words, meaning, fits, ...)                                             \
     {.id = name,                                                                                   \
-     .effect = what,                                                                               \
+     .effect = EFFECT_##what,                                                                      \
      .pattern = words,                                                                             \
      .means = meaning,                                                                             \
      .findings = fits,                                                                             \
