@@ -129,12 +129,6 @@ void disk_as_self(void) {
 #define FILE_MOST ((size_t)4 << 20)
 #define BYTES_MOST ((size_t)64 << 20)
 
-struct sought {
-    UT_hash_handle hh;
-    const char *key;
-    uint64_t at;
-};
-
 /* What is at a path without links in it: a tree, in which the entries of a directory are those that
  * were looked at. */
 struct seen {
@@ -146,12 +140,11 @@ struct seen {
     bool is_known; /* looked at: */
     int error;     /* of lstat; 0: it is there */
     struct stat facts;
-    const char *target;    /* of a link, once asked for */
-    const char **names;    /* of a directory, once asked for, NULL at the end */
-    unsigned char *bytes;  /* of a file, once asked for; NULL: not kept */
-    size_t kept;           /* how many of these: of a large file a loader's first look only */
-    bool is_whole;         /* all of the file */
-    struct sought *sought; /* in these */
+    const char *target;   /* of a link, once asked for */
+    const char **names;   /* of a directory, once asked for, NULL at the end */
+    unsigned char *bytes; /* of a file, once asked for; NULL: not kept */
+    size_t kept;          /* how many of these: of a large file a loader's first look only */
+    bool is_whole;        /* all of the file */
 };
 
 struct disk_memory {
@@ -403,30 +396,16 @@ static struct seen *remembered(const struct disk *d, const char *path, uint64_t 
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
                       uint64_t *at) {
-    const struct disk *d = ctx;
-    struct seen *s = remembered(d, path, 0, UINT64_MAX);
-    struct wc_arena *memory = &d->seen->memory.arena;
-    OWNED char *key = must_format("%d %zu %s", at_line, (size_t)from, text);
-    struct sought *found;
+    const struct seen *s = remembered(ctx, path, 0, UINT64_MAX);
 
     *at = WC_NOWHERE;
     if (!s || from >= s->kept)
         return s != NULL;
-    HASH_FIND_STR(s->sought, key, found);
-    if (found) {
-        *at = found->at;
-        return true;
-    }
     const unsigned char *end = s->bytes + s->kept, *begin = s->bytes + from, *p = begin;
     for (; *at == WC_NOWHERE && p < end && (p = memmem(p, (size_t)(end - p), text, strlen(text)));
          p++)
         if (!at_line || (p == begin ? from == 0 : p[-1] == '\n'))
             *at = (uint64_t)(p - s->bytes);
-    found = wc_arena_take(memory, sizeof(*found));
-    if (found && (found->key = wc_arena_string(memory, key))) {
-        found->at = *at;
-        HASH_ADD_KEYPTR(hh, s->sought, found->key, strlen(key), found);
-    }
     return true;
 }
 
@@ -547,7 +526,6 @@ static void end_seen(struct seen *s) {
         end_seen(entry);
         free(entry);
     }
-    HASH_CLEAR(hh, s->sought);
     free(s->path);
     free(s->names);
     free(s->bytes);
