@@ -54,7 +54,7 @@ add(const char *name, enum check_state state, const char *fix, const char *forma
     va_list args;
 
     va_start(args, format);
-    OWNED char *text = must_format_list(format, args);
+    OWNED char *text = wc_arena_format_list(&must_memory, format, args);
     va_end(args);
     check_count++;
     worst = state > worst ? state : worst;

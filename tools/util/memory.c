@@ -2,7 +2,6 @@
 #include "memory.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,30 +71,12 @@ void *must_grow(void *p, size_t n) {
     return must(realloc(p, n));
 }
 
-char *must_copy(const char *s) {
-    return s ? must(strdup(s)) : NULL;
+static void *piece(void *unused, size_t n) {
+    (void)unused;
+    return must_allocate(n);
 }
 
-char *must_format_list(const char *format, va_list args) {
-    char nothing[1], *text;
-    struct wc_text t;
-
-    wc_text_begin(&t, nothing, sizeof(nothing));
-    wc_text_format_list(&t, format, args);
-    text = must_allocate(t.cut + 1);
-    wc_text_begin(&t, text, t.cut + 1);
-    wc_text_format_list(&t, format, args);
-    return text;
-}
-
-char *must_format(const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    char *text = must_format_list(format, args);
-    va_end(args);
-    return text;
-}
+struct wc_arena must_memory = {.more = piece};
 
 void fd_end(int *fd) {
     const int error = errno;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +34,9 @@ void *must_grow(void *p, size_t n);
     for (__typeof__(*(pointers)[0]) *item = NULL, *const *item##_at = (pointers);                  \
          item##_at && item##_at < (pointers) + (count) && ((item = *item##_at), true);             \
          item##_at++)
-char *must_copy(const char *s); /* NULL of NULL */
-/* What wc_text_format would add (%s of NULL: nothing); the caller frees. */
-char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
-char *must_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+extern struct wc_arena must_memory; /* each piece of it is freed by itself */
+#define must_copy(s) wc_arena_string(&must_memory, s)
+#define must_format(...) wc_arena_format(&must_memory, __VA_ARGS__)
 
 /* Memory that is freed where its name ends, of any type: OWNED char *text = must_format(...); */
 static inline void owned_end(void *place) {
