@@ -41,33 +41,27 @@ static const struct option_row rows[] = {
 
 /* ---- the environment ---- */
 
-struct variables {
-    char *text; /* n bytes: each with a NUL after it, as argz(3) and envz(3) have them */
-    size_t n;
-    char **list; /* the same, NULL at the end */
-};
-
-/* of_image: its environment is not known. With a NUL anywhere the file is /proc/PID/environ, or
- * `env -0`. */
-static bool make_variables(struct variables *v, bool of_image) {
+/* Of an image it is not known. With a NUL anywhere the file is /proc/PID/environ, or `env -0`.
+ * NULL: the file cannot be read, which is printed; else the caller frees it and *text. */
+static char **make_variables(char **text) {
     OWNED_FILE FILE *from = environment_file ? fopen(environment_file, "re") : NULL;
     size_t room = 0;
-    ssize_t n = from ? getdelim(&v->text, &room, EOF, from) : -1;
+    const ssize_t read = from ? getdelim(text, &room, EOF, from) : -1;
+    size_t n = read > 0 ? (size_t)read + 1 : 0;
 
     if (environment_file && (!from || ferror(from))) {
         complain("%s: %s", environment_file, strerror(errno));
-        return false;
+        return NULL;
     }
-    v->n = n > 0 ? (size_t)n + 1 : 0;
-    if (n > 0 && !memchr(v->text, '\0', (size_t)n))
-        for (char *at = v->text; (at = strchr(at, '\n'));)
+    if (read > 0 && !memchr(*text, '\0', (size_t)read))
+        for (char *at = *text; (at = strchr(at, '\n'));)
             *at++ = '\0';
-    if ((!environment_file && !of_image && argz_create(environ, &v->text, &v->n) != 0) ||
-        (searched && envz_add(&v->text, &v->n, "LD_LIBRARY_PATH", searched) != 0))
+    if ((!environment_file && !root && argz_create(environ, text, &n) != 0) ||
+        (searched && envz_add(text, &n, "LD_LIBRARY_PATH", searched) != 0))
         must_fail();
-    v->list = must_allocate((argz_count(v->text, v->n) + 1) * sizeof(*v->list));
-    argz_extract(v->text, v->n, v->list);
-    return true;
+    char **list = must_allocate((argz_count(*text, n) + 1) * sizeof(*list));
+    argz_extract(*text, n, list);
+    return list;
 }
 
 /* ---- on the way ---- */
@@ -99,7 +93,7 @@ static void end_progress(void) {
 struct scans {
     struct scan **list;
     size_t n;
-    struct variables inside; /* of images */
+    char *const *inside; /* the environment of images */
 };
 
 /* An image unpacked into a directory: it has a loader's cache, or says what system it is. */
@@ -117,7 +111,7 @@ static bool is_image(const char *path) {
     return found;
 }
 
-static bool add_all(struct scans *all, int n, char **paths, const struct variables *v) {
+static bool add_all(struct scans *all, int n, char **paths, char *const *variables) {
     const char *venv = getenv("VIRTUAL_ENV"), *conda = getenv("CONDA_PREFIX");
     const char *standard = root || whole_computer ? "/"
                            : venv && *venv        ? venv
@@ -129,15 +123,11 @@ static bool add_all(struct scans *all, int n, char **paths, const struct variabl
     for (int i = 0; i < n || (i == 0 && n == 0); i++) {
         const char *path = n > 0 ? paths[i] : standard;
         const bool image = !root && !whole_computer && is_image(path);
-        if (image && !all->inside.list && !make_variables(&all->inside, true)) {
-            good = false;
-            continue;
-        }
         s = image ? NULL : own;
         if (!s) {
             s = must_allocate(sizeof(*s));
             scan_begin(s, image ? path : root, image || !root ? path : root,
-                       image ? all->inside.list : v->list);
+                       image ? all->inside : variables);
             s->progress = isatty(STDERR_FILENO) ? show_progress : NULL;
             *MUST_ADD(all->list, all->n) = s;
         }
@@ -191,29 +181,24 @@ static enum exit_code print_redacted(const struct scans *all) {
 }
 
 static int scan_arguments(int n, char **paths) {
-    struct variables variables = {.n = 0};
-    struct scans all = {.n = 0};
-    enum exit_code answer = EXIT_USAGE;
-    bool good = false;
+    OWNED char *given = searched ? must_format("LD_LIBRARY_PATH=%s", searched) : NULL;
+    OWNED char *text = NULL, **variables = NULL;
 
     if (whole_computer && (root || n > 0))
         return complain("--all takes neither --root nor a directory; see whichcudnn scan --help");
-    if (make_variables(&variables, root)) {
-        good = add_all(&all, n, paths, &variables);
-        for (size_t i = 0; i < all.n; i++)
-            scan_make(all.list[i]);
-        end_progress();
-        answer = redact ? print_redacted(&all) : print_scans(&all, stdout);
-    }
+    if (!(variables = make_variables(&text)))
+        return EXIT_USAGE;
+    struct scans all = {.inside = environment_file ? variables : (char *[]){given, NULL}};
+    const bool good = add_all(&all, n, paths, variables);
+    for (size_t i = 0; i < all.n; i++)
+        scan_make(all.list[i]);
+    end_progress();
+    const enum exit_code answer = redact ? print_redacted(&all) : print_scans(&all, stdout);
     for (size_t i = 0; i < all.n; i++) {
         scan_end(all.list[i]);
         free(all.list[i]);
     }
     free(all.list);
-    free(all.inside.list);
-    free(all.inside.text);
-    free(variables.list);
-    free(variables.text);
     return good ? (int)answer : EXIT_USAGE;
 }
 
