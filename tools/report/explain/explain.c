@@ -226,7 +226,7 @@ static void add(struct messages *found, const struct message *message, const str
     m->found_version = version_of(m->found);
     m->rule = WC_RULE_NONE;
     judge(m);
-    m->findings = must_copy(findings_of(m));
+    m->findings = findings_of(m);
 }
 
 static void find_one(const struct message *message, struct flat *flat, struct messages *found) {
@@ -338,7 +338,6 @@ void messages_end(struct messages *m) {
         free(m->p[i].library);
         free(m->p[i].wanted);
         free(m->p[i].found);
-        free(m->p[i].findings);
     }
     free(m->p);
     free(m->ranked.p);

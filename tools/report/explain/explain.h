@@ -42,7 +42,7 @@ struct message_match {
     struct wc_version wanted_version, found_version; /* what they mean; may be NONE */
     enum wc_rule rule;                               /* that refuses, else the first; or NONE */
     enum wc_fit fit;
-    char *findings; /* ids that fit, the likeliest first, one space between them; "": none */
+    const char *findings; /* ids that fit, the likeliest first, one space between them; "": none */
 };
 
 struct message_finding {
