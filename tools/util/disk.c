@@ -227,32 +227,6 @@ static const char **names_in(const struct below *below, const char *path, struct
     return names;
 }
 
-/* Does s->bytes hold the file's bytes from there up to that one now, or up to its end? A look at
- * the end of a large file does not read all of it. */
-static bool seen_bytes(const struct disk *d, struct seen *s, uint64_t from, uint64_t end) {
-    /* What has no size may hold something all the same: /proc. */
-    const size_t stated = S_ISREG(mode_of(d, s)) ? (size_t)s->facts.st_size : SIZE_MAX;
-    const size_t size = stated ? stated : SMALL;
-    const size_t to = size <= SMALL || end > size - SMALL ? size
-                      : end <= HEAD                       ? HEAD
-                                                          : (size_t)end + SMALL;
-
-    if (s->is_whole || end <= s->kept)
-        return true;
-    if (from > s->kept + SMALL || (size > FILE_MOST && to > HEAD) ||
-        to > BYTES_MOST - d->seen->bytes)
-        return false;
-    OWNED_FD int fd = below_open(&d->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    s->bytes = must_grow(s->bytes, to);
-    const size_t n = fd < 0 ? 0 : below_read(fd, s->kept, s->bytes + s->kept, to - s->kept);
-    if (fd < 0 || (stated && s->kept + n < to))
-        return false;
-    s->kept += n;
-    s->is_whole = stated ? s->kept == size : s->kept < to;
-    d->seen->bytes += n;
-    return s->is_whole || end <= s->kept;
-}
-
 /* ---- the end of a path ---- */
 
 static struct seen *fail(int error) {
@@ -386,12 +360,35 @@ int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     return -1;
 }
 
-/* A file whose bytes from there up to that one are remembered; NULL: it is none. */
+/* A file whose bytes from there up to that one, or up to its end, are remembered; NULL: it is none.
+ * A look at the end of a large file does not read all of it. */
 static struct seen *remembered(const struct disk *d, const char *path, uint64_t from,
                                uint64_t end) {
     struct seen *s = seen_at(d, path);
 
-    return s && entry_of(d, s).kind == DISK_AS_IT_IS && seen_bytes(d, s, from, end) ? s : NULL;
+    if (!s || entry_of(d, s).kind != DISK_AS_IT_IS)
+        return NULL;
+    /* What has no size may hold something all the same: /proc. */
+    const size_t stated = S_ISREG(mode_of(d, s)) ? (size_t)s->facts.st_size : SIZE_MAX;
+    const size_t size = stated ? stated : SMALL;
+    const size_t to = size <= SMALL || end > size - SMALL ? size
+                      : end <= HEAD                       ? HEAD
+                                                          : (size_t)end + SMALL;
+
+    if (s->is_whole || end <= s->kept)
+        return s;
+    if (from > s->kept + SMALL || (size > FILE_MOST && to > HEAD) ||
+        to > BYTES_MOST - d->seen->bytes)
+        return NULL;
+    OWNED_FD int fd = below_open(&d->below, s->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    s->bytes = must_grow(s->bytes, to);
+    const size_t n = fd < 0 ? 0 : below_read(fd, s->kept, s->bytes + s->kept, to - s->kept);
+    if (fd < 0 || (stated && s->kept + n < to))
+        return NULL;
+    s->kept += n;
+    s->is_whole = stated ? s->kept == size : s->kept < to;
+    d->seen->bytes += n;
+    return s->is_whole || end <= s->kept ? s : NULL;
 }
 
 static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
