@@ -23,35 +23,32 @@ static int diff(int n, char **arguments) {
     const struct source *a = input_read_one(&j.in, arguments[0]);
     const struct source *b = a ? input_read_one(&j.in, arguments[n - 1]) : NULL;
     struct layout l = {.to = stdout, .colour = options.colour};
-    enum exit_code answer = EXIT_USAGE;
 
-    if (b) {
-        j.names = redact ? redaction_of_logs(&j.in.logs) : NULL;
-        job_judge(&j);
-        ENDED_BY(comparison_end) struct comparison c;
-        compare(&c, a, b);
-        answer = !j.reports[0].conclusion.concerned && !j.reports[1].conclusion.concerned
-                     ? EXIT_NOTHING_OBSERVED
-                 : c.n > 0 ? EXIT_ERRORS_FOUND
-                           : EXIT_NOTHING_WRONG;
-        for (size_t i = 0; i < 2; i++)
-            if (j.reports[i].source->type != SOURCE_LOCK)
-                report_plan(&j.reports[i]);
-        if (answer == EXIT_NOTHING_OBSERVED)
-            complain("nothing to compare: nothing was observed in either");
-        else if (options.json)
-            json_print(stdout, json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a",
-                                         side_json(&j.reports[0]), "b", side_json(&j.reports[1]),
-                                         "differences", differences_json(&c)));
-        else if (c.n == 0)
-            printf("%ssame%s: nothing differs of what both know\n", paint_begin(l.colour, PAINT_OK),
-                   paint_end(l.colour));
-        if (answer != EXIT_NOTHING_OBSERVED && !options.json)
-            render_comparison(
-                &l, &c, "differs",
-                (const struct compared_side[2]){{"A", &j.reports[0]}, {"B", &j.reports[1]}});
+    if (!b)
+        return EXIT_USAGE;
+    j.names = redact ? redaction_of_logs(&j.in.logs) : NULL;
+    job_judge(&j);
+    if (!j.reports[0].conclusion.concerned && !j.reports[1].conclusion.concerned) {
+        complain("nothing to compare: nothing was observed in either");
+        return EXIT_NOTHING_OBSERVED;
     }
-    return (int)answer;
+    ENDED_BY(comparison_end) struct comparison c;
+    compare(&c, a, b);
+    for (size_t i = 0; i < 2; i++)
+        if (j.reports[i].source->type != SOURCE_LOCK)
+            report_plan(&j.reports[i]);
+    if (options.json)
+        json_print(stdout, json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a",
+                                     side_json(&j.reports[0]), "b", side_json(&j.reports[1]),
+                                     "differences", differences_json(&c)));
+    else if (c.n == 0)
+        printf("%ssame%s: nothing differs of what both know\n", paint_begin(l.colour, PAINT_OK),
+               paint_end(l.colour));
+    if (!options.json)
+        render_comparison(
+            &l, &c, "differs",
+            (const struct compared_side[2]){{"A", &j.reports[0]}, {"B", &j.reports[1]}});
+    return c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
 const struct usage cmd_diff = {

@@ -320,14 +320,11 @@ static int explain_argument(int n, char **arguments) {
                                            : NULL;
 
     if (n > 1 && !text_file)
-        complain("one id is expected, not also %s; see whichcudnn explain --help", arguments[1]);
-    else if (wrong)
-        complain("%s", wrong);
-    else if (text_file)
-        return (int)explain_text(arguments, (size_t)n);
-    else
-        return (int)explain(arguments[0]);
-    return EXIT_USAGE;
+        return complain("one id is expected, not also %s; see whichcudnn explain --help",
+                        arguments[1]);
+    if (wrong)
+        return complain("%s", wrong);
+    return (int)(text_file ? explain_text(arguments, (size_t)n) : explain(arguments[0]));
 }
 
 const struct usage cmd_explain = {

@@ -47,8 +47,7 @@ static int inspect_arguments(int n, char **arguments) {
     /* One that was asked for is an object, several are a list. */
     if (options.json && j.n > 0)
         json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));
-    enum exit_code answer = j.n == (size_t)n ? j.answer : EXIT_USAGE;
-    return (int)answer;
+    return (int)(j.n == (size_t)n ? j.answer : EXIT_USAGE);
 }
 
 const struct usage cmd_inspect = {

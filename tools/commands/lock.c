@@ -37,37 +37,33 @@ static struct source *scan_one(struct inputs *in, const char *path) {
 
 static int lock_argument(int n, char **arguments) {
     ENDED_BY(inputs_end) struct inputs inputs = {.troubles = NULL};
-    const struct source *source = NULL;
-    enum exit_code answer = EXIT_USAGE;
     struct sink sink;
     size_t facts = 1;
 
     if (scanned && n > 0)
-        complain("--scan and %s are two stacks; one of them is expected", arguments[0]);
+        return complain("--scan and %s are two stacks; one of them is expected", arguments[0]);
+    const struct source *source =
+        scanned ? scan_one(&inputs, scanned) : input_read_one(&inputs, arguments[0]);
+    if (!source)
+        return EXIT_USAGE;
+    ENDED_BY(report_end) struct report r;
+    report_make(&r, source);
+    if (requirements)
+        facts = lock_write_requirements(sink_begin(&sink), source);
     else
-        source = scanned ? scan_one(&inputs, scanned) : input_read_one(&inputs, arguments[0]);
-    if (source) {
-        ENDED_BY(report_end) struct report r;
-        report_make(&r, source);
-        if (requirements)
-            facts = lock_write_requirements(sink_begin(&sink), source);
-        else
-            lock_write(sink_begin(&sink), source, paths);
-        OWNED char *text = sink_end(&sink);
-        if (!r.conclusion.concerned || facts == 0) {
-            complain("%s: %s", source->path,
-                     r.conclusion.concerned ? "nothing in it comes from pip"
-                                            : "nothing was observed in it");
-            answer = EXIT_NOTHING_OBSERVED;
-        } else if (print_into(output, text)) {
-            answer = EXIT_NOTHING_WRONG;
-        }
-        if (answer != EXIT_NOTHING_OBSERVED && r.conclusion.verdict == WC_verdict_ERRORS) {
-            complain("errors were found in what is kept; the first: %s", r.findings.p[0].title);
-            answer = answer == EXIT_USAGE ? EXIT_USAGE : EXIT_ERRORS_FOUND;
-        }
+        lock_write(sink_begin(&sink), source, paths);
+    OWNED char *text = sink_end(&sink);
+    if (!r.conclusion.concerned || facts == 0) {
+        complain("%s: %s", source->path,
+                 r.conclusion.concerned ? "nothing in it comes from pip"
+                                        : "nothing was observed in it");
+        return EXIT_NOTHING_OBSERVED;
     }
-    return (int)answer;
+    const bool is_written = print_into(output, text),
+               is_good = r.conclusion.verdict != WC_verdict_ERRORS;
+    if (!is_good)
+        complain("errors were found in what is kept; the first: %s", r.findings.p[0].title);
+    return !is_written ? EXIT_USAGE : is_good ? EXIT_NOTHING_WRONG : EXIT_ERRORS_FOUND;
 }
 
 const struct usage cmd_lock = {

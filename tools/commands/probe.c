@@ -565,7 +565,6 @@ static int probe_like(const char *place, const char *shim, const char *directory
 
 static int probe_arguments(int n, char **command) {
     ENDED_BY(trial_end) struct trial trial = {.patience = timeout};
-    int answer = EXIT_USAGE;
 
     if (like_log && n > 0)
         return complain("either --like or a command, not both");
@@ -575,23 +574,19 @@ static int probe_arguments(int n, char **command) {
         complain("no directory can be made for the log: %s", strerror(errno));
     if (!directory)
         return EXIT_USAGE;
-    if (like_log) {
-        answer = probe_like(like_log, shim, directory);
-    } else if (!*command) {
-        answer = probe_and_print(NULL, shim, directory);
-    } else {
-        OWNED char *place = must_format("%s/command/", directory);
-        OWNED char **words = run_quietly(place, command);
-        trial.arguments = words;
-        if (trial_run(&trial)) {
-            answer = probe_like(place, shim, directory);
-            /* The command's own output is not ours to show, unless it comes to nothing. */
-            if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
-                print_as_logged(stderr, trial.errors);
-        } else {
-            complain("no process could be made: %s", strerror(errno));
-        }
-    }
+    if (like_log)
+        return probe_like(like_log, shim, directory);
+    if (!*command)
+        return probe_and_print(NULL, shim, directory);
+    OWNED char *place = must_format("%s/command/", directory);
+    OWNED char **words = run_quietly(place, command);
+    trial.arguments = words;
+    if (!trial_run(&trial))
+        return complain("no process could be made: %s", strerror(errno));
+    const int answer = probe_like(place, shim, directory);
+    /* The command's own output is not ours to show, unless it comes to nothing. */
+    if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
+        print_as_logged(stderr, trial.errors);
     return answer;
 }
 

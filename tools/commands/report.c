@@ -96,8 +96,7 @@ static int report_arguments(int n, char **arguments) {
         job_judge(&j);
         answer = print_all(&j) ? j.answer : EXIT_USAGE;
     }
-    answer = in->trouble_count > 0 ? EXIT_USAGE : answer;
-    return (int)answer;
+    return (int)(in->trouble_count > 0 ? EXIT_USAGE : answer);
 }
 
 const struct usage cmd_report = {
