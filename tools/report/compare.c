@@ -160,36 +160,30 @@ static void compare_things(struct comparison *c, const struct sides *s,
 
 /* ---- the environment ---- */
 
-/* These print which process of a run it is, and so differ where all is well. */
-bool compare_passes_over(const char *variable) {
+char *compare_value(const struct wc_stack *s, const char *variable) {
     static const char *const starts[] = {"RANK=",       "LOCAL_RANK=",    "WORLD_SIZE=",
                                          "GROUP_RANK=", "SLURM_",         "OMPI_COMM_WORLD_",
                                          "PMI_",        "WHICHCUDNN_RUN_"};
 
-    return WC_ANY(start, WC_ROWS(starts), wc_str_starts(variable, *start));
-}
-
-char *compare_preloads(const struct wc_process_record *p, const char *list) {
-    return list ? preload_without(list, p->shim_path ? p->shim_path : "libwhichcudnn.so") : NULL;
-}
-
-/* Whether we observed is not a difference. */
-static char *value_to_compare(const struct wc_stack *s, const char *name) {
+    OWNED char *name = must_format("%.*s", (int)strcspn(variable, "="), variable);
     const char *value = wc_variable(s, name);
 
-    return strcmp(name, "LD_PRELOAD") == 0 ? compare_preloads(&s->process, value)
-                                           : must_copy(value);
+    if (!value || WC_ANY(start, WC_ROWS(starts), wc_str_starts(variable, *start)))
+        return NULL;
+    return strcmp(name, "LD_PRELOAD") == 0
+               ? preload_without(value, s->process.shim_path ?: "libwhichcudnn.so")
+               : must_copy(value);
 }
 
 /* variable: "NAME=anything". at_end: only what the first side does not have. */
 static void compare_variable(struct comparison *c, const struct sides *s, const char *variable,
                              bool at_end) {
     OWNED char *name = must_format("%.*s", (int)strcspn(variable, "="), variable);
-    OWNED char *ours = value_to_compare(&s->a->stack, name);
-    OWNED char *theirs = value_to_compare(&s->b->stack, name);
+    OWNED char *ours = compare_value(&s->a->stack, variable);
+    OWNED char *theirs = compare_value(&s->b->stack, variable);
 
-    if (!compare_passes_over(variable) && !(at_end && ours) &&
-        (ours || !s->a->in_part[WC_KIND_process]) && (theirs || !s->b->in_part[WC_KIND_process]))
+    if (!(at_end && ours) && (ours || !s->a->in_part[WC_KIND_process]) &&
+        (theirs || !s->b->in_part[WC_KIND_process]))
         hold(c, wc_str_ends(name, "_VISIBLE_DEVICES") ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT,
              name, NULL, ours, theirs);
 }

@@ -130,10 +130,10 @@ struct comparison {
 void compare(struct comparison *c, const struct source *a, const struct source *b);
 void comparison_end(struct comparison *c);
 
-/* Of a variable: it distinguishes ranks, and so differs where all is well. */
-bool compare_passes_over(const char *variable);
-/* The list as in LD_PRELOAD without the shim. NULL: nothing is left. The caller frees. */
-char *compare_preloads(const struct wc_process_record *p, const char *list);
+/* Of "NAME=anything": the value there. NULL: it has none that is compared; some variables print
+ * which process of a run it is, and so differ where all is well, and so does whether we observed.
+ * The caller frees. */
+char *compare_value(const struct wc_stack *s, const char *variable);
 
 extern const struct difference_words {
     const char *word, *heading; /* "library"; "libraries", for people */

@@ -209,17 +209,15 @@ static void add_searches(struct writing *w) {
 }
 
 /* The first of a name counts, and those that differ where all is well do not. */
-static json_t *environment_of(const struct wc_process_record *p) {
+static json_t *environment_of(const struct wc_stack *s) {
+    const struct wc_strings *all = &s->process.environment;
     json_t *list = json_array();
 
-    WC_EACH(v, p->environment) {
-        size_t n = strcspn(*v, "=");
-        bool is_first =
-            WC_FIRST(e, p->environment, strncmp(*e, *v, n) == 0 && strcspn(*e, "=") == n) == v;
-        OWNED char *preloads =
-                       wc_str_starts(*v, "LD_PRELOAD=") ? compare_preloads(p, *v + n + 1) : NULL,
-                   *told = preloads ? must_format("LD_PRELOAD=%s", preloads) : must_copy(*v);
-        if (is_first && !compare_passes_over(*v) && (preloads || !wc_str_starts(*v, "LD_PRELOAD=")))
+    WC_EACH(v, *all) {
+        const size_t n = strcspn(*v, "=");
+        OWNED char *value = compare_value(s, *v);
+        OWNED char *told = must_format("%.*s=%s", (int)n, *v, value);
+        if (value && WC_FIRST(e, *all, strncmp(*e, *v, n) == 0 && strcspn(*e, "=") == n) == v)
             json_array_append_new(list, text_to_json(told));
     }
     return list;
@@ -231,8 +229,7 @@ static void add_others(struct writing *w) {
     if (s->has_machine)
         add_entry(w, WC_KIND_machine, NULL, chosen_fields(WC_KIND_machine, &s->machine));
     if (s->has_process && w->paths)
-        add_entry(w, WC_KIND_process, NULL,
-                  json_pack("{s:o}", "environment", environment_of(&s->process)));
+        add_entry(w, WC_KIND_process, NULL, json_pack("{s:o}", "environment", environment_of(s)));
     WC_EACH(package, s->packages) {
         struct wc_package_record p = package->r;
         p.installation_path = w->paths ? p.installation_path : NULL;
