@@ -159,15 +159,12 @@ static bool set_attributes(const char *path, uint64_t set, uint64_t clear) {
     return syscall(MOUNT_SETATTR, AT_FDCWD, path, RECURSIVE, &a, sizeof(a)) == 0;
 }
 
-/* Becomes a mount of its own, which has its own attributes. */
-static void keep_writable(char **list, size_t *n, char *path) {
+/* Becomes a mount of its own, which has its own attributes. All memory ends with exec. */
+static void keep_writable(char **list, size_t *n, const char *path) {
     char *real = path ? realpath(path, NULL) : NULL;
 
-    free(path);
     if (real && *n < WRITABLE_MOST && mount(real, real, NULL, MS_BIND | MS_REC, NULL) == 0)
         list[(*n)++] = real;
-    else
-        free(real);
 }
 
 /* For what makes a repair, and not for the command itself: it can write there, and into its own
@@ -189,15 +186,15 @@ static void sandbox_guard(void *sandbox) {
     mkdir(temporary, S_IRWXU);
     /* What package managers download is worth keeping: it is wanted again. */
     WC_EACH_ROW(name, named)
-        keep_writable(list, &n, must_copy(getenv(*name)));
+        keep_writable(list, &n, getenv(*name));
     if (access(usual, W_OK) == 0)
-        keep_writable(list, &n, must_copy(usual));
+        keep_writable(list, &n, usual);
     else
         setenv("XDG_CACHE_HOME", own, 0);
     keep_writable(list, &n, must_format("%s/.conda", home));
     for (size_t i = 0; i < s->n; i++) {
         keep_writable(list, &n, must_format("%s/../../pkgs", s->places[i])); /* BASE/envs/NAME */
-        keep_writable(list, &n, must_copy(s->places[i]));
+        keep_writable(list, &n, s->places[i]);
     }
     /* pyenv, asdf and mise write their shims again after an installation, and fail if they cannot.
      */
@@ -208,9 +205,9 @@ static void sandbox_guard(void *sandbox) {
             continue;
         OWNED char *trouble = cover(s, shims, in);
         if (!trouble)
-            keep_writable(list, &n, must_copy(shims));
+            keep_writable(list, &n, shims);
     }
-    keep_writable(list, &n, must_copy(s->work));
+    keep_writable(list, &n, s->work);
     if (set_attributes("/", READ_ONLY, 0)) {
         for (size_t i = 0; i < n; i++)
             set_attributes(list[i], 0, READ_ONLY);
@@ -218,8 +215,6 @@ static void sandbox_guard(void *sandbox) {
     }
     if (directory && chdir(directory) != 0)
         _exit(EXIT_LOST);
-    for (size_t i = 0; i < n; i++)
-        free(list[i]);
 }
 
 /* ---- copies in front ---- */
