@@ -115,18 +115,15 @@ static void print_plan(const struct job *j) {
     struct layout l = {.to = words(), .colour = options.colour, .whole = true};
     const bool notes =
         !(try || apply) || !WC_ANY(row, j->found, (*row)->finding->severity > WC_severity_NOTE);
-    size_t told = 0, more = 0;
+    size_t told = 0;
 
     WC_EACH(row, j->found) {
         const struct wc_finding_record *f = (*row)->finding;
         const struct plan_of_finding *of = report_fixes((*row)->report, f);
         if (!notes && f->severity <= WC_severity_NOTE) /* it is not what the repair is about */
             continue;
-        if (told == ROWS_SHOWN) {
-            more++;
+        if (told++ >= ROWS_SHOWN)
             continue;
-        }
-        told++;
         fprintf(l.to, "%s%s%s%s[%s]: ", command ? "whichcudnn: " : "",
                 paint_begin(l.colour, paint_of_severity(f->severity)),
                 wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_end(l.colour), f->id);
@@ -143,8 +140,8 @@ static void print_plan(const struct job *j) {
         if (of->n == 0)
             layout_row(&l, 5, 5, "%s", proposed ? of->checked.because : "no repair is known");
     }
-    if (more > 0)
-        layout_row(&l, 0, 4, "and %zu more", more);
+    if (told > ROWS_SHOWN)
+        layout_row(&l, 0, 4, "and %zu more", told - ROWS_SHOWN);
 }
 
 /* ---- as JSON ---- */
