@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
+#include <unistd.h>
 
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
@@ -84,6 +85,15 @@ bool options_take_fail_on(const char *value) {
     return options.fail_on != WC_severity_NONE;
 }
 
+/* Auto: `to` is a terminal and NO_COLOR is unset or empty (no-color.org). */
+static bool choose_colour(FILE *to) {
+    const char *no_color = getenv("NO_COLOR"), *when = options.when;
+    const bool is_auto = strcmp(when, "auto") == 0, is_always = strcmp(when, "always") == 0;
+
+    options.colour = is_always || (is_auto && isatty(fileno(to)) && !(no_color && *no_color));
+    return is_auto || is_always || strcmp(when, "never") == 0;
+}
+
 int options_run(int argc, char **argv, const struct usage *u) {
     const struct option_row *rows = u->options;
     struct option known[ROWS_MOST] = {{.name = NULL}};
@@ -123,8 +133,7 @@ int options_run(int argc, char **argv, const struct usage *u) {
         if (options.help)
             return print_help(u);
     }
-    if (!colour_choose(options.when, u->colours_stderr || has_command ? stderr : stdout,
-                       &options.colour)) {
+    if (!choose_colour(u->colours_stderr || has_command ? stderr : stdout)) {
         complain("--color takes auto, always or never, not %s", options.when);
         return complain("see %s --help", argv[0]);
     }

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/shown.h"
 #include "memory.h"
@@ -94,15 +93,6 @@ char *sink_end(struct sink *s) {
     if (fclose(s->to) != 0 || !s->text)
         must_fail();
     return s->text;
-}
-
-bool colour_choose(const char *when, FILE *to, bool *colour) {
-    const char *no_color = getenv("NO_COLOR");
-
-    *colour = strcmp(when, "always") == 0;
-    if (strcmp(when, "auto") == 0)
-        *colour = isatty(fileno(to)) && !(no_color && *no_color);
-    return strcmp(when, "auto") == 0 || strcmp(when, "always") == 0 || strcmp(when, "never") == 0;
 }
 
 const char *paint_begin(bool colour, enum paint p) {

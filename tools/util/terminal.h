@@ -29,10 +29,6 @@ struct sink {
 FILE *sink_begin(struct sink *s);
 char *sink_end(struct sink *s); /* the caller frees; never NULL */
 
-/* "auto", "always", "never"; false: none of them. Auto: `to` is a terminal and NO_COLOR is unset
- * or empty (no-color.org). */
-bool colour_choose(const char *when, FILE *to, bool *colour);
-
 enum paint { PAINT_ERROR, PAINT_WARNING, PAINT_NOTE, PAINT_OK, PAINT_BOLD };
 const char *paint_begin(bool colour, enum paint p); /* escape sequence, or "" */
 const char *paint_end(bool colour);
