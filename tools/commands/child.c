@@ -221,9 +221,7 @@ static void attend(struct trial *t, pid_t child, int out, int err) {
     size_t n[] = {0, 0};
     bool gone = false;
 
-    while (!gone || poll(ends, 2, 0) > 0) {
-        if (!gone)
-            poll(ends, 2, ends[0].fd < 0 && ends[1].fd < 0 ? 1 : 50);
+    while (poll(ends, 2, gone ? 0 : ends[0].fd < 0 && ends[1].fd < 0 ? 1 : 50) > 0 || !gone) {
         for (int i = 0; i < 2; i++) {
             /* What does not fit is read and forgotten. */
             const bool fits = n[i] < TEXT_MOST;
