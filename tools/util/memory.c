@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 #include "program.h"
@@ -27,9 +28,8 @@ static void *more(void *owner, size_t n) {
     if (wanted < n)
         return NULL;
     if (!h->chunks || h->chunks->size - h->used < wanted) {
-        size = h->total / 8 < CHUNK_LAST ? h->total / 8 & ~(size_t)(ALIGNMENT - 1) : CHUNK_LAST;
-        size = size < CHUNK_FIRST ? CHUNK_FIRST : size;
-        size = wanted > size ? wanted : size;
+        size = MIN(h->total / 8 & ~(size_t)(ALIGNMENT - 1), CHUNK_LAST);
+        size = MAX(wanted, MAX(size, CHUNK_FIRST));
         struct chunk *c = size + sizeof(*c) > size ? malloc(sizeof(*c) + size) : NULL;
         if (!c)
             return NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/param.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -307,9 +308,7 @@ static void judge(struct run_monitor *m, pid_t child) {
         m->kill_at = now() + STOP_PATIENCE;
         signal_all(m, child, SIGTERM);
     }
-    m->judge_after = now() + PAUSE_LEAST;
-    if (now() + PAUSE_TIMES * (now() - begun) > m->judge_after)
-        m->judge_after = now() + PAUSE_TIMES * (now() - begun);
+    m->judge_after = now() + MAX(PAUSE_LEAST, PAUSE_TIMES * (now() - begun));
 }
 
 static int64_t sooner(int64_t a, int64_t b) {
@@ -325,9 +324,7 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
         m->preload_gone = preload_is_gone(child, m->run->shim);
         if (!m->preload_gone)
             note_program(&m->family, child);
-        m->look_after *= LOOK_RARER;
-        if (m->look_after > LOOK_RAREST)
-            m->look_after = LOOK_RAREST;
+        m->look_after = MIN(m->look_after * LOOK_RARER, LOOK_RAREST);
         m->look_at = now() + m->look_after;
     }
     if (m->watch_at && m->watch_at <= now())
@@ -341,12 +338,8 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
         signal_all(m, child, SIGKILL);
     }
     int64_t next = sooner(sooner(m->look_at, m->watch_at), sooner(m->judge_at, m->kill_at));
-    int64_t left = next - now();
-    if (!next)
-        return -1;
-    if (left > HOUR)
-        left = HOUR; /* poll takes an int */
-    return left < 0 ? 0 : (int)(left / 1000) + 1;
+    const int64_t left = MIN(next - now(), HOUR); /* poll takes an int */
+    return !next ? -1 : left < 0 ? 0 : (int)(left / 1000) + 1;
 }
 
 void run_monitor_end(struct run_monitor *m) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,8 +56,8 @@ static int try_file(const char *path) {
         if (pread(fd, &p, sizeof(p), (off_t)(h.e_phoff + i * sizeof(p))) != sizeof(p) ||
             p.p_type != PT_LOAD)
             continue;
-        low = p.p_vaddr < low ? p.p_vaddr : low;
-        high = p.p_vaddr + p.p_memsz > high ? p.p_vaddr + p.p_memsz : high;
+        low = MIN(low, p.p_vaddr);
+        high = MAX(high, p.p_vaddr + p.p_memsz);
         protection |= p.p_flags & PF_X ? PROT_EXEC : 0;
     }
     if (high <= low || mmap(NULL, high - low, protection, MAP_PRIVATE, fd, 0) != MAP_FAILED)
@@ -74,8 +75,7 @@ static int try_files(void *arg) {
      * its limits may be raised. */
     if (*sizes && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
         limit.rlim_cur += strtoull(sizes, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
-        if (limit.rlim_cur > limit.rlim_max)
-            limit.rlim_cur = limit.rlim_max;
+        limit.rlim_cur = MIN(limit.rlim_cur, limit.rlim_max);
         setrlimit(RLIMIT_AS, &limit);
     }
     for (size_t i = 0; i < paths->n && !end.error; i++)
@@ -145,13 +145,11 @@ static void end(struct loading *l) {
 /* The numbers of what is there already are not given again. */
 static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s,
                           int64_t last_request) {
-    t->requests = last_request > 0 ? last_request : 0;
+    t->requests = MAX(last_request, 0);
     WC_EACH(f, s->failures)
-        if (f->r.request > t->requests)
-            t->requests = f->r.request;
+        t->requests = MAX(t->requests, f->r.request);
     WC_EACH(search, s->searches)
-        if (search->r.search > t->searches)
-            t->searches = search->r.search;
+        t->searches = MAX(t->searches, search->r.search);
 }
 
 /* A call that did not come back, of a function that a host imports and no library has: the loader
@@ -233,7 +231,7 @@ void failed_requests_tell(const struct source *log, const struct wc_sink *to) {
         return;
     number_behind(&t, s, 0);
     WC_EACH(o, s->objects)
-        number = o->r.object > number ? o->r.object : number;
+        number = MAX(number, o->r.object);
     for (size_t i = 0; i < n; i++) {
         struct loader_sim *g = &loading.sim;
         const struct wc_failure *f = &s->failures.p[i];
