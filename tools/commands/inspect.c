@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn inspect: running processes into text or JSON. */
 
-#include "tools/observe/inspect/inspect.h"
 #include "input.h"
 #include "options.h"
 #include "tools/observe/log/record_json.h"
@@ -25,15 +24,12 @@ static int inspect_arguments(int n, char **arguments) {
     json_auto_t *list = json_array();
     int64_t pid;
 
-    for (int i = 0; i < n; i++) {
-        OWNED char *trouble = NULL;
-        struct source *source =
-            input_read_pid(arguments[i], &pid) ? inspect_process(pid, &trouble) : NULL;
-        if (source)
-            logs_add(&j.in.logs, source);
+    for (int i = 0; i < n; i++)
+        if (input_read_pid(arguments[i], &pid))
+            input_read(&j.in, arguments[i]);
         else
-            complain("%s: %s", arguments[i], trouble ?: "the number of a process is expected");
-    }
+            complain("%s: the number of a process is expected", arguments[i]);
+    inputs_complain(&j.in);
     j.names = redact ? redaction_of_logs(&j.in.logs) : NULL;
     job_judge(&j);
     for (size_t i = 0; i < j.n; i++) {
