@@ -104,27 +104,24 @@ static int check_arguments(int n, char **arguments) {
     ENDED_BY(job_end) struct job now = {.n = 0};
     OWNED char *trouble = NULL;
     ENDED_BY(source_end) struct source *lock = lock_read(arguments[0], &trouble);
-    int answer = EXIT_USAGE, status = 0;
+    int answer = EXIT_USAGE;
 
     if (!lock)
         return complain("%s: %s", arguments[0], trouble);
-    if (command) {
-        ENDED_BY(trial_directory_end) char *directory = trial_directory();
-        OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
-        status = logs ? input_observe(&now.in, command, logs) : -1;
-        inputs_complain(&now.in);
-        if (status >= 0)
-            answer = (int)check(lock, &now, stderr);
-        else
-            complain("no directory can be made for the logs: %s", strerror(errno));
-        if (status > 0)
-            answer = status;
-    } else {
+    if (!command) {
         if (input_read(&now.in, n > 1 ? arguments[1] : NULL))
             answer = (int)check(lock, &now, stdout);
         inputs_complain(&now.in);
+        return answer;
     }
-    return answer;
+    ENDED_BY(trial_directory_end) char *directory = trial_directory();
+    OWNED char *logs = directory ? must_format("%s/logs", directory) : NULL;
+    const int status = logs ? input_observe(&now.in, command, logs) : -1;
+    if (status < 0)
+        return complain("no directory can be made for the logs: %s", strerror(errno));
+    inputs_complain(&now.in);
+    answer = (int)check(lock, &now, stderr);
+    return status > 0 ? status : answer;
 }
 
 const struct usage cmd_check = {
