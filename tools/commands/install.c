@@ -80,9 +80,7 @@ static int install(int n, char **arguments) {
     if (!directory)
         return complain("%s: %s", arguments[0], strerror(errno));
     path = must_format("%s/%s", directory, wc_base_name(shim));
-    trouble = preload_name_trouble(path);
-    if (!trouble)
-        trouble = put(shim, directory, path);
+    trouble = preload_name_trouble(path) ?: put(shim, directory, path);
     if (trouble)
         return complain("not installed: %s", trouble);
     puts(path);
