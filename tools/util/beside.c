@@ -84,12 +84,9 @@ bool beside_write(struct beside *b, const void *bytes, size_t n) {
 
 bool beside_end(struct beside *b, const char *path, bool whole) {
     int error = errno;
+    const bool is_closed = close(b->fd) == 0;
 
-    if (close(b->fd) != 0 && whole) {
-        error = errno;
-        whole = false;
-    }
-    if (whole && rename(b->path, path) != 0) {
+    if (whole && !(is_closed && rename(b->path, path) == 0)) {
         error = errno;
         whole = false;
     }
