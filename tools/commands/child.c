@@ -288,12 +288,9 @@ char *trouble_of(const char *path) {
 }
 
 char *copy_tree(const char *from, const char *to) {
-    char *arguments[] = {"sh",
-                         "-c",
-                         "exec cp -RPT --preserve=mode,timestamps --reflink=auto -- \"$0\" \"$1\"",
-                         (char *)from,
-                         (char *)to,
-                         NULL};
+    static char script[] =
+        "exec cp -RPT --preserve=mode,timestamps --reflink=auto -- \"$0\" \"$1\"";
+    char *arguments[] = {"sh", "-c", script, (char *)from, (char *)to, NULL};
     ENDED_BY(trial_end) struct trial trial = {.program = "/bin/sh", .arguments = arguments};
 
     if (!trial_run(&trial))
