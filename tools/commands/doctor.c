@@ -298,23 +298,19 @@ static bool check_log(const char *path) {
 
 static int doctor(int n, char **logs) {
     static const char *const verdicts[] = {"ok", "warnings", "errors"};
-    OWNED char *trouble = NULL, *shim = preload_find_shim(&trouble), *broken = NULL;
+    OWNED char *trouble = NULL, *shim = preload_find_shim(&trouble);
     OWNED char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
     bool is_old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP, has_libcuda = false;
     bool all_read = true;
+    const char *fix = trouble ? "make install, or set WHICHCUDNN_SHIM to its path"
+                              : "install the whichcudnn that is built for this machine";
 
     checks = options.json ? json_array() : NULL;
-    broken = trouble ? NULL : shim_file_trouble(shim);
-    if (trouble || broken)
-        add("library", CHECK_ERROR,
-            trouble ? "make install, or set WHICHCUDNN_SHIM to its path"
-                    : "install the whichcudnn that is built for this machine",
-            "%s", trouble ?: broken);
-    else
-        add("library", CHECK_OK, NULL, "%s", shim);
-    if (!trouble && !broken)
+    trouble = trouble ?: shim_file_trouble(shim);
+    add("library", trouble ? CHECK_ERROR : CHECK_OK, trouble ? fix : NULL, "%s", trouble ?: shim);
+    if (!trouble)
         check_preload(shim, &has_libcuda);
-    check_others(trouble || broken ? NULL : shim);
+    check_others(trouble ? NULL : shim);
     check_variables();
     check_place();
     check_machine(has_libcuda);
