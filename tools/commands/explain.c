@@ -15,7 +15,6 @@
 #include "tools/report/render.h"
 #include "tools/util/terminal.h"
 
-#define ROWS_SHOWN 8   /* of the logs' summary */
 #define RANKED_SHOWN 4 /* of what fits a text */
 #define QUOTE_MOST 300 /* bytes of the text that are shown */
 
@@ -234,10 +233,8 @@ static void print_logs(const struct messages *m, const struct job *j) {
                      what);
     }
     putchar('\n');
-    render_summary(
-        &l, &j->merged,
-        &(struct summary_view){.log = j->n == 1 && !scanned ? j->reports[0].source->path : NULL,
-                               .most = ROWS_SHOWN});
+    const char *log = j->n == 1 && !scanned ? j->reports[0].source->path : NULL;
+    render_summary(&l, &j->merged, &(struct summary_view){.log = log});
 }
 
 /* 0: recognized; 3: nothing in it is known; 2: it cannot be read. With logs or a scan: what they

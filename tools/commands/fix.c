@@ -18,8 +18,6 @@
 #include "tools/report/render.h"
 #include "tools/util/terminal.h"
 
-#define ROWS_SHOWN 8
-
 static bool try, apply, yes, undo_it, scan_it;
 static const char *proposed; /* a command that is checked */
 static char **command;       /* NULL: none was given */
@@ -122,7 +120,7 @@ static void print_plan(const struct job *j) {
         const struct plan_of_finding *of = report_fixes((*row)->report, f);
         if (!notes && f->severity <= WC_severity_NOTE) /* it is not what the repair is about */
             continue;
-        if (told++ >= ROWS_SHOWN)
+        if (told++ >= SUMMARY_ROWS)
             continue;
         fprintf(l.to, "%s%s%s%s[%s]: ", command ? "whichcudnn: " : "",
                 paint_begin(l.colour, paint_of_severity(f->severity)),
@@ -140,8 +138,8 @@ static void print_plan(const struct job *j) {
         if (of->n == 0)
             layout_row(&l, 5, 5, "%s", proposed ? of->checked.because : "no repair is known");
     }
-    if (told > ROWS_SHOWN)
-        layout_row(&l, 0, 4, "and %zu more", told - ROWS_SHOWN);
+    if (told > SUMMARY_ROWS)
+        layout_row(&l, 0, 4, "and %zu more", told - SUMMARY_ROWS);
 }
 
 /* ---- as JSON ---- */
@@ -239,7 +237,7 @@ static int fix_job(struct job *j, int status) {
         complain("not observed: no cuDNN was loaded or asked for");
     } else if (!options.json) {
         render_summary(&(struct layout){.to = words(), .colour = options.colour}, &j->merged,
-                       &(struct summary_view){command ? "whichcudnn: " : NULL, NULL, ROWS_SHOWN});
+                       &(struct summary_view){.before = command ? "whichcudnn: " : NULL});
     }
     if (options.json)
         json_print(stdout,

@@ -42,10 +42,11 @@ void render_html(FILE *to, const struct merged *m);
 void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t unreadable);
 
 /* The one answer about all of them. */
+#define SUMMARY_ROWS 8
 struct summary_view {
     const char *before; /* what each row begins with, and a blank; NULL: nothing */
     const char *log;    /* where it comes from; NULL: it is not printed */
-    size_t most;        /* rows */
+    size_t most;        /* rows; 0: SUMMARY_ROWS */
 };
 void render_summary(struct layout *l, const struct merged *m, const struct summary_view *view);
 /* A row in one line. The caller frees. */

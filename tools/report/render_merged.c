@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes in one report, and one answer about all of them: see render.h, report.h. */
 #include <string.h>
+#include <sys/param.h>
 
 #include "render.h"
 #include "tools/diagnose/plan.h"
@@ -47,7 +48,7 @@ static void print_verdict(struct layout *l, const struct merged *m, size_t i,
 }
 
 void render_summary(struct layout *l, const struct merged *m, const struct summary_view *view) {
-    size_t told = m->rows.n < view->most ? m->rows.n : view->most;
+    const size_t told = MIN(m->rows.n, view->most ?: SUMMARY_ROWS);
     const struct summary_row *first = m->rows.p;
 
     for (size_t i = 0; i < told; i++) {
@@ -88,7 +89,7 @@ char *render_summary_text(const struct merged *m, const struct summary_row *row)
 static void print_agreement(struct layout *l, const struct merged *m) {
     for (size_t g = m->groups.n > 1 ? 1 : 0; g < m->groups.n; g++) {
         const struct comparison *c = &m->groups.p[g].differences;
-        const size_t told = l->whole || c->n < DIFFERENCES_TOLD ? c->n : DIFFERENCES_TOLD;
+        const size_t told = l->whole ? c->n : MIN(c->n, DIFFERENCES_TOLD);
         OWNED char *agreement = merged_agreement(m, g);
         layout_row(l, 0, 2, "%s%s", agreement, g > 0 ? ":" : "");
         for (size_t i = 0; i < told; i++) {

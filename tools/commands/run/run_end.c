@@ -20,7 +20,6 @@
 #include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 
-#define ROWS_SHOWN 8
 #define ENVIRONMENT_MOST ((size_t)4 << 20) /* bytes */
 #define VERDICT_MOST 4096                  /* a pod's termination message is cut there */
 
@@ -134,7 +133,7 @@ static void print_summary(struct run *run, struct merged *m) {
         const struct wc_finding_record *f = m->rows.p[i].finding;
         m->rows.p[i].told = f && json_object_get(run->live.told, f->title);
     }
-    render_summary(&l, m, &(struct summary_view){"whichcudnn: ", origin, ROWS_SHOWN});
+    render_summary(&l, m, &(struct summary_view){"whichcudnn: ", origin, 0});
     if (m->counted > 1)
         return;
     /* Of one process, what its finding has not reported. */
