@@ -422,17 +422,17 @@ static void list_calls(struct texts *t) {
 
 /* What is on only one side; where both have another text of the same thing, these two. */
 static void compare_lists(struct comparison *c, const struct sides *s, enum difference_kind kind,
-                          void (*list)(struct texts *t), bool a_in_part, bool b_in_part) {
+                          void (*list)(struct texts *t), enum wc_kind of) {
     struct texts a = {s->a, &c->memory.arena, NULL, 0}, b = {s->b, &c->memory.arena, NULL, 0};
     const char *other;
 
     list(&a);
     list(&b);
     WC_EACH(t, a)
-        if (!has_text(&b, t, s->a) && ((other = other_text(&b, &a, t->what)) || !b_in_part))
+        if (!has_text(&b, t, s->a) && ((other = other_text(&b, &a, t->what)) || !s->b->in_part[of]))
             hold(c, kind, t->what, NULL, t->text, other);
     WC_EACH(t, b)
-        if (!a_in_part && !has_text(&a, t, s->b) && !other_text(&a, &b, t->what))
+        if (!s->a->in_part[of] && !has_text(&a, t, s->b) && !other_text(&a, &b, t->what))
             hold(c, kind, t->what, NULL, NULL, t->text);
     free(a.p);
     free(b.p);
@@ -464,15 +464,13 @@ void compare(struct comparison *c, const struct source *a, const struct source *
     }
     compare_things(c, &s, &packages);
     compare_things(c, &s, &objects);
-    compare_lists(c, &s, DIFFERENCE_HOST, list_demands, a->in_part[WC_KIND_demand],
-                  b->in_part[WC_KIND_demand]);
+    compare_lists(c, &s, DIFFERENCE_HOST, list_demands, WC_KIND_demand);
     compare_machines(c, &s);
     if (sees_bindings(a) && sees_bindings(b))
-        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings, a->in_part[WC_KIND_binding],
-                      b->in_part[WC_KIND_binding]);
+        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings, WC_KIND_binding);
     if (a->type == SOURCE_LOG && b->type == SOURCE_LOG) {
-        compare_lists(c, &s, DIFFERENCE_FAILURE, list_failures, false, false);
-        compare_lists(c, &s, DIFFERENCE_CALL, list_calls, false, false);
+        compare_lists(c, &s, DIFFERENCE_FAILURE, list_failures, WC_KIND_failure);
+        compare_lists(c, &s, DIFFERENCE_CALL, list_calls, WC_KIND_call);
     }
 }
 
