@@ -276,13 +276,11 @@ static void print_failures(const struct tree *t) {
 /* Hosts, what each got, what that loaded: a line for each library. */
 static void render_tree(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
-    ENDED_BY(heap_arena_end) struct heap_arena memory;
+    ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
     struct wc_diagnosis names = {.s = s, .scratch = &memory.arena};
     OWNED bool *shown = must_allocate(s->objects.n), *bound = must_allocate(s->objects.n);
     struct tree t = {
         .l = l, .r = r, .s = s, .shown = shown, .bound = bound, .words = {.d = &names}};
-
-    heap_arena_begin(&memory);
     WC_EACH(o, s->objects)
         t.facades += o->r.role == WC_role_FACADE;
     if (s->objects.n > 0)

@@ -458,8 +458,7 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 
     if (d && !s)
         return false;
-    ENDED_BY(heap_arena_end) struct heap_arena own;
-    heap_arena_begin(&own);
+    ENDED_BY(heap_arena_end) struct heap_arena own = HEAP_ARENA(own);
     if (s && !is_made && !s->names)
         s->names = names_in(&d->below, path_of(s), &d->seen->memory.arena);
     const char **names = !s ? names_in(NULL, dir, &own.arena) : is_made ? NULL : s->names;

@@ -21,7 +21,7 @@ struct chunk {
     _Alignas(ALIGNMENT) unsigned char p[];
 };
 
-static void *more(void *owner, size_t n) {
+void *heap_arena_more(void *owner, size_t n) {
     struct heap_arena *h = owner;
     size_t wanted = (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1), size;
 
@@ -44,9 +44,7 @@ static void *more(void *owner, size_t n) {
 }
 
 void heap_arena_begin(struct heap_arena *h) {
-    memset(h, 0, sizeof(*h));
-    h->arena.more = more;
-    h->arena.owner = h;
+    *h = (struct heap_arena)HEAP_ARENA(*h);
 }
 
 void heap_arena_end(struct heap_arena *h) {

@@ -20,6 +20,12 @@ struct heap_arena {
     size_t total; /* of all chunks */
 };
 
+void *heap_arena_more(void *owner, size_t n);
+/* Of that name: ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory); */
+#define HEAP_ARENA(h)                                                                              \
+    {                                                                                              \
+        .arena = { heap_arena_more, &(h) }                                                         \
+    }
 void heap_arena_begin(struct heap_arena *h);
 /* Everything taken from it is gone. It can be used again. */
 void heap_arena_end(struct heap_arena *h);

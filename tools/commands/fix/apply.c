@@ -323,9 +323,8 @@ int apply_best(const struct job *j, const json_t *held, char *const *command, bo
     if (held)
         json_array_extend(steps, json_object_get(held, "steps"));
     if (best) {
-        ENDED_BY(heap_arena_end) struct heap_arena memory;
+        ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
         struct steps made;
-        heap_arena_begin(&memory);
         steps_make(&made, &memory.arena, &best->edits, NULL);
         steps_json(&made, &memory.arena, steps);
     }
@@ -414,8 +413,7 @@ static char *read_journal(struct saved *s, const char *from, struct trust *t) {
     if (!wc_str_same(first_path(s->paths), environment) ||
         strcmp(wc_base_name(s->folder), COMMAND_UNDO) != 0)
         return must_format("%s: no journal of a repair", s->journal);
-    ENDED_BY(heap_arena_end) struct heap_arena memory;
-    heap_arena_begin(&memory);
+    ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
     steps_changes(&memory.arena, environment, changes);
     json_object_foreach(s->paths, path, unused) {
         if (!trouble && !WC_ANY(change, WC_ROWS(changes), wc_str_same(*change, path)))

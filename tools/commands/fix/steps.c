@@ -275,10 +275,9 @@ void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *ed
 }
 
 void steps_trust(struct trust *t, const struct edits *edits) {
-    ENDED_BY(heap_arena_end) struct heap_arena memory;
+    ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
     struct steps steps;
 
-    heap_arena_begin(&memory);
     steps_make(&steps, &memory.arena, edits, t);
 }
 

@@ -288,9 +288,7 @@ static bool was_the_last(const struct source *log, const struct family *family) 
 /* Of the line of a script. The caller frees. */
 static char *other_preload(void) {
     OWNED char *here = get_current_dir_name();
-    ENDED_BY(heap_arena_end) struct heap_arena memory;
-
-    heap_arena_begin(&memory);
+    ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
     const struct setter by =
         setter_in(&memory.arena, getenv("WHICHCUDNN_RUN_SCRIPT"), here, "LD_PRELOAD");
     return by.by ? must_format("%s sets another LD_PRELOAD (where it begins with $LD_PRELOAD:, the "
