@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """generate_html.py PAGE.html STYLE.css SCRIPT.js: prints what tools/report/render_html.c includes.
 
-{{style}}, {{script}} and {{policy}} are filled in here; any other {{name}} is a place that the
-program fills: a row HOLE(name) between rows TEXT("..."). The policy lets this very style and script
+{{style}}, {{script}} and {{policy}} are filled in here, {{version}} by the compiler; any other
+{{name}} is a place that the program fills: a row HOLE(name) between rows TEXT("..."). The policy lets this very style and script
 run, by their hashes, and nothing else.
 """
 
@@ -19,11 +19,12 @@ def source_hash(text):
 
 
 def literal(line):
-    return '    "' + line.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '\\n"'
+    escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
+    return '    "' + escaped.replace("{{version}}", '" WHICHCUDNN_VERSION "') + '\\n"'
 
 
 def rows(text):
-    for i, piece in enumerate(re.split(r"\{\{(\w+)\}\}\n?", text)):
+    for i, piece in enumerate(re.split(r"\{\{(?!version\}\})(\w+)\}\}\n?", text)):
         if i % 2:
             yield f"HOLE({piece})"
         elif piece:

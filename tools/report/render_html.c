@@ -325,11 +325,6 @@ static void fill_reports(FILE *to, const struct page *page) {
     fputs(page->articles, to);
 }
 
-static void fill_footer(FILE *to, const struct page *page) {
-    (void)page;
-    fputs("<p>whichcudnn " WHICHCUDNN_VERSION "</p>", to);
-}
-
 void render_html(FILE *to, const struct merged *m) {
     struct page page = {.m = m, .shown = must_allocate(m->n * sizeof(*page.shown))};
     struct sink sink;
