@@ -17,9 +17,11 @@
 
 /* ---- what a process adds ---- */
 
-/* As a label's value: spelled out as for a terminal, then by the rules of the format. */
-static char *label_value(const char *text) {
-    OWNED char *harmless = harmless_text(text), *shown = layout_shortened(harmless, VALUE_WIDTH);
+/* Takes it (NULL: not known), as a label's value: spelled out as for a terminal, then by the rules
+ * of the format. */
+static char *label_value(char *text) {
+    OWNED char *owned = text, *harmless = harmless_text(owned ?: "unknown"),
+               *shown = layout_shortened(harmless, VALUE_WIDTH);
     struct sink value;
     FILE *to = sink_begin(&value);
 
@@ -46,7 +48,7 @@ static char *version_of(const struct wc_object *o) {
     release.build = -1;
     if (wc_version_known(release))
         return must_copy(wc_version_format(release, text));
-    return library_version(&o->r) ?: must_copy("unknown");
+    return library_version(&o->r);
 }
 
 static void count_process(json_t *facades, json_t *findings, const struct report *r) {
@@ -55,11 +57,9 @@ static void count_process(json_t *facades, json_t *findings, const struct report
     WC_EACH(o, r->source->stack.objects) {
         if (o->r.role != WC_role_FACADE || !o->r.mapped)
             continue;
-        OWNED char *version = version_of(o),
-                   *source = library_source(&o->r) ?: must_copy("unknown");
-        OWNED char *version_value = label_value(version), *source_value = label_value(source);
-        count(facades, own,
-              must_format("version=\"%s\",source=\"%s\"", version_value, source_value));
+        OWNED char *version = label_value(version_of(o));
+        OWNED char *source = label_value(library_source(&o->r));
+        count(facades, own, must_format("version=\"%s\",source=\"%s\"", version, source));
     }
     WC_EACH(f, r->findings)
         count(findings, own,
