@@ -31,14 +31,13 @@ static const struct {
     {"env", &cmd_env, "lines to source, by which a shell watches whatever it starts"},
     {"install", &cmd_install, "a copy of the library in a directory that others see, made safely"},
 };
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static int help(void) {
     puts("Usage: whichcudnn COMMAND [options]\n"
          "\n"
          "Which cuDNN did a process really get, from where, and does it fit its host?\n");
-    for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-8s  %s\n", commands[i].name, commands[i].what);
+    WC_EACH_ROW(row, commands)
+        printf("  %-8s  %s\n", row->name, row->what);
     puts("\n"
          "whichcudnn help COMMAND prints its options, whichcudnn --version the version.\n"
          "\n"
@@ -52,13 +51,13 @@ static int run_command(int argc, char **argv) {
     struct nearest meant = {.word = NULL};
 
     snprintf(name, sizeof(name), "whichcudnn %s", argv[0]);
-    for (size_t i = 0; i < COMMANDS; i++) {
-        nearest_look(&meant, argv[0], commands[i].name);
-        if (strcmp(argv[0], commands[i].name) != 0)
+    WC_EACH_ROW(row, commands) {
+        nearest_look(&meant, argv[0], row->name);
+        if (strcmp(argv[0], row->name) != 0)
             continue;
         argv[0] = name; /* what complaints about options begin with */
         optind = 0;     /* begin again: main has read options of its own */
-        return options_run(argc, argv, commands[i].usage);
+        return options_run(argc, argv, row->usage);
     }
     OWNED char *question = nearest_question(&meant, "; see whichcudnn --help");
     return complain("no command called %s%s", argv[0], question);
