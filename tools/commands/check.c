@@ -2,7 +2,6 @@
 /* whichcudnn check: is a process still what a lock says? */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "input.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A scan: see render.h. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "render.h"

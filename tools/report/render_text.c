@@ -281,6 +281,7 @@ static void render_tree(struct layout *l, const struct report *r) {
     OWNED bool *shown = must_allocate(s->objects.n), *bound = must_allocate(s->objects.n);
     struct tree t = {
         .l = l, .r = r, .s = s, .shown = shown, .bound = bound, .words = {.d = &names}};
+
     WC_EACH(o, s->objects)
         t.facades += o->r.role == WC_role_FACADE;
     if (s->objects.n > 0)

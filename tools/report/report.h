@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <jansson.h>
-
 #include "core/model/stack.h"
 #include "tools/diagnose/verdict.h"
 #include "tools/observe/log/source.h"

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <glob.h>
-#include <limits.h>
 #include <sys/stat.h>
 
 #include "core/base/files.h"

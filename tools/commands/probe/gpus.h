@@ -6,7 +6,6 @@
 #pragma once
 
 #include "core/model/stack.h"
-#include "whichcudnn/record.h"
 
 #define GPUS_MOST 64
 

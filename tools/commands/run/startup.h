@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "core/records/library.h"
 #include "tools/observe/log/source.h"
 
 struct run;
