@@ -74,11 +74,12 @@ add(const char *name, enum check_state state, const char *fix, const char *forma
 /* ---- is it in a child that is started with it? ---- */
 
 struct tried {
+    struct wc_arena *memory;
     const char *preload, *log;
     bool awake; /* it wrote a log */
     bool has_libcuda;
-    char *version; /* of the library, as that log says; NULL: it does not */
-    char *words;   /* the loader's, on standard error; NULL: none */
+    const char *version; /* of the library, as that log says; NULL: it does not */
+    const char *words;   /* the loader's, on standard error; NULL: none */
 };
 
 static void set_environment(void *arg) {
@@ -102,15 +103,16 @@ static void try_preload(struct tried *t) {
         return;
     t->has_libcuda = strstr(trial.output, "libcuda found") != NULL;
     size_t n = strcspn(trial.errors, "\n");
-    t->words = n > 0 ? must_format("%.*s", (int)n, trial.errors) : NULL;
+    t->words = n > 0 ? wc_arena_string_n(t->memory, trial.errors, n) : NULL;
     t->awake = logs_read(&logs, t->log, &trouble);
     if (logs.process_count > 0)
-        t->version = must_copy(logs.processes[0]->stack.process.shim_version);
+        t->version = wc_arena_string(t->memory, logs.processes[0]->stack.process.shim_version);
 }
 
 static void check_preload(const char *shim, bool *has_libcuda) {
     ENDED_BY(trial_directory_end) char *directory = trial_directory();
-    struct tried t = {.preload = NULL}, alone = {.preload = shim};
+    ENDED_BY(heap_arena_end) struct heap_arena memory = HEAP_ARENA(memory);
+    struct tried t = {.memory = &memory.arena}, alone = {.memory = &memory.arena, .preload = shim};
 
     if (!directory) {
         add("preload", CHECK_WARNING, "set TMPDIR to a directory that can be written",
@@ -144,10 +146,6 @@ static void check_preload(const char *shim, bool *has_libcuda) {
     if (t.awake && t.words)
         add("preload", CHECK_WARNING, "it would say so in each process", "the loader says: %s",
             t.words);
-    free(t.version);
-    free(t.words);
-    free(alone.version);
-    free(alone.words);
 }
 
 /* ---- what else is preloaded ---- */
