@@ -79,19 +79,16 @@ WC_COMPARE(in_order, struct entry, strcmp(x->order, y->order));
 /* In order, each of a text once if that is wanted. Lets the list go. New reference. */
 static json_t *take_entries(struct entries *list, bool without_twins) {
     json_t *array = json_array();
-    const char *last = "";
 
     if (list->n > 0)
         qsort(list->p, list->n, sizeof(*list->p), in_order);
-    WC_EACH(e, *list) {
-        if (!without_twins || strcmp(e->order, last) != 0)
-            json_array_append(array, e->json);
-        last = e->order;
-    }
-    WC_EACH(e, *list) {
+    WC_EACH(e, *list)
+        if (without_twins && e > list->p && strcmp(e->order, e[-1].order) == 0)
+            json_decref(e->json);
+        else
+            json_array_append_new(array, e->json);
+    WC_EACH(e, *list)
         free(e->order);
-        json_decref(e->json);
-    }
     free(list->p);
     *list = (struct entries){NULL, 0};
     return array;
