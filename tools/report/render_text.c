@@ -395,37 +395,33 @@ static void print_origin(struct layout *l, const struct report *r, bool found) {
 enum { FIXES = 3, COMMAND_LINES = 8 };
 
 /* Below what was played stands what that gave, below what was not the reason why. */
-static void put_fix(struct wc_finding_page *page, const struct repair *fix, const char *key) {
-    OWNED char *outcome = repair_outcome(fix, WC_PAGE_VALUE - 1);
-    const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
-    const bool first = key[0] != ' ';
-    bool whole = command && strlen(command) < sizeof(page->raw) - 1 &&
-                 wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
-    const char *text = wc_page_keep(page, "%s%s", fix->text ? fix->text : "?",
-                                    command ? " (its command: report -v)" : "");
-    struct wc_finding_row *row = wc_page_add_row(page, key, RANK_FIX, whole ? command : text);
-
-    if (!row)
-        return;
-    row->command = whole;
-    row->shorter = whole ? text : NULL;
-    row->most = whole ? COMMAND_LINES : 4;
-    row->weight = first ? RANK_GOT : RANK_FOUND;
-    if ((whole || fix->why || fix->but) &&
-        (row = wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome)))) {
-        row->most = 2;
-        row->weight = first ? RANK_GOT : RANK_MIND;
-    }
-}
-
 void put_fix_rows(struct wc_finding_page *page, const void *fixes) {
     const struct plan_of_finding *of = fixes;
     const char *label = NULL;
 
     for (size_t i = 0; i < of->n && i < FIXES; i++) {
-        const bool again = wc_str_same(repair_label(&of->p[i]), label);
-        label = repair_label(&of->p[i]);
-        put_fix(page, &of->p[i], again ? " or" : label);
+        const struct repair *fix = &of->p[i];
+        const bool again = wc_str_same(repair_label(fix), label);
+        OWNED char *outcome = repair_outcome(fix, WC_PAGE_VALUE - 1);
+        const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
+        const bool whole = command && strlen(command) < sizeof(page->raw) - 1 &&
+                           wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
+        const char *text = wc_page_keep(page, "%s%s", fix->text ? fix->text : "?",
+                                        command ? " (its command: report -v)" : "");
+        label = repair_label(fix);
+        struct wc_finding_row *row =
+            wc_page_add_row(page, again ? " or" : label, RANK_FIX, whole ? command : text);
+        if (!row)
+            continue;
+        row->command = whole;
+        row->shorter = whole ? text : NULL;
+        row->most = whole ? COMMAND_LINES : 4;
+        row->weight = again ? RANK_FOUND : RANK_GOT;
+        if ((whole || fix->why || fix->but) &&
+            (row = wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome)))) {
+            row->most = 2;
+            row->weight = again ? RANK_MIND : RANK_GOT;
+        }
     }
 }
 
