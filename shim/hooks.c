@@ -111,8 +111,11 @@ static void catch_up(void) {
 
 /* ---- dlopen, dlmopen, dlclose ---- */
 
-static void before_open(enum wc_operation operation, const char *name, int flags,
-                        uintptr_t return_address) {
+static enum wc_operation operation_of(unsigned entry) {
+    return entry == ENTRY_DLOPEN ? WC_operation_DLOPEN : WC_operation_DLMOPEN;
+}
+
+static void before_open(unsigned entry, const char *name, int flags, uintptr_t return_address) {
     const char *caller;
     bool hints = wc_name_hints(name);
     rescan_note_start();
@@ -123,13 +126,14 @@ static void before_open(enum wc_operation operation, const char *name, int flags
     if (!take_with_path(return_address, hints || journal_is_open(), &caller))
         return;
     journal_open_if_eager();
-    struct request *r = requests_note(operation, name, flags, return_address, caller, hints);
+    struct request *r =
+        requests_note(operation_of(entry), name, flags, return_address, caller, hints);
     struct object *by = objects_at(return_address);
     if (by && by->role == WC_role_FACADE && name)
         describe_asked_version(by, name);
     if (by && object_is_cudnn(by) && hints)
         failed_files_replaced(r, by);
-    if (operation == WC_operation_DLMOPEN)
+    if (entry == ENTRY_DLMOPEN)
         journal_unobserved("another namespace", "the loader shows it only to those inside", name);
     else if (name)
         failed_files_ahead(r);
@@ -243,38 +247,27 @@ static struct entry_answer hook_lookup(struct lookup *l, uintptr_t next) {
 struct entry_answer hooks_enter(unsigned entry, const uintptr_t *arguments,
                                 uintptr_t return_address, uintptr_t next) {
     struct entry_answer answer = {next, 0};
-    if (!thread_enter()) {
-        /* A signal handler has interrupted a hook: objects that it loads are seen later. */
-        if (entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN)
-            rescan_note_open();
-        if (entry == ENTRY_DLCLOSE)
-            rescan_note_close();
-        return answer;
+    bool entered = thread_enter(), named_second = entry == ENTRY_DLMOPEN;
+    bool opens = named_second || entry == ENTRY_DLOPEN;
+    if (entered) {
+        this_thread.walk = next == next_of_libc(entry) ? WALK_ASKS : WALK_NEVER;
+        catch_up();
+        if (opens)
+            before_open(entry, (const char *)arguments[named_second],
+                        (int)arguments[named_second + 1], return_address);
     }
-    this_thread.walk = next == next_of_libc(entry) ? WALK_ASKS : WALK_NEVER;
-    catch_up();
-    switch (entry) {
-    case ENTRY_DLOPEN:
-        before_open(WC_operation_DLOPEN, (const char *)arguments[0], (int)arguments[1],
-                    return_address);
+    /* If a signal handler has interrupted a hook, the objects that it loads are seen later. */
+    if (opens)
         rescan_note_open();
-        break;
-    case ENTRY_DLMOPEN:
-        before_open(WC_operation_DLMOPEN, (const char *)arguments[1], (int)arguments[2],
-                    return_address);
-        rescan_note_open();
-        break;
-    case ENTRY_DLCLOSE:
+    else if (entry == ENTRY_DLCLOSE)
         rescan_note_close();
-        break;
-    case ENTRY_DLSYM:
-    case ENTRY_DLVSYM: {
+    if (!entered)
+        return answer;
+    if (entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM) {
         struct lookup l = {(void *)arguments[0], (const char *)arguments[1],
                            entry == ENTRY_DLVSYM ? (const char *)arguments[2] : NULL,
                            return_address, NULL};
         answer = hook_lookup(&l, next);
-        break;
-    }
     }
     this_thread.walk = WALK_NEVER;
     thread_leave();
@@ -309,11 +302,9 @@ bool hooks_wake(const char *const *envp, const struct stat *standard_error) {
 }
 
 void hooks_note(const struct asleep_request *request) {
-    enum wc_operation operation =
-        request->entry == ENTRY_DLOPEN ? WC_operation_DLOPEN : WC_operation_DLMOPEN;
     if (!state_take())
         return;
-    struct request *r = requests_note(operation, request->name, request->flags,
+    struct request *r = requests_note(operation_of(request->entry), request->name, request->flags,
                                       request->return_address, NULL, false);
     r->cut = request->cut;
     this_thread.request = r->number;
