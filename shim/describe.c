@@ -7,7 +7,7 @@
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
-#include "packages.h"
+#include "process.h"
 #include "readable.h"
 #include "reader.h"
 #include "requests.h"
@@ -103,9 +103,9 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     if (o->role != WC_role_OTHER)
         searches_emit_object(o);
     if (o->is_host || object_is_cudnn(o))
-        packages_note(wc_library_file(&l));
+        wc_emit_packages(&journal_sink, &reader_environments, wc_library_file(&l), reader());
     if (o->role == WC_role_FACADE)
-        packages_note_site();
+        wc_emit_packages(&journal_sink, &reader_environments, process_site(), reader());
     if (!o->is_host)
         return;
     o->needed_due = e != NULL;

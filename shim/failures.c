@@ -5,7 +5,8 @@
 #include "core/names/names.h"
 #include "failed_files.h"
 #include "journal.h"
-#include "packages.h"
+#include "process.h"
+#include "reader.h"
 #include "requests.h"
 #include "searches.h"
 
@@ -39,7 +40,11 @@ void failures_emit_request(struct request *r, const char *text) {
     f->inferred = !text;
     journal_add(&record);
     failed_files_after_failure(r, text); /* may hang, on a network file system */
-    packages_note_failure(r->name, r->caller, text);
+    if (wc_str_find(r->name, "cudnn") || (text && wc_str_find(text, "cudnn"))) {
+        const char *near = wc_str_find_char(r->name, '/') ? r->name : r->caller;
+        wc_emit_packages(&journal_sink, &reader_environments, near, reader());
+        wc_emit_packages(&journal_sink, &reader_environments, process_site(), reader());
+    }
     failed_files_in_search(r, searches_emit_failed(r));
     if (!text && (f->text = failed_files_words(r))) {
         journal_add(&record); /* replaces the first one in the model */

@@ -83,3 +83,9 @@ const struct wc_reader *reader(void) {
     shim_reader.scratch = memory_scratch_file();
     return &shim_reader;
 }
+
+struct wc_environments reader_environments;
+
+void reader_forget(void) {
+    reader_environments = (struct wc_environments){.n = 0};
+}

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/elf/blocks.h"
-#include "core/records/library.h"
+#include "core/records/emit.h"
 
 #define VIEW_MOST ((size_t)65536 << 20) /* bytes: then a block has 1 MiB */
 
@@ -31,3 +31,8 @@ void view_close(struct view *v);
 
 /* Its scratch is NULL if there is no memory. */
 const struct wc_reader *reader(void);
+
+/* The environments whose packages have their records: each is read once. After a fork the table may
+ * be half changed. */
+extern struct wc_environments reader_environments;
+void reader_forget(void);

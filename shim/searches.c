@@ -11,7 +11,6 @@
 #include "load_chain.h"
 #include "memory.h"
 #include "next.h"
-#include "packages.h"
 #include "process.h"
 #include "reader.h"
 #include "sys.h"
@@ -197,7 +196,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     q->by_replay = taken;
     wc_emit_search(&journal_sink, q, replay, reader());
     if (!o)
-        packages_note_wanted(replay, q->name);
+        wc_emit_packages_wanted(&journal_sink, &reader_environments, replay, q->name, reader());
     return true;
 }
 

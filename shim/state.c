@@ -5,7 +5,7 @@
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
-#include "packages.h"
+#include "reader.h"
 #include "searches.h"
 #include "self.h"
 #include "signals.h"
@@ -52,7 +52,7 @@ bool state_take(void) {
         memory_forget();
         journal_forget();
         objects_forget();
-        packages_forget();
+        reader_forget();
         searches_forget();
         epoch++;
     }
