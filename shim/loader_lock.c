@@ -13,23 +13,15 @@ typedef void resolved(void);
 
 static void nothing(void) {}
 
-/* If the shim is loaded twice, dlsym finds the first copy's symbol, also when the second one asks.
- */
-static void pass_on(void) {
-    resolved *(*resolver)(void) = (void *)next_resolver(NAME);
-    if (resolver)
-        resolver();
-}
-
 /* The IFUNC resolver. It holds signals only from here on: a thread that still waits for the
  * loader's lock must stay interruptible. */
 static __attribute__((used)) resolved *under_the_lock(void) {
     if (!next_are_we_relocated())
         return nothing;
     struct thread_job job = this_thread.job;
-    if (!job.run) {
-        pass_on();
-        return nothing;
+    if (!job.run) { /* if the shim is loaded twice, dlsym finds the first copy's symbol */
+        resolved *(*resolver)(void) = (void *)next_resolver(NAME);
+        return resolver ? resolver() : nothing;
     }
     this_thread.job.run = NULL;
     signals_hold();

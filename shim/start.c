@@ -66,13 +66,6 @@ static uintptr_t defined_function(const struct link_map *m, uint32_t symbol, con
                : 0;
 }
 
-static uint32_t gnu_hash(const char *name) {
-    uint32_t h = 5381;
-    for (; *name; name++)
-        h = h * 33 + (unsigned char)*name;
-    return h;
-}
-
 static uintptr_t find_by_gnu_hash(const struct link_map *m, const uint32_t *hash, const char *name,
                                   uint32_t h) {
     uint32_t count = hash[0], first = hash[1], words = hash[2];
@@ -104,22 +97,20 @@ static uintptr_t find_by_hash(const struct link_map *m, const uint32_t *hash, co
     return found;
 }
 
-static uintptr_t defined_in(const struct link_map *m, const char *name, uint32_t h) {
-    const uint32_t *hash = dynamic_table(m, DT_GNU_HASH);
-    if (hash)
-        return find_by_gnu_hash(m, hash, name, h);
-    return (hash = dynamic_table(m, DT_HASH)) ? find_by_hash(m, hash, name) : 0;
-}
-
 /* Start-up objects suffice: the C library is one. Before glibc 2.34 libdl may be loaded later, but
  * then it is never unloaded. */
 static uintptr_t next_behind_us(const char *name) {
-    uint32_t h = gnu_hash(name);
+    uint32_t h = 5381; /* for DT_GNU_HASH */
     bool behind_us = false;
     uintptr_t found = 0;
+    for (const char *c = name; *c; c++)
+        h = h * 33 + (unsigned char)*c;
     for (const struct link_map *m = start_list(); m && !found; m = m->l_next) {
-        if (behind_us)
-            found = defined_in(m, name, h);
+        const uint32_t *hash;
+        if (behind_us && (hash = dynamic_table(m, DT_GNU_HASH)))
+            found = find_by_gnu_hash(m, hash, name, h);
+        else if (behind_us && (hash = dynamic_table(m, DT_HASH)))
+            found = find_by_hash(m, hash, name);
         behind_us = behind_us || m->l_ld == own_dynamic;
     }
     return found;
