@@ -453,10 +453,9 @@ static void emit_all(struct inspection *in) {
     int64_t number = 0;
 
     process_library_read(&in->list, &in->process);
-    for (size_t i = 0; i < in->list.n && !in->glibc[0]; i++) {
-        const struct wc_elf_image *e = in->list.p[i]->library->image;
-
-        if (e && wc_str_same(wc_elf_soname(e), "libc.so.6"))
+    EACH_POINTER(m, in->list.p, in->list.n) {
+        const struct wc_elf_image *e = m->library->image;
+        if (e && !in->glibc[0] && wc_str_same(wc_elf_soname(e), "libc.so.6"))
             wc_glibc_release(e, in->glibc);
     }
     emit_process(in);

@@ -137,12 +137,14 @@ static bool is_same(const struct process *p, const char *name) {
 
 /* ---- may it be looked at? ---- */
 
-static char *refused(int error) {
-    if (error == EACCES || error == EPERM)
-        return must_copy("may not be looked at: it is another user's, or protected; try as root");
-    if (error == ESRCH || error == ENOENT)
-        return must_copy("it ended while it was looked at");
-    return must_copy(strerror(error));
+/* By errno. */
+static enum process_state refused(char **trouble) {
+    *trouble =
+        must_copy(errno == EACCES || errno == EPERM
+                      ? "may not be looked at: it is another user's, or protected; try as root"
+                  : errno == ESRCH || errno == ENOENT ? "it ended while it was looked at"
+                                                      : strerror(errno));
+    return PROCESS_UNREADABLE;
 }
 
 static enum process_state empty(char **trouble, const char *why) {
@@ -151,22 +153,18 @@ static enum process_state empty(char **trouble, const char *why) {
 }
 
 static enum process_state read_state(struct process *p, char **trouble) {
-    struct process_text stat = read_file(p, "stat");
-    enum process_state state = PROCESS_READ;
+    OWNED char *stat = read_file(p, "stat").p;
 
-    if (!stat.p) {
-        *trouble = refused(errno);
-        return PROCESS_UNREADABLE;
-    }
-    p->parent = strtoll(wc_stat_field(stat.p, 4), NULL, 10);
-    p->start_ticks = wc_start_ticks(stat.p);
-    p->forked = wc_is_forked(stat.p);
-    if (strchr("ZXx", *wc_stat_field(stat.p, 3)))
-        state = empty(trouble, "it has ended: what is left is its status, for its parent to fetch");
-    else if (strtoull(wc_stat_field(stat.p, 9), NULL, 10) & KERNEL_THREAD)
-        state = empty(trouble, "it is a thread of the kernel");
-    free(stat.p);
-    return state;
+    if (!stat)
+        return refused(trouble);
+    p->parent = strtoll(wc_stat_field(stat, 4), NULL, 10);
+    p->start_ticks = wc_start_ticks(stat);
+    p->forked = wc_is_forked(stat);
+    if (strchr("ZXx", *wc_stat_field(stat, 3)))
+        return empty(trouble, "it has ended: what is left is its status, for its parent to fetch");
+    return strtoull(wc_stat_field(stat, 9), NULL, 10) & KERNEL_THREAD
+               ? empty(trouble, "it is a thread of the kernel")
+               : PROCESS_READ;
 }
 
 static bool read_maps(struct process *p) {
@@ -208,10 +206,8 @@ static enum process_state read_all(struct process *p, char **trouble) {
     disk_end(&p->disk);
     /* Of a root that we are outside of, being in a chroot, "/" is the name, too. */
     disk_begin(&p->disk, p->same_mounts && !p->root[0] && is_same(p, "root") ? NULL : root);
-    if (!read_maps(p)) {
-        *trouble = refused(errno);
-        return PROCESS_UNREADABLE;
-    }
+    if (!read_maps(p))
+        return refused(trouble);
     if (p->maps.n == 0)
         return empty(trouble, "nothing is mapped in it: it is about to end");
     if ((why = foreign(p)))
@@ -274,17 +270,12 @@ bool process_is_as_it_was(const struct process *p) {
 
 /* ---- its memory ---- */
 
-bool process_read(const struct process *p, uint64_t address, void *to, size_t n) {
-    return p->memory >= 0 && address <= INT64_MAX && below_read(p->memory, address, to, n) == n;
+static size_t read_some(const struct process *p, uint64_t address, void *to, size_t n) {
+    return p->memory >= 0 && address <= INT64_MAX ? below_read(p->memory, address, to, n) : 0;
 }
 
-/* The text at an address, up to cap - 1 bytes. What is after its page may not be there. */
-static bool process_read_text(const struct process *p, uint64_t address, char *to, size_t cap) {
-    const size_t n =
-        p->memory >= 0 && address <= INT64_MAX ? below_read(p->memory, address, to, cap - 1) : 0;
-
-    to[n] = '\0';
-    return strlen(to) < n;
+bool process_read(const struct process *p, uint64_t address, void *to, size_t n) {
+    return read_some(p, address, to, n) == n;
 }
 
 uint64_t process_auxv(const struct process *p, uint64_t type) {
@@ -472,7 +463,7 @@ static void read_objects(struct process_libraries *list, const struct process *p
 
 static void read_link_map(struct process_libraries *list, const struct process *p, uint64_t first,
                           size_t *place) {
-    char name[PATH_MAX];
+    char name[PATH_MAX] = "";
     struct link_map at;
 
     for (uint64_t next = first; next && *place < LIST_MOST; next = (uintptr_t)at.l_next) {
@@ -483,7 +474,9 @@ static void read_link_map(struct process_libraries *list, const struct process *
         if (!m || m->place)
             continue;
         m->place = *place;
-        if (!process_read_text(p, (uintptr_t)at.l_name, name, sizeof(name)) || !name[0])
+        /* What is after the page of a name may not be there. */
+        const size_t n = read_some(p, (uintptr_t)at.l_name, name, sizeof(name));
+        if (!memchr(name, '\0', n) || !name[0])
             continue;
         m->library->path = wc_arena_string(&list->memory.arena, name);
         read_name(m, name); /* it was asked for as that */
