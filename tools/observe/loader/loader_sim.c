@@ -58,20 +58,18 @@ static struct loaded *add(struct loader_sim *g, const char *path, struct library
     o->search.path = o->about.path;
     o->search.origin = wc_search_origin(&g->memory.arena, path, g->directory);
     o->search.loaded_by = by && how == WC_operation_NEEDED ? &by->search : NULL;
-    g->objects = must_grow(g->objects, (g->n + 1) * sizeof(struct loaded *));
     g->loaded = must_grow(g->loaded, (g->n + 2) * sizeof(struct wc_search_object *));
-    g->objects[g->n] = o;
-    g->loaded[g->n++] = &o->search;
+    g->loaded[g->n] = &o->search;
+    *MUST_ADD(g->objects, g->n) = o;
     g->loaded[g->n] = NULL;
     g->search.loaded = g->loaded;
     return o;
 }
 
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library) {
-    for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->about.device == library->about.device &&
-            g->objects[i]->about.inode == library->about.inode)
-            return g->objects[i];
+    EACH_POINTER(o, g->objects, g->n)
+        if (o->about.device == library->about.device && o->about.inode == library->about.inode)
+            return o;
     return NULL;
 }
 
@@ -306,10 +304,9 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 
 const struct loaded *loader_sim_answering(const struct loader_sim *g, const char *name,
                                           bool facade) {
-    for (size_t i = 0; i < g->n; i++)
-        if ((!facade || g->objects[i]->about.role == WC_role_FACADE) &&
-            wc_search_answers(&g->objects[i]->search, name))
-            return g->objects[i];
+    EACH_POINTER(o, g->objects, g->n)
+        if ((!facade || o->about.role == WC_role_FACADE) && wc_search_answers(&o->search, name))
+            return o;
     return NULL;
 }
 
@@ -319,11 +316,10 @@ void loader_sim_lack(struct loader_sim *g, const struct loaded *by, const char *
 
 /* Does dlopen point to another than the loader's, of those that are there at the start? */
 static bool has_another_dlopen(struct loader_sim *g) {
-    for (size_t i = 0; i < g->n; i++) {
-        const char *soname = g->objects[i]->search.soname;
-        if (library_defines(g->library_cache, g->objects[i]->library, "dlopen"))
-            return !wc_str_same(soname, "libc.so.6") && !wc_str_same(soname, "libdl.so.2");
-    }
+    EACH_POINTER(o, g->objects, g->n)
+        if (library_defines(g->library_cache, o->library, "dlopen"))
+            return !wc_str_same(o->search.soname, "libc.so.6") &&
+                   !wc_str_same(o->search.soname, "libdl.so.2");
     return false;
 }
 

@@ -191,20 +191,6 @@ static void emit_dead_links(struct loader_sim *g, struct loader_sim_emitter *t, 
     }
 }
 
-static const char *words_of(int error) {
-    switch (error) {
-    case EMFILE:
-    case ENFILE:
-        return "cannot open shared object file: Too many open files";
-    case EIO:
-        return "cannot open shared object file: Input/output error";
-    case ESTALE:
-        return "cannot open shared object file: Stale file handle";
-    default:
-        return "failed to map segment from shared object";
-    }
-}
-
 /* The loader names the first library that another one lacks. */
 static bool is_behind(const struct loader_sim *g, const struct loader_sim_missing *m) {
     const struct loaded *opened = opened_for(g, m), *refused = refused_for(g, m);
@@ -219,8 +205,13 @@ static bool is_behind(const struct loader_sim *g, const struct loader_sim_missin
 
 /* In the loader's words, by which findings know it; NULL: the request found nothing. */
 static char *error_of(const struct loader_sim_missing *m, const struct loaded *refused) {
-    if (m->refused && m->found)
-        return must_format("%s: %s", m->found->about.path, words_of(m->refused));
+    const int error = m->refused == ENFILE ? EMFILE : m->refused;
+
+    if (m->found && (error == EMFILE || error == EIO || error == ESTALE))
+        return must_format("%s: cannot open shared object file: %s", m->found->about.path,
+                           strerror(error));
+    if (m->found && error)
+        return must_format("%s: failed to map segment from shared object", m->found->about.path);
     if (m->found && m->by && m->function)
         return must_format("%s: undefined symbol: %s%s%s", m->by->about.path, m->function,
                            m->version ? ", version " : "", m->version ? m->version : "");
@@ -304,33 +295,34 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     const int64_t known = (int64_t)t->n;
 
     elf_reader_begin(&t->reader, &g->library_cache->disk);
-    for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->about.role != WC_role_OTHER || g->objects[i]->about.framework)
-            emit_object(g, t, g->objects[i]);
-    for (size_t i = 0; i < g->n; i++) {
-        const struct wc_library *l = &g->objects[i]->about;
+    EACH_POINTER(o, g->objects, g->n)
+        if (o->about.role != WC_role_OTHER || o->about.framework)
+            emit_object(g, t, o);
+    EACH_POINTER(o, g->objects, g->n) {
+        const struct wc_library *l = &o->about;
         struct wc_preload p;
         if (l->number > known && l->asked_how == WC_operation_PRELOAD) {
             if (wc_search_preload(loader_variable(g->environment, "LD_PRELOAD"), l->path,
-                                  g->objects[i]->search.soname, &p))
+                                  o->search.soname, &p))
                 wc_emit_preload(&t->to, ++t->searches, &p, l->number, l->path);
         } else if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
-            emit_search(g, t, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL, false);
+            emit_search(g, t, l->asked_name, o->by, o, WC_NULL, false);
     }
-    for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST) {
-            const struct loaded *host = g->objects[i], *facade = facade_of(g, host);
-            if (facade && facade->about.number != WC_NULL) {
-                wc_emit_binding(&t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL,
-                                WC_NULL);
-                emit_undefined(g, t, host, facade);
-            }
-            for (const char **name = host->library->needed; g->opens.may && name && *name; name++)
-                if (wc_name_kind_of(*name) == WC_NAME_FACADE)
-                    emit_own_search(g, t, host, *name);
-            if (g->opens.may && host->facade_name && !strchr(host->facade_name, '/'))
-                emit_own_search(g, t, host, host->facade_name);
+    EACH_POINTER(host, g->objects, g->n) {
+        if (host->about.number <= known || host->about.role != WC_role_HOST)
+            continue;
+        const struct loaded *facade = facade_of(g, host);
+        if (facade && facade->about.number != WC_NULL) {
+            wc_emit_binding(&t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL,
+                            WC_NULL);
+            emit_undefined(g, t, host, facade);
         }
+        for (const char **name = host->library->needed; g->opens.may && *name; name++)
+            if (wc_name_kind_of(*name) == WC_NAME_FACADE)
+                emit_own_search(g, t, host, *name);
+        if (g->opens.may && host->facade_name && !strchr(host->facade_name, '/'))
+            emit_own_search(g, t, host, host->facade_name);
+    }
     WC_EACH(m, g->missing) {
         const bool concerns_us =
             wc_name_kind_of(m->name) != WC_NAME_OTHER || m->found ||
