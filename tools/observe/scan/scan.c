@@ -99,22 +99,6 @@ static void prescan(struct scan *s, const char *path, int at, const char *name, 
         consider(s, path, answer);
 }
 
-static void look_at(struct scan *s, const char *path, int at, const char *name, unsigned char type,
-                    bool is_library) {
-    switch (wc_name_kind_of(name)) {
-    case WC_NAME_FACADE:
-    case WC_NAME_PART:
-        s->libraries++;
-        consider(s, path, ELF_PRESCAN_NAMES);
-        break;
-    case WC_NAME_OTHER:
-        prescan(s, path, at, name, type, is_library);
-        break;
-    default: /* CUDA's other libraries: a library that needs one finds it */
-        break;
-    }
-}
-
 /* "libx.so", "libx.so.1.2", "_C.cpython-313-x86_64-linux-gnu.so". */
 static bool is_library_name(const char *name) {
     for (const char *s = name; (s = strstr(s, ".so")); s += 3)
@@ -176,8 +160,13 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
         OWNED char *path = join(directory, name);
         if (is_library)
             add_file(w->s, path, false);
-        if (!w->names)
-            look_at(w->s, path, at, name, type, is_library);
+        /* Not CUDA's other libraries: a library that needs one finds it. */
+        if (!w->names && wc_name_kind_of(name) == WC_NAME_OTHER)
+            prescan(w->s, path, at, name, type, is_library);
+        if (!w->names && wc_name_is_cudnn(name)) {
+            w->s->libraries++;
+            consider(w->s, path, ELF_PRESCAN_NAMES);
+        }
     }
 }
 
