@@ -68,14 +68,6 @@ static char *newest_match(const char *own, const char *pattern) {
     return found;
 }
 
-static char *try_beside(const char *own, const char *place) {
-    OWNED char *file = must_format("%s/%s", place, SHIM_NAME);
-    OWNED char *found =
-        strchr(place, '*') ? newest_match(own, file) : must_format("%s%s", own, file);
-
-    return found ? realpath(found, NULL) : NULL;
-}
-
 static char *search_shim(void) {
     const char *given = getenv("WHICHCUDNN_SHIM");
     char *found = NULL;
@@ -83,8 +75,12 @@ static char *search_shim(void) {
     if (given && *given)
         return realpath(given, NULL);
     OWNED char *own = own_directory();
-    for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++)
-        found = try_beside(own, beside[i]);
+    for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++) {
+        OWNED char *file = must_format("%s/%s", beside[i], SHIM_NAME);
+        OWNED char *match =
+            strchr(file, '*') ? newest_match(own, file) : must_format("%s%s", own, file);
+        found = match ? realpath(match, NULL) : NULL;
+    }
     return found ? found : realpath(WHICHCUDNN_LIBDIR "/" SHIM_NAME, NULL);
 }
 
@@ -198,14 +194,13 @@ static char *default_place(void) {
 /* A value is a directory or a file name, in which %p, %n and %r mean what the process puts
  * there: up to the first of them the name is known. */
 static void split(struct log_place *place) {
+    place->directory = must_copy(place->value);
     if (wc_is_directory(&disk_files, place->value)) {
-        place->directory = must_copy(place->value);
         for (size_t n = strlen(place->directory); n > 1 && place->directory[n - 1] == '/'; n--)
             place->directory[n - 1] = '\0'; /* "logs/" is "logs" */
         place->prefix = must_copy("whichcudnn-");
         return;
     }
-    place->directory = must_copy(place->value);
     char *slash = strrchr(place->directory, '/');
     place->prefix = must_copy(slash ? slash + 1 : "");
     if (slash)
@@ -239,10 +234,10 @@ void log_place_of_library(struct log_place *place) {
     const char *other = getenv("TMPDIR");
     const char *temporary = can_write_in("/tmp") || !other ? "/tmp" : other;
 
-    place->named = place->passing = false;
-    place->value = must_format("%s/whichcudnn-%u", temporary, (unsigned)geteuid());
+    *place =
+        (struct log_place){.value = must_format("%s/whichcudnn-%u", temporary, (unsigned)geteuid()),
+                           .prefix = must_copy("whichcudnn-")};
     place->directory = must_copy(is_own_directory(place->value) ? place->value : temporary);
-    place->prefix = must_copy("whichcudnn-");
 }
 
 char *log_place_other_name(const char *name, int64_t number) {
@@ -252,9 +247,7 @@ char *log_place_other_name(const char *name, int64_t number) {
 }
 
 void log_place_read(struct log_place *place, const char *given) {
-    place->named = true;
-    place->passing = false;
-    place->value = absolute(given);
+    *place = (struct log_place){.named = true, .value = absolute(given)};
     split(place);
 }
 
