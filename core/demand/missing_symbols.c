@@ -47,11 +47,6 @@ static void note(struct search *s, const char *function, const char *why, bool u
         s->c->more++;
 }
 
-/* As it ends a process that calls what it could not bind, or that it could not start. */
-static bool ended_by_loader(const struct wc_stack *s) {
-    return s->has_outcome && s->outcome.ending == WC_ending_EXITED && s->outcome.exit_status == 127;
-}
-
 static void look(struct search *s) {
     const struct wc_stack *stack = s->c->d->s;
 
@@ -246,7 +241,10 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             (f->fate == WC_FATE_LAST || (f->fate == WC_FATE_LEFT && wc_turned_away(d->s, false))) &&
             check_lookup(d, f))
             return; /* it may have looked up all that it requires before it looked at one */
-    const bool started = !ended_by_loader(d->s) || wc_first_facade(d->s);
+    /* So the loader ends a process that calls what it could not bind, or that it could not start.
+     */
+    const bool started = !d->s->has_outcome || d->s->outcome.ending != WC_ending_EXITED ||
+                         d->s->outcome.exit_status != 127 || wc_first_facade(d->s);
     WC_EACH(host, d->s->objects) {
         const struct wc_demand_record *imports =
             started ? NULL : wc_demand_of(d->s, wc_path_of(host), WC_demand_kind_SYMBOLS);

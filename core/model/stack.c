@@ -425,19 +425,16 @@ static bool apply_single(struct wc_stack *s, const struct wc_record *r) {
     return true;
 }
 
-static bool apply(struct wc_stack *s, const struct wc_record *r) {
+bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r) {
+    bool kept = true;
+
     if (r->kind == WC_KIND_request) {
         s->requests++;
         *asked_at(s, r->u.request.request) = (struct wc_asked){r->u.request.request, r->seq};
     }
-    if ((unsigned)r->kind >= WC_KINDS || (r->kind == WC_KIND_finding && !s->keep_findings))
-        return true;
-    return listed[r->kind].has ? apply_single(s, r) : !listed[r->kind].entry || apply_listed(s, r);
-}
-
-bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r) {
-    bool kept = apply(s, r);
-
+    if ((unsigned)r->kind < WC_KINDS && (r->kind != WC_KIND_finding || s->keep_findings))
+        kept =
+            listed[r->kind].has ? apply_single(s, r) : !listed[r->kind].entry || apply_listed(s, r);
     s->dropped += !kept;
     return kept;
 }

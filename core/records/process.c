@@ -27,22 +27,14 @@ static bool in_words(const char *words, const char *text, size_t n) {
     return false;
 }
 
-/* Length of the name in python3.11, bash-5.2. */
-static size_t without_version(const char *base) {
+/* By the name before the version in python3.11, bash-5.2. */
+static const struct interpreter *find_interpreter(const char *program) {
+    const char *base = wc_base_name(program);
     size_t n = 0;
     while (base[n] && !wc_is_digit(base[n]))
         n++;
-    return n && base[n - 1] == '-' && base[n] ? n - 1 : n;
-}
-
-static const struct interpreter *find_interpreter(const char *program) {
-    const char *base = wc_base_name(program);
-    size_t n = without_version(base);
+    n -= n && base[n - 1] == '-' && base[n];
     return WC_FIRST(i, WC_ROWS(interpreters), n && in_words(i->names, base, n));
-}
-
-static bool has_letter(const char *letters, char letter) {
-    return wc_str_find_char(letters, letter) != NULL;
 }
 
 struct kept {
@@ -82,20 +74,20 @@ static bool keep(struct kept *k, const char *module, const char *text) {
 static bool read_letters(const struct interpreter *i, const char *s, struct line *l,
                          struct kept *k) {
     size_t values = 0; /* that the next arguments are */
-    for (; *s && !has_letter(i->joined, *s); s++) {
-        if (has_letter(i->code, *s))
+    for (; *s && !wc_str_find_char(i->joined, *s); s++) {
+        if (wc_str_find_char(i->code, *s))
             return keep(k, NULL, i->mark);
-        if (has_letter(i->module, *s))
+        if (wc_str_find_char(i->module, *s))
             return keep(k, "-m", s[1] ? s + 1 : next_argument(l));
-        if (has_letter(i->script, *s))
+        if (wc_str_find_char(i->script, *s))
             return keep(k, NULL, s[1] ? s + 1 : next_value(l));
-        if (has_letter(i->valued, *s)) {
+        if (wc_str_find_char(i->valued, *s)) {
             values += !s[1];
             break;
         }
-        if (has_letter(i->apart, *s))
+        if (wc_str_find_char(i->apart, *s))
             values++;
-        else if (!has_letter(i->flags, *s))
+        else if (!wc_str_find_char(i->flags, *s))
             return true;
     }
     while (values && next_value(l))
