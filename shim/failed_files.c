@@ -93,7 +93,7 @@ struct beside {
     struct wc_name wanted;
     const char *name, *directory;
     enum wc_search_rule rule;
-    size_t length, examined;
+    size_t examined;
 };
 
 static bool look_beside(void *arg, const char *entry) {
@@ -105,7 +105,7 @@ static bool look_beside(void *arg, const char *entry) {
     if (!facade && (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
                     wc_str_same(entry, b->name)))
         return true;
-    if (wc_str_format(path, sizeof path, "%.*s/%s", (int)b->length, b->directory, entry))
+    if (wc_str_format(path, sizeof path, "%s/%s", b->directory, entry))
         examine_file(b->request, path, b->rule);
     return ++b->examined < BESIDE_MOST;
 }
@@ -114,12 +114,10 @@ static void examine_beside(const struct request *r, const char *name, const char
                            size_t length, enum wc_search_rule rule) {
     static char text[SYS_PATH];
     struct beside b = {
-        .request = r, .name = name, .directory = text, .rule = rule, .length = length};
-    b.wanted = wc_name_read(name);
+        .request = r, .wanted = wc_name_read(name), .name = name, .directory = text, .rule = rule};
     /* Not for names with a whole version, which cuDNN tries before the name that its parts have. */
     if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 &&
-        wc_str_format(text, sizeof text, "%.*s", (int)(length ? length : 1),
-                      length ? directory : "."))
+        wc_str_format(text, sizeof text, "%.*s", (int)length, directory))
         shim_files.list(NULL, text, look_beside, &b);
 }
 
@@ -232,17 +230,6 @@ static const char *file_of(const struct request *r) {
                                           : searches_taken(load_chain_of(r->caller), r->name);
 }
 
-/* The requested library exists, but a library that it needs does not. */
-static void examine_missing(const struct request *r, const char *missing) {
-    static char file[SYS_PATH];
-    const char *path = file_of(r);
-    if (!path || !wc_str_copy(file, sizeof file, path))
-        return;
-    examine_needs(r, file, NULL, missing);
-    if (wc_name_kind_of(missing) == WC_NAME_FACADE)
-        emit_demands(WC_NULL, file);
-}
-
 /* ---- a symbol version or a library that a file requires, and that is missing ---- */
 
 /* The file that the loader has loaded for that name; NULL: none. */
@@ -350,7 +337,7 @@ void failed_files_replaced(const struct request *r, const struct object *o) {
 }
 
 void failed_files_after_failure(const struct request *r, const char *text) {
-    static char room[WC_SAID_ROOM];
+    static char room[WC_SAID_ROOM], file[SYS_PATH];
     const enum wc_search_rule named = WC_search_rule_UNKNOWN;
     const struct wc_said said = wc_said_read(text, room);
     is_unmapped = said.system == WC_SYSTEM_MAPPING;
@@ -366,7 +353,13 @@ void failed_files_after_failure(const struct request *r, const char *text) {
         if (said.symbol && wc_str_starts(said.symbol, "cudnn"))
             emit_demands(WC_NULL, said.file);
     } else if (said.what == WC_SAID_NOT_FOUND && !wc_str_same(said.file, wc_base_name(r->name))) {
-        examine_missing(r, said.file);
+        /* The requested library exists, but a library that it needs does not. */
+        const char *path = file_of(r);
+        if (path && wc_str_copy(file, sizeof file, path)) {
+            examine_needs(r, file, NULL, said.file);
+            if (wc_name_kind_of(said.file) == WC_NAME_FACADE)
+                emit_demands(WC_NULL, file);
+        }
     } else if (wc_str_find_char(r->name, '/') && !examine_file(r, r->name, named)) {
         examine_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
     }
