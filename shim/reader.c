@@ -43,12 +43,6 @@ bool view_fetch(void *view, uint64_t offset, uint64_t n) {
     return wc_blocks_fetch(&((struct view *)view)->blocks, offset, n);
 }
 
-const struct wc_elf_image *view_image(struct view *v) {
-    enum wc_elf_error error =
-        wc_elf_from_pieces(&v->image, v->bytes, v->blocks.size, 0, view_fetch, v);
-    return error == WC_ELF_OK ? &v->image : NULL;
-}
-
 void view_close(struct view *v) {
     sys_unmap(v->bytes, v->blocks.size);
 }
@@ -65,8 +59,9 @@ static bool open_file(void *ctx, const char *path, struct wc_library *out) {
         return false;
     open_views++;
     wc_library_begin(out, path);
-    const struct wc_elf_image *e = view_image(v);
-    out->image = v->blocks.damaged ? NULL : e;
+    enum wc_elf_error error =
+        wc_elf_from_pieces(&v->image, v->bytes, v->blocks.size, 0, view_fetch, v);
+    out->image = error || v->blocks.damaged ? NULL : &v->image;
     return true;
 }
 

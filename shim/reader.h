@@ -23,8 +23,6 @@ struct view {
 
 /* False: the file is not regular, or empty, or there is no room for it. */
 bool view_open(struct view *v, const char *path);
-/* The file as an ELF image. NULL: it is none. Valid while the view is open. */
-const struct wc_elf_image *view_image(struct view *v);
 /* A wc_elf_fetch over a view. */
 bool view_fetch(void *view, uint64_t offset, uint64_t n);
 void view_close(struct view *v);

@@ -33,7 +33,9 @@ static const struct {
     {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 };
 
-uint32_t wc_utf8_hidden(const char *s, size_t n) {
+/* The character of n bytes at s if it must be escaped, because a terminal obeys it or does not show
+ * it; else 0. */
+static uint32_t hidden_at(const char *s, size_t n) {
     static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
     uint32_t c = (unsigned char)s[0] & first_bits[n];
 
@@ -78,7 +80,7 @@ static size_t spell(const char *s, bool json, char out[WC_SHOWN_MOST], size_t *u
     static const char characters[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
     const char *escaped = json ? wc_str_find_char(characters, *s) : NULL;
     size_t n = wc_utf8_length(s);
-    uint32_t odd = n ? wc_utf8_hidden(s, n) : 0;
+    uint32_t odd = n ? hidden_at(s, n) : 0;
 
     *used = n ? n : 1;
     if (n == 0 && json) {

@@ -14,13 +14,10 @@ size_t wc_utf8_length(const char *s);
 static inline bool wc_utf8_continues(char c) {
     return ((unsigned char)c & 0xC0) == 0x80;
 }
-/* The character of n bytes (wc_utf8_length) at s if it must be escaped, because a terminal obeys it
- * or does not show it; else 0. */
-uint32_t wc_utf8_hidden(const char *s, size_t n);
 
 /*
  * Writes the character at s to out as it is printed. Characters that a terminal obeys or does not
- * show (wc_utf8_hidden) are escaped: ASCII's controls and bytes that are not UTF-8 as \x1b, others
+ * show are escaped: ASCII's controls and bytes that are not UTF-8 as \x1b, others
  * as \u202e. *used: its bytes in s. Returns the bytes in out, 0 at the end.
  */
 #define WC_SHOWN_MOST 12

@@ -255,10 +255,8 @@ void wc_emit_preload(const struct wc_sink *to, int64_t search, const struct wc_p
 void wc_emit_packages(const struct wc_sink *to, struct wc_environments *known, const char *path,
                       const struct wc_reader *reader) {
     uint64_t hash = wc_hash_bytes(WC_HASH_START, path, path ? wc_environment_length(path) : 0);
-    for (size_t i = 0; i < known->n; i++)
-        if (known->hash[i] == hash)
-            return;
-    if (!path || path[0] != '/' || known->n == WC_ENVIRONMENTS_MOST)
+    if (!path || path[0] != '/' || known->n == WC_ENVIRONMENTS_MOST ||
+        WC_ANY(one, WC_ITEMS(known->hash, known->n), *one == hash))
         return;
     known->hash[known->n++] = hash;
     for (int of_cuda = 0; reader->scratch && of_cuda <= known->cuda; of_cuda++)

@@ -120,7 +120,6 @@ struct wc_search_processor {
     const char *platform; /* glibc's name for it, "haswell" or "xeon_phi"; NULL: none */
     bool avx512_1;        /* glibc's word for what x86-64-v4 has, on an Intel processor */
 };
-void wc_search_processor_read(struct wc_search_processor *out);
 /* Of that processor; of that of this code. glibc_minor: 36 for 2.36; platform, hwcap:
  * AT_PLATFORM (NULL: unknown) and AT_HWCAP; loader: the dynamic loader, NULL if unknown: then there
  * are not defaults. */

@@ -52,7 +52,7 @@ static bool all(unsigned word, unsigned bits) {
 }
 
 /* Levels as the x86-64 psABI defines them; the words by glibc's init_cpu_features. */
-void wc_search_processor_read(struct wc_search_processor *out) {
+static void read_processor(struct wc_search_processor *out) {
     enum { AVX_SAVED = 0x6, AVX512_SAVED = 0xe6, LZCNT = 1 << 5, LAHF = 1 };
     const unsigned ER = 1u << 27, PF = 1u << 26;
     struct leaf vendor = leaf(0, 0), basic = leaf(1, 0), more = leaf(7, 0);
@@ -83,7 +83,7 @@ void wc_search_processor_read(struct wc_search_processor *out) {
                                         .avx512_1 = intel && v4 && !(more.b & ER)};
 }
 #else
-void wc_search_processor_read(struct wc_search_processor *out) {
+static void read_processor(struct wc_search_processor *out) {
     *out = (struct wc_search_processor){.level = 1};
 }
 #endif
@@ -229,7 +229,7 @@ void wc_search_system_of(struct wc_search_system *out, const struct wc_search_pr
 void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
                            uint64_t hwcap, const struct wc_elf_image *loader) {
     struct wc_search_processor processor;
-    wc_search_processor_read(&processor);
+    read_processor(&processor);
     wc_search_system_of(out, &processor, glibc_minor, platform, hwcap, loader);
 }
 
