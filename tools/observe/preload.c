@@ -30,13 +30,17 @@
 #define SHIM_NAME "libwhichcudnn.so"
 #define IN_DEBIAN ("/../lib/" OWN_TRIPLET "/whichcudnn")
 
-/* Directory of this program, without a slash at its end; "" if it cannot be reported. Without a
- * /proc the kernel's name for it is the one of execve. */
-static char *own_directory(void) {
-    const char *started = (const char *)getauxval(AT_EXECFN);
-    OWNED char *path = disk_link("/proc/self/exe") ?: (started ? realpath(started, NULL) : NULL);
+struct newest {
+    char *path; /* NULL: none yet */
+    struct timespec time;
+};
 
-    return must_format("%.*s", path ? (int)wc_dir_length(path) : 0, path);
+static void take_newer(struct newest *n, const char *path, struct timespec time) {
+    if (n->path &&
+        (WC_ORDER(time.tv_sec, n->time.tv_sec) ?: WC_ORDER(time.tv_nsec, n->time.tv_nsec)) <= 0)
+        return;
+    free(n->path);
+    *n = (struct newest){must_copy(path), time};
 }
 
 /* Where wheels, packages and tarballs have it, as seen from the command. */
@@ -54,18 +58,13 @@ static const char *const beside[] = {
 /* Of several Pythons in one directory, the last one installed this command. */
 static char *newest_match(const char *own, const char *pattern) {
     OWNED_GLOB glob_t matches = glob_below("", own, pattern, GLOB_NOSORT);
-    struct stat facts, newest = {.st_ctim = {.tv_sec = -1}};
-    char *found = NULL;
+    struct newest newest = {.path = NULL};
+    struct stat facts;
 
     for (size_t i = 0; i < matches.gl_pathc; i++)
-        if (stat(matches.gl_pathv[i], &facts) == 0 &&
-            (WC_ORDER(facts.st_ctim.tv_sec, newest.st_ctim.tv_sec)
-                 ?: WC_ORDER(facts.st_ctim.tv_nsec, newest.st_ctim.tv_nsec)) > 0) {
-            newest = facts;
-            free(found);
-            found = must_copy(matches.gl_pathv[i]);
-        }
-    return found;
+        if (stat(matches.gl_pathv[i], &facts) == 0)
+            take_newer(&newest, matches.gl_pathv[i], facts.st_ctim);
+    return newest.path;
 }
 
 static char *search_shim(void) {
@@ -74,7 +73,10 @@ static char *search_shim(void) {
 
     if (given && *given)
         return realpath(given, NULL);
-    OWNED char *own = own_directory();
+    /* Without a /proc the kernel's name for this program is the one of execve. */
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    OWNED char *program = disk_link("/proc/self/exe") ?: (started ? realpath(started, NULL) : NULL);
+    OWNED char *own = must_format("%.*s", program ? (int)wc_dir_length(program) : 0, program);
     for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++) {
         OWNED char *file = must_format("%s/%s", beside[i], SHIM_NAME);
         OWNED char *match =
@@ -289,21 +291,16 @@ char *shim_file_trouble(const char *path) {
 #define OWN_PREFIX OWN_NAME "-"
 
 struct search {
-    char *found, *looked;
-    struct timespec time; /* of what was found */
+    struct newest found;
+    char *looked;
 };
 
 static void look_at(struct search *s, const char *path) {
     struct stat facts;
 
-    if (lstat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_uid != getuid() ||
-        facts.st_size == 0 ||
-        (s->found && (WC_ORDER(facts.st_mtim.tv_sec, s->time.tv_sec)
-                          ?: WC_ORDER(facts.st_mtim.tv_nsec, s->time.tv_nsec)) <= 0))
-        return;
-    free(s->found);
-    s->found = must_copy(path);
-    s->time = facts.st_mtim;
+    if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == getuid() &&
+        facts.st_size > 0)
+        take_newer(&s->found, path, facts.st_mtim);
 }
 
 /* prefix: a name that the user gave; else the shim's own. */
@@ -337,7 +334,7 @@ static void look_below(struct search *s, const char *temporary) {
 
 char *newest_log(char **looked) {
     const char *given = getenv("WHICHCUDNN_LOG");
-    struct search s = {NULL, NULL, {0, 0}};
+    struct search s = {.looked = NULL};
 
     if (given && *given) {
         ENDED_BY(log_place_end) struct log_place place;
@@ -350,7 +347,7 @@ char *newest_log(char **looked) {
     look_below(&s, getenv("TMPDIR"));
     look_below(&s, "/tmp");
     *looked = s.looked;
-    return s.found;
+    return s.found.path;
 }
 
 /* ---- programs in which it cannot wake ---- */
