@@ -49,12 +49,10 @@ bool object_is_emitted_enough(const struct object *o) {
 
 struct object *objects_at(uintptr_t address) {
     size_t n = __atomic_load_n(&objects_count, __ATOMIC_ACQUIRE);
-    for (size_t i = 0; i < n; i++) {
-        struct object *o = objects_table[i];
-        if (o->mapped && address - o->low < o->high - o->low)
-            return o;
-    }
-    return NULL;
+    struct object *const *o =
+        WC_FIRST(one, WC_ITEMS(objects_table, n),
+                 (*one)->mapped && address - (*one)->low < (*one)->high - (*one)->low);
+    return o ? *o : NULL;
 }
 
 struct object *objects_get(size_t i) {
@@ -62,18 +60,16 @@ struct object *objects_get(size_t i) {
 }
 
 struct object *objects_number(int64_t number) {
-    for (size_t i = 0; number != WC_NULL && i < objects_count; i++)
-        if (objects_table[i]->number == number)
-            return objects_table[i];
-    return NULL;
+    struct object *const *o = WC_FIRST(one, WC_ITEMS(objects_table, objects_count),
+                                       number != WC_NULL && (*one)->number == number);
+    return o ? *o : NULL;
 }
 
 const struct object *objects_named(const char *name) {
-    for (size_t i = 0; i < objects_count; i++)
-        if (objects_table[i]->mapped &&
-            wc_name_fits(name, objects_table[i]->path, objects_table[i]->soname))
-            return objects_table[i];
-    return NULL;
+    struct object *const *o =
+        WC_FIRST(one, WC_ITEMS(objects_table, objects_count),
+                 (*one)->mapped && wc_name_fits(name, (*one)->path, (*one)->soname));
+    return o ? *o : NULL;
 }
 
 /* Of "ld.so PROGRAM" /proc/self/exe is the loader; then AT_BASE is 0, and the mapping at `inside`

@@ -51,12 +51,10 @@ static struct wc_metadata_demand *begin(struct asking *a, const struct package *
 /* Two rows that say the same are one: the same pin for two machines. */
 static void end(struct asking *a) {
     const struct wc_metadata_demand *d = &a->out[a->n];
-    for (size_t i = 0; i < a->n; i++)
-        if (a->out[i].kind == d->kind && wc_str_same(a->out[i].spec, d->spec) &&
-            wc_str_same(a->out[i].built, d->built) && wc_str_same(a->out[i].source, d->source) &&
-            wc_str_same(a->out[i].package, d->package))
-            return;
-    a->n++;
+    a->n += !WC_ANY(one, WC_ITEMS(a->out, a->n),
+                    one->kind == d->kind && wc_str_same(one->spec, d->spec) &&
+                        wc_str_same(one->built, d->built) && wc_str_same(one->source, d->source) &&
+                        wc_str_same(one->package, d->package));
 }
 
 static void add_built(struct asking *a, const struct package *p, const char *what, const char *path,
