@@ -60,3 +60,10 @@ char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const 
 bool is_of_system(const char *path) {
     return wc_str_starts(path, "/lib") || wc_str_starts(path, "/usr/lib");
 }
+
+bool path_has_element(const char *path, const char *element, size_t n) {
+    WC_EACH_ELEMENT(e, path, ":")
+        if (e.n == n && strncmp(e.p, element, n) == 0)
+            return true;
+    return false;
+}

@@ -20,3 +20,5 @@ struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
 char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const char *path);
 /* Is it one of the directories that the loader searches by itself, or below one? */
 bool is_of_system(const char *path);
+/* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
+bool path_has_element(const char *path, const char *element, size_t n);

@@ -278,7 +278,7 @@ static bool is_mere_note(const struct case_of *c) {
 
 bool judge_adds(const struct wc_stack *s, const struct edit *e) {
     WC_EACH_ELEMENT(one, e->kind == EDIT_SET ? e->value : NULL, ":")
-        if (!candidates_path_has(wc_variable(s, e->name), one.p, one.n))
+        if (!path_has_element(wc_variable(s, e->name), one.p, one.n))
             return true;
     return false;
 }
@@ -342,7 +342,7 @@ static struct entries only_in(const struct planning *p, const struct outcome *o,
     struct entries all = {NULL, 0};
 
     WC_EACH_ELEMENT(e, wc_variable(&o->source->stack, "LD_LIBRARY_PATH"), ":") {
-        if (candidates_path_has(left, e.p, e.n))
+        if (path_has_element(left, e.p, e.n))
             continue;
         const struct entries only = entries_at(p, e.p, e.n);
         WC_EACH(name, only)
@@ -520,7 +520,7 @@ static bool hides_builtins(const struct case_of *c) {
         const char *path = wc_path_of(o) ?: "";
         const size_t n = wc_dir_length(path);
         const struct entries beside = entries_at(c->p, path, n);
-        if (wc_str_same(o->r.part, "nvrtc") && !candidates_path_has(list, path, n) &&
+        if (wc_str_same(o->r.part, "nvrtc") && !path_has_element(list, path, n) &&
             WC_ANY(name, beside, wc_str_starts(*name, builtins)))
             return true;
     }

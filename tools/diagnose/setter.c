@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "candidates/candidates.h"
 #include "core/demand/questions.h"
 #include "core/knowledge/programs.h"
+#include "entries.h"
 #include "tools/util/disk.h"
 #include "tools/util/memory.h"
+#include "wheels.h"
 
 enum { FILES_MOST = 32, TEXT_MOST = 64 << 10 };
 
@@ -235,7 +236,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
 
     WC_EACH_ELEMENT(e, r->value, ":") {
         const size_t length = e.n - (e.n > 1 && e.p[e.n - 1] == '/');
-        if (!e.n || candidates_path_has(r->given, e.p, e.n) || !find_path(text, e.p, length))
+        if (!e.n || path_has_element(r->given, e.p, e.n) || !find_path(text, e.p, length))
             continue;
         element = wc_arena_format(r->memory, "%.*s", (int)length, e.p);
         found++;
@@ -243,7 +244,7 @@ static void read_line(struct reading *r, const char *file, int n, const char *li
     const bool has_value = found > 0;
     WC_EACH_ELEMENT(e, assigns && r->value ? word + 1 : NULL, ":\"")
         is_other = is_other || (e.p[0] == '/' && !memchr(e.p, '$', e.n) &&
-                                !candidates_path_has(r->value, e.p, e.n));
+                                !path_has_element(r->value, e.p, e.n));
     /* Whether it was reached is not known: [ -n "$x" ] && LD_LIBRARY_PATH=$x */
     const bool is_doubtful =
         memmem(line, (size_t)(at - line), "&& ", 3) || memmem(line, (size_t)(at - line), "|| ", 3);

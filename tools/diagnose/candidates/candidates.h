@@ -27,8 +27,6 @@ bool candidate_is_by_hand(const struct candidate *c);
 bool candidate_is_set(const struct candidate *c);
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one);
-/* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */
-bool candidates_path_has(const char *path, const char *element, size_t n);
 /* What of LD_LIBRARY_PATH comes behind that which a launcher, or the program itself, has put before
  * what it was given, as PyInstaller's programs and R do. NULL: nothing was, or it is not passed on.
  */

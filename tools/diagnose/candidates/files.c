@@ -91,7 +91,7 @@ static void open_way(struct making *m, const struct wc_file_record *r) {
     for (size_t i = 0; directory && i < 2; i++)
         WC_EACH(file, m->stacks[i]->files)
             if (file->r.fault == WC_file_fault_CLOSED && !strchr(file->r.path, ':') &&
-                !candidates_path_has(paths, file->r.path, strlen(file->r.path)) &&
+                !path_has_element(paths, file->r.path, strlen(file->r.path)) &&
                 (way = closed_on_way(m, file->r.path)) && strcmp(way, directory) == 0)
                 paths = make_format(m, "%s%s%s", paths, *paths ? ":" : "", file->r.path);
     if (!*paths)

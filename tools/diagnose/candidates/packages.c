@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -519,13 +518,15 @@ static void add_owner_in_conda(struct making *m, const char *prefix, const char 
 /* Each release of nvJitLink has its functions under its own number: "__nvJitLinkCreate_12_9" came
  * with 12.9. As a set; NULL: no such symbol is wanted. */
 static const char *release_of_symbol(struct making *m, const char *symbol) {
-    const char *digits =
-        symbol && wc_str_starts(symbol, "__nvJitLink") ? strchr(symbol, '_') : NULL;
-    int32_t major, minor;
+    size_t n = symbol && wc_str_starts(symbol, "__nvJitLink") ? strlen(symbol) : 0;
 
-    for (; digits && sscanf(digits, "_%d_%d", &major, &minor) != 2;)
-        digits = strchr(digits + 1, '_');
-    return digits ? make_format(m, ">=%d.%d", major, minor) : NULL;
+    while (n && (wc_is_digit(symbol[n - 1]) || symbol[n - 1] == '_'))
+        n--;
+    const char *major = n && symbol[n] ? symbol + n + 1 : "";
+    const size_t digits = strcspn(major, "_");
+    return digits && major[digits]
+               ? make_format(m, ">=%.*s.%s", (int)digits, major, major + digits + 1)
+               : NULL;
 }
 
 /* The wheel that has a file on its list: put back where the loader refuses that very file;

@@ -300,7 +300,7 @@ static bool link_searched(struct making *m, const struct wc_failure *failure,
     WC_EACH(directory, searched) {
         const char *parent = make_real_path(m, make_directory_of(m, *directory));
         if (is_of_others(*directory) || make_is_there(m, *directory) || !make_is_there(m, parent) ||
-            candidates_path_has(m->path, *directory, strlen(*directory)))
+            path_has_element(m->path, *directory, strlen(*directory)))
             continue;
         WC_EACH(place, *places)
             make_one(

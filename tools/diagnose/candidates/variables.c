@@ -13,13 +13,6 @@ struct edit make_path(const char *value) {
     return make_variable("LD_LIBRARY_PATH", value);
 }
 
-bool candidates_path_has(const char *path, const char *element, size_t n) {
-    WC_EACH_ELEMENT(e, path, ":")
-        if (e.n == n && strncmp(e.p, element, n) == 0)
-            return true;
-    return false;
-}
-
 const char *candidates_given_part(const struct wc_stack *s) {
     const char *value = wc_variable(s, "LD_LIBRARY_PATH") ?: "",
                *given = wc_variable(s, "WHICHCUDNN_RUN_LD_LIBRARY_PATH") ?: "";
@@ -47,7 +40,7 @@ static const char *in_front(struct making *m, const char *directories, const cha
     const char *value = directories;
 
     WC_EACH_ELEMENT(e, list, ":")
-        if (e.p[0] == '/' && !candidates_path_has(directories, e.p, e.n))
+        if (e.p[0] == '/' && !path_has_element(directories, e.p, e.n))
             value = make_format(m, "%s:%.*s", value, (int)e.n, e.p);
     return value;
 }
