@@ -352,7 +352,7 @@ static bool is_refused(struct play *p, struct replay_request *q, const struct lo
     /* Of a symbol version it is another library's, which is in the sim's own check then. */
     const struct loaded *of =
         said && said->version
-            ? loader_sim_answering(&p->sim, wc_base_name(said->library ?: said->version), NULL)
+            ? loader_sim_answering(&p->sim, wc_base_name(said->library ?: said->version), false)
             : NULL;
 
     if (p->first) {
