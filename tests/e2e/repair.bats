@@ -1228,6 +1228,19 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     [[ $output != *"not in PATH"* ]]
 }
 
+@test "cuDNN 7 is one library for whichever CUDA: conda takes another minor release of it" {
+    local env=$PWD/env
+    mkdir -p env/conda-meta
+    make_standin --layout flat 7.6.5 env/lib
+    build_host lazy "$env/lib" host
+    printf '{"name":"cudnn","version":"7.6.5","build":"cuda9.0_0","files":["lib/libcudnn.so.7"]}' \
+        >env/conda-meta/cudnn-7.6.5-cuda9.0_0.json
+    WHICHCUDNN_EXPECT='>=7.1.2,<7.2' run "$CMD" run --quiet --log logs -- ./host version
+    "$CMD" report --json logs >report.json || true
+    is "$(finding expectation-not-met '.fix[0] | [.command, .checked]')" \
+        "[\"conda install -p $env 'cudnn>=7.1.2,<7.2'\",\"replayed\"]"
+}
+
 @test "of a package whose RECORD is gone, too, the command is one that pip accepts" {
     engine_of() { wheel 8.9.2 26; [ -e "$site/engine/host" ] || engine '>=8,<9'; rm "$site"/nvidia_cudnn_cu12-8.9.2.26.dist-info/RECORD; }
     local lib=$site/nvidia/cudnn/lib damage

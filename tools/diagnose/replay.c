@@ -350,10 +350,8 @@ static bool is_refused(struct play *p, struct replay_request *q, const struct lo
         loader_sim_unseen(&p->sim, o, wc_is_function_of_cudnn(said->symbol) ? NULL : said->symbol);
 
     /* Of a symbol version it is another library's, which is in the sim's own check then. */
-    const struct loaded *of =
-        said && said->version
-            ? loader_sim_answering(&p->sim, wc_base_name(said->library ?: said->version), false)
-            : NULL;
+    const char *unmet = said && said->version ? wc_base_name(said->library ?: said->version) : NULL;
+    const struct loaded *of = unmet ? loader_sim_answering(&p->sim, unmet, false) : NULL;
 
     if (p->first) {
         q->first = *got;

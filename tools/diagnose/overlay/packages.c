@@ -478,13 +478,15 @@ static bool install_in_conda(struct overlay *o, const struct where *w, const str
                              const struct installed *old) {
     const int32_t cuda = cuda_of(o, w, e->name, old ? old->build : NULL);
     const char *wheel = same_wheel(o, cuda), *listed;
-    struct wc_version release = wheel_release(wheel, e->value ? e->value : "");
+    const struct wc_version least = wc_text_floor(e->value ? e->value : "");
+    const bool is_old = least.major > 0 && least.major < 8; /* one library, for any CUDA */
+    struct wc_version release = is_old ? least : wheel_release(wheel, e->value ? e->value : "");
     char version[WC_VERSION_TEXT];
 
     if (!wc_version_known(release))
         return overlay_fail(o, "no release of it is known");
     /* With a cuDNN for an older CUDA than the tables have the solver takes that of any. */
-    if (cuda < 11)
+    if (cuda < 11 && !is_old)
         return overlay_fail(o, o->open = "nothing there says for which CUDA conda would take it");
     if (old && !take_away(o, w, old))
         return false;
