@@ -1287,6 +1287,24 @@ print(ctypes.CDLL(os.path.dirname(__file__) + '/_engine.so').start())" >"$site/e
     run -0 python3 -c "import ctypes; ctypes.CDLL('$site/torch/libtorch.so')"
 }
 
+@test "a link to the next major of CUDA: the library itself is wanted, no directory goes" {
+    local major
+    mkdir lib
+    for major in 11 12; do
+        echo "libcublas.so.$major { global: *; };" >map
+        cc -shared -fPIC -Wl,--version-script=map -Wl,-soname,libcublas.so.$major -x c \
+            -o lib/libcublas.so.$major - <<<'int cublasCreate_v2(void) { return 0; }'
+        [ $major = 12 ] || echo 'int cublasCreate_v2(void); int cudnnCreate(void **); int start(void) { return cublasCreate_v2(); }' |
+            cc -shared -fPIC -o host.so -x c - -L lib -l:libcublas.so.11
+    done
+    ln -sfn libcublas.so.12 lib/libcublas.so.11
+    LD_LIBRARY_PATH=$PWD/lib run -1 "$CMD" run --quiet --log logs -- python3 -c \
+        "import ctypes; ctypes.CDLL('libcublas.so.12'); ctypes.CDLL('$PWD/host.so')"
+    "$CMD" report --json logs >report.json || true
+    is "$(finding symbol-version-not-found '.fix[0].text')" \
+        "\"install libcublas.so.11: what was found under that name is $PWD/lib/libcublas.so.12\""
+}
+
 @test "a library that the path leads to, after an older one was loaded by another host: it is preloaded" {
     mkdir old new
     echo 'libcudart.so.77 { global: *; };' >map

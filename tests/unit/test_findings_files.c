@@ -699,7 +699,8 @@ static void a_symbol_version_that_is_not_there_is_told_with_the_file(void **stat
     assert_string_equal(r->title, "libhost.so was linked with another libcudnn.so.7 than it found: "
                                   "symbol version libcudnn.so.8 is not in 7.6.5");
     assert_true(has_fact(r, "library", "/x/libcudnn.so.7"));
-    assert_advised(s, r, "install", "a release of the library that has libcudnn.so.8");
+    assert_advised(s, r, "install",
+                   "libcudnn.so.8: what was found under that name is /x/libcudnn.so.7");
     /* Behind a false name that is the cause. */
     s = new_scene();
     l.soname = "libcudnn.so.9";
