@@ -144,15 +144,15 @@ signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT
     cat >sender.py <<'END'
 import signal, subprocess, sys
 child = """
-import signal, sys
+import signal, sys, time
 def answer(number, frame):
     sys.exit(number + 40)
 for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2"):
     signal.signal(getattr(signal, "SIG" + name), answer)
 signal.alarm(30) # not for ever, whatever goes wrong
 print("ready", flush=True)
-while True:
-    signal.pause()
+while True: # a pause would not end by a signal that came just before it
+    time.sleep(0.01)
 """
 for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2"):
     run = subprocess.Popen([sys.argv[1], "run", "--quiet", "--", sys.executable, "-c", child],
