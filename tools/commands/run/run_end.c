@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <argz.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -338,18 +339,20 @@ static char *unseen_reason(const struct run *run, const struct child_logs *logs)
  * one of them. */
 static size_t left_running(pid_t command, pid_t *one) {
     OWNED char *mark = must_format("WHICHCUDNN_RUN_PID=%d", (int)command);
-    OWNED_GLOB glob_t found = glob_below("/proc/", "", "[0-9]*/environ", GLOB_NOSORT);
+    OWNED_DIR DIR *processes = opendir("/proc");
     OWNED char *load = disk_text("/proc/loadavg", 128, NULL);
     const char *last = load ? strrchr(load, ' ') : NULL;
+    struct dirent *entry;
     size_t n = 0, length;
     const pid_t newest = last ? (pid_t)strtol(last, NULL, 10) : 0;
 
     /* Younger processes have larger numbers, until these begin again. */
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const pid_t pid = (pid_t)strtol(found.gl_pathv[i] + strlen("/proc/"), NULL, 10);
+    while (processes && (entry = readdir(processes))) {
+        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (pid <= (newest >= command ? command : 0))
             continue;
-        OWNED char *environment = disk_text(found.gl_pathv[i], ENVIRONMENT_MOST, &length);
+        OWNED char *path = must_format("/proc/%d/environ", (int)pid);
+        OWNED char *environment = disk_text(path, ENVIRONMENT_MOST, &length);
         const char *variable = argz_next(environment, length, NULL);
         while (variable && strcmp(variable, mark) != 0)
             variable = argz_next(environment, length, variable);
