@@ -78,6 +78,10 @@ void gpus_ask(struct gpus *out) {
 
 /* ---- why the driver may reach none ---- */
 
+static bool has_driver(void) {
+    return access("/proc/driver/nvidia/version", F_OK) == 0;
+}
+
 /* In a container its process is not seen; what it keeps in /run may be mounted there. */
 static bool has_fabric_manager(void) {
     bool runs = access("/var/run/nvidia-fabricmanager/nv-fabricmanager.pid", F_OK) == 0 ||
@@ -91,29 +95,12 @@ static bool has_fabric_manager(void) {
     return runs;
 }
 
-/* What keeps it from the MPS daemon. Where no variable names it, a directory without a pipe was
- * left by a daemon that has ended, and libcuda does without. */
-static char *fault_of_mps(const struct wc_stack *s) {
-    const char *directory = wc_variable(s, "CUDA_MPS_PIPE_DIRECTORY");
-    bool named = directory && *directory;
-    OWNED char *pipe = must_format("%s/control", named ? directory : "/tmp/nvidia-mps");
-
-    if (access(pipe, R_OK | W_OK) == 0)
-        return NULL;
-    if (errno == EACCES || errno == EPERM)
-        return must_format("%s of the MPS daemon may not be opened", pipe);
-    return named && (errno == ENOENT || errno == ENOTDIR)
-               ? must_format("no MPS daemon has its pipe %s, where CUDA_MPS_PIPE_DIRECTORY leads",
-                             pipe)
-               : NULL;
-}
-
-char *driver_fault(const struct wc_stack *s) {
+char *driver_fault(void) {
     /* What libcuda opens first. */
     static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia-uvm"};
     static const char switches[] = "/dev/nvidia-nvswitch0";
 
-    if (access("/proc/driver/nvidia/version", F_OK) != 0)
+    if (!has_driver())
         return NULL;
     WC_EACH_ROW(device, devices)
         if (access(*device, R_OK | W_OK) != 0 &&
@@ -123,5 +110,22 @@ char *driver_fault(const struct wc_stack *s) {
     /* GPUs behind NVSwitches are not ready (cuInit: 802) before it has set these up. */
     if (access(switches, F_OK) == 0 && !has_fabric_manager())
         return must_format("no fabric manager is seen to run for %s", switches);
-    return fault_of_mps(s);
+    return NULL;
+}
+
+/* Where no variable names it, a directory without a pipe was left by a daemon that has ended, and
+ * libcuda does without. */
+char *driver_fault_of_mps(const struct wc_stack *s) {
+    const char *directory = wc_variable(s, "CUDA_MPS_PIPE_DIRECTORY");
+    bool named = directory && *directory;
+    OWNED char *pipe = must_format("%s/control", named ? directory : "/tmp/nvidia-mps");
+
+    if (!has_driver() || access(pipe, R_OK | W_OK) == 0)
+        return NULL;
+    if (errno == EACCES || errno == EPERM)
+        return must_format("%s of the MPS daemon may not be opened", pipe);
+    return named && (errno == ENOENT || errno == ENOTDIR)
+               ? must_format("no MPS daemon has its pipe %s, where CUDA_MPS_PIPE_DIRECTORY leads",
+                             pipe)
+               : NULL;
 }

@@ -19,7 +19,9 @@ struct gpus {
 bool look_up_function(void *library, const char *name, void *function);
 void gpus_ask(struct gpus *out);
 
-/* What this machine shows, with a driver that is there, of why that process may reach no GPU, in
- * words, which the caller frees. It is looked at, the driver is not asked: so it counts only where
- * a program failed for it. NULL: nothing is seen. */
-char *driver_fault(const struct wc_stack *s);
+/* What this machine shows, with a driver that is there, of why it may reach no GPU, in words,
+ * which the caller frees. It is looked at, the driver is not asked: so it counts only where a
+ * program failed for it. NULL: nothing is seen. */
+char *driver_fault(void);
+/* What keeps a process of this machine from the MPS daemon. */
+char *driver_fault_of_mps(const struct wc_stack *s);

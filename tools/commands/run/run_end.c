@@ -29,6 +29,7 @@
  * itself. */
 static void complete_logs(const struct child_logs *logs, const struct wc_outcome_record *o) {
     struct gpus gpus = {.n = 0};
+    OWNED char *of_computer = NULL;
     bool asked = false;
 
     EACH_POINTER(log, logs->found, logs->n) {
@@ -45,10 +46,12 @@ static void complete_logs(const struct child_logs *logs, const struct wc_outcome
         if (runs || !log->stack.has_machine ||
             !WC_ANY(object, log->stack.objects, object->r.role == WC_role_FACADE))
             continue;
-        if (!asked)
+        if (!asked) {
             gpus_ask(&gpus);
+            of_computer = driver_fault();
+        }
         asked = true;
-        OWNED char *fault = driver_fault(&log->stack);
+        OWNED char *fault = of_computer ? must_copy(of_computer) : driver_fault_of_mps(&log->stack);
         wc_record_begin(&r, WC_KIND_machine);
         r.u.machine = log->stack.machine;
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
