@@ -218,6 +218,8 @@ static void a_library_for_linking_is_no_driver(void **state) {
                      .how = WC_operation_DLOPEN};
     add_file(s, &f);
     assert_finds(s, "driver-missing");
+    s->stack.objects.p[s->stack.objects.n - 1].r.mapped = false; /* closed again */
+    assert_finds(s, "driver-missing");
     assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
     assert_non_null(strstr(s->found.p[0].title, "stub"));
     assert_true(has_fact(&s->found.p[0], "libcuda", "/usr/local/cuda/lib64/stubs/libcuda.so"));
@@ -245,7 +247,9 @@ static void a_driver_that_reaches_no_gpu(void **state) {
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=[1,2,3]", "CUDA_VISIBLE_DEVICES hides all", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=cuda:0", "CUDA_VISIBLE_DEVICES hides all", 1},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=0", NULL, 1},
-        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=1,[2]", NULL, 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=1,[2]", NULL, 2},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=1,0", WC_NO_SUCH_GPU, 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=18446744073709551616", WC_NO_SUCH_GPU, 8},
         {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=MIG-0b3c1f6e", NULL, 1},
         {"550.54.14", NULL, NULL, NULL, 1},
         {NULL, NULL, NULL, NULL, 1}, /* a sandbox that shows the devices alone */
@@ -269,7 +273,8 @@ static void a_driver_that_reaches_no_gpu(void **state) {
                     s->stack.has_summary = true; /* what a script started: nobody waited for it */
                 else
                     add_outcome(s, 0, NULL);
-                const bool device = row->fault && strncmp(row->fault, "/dev/", 5) == 0;
+                const bool device = (row->fault && strncmp(row->fault, "/dev/", 5) == 0) ||
+                                    (row->says && !strcmp(row->says, WC_NO_SUCH_GPU));
                 assert_finds(s, device || !(row->module || row->devices) ? "driver-missing" : "");
                 if (s->found.n)
                     assert_int_equal(s->found.p[0].severity,

@@ -224,12 +224,12 @@ def devices_of_root(s):
 
 @kind("machine", ALONE, place=NOT_TWO)
 def gpus_hidden(s):
-    """ray#28215: a scheduler sets CUDA_VISIBLE_DEVICES to nothing."""
+    """ray#28215: a scheduler sets CUDA_VISIBLE_DEVICES to nothing; or it names a GPU of another machine."""
     counts_gpus(s)
     s.w.env["CUDA_VISIBLE_DEVICES"] = "0"
     if not s.w.faulty:
         return None
-    s.w.env["CUDA_VISIBLE_DEVICES"] = value = s.w.rng.choice(("", "-1"))
+    s.w.env["CUDA_VISIBLE_DEVICES"] = value = s.w.rng.choice(("", "-1", "64"))
     return truth("gpus-hidden", "CUDA_VISIBLE_DEVICES", "libcuda", f"CUDA_VISIBLE_DEVICES is {value!r}",
                  "cuInit finds no device", "cudnnCreate fails")
 

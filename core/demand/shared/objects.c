@@ -226,13 +226,21 @@ bool wc_lacks_driver(const struct wc_stack *s) {
 /* CUDA reads a list of numbers and of "GPU-UUID", "MIG-UUID", up to the first that is none of
  * these: of "-1", "[0,1]", "cuda:0" nothing (CUDA C++ Programming Guide, "CUDA Environment
  * Variables"; pytorch#1504). */
-bool wc_hides_gpus(const struct wc_stack *s) {
+const char *wc_hides_gpus(const struct wc_stack *s) {
     const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
+    int64_t first = 0;
 
     while (visible && *visible == ' ')
         visible++;
-    return visible && !wc_is_digit(*visible) && !wc_str_starts(visible, "GPU-") &&
-           !wc_str_starts(visible, "MIG-");
+    if (!visible || wc_str_starts(visible, "GPU-") || wc_str_starts(visible, "MIG-"))
+        return NULL;
+    if (!wc_is_digit(*visible))
+        return "CUDA_VISIBLE_DEVICES hides all";
+    while (wc_is_digit(*visible) && first < s->machine.gpu_devices)
+        first = first * 10 + (*visible++ - '0');
+    return s->has_machine && s->machine.gpu_devices > 0 && first >= s->machine.gpu_devices
+               ? WC_NO_SUCH_GPU
+               : NULL;
 }
 
 /* ---- where it is ---- */

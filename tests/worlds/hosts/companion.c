@@ -68,7 +68,7 @@ static int state(void) {
         close(device);
     else if (errno == EACCES)
         return 304; /* CUDA_ERROR_OPERATING_SYSTEM */
-    if (visible && (!*visible || !strcmp(visible, "-1")))
+    if (visible && (!*visible || atoi(visible) < 0 || atoi(visible) > 7))
         return 100; /* CUDA_ERROR_NO_DEVICE */
     FILE *file = fopen("/proc/driver/nvidia/cuInit", "r");
     if (file && fscanf(file, "%d", &error) != 1)

@@ -13,7 +13,7 @@ struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */
     const struct wc_failure *victim;  /* a library that was not loaded for lack of it */
     const struct wc_call *call;       /* the first call that returned NOT_INITIALIZED */
-    const struct wc_object *libcuda;  /* that is loaded */
+    const struct wc_object *libcuda;  /* that was loaded */
     bool stub;                        /* it is none */
     const char *unreached;            /* why no GPU can be reached here; NULL: not known */
     bool by_host, by_cudnn;           /* the requester */
@@ -26,11 +26,17 @@ static const char *unreached(const struct wc_stack *s) {
         return "the kernel module is not loaded";
     if (s->machine.device_fault)
         return s->machine.device_fault;
-    return wc_hides_gpus(s) ? "CUDA_VISIBLE_DEVICES hides all" : NULL;
+    return wc_hides_gpus(s);
+}
+
+/* That is loaded, or was: without a GPU the CUDA runtime closes it again (PyTorch with a stub). */
+static const struct wc_object *libcuda_of(const struct wc_stack *s) {
+    return wc_driver_library(s)
+               ?: WC_FIRST(o, s->objects, wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER);
 }
 
 static struct signs signs_of(const struct wc_stack *s) {
-    struct signs signs = {.libcuda = wc_driver_library(s), .unreached = unreached(s)};
+    struct signs signs = {.libcuda = libcuda_of(s), .unreached = unreached(s)};
 
     signs.stub = signs.libcuda && wc_lies_in_a(wc_real_path_of(signs.libcuda), "stubs");
     WC_EACH(f, s->failures) {
@@ -145,8 +151,9 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     /* A missing device file is certain; what daemons do is not seen from everywhere. */
     bool in_reach = d->s->machine.driver && d->s->machine.device_fault &&
                     wc_str_starts(d->s->machine.device_fault, "/dev/");
-    bool passed_by = wc_has_ended(d->s) && !wc_hides_gpus(d->s) &&
-                     (in_reach || wc_lacks_driver(d->s)); /* not meant */
+    in_reach = in_reach || wc_str_same(signs.unreached, WC_NO_SUCH_GPU);
+    bool passed_by = wc_has_ended(d->s) && (in_reach || wc_lacks_driver(d->s)) &&
+                     (!wc_hides_gpus(d->s) || wc_str_same(wc_hides_gpus(d->s), WC_NO_SUCH_GPU));
     bool by_end =
         signs.libcuda && is_alone && !signs.gpu_had && (wc_ended_badly(d->s) || passed_by);
 

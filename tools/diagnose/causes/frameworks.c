@@ -113,7 +113,7 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title =
         wc_format(c,
-                  is_put_over ? "%s, a build without CUDA, overwrote files of the one with CUDA"
+                  is_put_over && o->r.gpu_library ? "%s, a build without CUDA, overwrote files of the one with CUDA"
                               : "%s is a build without CUDA: it never loads cuDNN",
                   format_framework(c, o));
     framework_facts(c, o);
