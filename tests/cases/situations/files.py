@@ -153,6 +153,9 @@ def a_part_was_not_copied_to_its_end(w, how, first, last, part):
     if w.faulty:
         w.damage(damaged, how)
     host = w.host("torch", release, search=[lib], tag="rpath", linked=False)
+    nvrtc = w.nvidia("cuda_nvrtc", f"libnvrtc.so.{w.cuda(release)}", ["nvrtcCreateProgram"])
+    w.nvidia("cuda_nvrtc", f"libnvrtc-builtins.so.{w.cuda(release)}.4")
+    host.does(f"open:{nvrtc}/libnvrtc.so.{w.cuda(release)}")
     if part != "graph":
         host.does(f"open:{lib}/{release.file('cnn' + part[3:])}")
     host.does(f"open:{release.soname}", "version", "create")
