@@ -137,6 +137,18 @@ static const char *format_part(struct wc_case *c, const struct wc_object *o) {
                      wc_format_own(c, o));
 }
 
+/* What runs together was seen to compute, and the process ended well (JAX with the facade of 9.19.0
+ * over the parts of 9.14.0, on a GPU). */
+static bool computed(const struct wc_stack *s, const struct wc_object *facade) {
+    return wc_ended_well(s) &&
+           WC_ANY(call, s->calls,
+                  (wc_str_starts(call->r.function, "cudnnConvolution") ||
+                   wc_str_same(call->r.function, "cudnnBackendExecute")) &&
+                      wc_means(facade, call->r.target, call->r.target_path) &&
+                      call->r.phase == WC_phase_AFTER &&
+                      wc_sort_of_call(s, &call->r) == WC_STATUS_SUCCESS);
+}
+
 /* All known parts are of another version than the facade: only the facade differs. */
 static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set set = set_of(d->s, facade);
@@ -147,7 +159,8 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     struct wc_case *c = wc_case_begin(d, facade, NULL);
     /* A bundled facade forwards its calls to newer parts (8.5.0 to 8.9.7, 9.1.0 to 9.8.0
      * and 9.28.0: CTranslate2 with the wheel's parts). */
-    if (wc_is_grafted(facade) && wc_version_compare(set.own.high, set.oldest_range.low) < 0)
+    if ((wc_is_grafted(facade) && wc_version_compare(set.own.high, set.oldest_range.low) < 0) ||
+        computed(d->s, facade))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is cuDNN %s, its part%s not: %s",
                            wc_format_name(c, wc_name_of(facade)), wc_format_range(c, set.own),

@@ -46,6 +46,32 @@ static void parts_of_another_release_beside_the_facade(void **state) {
     }
 }
 
+/* On a GPU: facades of 9.1 to 9.26 over the parts of 9.19, and one of 9.19 over 9.14, compute. */
+static void a_facade_that_was_seen_to_compute(void **state) {
+    (void)state;
+    static const struct {
+        const char *function;
+        int status;
+        int64_t exit_status;
+        enum wc_severity severity;
+    } rows[] = {{"cudnnBackendExecute", 0, 0, WC_severity_WARNING},
+                {"cudnnConvolutionForward", 0, 0, WC_severity_WARNING},
+                {"cudnnConvolutionForward", 0, 1, WC_severity_ERROR},
+                {"cudnnConvolutionForward", 3000, 0, WC_severity_ERROR},
+                {"cudnnCreate", 0, 0, WC_severity_ERROR}};
+    WC_EACH_ROW(row, rows) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9);
+        int64_t host = add_host(s, "/opt/app/host");
+        int64_t facade = add_facade(s, "/opt/cudnn", v, host);
+        add_parts(s, "/opt/cudnn", other_minor(v, 1), facade);
+        add_call(s, row->function, host, facade, row->status, WC_NULL);
+        add_outcome(s, row->exit_status, NULL);
+        diagnose(s);
+        assert_int_equal(finding(s, "facade-and-parts-differ")->severity, row->severity);
+    }
+}
+
 static void the_healthy_twin_of_a_mixed_set(void **state) {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
@@ -389,6 +415,7 @@ static void onnxruntime_without_a_driver(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_another_release_beside_the_facade),
+        cmocka_unit_test(a_facade_that_was_seen_to_compute),
         cmocka_unit_test(the_healthy_twin_of_a_mixed_set),
         cmocka_unit_test(all_parts_from_the_toolkit),
         cmocka_unit_test(the_facade_aborts_over_an_older_part),
