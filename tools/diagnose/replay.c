@@ -235,11 +235,12 @@ static bool is_idle(const struct wc_stack *s) {
            !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
 }
 
-/* Of two facades in a process each asks for what its own host needs. */
-static bool is_of_another(const struct wc_stack *s, const struct loaded *by, const char *caller) {
+/* Of two facades each asks for what its own host needs, as long as both are there. */
+static bool is_of_another(const struct play *p, const struct loaded *by, const char *caller) {
     return by->about.role == WC_role_FACADE &&
-           WC_ANY(o, s->objects,
-                  o->r.role == WC_role_FACADE && wc_means(o, WC_NULL, caller) && !is_object(by, o));
+           WC_ANY(o, p->r->source->stack.objects,
+                  o->r.role == WC_role_FACADE && wc_means(o, WC_NULL, caller) &&
+                      !is_object(by, o) && loaded_as(p, wc_path_of(o), false));
 }
 
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
@@ -267,10 +268,10 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     return (!is_idle(s) && !WC_ANY(o, s->objects, is_object(by, o))) ||
            WC_ANY(q, p->r->requests,
                   wc_str_same(wc_name_read(q->name).part, part.part) &&
-                      !is_of_another(s, by, q->caller)) ||
+                      !is_of_another(p, by, q->caller)) ||
            WC_ANY(o, s->objects,
                   wc_str_same(o->r.part, part.part) && o->r.mapped &&
-                      !is_of_another(s, by, o->r.asked_by));
+                      !is_of_another(p, by, o->r.asked_by));
 }
 
 /* Whatever its name. */

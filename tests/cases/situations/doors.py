@@ -42,6 +42,21 @@ def preloaded_for_another_program(w, how, linked):
     w.repairs("set-variable", maps=wheel / "libcudnn.so.9")
 
 
+@case("A206-preloaded-beside-the-copy-that-a-wheel-opens-by-its-path")
+def preloaded_beside_another_copy(w):
+    """LD_PRELOAD names a cuDNN that the framework accepts, and its wheel opens its own by path: two
+    facades, of which only the first one is used."""
+    older, built = w.two("9.1", "9.9")
+    wheel, kept = w.wheel(built), w.directory(older)
+    host = w.host("jax", older, search=[wheel], linked=False)
+    host.does(f"open:{wheel}/libcudnn.so.9", "open:libcudnn.so.9", "version", "create", "call:cudnnOpsVersionCheck")
+    if w.faulty:
+        w.environment["LD_PRELOAD"] = kept / "libcudnn.so.9"
+    w.says(f"version {older.number}", ends=0)
+    w.finds("two-copies-loaded", kept / "libcudnn.so.9", older, "LD_PRELOAD")
+    w.repairs("set-variable", maps=wheel / "libcudnn.so.9")
+
+
 @case("A165-changed-in-a-running-program", "change", False, "search-path-suspect")
 @case("A166-set-in-a-running-program", "set", False, "search-path-suspect")
 @case("A167-set-in-a-running-program-and-the-check-refuses", "set", True, "expectation-not-met")
