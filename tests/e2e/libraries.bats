@@ -103,6 +103,26 @@ reinstall nvidia-cublas-cu12 12.9.1.4
 replayed'
 }
 
+@test "a library of CUDA's that its wheel lists, and that is gone, is put back where a toolkit's took its place" {
+    local both=("$site"/nvidia/cublas/lib/libcublas{,Lt}.so.12)
+    library nvidia/cublas/lib/libcublasLt.so.12 <<<'int light[4096] = {1};'
+    library nvidia/cublas/lib/libcublas.so.12 "${both[1]}" -Wl,-rpath,"\$ORIGIN" <<<'int blas[4096] = {1};'
+    library engine/lib/libown.so "${both[@]}" "$site/nvidia/cudnn/lib/libcudnn.so.9" -Wl,--disable-new-dtags \
+        -Wl,-rpath,"\$ORIGIN/../../nvidia/cublas/lib:\$ORIGIN/../../nvidia/cudnn/lib" \
+        <<<'int cudnnCreate(void); int own(void) { return cudnnCreate(); }'
+    package engine 1.0 engine/host engine/lib/libown.so <<<'nvidia-cublas-cu12'
+    package nvidia-cublas-cu12 12.9.1.4 nvidia/cublas/lib/libcublas{,Lt}.so.12 </dev/null
+    mkdir -p cuda-12.9/lib64
+    cp "${both[@]}" cuda-12.9/lib64
+    rm "${both[0]}"
+    LD_LIBRARY_PATH=$PWD/cuda-12.9/lib64 "$CMD" run -q --log log.jsonl -- "$site/engine/host" "$site/engine/lib/libown.so"
+    is "$(fixes_of cuda-dependency-differs text log.jsonl | head -n 1)" 'reinstall nvidia-cublas-cu12 12.9.1.4'
+    # One that is on no list: of the wheel nothing is gone.
+    sed -i '/libcublas.so/d' "$site"/nvidia_cublas*/RECORD
+    is "$(fixes_of cuda-dependency-differs text log.jsonl | head -n 1)" \
+        'remove the directory of the other installation from LD_LIBRARY_PATH'
+}
+
 @test "a release that the asking package requires is installed, and both are named" {
     library famcore/lib/libfam_core.so <<<'int fam_old(void) { return 0; }'
     library famgpu/lib/libfam_gpu.so "$site/famcore/lib/libfam_core.so" "$site/nvidia/cudnn/lib/libcudnn.so.9" \

@@ -633,6 +633,13 @@ void make_missing(struct making *m) {
                 make_whole_cuda(m, *environment, failure, NULL, cuda_for(m, *environment));
         }
     }
+    const struct entries environments = all_environments(m);
+    WC_EACH(o, m->s->objects) /* of CUDA, which came from elsewhere, since that of the wheel is gone */
+        WC_EACH(environment, environments)
+            if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.soname &&
+                !make_is_conda(m, *environment) &&
+                !wc_is_below(wc_path_of(o), *environment, strlen(*environment)))
+                add_listed(m, *environment, o->r.soname);
     WC_EACH(file, m->s->files) /* that the loader refuses: patchelf#528 */
         if (file->r.fault != WC_file_fault_UNKNOWN)
             add_owner(m, file->r.path, NULL, true, NULL);
