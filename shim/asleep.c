@@ -266,18 +266,22 @@ EXPORT char *dlerror(void) {
     return text;
 }
 
-static const void *behind_wrapper(const void *address) {
-    return current_state() == SHIM_AWAKE ? hooks_behind(address) : address;
+/* Where it would be without us. Nsight Compute's injection, a preload, takes the library that
+ * dlopen is in for itself. */
+static const void *without_us(const void *address) {
+    if ((uintptr_t)address - (uintptr_t)&__ehdr_start >= (uintptr_t)_end - (uintptr_t)&__ehdr_start)
+        return address;
+    return next_in_place_of(current_state() == SHIM_AWAKE ? hooks_behind(address) : address);
 }
 
-HIDDEN int shim_dladdr(const void *address, Dl_info *info) {
+EXPORT int dladdr(const void *address, Dl_info *info) {
     int (*next)(const void *, Dl_info *) = (void *)next_definition(ENTRY_DLADDR);
-    return next ? next(behind_wrapper(address), info) : 0;
+    return next ? next(without_us(address), info) : 0;
 }
 
-HIDDEN int shim_dladdr1(const void *address, Dl_info *info, void **extra, int flags) {
+EXPORT int dladdr1(const void *address, Dl_info *info, void **extra, int flags) {
     int (*next)(const void *, Dl_info *, void **, int) = (void *)next_definition(ENTRY_DLADDR1);
-    return next ? next(behind_wrapper(address), info, extra, flags) : 0;
+    return next ? next(without_us(address), info, extra, flags) : 0;
 }
 
 /* ---- called by the loader ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The definitions of the dl functions that come after ours in the loader's order: another preload's
- * or the C library's. next_definition and next_are_we_relocated run asleep, so they are in start.c.
+ * or the C library's. next_definition, next_in_place_of and next_are_we_relocated run
+ * asleep, so they are in start.c.
  */
 #pragma once
 
@@ -13,6 +14,8 @@
 /* Address of the next definition, 0 if no object after us has one (a program without libdl before
  * glibc 2.34). Looked up at first use. */
 uintptr_t next_definition(unsigned entry);
+/* That of which this is our own definition; another address in us stays as it is. */
+const void *next_in_place_of(const void *address);
 /* The C library's own definition, also if another preload's comes before it; 0: none. */
 uintptr_t next_of_libc(unsigned entry);
 /* The resolver of the IFUNC symbol of that name in an object after us, which is a second copy of

@@ -66,8 +66,15 @@ static uintptr_t defined_function(const struct link_map *m, uint32_t symbol, con
                : 0;
 }
 
-static uintptr_t find_by_gnu_hash(const struct link_map *m, const uint32_t *hash, const char *name,
-                                  uint32_t h) {
+static uint32_t gnu_hash(const char *name) {
+    uint32_t h = 5381;
+    for (const char *c = name; *c; c++)
+        h = h * 33 + (unsigned char)*c;
+    return h;
+}
+
+static inline __attribute__((always_inline)) uintptr_t
+find_by_gnu_hash(const struct link_map *m, const uint32_t *hash, const char *name, uint32_t h) {
     uint32_t count = hash[0], first = hash[1], words = hash[2];
     const uint64_t *filter = (const uint64_t *)(hash + 4);
     const uint32_t *buckets = (const uint32_t *)(filter + words), *chains = buckets + count;
@@ -100,11 +107,9 @@ static uintptr_t find_by_hash(const struct link_map *m, const uint32_t *hash, co
 /* Start-up objects suffice: the C library is one. Before glibc 2.34 libdl may be loaded later, but
  * then it is never unloaded. */
 static uintptr_t next_behind_us(const char *name) {
-    uint32_t h = 5381; /* for DT_GNU_HASH */
+    uint32_t h = gnu_hash(name);
     bool behind_us = false;
     uintptr_t found = 0;
-    for (const char *c = name; *c; c++)
-        h = h * 33 + (unsigned char)*c;
     for (const struct link_map *m = start_list(); m && !found; m = m->l_next) {
         const uint32_t *hash;
         if (behind_us && (hash = dynamic_table(m, DT_GNU_HASH)))
@@ -129,4 +134,15 @@ uintptr_t next_definition(unsigned entry) {
         __atomic_store_n(&shim_next[entry], next, __ATOMIC_RELAXED);
     }
     return next;
+}
+
+const void *next_in_place_of(const void *address) {
+    const struct link_map *m = start_list();
+    while (m && m->l_ld != own_dynamic)
+        m = m->l_next;
+    for (unsigned e = 0; m && e < ENTRIES; e++)
+        if (find_by_gnu_hash(m, dynamic_table(m, DT_GNU_HASH), entry_names[e],
+                             gnu_hash(entry_names[e])) == (uintptr_t)address)
+            return (const void *)next_definition(e) ?: address;
+    return address;
 }

@@ -81,6 +81,11 @@ blind_but_well() {
     between '' ./wraps-by-version.so everything deep
 }
 
+@test "a preload behind that looks for itself by where dlopen is: asleep and awake" {
+    between '' ./wraps-itself.so as_bare ./opens libcuda.so.1
+    between '' ./wraps-itself.so all_watched ./opens ./host-lazy.so libcuda.so.1
+}
+
 @test "the shim twice, as two files" {
     local file told=0
     cp "$SHIM" libwhichcudnn-again.so

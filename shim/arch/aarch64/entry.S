@@ -101,15 +101,6 @@
         END     \name
         .endm
 
-        .macro  ENTRY_ASKS name, number, awake
-        .hidden \awake
-        BEGIN   \name
-        NEXT    \number
-        br      x16
-8:      b       \awake
-        END     \name
-        .endm
-
 #define NAME_FIRST , x0
 #define NAME_SECOND , x1
 #include "../entries.inc"

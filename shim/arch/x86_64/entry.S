@@ -98,15 +98,6 @@
         END     \name
         .endm
 
-        .macro  ENTRY_ASKS name, number, awake
-        .hidden \awake
-        BEGIN   \name
-        NEXT    \number
-        jmpq    *%r11
-8:      jmp     \awake
-        END     \name
-        .endm
-
 #define NAME_FIRST , %rdi
 #define NAME_SECOND , %rsi
 #include "../entries.inc"
