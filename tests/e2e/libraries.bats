@@ -106,10 +106,10 @@ replayed'
 @test "a library of CUDA's that its wheel lists, and that is gone, is put back where a toolkit's took its place" {
     local both=("$site"/nvidia/cublas/lib/libcublas{,Lt}.so.12)
     library nvidia/cublas/lib/libcublasLt.so.12 <<<'int light[4096] = {1};'
-    library nvidia/cublas/lib/libcublas.so.12 "${both[1]}" -Wl,-rpath,"\$ORIGIN" <<<'int blas[4096] = {1};'
+    library nvidia/cublas/lib/libcublas.so.12 "${both[1]}" -Wl,-rpath,"\$ORIGIN" <<<'int cublasCreate(void) { return 0; }'
     library engine/lib/libown.so "${both[@]}" "$site/nvidia/cudnn/lib/libcudnn.so.9" -Wl,--disable-new-dtags \
         -Wl,-rpath,"\$ORIGIN/../../nvidia/cublas/lib:\$ORIGIN/../../nvidia/cudnn/lib" \
-        <<<'int cudnnCreate(void); int own(void) { return cudnnCreate(); }'
+        <<<'int cudnnCreate(void), cublasCreate(void); int own(void) { return cudnnCreate() + cublasCreate(); }'
     package engine 1.0 engine/host engine/lib/libown.so <<<'nvidia-cublas-cu12'
     package nvidia-cublas-cu12 12.9.1.4 nvidia/cublas/lib/libcublas{,Lt}.so.12 </dev/null
     mkdir -p cuda-12.9/lib64
