@@ -593,9 +593,9 @@ ranks 0-6 agree; rank 7 differs:
 
 @test "a log cannot give orders to the terminal" {
     stack_with 9.8.0 "$(printf '{"kind":"unobserved","what":"a\\u001b[31mred\\u0007","why":"%s"}' \
-        'c1 \u009b bidi \u202e separator \u2028 del \u007f accent é')" | make_log log.jsonl
+        'a\u001b[31mred\u0007: c1 \u009b bidi \u202e separator \u2028 del \u007f accent é')" | make_log log.jsonl
     run report -v log.jsonl
-    [[ $output == *'a\x1b[31mred\x07: c1 \u009b bidi \u202e separator \u2028 del \x7f accent é'* ]]
+    [[ $output == *'reason: a\x1b[31mred\x07: c1 \u009b bidi \u202e separator \u2028 del \x7f accent é'* ]]
     run -1 grep -P '\x1b|\x07|\xc2\x9b|\xe2\x80\xae' <<<"$output"
     cp log.jsonl $'evil\e[2J.jsonl'
     run report $'evil\e[2J.jsonl'

@@ -15,8 +15,9 @@ void wc_find_not_observed(struct wc_diagnosis *d) {
                      : wc_format(c, "%zu things were not observed", s->unobserved.n);
     WC_EACH(u, s->unobserved) {
         const struct wc_unobserved_record *r = &u->r;
-        wc_case_named(c, r->what ? r->what : "not observed", r->why ? r->why : "reason unknown",
-                      r->path);
+        /* The title has said what it is. */
+        wc_case_named(c, s->unobserved.n == 1 ? "reason" : r->what ? r->what : "not observed",
+                      r->why ? r->why : "reason unknown", r->path);
     }
     wc_case_end(c);
 }
