@@ -852,11 +852,10 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     WC_EACH(f, s->failures) {
         const struct wc_searched *search =
             is_dlopen(f->r.operation) ? wc_search_in_vain(s, f) : NULL;
-        r->in_turn =
-            r->in_turn || (search && search->r.takes && !f->file &&
-                           f->r.name && !strchr(f->r.name, '/') &&
-                           (f->r.text ? f->said.what == WC_SAID_NOT_FOUND && !f->needs
-                                      : f->r.inferred && wc_asked_by_cudnn(s, f)));
+        r->in_turn = r->in_turn || (search && search->r.takes && !f->file && f->r.name &&
+                                    !strchr(f->r.name, '/') &&
+                                    (f->r.text ? f->said.what == WC_SAID_NOT_FOUND && !f->needs
+                                               : f->r.inferred && wc_asked_by_cudnn(s, f)));
     }
     if (!why)
         find_requests(r);

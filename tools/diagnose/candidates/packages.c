@@ -634,7 +634,7 @@ void make_missing(struct making *m) {
         }
     }
     const struct entries environments = all_environments(m);
-    WC_EACH(o, m->s->objects) /* of CUDA, which came from elsewhere, since that of the wheel is gone */
+    WC_EACH(o, m->s->objects) /* of CUDA, from elsewhere: that of the wheel is gone */
         WC_EACH(environment, environments)
             if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.soname &&
                 !make_is_conda(m, *environment) &&

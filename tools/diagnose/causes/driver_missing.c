@@ -29,15 +29,11 @@ static const char *unreached(const struct wc_stack *s) {
     return wc_hides_gpus(s);
 }
 
-/* That is loaded, or was: without a GPU the CUDA runtime closes it again (PyTorch with a stub). */
-static const struct wc_object *libcuda_of(const struct wc_stack *s) {
-    return wc_driver_library(s)
-               ?: WC_FIRST(o, s->objects, wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER);
-}
-
 static struct signs signs_of(const struct wc_stack *s) {
-    struct signs signs = {.libcuda = libcuda_of(s), .unreached = unreached(s)};
+    struct signs signs = {.libcuda = wc_driver_library(s), .unreached = unreached(s)};
 
+    if (!signs.libcuda) /* without a GPU the CUDA runtime closes it again (PyTorch with a stub) */
+        signs.libcuda = WC_FIRST(o, s->objects, wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER);
     signs.stub = signs.libcuda && wc_lies_in_a(wc_real_path_of(signs.libcuda), "stubs");
     WC_EACH(f, s->failures) {
         const struct wc_object *asker = wc_caller_of(s, f);

@@ -10,14 +10,12 @@ void wc_find_not_observed(struct wc_diagnosis *d) {
     struct wc_case *c = wc_case_begin(d, NULL, NULL);
     c->on_disk = true;
     c->r.title = s->unobserved.n == 1
-                     ? wc_format(c, "not observed: %s",
-                                 s->unobserved.p[0].r.what ? s->unobserved.p[0].r.what : "?")
+                     ? wc_format(c, "not observed: %s", s->unobserved.p[0].r.what ?: "?")
                      : wc_format(c, "%zu things were not observed", s->unobserved.n);
     WC_EACH(u, s->unobserved) {
         const struct wc_unobserved_record *r = &u->r;
-        /* The title has said what it is. */
-        wc_case_named(c, s->unobserved.n == 1 ? "reason" : r->what ? r->what : "not observed",
-                      r->why ? r->why : "reason unknown", r->path);
+        const char *what = s->unobserved.n == 1 ? "reason" : r->what; /* as the title has it */
+        wc_case_named(c, what ?: "not observed", r->why ?: "reason unknown", r->path);
     }
     wc_case_end(c);
 }
