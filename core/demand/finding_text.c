@@ -416,7 +416,7 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     WC_EACH_ROW(row, tail)
         put_tail(page, row->key, row->value, TAIL_LINES);
     /* As the legend, it is whole: it is to be opened. */
-    if (view->log) {
+    if (view->log && *view->log) {
         put_key(&page->out, 0, "log");
         wc_text_add_shown(&page->out, view->log);
         wc_text_add_char(&page->out, '\n');

@@ -391,7 +391,7 @@ static struct source *look_at(const struct run *run, const struct shell_program 
     const char *directory = loader_variable(program->environment, "PWD");
     OWNED char *given = outcome_path(&run->place, o->child), *here = get_current_dir_name();
     const bool leaves = given && given[0] != '/' && directory && !wc_str_same(directory, here);
-    OWNED char *path = leaves ? must_format("%s/%s", here, given) : must_copy(given);
+    OWNED char *path = leaves ? must_format("%s/%s", here, given) : given ? must_copy(given) : NULL;
     struct source *source = NULL;
 
     if (may_be && (!directory || chdir(directory) == 0))
