@@ -188,13 +188,15 @@ static void compare(struct looking *l, struct package *p) {
     }
 }
 
-/* A file that is on no list, nor a link to one that is. */
+/* A file that is on no list, nor a link to one that is; a name that nobody asks for does not count
+ * ("libcudnn_ops.so.9.bak"). */
 static bool note_foreign(void *ctx, const char *name) {
     struct looking *l = ctx;
     struct wc_file_stat facts;
     size_t mark = l->r->memory.used;
-    const char *path =
-        wc_name_is_cudnn(name) ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
+    bool counts = wc_name_is_cudnn(name) &&
+                  (wc_str_ends(name, ".so") || wc_version_known(wc_name_read(name).version));
+    const char *path = counts ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
     bool foreign = path && l->r->files->facts(l->r->files->ctx, path, &facts);
     for (size_t i = 0; foreign && i < l->n; i++)
         for (size_t k = 0; foreign && k < l->package[i]->n; k++) {

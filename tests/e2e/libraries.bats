@@ -123,6 +123,16 @@ replayed'
         'remove the directory of the other installation from LD_LIBRARY_PATH'
 }
 
+@test "where a file lies beside a wheel's own, the wheel stays, though another copy would take its place" {
+    make_standin 9.8.0 other
+    library engine/lib/libown.so "$site/nvidia/cudnn/lib/libcudnn.so.9" -Wl,-rpath,"\$ORIGIN/../../nvidia/cudnn/lib:$PWD/other" \
+        <<<'int cudnnCreate(void); int own(void) { return cudnnCreate(); }'
+    package engine 1.0 engine/host engine/lib/libown.so </dev/null
+    ln -s "$PWD/other/libcudnn_ops.so.9" "$site/nvidia/cudnn/lib/libcudnn_ops.so.9.1"
+    "$CMD" run -q --log log.jsonl -- "$site/engine/host" "$site/engine/lib/libown.so"
+    is "$(fixes_of installation-mixed text log.jsonl)" "remove $site/nvidia/cudnn/lib/libcudnn_ops.so.9.1, which no package installed"
+}
+
 @test "a release that the asking package requires is installed, and both are named" {
     library famcore/lib/libfam_core.so <<<'int fam_old(void) { return 0; }'
     library famgpu/lib/libfam_gpu.so "$site/famcore/lib/libfam_core.so" "$site/nvidia/cudnn/lib/libcudnn.so.9" \

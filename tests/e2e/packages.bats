@@ -224,6 +224,7 @@ END
     is "$(of_package nvidia-cudnn-cu12 '.changed | contains(["nvidia/cudnn/lib/libcudnn_ops.so.9"])')" true
     is "$(of_finding installation-mixed .severity | tail -n 1)" warning
     echo >"$site/nvidia/cudnn/lib/libcudnn_new.so.9"
+    echo >"$site/nvidia/cudnn/lib/libcudnn_ops.so.9.bak" # by no such name anything is asked for
     watched 0 ./host version create
     is "$(of_package nvidia-cudnn-cu12 '.foreign | length')" 1
 }

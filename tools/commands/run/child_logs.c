@@ -135,7 +135,7 @@ void outcome_append(void *log, struct wc_record *r) {
     r->pid = r->tid = getpid();
     to->records++;
     source_apply(to, r);
-    if (!outcome_write(to->path, false, to->file, r))
+    if (*to->path && !outcome_write(to->path, false, to->file, r))
         complain("%s: %s", to->path, strerror(errno));
 }
 
