@@ -31,7 +31,7 @@ endif
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-agreement test-neutral \
-        test-faults test-sanitizers test-worlds test-repairs test-places test-all fuzz mutants coverage confusion lint bench refresh schema readme tour \
+        test-faults test-sanitizers test-worlds test-repairs test-places test-gpu test-all fuzz mutants coverage confusion lint bench refresh schema readme tour \
         compare frameworks matrix man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
@@ -318,6 +318,11 @@ test-places:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(begin); rm -f $(tap)/places*.tap; $(MAKE) --no-print-directory run-places; \
 	    $(call result,places); tests/setup/summary $(tap)/places*.tap
+# Real frameworks on a GPU of NVIDIA's: GPU_PYTHON has PyTorch and JAX for it, and a copy of cuDNN is in the system, too.
+GPU_PYTHON ?= python3
+test-gpu: all
+	$(Q)mkdir -p $(O)/gpu $(tap)
+	$(Q)$(GPU_PYTHON) tests/gpu/run $(O)/whichcudnn $(O)/gpu | tee $(tap)/gpu.tap; tests/setup/summary $(tap)/gpu.tap
 # examples/fleet over LOGS drawn ones, by DuckDB and by Spark with two workers: the same rows, their times into
 # docs/fleet.md. Fetches PySpark, 450 MB.
 LOGS ?= 10000
@@ -522,6 +527,7 @@ help:
 	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'
 	@echo 'make test-sanitizers  core/ and the inner shim under ASan, UBSan, TSan and MSan'
 	@echo 'make fleet       examples/fleet over LOGS=10000 drawn logs by DuckDB and Spark; times into docs/fleet.md'
+	@echo 'make test-gpu  real frameworks on a GPU, healthy and broken, and each repair typed (GPU_PYTHON=python3)'
 	@echo 'make test-places  examples/ where they belong: containers, Slurm, Ray, Dask, Jupyter, ... (as root)'
 	@echo 'make fuzz        libFuzzer over readers of hostile input, FUZZ_SECONDS=600 each; damaged libraries'
 	@echo 'make mutants     does the suite notice MUTANTS=240 changes of shim/ and core/?'
