@@ -188,8 +188,7 @@ static void compare(struct looking *l, struct package *p) {
     }
 }
 
-/* A file that is on no list, nor a link to one that is; a name that nobody asks for does not count
- * ("libcudnn_ops.so.9.bak"). */
+/* A file on no list, nor a link to one. By the name "libcudnn_ops.so.9.bak" nobody asks. */
 static bool note_foreign(void *ctx, const char *name) {
     struct looking *l = ctx;
     struct wc_file_stat facts;
@@ -199,10 +198,8 @@ static bool note_foreign(void *ctx, const char *name) {
     const char *path = counts ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
     bool foreign = path && l->r->files->facts(l->r->files->ctx, path, &facts);
     for (size_t i = 0; foreign && i < l->n; i++)
-        for (size_t k = 0; foreign && k < l->package[i]->n; k++) {
-            const struct listed *f = &l->package[i]->file[k];
-            foreign = !f->there || f->device != facts.device || f->inode != facts.inode;
-        }
+        foreign = !WC_ANY(f, WC_ITEMS(l->package[i]->file, l->package[i]->n),
+                          f->there && f->device == facts.device && f->inode == facts.inode);
     if (foreign)
         l->foreign.p[l->foreign.n++] = path;
     else
