@@ -149,10 +149,9 @@ static bool library_has_other_name(const struct wc_stack *s, struct wc_failure *
         return false;
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;
-        if (!r->path || !is_right(r, asked) || !file_belongs(s, r, f) ||
-            wc_str_same(wc_base_name(r->path), asked))
-            continue;
-        if (!f->file || (has_its_own_name(r) && !has_its_own_name(f->file)))
+        if (r->path && is_right(r, asked) && file_belongs(s, r, f) &&
+            !wc_str_same(wc_base_name(r->path), asked) &&
+            (!f->file || (has_its_own_name(r) && !has_its_own_name(f->file))))
             f->file = r;
     }
     return f->file != NULL;
@@ -201,45 +200,41 @@ bool wc_was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
                         wc_is_alternative(other->r.name, f->r.name)));
 }
 
+static void blame(struct wc_failure *f, enum wc_reason reason, const char *culprit) {
+    f->reason = reason;
+    f->culprit = culprit;
+}
+
 /* Why it failed, and because of which library: the first that holds owns it. */
 static void claim(const struct wc_stack *s, struct wc_failure *f) {
     const struct wc_said *said = &f->said;
     const bool unmet = said->what == WC_SAID_UNMET,
                of_cudnn = wc_is_function_of_cudnn(said->symbol);
 
-    f->reason = WC_REASON_UNKNOWN;
+    blame(f, WC_REASON_UNKNOWN, NULL);
     f->refusal = WC_SYSTEM_NOTHING;
     f->file = NULL;
-    f->culprit = NULL;
     if (!wc_is_load(f))
         return;
-    if (is_of_deleted_file(f->r.name)) {
-        f->reason = WC_REASON_REPLACED;
-        f->culprit = f->r.name;
-    } else if ((f->reason = reason_of_file(s, f)) != WC_REASON_UNKNOWN) {
+    if (is_of_deleted_file(f->r.name))
+        blame(f, WC_REASON_REPLACED, f->r.name);
+    else if ((f->reason = reason_of_file(s, f)) != WC_REASON_UNKNOWN)
         return;
-    } else if (library_has_other_name(s, f) || name_has_other_library(s, f)) {
-        f->reason = WC_REASON_WRONG_NAME;
-        f->culprit = f->file->path;
-    } else if (is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f))) {
-        f->reason = WC_REASON_PART_REFUSED; /* the two are of different releases */
-        f->culprit = said->file;
-    } else if (unmet && ((said->version && wc_symbol_version_matters(s, said)) ||
-                         ((said->version || !of_cudnn) && wc_was_the_end(s, f)))) {
-        f->reason = WC_REASON_SYMBOL_VERSION;
-        f->culprit = said->file;
-    } else if (unmet && !said->version && of_cudnn && !wc_name_is_cudnn(said->file)) {
-        f->reason = WC_REASON_SYMBOL;
-        f->culprit = said->file;
-    } else if (f->needs) {
-        f->reason = WC_REASON_NEEDS;
-        f->culprit = f->needs;
-    } else if (wc_was_not_found(f)) {
-        f->reason = WC_REASON_NOT_FOUND;
-        f->culprit = f->r.name;
-    }
-    if (f->reason == WC_REASON_UNKNOWN)
-        f->culprit = NULL;
+    else if (library_has_other_name(s, f) || name_has_other_library(s, f))
+        blame(f, WC_REASON_WRONG_NAME, f->file->path);
+    else if (is_torn_cudnn(f) && wc_is_cudnn(wc_caller_of(s, f)))
+        blame(f, WC_REASON_PART_REFUSED, said->file); /* the two are of different releases */
+    else if (unmet && ((said->version && wc_symbol_version_matters(s, said)) ||
+                       ((said->version || !of_cudnn) && wc_was_the_end(s, f))))
+        blame(f, WC_REASON_SYMBOL_VERSION, said->file);
+    else if (unmet && !said->version && of_cudnn && !wc_name_is_cudnn(said->file))
+        blame(f, WC_REASON_SYMBOL, said->file);
+    else if (f->needs)
+        blame(f, WC_REASON_NEEDS, f->needs);
+    else if (wc_was_not_found(f))
+        blame(f, WC_REASON_NOT_FOUND, f->r.name);
+    else
+        blame(f, WC_REASON_UNKNOWN, NULL);
     if (f->reason < WC_REASON_BAD_FILE || f->reason > WC_REASON_WRONG_NAME)
         f->file = NULL;
 }
@@ -296,11 +291,9 @@ static bool caller_got_facade(const struct wc_stack *s, const struct wc_failure 
 /* last: the last failure of all that lacks something. */
 static bool was_made_good(const struct wc_stack *s, const struct wc_failure *f,
                           const struct wc_failure *last) {
-    bool known = f->r.caller_object != WC_NULL || f->r.caller;
-
     /* The caller found another library of cuDNN's later, which was not loaded: what that one lacks
      * is the cause. */
-    if (known && last && last->seq > f->seq &&
+    if ((f->r.caller_object != WC_NULL || f->r.caller) && last && last->seq > f->seq &&
         WC_ANY(g, s->failures,
                g->seq > f->seq && lacks_something(g) && f->r.caller_object == g->r.caller_object &&
                    wc_str_same(f->r.caller, g->r.caller)))
@@ -346,9 +339,8 @@ void wc_fill_columns(const struct wc_stack *s) {
     for (size_t i = 0; i < s->failures.n; i++) {
         f[i].fate = fate_of(s, &f[i]);
         last = lacks_something(&f[i]) ? &f[i] : last;
-    }
-    for (size_t i = 0; i < s->failures.n; i++)
         claim(s, &f[i]);
+    }
     for (size_t i = 0; i < s->failures.n; i++)
         if (was_made_good(s, &f[i], last))
             f[i].fate = WC_FATE_MADE_GOOD;
