@@ -8,7 +8,6 @@
 
 /* A hostile log could make more; what is beyond is counted in wc_findings.lost. */
 #define WC_FINDINGS_MOST 64
-#define WC_HOSTS_MOST 256
 
 struct wc_diagnosis;
 #define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
@@ -23,8 +22,7 @@ struct wc_diagnosis;
  */
 enum wc_effect {
     WC_EFFECT_FELT,
-    WC_EFFECT_DOUBTED, /* it may have none: foreseen, or the process went on, or another may be it
-                        */
+    WC_EFFECT_DOUBTED, /* it may have none: foreseen, or the process went on, or another is it */
     WC_EFFECT_NONE
 };
 

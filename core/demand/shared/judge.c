@@ -23,7 +23,6 @@ bool wc_spec_pins(const char *spec, struct wc_version *out) {
 static enum wc_fit refused_by(enum wc_spec_op op, struct wc_version bound, struct wc_version v) {
     if (v.build < 0)
         bound.build = -1;
-    bool newer = wc_version_compare(v, bound) > 0;
     switch (op) {
     case WC_NE:
     case WC_NE_PREFIX:
@@ -38,7 +37,7 @@ static enum wc_fit refused_by(enum wc_spec_op op, struct wc_version bound, struc
     default:
         if (v.major != bound.major)
             return WC_OTHER_MAJOR;
-        return newer ? WC_TOO_NEW : WC_TOO_OLD;
+        return wc_version_compare(v, bound) > 0 ? WC_TOO_NEW : WC_TOO_OLD;
     }
 }
 
@@ -49,8 +48,7 @@ static enum wc_fit spec_fit_of(const struct wc_spec *spec, struct wc_version v) 
     if (answer != WC_NO)
         return answer == WC_YES ? WC_FITS : WC_FIT_UNKNOWN;
     for (size_t i = 0; i < spec->n; i++) {
-        struct wc_spec one = {.n = 1};
-        one.clause[0] = spec->clause[i];
+        const struct wc_spec one = {.clause = {spec->clause[i]}, .n = 1};
         if (wc_spec_accepts(&one, v) != WC_NO)
             continue;
         enum wc_fit fit = refused_by(one.clause[0].op, one.clause[0].version, v);
@@ -194,9 +192,8 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
             j->by_symbols_alone = false;
         /* Another major is the strongest; enums.def lists the kinds of demand strongest first. */
         bool same = (fit == WC_OTHER_MAJOR) == (j->fit == WC_OTHER_MAJOR);
-        bool stronger = !j->strongest || (same ? demand->r.demand_kind < j->strongest->r.demand_kind
-                                               : fit == WC_OTHER_MAJOR);
-        if (stronger) {
+        if (!j->strongest ||
+            (same ? demand->r.demand_kind < j->strongest->r.demand_kind : fit == WC_OTHER_MAJOR)) {
             j->strongest = demand;
             j->fit = fit;
             j->own_would_fit = wc_demand_fit(&demand->r, own, own) == WC_FITS;
@@ -334,9 +331,7 @@ const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r
             return wc_format(c, "%sbuilt with %s", whole ? "" : "it was ", r->built ?: spec ?: "?");
         return wc_format(c, "requires %s%s",
                          whole && r->package ? wc_format_name(c, r->package) : "",
-                         spec
-                             ?: whole ? r->built
-                                      : "?");
+                         spec ?: (whole ? r->built : "?"));
     case WC_demand_kind_SYMBOLS:
         spec = wc_version_known(version) ? wc_format_version(c, version) : "?";
         if (!whole)

@@ -7,7 +7,7 @@
 #include "core/demand/finding.h"
 #include "core/packages/identify.h"
 
-enum { LAYERS_MOST = 4, CHAIN_MOST = 8, USES_MOST = 4 };
+enum { LAYERS_MOST = 4, CHAIN_MOST = 8, USES_MOST = 4, HOSTS_MOST = 256 };
 
 /* ---- a facade's parts ---- */
 
@@ -27,8 +27,7 @@ static const struct wc_object *asking_facade(const struct wc_stack *s, const str
     return NULL;
 }
 
-/* How many facades could a part that cuDNN did not request work for? `near`: in its installation.
- */
+/* How many facades could a part that cuDNN did not request work for? near: in its installation. */
 static size_t rivals(const struct wc_stack *s, const struct wc_object *part, bool near) {
     size_t n = 0;
 
@@ -140,7 +139,7 @@ void wc_find_uses(struct wc_diagnosis *d) {
 
     WC_EACH(o, d->s->objects)
         hosts += wc_wants_cudnn(o);
-    hosts = hosts < WC_HOSTS_MOST ? hosts : WC_HOSTS_MOST;
+    hosts = hosts < HOSTS_MOST ? hosts : HOSTS_MOST;
     d->uses.p = hosts ? wc_arena_take(d->scratch, hosts * USES_MOST * sizeof *d->uses.p) : NULL;
     d->out->lost += hosts && !d->uses.p;
     WC_EACH(host, d->s->objects) {
@@ -170,12 +169,11 @@ struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t 
 static struct wc_range range_between(struct wc_version low, struct wc_version high,
                                      const char *source) {
     const int32_t minor = high.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST;
-    struct wc_range r = {wc_version_filled(low, 0, 0),
-                         wc_version_filled(high, minor, PATCH_MOST),
-                         low,
-                         high,
-                         false,
-                         source};
+    struct wc_range r = {.low = wc_version_filled(low, 0, 0),
+                         .high = wc_version_filled(high, minor, PATCH_MOST),
+                         .floor = low,
+                         .ceiling = high,
+                         .source = source};
 
     if (!wc_version_known(r.low) || !wc_version_known(r.high))
         r.low = r.high = WC_VERSION_NONE;
@@ -299,15 +297,11 @@ struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object
         r.range = range_between(returned, returned, source_word(WC_version_source_RETURNED));
         return r;
     }
-    r.decided_by = facade ? facade : library;
-    r.range = wc_own_range(part ? part : r.decided_by);
-    if (part && r.range.exact) {
-        r.decided_by = part;
-        return r;
-    }
+    const bool by_part = part && wc_own_range(part).exact;
+    r.decided_by = by_part ? part : facade ?: library;
     r.range = wc_own_range(r.decided_by);
-    r.predicted =
-        wc_answering_part(wc_major_of(r.decided_by)) && !answers(r.decided_by, r.decided_by);
+    r.predicted = !by_part && wc_answering_part(wc_major_of(r.decided_by)) &&
+                  !answers(r.decided_by, r.decided_by);
     return r;
 }
 
