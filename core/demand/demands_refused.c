@@ -101,13 +101,10 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
                                     wc_means(j->host, f->r.caller_object, f->r.caller)));
     demands_of(c, j, true);
     demands_of(c, j, false);
-    WC_EACH(allows, s->demands) {
-        if (!wc_is_demand_by(allows, j->host))
-            continue;
+    WC_EACH(allows, s->demands)
         WC_EACH(refuses, s->demands)
-            if (wc_is_demand_by(refuses, j->host))
+            if (wc_is_demand_by(allows, j->host) && wc_is_demand_by(refuses, j->host))
                 contradiction(c, &allows->r, &refuses->r);
-    }
     WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))
@@ -232,8 +229,7 @@ static bool may_want_header(const struct wc_stack *s, const struct wc_use *use) 
 }
 
 /* A newer one was laid over an older, and the name still points to that: what was compiled there is
- * refused, or refuses, and nothing else says so. A host that was linked with it was compiled there.
- */
+ * refused, or refuses, and nothing else says so. A host linked with it was compiled there. */
 static void emit_older_than_header(struct wc_diagnosis *d) {
     if (!wc_failed_itself(d->s) || wc_has_error(d))
         return;

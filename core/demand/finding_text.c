@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A finding's rows as lines (finding_text.h), and directories that several paths share as letters.
- */
+/* A finding's rows as lines (finding_text.h), and directories that paths share as letters. */
 #include "finding_text.h"
 #include "core/base/shown.h"
 
@@ -165,9 +164,8 @@ static bool next_place(const struct wc_finding_page *page, bool cut, struct plac
         bool counts =
             row ? may_shorten(row) && (!cut || wc_page_lines(text, WC_PAGE_KEYS, false) > row->most)
                 : !cut;
-        if (counts)
-            at->path = next_path(text, at->path ? at->path + path_length(at->path) : text);
-        if (counts && at->path)
+        const char *from = at->path ? at->path + path_length(at->path) : text;
+        if (counts && (at->path = next_path(text, from)))
             return true;
     }
     return false;
@@ -433,14 +431,11 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
 
 void wc_finding_process(struct wc_text *t, int64_t pid, const struct wc_process_record *p,
                         const char *ending) {
-    const char *separator = "";
-
     if (pid > 0)
         wc_text_format(t, "%jd", pid);
     if (p->node)
         wc_text_format(t, "%s%s", t->n ? " on " : "on ", p->node);
-    if (p->arguments.n || p->executable)
-        separator = t->n ? ": " : "";
+    const char *separator = t->n ? ": " : "";
     WC_EACH(argument, p->arguments) {
         wc_text_format(t, "%s%s", separator,
                        argument == p->arguments.p ? wc_base_name(*argument) : *argument);

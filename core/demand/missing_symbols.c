@@ -241,8 +241,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             (f->fate == WC_FATE_LAST || (f->fate == WC_FATE_LEFT && wc_turned_away(d->s, false))) &&
             check_lookup(d, f))
             return; /* it may have looked up all that it requires before it looked at one */
-    /* So the loader ends a process that calls what it could not bind, or that it could not start.
-     */
+    /* So the loader ends a process that calls what it could not bind, or cannot be started. */
     const bool started = !d->s->has_outcome || d->s->outcome.ending != WC_ending_EXITED ||
                          d->s->outcome.exit_status != 127 || wc_first_facade(d->s);
     WC_EACH(host, d->s->objects) {

@@ -97,7 +97,7 @@ static void report_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
 static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_file_record *file = f->file;
     const struct wc_object *by = wc_caller_of(d->s, f);
-    const char *asked = wc_base_name(wc_missing_of(f)), *who;
+    const char *asked = wc_base_name(wc_missing_of(f));
     const int directory = (int)(wc_base_name(file->path) - file->path);
     struct wc_case *c = wc_case_begin(d, NULL, NULL);
     const char *other = wc_format(c, "%.*s%s", directory, file->path, asked);
@@ -105,12 +105,11 @@ static void report_missing(struct wc_diagnosis *d, const struct wc_failure *f) {
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
     bool of_others = itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by)));
 
-    asked = wc_format_name(c, asked);
-    who = itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name);
     c->r.title = wc_format(c,
                            itself ? "%s asked for %s, which is there under the name %s"
                                   : "%s needs %s, which is there under the name %s",
-                           who, asked, wc_format_name(c, file->path));
+                           itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),
+                           wc_format_name(c, asked), wc_format_name(c, file->path));
     if (!driver || !wc_is_cudnn(by))
         wc_case_about(c, by);
     /* Others may ask whether there is a GPU, and continue without; or, as cuSPARSELt does, for a
@@ -279,7 +278,6 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     /* A directory that was searched has the library, but not this major of it. */
     const struct wc_file_record *other = wc_file_like(s, f, "libcudnn.so");
     const struct wc_object beside = wc_file_as_object(other, NULL);
-    const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
     struct wc_case *c = wc_case_begin(d, NULL, host);
 
     c->r.title = not_found_title(c, f, name);
@@ -311,7 +309,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         if (wc_is_demand_of(&demand->r, f->needs ? f->r.name : f->r.caller))
             wc_case_demand(c, WC_FACT_WANTED, &demand->r);
     if (!wc_variable(s, "WHICHCUDNN_RUN_UNSURE"))
-        wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, paths ? paths : "not set");
+        wc_case_fact(c, WC_FACT_LD_LIBRARY_PATH, wc_variable(s, "LD_LIBRARY_PATH") ?: "not set");
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE)
             wc_case_library(c, WC_FACT_IN_THE_PROCESS_BY_ANOTHER_WAY, o);
@@ -333,8 +331,7 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
             if (like->fate == WC_FATE_LAST && is_like(s, like, f) &&
                 wc_name_kind_of(missing_of(like)) == wc_name_kind_of(missing_of(f)))
                 last = like;
-        /* A file was there for this caller, by this request or another: its own finding reports it.
-         */
+        /* A file was there for this caller, by this request or another: that finding reports it. */
         const bool by_file =
             (f->reason != WC_REASON_UNKNOWN && f->reason < WC_REASON_NEEDS) ||
             WC_ANY(g, s->failures,

@@ -9,7 +9,6 @@
 
 struct set {
     const struct wc_object *facade;
-    struct wc_range own;
     size_t agree, differ;            /* parts against the facade */
     const struct wc_object *other;   /* the first part that differs from the facade */
     const struct wc_object *foreign; /* the first part of another installation */
@@ -60,7 +59,7 @@ static void add(const struct wc_stack *s, struct set *set, const struct wc_objec
 }
 
 static struct set set_of(const struct wc_stack *s, const struct wc_object *facade) {
-    struct set set = {.facade = facade, .own = wc_own_range(facade)};
+    struct set set = {.facade = facade};
 
     WC_EACH(o, s->objects)
         if (wc_in_set(s, o, facade))
@@ -158,11 +157,12 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     struct wc_case *c = wc_case_begin(d, facade, NULL);
     /* A bundled facade forwards its calls to newer parts (8.5.0 to 8.9.7, 9.1.0 to 9.8.0
      * and 9.28.0: CTranslate2 with the wheel's parts). */
-    if ((wc_is_grafted(facade) && wc_version_compare(set.own.high, set.oldest_range.low) < 0) ||
+    if ((wc_is_grafted(facade) &&
+         wc_version_compare(wc_own_range(facade).high, set.oldest_range.low) < 0) ||
         computed(d->s, facade))
         c->effect = WC_EFFECT_DOUBTED;
     c->r.title = wc_format(c, "%s is cuDNN %s, its part%s not: %s",
-                           wc_format_name(c, wc_name_of(facade)), wc_format_range(c, set.own),
+                           wc_format_name(c, wc_name_of(facade)), wc_format_own(c, facade),
                            set.differ > 1 ? "s are" : " is", format_part(c, set.other));
     c->r.explained_by = wc_found_before(d, facade->r.object, "installation-mixed",
                                         "installation-incomplete", "replaced-on-disk", NULL);
@@ -270,11 +270,9 @@ static bool needed_at_once(const struct wc_name *n) {
 /* Did a library of this facade's set ask for a part? facade NULL: one of no known set. */
 static bool is_request(const struct wc_stack *s, const struct wc_failure *f,
                        const struct wc_object *facade, struct wc_name *n) {
-    const struct wc_object *caller = wc_caller_of(s, f);
-
     *n = wc_name_read(f->r.name);
     return n->kind == WC_NAME_PART && wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
-           wc_facade_of(s, wc_is_cudnn(caller) ? caller : NULL) == facade;
+           wc_facade_of(s, wc_caller_of(s, f)) == facade;
 }
 
 /* The file that the loader took for f and did not load, of a host that did not ask why; NULL. */
@@ -311,8 +309,7 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
             !WC_ANY(o, s->objects,
                     o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part) &&
                         (!facade || wc_in_set(s, o, facade) || !o->r.mapped)) &&
-            /* Nor is the file there, and does not load for a reason that has a finding of its own.
-             */
+            /* Nor is the file there, and does not load for a reason that is a finding itself. */
             !WC_ANY(other, s->failures,
                     is_request(s, other, facade, &of_other) && wc_str_same(of_other.part, n.part) &&
                         other->reason != WC_REASON_UNKNOWN && other->reason != WC_REASON_NOT_FOUND))

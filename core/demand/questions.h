@@ -159,8 +159,7 @@ struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *
 /* What a host is made for: it names its own CUDA dependencies, or its package says so, or requires
  * a cuDNN for one. */
 struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host);
-/* The CUDA major that a mapped CUDA dependency's name contains; -1: another library, or no number.
- */
+/* The CUDA major in the name of a mapped CUDA dependency; -1: another library, or no number. */
 int32_t wc_cuda_of(const struct wc_object *o);
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; -1: none */
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
