@@ -146,7 +146,7 @@ const char *wc_format_asker(struct wc_case *c, const char *path);
 /* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
 /* Path, version, installation, the requester and by which rule it was found, under `role`; of a
- * facade also what else stands where the loader looks. */
+ * facade also what else stands where the loader looks; o NULL: nothing. */
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o);
 void wc_case_asker(struct wc_case *c, const struct wc_object *o);
 /* Path, what it really is and its installation, of a file that was looked at. */

@@ -150,7 +150,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f) {
                   "function table");
     if (file)
         wc_case_file(c, WC_FACT_LIBRARY, file, "replay of the search");
-    else if (library)
+    else
         wc_case_library(c, WC_FACT_LIBRARY, library);
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
@@ -207,8 +207,7 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     c->r.explained_by = wc_found_before(d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
     wc_case_named(c, f->r.function, why, "function table");
-    if (library)
-        wc_case_library(c, WC_FACT_LIBRARY, library);
+    wc_case_library(c, WC_FACT_LIBRARY, library);
     wc_case_fact(c, WC_FACT_LOADER_SAID, f->r.text);
     wc_case_asked_by(c, f);
     wc_case_end(c);

@@ -410,8 +410,7 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
             wc_case_fact(c, WC_FACT_NEEDED_BY, searched->r.caller);
         wc_case_asked_by(c, f);
         wc_case_searched(c, searched);
-        if (cudnn)
-            wc_case_library(c, WC_FACT_CUDNN, cudnn);
+        wc_case_library(c, WC_FACT_CUDNN, cudnn);
         wc_case_end(c);
     }
 }

@@ -162,6 +162,8 @@ void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
 }
 
 void wc_case_library(struct wc_case *c, enum wc_fact_role role, const struct wc_object *o) {
+    if (!o)
+        return;
     const struct wc_searched *f = wc_search_of(c->d->s, o);
     struct wc_range own = wc_own_range(o);
 

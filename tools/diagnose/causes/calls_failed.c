@@ -59,8 +59,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     wc_case_fact_from(c, WC_FACT_STATUS, wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
                       r->source ?: "returned status");
     wc_case_fact_from(c, WC_FACT_HOST, r->host_path, source);
-    if (target)
-        wc_case_library(c, WC_FACT_LIBRARY, target);
+    wc_case_library(c, WC_FACT_LIBRARY, target);
     wc_case_fact(c, WC_FACT_BEFORE_THE_FORK, libcuda);
     wc_case_fact(c, WC_FACT_DRIVER, d->s->machine.driver);
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");

@@ -94,7 +94,7 @@ static void report_symbol_version(struct wc_diagnosis *d, const struct wc_failur
     const struct wc_object *library = wc_mapped_as(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_caller_of(d->s, f);
-    int function = u->symbol ? wc_function_find(u->symbol) : WC_NO_FUNCTION;
+    int function = wc_function_find(u->symbol);
     struct wc_case *c = wc_case_begin(d, library, by && !wc_is_cudnn(by) ? by : NULL);
     const char *lacks = wc_format_name(c, u->symbol ? u->symbol : u->version);
     const char *refused = wc_format_name(c, u->file);
@@ -111,8 +111,7 @@ static void report_symbol_version(struct wc_diagnosis *d, const struct wc_failur
                         refused, lacks);
     wc_case_fact(c, WC_FACT_REFUSED, u->file);
     wc_case_fact(c, WC_FACT_WANTED_SYMBOL_VERSION, u->version);
-    if (u->symbol)
-        wc_case_fact(c, WC_FACT_WANTED_FUNCTION, u->symbol);
+    wc_case_fact(c, WC_FACT_WANTED_FUNCTION, u->symbol);
     if (function != WC_NO_FUNCTION)
         wc_case_fact(c, WC_FACT_CAME_WITH, wc_format_version(c, wc_function_first(function)));
     if (library)

@@ -116,8 +116,7 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
         name_files(c, WC_FACT_MISSING, &p->missing, "list of the package");
         if (f)
             wc_case_request(c, f);
-        if (instead)
-            wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
+        wc_case_library(c, WC_FACT_IN_THE_PLACE_OF_A_MISSING_ONE, instead);
         if (p->installation_kind == WC_installation_kind_WHEEL)
             wc_case_fact(c, WC_FACT_MIND,
                          "pip believes that it is installed: a plain pip install changes nothing");
@@ -222,8 +221,7 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
     }
     name_files(c, WC_FACT_OTHER_SIZE_THAN_LISTED, &p->changed, "list of the package");
     name_files(c, WC_FACT_ON_NO_LIST, &p->foreign, "directory of the package");
-    if (o)
-        wc_case_library(c, WC_FACT_SAYS_ANOTHER_VERSION, o);
+    wc_case_library(c, WC_FACT_SAYS_ANOTHER_VERSION, o);
     wc_case_end(c);
 }
 
