@@ -18,9 +18,9 @@ static bool has(const struct candidates *c, const struct edit *edits, size_t n) 
     for (size_t i = 0; i < c->n; i++) {
         bool same = c->p[i].n == n;
         for (size_t k = 0; same && k < n; k++)
-            same = c->p[i].edit[k].kind == edits[k].kind &&
-                   wc_str_same(c->p[i].edit[k].name, edits[k].name) &&
-                   wc_str_same(c->p[i].edit[k].value, edits[k].value);
+            same = c->p[i].p[k].kind == edits[k].kind &&
+                   wc_str_same(c->p[i].p[k].name, edits[k].name) &&
+                   wc_str_same(c->p[i].p[k].value, edits[k].value);
         if (same)
             return true;
     }
@@ -96,8 +96,7 @@ static void candidates_of_a_path_and_of_packages(void **state) {
     for (size_t i = 0; i < f.c.n; i++)
         for (size_t k = 0; k < i; k++)
             assert_false(f.c.p[i].n == f.c.p[k].n && f.c.p[i].n == 1 &&
-                         memcmp(&f.c.p[i].edit[0], &f.c.p[k].edit[0], sizeof(f.c.p[i].edit[0])) ==
-                             0);
+                         memcmp(&f.c.p[i].p[0], &f.c.p[k].p[0], sizeof(f.c.p[i].p[0])) == 0);
     found_end(&f);
 }
 
@@ -124,7 +123,7 @@ static void nothing_is_imported_before_who_opened_none(void **state) {
     find_for(e, in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site), &f);
     assert_true(f.c.n > 0);
     for (size_t i = 0; i < f.c.n; i++)
-        assert_int_not_equal(f.c.p[i].edit[0].kind, EDIT_IMPORT_FIRST);
+        assert_int_not_equal(f.c.p[i].p[0].kind, EDIT_IMPORT_FIRST);
     found_end(&f);
 }
 
@@ -160,16 +159,16 @@ static void where_nothing_of_cuda_is_all_of_it_comes_at_once(void **state) {
         for (size_t k = 0; k < f.c.n; k++) {
             const struct candidate *x = &f.c.p[k];
             size_t folders = 0;
-            single = single || (x->edit[0].kind == EDIT_INSTALL && x->n == 1 &&
-                                wc_str_same(x->edit[0].name, cases[i].package[0]));
+            single = single || (x->p[0].kind == EDIT_INSTALL && x->n == 1 &&
+                                wc_str_same(x->p[0].name, cases[i].package[0]));
             if (x->n != 5)
                 continue;
             whole = true;
             for (size_t m = 0; m < 3; m++)
-                assert_string_equal(x->edit[m].name, cases[i].package[m]);
-            assert_true(wc_str_starts(x->edit[3].name, "nvidia-cudnn-cu1")); /* the host wants it */
-            assert_string_equal(x->edit[3].value, ">=9,<10");
-            for (const char *at = x->edit[4].value; (at = strstr(at, "/nvidia/")); at++)
+                assert_string_equal(x->p[m].name, cases[i].package[m]);
+            assert_true(wc_str_starts(x->p[3].name, "nvidia-cudnn-cu1")); /* the host wants it */
+            assert_string_equal(x->p[3].value, ">=9,<10");
+            for (const char *at = x->p[4].value; (at = strstr(at, "/nvidia/")); at++)
                 folders++;
             assert_int_equal(folders, cases[i].folders);
         }
@@ -208,9 +207,9 @@ static void a_missing_name_is_linked_to_what_lies_beside_it(void **state) {
     assert_int_equal(f.base.got[0].files, 0);
     find(&f);
     for (size_t i = 0; i < f.c.n; i++)
-        linked = linked || (f.c.p[i].edit[0].kind == EDIT_LINK &&
-                            wc_str_same(f.c.p[i].edit[0].target, "libcudnn.so.9.1.0") &&
-                            wc_str_ends(f.c.p[i].edit[0].path, "/lib/libcudnn.so.9"));
+        linked = linked || (f.c.p[i].p[0].kind == EDIT_LINK &&
+                            wc_str_same(f.c.p[i].p[0].target, "libcudnn.so.9.1.0") &&
+                            wc_str_ends(f.c.p[i].p[0].path, "/lib/libcudnn.so.9"));
     assert_true(linked);
     found_end(&f);
 }
@@ -534,9 +533,9 @@ static void a_newer_toolkit_says_nothing_of_an_older_cudnn(void **state) {
     play(e, &f);
     find(&f);
     for (size_t i = 0; i < f.c.n; i++)
-        if (f.c.p[i].edit[0].kind == EDIT_RESTORE) {
-            assert_string_equal(f.c.p[i].edit[0].value, "==9.1.0");
-            assert_null(f.c.p[i].edit[0].target);
+        if (f.c.p[i].p[0].kind == EDIT_RESTORE) {
+            assert_string_equal(f.c.p[i].p[0].value, "==9.1.0");
+            assert_null(f.c.p[i].p[0].target);
             n++;
         }
     assert_int_equal(n, 1);
@@ -586,7 +585,7 @@ static void no_second_cudnn_is_put_beside_the_first(void **state) {
     find(&f);
     for (size_t i = 0; i < f.c.n; i++)
         if (candidate_is_by_hand(&f.c.p[i])) {
-            assert_string_equal(f.c.p[i].edit[0].path, "/opt/lib");
+            assert_string_equal(f.c.p[i].p[0].path, "/opt/lib");
             placed++;
         }
     assert_true(placed > 0);
@@ -608,8 +607,8 @@ static void nothing_is_put_into_an_interpreter(void **state) {
         f.base.source->stack.process.executable = programs[python];
         find(&f);
         for (size_t i = 0; i < f.c.n; i++)
-            placed += candidate_is_by_hand(&f.c.p[i]) &&
-                      wc_str_same(f.c.p[i].edit[0].path, "/opt/py/lib");
+            placed +=
+                candidate_is_by_hand(&f.c.p[i]) && wc_str_same(f.c.p[i].p[0].path, "/opt/py/lib");
         assert_int_equal(placed > 0, !python);
         found_end(&f);
     }
@@ -641,15 +640,15 @@ static void to_a_toolkit_that_gets_a_cudnn_leads_the_variable(void **state) {
     source_add(f.base.source, &record);
     find(&f);
     for (size_t i = 0; i < f.c.n; i++)
-        if (f.c.p[i].n == 2 && wc_str_same(f.c.p[i].edit[0].name, "libcublas.so.12")) {
-            assert_string_equal(f.c.p[i].edit[0].path, toolkit);
-            assert_string_equal(f.c.p[i].edit[1].value, toolkit);
+        if (f.c.p[i].n == 2 && wc_str_same(f.c.p[i].p[0].name, "libcublas.so.12")) {
+            assert_string_equal(f.c.p[i].p[0].path, toolkit);
+            assert_string_equal(f.c.p[i].p[1].value, toolkit);
             whole++;
-        } else if (f.c.p[i].n == 2 && f.c.p[i].edit[0].kind == EDIT_PLACE) {
-            assert_string_equal(f.c.p[i].edit[0].path, toolkit);
-            assert_string_equal(f.c.p[i].edit[0].target, "12");
-            assert_int_equal(f.c.p[i].edit[1].kind, EDIT_SET);
-            assert_string_equal(f.c.p[i].edit[1].value, toolkit);
+        } else if (f.c.p[i].n == 2 && f.c.p[i].p[0].kind == EDIT_PLACE) {
+            assert_string_equal(f.c.p[i].p[0].path, toolkit);
+            assert_string_equal(f.c.p[i].p[0].target, "12");
+            assert_int_equal(f.c.p[i].p[1].kind, EDIT_SET);
+            assert_string_equal(f.c.p[i].p[1].value, toolkit);
             found++;
         }
     assert_true(found > 0);

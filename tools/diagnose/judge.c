@@ -178,12 +178,11 @@ static bool still_fails(const struct case_of *c) {
 }
 
 /* As bad, and not there before. That now the other one of two copies is in front does not count;
- * what is so in whatever order is not caused by the order; what calls returned no replay changes.
- */
+ * what is so in any order is not caused by the order; what calls returned no replay changes. */
 static bool is_new(const struct case_of *c, const struct outcome *o,
                    const struct wc_finding_record *f) {
     const struct wc_finding_record *was = find_in(&c->p->base, c->of_end, f, &o->source->stack);
-    const bool by_order = c->c->edit[0].kind == EDIT_IMPORT_FIRST && is_a(f, "two-cuda-copies");
+    const bool by_order = c->c->p[0].kind == EDIT_IMPORT_FIRST && is_a(f, "two-cuda-copies");
     /* One mixture in place of another is a step for what repairs a mixture, and no more than that
      * (a driver that is missing, and parts that do not ask for it). */
     const bool replaces = was && !wc_str_same(was->id, f->id) &&
@@ -218,7 +217,7 @@ static bool is_of_wrong_kind(const struct case_of *c) {
            (c->new_files && (asks(f, NO_FILES) || asks(f, OF_DRIVER) || limits)) ||
            (c->single && is_a(f, "symbol-version-not-found")) ||
            /* Without that package no host gets a cuDNN. */
-           (c->c->n == 1 && c->c->edit[0].kind == EDIT_REMOVE &&
+           (c->c->n == 1 && c->c->p[0].kind == EDIT_REMOVE &&
             (asks(f, PACKAGE_STAYS) || !WC_ANY(o, c->x->outcome.source->stack.objects,
                                                o->r.mapped && o->r.role == WC_role_FACADE)));
 }
@@ -285,16 +284,14 @@ bool judge_adds(const struct wc_stack *s, const struct edit *e) {
 
 /* Nothing may change, and no variable, which counts for all else that is started, gets more. */
 static bool is_too_much_for_note(const struct case_of *c) {
-    const struct edits edits = {c->c->edit, c->c->n};
-
     return is_mere_note(c) &&
-           (WC_ANY(e, edits, judge_adds(&c->p->base.source->stack, e)) || !changes_nothing(c));
+           (WC_ANY(e, *c->c, judge_adds(&c->p->base.source->stack, e)) || !changes_nothing(c));
 }
 
 /* What was asked of whichcudnn itself is of no weight for the process. */
 static bool has_no_effect(const struct case_of *c) {
-    const bool takes_back = c->c->n == 1 && c->c->edit[0].kind == EDIT_UNSET &&
-                            wc_str_starts(c->c->edit[0].name, "WHICHCUDNN_");
+    const bool takes_back = c->c->n == 1 && c->c->p[0].kind == EDIT_UNSET &&
+                            wc_str_starts(c->c->p[0].name, "WHICHCUDNN_");
 
     return !takes_back && !is_mere_note(c) && changes_nothing(c);
 }
@@ -422,7 +419,7 @@ static bool takes_older(const struct case_of *c) {
 static bool keeps_cuda(const struct case_of *c) {
     const struct wc_stack *s = &c->p->source->stack, *then = &c->x->outcome.source->stack;
     const struct wc_object *facade = wc_stack_object(s, c->f->object);
-    const char *target = c->c->edit[0].target, *file = facade ? wc_real_path_of(facade) : NULL;
+    const char *target = c->c->p[0].target, *file = facade ? wc_real_path_of(facade) : NULL;
     const int32_t cuda = facade ? wc_cuda_of_set(s, facade).major : -1;
     const struct wc_object *unnumbered =
         WC_FIRST(o, s->objects,
@@ -464,8 +461,7 @@ static bool needs_the_same(const struct case_of *c) {
 
     if (missing && wc_mapped_as(&c->x->outcome.source->stack, missing)) /* it came with them */
         missing = NULL;
-    for (size_t i = 0; i < c->c->n; i++) {
-        const struct edit *e = &c->c->edit[i];
+    WC_EACH(e, *c->c) {
         const bool restores = e->kind == EDIT_RESTORE;
         const bool package = e->kind == EDIT_REINSTALL || e->kind == EDIT_INSTALL;
         const bool anew = e->kind == EDIT_REINSTALL || restores ||
@@ -495,7 +491,7 @@ static bool keeps_failed(const struct case_of *c) {
                             gets = release_of(wc_first_facade(&c->x->outcome.source->stack));
     bool both = false, older = wc_version_compare(gets, had) < 0;
 
-    if (!is_a(c->f, "installation-mixed") || c->c->n < 2 || c->c->edit[0].kind != EDIT_REMOVE ||
+    if (!is_a(c->f, "installation-mixed") || c->c->n < 2 || c->c->p[0].kind != EDIT_REMOVE ||
         !has_failed(c->p) || !wc_version_known(had) || !wc_version_known(gets))
         return false;
     WC_EACH(o, s->objects)
@@ -567,10 +563,10 @@ const char *judge(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end, bool *gone) {
     struct case_of c = {p, x, &x->edits, f, of_end, true, false, false};
 
-    c.single = x->edits.edit[0].kind == EDIT_PLACE &&
-               wc_name_kind_of(x->edits.edit[0].name) == WC_NAME_CUDA_DEPENDENCY;
-    for (size_t i = 0; i < x->edits.n; i++) {
-        const enum edit_kind kind = x->edits.edit[i].kind;
+    c.single = x->edits.p[0].kind == EDIT_PLACE &&
+               wc_name_kind_of(x->edits.p[0].name) == WC_NAME_CUDA_DEPENDENCY;
+    WC_EACH(e, x->edits) {
+        const enum edit_kind kind = e->kind;
         c.variables_alone = c.variables_alone && (kind == EDIT_SET || kind == EDIT_UNSET);
         c.new_files = c.new_files || kind == EDIT_INSTALL || kind == EDIT_REINSTALL ||
                       kind == EDIT_PLACE || kind == EDIT_RESTORE || kind == EDIT_COPY;
@@ -618,7 +614,7 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
     const struct outcome *o = &x->outcome;
     const struct wc_stack *s = &o->source->stack;
     const struct wc_object *had = wc_first_facade(&p->base.source->stack);
-    const char *path = had ? wc_real_path_of(had) : NULL, *to = x->edits.edit[0].path;
+    const char *path = had ? wc_real_path_of(had) : NULL, *to = x->edits.p[0].path;
     /* Without a package, in a directory without the package's facade: that cuDNN is for others,
      * which counts as a pin does. */
     struct left left = {.pins =
@@ -627,8 +623,8 @@ struct left judge_left_by(const struct planning *p, const struct played *x) {
                             !wc_is_below(path, to, strlen(to))};
 
     left.pins += o->breaks != NULL;
-    for (size_t i = 0; i < x->edits.n; i++)
-        left.assumed += edit_assumes(&x->edits.edit[i]);
+    WC_EACH(e, x->edits)
+        left.assumed += edit_assumes(e);
     left.errors = judge_errors(o);
     WC_EACH(f, o->findings) {
         left.warnings += f->severity == WC_severity_WARNING;

@@ -29,8 +29,7 @@ enum { REPAIRS_MOST = 3, REJECTED_MOST = 8, SCRIPT_BYTES = 64 << 10 };
 static const char *refused_at(struct planning *p, const struct candidate *c, int reason) {
     const char *root = p->replay.library_cache->disk.root;
 
-    for (size_t i = 0; i < c->n; i++) {
-        const struct edit *e = &c->edit[i];
+    WC_EACH(e, *c) {
         const char *environment = e->environment;
         const bool counts = /* apt is started by sudo; a mode is its owner's */
             reason != EACCES || !(wc_str_same(environment, "/") || e->kind == EDIT_MODE);
@@ -56,7 +55,7 @@ static const char *refused_at(struct planning *p, const struct candidate *c, int
  * as good as with the oldest, which was played (world base_tag_without_cudnn). */
 static bool newest_does(struct planning *p, const struct played *x) {
     struct played newest = {.edits = x->edits};
-    struct edit *e = &newest.edits.edit[0];
+    struct edit *e = &newest.edits.p[0];
     const char *package =
         wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", e->target ? e->target : "12");
     const char *release = candidate_is_set(&x->edits) ? wheel_newest(package, e->value) : NULL;
@@ -65,7 +64,7 @@ static bool newest_does(struct planning *p, const struct played *x) {
     if (!release)
         return true;
     e->value = wc_arena_format(p->candidates.memory, "==%s", release);
-    replay_play(&p->replay, &(struct edits){newest.edits.edit, newest.edits.n}, &newest.outcome);
+    replay_play(&p->replay, &(struct edits){newest.edits.p, newest.edits.n}, &newest.outcome);
     if (!newest.outcome.why)
         newest.left = judge_left_by(p, &newest);
     does = newest.outcome.why || (judge_is_harmless(&p->replay, &p->base, &newest.outcome, false) &&
@@ -77,9 +76,9 @@ static bool newest_does(struct planning *p, const struct played *x) {
 /* A module whose library the interpreter, or the program around it, opens has it as soon as it is
  * imported. What ctypes or its own code opens may come with the first use. NULL: neither does. */
 static const char *opens_later(const struct planning *p, const struct played *x) {
-    const char *module = x->edits.edit[0].name;
+    const char *module = x->edits.p[0].name;
 
-    return x->edits.edit[0].kind == EDIT_IMPORT_FIRST &&
+    return x->edits.p[0].kind == EDIT_IMPORT_FIRST &&
                    (WC_ANY(q, p->replay.requests,
                            replay_lies_in_module(q->caller, module) && wc_name_is_cudnn(q->name)) ||
                     WC_ANY(o, p->source->stack.objects,
@@ -121,19 +120,18 @@ static struct setter setter_for(struct wc_arena *memory, const struct source *so
 static const char *set_by_script(const struct planning *p, const struct played *x) {
     const struct wc_stack *s = &p->source->stack;
 
-    for (size_t i = 0; wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && i < x->edits.n; i++) {
-        const struct edit *e = &x->edits.edit[i];
-        if (is_variable(e) && setter_is_named(p->candidates.memory, s, e->name) &&
+    WC_EACH(e, x->edits)
+        if (wc_variable(s, "WHICHCUDNN_RUN_UNSURE") && is_variable(e) &&
+            setter_is_named(p->candidates.memory, s, e->name) &&
             !setter_of(p->candidates.memory, s, p->source->pid, e->name).file)
             return wc_arena_format(&p->plan->memory.arena,
                                    "what %s the script gives the program is not known", e->name);
-    }
     return NULL;
 }
 
 /* What is more than one level below a closed directory may be closed, too; NULL: it is open. */
 static const char *closed_below(const struct planning *p, const struct played *x) {
-    const struct edit *e = &x->edits.edit[0];
+    const struct edit *e = &x->edits.p[0];
     struct stat file, directory;
 
     WC_EACH_ELEMENT(one, e->kind == EDIT_MODE ? e->target : NULL, ":") {
@@ -155,13 +153,11 @@ static struct edits reaching(const struct planning *p, const struct played *x,
     struct edit *all = wc_arena_take(p->candidates.memory, x->edits.n * sizeof(*all));
     struct edits edits = {all, 0};
 
-    for (size_t i = 0; all && i < x->edits.n; i++) {
-        const struct edit *e = &x->edits.edit[i];
-        if (!is_variable(e) ||
-            (!x->alone && wc_str_same(wc_variable(&p->source->stack, e->name),
-                                      wc_variable(&other->source->stack, e->name))))
+    WC_EACH(e, x->edits)
+        if (all && (!is_variable(e) ||
+                    (!x->alone && wc_str_same(wc_variable(&p->source->stack, e->name),
+                                              wc_variable(&other->source->stack, e->name)))))
             all[edits.n++] = *e;
-    }
     return edits;
 }
 
@@ -202,15 +198,15 @@ static bool spares_others(struct planning *p, struct played *x) {
 /* A variable that others need as it is can be set on the line that starts this program. */
 static void play_beside(struct planning *p, struct played *x) {
     const struct wc_stack *s = &p->source->stack;
-    const struct edits edits = {x->edits.edit, x->edits.n};
-    const bool has_variable = WC_ANY(e, edits, is_variable(e));
+    const bool has_variable = WC_ANY(e, x->edits, is_variable(e));
     const bool has_line =
         has_variable &&
-        !WC_ANY(e, edits, is_variable(e) && !setter_of_start(p->candidates.memory, s, e->name).by);
+        !WC_ANY(e, x->edits,
+                is_variable(e) && !setter_of_start(p->candidates.memory, s, e->name).by);
 
     x->alone =
         has_line &&
-        !WC_ANY(e, edits, is_variable(e) && setter_for(p->candidates.memory, p->source, e).by);
+        !WC_ANY(e, x->edits, is_variable(e) && setter_for(p->candidates.memory, p->source, e).by);
     x->harmless = spares_others(p, x);
     if (x->harmless || !has_variable || x->alone)
         return;
@@ -220,7 +216,7 @@ static void play_beside(struct planning *p, struct played *x) {
 }
 
 static void play(struct planning *p, const struct candidate *edits) {
-    const struct edits list = {edits->edit, edits->n};
+    const struct edits list = {edits->p, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
 
     *x = (struct played){.edits = *edits};
@@ -250,13 +246,13 @@ static void play_all(struct planning *p, bool more) {
         const char *read_only = refused_at(p, c, EROFS);
         if ((c->n > 1) == more && !read_only)
             play(p, c);
-        if (c->edit[0].environment && read_only)
+        if (c->p[0].environment && read_only)
             p->read_only = read_only;
     }
 }
 
 static bool is_apart(const struct candidate *c) {
-    return c->edit[0].kind == EDIT_INSTALL && c->edit[0].path;
+    return c->p[0].kind == EDIT_INSTALL && c->p[0].path;
 }
 
 /* Keeping what is in the search path costs less; a wheel in a folder of its own leaves the
@@ -265,7 +261,7 @@ static bool is_apart(const struct candidate *c) {
 static int cost_of(const struct played *x) {
     const struct candidate *c = &x->edits;
 
-    return edit_cost(&(struct edits){c->edit, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
+    return edit_cost(&(struct edits){c->p, c->n}) * 8 + (c->n > 1 ? 4 : 2) + x->loses +
            (x->takes_over ? 8 : 0) + (is_apart(c) ? 40 : 0) + (x->by_hand ? 44 : 0) +
            (x->unsure ? 100 : 0);
 }
@@ -273,16 +269,12 @@ static int cost_of(const struct played *x) {
 /* Other releases of the same packages, or in the same directory, are not another way out, nor is
  * one that does more. */
 static bool is_same_way(const struct candidate *taken, const struct candidate *c) {
-    if (taken->edit[0].environment && c->edit[0].environment && (is_apart(taken) || is_apart(c)))
+    if (taken->p[0].environment && c->p[0].environment && (is_apart(taken) || is_apart(c)))
         return true; /* packages in the environment, or next to it */
     if (candidate_is_by_hand(taken) && candidate_is_by_hand(c) &&
-        wc_str_same(taken->edit[0].name, c->edit[0].name))
-        return wc_str_same(taken->edit[0].path, c->edit[0].path);
-    size_t n = 0; /* of those steps that it has, too */
-    for (size_t i = 0; i < taken->n; i++)
-        for (size_t k = 0; k < c->n && n == i; k++)
-            n += edit_is_same(&c->edit[k], &taken->edit[i], true);
-    return n == taken->n;
+        wc_str_same(taken->p[0].name, c->p[0].name))
+        return wc_str_same(taken->p[0].path, c->p[0].path);
+    return !WC_ANY(step, *taken, !WC_ANY(e, *c, edit_is_same(e, step, true)));
 }
 
 /* Of those that leave the least the cheapest that is not taken yet. */
@@ -291,8 +283,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
     const struct played *best = NULL;
     bool gone;
 
-    for (size_t i = 0; i < p->n; i++) {
-        const struct played *x = &p->played[i];
+    WC_EACH(x, WC_ITEMS(p->played, p->n)) {
         bool again =
             x->outcome.why != NULL || (n > 0 && taken[0] && judge_compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
@@ -351,11 +342,12 @@ static bool has_pin(struct plan *plan, const struct edit *e, const struct source
 static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                const struct source *source, const struct wc_files *files,
                                bool alone) {
-    struct edit *kept = wc_arena_take(&plan->memory.arena, 2 * c->n * sizeof(*kept));
+    struct wc_arena *memory = &plan->memory.arena;
+    struct edit *kept = wc_arena_take(memory, 2 * c->n * sizeof(*kept));
     size_t n = 0;
 
     for (size_t i = 0; kept && i < c->n; i++, n++) {
-        const struct edit *e = &c->edit[i];
+        const struct edit *e = &c->p[i];
         if (files && has_pin(plan, e, source, files, &kept[n]))
             n++;
         kept[n] = (struct edit){.kind = e->kind,
@@ -369,24 +361,23 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
         if (source && is_variable(e)) {
             struct setter by = {NULL, NULL, NULL};
             if (!alone)
-                by = setter_for(&plan->memory.arena, source, e);
+                by = setter_for(memory, source, e);
             if (!alone && !by.change && given_for(&source->stack, e))
                 kept[n].value = keep(plan, given_for(&source->stack, e));
             if (!by.by && files)
-                by = setter_of_start(&plan->memory.arena, &source->stack, e->name);
+                by = setter_of_start(memory, &source->stack, e->name);
             /* A user's folder is not for all (world site_stands_before_the_bundle). */
             if (by.file && wc_str_starts(by.file, "/etc/") &&
                 judge_adds(&source->stack, &kept[n])) {
-                const struct setter own =
-                    setter_of_program(&plan->memory.arena, &source->stack, e->name, NULL);
+                const struct setter own = setter_of_program(memory, &source->stack, e->name, NULL);
                 by = own.by ? own : (struct setter){by.by, by.file, NULL};
             }
             if (!by.by && alone)
-                by.by = wc_arena_format(&plan->memory.arena, "the line of %s",
-                                        wc_base_name(source_program(source)));
+                by.by =
+                    wc_arena_format(memory, "the line of %s", wc_base_name(source_program(source)));
             /* A script may need it to be set. To the loader, empty is not set. */
             if (!by.by && e->kind == EDIT_UNSET && wc_str_starts(e->name, "LD_") &&
-                setter_is_named(&plan->memory.arena, &source->stack, e->name))
+                setter_is_named(memory, &source->stack, e->name))
                 kept[n] = (struct edit){.kind = EDIT_SET, .name = kept[n].name, .value = ""};
             kept[n].by = keep(plan, by.by);
             kept[n].path = by.file;
@@ -413,7 +404,7 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
                            const struct wc_finding_record *f, bool known) {
     struct candidate other = {.n = 1};
 
-    if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]) || (known && !*other.edit[0].value))
+    if (!beyond_host(&plan->memory.arena, s, f, &other.p[0]) || (known && !*other.p[0].value))
         return;
     of->p[of->n] = repair_of(plan, &other, NULL, NULL, false);
     of->p[of->n++].why = action_rows[WC_ACTION_UPGRADE_HOST].never;
@@ -423,12 +414,13 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
 static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
                    const struct wc_finding_record *f, const struct wc_files *files, const char *why,
                    enum advice_after after) {
-    struct advice advice = advice_for(s, f, after, &plan->memory.arena);
+    struct wc_arena *memory = &plan->memory.arena;
+    struct advice advice = advice_for(s, f, after, memory);
     struct candidate said = {.n = 0};
     struct repair *r = &of->p[of->n++];
     const struct user user = {.files = files, .path = getenv("PATH")};
 
-    said.n = beyond_edit(&plan->memory.arena, s, f, files, advice.action, advice.text, said.edit);
+    said.n = beyond_edit(memory, s, f, files, advice.action, advice.text, said.p);
     *r = (struct repair){.edits = keep_edits(plan, &said, NULL, NULL, false),
                          .action = action_rows[advice.action].word,
                          .text = advice.text,
@@ -436,10 +428,9 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
                          .why = keep(plan, after == ADVICE_CONFLICT
                                                ? why
                                                : action_rows[advice.action].never ?: why)};
-    if (said.n > 0 && said.edit[0].kind == EDIT_REINSTALL) {
-        r->command = command_of(&plan->memory.arena, &r->edits, &user);
-        r->why = wc_arena_format(&plan->memory.arena, "which files %s has is not known",
-                                 said.edit[0].name);
+    if (said.n > 0 && said.p[0].kind == EDIT_REINSTALL) {
+        r->command = command_of(memory, &r->edits, &user);
+        r->why = wc_arena_format(memory, "which files %s has is not known", said.p[0].name);
     }
     add_other_host(plan, of, s, f, false);
 }
@@ -467,17 +458,17 @@ static const char *still_ends(const struct planning *p, const struct played *x,
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
                        const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
+    struct wc_arena *memory = &plan->memory.arena;
     struct repair *r = &of->p[of->n++];
     const char *end = still_ends(p, x, f) ?: x->unsure, *lacks;
     const struct user user = {.files = &p->replay.library_cache->disk.files,
                               .path = getenv("PATH")};
     *r = repair_of(plan, &x->edits, p->source, user.files, x->alone);
-    for (size_t i = 0; i < x->edits.n && !r->why; i++)
-        if (x->edits.edit[i].kind == EDIT_INSTALL && edit_assumes(&x->edits.edit[i]))
-            r->why =
-                wc_arena_format(&plan->memory.arena,
-                                "CUDA %s is assumed: nothing says for which the program was built",
-                                x->edits.edit[i].target);
+    WC_EACH(e, x->edits)
+        if (!r->why && e->kind == EDIT_INSTALL && edit_assumes(e))
+            r->why = wc_arena_format(
+                memory, "CUDA %s is assumed: nothing says for which the program was built",
+                e->target);
     r->why = end ?: r->why;
     r->checked = r->why ? REPAIR_NOT_CHECKED : REPAIR_REPLAYED;
     /* No rights are not a reason to look for another way out, but a command of a package manager
@@ -485,39 +476,34 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     const char *closed =
         p->replay.library_cache->disk.root[0] ? NULL : refused_at(p, &x->edits, EACCES);
     if (!end && !(closed && WC_ANY(e, r->edits, wc_str_compare(e->environment ?: "/", "/") != 0)))
-        r->command = command_of(&plan->memory.arena, &r->edits, &user);
+        r->command = command_of(memory, &r->edits, &user);
     r->but = keep(plan, x->outcome.breaks);
-    lacks = r->but ? NULL : command_lacks(&plan->memory.arena, &r->edits, &user);
+    lacks = r->but ? NULL : command_lacks(memory, &r->edits, &user);
     if (lacks && (r->command || *lacks == '/'))
-        r->but = wc_arena_format(&plan->memory.arena, "%s is not %s", lacks,
-                                 *lacks == '/' ? "there" : "in PATH");
+        r->but =
+            wc_arena_format(memory, "%s is not %s", lacks, *lacks == '/' ? "there" : "in PATH");
     else if (r->command && !r->but && closed)
-        r->but = wc_arena_format(&plan->memory.arena, "only its owner, or root, may write to %s",
-                                 closed);
+        r->but = wc_arena_format(memory, "only its owner, or root, may write to %s", closed);
     WC_EACH(e, r->edits)
         if (r->command && !r->but && is_variable(e)) {
             const struct wc_stack *of = &p->source->stack;
-            const struct setter own = setter_of_start(&plan->memory.arena, of, e->name);
+            const struct setter own = setter_of_start(memory, of, e->name);
             const char *all = own.by ? NULL : own.file;
             const char *value = wc_variable(of, e->name),
-                       *line =
-                           setter_at_start(&plan->memory.arena, of, e->name, value, e->value).by;
+                       *line = setter_at_start(memory, of, e->name, value, e->value).by;
             r->but = wc_str_starts(e->by ? e->path : "", "/etc/")
                          ? "all users of this machine get it, too"
                      : all && (!e->by || p->others_n == 0)
-                         ? wc_arena_format(&plan->memory.arena,
-                                           "each program that %s starts gets it", all)
+                         ? wc_arena_format(memory, "each program that %s starts gets it", all)
                      : e->by ? NULL
-                     : line  ? wc_arena_format(&plan->memory.arena, "%s sets it again", line)
+                     : line  ? wc_arena_format(memory, "%s sets it again", line)
                              : NULL;
         }
     if (r->command && !r->but && x->takes_over)
-        r->but = wc_arena_format(&plan->memory.arena,
-                                 "all that the program loads or starts gets %s from there, too",
-                                 x->takes_over);
+        r->but = wc_arena_format(
+            memory, "all that the program loads or starts gets %s from there, too", x->takes_over);
     if (r->command && !r->but && x->beside)
-        r->but =
-            wc_arena_format(&plan->memory.arena, "%s of the same command still has it", x->beside);
+        r->but = wc_arena_format(memory, "%s of the same command still has it", x->beside);
     const struct wc_object *facade = judge_facade(&p->source->stack, x, f);
     const char *path = facade ? wc_real_path_of(facade) : NULL;
     if (!path)
@@ -526,10 +512,10 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     char text[WC_VERSION_TEXT];
     runtime.range.low.build = -1;
     r->gives = wc_arena_format(
-        &plan->memory.arena, "%s%s",
+        memory, "%s%s",
         runtime.range.exact ? wc_version_format(runtime.range.low, text) : "a cuDNN",
         runtime.range.exact && candidate_is_set(&x->edits) ? " or newer" : "");
-    r->from = wc_arena_string_n(&plan->memory.arena, path, wc_dir_length(path));
+    r->from = wc_arena_string_n(memory, path, wc_dir_length(path));
 }
 
 /* ---- the plan ---- */
@@ -567,7 +553,7 @@ static const struct played *add_rejected(struct planning *p, struct plan_of_find
             conflict = &p->played[i];
         if (because && gone)
             all[of->rejected.n++] = (struct rejected){
-                keep(p->plan, text_of(memory, &(struct edits){c->edit, c->n})), because};
+                keep(p->plan, text_of(memory, &(struct edits){c->p, c->n})), because};
     }
     return conflict;
 }
@@ -634,9 +620,9 @@ static void name_package(struct planning *p, struct repair *r, const struct wc_f
     const bool is_listed = o && (o->r.installation_kind == WC_installation_kind_DEBIAN ||
                                  o->r.installation_kind == WC_installation_kind_CONDA);
 
-    for (size_t i = 0; is_listed && i < p->n; i++) {
-        const struct played *x = &p->played[i];
-        if (!x->outcome.open || wc_text_accepts(x->edits.edit[0].value, o->version) != WC_NO)
+    WC_EACH(x, WC_ITEMS(p->played, p->n)) {
+        if (!is_listed || !x->outcome.open ||
+            wc_text_accepts(x->edits.p[0].value, o->version) != WC_NO)
             continue;
         r->edits = keep_edits(p->plan, &x->edits, NULL, NULL, false);
         r->text = text_of(&p->plan->memory.arena, &r->edits);
@@ -687,10 +673,9 @@ static bool all_cured(const struct planning *p) {
     bool of_end;
 
     WC_EACH(f, *p->findings) {
-        const struct played *best;
         if (!judge_is_shown(p, f, &of_end))
             continue;
-        best = next_cure(p, f, of_end, NULL, 0);
+        const struct played *best = next_cure(p, f, of_end, NULL, 0);
         if (!best || candidate_is_by_hand(&best->edits) || best->outcome.breaks ||
             best->left.errors + best->left.warnings > 0)
             return false;
@@ -789,9 +774,7 @@ const char *check_word(const struct checked *c) {
 }
 
 const char *repair_checked_word(enum repair_checked checked) {
-    static const char *const words[] = {"no", "replayed", "tried"};
-
-    return words[checked];
+    return (const char *const[]){"no", "replayed", "tried"}[checked];
 }
 
 const char *repair_label(const struct repair *r) {

@@ -15,10 +15,8 @@ enum { DIRECTORIES_MOST = 4, CUDAS_MOST = 2 };
 
 /* Does a user maintain what is installed so? */
 static bool is_managed(enum wc_installation_kind kind) {
-    return kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
-           kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM ||
-           kind ==
-               WC_installation_kind_CONTAINER_MOUNT; /* what is inside cannot be changed there */
+    return wc_is_of_environment(kind) || wc_is_of_system(kind) ||
+           kind == WC_installation_kind_CONTAINER_MOUNT; /* what is inside cannot be changed */
 }
 
 /* That of an interpreter's own libraries: its packages come from a package manager. */
@@ -36,8 +34,7 @@ static bool is_ours(const char *name) {
 
 static void add_directory(struct making *m, struct entries *to, const char *file) {
     const char *directory = file && file[0] == '/' ? make_directory_of(m, file) : NULL;
-
-    const char *real = directory ? make_real_path(m, directory) : "";
+    const char *real = make_real_path(m, directory);
 
     /* "pip install --target" makes no site-packages. */
     if (directory && directory[1] && to->n < DIRECTORIES_MOST && !make_environment_of(m, file) &&
@@ -259,8 +256,7 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
     }
 }
 
-/* Each library of the release that those there are of, as far as they say; NULL: not all are there.
- */
+/* Each library of the release that those there are of, as far as they say; NULL: some are not. */
 static const struct wheel_list *whole_set(struct making *m, const char *directory) {
     const struct entries all = make_entries(m, directory);
     struct wheel_list *files = wc_arena_take(m->out->memory, sizeof(*files));
@@ -311,7 +307,7 @@ static void add_copies(struct making *m, const char *directory) {
     if (is_of_system(directory) || !WC_ANY(entry, there, wc_name_kind_of(*entry) == WC_NAME_PART))
         return;
     WC_EACH(c, *m->out)
-        WC_EACH_ELEMENT(e, c->edit[0].kind == EDIT_SET ? c->edit[0].value : NULL, ":")
+        WC_EACH_ELEMENT(e, c->p[0].kind == EDIT_SET ? c->p[0].value : NULL, ":")
             if (e.p[0] == '/')
                 make_add(m, &all, make_format(m, "%.*s", (int)e.n, e.p));
     WC_EACH(from, all) {
@@ -338,7 +334,7 @@ static void add_cuda(struct making *m, const char *directory, int32_t toolkit) {
     WC_EACH(failure, m->s->failures) {
         const char *missing = wc_missing_of(failure);
         const char *name = missing ? wc_base_name(missing) : NULL;
-        const bool again = name && WC_ANY(e, WC_ITEMS(all.edit, all.n), strcmp(e->name, name) == 0);
+        const bool again = name && WC_ANY(e, all, strcmp(e->name, name) == 0);
         if (!name || again || all.n + 1 == CANDIDATE_EDITS ||
             wc_name_kind_of(name) != WC_NAME_CUDA_DEPENDENCY || wc_str_ends(name, ".so") ||
             (all.n && wc_name_cuda(name) != cuda) ||
@@ -347,11 +343,11 @@ static void add_cuda(struct making *m, const char *directory, int32_t toolkit) {
             make_is_there(m, make_format(m, "%s/%s", directory, name)))
             continue;
         cuda = wc_name_cuda(name);
-        all.edit[all.n++] = (struct edit){
+        all.p[all.n++] = (struct edit){
             .kind = EDIT_PLACE, .name = make_format(m, "%s", name), .path = directory};
     }
     if (all.n && toolkit > 0)
-        all.edit[all.n++] = make_path_with(m, directory);
+        all.p[all.n++] = make_path_with(m, directory);
     if (all.n)
         candidates_add(m->out, &all);
 }

@@ -10,12 +10,11 @@
 enum { CANDIDATES_MOST = 128 };
 
 bool candidate_is_by_hand(const struct candidate *c) {
-    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE ||
-           c->edit[0].kind == EDIT_COPY;
+    return c->p[0].kind == EDIT_PLACE || c->p[0].kind == EDIT_RESTORE || c->p[0].kind == EDIT_COPY;
 }
 
 bool candidate_is_set(const struct candidate *c) {
-    const struct edit *e = &c->edit[0];
+    const struct edit *e = &c->p[0];
 
     return candidate_is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
 }
@@ -30,7 +29,7 @@ static bool is_left_by_pip(const char *text) {
 
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one) {
-    WC_EACH(e, WC_ITEMS(one->edit, one->n)) {
+    WC_EACH(e, *one) {
         if (is_left_by_pip(e->target) ||
             (e->name && (e->name[0] == '~' || (e->kind == EDIT_SET && is_left_by_pip(e->value)))) ||
             (e->kind == EDIT_IMPORT_FIRST && is_left_by_pip(e->path)))
@@ -39,7 +38,7 @@ void candidates_add(struct candidates *c, const struct candidate *one) {
     for (size_t i = 0; i < c->n; i++) {
         bool same = c->p[i].n == one->n;
         for (size_t k = 0; same && k < one->n; k++)
-            same = edit_is_same(&c->p[i].edit[k], &one->edit[k], false);
+            same = edit_is_same(&c->p[i].p[k], &one->p[k], false);
         if (same)
             return;
     }
@@ -64,7 +63,7 @@ void make_two(struct making *m, struct edit first, struct edit second) {
 }
 
 struct entries make_entries(struct making *m, const char *directory) {
-    return entries_of(m->out->memory, m->files, directory);
+    return directory ? entries_of(m->out->memory, m->files, directory) : (struct entries){NULL, 0};
 }
 
 bool make_is_there(struct making *m, const char *path) {
@@ -129,7 +128,7 @@ struct entries make_searched(struct making *m, const struct wc_failure *failure)
 
 const char *make_place_of_dead_link(struct making *m, const char *file) {
     const char *directory = make_directory_of(m, file);
-    const struct entries all = make_entries(m, directory ? directory : "");
+    const struct entries all = make_entries(m, directory);
 
     return !strstr(file, "/../") && !make_is_there(m, file) && /* a list may name any place */
                    WC_ANY(entry, all, strcmp(*entry, wc_base_name(file)) == 0)
@@ -158,7 +157,7 @@ struct edit make_reinstall(struct making *m, const struct wc_package_record *p) 
                          .name = p->package,
                          .value = p->package_version,
                          .path = place,
-                         .environment = p->prefix ? make_real_path(m, p->prefix) : NULL};
+                         .environment = make_real_path(m, p->prefix)};
 }
 
 struct edit make_install(const char *package, const char *spec, const char *environment) {

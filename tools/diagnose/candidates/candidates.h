@@ -11,7 +11,7 @@
 #define CANDIDATE_EDITS 24
 
 struct candidate {
-    struct edit edit[CANDIDATE_EDITS];
+    struct edit p[CANDIDATE_EDITS];
     size_t n;
 };
 
@@ -28,8 +28,7 @@ bool candidate_is_set(const struct candidate *c);
 /* Once each, up to a bound. */
 void candidates_add(struct candidates *c, const struct candidate *one);
 /* What of LD_LIBRARY_PATH comes behind that which a launcher, or the program itself, has put before
- * what it was given, as PyInstaller's programs and R do. NULL: nothing was, or it is not passed on.
- */
+ * what it was given, as PyInstaller's programs and R do. NULL: none was, or it is not passed on. */
 const char *candidates_given_part(const struct wc_stack *s);
 /* What a command that a user was given would change: it is read, and never run. */
 struct proposal {

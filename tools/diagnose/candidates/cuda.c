@@ -73,7 +73,7 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
     if (!among || cuda < 11 || has_any(m, site, cuda))
         return false;
     WC_EACH_ROW(row, first_wheels) {
-        all.edit[all.n++] =
+        all.p[all.n++] =
             cuda < 13 ? make_install(make_format(m, "nvidia-%s-cu%d", row->package, cuda), "", site)
                       : make_install(make_format(m, "nvidia-%s", row->package),
                                      make_format(m, "==%d.*", cuda), site);
@@ -89,11 +89,11 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
         !WC_ANY(o, m->s->objects, o->r.role == WC_role_FACADE && o->r.mapped))
         spec = cudnn_wanted(m, site, failure);
     if (spec && wheel_newest(cudnn, spec)) {
-        all.edit[all.n++] = make_install(cudnn, spec, site);
+        all.p[all.n++] = make_install(cudnn, spec, site);
         directories = make_format(m, "%s:%s/nvidia/cudnn/lib", directories, site);
     }
     candidates_add(m->out, &all);
-    all.edit[all.n++] = make_path_with(m, directories);
+    all.p[all.n++] = make_path_with(m, directories);
     candidates_add(m->out, &all);
     return true;
 }

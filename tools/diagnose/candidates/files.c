@@ -11,7 +11,7 @@
  * its SONAME as a name, without a package. */
 static const char *release_beside(struct making *m, const char *path) {
     const char *directory = make_directory_of(m, path);
-    const struct entries all = directory ? make_entries(m, directory) : (struct entries){NULL, 0};
+    const struct entries all = make_entries(m, directory);
     struct wc_version one = WC_VERSION_NONE;
     char text[WC_VERSION_TEXT];
 
@@ -84,10 +84,8 @@ static struct edit allow(struct making *m, const struct wc_file_record *r, const
 static void open_way(struct making *m, const struct wc_file_record *r) {
     const char *directory = closed_on_way(m, r->path), *paths = "", *way;
 
-    for (size_t i = 0; directory && i < m->out->n; i++)
-        if (m->out->p[i].edit[0].kind == EDIT_MODE &&
-            wc_str_same(m->out->p[i].edit[0].path, directory))
-            return;
+    if (WC_ANY(c, *m->out, c->p[0].kind == EDIT_MODE && wc_str_same(c->p[0].path, directory)))
+        return;
     for (size_t i = 0; directory && i < 2; i++)
         WC_EACH(file, m->stacks[i]->files)
             if (file->r.fault == WC_file_fault_CLOSED && !strchr(file->r.path, ':') &&

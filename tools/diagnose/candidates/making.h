@@ -50,11 +50,11 @@ void make_proposed(struct making *m);        /* no candidate: what a user's comm
 /* One edit, or two in that order; nothing where LD_LIBRARY_PATH has that value already. */
 void make_one(struct making *m, struct edit edit);
 void make_two(struct making *m, struct edit first, struct edit second);
-struct entries make_entries(struct making *m, const char *directory);
+struct entries make_entries(struct making *m, const char *directory); /* NULL: there are none */
 bool make_is_there(struct making *m, const char *path);
 /* The directory of a file of the process, without a '/' behind; NULL: of none. */
 const char *make_directory_of(struct making *m, const char *path);
-/* Behind all links; where that is not known, the path itself. */
+/* Behind all links; where that is not known, the path itself, which may be NULL. */
 const char *make_real_path(struct making *m, const char *path);
 /* The directories in which the loader looked for it. */
 struct entries make_searched(struct making *m, const struct wc_failure *failure);

@@ -18,7 +18,7 @@ static void add(struct making *m, struct edit e) {
     struct candidate *c = &m->proposal->edits;
 
     if (c->n < CANDIDATE_EDITS)
-        c->edit[c->n++] = e;
+        c->p[c->n++] = e;
     else
         fail(m, "it changes more than is played at once");
 }
@@ -31,9 +31,9 @@ static bool fits(const char *pattern, const char *word) {
 static const struct edit *find_made(struct making *m, enum edit_kind kind, const char *name,
                                     const char *value) {
     WC_EACH(c, *m->out)
-        if (c->edit[0].kind == kind && wc_str_same(c->edit[0].name, name) &&
-            (!value || wc_str_same(c->edit[0].value, value)))
-            return c->edit;
+        if (c->p[0].kind == kind && wc_str_same(c->p[0].name, name) &&
+            (!value || wc_str_same(c->p[0].value, value)))
+            return c->p;
     return NULL;
 }
 
@@ -76,8 +76,8 @@ static mode_t mode_of(const struct making *m, const char *path) {
     struct stat facts;
 
     for (size_t i = c->n; i-- > 0;)
-        if (c->edit[i].path && wc_is_below(path, c->edit[i].path, strlen(c->edit[i].path)))
-            return c->edit[i].kind == EDIT_LINK ? S_IFLNK : 0;
+        if (c->p[i].path && wc_is_below(path, c->p[i].path, strlen(c->p[i].path)))
+            return c->p[i].kind == EDIT_LINK ? S_IFLNK : 0;
     return lstat(path, &facts) == 0 ? facts.st_mode : 0;
 }
 
@@ -95,9 +95,9 @@ static void change_modes(struct making *m, char **w) {
 
     while (*++w) /* the mode matches no file */
         WC_EACH(c, *m->out)
-            if (c->edit[0].kind == EDIT_MODE &&
-                wc_is_same_file(m->files, c->edit[0].path, path_of(m, *w))) {
-                add(m, c->edit[0]);
+            if (c->p[0].kind == EDIT_MODE &&
+                wc_is_same_file(m->files, c->p[0].path, path_of(m, *w))) {
+                add(m, c->p[0]);
                 any = true;
                 break;
             }
@@ -177,7 +177,7 @@ static const char *find_environment(struct making *m, bool of_conda, const char 
                         sizeof(site)))
         return make_environment_of(m, make_format(m, "%s", site));
     WC_EACH(c, *m->out) {
-        const char *one = c->edit[0].environment;
+        const char *one = c->p[0].environment;
         if (!one || !one[1] || make_is_conda(m, one) != of_conda || wc_str_same(one, found) ||
             (root && !fits(make_format(m, "?(*/)%s?(/*)", root), one)))
             continue;
@@ -190,8 +190,8 @@ static const char *find_environment(struct making *m, bool of_conda, const char 
 
 /* Of a wheel a release that the index has, or that a package of the process requires. */
 static void install(struct making *m, struct edit e, unsigned whose, unsigned how) {
-    const struct edits before = {m->proposal->edits.edit, m->proposal->edits.n};
-    const bool goes = WC_ANY(b, before, b->kind == EDIT_REMOVE && wc_str_same(b->name, e.name));
+    const bool goes =
+        WC_ANY(b, m->proposal->edits, b->kind == EDIT_REMOVE && wc_str_same(b->name, e.name));
     const struct edit *made = find_made(m, EDIT_REINSTALL, e.name, NULL);
     const char *newest = wheel_newest(e.name, e.value), *there = made && !goes ? made->value : NULL;
 
@@ -319,7 +319,6 @@ void make_proposed(struct making *m) {
     const struct wc_strings *own = &m->s->process.environment;
     char **real = environ, *text = make_format(m, "%s", m->proposal->command), *one;
     wordexp_t words;
-
     /* Where the output goes changes nothing. */
     static const char *const unseen[] = {"&>/dev/null", "2>/dev/null", ">/dev/null", "2>&1"};
 

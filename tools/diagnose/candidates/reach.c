@@ -126,8 +126,7 @@ static void add_below(struct making *m, struct entries *to, const char *base, co
 
 /* Around directories, of which the first few were searched, the nearest that have it: of the
  * library that asks less, as its user's home may be near. Only its name says what is required: the
- * newest comes first.
- */
+ * newest comes first. */
 static struct entries nearby(struct making *m, struct entries at, size_t searched, const char *name,
                              const char *own) {
     struct entries seen = {NULL, 0}, all = {NULL, 0};
@@ -192,9 +191,8 @@ static void add_usual(struct making *m, struct entries *to, const char *caller, 
         WC_EACH_ROW(place, usual_places) {
             const bool is_home = **home;
             const char *base = make_format(m, "%s%s", *home, place->directory + is_home);
-            const struct entries all = is_home == (place->directory[0] == '~')
-                                           ? make_entries(m, base)
-                                           : (struct entries){NULL, 0};
+            const struct entries all =
+                make_entries(m, is_home == (place->directory[0] == '~') ? base : NULL);
             struct entries found = {NULL, 0};
             WC_EACH(entry, all)
                 if (wc_str_starts(*entry, place->stem))
@@ -246,7 +244,7 @@ static void add_toolkits(struct making *m, struct entries *to, const char *name)
     WC_EACH_ELEMENT(e, paths, ":") {
         const char *path = make_format(m, "%.*s", (int)e.n, e.p), *at = strstr(path, "/cuda");
         const char *base = at && at > path ? make_format(m, "%.*s", (int)(at - path), path) : NULL;
-        const struct entries all = base ? make_entries(m, base) : (struct entries){NULL, 0};
+        const struct entries all = make_entries(m, base);
         WC_EACH(entry, all)
             if (wc_str_starts(*entry, "cuda-"))
                 add_below(m, to, make_format(m, "%s/%s", base, *entry), name, NULL);
@@ -357,9 +355,9 @@ static void link_all(struct making *m, const char *directory) {
         if (WC_ANY(other, all,
                    wc_str_starts(*other, make_format(m, "%s.", *entry)) &&
                        is_sound(m, make_format(m, "%s/%s", directory, *other))))
-            links.edit[links.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
+            links.p[links.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
     }
-    links.edit[links.n++] = (struct edit){.kind = EDIT_LINKS, .path = directory};
+    links.p[links.n++] = (struct edit){.kind = EDIT_LINKS, .path = directory};
     if (links.n > 2) /* of one a link is made */
         candidates_add(m->out, &links);
 }
@@ -384,11 +382,11 @@ static void link_path(struct making *m, const char *path, const char *place) {
             (!is_same && is_of_other_release(m, name, make_real_path(m, file))))
             continue;
         if (make_is_there(m, path))
-            c.edit[c.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
+            c.p[c.n++] = (struct edit){.kind = EDIT_DELETE, .path = path};
         if (make_is_there(m, directory)) {
-            c.edit[c.n++] = (struct edit){.kind = EDIT_LINK, .path = path, .target = file};
+            c.p[c.n++] = (struct edit){.kind = EDIT_LINK, .path = path, .target = file};
             candidates_add(m->out, &c);
-            c.edit[c.n++] = make_path_with(m, place); /* for the parts */
+            c.p[c.n++] = make_path_with(m, place); /* for the parts */
             candidates_add(m->out, &c);
         } else if (is_same && make_is_there(m, up))
             make_one(m, (struct edit){.kind = EDIT_LINK, .path = directory, .target = place});
@@ -405,7 +403,7 @@ static size_t rank_of_target(const char *link, const char *target) {
 static bool is_offered(struct making *m, const char *directory, const struct edit *link,
                        const char *file) {
     for (size_t i = 0; i < m->out->n; i++) {
-        struct edit *e = &m->out->p[i].edit[0];
+        struct edit *e = &m->out->p[i].p[0];
         if (e->kind != EDIT_LINK || !wc_str_same(e->path, link->path) ||
             !wc_str_same(make_real_path(m, make_format(m, "%s/%s", directory, e->target)), file))
             continue;
@@ -419,10 +417,9 @@ static bool is_offered(struct making *m, const char *directory, const struct edi
 /* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
  * about; what auditwheel renamed "libcudart-c3a75b33.so.12". */
 static void link_in(struct making *m, const char *directory, const char *name) {
-    struct entries all = {NULL, 0};
+    const bool counts = directory && directory[0] == '/';
+    const struct entries all = make_entries(m, counts ? directory : NULL);
 
-    if (directory && directory[0] == '/')
-        all = make_entries(m, directory);
     WC_EACH(entry, all) {
         const struct edit links = {.kind = EDIT_LINKS, .path = directory};
         struct edit e = {.kind = EDIT_LINK, .target = *entry};
@@ -446,8 +443,7 @@ static void link_in(struct making *m, const char *directory, const char *name) {
     }
 }
 
-/* The name without a number points to one of several majors that lie there: Debian's alternatives.
- */
+/* The name without a number points to one of several majors there: Debian's alternatives. */
 static void turn_alternative(struct making *m, const struct wc_object *o) {
     char target[PATH_MAX];
     const ssize_t n = o->r.path ? readlink(o->r.path, target, sizeof(target)) : -1;
