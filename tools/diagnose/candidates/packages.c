@@ -48,10 +48,6 @@ static const char *environment_of_demand(struct making *m, const struct wc_deman
                       : make_environment_of(m, host ? wc_path_of(host) : d->r.host_path);
 }
 
-static const char *prefix_of(struct making *m, const struct wc_package_record *p) {
-    return p->prefix ? make_real_path(m, p->prefix) : NULL;
-}
-
 /* ---- which package ---- */
 
 /* The CUDA major that what requires cuDNN there is made for, else what the process has of CUDA, a
@@ -110,7 +106,7 @@ static int32_t cuda_of_site(struct making *m, const char *site) {
  * is known. */
 static struct edit cudnn_for(struct making *m, const char *environment, const char *spec) {
     const struct wc_package *there =
-        WC_FIRST(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), environment));
+        WC_FIRST(p, m->s->packages, wc_str_same(make_real_path(m, p->r.prefix), environment));
     const int32_t cuda = cuda_for(m, environment);
     struct edit e = make_install(there ? there->r.package : "cudnn", spec, environment);
 
@@ -159,7 +155,8 @@ static struct edit removal(const char *package, const char *environment) {
 /* In the same folder, for another CUDA: pip leaves it there. */
 static bool shares_folder(struct making *m, const struct wc_package_record *p, const char *package,
                           const char *environment) {
-    return wc_str_same(prefix_of(m, p), environment) && wc_cuda_in_package(p->package) > 0 &&
+    return wc_str_same(make_real_path(m, p->prefix), environment) &&
+           wc_cuda_in_package(p->package) > 0 &&
            wc_cuda_in_package(p->package) != wc_cuda_in_package(package);
 }
 
@@ -225,7 +222,8 @@ void make_package_anew(struct making *m) {
 
     WC_EACH(p, m->s->packages) {
         const struct wc_package_record *r = &p->r;
-        const char *prefix = prefix_of(m, r), *at = r->package ? strstr(r->package, dev) : NULL;
+        const char *prefix = make_real_path(m, r->prefix),
+                   *at = r->package ? strstr(r->package, dev) : NULL;
         if (!r->package || !prefix)
             continue;
         /* "libcudnn8-dev", "libcudnn9-dev-cuda-12" need the libraries of the same release, which
@@ -262,7 +260,7 @@ static struct entries all_environments(struct making *m) {
             const bool is_other = name && name[0] == '/' && !wc_kind_is_ours(wc_name_kind_of(name));
             WC_EACH(one, some) /* the cuDNN that is installed there is not for a file elsewhere */
                 if (!is_other || wc_is_below(make_real_path(m, name), *one, strlen(*one)) ||
-                    !WC_ANY(p, m->s->packages, wc_str_same(prefix_of(m, &p->r), *one)))
+                    !WC_ANY(p, m->s->packages, wc_str_same(make_real_path(m, p->r.prefix), *one)))
                     make_add(m, &all, *one);
         }
     return all;

@@ -23,8 +23,7 @@ static void try_roots(struct making *m, const char *variable, const char *value,
 
     set_root(m, variable, value, above, rest);
     WC_EACH_ROW(folder, folders) {
-        const struct entries inside =
-            *folder ? make_entries(m, *folder) : (struct entries){NULL, 0};
+        const struct entries inside = make_entries(m, *folder);
         WC_EACH(entry, inside)
             set_root(m, variable, value, make_format(m, "%s/%s", *folder, *entry), rest);
     }
