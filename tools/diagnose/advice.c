@@ -41,7 +41,6 @@ static const char *host_name(const struct asked *a) {
     const struct wc_object *host = a->host;
     const struct wc_demand *demand =
         host ? WC_FIRST(d, a->s->demands, d->r.framework && wc_is_demand_by(d, host)) : NULL;
-
     struct wc_diagnosis d = {.s = a->s, .scratch = a->memory};
     struct wc_case c = {.d = &d};
 

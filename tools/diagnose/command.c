@@ -213,9 +213,7 @@ static const char *into(struct making *m) {
 /* A pasted command has it in the working directory: it can be written to, or nothing is
  * fetched and nothing removed. */
 static const char *folder(struct making *m) {
-    const char *environment = m->edit->environment;
-
-    const char *name = "cudnn-wheels";
+    const char *environment = m->edit->environment, *name = "cudnn-wheels";
 
     for (int n = 2; !m->user->yes && access(name, F_OK) == 0; n++) /* all that it has is copied */
         name = format(m->memory, "cudnn-wheels-%d", n);

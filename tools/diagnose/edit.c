@@ -33,13 +33,14 @@ bool edit_is_same(const struct edit *a, const struct edit *b, bool any) {
             wc_str_same(a->value, b->value));
 }
 
-bool edit_makes_room(const struct edit *e, const struct edit *next) {
-    return e->kind == EDIT_DELETE &&
-           (next->kind == EDIT_DELETE || next->kind == EDIT_LINKS || edit_is_replaced(e, next));
-}
-
 bool edit_is_replaced(const struct edit *e, const struct edit *by) {
     return e->kind == EDIT_DELETE && by->kind == EDIT_LINK && wc_str_same(e->path, by->path);
+}
+
+/* A file that only goes for what is put there by the next edits. */
+static bool makes_room(const struct edit *e, const struct edit *next) {
+    return e->kind == EDIT_DELETE &&
+           (next->kind == EDIT_DELETE || next->kind == EDIT_LINKS || edit_is_replaced(e, next));
 }
 
 /* What is there from the start is so in each process that the user starts after that. */
@@ -49,7 +50,7 @@ int edit_cost(const struct edits *edits) {
     int cost = 0;
 
     for (size_t i = 0; i < edits->n; i++)
-        if (i + 1 == edits->n || !edit_makes_room(&edits->p[i], &edits->p[i + 1]))
+        if (i + 1 == edits->n || !makes_room(&edits->p[i], &edits->p[i + 1]))
             cost += edits->p[i].kind == EDIT_SET && wc_str_same(edits->p[i].name, "LD_PRELOAD")
                         ? COST_OF_PRELOAD
                         : edit_rows[edits->p[i].kind].cost;

@@ -65,8 +65,6 @@ bool edit_assumes(const struct edit *e);
 bool edit_comes_with(const struct edit *before, const struct edit *e);
 /* A file that becomes a link, which is one step: ln(1) replaces it. */
 bool edit_is_replaced(const struct edit *e, const struct edit *by);
-/* A file that only goes for what is put there by the next edits. */
-bool edit_makes_room(const struct edit *e, const struct edit *next);
 /* The same; any: whatever release is installed, or value is set. */
 bool edit_is_same(const struct edit *a, const struct edit *b, bool any);
 int edit_cost(const struct edits *edits);

@@ -112,7 +112,6 @@ static void find_requests(struct replay *r) {
             add_open(r, f->r.caller, is_dlopen(f->r.operation) ? f->r.name : NULL);
         return;
     }
-
     WC_EACH(q, source->requests)
         if (is_dlopen(q->r.operation))
             add_request(r, q->seq, q->r.request, q->r.name, q->r.caller);
@@ -400,16 +399,15 @@ static void ask(struct play *p, struct replay_request *q) {
     struct replay_request moved = *q;
     OWNED char *file = file_before(p, q);
     struct replay_got *got = &p->out->got[q - p->r->requests.p];
-    bool needless = is_needless(p, q);
-
     const struct edit *other = WC_FIRST(e, *p->edits,
                                         e->kind == EDIT_OPEN && wc_str_same(e->name, q->name) &&
                                             wc_program_is(q->caller, WC_PROGRAM_LIBRARY));
+    const bool needless = is_needless(p, q) || (other && !other->value);
+
     moved.name = other && other->value ? other->value : name_now(p, q->name, q->caller);
     moved.caller = name_now(p, q->caller, q->caller);
     if (moved.name != q->name || moved.caller != q->caller)
         q = &moved;
-    needless = needless || (other && !other->value);
     const struct loaded *by = caller_of(p, q->caller);
     size_t objects = p->sim.n;
     size_t missing = p->sim.missing.n;
@@ -794,12 +792,11 @@ static void run(struct play *p) {
 }
 
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
-    const struct wc_process_record *process = &r->source->stack.process;
     struct play p = {.r = r, .edits = edits, .out = out, .first = r->plays++ == 0};
 
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
-    overlay_begin(&p.overlay, r->library_cache, &r->kept, &process->environment);
+    overlay_begin(&p.overlay, r->library_cache, &r->kept, &r->source->stack.process.environment);
     p.overlay.stack = &r->source->stack;
     for (size_t i = 0; i < edits->n && !p.overlay.why; i++)
         if (!overlay_apply(&p.overlay, &edits->p[i]) && p.overlay.idle && r->goes_on) {

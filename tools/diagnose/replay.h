@@ -78,8 +78,7 @@ struct outcome {
  * place; /usr/local/cuda is a name that programs know without a variable. */
 bool replay_names_by(const char *variable, const char *element, size_t n, const char *name,
                      const char *caller);
-/* Of its folder, or of the one next to it into which its libraries were grafted. path may be NULL.
- */
+/* Of its folder, or the one next to it into which its libraries were grafted. path may be NULL. */
 bool replay_lies_in_module(const char *path, const char *module);
 /* NULL: it can be replayed; else why not. *r must not move until replay_end, which is called in
  * either case. */

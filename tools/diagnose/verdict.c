@@ -191,8 +191,7 @@ static const char *format_copy(struct wc_case *c, const struct wc_object *o) {
                      hosts.n ? " for " : "", join(c, &hosts, ", "));
 }
 
-/* A line for each copy: what is mapped, else what was; a facade, else the parts that a host opens.
- */
+/* A line for each copy: what is mapped, else what was; a facade, else parts that a host opens. */
 static struct entries find_copies(struct wc_case *c) {
     struct entries copies = {NULL, 0};
 
@@ -261,8 +260,7 @@ static const char *format_none(struct wc_case *c) {
                      hosts.n ? " for " : "", join(c, &hosts, ", "));
 }
 
-/* With these nothing that is good can be said; with the first ones not even that there was nothing.
- */
+/* With these nothing good can be said; with the first ones not even that there was nothing. */
 #define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
 
 static void write_unexplained(struct wc_case *c, const struct wc_outside *outside,

@@ -285,11 +285,10 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         if (release.minor >= 0)
             out->version = wc_version_filled(release, 0, 0);
         release = wc_version_filled(release, 0, 0);
-        out->soname = own =
-            name.kind == WC_NAME_FACADE
-                ? wc_arena_format(memory, "libcudnn.so.%d", release.major)
-                : wc_arena_format(memory, "libcudnn_%s.so.%d", name.part, release.major);
-        out->soname = renamed ? renamed : own;
+        own = name.kind == WC_NAME_FACADE
+                  ? wc_arena_format(memory, "libcudnn.so.%d", release.major)
+                  : wc_arena_format(memory, "libcudnn_%s.so.%d", name.part, release.major);
+        out->soname = renamed ?: own;
         out->version_symbol = wc_arena_format(memory, "cudnn_%s_version",
                                               name.kind == WC_NAME_FACADE ? "facade" : name.part);
         out->runpath = "$ORIGIN";
@@ -346,7 +345,6 @@ bool wheel_is_name(const char *name, size_t n, const char *package) {
 const char *wheel_installed(struct wc_arena *memory, const struct wc_files *files, const char *site,
                             const char *package, const char **info) {
     const struct entries all = entries_of(memory, files, site);
-
     struct wc_distribution d;
 
     WC_EACH(entry, all) {

@@ -272,7 +272,6 @@ static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade
         WC_FIRST(o, d->s->objects,
                  of && o != of && is_of_major(o, major) && is_foreign(d->s, o, of) &&
                      !wc_has_cuda_copy(d->s, o)); /* that is reported as such */
-
     const struct wc_searched *f = foreign ? wc_search_of(d->s, foreign) : NULL;
 
     if (foreign)

@@ -28,7 +28,6 @@ static bool covers(const struct wc_stack *s, const struct wc_object *a, const st
 static void collect(const struct wc_diagnosis *d, struct wc_hosts *out) {
     const struct wc_stack *s = d->s;
 
-    out->n = 0;
     WC_EACH(o, s->objects) {
         bool like = false;
         if (!wc_wants_cudnn(o) || !has_demand(s, o, NULL))
@@ -74,7 +73,7 @@ static bool is_conflict(const struct wc_diagnosis *d, const struct wc_object *a,
 }
 
 void wc_find_demands_conflict(struct wc_diagnosis *d) {
-    struct wc_hosts hosts;
+    struct wc_hosts hosts = {.n = 0};
     size_t told = 0;
 
     if (!d->judged.n) /* no host refuses anything */

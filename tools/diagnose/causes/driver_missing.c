@@ -145,9 +145,9 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool is_alone = signs.unreached && !wc_has_error(d);
     bool by_call = signs.call && (is_alone || wc_lacks_driver(d->s));
     /* A missing device file is certain; what daemons do is not seen from everywhere. */
-    bool in_reach = d->s->machine.driver && d->s->machine.device_fault &&
-                    wc_str_starts(d->s->machine.device_fault, "/dev/");
-    in_reach = in_reach || wc_str_same(signs.unreached, WC_NO_SUCH_GPU);
+    bool in_reach = (d->s->machine.driver && d->s->machine.device_fault &&
+                     wc_str_starts(d->s->machine.device_fault, "/dev/")) ||
+                    wc_str_same(signs.unreached, WC_NO_SUCH_GPU);
     bool passed_by = wc_has_ended(d->s) && (in_reach || wc_lacks_driver(d->s)) &&
                      (!wc_hides_gpus(d->s) || wc_str_same(wc_hides_gpus(d->s), WC_NO_SUCH_GPU));
     bool by_end =

@@ -300,15 +300,13 @@ static bool set_variable(struct overlay *o, const struct edit *e) {
     o->environment.p[kept] = NULL;
     if (e->kind == EDIT_SET)
         overlay_add_text(o, &o->environment, overlay_format(o, "%s=%s", name, e->value));
-    o->changes = true;
-    return true;
+    return o->changes = true;
 }
 
 static bool import_first(struct overlay *o, const struct edit *e) {
     overlay_add_text(o, &o->first_asked, e->name);
     overlay_add_text(o, &o->first, e->path);
-    o->changes = true;
-    return true;
+    return o->changes = true;
 }
 
 /* Of whatever CUDA it is a build for: the others' files do not exist. */

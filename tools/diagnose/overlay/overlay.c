@@ -30,15 +30,13 @@ const char *overlay_directory(struct overlay *o, const char *path) {
 }
 
 const char *overlay_placed(struct overlay *o, const char *path) {
-    const char *directory = overlay_directory(o, path), *real;
+    const char *directory = overlay_directory(o, path);
 
     if (!directory[0] || !directory[1])
         return path;
-    real = overlay_real_path(o, directory);
-    if (real)
-        return overlay_format(o, "%s/%s", strcmp(real, "/") == 0 ? "" : real,
-                              path + strlen(directory) + 1);
-    return overlay_format(o, "%s/%s", overlay_placed(o, directory), path + strlen(directory) + 1);
+    const char *real = overlay_real_path(o, directory) ?: overlay_placed(o, directory);
+    return overlay_format(o, "%s/%s", strcmp(real, "/") == 0 ? "" : real,
+                          path + strlen(directory) + 1);
 }
 
 const char *overlay_real_path(struct overlay *o, const char *path) {

@@ -172,8 +172,7 @@ static void add_file(struct overlay *o, struct listed *to, const struct where *w
             size, link};
 }
 
-/* RECORD: a path, perhaps between quotes, and after the last comma the size. dpkg's list: a path.
- */
+/* RECORD: a path, perhaps in quotes, and after the last comma the size. dpkg's list: a path. */
 static void read_lines(struct overlay *o, struct listed *to, const struct where *w, char *text) {
     char *line;
 
@@ -259,8 +258,7 @@ static bool has_list(struct overlay *o, const struct installed *p) {
 
 /* As the manager takes a package away, with what another one has put at the same paths. */
 static bool take_away(struct overlay *o, const struct where *w, const struct installed *p) {
-    /* Without its list only what says that it is installed goes, and what it has put there stays.
-     */
+    /* Without its list only what says that it is installed goes, what it has put there stays. */
     const bool unlisted = w->kind == WHEELS && !has_list(o, p);
     struct listed files = unlisted ? (struct listed){NULL, 0} : files_of(o, w, p);
 
@@ -319,8 +317,7 @@ static const struct site *wheels_of(struct overlay *o, const char *path) {
 /* What other packages accept is there, and not that release (NONE: it goes). Of a newer cuDNN of
  * the same major NVIDIA promises that it works: a package that does not accept it is named
  * ("torch-2.9.0 requires ==9.20.0.48"). The other major stays, too, where nothing says which one a
- * package requires.
- */
+ * package requires. */
 static void note_broken(struct overlay *o, const struct where *w, const char *package,
                         const char *installed, struct wc_version release) {
     const struct site *site = wheels_of(o, w->path);
