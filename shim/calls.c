@@ -102,14 +102,10 @@ static void begin_record(struct wc_record *r, const struct call *c, enum wc_phas
     wc_record_begin(r, WC_KIND_call);
     r->u.call.function = watched[c->row].name;
     r->u.call.phase = phase;
-    if (host) {
-        r->u.call.host = host->number;
-        r->u.call.host_path = host->path;
-    }
-    if (library) {
-        r->u.call.target = library->number;
-        r->u.call.target_path = library->path;
-    }
+    r->u.call.host = host ? host->number : WC_NULL;
+    r->u.call.host_path = host ? host->path : NULL;
+    r->u.call.target = library ? library->number : WC_NULL;
+    r->u.call.target_path = library ? library->path : NULL;
 }
 
 static void emit_first_call(const struct call *c) {
@@ -168,8 +164,7 @@ static struct instance *instance_for_good(const struct call *c, uintptr_t target
 static void resolve_lazy(const struct call *c) {
     const struct object *host = objects_number(c->in->host);
     uintptr_t target = __atomic_load_n((uintptr_t *)c->in->slot, __ATOMIC_ACQUIRE);
-    /* If the call loaded a library, all slots were read: this one may have its record and wrapper.
-     */
+    /* If the call loaded a library, all slots were read: this may have its record and wrapper. */
     const struct instance *there = watched_instance_at(target);
     bool rewritten = there && there != c->in && !there->lazy;
     target = rewritten ? there->target : target;

@@ -18,8 +18,7 @@
 
 static char link_of_file[SYS_PATH], real_path[SYS_PATH];
 
-/* Has the file a record for that request? r NULL: a record that it was replaced, for any request?
- */
+/* Has the file a record for that request? r NULL: one that it was replaced, for any request? */
 static bool is_emitted(const struct request *r, const char *path) {
     return WC_ANY(f, journal_stack()->files,
                   wc_str_same(f->r.path, path) &&

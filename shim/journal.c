@@ -265,31 +265,28 @@ static struct written *written_of(const struct written *f, const struct wc_findi
 static void print_finding(const struct wc_finding_record *f) {
     static struct wc_finding_page page;
     static char process[512];
-    struct wc_finding_view view = {.before = "whichcudnn: ",
-                                   .stack = &stack,
-                                   .process = process,
-                                   .no_log = log_trouble(),
-                                   .no_report = true};
+    const char *log = wc_str_or_null(log_path());
+    const struct wc_finding_view view = {.before = "whichcudnn: ",
+                                         .stack = &stack,
+                                         .process = process,
+                                         .log = log,
+                                         .no_log = log ? NULL : log_trouble(),
+                                         .no_report = !log};
     struct wc_text t;
     /* `whichcudnn run` sets WHICHCUDNN_STDERR=off because it reads the log; there may be none. */
-    bool unheard = config.run_pid && log_trouble() && (!log_path()[0] || lost);
+    bool unheard = config.run_pid && log_trouble() && (!log || lost);
     bool on = config.standard_error != STDERR_OFF || unheard;
     if (config.standard_error != STDERR_ALL && !(on && f->severity == WC_severity_ERROR))
         return;
     wc_text_begin(&t, process, sizeof process);
     wc_finding_process(&t, self_pid(), &stack.process, NULL);
-    if (log_path()[0]) {
-        view.log = log_path();
-        view.no_log = NULL;
-        view.no_report = false;
-    }
     wc_finding_text(&page, f, &view);
     log_to_standard_error(page.text, page.out.n);
 }
 
 /* A finding that finds no room in the table is not written: it would be written again and again. */
 static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
-    bool subject_known, worse = false;
+    bool subject_known;
     struct written new = as_logged(f), *old = written_of(&new, now, &subject_known);
     struct wc_record r;
     if ((old && old->title == new.title) || (!old && written_count == WRITTEN_MOST))
@@ -299,10 +296,9 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
     r.u.finding.supersedes = old ? old->seq : WC_NULL;
     if (journal_is_open())
         write_line(&r);
+    const bool worse = old && f->severity > old->severity;
     if (!old)
         old = &written[written_count++];
-    else
-        worse = f->severity > old->severity;
     new.seq = seq;
     *old = new;
     if (!subject_known || worse)

@@ -83,11 +83,10 @@ const char *process_site(void) {
 static struct dl_phdr_info libc; /* dlpi_phdr NULL: not seen yet */
 
 void process_note_object(const struct dl_phdr_info *info) {
-    if (!libc.dlpi_phdr && wc_str_compare(wc_base_name(info->dlpi_name), "libc.so.6") == 0) {
+    if (!libc.dlpi_phdr && wc_str_compare(wc_base_name(info->dlpi_name), "libc.so.6") == 0)
         libc = *info;
-    } else if (!shim_path[0] && info->dlpi_addr == (uintptr_t)&__ehdr_start) {
+    else if (!shim_path[0] && info->dlpi_addr == (uintptr_t)&__ehdr_start)
         wc_str_copy(shim_path, sizeof shim_path, info->dlpi_name);
-    }
 }
 
 static const char *newest_glibc_version(void) {

@@ -142,11 +142,8 @@ static void add_binding(const struct object *host, const struct object *library,
                         enum wc_binding_how how, const struct wc_strings *functions,
                         int64_t wrapped) {
     const struct wc_library from = {.number = host->number, .path = host->path};
-    struct wc_library to = {.number = WC_NULL};
-    if (library) {
-        to.number = library->number;
-        to.path = library->path;
-    }
+    const struct wc_library to = {.number = library ? library->number : WC_NULL,
+                                  .path = library ? library->path : NULL};
     wc_emit_binding(&journal_sink, &from, &to, how, functions, wrapped);
 }
 
