@@ -188,7 +188,7 @@ static void compare(struct looking *l, struct package *p) {
     }
 }
 
-/* A file on no list, nor a link to one. By the name "libcudnn_ops.so.9.bak" nobody asks. */
+/* A file on no list, nor a link to one; "libcudnn_ops.so.9.bak" is never requested. */
 static bool note_foreign(void *ctx, const char *name) {
     struct looking *l = ctx;
     struct wc_file_stat facts;

@@ -661,7 +661,7 @@ static bool lacks_function(struct play *p, struct library *by, struct library *w
 }
 
 /* What a host imports of cuDNN's is compared as such (missing-symbols). Of what an edit puts there
- * the functions are not known (nvidia-cublas anew, over the libcublas of a toolkit). */
+ * the functions are not known (nvidia-cublas reinstalled, over the libcublas of a toolkit). */
 static const char *find_shadowing(struct play *p) {
     struct library_cache *w = p->r->library_cache;
 
