@@ -234,12 +234,14 @@ static bool is_idle(const struct wc_stack *s) {
            !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
 }
 
-/* Of two facades each asks for what its own host needs, as long as both are there. */
+/* Of two facades in a process each asks for what its own host needs; not so where one of them was
+ * preloaded and is no more. */
 static bool is_of_another(const struct play *p, const struct loaded *by, const char *caller) {
     return by->about.role == WC_role_FACADE &&
-           WC_ANY(o, p->r->source->stack.objects,
-                  o->r.role == WC_role_FACADE && wc_means(o, WC_NULL, caller) &&
-                      !is_object(by, o) && loaded_as(p, wc_path_of(o), false));
+           WC_ANY(
+               o, p->r->source->stack.objects,
+               o->r.role == WC_role_FACADE && wc_means(o, WC_NULL, caller) && !is_object(by, o) &&
+                   (o->r.asked_how != WC_operation_PRELOAD || loaded_as(p, wc_path_of(o), false)));
 }
 
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
