@@ -140,9 +140,10 @@ const void *next_in_place_of(const void *address) {
     const struct link_map *m = start_list();
     while (m && m->l_ld != own_dynamic)
         m = m->l_next;
-    for (unsigned e = 0; m && e < ENTRIES; e++)
-        if (find_by_gnu_hash(m, dynamic_table(m, DT_GNU_HASH), entry_names[e],
-                             gnu_hash(entry_names[e])) == (uintptr_t)address)
+    const uint32_t *hash = m ? dynamic_table(m, DT_GNU_HASH) : NULL;
+    for (unsigned e = 0; hash && e < ENTRIES; e++)
+        if (find_by_gnu_hash(m, hash, entry_names[e], gnu_hash(entry_names[e])) ==
+            (uintptr_t)address)
             return (const void *)next_definition(e) ?: address;
     return address;
 }

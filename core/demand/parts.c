@@ -136,15 +136,15 @@ static const char *format_part(struct wc_case *c, const struct wc_object *o) {
                      wc_format_own(c, o));
 }
 
-/* What runs together was seen to compute, and the process ended well (JAX with the facade of 9.19.0
- * over the parts of 9.14.0, on a GPU). */
+/* What runs together was seen to compute, no call failed, and the process ended well (JAX with the
+ * facade of 9.19.0 over the parts of 9.14.0, on a GPU). */
 static bool computed(const struct wc_stack *s, const struct wc_object *facade) {
-    return wc_ended_well(s) && WC_ANY(call, s->calls,
-                                      (wc_str_starts(call->r.function, "cudnnConvolution") ||
-                                       wc_str_same(call->r.function, "cudnnBackendExecute")) &&
-                                          wc_means(facade, call->r.target, call->r.target_path) &&
-                                          call->r.phase == WC_phase_AFTER &&
-                                          wc_sort_of_call(s, &call->r) == WC_STATUS_SUCCESS);
+    return wc_ended_well(s) && !wc_a_call_failed(s) &&
+           WC_ANY(call, s->calls,
+                  call->r.function && call->r.status == 0 &&
+                      (wc_str_starts(call->r.function, "cudnnConvolution") ||
+                       wc_str_same(call->r.function, "cudnnBackendExecute")) &&
+                      wc_means(facade, call->r.target, call->r.target_path));
 }
 
 /* All known parts are of another version than the facade: only the facade differs. */

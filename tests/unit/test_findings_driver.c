@@ -220,6 +220,11 @@ static void a_library_for_linking_is_no_driver(void **state) {
     assert_finds(s, "driver-missing");
     s->stack.objects.p[s->stack.objects.n - 1].r.mapped = false; /* closed again */
     assert_finds(s, "driver-missing");
+    add_libcuda(s, "/usr/lib/libcuda.so.535.104.05"); /* and so was the driver's own */
+    s->stack.objects.p[s->stack.objects.n - 1].r.mapped = false;
+    assert_finds(s, "");
+    s->stack.objects.n--;
+    assert_finds(s, "driver-missing");
     assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
     assert_non_null(strstr(s->found.p[0].title, "stub"));
     assert_true(has_fact(&s->found.p[0], "libcuda", "/usr/local/cuda/lib64/stubs/libcuda.so"));

@@ -58,7 +58,8 @@ static void a_facade_that_was_seen_to_compute(void **state) {
                 {"cudnnConvolutionForward", 0, 0, WC_severity_WARNING},
                 {"cudnnConvolutionForward", 0, 1, WC_severity_ERROR},
                 {"cudnnConvolutionForward", 3000, 0, WC_severity_ERROR},
-                {"cudnnCreate", 0, 0, WC_severity_ERROR}};
+                {"cudnnCreate", 0, 0, WC_severity_ERROR},
+                {NULL, 0, 0, WC_severity_ERROR}};
     WC_EACH_ROW(row, rows) {
         struct scene *s = new_scene();
         struct wc_version v = draw_release(9);
@@ -69,6 +70,9 @@ static void a_facade_that_was_seen_to_compute(void **state) {
         add_outcome(s, row->exit_status, NULL);
         diagnose(s);
         assert_int_equal(finding(s, "facade-and-parts-differ")->severity, row->severity);
+        add_call(s, "cudnnRNNForward", host, facade, 1002, WC_NULL); /* and a part did not fit */
+        diagnose(s);
+        assert_int_equal(finding(s, "facade-and-parts-differ")->severity, WC_severity_ERROR);
     }
 }
 

@@ -29,12 +29,21 @@ static const char *unreached(const struct wc_stack *s) {
     return wc_hides_gpus(s);
 }
 
+static bool is_driver(const struct wc_object *o) {
+    return wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER;
+}
+
+static bool is_stub(const struct wc_object *libcuda) {
+    return wc_lies_in_a(wc_real_path_of(libcuda), "stubs");
+}
+
 static struct signs signs_of(const struct wc_stack *s) {
     struct signs signs = {.libcuda = wc_driver_library(s), .unreached = unreached(s)};
 
-    if (!signs.libcuda) /* without a GPU the CUDA runtime closes it again (PyTorch with a stub) */
-        signs.libcuda = WC_FIRST(o, s->objects, wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER);
-    signs.stub = signs.libcuda && wc_lies_in_a(wc_real_path_of(signs.libcuda), "stubs");
+    /* The CUDA runtime closes a stub again (PyTorch). */
+    if (!signs.libcuda && !WC_ANY(o, s->objects, is_driver(o) && !is_stub(o)))
+        signs.libcuda = WC_FIRST(o, s->objects, is_driver(o));
+    signs.stub = signs.libcuda && is_stub(signs.libcuda);
     WC_EACH(f, s->failures) {
         const struct wc_object *asker = wc_caller_of(s, f);
         if (signs.libcuda && !signs.stub)
