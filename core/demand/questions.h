@@ -97,9 +97,9 @@ bool wc_turned_away(const struct wc_stack *s, bool by_version);
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
 bool wc_a_call_failed(const struct wc_stack *s);
 /* How CUDA_VISIBLE_DEVICES hides all GPUs: it names none, or first one that does not exist, which
- * cannot be intended; NULL: it does not. */
-#define WC_NO_SUCH_GPU "CUDA_VISIBLE_DEVICES names a GPU that does not exist"
-const char *wc_hides_gpus(const struct wc_stack *s);
+ * cannot be intended. */
+enum wc_hiding { WC_HIDES_NOTHING, WC_HIDES_ALL, WC_NAMES_NO_GPU };
+enum wc_hiding wc_hides_gpus(const struct wc_stack *s);
 /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
 bool wc_lacks_driver(const struct wc_stack *s);
 

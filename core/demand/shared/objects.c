@@ -226,21 +226,20 @@ bool wc_lacks_driver(const struct wc_stack *s) {
 /* CUDA reads a list of numbers and of "GPU-UUID", "MIG-UUID", up to the first that is none of
  * these: of "-1", "[0,1]", "cuda:0" nothing (CUDA C++ Programming Guide, "CUDA Environment
  * Variables"; pytorch#1504). */
-const char *wc_hides_gpus(const struct wc_stack *s) {
+enum wc_hiding wc_hides_gpus(const struct wc_stack *s) {
     const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
+    const int64_t gpus = s->has_machine ? s->machine.gpu_devices : 0;
     int64_t first = 0;
 
     while (visible && *visible == ' ')
         visible++;
     if (!visible || wc_str_starts(visible, "GPU-") || wc_str_starts(visible, "MIG-"))
-        return NULL;
+        return WC_HIDES_NOTHING;
     if (!wc_is_digit(*visible))
-        return "CUDA_VISIBLE_DEVICES hides all";
-    while (wc_is_digit(*visible) && first < s->machine.gpu_devices)
+        return WC_HIDES_ALL;
+    while (wc_is_digit(*visible) && first < gpus)
         first = first * 10 + (*visible++ - '0');
-    return s->has_machine && s->machine.gpu_devices > 0 && first >= s->machine.gpu_devices
-               ? WC_NO_SUCH_GPU
-               : NULL;
+    return gpus > 0 && first >= gpus ? WC_NAMES_NO_GPU : WC_HIDES_NOTHING;
 }
 
 /* ---- where it is ---- */

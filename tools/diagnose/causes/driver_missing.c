@@ -22,11 +22,12 @@ struct signs {
 };
 
 static const char *unreached(const struct wc_stack *s) {
+    static const char *const hiding[] = {NULL, "CUDA_VISIBLE_DEVICES hides all",
+                                         "CUDA_VISIBLE_DEVICES names a GPU that does not exist"};
+
     if (wc_lacks_driver(s))
         return "the kernel module is not loaded";
-    if (s->machine.device_fault)
-        return s->machine.device_fault;
-    return wc_hides_gpus(s);
+    return s->machine.device_fault ?: hiding[wc_hides_gpus(s)];
 }
 
 static bool is_driver(const struct wc_object *o) {
@@ -40,9 +41,8 @@ static bool is_stub(const struct wc_object *libcuda) {
 static struct signs signs_of(const struct wc_stack *s) {
     struct signs signs = {.libcuda = wc_driver_library(s), .unreached = unreached(s)};
 
-    /* The CUDA runtime closes a stub again (PyTorch). */
     if (!signs.libcuda && !WC_ANY(o, s->objects, is_driver(o) && !is_stub(o)))
-        signs.libcuda = WC_FIRST(o, s->objects, is_driver(o));
+        signs.libcuda = WC_FIRST(o, s->objects, is_driver(o)); /* which CUDA has closed (PyTorch) */
     signs.stub = signs.libcuda && is_stub(signs.libcuda);
     WC_EACH(f, s->failures) {
         const struct wc_object *asker = wc_caller_of(s, f);
@@ -154,11 +154,12 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool is_alone = signs.unreached && !wc_has_error(d);
     bool by_call = signs.call && (is_alone || wc_lacks_driver(d->s));
     /* A missing device file is certain; what daemons do is not seen from everywhere. */
-    bool in_reach = (d->s->machine.driver && d->s->machine.device_fault &&
-                     wc_str_starts(d->s->machine.device_fault, "/dev/")) ||
-                    wc_str_same(signs.unreached, WC_NO_SUCH_GPU);
-    bool passed_by = wc_has_ended(d->s) && (in_reach || wc_lacks_driver(d->s)) &&
-                     (!wc_hides_gpus(d->s) || wc_str_same(wc_hides_gpus(d->s), WC_NO_SUCH_GPU));
+    const enum wc_hiding hiding = wc_hides_gpus(d->s);
+    const char *fault = d->s->machine.device_fault;
+    bool in_reach =
+        fault ? d->s->machine.driver && wc_str_starts(fault, "/dev/") : hiding == WC_NAMES_NO_GPU;
+    bool passed_by = wc_has_ended(d->s) && hiding != WC_HIDES_ALL && /* not meant */
+                     (in_reach || wc_lacks_driver(d->s));
     bool by_end =
         signs.libcuda && is_alone && !signs.gpu_had && (wc_ended_badly(d->s) || passed_by);
 
