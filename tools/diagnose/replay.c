@@ -662,17 +662,15 @@ static bool lacks_function(struct play *p, struct library *by, struct library *w
     return i->name;
 }
 
-/* What a host imports of cuDNN's is compared as such (missing-symbols). Of what an edit puts there
- * the functions are not known (nvidia-cublas reinstalled, over the libcublas of a toolkit). */
+/* What a host imports of cuDNN's is compared as such (missing-symbols); not what an edit puts there
+ * (nvidia-cublas reinstalled, over the libcublas of a toolkit). */
 static const char *find_shadowing(struct play *p) {
-    struct library_cache *w = p->r->library_cache;
-
     WC_EACH(was, p->r->first) {
         const char *soname = (*was)->search.soname;
         const bool counts = soname && !wc_name_is_cudnn(soname);
         WC_EACH(now, WC_ITEMS(p->sim.objects, counts ? p->sim.n : 0))
             if ((*now)->library != *was && wc_str_same((*now)->search.soname, soname) &&
-                disk_layered(&w->disk, wc_library_file(&(*now)->about)).kind != DISK_FILE &&
+                !library_is_put(p->r->library_cache, &(*now)->about) &&
                 WC_ANY(by, WC_ITEMS(p->sim.objects, p->sim.n),
                        lacks_function(p, (*by)->library, *was, (*now)->library)))
                 return (*now)->about.path;

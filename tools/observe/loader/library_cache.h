@@ -90,6 +90,10 @@ const struct library_import *library_lacks_functions(struct library_cache *w, st
  * them has; -1: none, or several. */
 int32_t library_cuda_named(struct library_cache *w, struct library *b);
 bool library_defines(struct library_cache *w, struct library *b, const char *function);
+/* What an edit puts there: it has a library's name and version, and not all of its functions. */
+static inline bool library_is_put(struct library_cache *w, const struct wc_library *l) {
+    return disk_layered(&w->disk, wc_library_file(l)).kind == DISK_FILE;
+}
 /* All of it, to be reported. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, struct library *b);
 /* As elf_file_identify. False: it cannot be read any more. */

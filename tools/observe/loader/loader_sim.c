@@ -330,8 +330,7 @@ bool loader_sim_defines(struct loader_sim *g, const bool *seen, const char *func
 }
 
 /* Most objects bind all that they import at their start; the others, when it is called. all: of
- * whatever library; else of cuDNN or CUDA. What an edit puts there has a library's name and
- * version, and not all of its functions. */
+ * whatever library; else of cuDNN or CUDA. */
 static void check_functions(struct loader_sim *g, const struct loaded *by, bool all) {
     struct library_cache *w = g->library_cache;
     const char **file = by->library->version_files;
@@ -341,7 +340,7 @@ static void check_functions(struct loader_sim *g, const struct loaded *by, bool 
     for (size_t i = 0; file[i]; i++) {
         const bool is_asked = all || wc_name_kind_of(file[i]) != WC_NAME_OTHER;
         const struct loaded *o = is_asked ? loader_sim_answering(g, file[i], false) : NULL;
-        if (!o || disk_layered(&w->disk, wc_library_file(&o->about)).kind == DISK_FILE)
+        if (!o || library_is_put(w, &o->about))
             continue;
         import = library_lacks_functions(w, by->library, i, o->library);
         while (import->name &&

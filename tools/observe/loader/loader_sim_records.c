@@ -277,14 +277,12 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
     return found ?: first ? *first : NULL;
 }
 
-/* Functions that no library has: the call of one ends the process. What an edit puts there has a
- * library's name and version, and not all of its functions. */
+/* Functions that no library has: the call of one ends the process. */
 static void emit_undefined(struct loader_sim *g, struct loader_sim_emitter *t,
                            const struct loaded *host, const struct loaded *facade) {
-    const bool is_edit =
-        disk_layered(&g->library_cache->disk, wc_library_file(&facade->about)).kind == DISK_FILE;
     OWNED const char **list = NULL;
-    const size_t n = is_edit ? 0 : loader_sim_undefined(g, host, &list);
+    const bool put = library_is_put(g->library_cache, &facade->about);
+    const size_t n = put ? 0 : loader_sim_undefined(g, host, &list);
 
     if (n)
         wc_emit_binding(&t->to, &host->about, NULL, WC_binding_how_UNDEFINED,

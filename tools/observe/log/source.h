@@ -70,8 +70,7 @@ struct source {
     uid_t user; /* whose rights the process had; 0: the owner of path, if anyone */
     char *root; /* below which its files lie; NULL: this machine's */
     struct library_cache *libraries; /* with what a scan read; NULL: none */
-    /* Other programs of the same command, which know cuDNN or CUDA; they must outlive plans of it.
-     */
+    /* Other programs of the same command, which know cuDNN or CUDA; they must outlive its plans. */
     struct {
         const struct source *p[SOURCE_BESIDE_MOST];
         size_t n;
