@@ -102,9 +102,10 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     demands_of(c, j, true);
     demands_of(c, j, false);
     WC_EACH(allows, s->demands)
-        WC_EACH(refuses, s->demands)
-            if (wc_is_demand_by(allows, j->host) && wc_is_demand_by(refuses, j->host))
-                contradiction(c, &allows->r, &refuses->r);
+        if (wc_is_demand_by(allows, j->host))
+            WC_EACH(refuses, s->demands)
+                if (wc_is_demand_by(refuses, j->host))
+                    contradiction(c, &allows->r, &refuses->r);
     WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))
