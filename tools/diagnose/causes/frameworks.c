@@ -95,7 +95,8 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     if (!f || !f->gpu_libraries)
         return;
     /* A scan loads each library by itself: that shows nothing of what the package would ask for. */
-    const bool is_put_over = f->put_over && o->r.installation_kind == WC_installation_kind_WHEEL &&
+    const bool is_put_over = o->r.gpu_library && f->put_over &&
+                             o->r.installation_kind == WC_installation_kind_WHEEL &&
                              wc_str_same(o->r.installation, f->put_over) &&
                              (d->s->replayed || !wc_mapped_as(d->s, o->r.gpu_library));
     /* What asks for CUDA or the driver is built with it, and so is a package that names a CUDA:
@@ -111,11 +112,11 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     struct wc_case *c = wc_case_begin(d, o, NULL);
     if (may_be_meant)
         c->effect = WC_EFFECT_DOUBTED;
-    c->r.title = wc_format(c,
-                           is_put_over && o->r.gpu_library
-                               ? "%s, a build without CUDA, overwrote files of the one with CUDA"
-                               : "%s is a build without CUDA: it never loads cuDNN",
-                           format_framework(c, o));
+    c->r.title =
+        wc_format(c,
+                  is_put_over ? "%s, a build without CUDA, overwrote files of the one with CUDA"
+                              : "%s is a build without CUDA: it never loads cuDNN",
+                  format_framework(c, o));
     framework_facts(c, o);
     wc_case_fact(c, WC_FACT_OF_ANOTHER_PACKAGE, o->r.gpu_library);
     WC_EACH_TEXT(beside, o->r.gpu_library ? NULL : f->gpu_libraries)
