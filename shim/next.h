@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The definitions of the dl functions that come after ours in the loader's order: another preload's
- * or the C library's. next_definition, next_in_place_of and next_are_we_relocated run
- * asleep, so they are in start.c.
+ * or the C library's. next_definition, next_in_place_of and next_are_we_relocated are in start.c.
  */
 #pragma once
 

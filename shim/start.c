@@ -73,6 +73,7 @@ static uint32_t gnu_hash(const char *name) {
     return h;
 }
 
+/* A call for each object of a program would cost more than what it does. */
 static inline __attribute__((always_inline)) uintptr_t
 find_by_gnu_hash(const struct link_map *m, const uint32_t *hash, const char *name, uint32_t h) {
     uint32_t count = hash[0], first = hash[1], words = hash[2];
