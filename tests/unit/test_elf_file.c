@@ -350,13 +350,12 @@ static void a_file_that_is_cut_meanwhile_is_damaged(void **state) {
 
 static enum elf_prescan_answer glance(const struct setting *s, struct elf_prescan *g,
                                       const char *path) {
-    struct stat facts;
-    int fd = disk_open(&s->disk, path, &facts);
+    struct elf_file *l = elf_file_open(&s->disk, path, true);
     enum elf_prescan_answer answer;
 
-    assert_true(fd >= 0);
-    answer = elf_prescan_at(g, fd, (uint64_t)facts.st_size, false);
-    close(fd);
+    assert_non_null(l);
+    answer = elf_prescan_at(g, l, false);
+    elf_file_close(l);
     return answer;
 }
 
@@ -364,7 +363,6 @@ static void a_glance_finds_what_may_matter(void **state) {
     struct setting *s = *state;
     struct elf_prescan g;
 
-    elf_prescan_begin(&g);
     put_library(s, "/needs.so", NULL, "libcudnn.so.9", NULL);
     put_library(s, "/imports.so", NULL, "libc.so.6", "cudnnCreate");
     put_library(s, "/mangled.so", NULL, "libc.so.6", "_ZN5cudnn4callE");
@@ -375,7 +373,6 @@ static void a_glance_finds_what_may_matter(void **state) {
     assert_int_equal(glance(s, &g, "/opens.so"), ELF_PRESCAN_NOTHING); /* but nothing of cuDNN */
     tree_write(&s->tree, "/text.so", "INPUT(libx.so.1)");
     assert_int_equal(glance(s, &g, "/text.so"), ELF_PRESCAN_NOTHING);
-    elf_prescan_end(&g);
 }
 
 /* Cut anywhere, it is nothing or damaged, or the cut is behind all that counts. */
@@ -386,7 +383,6 @@ static void a_cut_file_is_no_danger(void **state) {
     struct elf_prescan g;
     size_t damaged = 0;
 
-    elf_prescan_begin(&g);
     put_library(s, "/needs.so", NULL, "libcudnn.so.9", "dlopen");
     assert_true(s->disk.files.facts(&s->disk, "/needs.so", &facts));
     tree_path(&s->tree, "/needs.so", real);
@@ -395,7 +391,6 @@ static void a_cut_file_is_no_danger(void **state) {
         damaged += glance(s, &g, "/needs.so") == ELF_PRESCAN_DAMAGED;
     }
     assert_true(damaged > 500);
-    elf_prescan_end(&g);
 }
 
 int main(void) {

@@ -179,6 +179,28 @@ static struct elf_file *new_file(const struct disk *disk, const char *path, cons
     return l;
 }
 
+struct elf_file *elf_file_open_at(const struct disk *disk, const char *path, const char *real_path,
+                                  int fd, const struct stat *facts, bool other) {
+    const struct sigaction action = {.sa_sigaction = lost_page,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct elf_file *l = new_file(disk, path, real_path);
+    struct elf_file_contents *f = l->contents;
+
+    l->library.device = (int64_t)facts->st_dev;
+    l->library.inode = (int64_t)facts->st_ino;
+    l->library.size = facts->st_size;
+    l->library.mtime = facts->st_mtime;
+    l->error = facts->st_size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
+    if (map(f, (uint64_t)facts->st_size, PROT_READ, 0, fd)) {
+        sigaction(SIGBUS, &action, NULL);
+        f->older = mapped;
+        mapped = f;
+        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
+    }
+    read_image(l, other);
+    return l;
+}
+
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other) {
     char real_path[PATH_MAX];
     struct stat facts;
@@ -187,23 +209,11 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
     if (fd < 0)
         return NULL;
     bool known = disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path));
-    const struct sigaction action = {.sa_sigaction = lost_page,
-                                     .sa_flags = SA_SIGINFO | SA_RESTART};
-    struct elf_file *l = new_file(disk, path, known ? real_path : NULL);
-    struct elf_file_contents *f = l->contents;
-    l->library.device = (int64_t)facts.st_dev;
-    l->library.inode = (int64_t)facts.st_ino;
-    l->library.size = facts.st_size;
-    l->library.mtime = facts.st_mtime;
-    l->error = facts.st_size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
-    if (map(f, (uint64_t)facts.st_size, PROT_READ, 0, fd)) {
-        sigaction(SIGBUS, &action, NULL);
-        f->older = mapped;
-        mapped = f;
-        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
-    }
-    read_image(l, other);
-    return l;
+    return elf_file_open_at(disk, path, known ? real_path : NULL, fd, &facts, other);
+}
+
+void elf_file_read_symbols(struct elf_file *l) {
+    read_image(l, false);
 }
 
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A first look at a file: can it have to do with cuDNN? Of most files the ELF header, the
- * dynamic section and the names in .dynstr are read, and nothing else: a tree has thousands of
- * libraries, and what is read of them is what a scan costs. elf_file.h reads all of the few that
- * remain.
+ * A first look at a file: can it have to do with cuDNN? Of most files the headers, the dynamic
+ * section and the names in .dynstr are read, and nothing else: a tree has thousands of libraries,
+ * and what is read of them is what a scan costs.
  */
 #pragma once
 
-#include "tools/util/disk.h"
-#include "whichcudnn/record.h"
+#include "elf_file.h"
 
 enum elf_prescan_answer {
     ELF_PRESCAN_NOTHING, /* it has nothing to do with cuDNN, or is not an ELF object of 64 bits */
@@ -23,10 +21,8 @@ enum elf_prescan_answer {
 /* `doctor` asks for it. No library has the name, so the file that holds it is the command. */
 #define ELF_PRESCAN_OF_COMMAND "libcudnn.so.of-doctor"
 
-struct elf_prescan {
-    unsigned char *room;
-    const char *why;      /* DAMAGED: a literal */
-    bool has_interpreter; /* of the last file: a loader starts it, as a program */
+struct elf_prescan { /* all zero: nothing was looked at yet */
+    const char *why; /* DAMAGED: a literal */
     /* Of cuDNN's libraries: "libcudnn.so.9", "libcudnn_graph.so"; until the next prescan. Those
      * that a .note.dlopen declares come first. */
     struct elf_prescan_name {
@@ -42,10 +38,8 @@ struct elf_prescan {
     bool is_command;     /* whichcudnn: it knows all names and opens none */
 };
 
-void elf_prescan_begin(struct elf_prescan *g);
-void elf_prescan_end(struct elf_prescan *g);
 /* all: look for constants even in a file so large that it would cost much. */
-enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t size, bool all);
+enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, const struct elf_file *l, bool all);
 /* Fills in the names of cuDNN's libraries that are constants of the file, of at most `most` bytes
  * of them, and the CUDA that they name. Nothing of a damaged file. */
-void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_t most);
+void elf_prescan_constants(struct elf_prescan *g, const struct elf_file *l, uint64_t most);

@@ -94,22 +94,23 @@ static bool imports_dlopen(const struct wc_elf_image *e) {
 
 /* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
 static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
-                         const struct wc_elf_image *image, int fd, uint64_t size) {
+                         const struct elf_file *l) {
     const bool is_host = b->about.role == WC_role_HOST;
 
     if (wc_str_same(b->search.soname, WC_OWN_NAME)) {
         b->about.role =
             WC_role_OTHER; /* it names and defines what hosts do, and requires no cuDNN */
     } else if (opens_parts(b)) {
-        elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
+        elf_prescan_constants(&w->prescan, l, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_PART);
     } else if (is_host || b->about.role == WC_role_OTHER) {
         /* It may open libcudnn although only its search path has the name. */
         if (is_host || answer == ELF_PRESCAN_NAMES) {
             const bool may_open =
                 is_host ? !b->needs_cudnn
-                        : imports_dlopen(image) && (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named);
-            elf_prescan_constants(&w->prescan, fd, size, may_open ? OPENS_MOST_BYTES : 0);
+                        : imports_dlopen(&l->image) &&
+                              (l->image.file_size <= ELF_PRESCAN_CONSTANTS_MOST || w->named);
+            elf_prescan_constants(&w->prescan, l, may_open ? OPENS_MOST_BYTES : 0);
         }
         take_opens(w, b, WC_NAME_FACADE);
         if (b->opens && b->opens[0])
@@ -165,16 +166,15 @@ static struct library *read_library(struct library_cache *w, const char *path,
                                     const enum elf_prescan_answer *known) {
     bool is_other = wc_name_kind_of(path) == WC_NAME_OTHER;
     enum elf_prescan_answer answer = known ? *known : ELF_PRESCAN_NAMES;
-    struct stat facts;
-    OWNED_FD int fd = disk_open(&w->disk, path, &facts);
+    struct elf_file *l = elf_file_open(&w->disk, path, is_other);
 
-    if (fd < 0)
+    if (!l)
         return NULL;
     if (is_other && !known)
-        answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, w->named);
-    struct elf_file *l = elf_file_open(
-        &w->disk, path, is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
-    struct library *b = l ? wc_arena_take(&w->memory.arena, sizeof(*b)) : NULL;
+        answer = elf_prescan_at(&w->prescan, l, w->named);
+    if (is_other && (answer == ELF_PRESCAN_NAMES || answer == ELF_PRESCAN_DAMAGED))
+        elf_file_read_symbols(l);
+    struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
     if (b) {
         b->about = l->library;
         b->about.path = keep(w, path);
@@ -186,7 +186,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
         b->needed = b->version_files = keep_list(w, NULL, 0);
         if (b->is_elf) {
             read_image(w, b, l);
-            take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
+            take_prescan(w, b, answer, l);
         } else if (b->about.role == WC_role_HOST) {
             b->about.role = WC_role_OTHER;
         }
@@ -237,11 +237,10 @@ bool library_defines(struct library_cache *w, struct library *b, const char *fun
 }
 
 int32_t library_cuda_named(struct library_cache *w, struct library *b) {
-    struct stat facts;
-    OWNED_FD int fd = b->is_elf && !b->cuda_named ? disk_open(&w->disk, b->about.path, &facts) : -1;
+    const struct elf_file *l = b->is_elf && !b->cuda_named ? library_cache_elf_file(w, b) : NULL;
 
-    if (fd >= 0) {
-        elf_prescan_constants(&w->prescan, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
+    if (l) {
+        elf_prescan_constants(&w->prescan, l, OPENS_MOST_BYTES);
         b->cuda_named = w->prescan.cuda;
     }
     return b->cuda_named = b->cuda_named ?: -1;
@@ -356,7 +355,6 @@ void library_cache_begin(struct library_cache *w, const char *root) {
         w->cache_size = below_read(cache, 0, w->cache, (size_t)facts.st_size);
     }
     heap_arena_begin(&w->memory);
-    elf_prescan_begin(&w->prescan);
 }
 
 void library_cache_end(struct library_cache *w) {
@@ -367,7 +365,6 @@ void library_cache_end(struct library_cache *w) {
     HASH_CLEAR(hh, w->libraries);
     free(w->cache);
     free(w->interpreter);
-    elf_prescan_end(&w->prescan);
     heap_arena_end(&w->memory);
     disk_end(&w->disk);
 }

@@ -87,10 +87,12 @@ static void prescan(struct scan *s, const char *path, int at, const char *name, 
         return;
     }
     s->libraries++;
-    answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, false);
-    close(fd);
-    if (!is_library && w->prescan.has_interpreter)
+    struct elf_file *l = elf_file_open_at(&w->disk, path, NULL, fd, &facts, true);
+    answer = elf_prescan_at(&w->prescan, l, false);
+    if (!is_library && l->image.interpreter_size)
         add_file(s, path, true);
+    elf_file_close(l);
+    close(fd);
     if (answer == ELF_PRESCAN_DAMAGED && is_library)
         scan_note_passed(s, path, w->prescan.why);
     else if (answer != ELF_PRESCAN_DAMAGED &&
