@@ -2,7 +2,6 @@
 #include "preload.h"
 
 #include <argz.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -270,11 +269,9 @@ void log_place_end(struct log_place *place) {
 /* ---- the library's file ---- */
 
 char *shim_file_trouble(const char *path) {
-    ENDED_BY(disk_end) struct disk disk;
+    struct elf_file *file = elf_file_open(NULL, path, true);
     char *trouble = NULL;
 
-    disk_begin(&disk, NULL);
-    struct elf_file *file = elf_file_open(&disk, path, true);
     if (!file)
         trouble = must_format("%s cannot be read: %s", path, strerror(errno));
     else if (file->error != WC_ELF_OK)
@@ -352,7 +349,7 @@ char *newest_log(char **looked) {
 
 /* ---- programs in which it cannot wake ---- */
 
-#define HEAD_SIZE 4096 /* a kernel reads the program headers from the first page, too */
+#define LINE_MOST 256  /* so much of a script's first line the kernel reads */
 #define SCRIPT_DEPTH 4 /* as deep as the kernel goes (fs/exec.c) */
 
 char *find_program(const char *name, const char *list) {
@@ -386,40 +383,24 @@ char *unobserved_rights(const char *path) {
 
 /* *next: the interpreter of a script's first line; NULL: it is none. */
 static char *file_reason(const char *path, char **next) {
-    OWNED_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    char head[HEAD_SIZE + 1] = "";
-    const ssize_t got = fd < 0 ? -1 : pread(fd, head, HEAD_SIZE, 0);
-    const size_t n = got > 0 ? (size_t)got : 0;
-    const char *line = head, *loader = ""; /* it has none; NULL: the headers are not whole */
-    Elf64_Ehdr e;
-    Elf64_Phdr p;
+    OWNED char *head = disk_text(path, LINE_MOST, NULL);
+    const char *line =
+        head && wc_str_starts(head, "#!") ? head + 2 + strspn(head + 2, " \t") : NULL;
+    struct elf_file *file = elf_file_open(NULL, path, true);
+    const struct wc_elf_image *e = file ? &file->image : NULL;
+    const char *loader = e ? wc_elf_at(e, e->interpreter, e->interpreter_size) : NULL;
+    char *reason = NULL;
 
-    *next = NULL;
-    if (n >= sizeof(e) && memcmp(head, ELFMAG, SELFMAG) == 0) {
-        memcpy(&e, head, sizeof(e));
-        if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != OWN_MACHINE)
-            return must_format("%s is a program for another architecture than the shim", path);
-        for (size_t i = 0; loader && !*loader && i < e.e_phnum; i++) {
-            const bool is_there = e.e_phoff <= n && n - e.e_phoff >= (i + 1) * sizeof(p);
-
-            if (is_there)
-                memcpy(&p, head + e.e_phoff + i * sizeof(p), sizeof(p));
-            if (!is_there || (p.p_type == PT_INTERP && p.p_offset >= n))
-                loader = NULL;
-            else if (p.p_type == PT_INTERP)
-                loader = head + p.p_offset;
-        }
-        if (loader && !*loader)
-            return must_format(
-                "%s is linked statically: no dynamic loader preloads anything into it", path);
-        if (loader && strstr(loader, "ld-musl"))
-            return must_format("%s is a program for musl, and the shim is for glibc", path);
-    } else if (n >= 2 && memcmp(line, "#!", 2) == 0) {
-        line += 2 + strspn(line + 2, " \t");
-        *next = must_format("%.*s", (int)strcspn(line, " \t\n"), line);
-        return NULL;
-    }
-    return unobserved_rights(path);
+    *next = line ? must_format("%.*s", (int)strcspn(line, " \t\n"), line) : NULL;
+    if (file && (file->error == WC_ELF_WRONG_CLASS || (e->machine && e->machine != OWN_MACHINE)))
+        reason = must_format("%s is a program for another architecture than the shim", path);
+    else if (file && (file->error == WC_ELF_NO_DYNAMIC || (e->machine && !e->interpreter_size)))
+        reason = must_format("%s is linked statically: no dynamic loader preloads anything into it",
+                             path);
+    else if (loader && memmem(loader, e->interpreter_size, "ld-musl", 7))
+        reason = must_format("%s is a program for musl, and the shim is for glibc", path);
+    elf_file_close(file);
+    return reason || line ? reason : unobserved_rights(path);
 }
 
 char *unobserved_reason(const char *command, char **program) {

@@ -202,13 +202,14 @@ struct elf_file *elf_file_open_at(const struct disk *disk, const char *path, con
 }
 
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other) {
+    const struct wc_files *files = disk ? &disk->files : &disk_files;
     char real_path[PATH_MAX];
     struct stat facts;
     OWNED_FD int fd = disk_open(disk, path, &facts);
 
     if (fd < 0)
         return NULL;
-    bool known = disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path));
+    bool known = files->real_path(files->ctx, path, real_path, sizeof(real_path));
     return elf_file_open_at(disk, path, known ? real_path : NULL, fd, &facts, other);
 }
 
@@ -250,8 +251,9 @@ void elf_file_close(struct elf_file *l) {
 /* ---- what it is ---- */
 
 static void begin_reader(struct wc_reader *r, const struct disk *disk) {
-    *r = (struct wc_reader){
-        .files = &disk->files, .scratch = scratch, .scratch_size = sizeof(scratch)};
+    *r = (struct wc_reader){.files = disk ? &disk->files : &disk_files,
+                            .scratch = scratch,
+                            .scratch_size = sizeof(scratch)};
 }
 
 void elf_file_identify(struct elf_file *l, struct wc_library *out) {

@@ -28,9 +28,9 @@ struct elf_file {
     struct elf_file_contents *contents;
 };
 
-/* A regular file that can be read; NULL: errno says why. What is not an ELF object, or a
- * damaged one, has an error. The file is mapped; truncating it meanwhile does no harm. other: it is
- * known to have none of cuDNN's functions, and its symbols are not read. */
+/* A regular file that can be read; NULL: errno says why. disk: NULL: this machine's. What is not an
+ * ELF object, or a damaged one, has an error. The file is mapped; truncating it meanwhile does no
+ * harm. other: it is known to have none of cuDNN's functions, and its symbols are not read. */
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other);
 /* The same of a regular file that is open, of which `facts` are known; fd stays the caller's.
  * real_path: NULL: not known. */

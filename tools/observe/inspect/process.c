@@ -180,16 +180,14 @@ static bool read_maps(struct process *p) {
 
 /* Of another class or machine nothing could be understood; what qemu runs is a program of ours. */
 static const char *foreign(const struct process *p) {
-    Elf64_Ehdr own, other;
     OWNED_FD int fd = openat(p->handle, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    OWNED_FD int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    Elf64_Ehdr e;
 
-    if (fd < 0 || self < 0 || pread(fd, &other, sizeof(other), 0) != sizeof(other) ||
-        pread(self, &own, sizeof(own), 0) != sizeof(own))
+    if (fd < 0 || pread(fd, &e, sizeof(e), 0) != sizeof(e))
         return NULL;
-    if (other.e_ident[EI_CLASS] != own.e_ident[EI_CLASS])
+    if (e.e_ident[EI_CLASS] != ELFCLASS64)
         return "its program is a 32-bit one";
-    return other.e_machine != own.e_machine ? "its program is for another architecture" : NULL;
+    return e.e_machine != OWN_MACHINE ? "its program is for another architecture" : NULL;
 }
 
 static enum process_state read_all(struct process *p, char **trouble) {
