@@ -179,28 +179,6 @@ static struct elf_file *new_file(const struct disk *disk, const char *path, cons
     return l;
 }
 
-struct elf_file *elf_file_open_at(const struct disk *disk, const char *path, const char *real_path,
-                                  int fd, const struct stat *facts, bool other) {
-    const struct sigaction action = {.sa_sigaction = lost_page,
-                                     .sa_flags = SA_SIGINFO | SA_RESTART};
-    struct elf_file *l = new_file(disk, path, real_path);
-    struct elf_file_contents *f = l->contents;
-
-    l->library.device = (int64_t)facts->st_dev;
-    l->library.inode = (int64_t)facts->st_ino;
-    l->library.size = facts->st_size;
-    l->library.mtime = facts->st_mtime;
-    l->error = facts->st_size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
-    if (map(f, (uint64_t)facts->st_size, PROT_READ, 0, fd)) {
-        sigaction(SIGBUS, &action, NULL);
-        f->older = mapped;
-        mapped = f;
-        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
-    }
-    read_image(l, other);
-    return l;
-}
-
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other) {
     const struct wc_files *files = disk ? &disk->files : &disk_files;
     char real_path[PATH_MAX];
@@ -210,7 +188,23 @@ struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool o
     if (fd < 0)
         return NULL;
     bool known = files->real_path(files->ctx, path, real_path, sizeof(real_path));
-    return elf_file_open_at(disk, path, known ? real_path : NULL, fd, &facts, other);
+    const struct sigaction action = {.sa_sigaction = lost_page,
+                                     .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct elf_file *l = new_file(disk, path, known ? real_path : NULL);
+    struct elf_file_contents *f = l->contents;
+    l->library.device = (int64_t)facts.st_dev;
+    l->library.inode = (int64_t)facts.st_ino;
+    l->library.size = facts.st_size;
+    l->library.mtime = facts.st_mtime;
+    l->error = facts.st_size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
+    if (map(f, (uint64_t)facts.st_size, PROT_READ, 0, fd)) {
+        sigaction(SIGBUS, &action, NULL);
+        f->older = mapped;
+        mapped = f;
+        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
+    }
+    read_image(l, other);
+    return l;
 }
 
 void elf_file_read_symbols(struct elf_file *l) {

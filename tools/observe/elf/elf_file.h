@@ -32,10 +32,6 @@ struct elf_file {
  * ELF object, or a damaged one, has an error. The file is mapped; truncating it meanwhile does no
  * harm. other: it is known to have none of cuDNN's functions, and its symbols are not read. */
 struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other);
-/* The same of a regular file that is open, of which `facts` are known; fd stays the caller's.
- * real_path: NULL: not known. */
-struct elf_file *elf_file_open_at(const struct disk *disk, const char *path, const char *real_path,
-                                  int fd, const struct stat *facts, bool other);
 /* Of one that was opened as `other`: it may have them all the same. */
 void elf_file_read_symbols(struct elf_file *l);
 void elf_file_close(struct elf_file *l);

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/knowledge/frameworks.h"
 #include "core/records/emit.h"
@@ -66,38 +65,26 @@ static void add_file(struct scan *s, const char *path, bool program) {
     *MUST_ADD(s->seen.p, s->seen.n) = (struct scan_file){KEEP(s, "%s", path), program};
 }
 
-static void prescan(struct scan *s, const char *path, int at, const char *name, unsigned char type,
-                    bool is_library) {
+static void prescan(struct scan *s, const char *path, bool is_link, bool is_library) {
     struct library_cache *w = &s->library_cache;
-    enum elf_prescan_answer answer;
-    struct stat facts;
-    int fd = type == DT_LNK
-                 ? disk_open(&w->disk, path, &facts)
-                 : openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    struct elf_file *l = elf_file_open(&w->disk, path, true);
 
-    if (fd >= 0 && type != DT_LNK && (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))) {
-        close(fd);
-        errno = EINVAL;
-        fd = -1;
-    }
-    if (fd < 0) {
+    if (!l) {
         /* A link leads nowhere, or to a directory; a program need not be one that may be read. */
-        if (is_library && type != DT_LNK)
+        if (is_library && !is_link)
             scan_note_passed(s, path, strerror(errno));
         return;
     }
     s->libraries++;
-    struct elf_file *l = elf_file_open_at(&w->disk, path, NULL, fd, &facts, true);
-    answer = elf_prescan_at(&w->prescan, l, false);
+    const enum elf_prescan_answer answer = elf_prescan_at(&w->prescan, l, false);
     if (!is_library && l->image.interpreter_size)
         add_file(s, path, true);
     elf_file_close(l);
-    close(fd);
     if (answer == ELF_PRESCAN_DAMAGED && is_library)
         scan_note_passed(s, path, w->prescan.why);
     else if (answer != ELF_PRESCAN_DAMAGED &&
-             (answer != ELF_PRESCAN_NOTHING || w->prescan.damaged_note || wc_framework_of(name) ||
-              wc_framework_opening(path)))
+             (answer != ELF_PRESCAN_NOTHING || w->prescan.damaged_note ||
+              wc_framework_of(wc_base_name(path)) || wc_framework_opening(path)))
         consider(s, path, answer);
 }
 
@@ -164,7 +151,7 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
             add_file(w->s, path, false);
         /* Not CUDA's other libraries: a library that needs one finds it. */
         if (!w->names && wc_name_kind_of(name) == WC_NAME_OTHER)
-            prescan(w->s, path, at, name, type, is_library);
+            prescan(w->s, path, type == DT_LNK, is_library);
         if (!w->names && wc_name_is_cudnn(name)) {
             w->s->libraries++;
             consider(w->s, path, ELF_PRESCAN_NAMES);
