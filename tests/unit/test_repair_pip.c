@@ -177,7 +177,7 @@ static char *list(struct library_cache *cache, const char *site) {
 
 static char *list_after(const char *before, const struct step *step) {
     const struct wc_strings none = {NULL, 0};
-    struct overlay_kept kept = {.mounts_read = false};
+    struct overlay_kept kept = {.made.n = 0};
     struct library_cache cache;
     struct overlay overlay;
     bool good = true;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <mntent.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,12 @@ struct disk_memory {
     struct seen **layered; /* in which order they were put */
     size_t layered_count;
     size_t bytes; /* of files */
+    struct {
+        struct mount {
+            const char *point, *type;
+        } * p; /* NULL: not read */
+        size_t n;
+    } mounts;
 };
 
 static struct seen *seen_in(struct seen *directory, const char *name, size_t n) {
@@ -532,6 +539,7 @@ void disk_end(struct disk *d) {
     end_seen(&d->seen->root);
     heap_arena_end(&d->seen->memory);
     free(d->seen->layered);
+    free(d->seen->mounts.p);
     free(d->seen);
     fd_end(&d->below.fd);
 }
@@ -574,26 +582,18 @@ char *disk_link(const char *path) {
 
 /* ---- mounts ---- */
 
-void mount_points_read(struct mount_points *out,
-                       bool (*wanted)(const char *point, const struct wc_mount_line *line)) {
-    OWNED_FILE FILE *from = fopen("/proc/self/mountinfo", "re");
-    OWNED char *line = NULL;
-    char point[PATH_MAX];
-    struct wc_mount_line read;
-    size_t room = 0;
+const char *disk_mount(const struct disk *d, const char *path) {
+    struct disk_memory *m = d->seen;
+    FILE *from = m->mounts.p || d->root[0] ? NULL : setmntent("/proc/self/mounts", "re");
+    const char *type = NULL;
 
-    *out = (struct mount_points){NULL, 0};
-    while (from && getline(&line, &room, from) > 0)
-        if (wc_mount_read(line, point, sizeof(point), &read) && wanted(point, &read))
-            *MUST_ADD(out->p, out->n) = must_copy(point);
-}
-
-bool mount_points_have(const struct mount_points *m, const char *path) {
-    return WC_ANY(point, *m, strcmp(*point, path) == 0);
-}
-
-void mount_points_end(struct mount_points *m) {
-    for (size_t i = 0; i < m->n; i++)
-        free(m->p[i]);
-    free(m->p);
+    for (const struct mntent *e; from && (e = getmntent(from));)
+        *MUST_ADD(m->mounts.p, m->mounts.n) =
+            (struct mount){wc_arena_string(&m->memory.arena, e->mnt_dir),
+                           wc_arena_string(&m->memory.arena, e->mnt_type)};
+    if (from)
+        endmntent(from);
+    WC_EACH(one, m->mounts) /* what was mounted last is seen */
+        type = wc_str_same(one->point, path) ? one->type : type;
+    return type;
 }

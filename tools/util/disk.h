@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "core/base/files.h"
-#include "core/packages/identify.h"
 
 extern const struct wc_files disk_files; /* of this machine */
 
@@ -60,17 +59,9 @@ char *disk_text(const char *path, size_t most, size_t *n);
 /* Where a link of this machine leads. NULL: errno. The caller frees. */
 char *disk_link(const char *path);
 
-/* Where something is mounted, as this process sees it. */
-struct mount_points { /* zero: none */
-    char **p;
-    size_t n;
-};
-
-/* Those that `wanted` takes. Without a /proc there are none. */
-void mount_points_read(struct mount_points *out,
-                       bool (*wanted)(const char *point, const struct wc_mount_line *line));
-bool mount_points_have(const struct mount_points *m, const char *path);
-void mount_points_end(struct mount_points *m);
+/* The type of the file system that is mounted at a path, as this process sees it. NULL: none is, or
+ * the root is another. Without a /proc there are none. */
+const char *disk_mount(const struct disk *d, const char *path);
 
 /* Of paths that begin with the root's name; b NULL: they are this machine's. */
 DIR *below_list(const struct below *b, const char *path);

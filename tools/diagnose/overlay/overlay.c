@@ -55,19 +55,11 @@ bool overlay_fail(struct overlay *o, const char *why) {
     return false;
 }
 
-/* As a container's runtime mounts libraries. */
-static bool is_library_point(const char *point, const struct wc_mount_line *line) {
-    (void)line;
-    return strstr(wc_base_name(point), ".so") != NULL;
-}
-
 static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     if (!path)
         return;
-    if (!o->kept->mounts_read && !o->library_cache->disk.root[0])
-        mount_points_read(&o->kept->mounts, is_library_point);
-    o->kept->mounts_read = true;
-    if (mount_points_have(&o->kept->mounts, path)) /* EBUSY */
+    /* EBUSY: a container's runtime mounts libraries. */
+    if (strstr(wc_base_name(path), ".so") && disk_mount(&o->library_cache->disk, path))
         overlay_fail(o, "a file that it would replace is a mount and cannot be removed");
     if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
         wc_is_directory(overlay_disk_of(o), path))
@@ -215,7 +207,6 @@ void overlay_end(struct overlay *o) {
 }
 
 void overlay_kept_end(struct overlay_kept *kept) {
-    mount_points_end(&kept->mounts);
     sites_end(&kept->sites);
     WC_EACH(made, kept->made) {
         close(made->fd);

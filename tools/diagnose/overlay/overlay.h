@@ -18,9 +18,7 @@ struct overlay_kept {
         } * p;
         size_t n;
     } made;
-    struct sites sites;         /* what the disk has of packages */
-    struct mount_points mounts; /* libraries that are mount points */
-    bool mounts_read;
+    struct sites sites; /* what the disk has of packages */
 };
 
 struct overlay {

@@ -115,13 +115,10 @@ struct walk {
     bool names;     /* only names of libraries are noted, and no trouble */
     char **waiting; /* to be read: the newest first, so that few wait at a time */
     size_t waiting_count;
-    struct mount_points mounts;
 };
 
-static bool is_elsewhere(const char *point, const struct wc_mount_line *line) {
-    (void)point;
-    return WC_ANY(one, WC_ROWS(elsewhere),
-                  strncmp(line->type, *one, strlen(*one)) == 0 && line->type[strlen(*one)] == ' ');
+static bool is_elsewhere(const char *type) {
+    return type && WC_ANY(one, WC_ROWS(elsewhere), strcmp(type, *one) == 0);
 }
 
 static char *join(const char *directory, const char *name) {
@@ -138,7 +135,7 @@ static void see(struct walk *w, const char *directory, int at, const struct dire
     if (type == DT_DIR) {
         OWNED char *path = join(directory, name);
         if (strlen(path) + strlen(root) + NAME_MAX + 2 < PATH_MAX) {
-            if (!mount_points_have(&w->mounts, path))
+            if (!is_elsewhere(disk_mount(&w->s->library_cache.disk, path)))
                 *MUST_ADD(w->waiting, w->waiting_count) = must_copy(path);
         } else if (!w->names) {
             scan_note_passed(w->s, path, "its path is too long");
@@ -165,8 +162,6 @@ static bool walk_tree(struct scan *s, const char *directory, bool names) {
     struct walk w = {.s = s, .names = names};
     bool good = true;
 
-    if (!disk->root[0])
-        mount_points_read(&w.mounts, is_elsewhere);
     *MUST_ADD(w.waiting, w.waiting_count) = must_copy(directory);
     for (size_t done = 0; w.waiting_count > 0; done++) {
         OWNED char *path = w.waiting[--w.waiting_count];
@@ -184,7 +179,6 @@ static bool walk_tree(struct scan *s, const char *directory, bool names) {
         if (!names && s->progress)
             s->progress(done + 1, done + 1 + w.waiting_count);
     }
-    mount_points_end(&w.mounts);
     free(w.waiting);
     return good;
 }
