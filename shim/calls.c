@@ -15,24 +15,6 @@
 #include "thread.h"
 #include "watched.h"
 
-/* ---- the table ---- */
-
-#define TYPE_STATUS cudnnStatus_t
-#define TYPE_VERSION size_t
-#define TYPE_TEXT const char *
-#define TYPE_NOTHING void
-
-/* Each prototype is the real header's. */
-#define WATCH(name, result, parameters, integers, doubles, first, last)                            \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(name), TYPE_##result parameters),       \
-                   "the prototype of " #name " differs from cudnn.h");
-#if CUDNN_MAJOR >= 9
-#define WATCH_8(name, result, parameters, integers, doubles, first, last)
-#else
-#define WATCH_9(name, result, parameters, integers, doubles, first, last)
-#endif
-#include "watched.def"
-
 /* ---- instances ---- */
 
 struct call {

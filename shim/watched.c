@@ -9,14 +9,14 @@
 
 #define WORDS(integers) ((integers) > ARCH_CALL_REGISTERS ? (integers)-ARCH_CALL_REGISTERS : 0)
 #define BIT(words) | 1U << (words)
-#define WATCH(name, result, parameters, integers, doubles, first, last)                            \
+#define WATCH(name, result, integers, doubles, first, last)                                        \
     _Static_assert((1U ARCH_CALL_WORDS(BIT)) >> WORDS(integers) & 1, "ARCH_CALL_WORDS: " #name);   \
     _Static_assert(result == STATUS || WORDS(integers) == 0, "arch/wrappers.inc: " #name);         \
     _Static_assert((doubles) <= 8, "in registers");
 #include "watched.def"
 
 const struct watched watched[ROWS] = {
-#define WATCH(name, result, parameters, integers, doubles, first, last)                            \
+#define WATCH(name, result, integers, doubles, first, last)                                        \
     {#name, result, first, last, WORDS(integers)},
 #include "watched.def"
 };

@@ -26,7 +26,7 @@
 struct object;
 
 enum row {
-#define WATCH(name, result, parameters, integers, doubles, first, last) ROW_##name,
+#define WATCH(name, result, integers, doubles, first, last) ROW_##name,
 #include "watched.def"
     ROWS
 };
