@@ -43,7 +43,7 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) 
     struct instance *in = watched_instance_of(row, 0, target);
     if (!in && !(in = take_instance(row, target, library)))
         return 0;
-    in->library = library->number;
+    in->library = library->l.number;
     return hand_out(in);
 }
 
@@ -59,7 +59,7 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     if (!in && !(in = take_instance(row, slot->target, host)))
         return 0;
     in->slot = slot->address;
-    in->host = host->number;
+    in->host = host->l.number;
     in->lazy = true;
     watched_heed(in, true);
     /* Set each time: the host may have been reloaded. */
@@ -84,10 +84,10 @@ static void begin_record(struct wc_record *r, const struct call *c, enum wc_phas
     wc_record_begin(r, WC_KIND_call);
     r->u.call.function = watched[c->row].name;
     r->u.call.phase = phase;
-    r->u.call.host = host ? host->number : WC_NULL;
-    r->u.call.host_path = host ? host->path : NULL;
-    r->u.call.target = library ? library->number : WC_NULL;
-    r->u.call.target_path = library ? library->path : NULL;
+    r->u.call.host = host ? host->l.number : WC_NULL;
+    r->u.call.host_path = host ? host->l.path : NULL;
+    r->u.call.target = library ? library->l.number : WC_NULL;
+    r->u.call.target_path = library ? library->l.path : NULL;
 }
 
 static void emit_first_call(const struct call *c) {
@@ -154,7 +154,7 @@ static void resolve_lazy(const struct call *c) {
         return;
     const struct object *library = objects_at(target);
     bool first = c->in->lazy && !rewritten;
-    c->in->library = library ? library->number : WC_NULL;
+    c->in->library = library ? library->l.number : WC_NULL;
     watched_lead_to(c->in, target, target);
     c->in->lazy = false;
     struct instance *in = instance_for_good(c, target);

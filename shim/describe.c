@@ -24,18 +24,18 @@ static void find_origin(struct object *o, const char **candidates, size_t *n) {
     struct request *own = requests_open_of_thread(self_tid());
     struct request *r = own, *other;
     *n = 0;
-    if (o->role != WC_role_HOST && o->role != WC_role_OTHER && start_has(o->base) &&
-        wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, &preload)) {
-        o->asked_how = WC_operation_PRELOAD;
-        o->asked_name = wc_arena_string(&memory_arena, preload.element);
-        o->asked_by = NULL;
-        o->asked_by_object = WC_NULL;
+    if (o->l.role != WC_role_HOST && o->l.role != WC_role_OTHER && start_has(o->base) &&
+        wc_search_preload(config_variable("LD_PRELOAD"), o->l.path, o->soname, &preload)) {
+        o->l.asked_how = WC_operation_PRELOAD;
+        o->l.asked_name = wc_arena_string(&memory_arena, preload.element);
+        o->l.asked_by = NULL;
+        o->l.asked_by_object = WC_NULL;
         return;
     }
-    if (!r || !wc_name_fits(r->name, o->path, o->soname)) {
+    if (!r || !wc_name_fits(r->name, o->l.path, o->soname)) {
         r = NULL;
         for (size_t i = 0; (other = requests_recent(i)); i++) {
-            if (other->ended || !wc_name_fits(other->name, o->path, o->soname))
+            if (other->ended || !wc_name_fits(other->name, o->l.path, o->soname))
                 continue;
             r = other;
             if (*n < 4)
@@ -45,14 +45,14 @@ static void find_origin(struct object *o, const char **candidates, size_t *n) {
     }
     if (r) {
         *n = 0;
-        o->asked_how = r->operation;
-        o->asked_by = r->caller;
-        o->asked_by_object = r->caller_object;
-        o->asked_name = wc_arena_string(&memory_arena, r->name);
-        o->request = r->number;
+        o->l.asked_how = r->operation;
+        o->l.asked_by = r->caller;
+        o->l.asked_by_object = r->caller_object;
+        o->l.asked_name = wc_arena_string(&memory_arena, r->name);
+        o->l.request = r->number;
         requests_log(r);
-    } else if (o->asked_how == WC_operation_NEEDED && own) {
-        o->request = own->number;
+    } else if (o->l.asked_how == WC_operation_NEEDED && own) {
+        o->l.request = own->number;
         requests_log(own);
     }
 }
@@ -67,27 +67,14 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     const char *names[4];
     struct wc_strings candidates = {names, 0};
     find_origin(o, names, &candidates.n);
-    wc_library_begin(&l, o->path);
-    l.number = o->number;
-    l.role = o->role;
-    l.framework = o->framework;
-    wc_str_copy(l.name.part, sizeof l.name.part, o->part);
-    l.mapped = o->mapped;
-    l.asked_how = o->asked_how;
-    l.asked_name = o->asked_name;
-    l.asked_by = o->asked_by;
-    l.asked_by_object = o->asked_by_object;
-    l.request = o->request;
+    if (shim_files.facts(NULL, o->l.path, &file))
+        wc_library_set_stat(&o->l, &file);
+    l = o->l;
     l.image = e;
     if (e)
         l.base = o->base;
-    if (shim_files.real_path(NULL, o->path, real_path, sizeof real_path))
+    if (shim_files.real_path(NULL, o->l.path, real_path, sizeof real_path))
         l.real_path = real_path;
-    if (shim_files.facts(NULL, o->path, &file)) {
-        wc_library_set_stat(&l, &file);
-        o->device = file.device;
-        o->inode = file.inode;
-    }
     wc_library_identify(&l, reader(), &id);
     bool library = l.identity && object_is_cudnn(o);
     if (library && !wc_version_known(id.version) && wc_version_known(o->asked_version)) {
@@ -97,14 +84,14 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     if (library && o->major < 0 && id.version.major > 0)
         o->major = id.version.major;
     wc_library_find_gpu(&l, reader(), gpu_library, sizeof gpu_library);
-    if (o->framework)
+    if (o->l.framework)
         journal_open_relevant();
     wc_emit_object(&journal_sink, &l, candidates.n > 1 ? &candidates : NULL);
-    if (o->role != WC_role_OTHER)
+    if (o->l.role != WC_role_OTHER)
         searches_emit_object(o);
     if (o->is_host || object_is_cudnn(o))
         wc_emit_packages(&journal_sink, &reader_environments, wc_library_file(&l), reader());
-    if (o->role == WC_role_FACADE)
+    if (o->l.role == WC_role_FACADE)
         wc_emit_packages(&journal_sink, &reader_environments, process_site(), reader());
     if (!o->is_host)
         return;
@@ -118,7 +105,7 @@ static bool is_whole(const struct object *o) {
     struct wc_file_stat facts;
     if (!o->image.loads || !o->image.string_table)
         return false;
-    if (!shim_files.facts(NULL, o->path, &facts))
+    if (!shim_files.facts(NULL, o->l.path, &facts))
         return true; /* removed since: what is mapped stays */
     for (size_t i = 0; i < o->image.loads; i++)
         if (o->image.load[i].filesz > facts.size ||
@@ -132,8 +119,8 @@ static void describe_object(struct object *o) {
     if (object_is_emitted_enough(o))
         return;
     o->records++;
-    if (!o->mapped) {
-        const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
+    if (!o->l.mapped) {
+        const struct wc_object *known = wc_stack_object(journal_stack(), o->l.number);
         if (known)
             wc_emit_known(&journal_sink, &known->r, false, WC_VERSION_NONE);
         return;
@@ -141,7 +128,7 @@ static void describe_object(struct object *o) {
     bool whole = is_whole(o);
     describe_with(o, whole ? &o->image : NULL);
     if (!whole)
-        journal_unobserved("what is in a library", "it is damaged", o->path);
+        journal_unobserved("what is in a library", "it is damaged", o->l.path);
 }
 
 void describe_news(void) {
@@ -171,7 +158,7 @@ void describe_news(void) {
 }
 
 void describe_asked_version(struct object *facade, const char *asked) {
-    const struct wc_object *known = wc_stack_object(journal_stack(), facade->number);
+    const struct wc_object *known = wc_stack_object(journal_stack(), facade->l.number);
     struct wc_name name = wc_name_read(asked);
     if (name.kind != WC_NAME_PART || name.version.patch < 0 ||
         wc_version_known(facade->asked_version))

@@ -321,16 +321,15 @@ void failed_files_replaced(const struct request *r, const struct object *o) {
     static struct wc_file_check check;
     struct wc_file_stat now;
     struct wc_library l;
-    if (!o->path || o->path[0] != '/' || !o->inode || is_emitted(NULL, o->path) ||
-        !shim_files.facts(NULL, o->path, &now) ||
-        (now.inode == o->inode && now.device == o->device))
+    if (!o->l.path || o->l.path[0] != '/' || o->l.inode == WC_NULL || is_emitted(NULL, o->l.path) ||
+        !shim_files.facts(NULL, o->l.path, &now) || object_is_of_file(o, &now))
         return;
     wc_mem_set(&check, 0, sizeof check);
     check.fault = WC_file_fault_REPLACED;
     check.size = (int64_t)now.size;
     check.needs = WC_NULL;
     wc_str_copy(check.what, sizeof check.what, "another file than the mapped file");
-    wc_library_begin(&l, o->path);
+    wc_library_begin(&l, o->l.path);
     l.request = r->number;
     emit_contents(&l, &check, WC_search_rule_UNKNOWN);
 }

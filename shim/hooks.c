@@ -88,7 +88,7 @@ static void conclude_lookup(const char *text) {
     if (!this_thread.lookup_number)
         this_thread.lookup_number = journal_new_request();
     failures_emit_lookup(this_thread.lookup_number, this_thread.lookup, path,
-                         by ? by->number : WC_NULL, text);
+                         by ? by->l.number : WC_NULL, text);
     state_leave();
 }
 
@@ -129,7 +129,7 @@ static void before_open(unsigned entry, const char *name, int flags, uintptr_t r
     struct request *r =
         requests_note(operation_of(entry), name, flags, return_address, caller, hints);
     struct object *by = objects_at(return_address);
-    if (by && by->role == WC_role_FACADE && name)
+    if (by && by->l.role == WC_role_FACADE && name)
         describe_asked_version(by, name);
     if (by && object_is_cudnn(by) && hints)
         failed_files_replaced(r, by);
@@ -198,7 +198,7 @@ static uintptr_t value_or_wrapper(const struct lookup *l, uintptr_t value) {
 /* Records it at once, because the host may abort without another dl call. If it calls dlerror, a
  * second record has the message. */
 static void note_failed_lookup(const struct lookup *l) {
-    const char *path = l->caller ? l->caller->path : this_thread.lookup_path;
+    const char *path = l->caller ? l->caller->l.path : this_thread.lookup_path;
     wc_str_copy(this_thread.lookup, sizeof this_thread.lookup, l->name);
     this_thread.lookup_caller = (int64_t)l->return_address;
     this_thread.lookup_failed = true;
@@ -207,7 +207,7 @@ static void note_failed_lookup(const struct lookup *l) {
         return;
     this_thread.lookup_number = journal_new_request();
     failures_emit_lookup(this_thread.lookup_number, l->name, path,
-                         l->caller ? l->caller->number : WC_NULL, NULL);
+                         l->caller ? l->caller->l.number : WC_NULL, NULL);
     state_leave();
 }
 

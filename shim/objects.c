@@ -51,7 +51,7 @@ struct object *objects_at(uintptr_t address) {
     size_t n = __atomic_load_n(&objects_count, __ATOMIC_ACQUIRE);
     struct object *const *o =
         WC_FIRST(one, WC_ITEMS(objects_table, n),
-                 (*one)->mapped && address - (*one)->low < (*one)->high - (*one)->low);
+                 (*one)->l.mapped && address - (*one)->low < (*one)->high - (*one)->low);
     return o ? *o : NULL;
 }
 
@@ -61,14 +61,14 @@ struct object *objects_get(size_t i) {
 
 struct object *objects_number(int64_t number) {
     struct object *const *o = WC_FIRST(one, WC_ITEMS(objects_table, objects_count),
-                                       number != WC_NULL && (*one)->number == number);
+                                       number != WC_NULL && (*one)->l.number == number);
     return o ? *o : NULL;
 }
 
 const struct object *objects_named(const char *name) {
     struct object *const *o =
         WC_FIRST(one, WC_ITEMS(objects_table, objects_count),
-                 (*one)->mapped && wc_name_fits(name, (*one)->path, (*one)->soname));
+                 (*one)->l.mapped && wc_name_fits(name, (*one)->l.path, (*one)->soname));
     return o ? *o : NULL;
 }
 
@@ -256,7 +256,7 @@ static int own_major(const struct wc_elf_image *e, const char *path) {
 static struct object *object_for(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
     struct object *o;
     for (size_t i = 0; (o = objects_get(i)); i++)
-        if (!o->mapped && wc_str_same(o->path, info->dlpi_name) &&
+        if (!o->l.mapped && wc_str_same(o->l.path, info->dlpi_name) &&
             o->image.build_id_size == e->build_id_size && o->image.strsz == e->strsz &&
             wc_mem_compare(o->image.build_id, e->build_id, e->build_id_size) == 0)
             return o;
@@ -267,35 +267,30 @@ static struct object *object_for(const struct dl_phdr_info *info, const struct w
     }
     objects_table[objects_count] = o;
     __atomic_store_n(&objects_count, objects_count + 1, __ATOMIC_RELEASE);
-    o->number = journal_new_object();
+    o->l.number = journal_new_object();
     o->asked_version = WC_VERSION_NONE;
     o->program = !info->dlpi_name || !info->dlpi_name[0];
-    o->path = objects_path_of(info);
+    o->l.path = objects_path_of(info);
     o->soname = wc_arena_string(&memory_arena, wc_elf_soname(e));
     return o;
 }
 
 static struct object *add_object(const struct dl_phdr_info *info, const struct wc_elf_image *e,
-                                 const struct wc_library *l) {
+                                 struct wc_library l) {
     struct object *o = object_for(info, e);
     if (!o)
         return NULL;
     o->image = *e;
     readable_keep(&o->image);
     o->strings = hash_strings(e);
-    o->role = l->role;
-    o->framework = l->framework;
-    o->imports = l->imports;
-    o->defines = l->defines;
-    o->is_host = o->role == WC_role_HOST;
-    o->major = o->is_host ? demanded_major(e) : own_major(e, o->path);
-    o->mapped = true;
+    l.number = o->l.number;
+    l.path = o->l.path;
+    l.mapped = true;
+    o->l = l;
+    o->is_host = l.role == WC_role_HOST;
+    o->major = o->is_host ? demanded_major(e) : own_major(e, l.path);
     o->described = o->slots_known = false;
     o->untouched = 0;
-    o->asked_how = WC_operation_UNKNOWN;
-    o->asked_by = o->asked_name = NULL;
-    o->asked_by_object = o->request = WC_NULL;
-    wc_str_copy(o->part, sizeof o->part, l->name.part);
     o->base = info->dlpi_addr;
     listed_range(info, &o->low, &o->high);
     news = true;
@@ -310,7 +305,7 @@ void objects_walk_begin(void) {
 
 static void forget_known(struct known *k) {
     if (k->object) {
-        k->object->mapped = k->object->described = false;
+        k->object->l.mapped = k->object->described = false;
         k->object->gone = true;
         news = true;
     }
@@ -328,20 +323,21 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     if (k && !(k->object ? is_another_file(k->object, info)
                          : objects_gone_at & object_base_bit(info->dlpi_addr))) {
         k->generation = generation;
-        if (k->object && !k->object->path)
-            k->object->path = objects_path_of(info);
+        if (k->object && !k->object->l.path)
+            k->object->l.path = objects_path_of(info);
         return;
     }
     if (k)
         forget_known(k);
     if (!listed_image_asked(info, &e)) /* its tables are damaged: its name may still be relevant */
         wc_elf_from_memory(&e, info->dlpi_addr, NULL, 0);
+    wc_library_begin(&l, NULL);
     bool matters = wc_library_read(&l, &e, info->dlpi_name);
     k = known_add(&key);
     if (!k)
         return;
     k->generation = generation;
-    k->object = matters ? add_object(info, &e, &l) : NULL;
+    k->object = matters ? add_object(info, &e, l) : NULL;
     if (k->object)
         k->object->untouched = readable_untouched();
 }
@@ -366,11 +362,11 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
     struct wc_elf_image e;
-    const struct wc_library host = {.role = WC_role_HOST};
+    struct wc_library host;
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     struct object *o = k ? k->object : NULL;
-    if (o && o->role == WC_role_OTHER) { /* a framework's main library */
-        o->role = WC_role_HOST;
+    if (o && o->l.role == WC_role_OTHER) { /* a framework's main library */
+        o->l.role = WC_role_HOST;
         o->is_host = true;
         o->major = demanded_major(&o->image);
         o->described = false;
@@ -383,7 +379,9 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     if (!k && !(k = known_add(&key)))
         return NULL;
     k->generation = generation;
-    k->object = add_object(info, &e, &host);
+    wc_library_begin(&host, NULL);
+    host.role = WC_role_HOST;
+    k->object = add_object(info, &e, host);
     return k->object;
 }
 
@@ -397,13 +395,13 @@ void objects_emitted(void) {
 
 bool objects_have_relevant_news(void) {
     return news && WC_ANY(o, WC_ITEMS(objects_table, objects_count),
-                          !(*o)->described && (*o)->role != WC_role_CUDA_DEPENDENCY &&
-                              (*o)->role != WC_role_OTHER);
+                          !(*o)->described && (*o)->l.role != WC_role_CUDA_DEPENDENCY &&
+                              (*o)->l.role != WC_role_OTHER);
 }
 
 bool objects_have_framework_news(void) {
     return news &&
-           WC_ANY(o, WC_ITEMS(objects_table, objects_count), !(*o)->described && (*o)->framework);
+           WC_ANY(o, WC_ITEMS(objects_table, objects_count), !(*o)->described && (*o)->l.framework);
 }
 
 void objects_forget(void) {

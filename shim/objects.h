@@ -9,31 +9,22 @@
 #include <link.h>
 
 #include "core/base/hash.h"
-#include "core/elf/elf_image.h"
-#include "core/names/version.h"
-#include "whichcudnn/record.h"
+#include "core/records/library.h"
 
 struct slot;
 
 /* One relevant object. Never freed: a reload of the same file takes its entry again. */
 struct object {
-    int64_t number; /* of its records */
-    enum wc_role role;
-    bool is_host; /* imports or defines listed functions and is not a cuDNN library */
-    bool imports; /* imports listed functions */
-    bool defines; /* defines listed functions */
-    bool mapped;
-    bool gone;                 /* was unmapped since the last walk, mapped again or not */
-    bool described;            /* its records are written */
-    bool needed_due;           /* except for its needs that were loaded before it */
-    unsigned untouched;        /* look in which none of its code had run; 0: none (readable.h) */
-    bool program;              /* the main program */
-    unsigned char records;     /* number of its records, for mapping and unmapping */
-    char part[40];             /* part or CUDA dependency */
-    const char *framework;     /* whose main library it is; NULL: of none */
-    int major;                 /* of cuDNN: a library's own, a host's demand; -1 unknown */
+    struct wc_library l;   /* without image, real path and identity: these are for its records */
+    bool is_host;          /* imports or defines listed functions and is not a cuDNN library */
+    bool gone;             /* was unmapped since the last walk, mapped again or not */
+    bool described;        /* its records are written */
+    bool needed_due;       /* except for its needs that were loaded before it */
+    unsigned untouched;    /* look in which none of its code had run; 0: none (readable.h) */
+    bool program;          /* the main program */
+    unsigned char records; /* number of its records, for mapping and unmapping */
+    int major;             /* of cuDNN: a library's own, a host's demand; -1 unknown */
     uintptr_t base, low, high; /* load bias and mapped range [low, high) */
-    const char *path;          /* as the loader has it; the program's is its real path */
     const char *soname;        /* in our memory, NULL: none */
     struct wc_elf_image image; /* valid while mapped */
     uint64_t strings;          /* hash of its first names */
@@ -42,11 +33,6 @@ struct object {
     bool slots_known;
 
     struct wc_version asked_version; /* seen in the names of parts that it requested */
-    enum wc_operation asked_how;
-    const char *asked_by;
-    int64_t asked_by_object, request;
-    const char *asked_name;
-    uint64_t device, inode;
 };
 
 /* The relevant, mapped object that an address is in, NULL if there is none. Needs no lock, if the
@@ -59,7 +45,10 @@ const struct object *objects_named(const char *name);
 struct object *objects_get(size_t i);
 /* Is it a cuDNN library: facade or part? */
 static inline bool object_is_cudnn(const struct object *o) {
-    return o->role == WC_role_FACADE || o->role == WC_role_PART;
+    return o->l.role == WC_role_FACADE || o->l.role == WC_role_PART;
+}
+static inline bool object_is_of_file(const struct object *o, const struct wc_file_stat *file) {
+    return o->l.inode == (int64_t)file->inode && o->l.device == (int64_t)file->device;
 }
 /* A set, as a Bloom filter, of load addresses where irrelevant objects were unloaded since the last
  * full walk: other objects may be there now. */

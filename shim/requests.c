@@ -71,8 +71,8 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->hints = hints;
     r->logged = r->ended = r->answered = false;
     r->return_address = return_address;
-    r->caller = by ? by->path : caller;
-    r->caller_object = by ? by->number : WC_NULL;
+    r->caller = by ? by->l.path : caller;
+    r->caller_object = by ? by->l.number : WC_NULL;
     r->cut = !wc_str_copy(r->name, sizeof r->name, name);
     if (hints)
         journal_open_relevant();
@@ -111,13 +111,13 @@ bool requests_same_file(const struct request *r) {
     if (by_path && !shim_files.facts(NULL, r->name, &facts))
         return false;
     for (size_t i = 0; (o = objects_get(i)); i++) {
-        if (!o->mapped || !o->inode || !o->path)
+        if (!o->l.mapped || !o->l.path || o->l.inode == WC_NULL)
             continue;
-        int n = (int)(wc_base_name(o->path) - o->path);
+        int n = (int)(wc_base_name(o->l.path) - o->l.path);
         bool known =
-            by_path || (wc_str_format(beside, sizeof beside, "%.*s%s", n, o->path, r->name) &&
+            by_path || (wc_str_format(beside, sizeof beside, "%.*s%s", n, o->l.path, r->name) &&
                         shim_files.facts(NULL, beside, &facts));
-        if (known && facts.device == o->device && facts.inode == o->inode)
+        if (known && object_is_of_file(o, &facts))
             return true;
     }
     return false;

@@ -117,7 +117,7 @@ static const struct link_map *last_known(void) {
         }
         const struct object *o;
         for (size_t k = 0; (o = objects_get(k)); k++)
-            if (o->mapped && o->base == p.base)
+            if (o->l.mapped && o->base == p.base)
                 return NULL;
         if (++seen.gone > READ_ALL_AFTER)
             return NULL;
@@ -252,7 +252,7 @@ const char *rescan_known_path(uintptr_t address) {
     const struct object *o = objects_at(address);
     const struct start *s = o ? NULL : find_at_start(address);
     if (o)
-        return o->path;
+        return o->l.path;
     return s && !s->path[0] ? objects_program_path(address) : s ? s->path : NULL;
 }
 
@@ -281,15 +281,15 @@ static void note_callers(void) {
             continue;
         const struct object *by = objects_at(r->return_address), *o;
         for (size_t k = 0; !by && (o = objects_get(k)); k++)
-            if (!o->described && o->mapped && o->role == WC_role_FACADE &&
-                wc_name_fits(r->name, o->path, o->soname)) {
+            if (!o->described && o->l.mapped && o->l.role == WC_role_FACADE &&
+                wc_name_fits(r->name, o->l.path, o->soname)) {
                 by = find_listed(r->return_address, &info) ? objects_promote(&info) : NULL;
                 break;
             }
         if (!r->caller)
             r->caller = listed_path(r->return_address);
         if (by)
-            r->caller_object = by->number;
+            r->caller_object = by->l.number;
     }
 }
 
@@ -302,14 +302,14 @@ static void note_needed(const struct dl_phdr_info *info, void *argument) {
         return;
     for (size_t i = 0; (needed = wc_elf_needed(&e, i)); i++)
         for (size_t k = 0; (o = objects_get(k)); k++) {
-            if (o->described || !o->mapped || o->asked_by ||
-                !wc_name_fits(needed, o->path, o->soname))
+            if (o->described || !o->l.mapped || o->l.asked_by ||
+                !wc_name_fits(needed, o->l.path, o->soname))
                 continue;
             const struct object *by = objects_find(info);
-            o->asked_how = WC_operation_NEEDED;
-            o->asked_by = by ? by->path : objects_path_of(info);
-            o->asked_by_object = by ? by->number : WC_NULL;
-            o->asked_name = wc_arena_string(&memory_arena, needed);
+            o->l.asked_how = WC_operation_NEEDED;
+            o->l.asked_by = by ? by->l.path : objects_path_of(info);
+            o->l.asked_by_object = by ? by->l.number : WC_NULL;
+            o->l.asked_name = wc_arena_string(&memory_arena, needed);
         }
 }
 
@@ -324,7 +324,7 @@ static const char *dlsym_in_front;
 static void rewrite_host(const struct dl_phdr_info *info, void *argument) {
     struct object *o = objects_find(info);
     (void)argument;
-    if (!o || !o->is_host || !o->mapped)
+    if (!o || !o->is_host || !o->l.mapped)
         return;
     readable_trust_again(o->untouched);
     if (rewrite_is_too_early(o)) /* this very thread is relocating it */
@@ -338,7 +338,7 @@ static uint64_t hosts_at(void) {
     const struct object *o;
     uint64_t bits = 0;
     for (size_t i = 0; (o = objects_get(i)); i++)
-        bits |= o->is_host && o->mapped ? object_base_bit(o->base) : 0;
+        bits |= o->is_host && o->l.mapped ? object_base_bit(o->base) : 0;
     return bits;
 }
 
@@ -351,7 +351,7 @@ static void rescan(struct walk w) {
     bool news = objects_have_news(), every = w.whole || !seen.rewritten;
     /* If a cuDNN library is new, older hosts may be bound to it. */
     for (size_t i = 0; (o = objects_get(i)); i++)
-        every = every || (!o->described && o->mapped && object_is_cudnn(o));
+        every = every || (!o->described && o->l.mapped && object_is_cudnn(o));
     if (!news && !(every && hosts_at())) {
         seen.rewritten = true;
         return;
@@ -375,7 +375,7 @@ static void rescan(struct walk w) {
     seen.rewritten = true;
     each_object(&w, rewrite_host, NULL);
     for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->is_host && o->mapped)
+        if (o->is_host && o->l.mapped)
             slots_emit(o);
     journal_diagnose_if_due();
 }
@@ -527,7 +527,7 @@ static void answer_job(void *argument) {
     const struct object *o =
         q->promote && find_listed(q->address, &info) ? objects_promote(&info) : NULL;
     if (o) {
-        q->number = o->number;
+        q->number = o->l.number;
         describe_news();
     }
     state_leave();

@@ -64,7 +64,7 @@ static uintptr_t wrapper_for_lazy(const struct object *host, const struct slot *
         return call_wrapper_lazy(row, s, host, got);
     if (!call_has_wrapper(row, s->address)) /* else a tracer calls our wrapper */
         journal_unobserved("calls through a lazy slot", "the slot or the host's PLT was redirected",
-                           host->path);
+                           host->l.path);
     return 0;
 }
 
@@ -80,7 +80,7 @@ static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
 }
 
 void rewrite_slots(struct object *host) {
-    if (!host->is_host || !host->mapped)
+    if (!host->is_host || !host->l.mapped)
         return;
     slots_read(host);
     for (size_t i = 0; config.calls && i < host->slot_count; i++) {
@@ -94,6 +94,6 @@ void rewrite_slots(struct object *host) {
             continue;
         s->wrapped = write_slot(host, s->address, wrapper);
         if (!s->wrapped)
-            journal_unobserved("calls through a slot", "its page cannot be written", host->path);
+            journal_unobserved("calls through a slot", "its page cannot be written", host->l.path);
     }
 }

@@ -157,7 +157,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
                       struct wc_search_memory *memory, const struct object *o) {
     static char takes[SYS_PATH];
     uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->name), q->caller);
-    hash = wc_hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
+    hash = wc_hash_word(hash, (uint64_t)(o ? o->l.number : WC_NULL));
     if (!searches_matter(q->name) || recorded_count == QUESTIONS_MOST ||
         WC_ANY(one, WC_ITEMS(recorded, recorded_count), *one == hash))
         return false;
@@ -172,13 +172,13 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
             q->later_takes = takes;
         context.library_path = was;
     }
-    if (o && wc_str_same(q->later_takes, o->path)) /* it would have changed nothing */
+    if (o && wc_str_same(q->later_takes, o->l.path)) /* it would have changed nothing */
         q->later_takes = NULL;
     if (!run_replay(from, q->name, memory, true))
         return false;
     if (q->later_takes)
         wc_replay_copy(replay, q->later_takes);
-    bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
+    bool taken = o && wc_replay_takes(replay, o->l.path, o->l.device, o->l.inode);
     if (taken && q->was_loaded) /* a search would have found the same object */
         return true;
     if (!o && !wc_replay_taken(replay) && wc_name_kind_of(q->name) != WC_NAME_DRIVER) {
@@ -192,7 +192,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
         wc_replay_copies(replay, q->name, q->caller);
     }
     q->search = ++searches;
-    q->object = o ? o->number : WC_NULL;
+    q->object = o ? o->l.number : WC_NULL;
     q->by_replay = taken;
     wc_emit_search(&journal_sink, q, replay, reader());
     if (!o)
@@ -217,25 +217,25 @@ static const struct object *facade_named(const char *name) {
 
 void searches_emit_object(const struct object *o) {
     static struct wc_preload p;
-    if (o->asked_how == WC_operation_PRELOAD &&
-        wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, &p))
-        wc_emit_preload(&journal_sink, ++searches, &p, o->number, o->path);
-    if (o->asked_name && o->asked_by)
-        emit_search(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, false);
+    if (o->l.asked_how == WC_operation_PRELOAD &&
+        wc_search_preload(config_variable("LD_PRELOAD"), o->l.path, o->soname, &p))
+        wc_emit_preload(&journal_sink, ++searches, &p, o->l.number, o->l.path);
+    if (o->l.asked_name && o->l.asked_by)
+        emit_search(o->l.asked_name, o->l.asked_by, o->l.asked_by_object, o->l.request, o, false);
 }
 
 void searches_emit_needed(const struct object *host, const struct wc_elf_image *e) {
     const char *needed;
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
         const struct object *o = facade_named(needed);
-        if (o && o->asked_by_object != host->number)
-            emit_search(needed, host->path, host->number, WC_NULL, o, true);
+        if (o && o->l.asked_by_object != host->l.number)
+            emit_search(needed, host->l.path, host->l.number, WC_NULL, o, true);
     }
 }
 
 void searches_emit_answered(const struct request *r) {
     const struct object *o = facade_named(r->name);
-    if (o && o->request != r->number) /* it was loaded before */
+    if (o && o->l.request != r->number) /* it was loaded before */
         emit_search(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 

@@ -22,7 +22,7 @@ struct wanted {
 /* A host that defines listed functions itself has these symbols after its imports. */
 static bool find_wanted(const struct object *host, struct wanted *w) {
     const struct wc_elf_image *e = &host->image;
-    uint32_t end = host->defines ? e->symbols : wc_elf_imports_end(e);
+    uint32_t end = host->l.defines ? e->symbols : wc_elf_imports_end(e);
     w->low = UINT32_MAX;
     w->high = 0;
     for (uint32_t i = 1; i < end; i++)
@@ -138,15 +138,6 @@ void slots_read(struct object *host) {
 
 /* ---- emitting ---- */
 
-static void add_binding(const struct object *host, const struct object *library,
-                        enum wc_binding_how how, const struct wc_strings *functions,
-                        int64_t wrapped) {
-    const struct wc_library from = {.number = host->number, .path = host->path};
-    const struct wc_library to = {.number = library ? library->number : WC_NULL,
-                                  .path = library ? library->path : NULL};
-    wc_emit_binding(&journal_sink, &from, &to, how, functions, wrapped);
-}
-
 /* One record for all slots without one that are bound to the same library as the first of them. */
 static void emit_group(struct object *host, size_t first) {
     static const char *list[512];
@@ -167,7 +158,7 @@ static void emit_group(struct object *host, size_t first) {
             list[names.n++] = name;
         other->recorded = true;
     }
-    add_binding(host, library, s->how, &names, wrapped);
+    wc_emit_binding(&journal_sink, &host->l, library ? &library->l : NULL, s->how, &names, wrapped);
 }
 
 void slots_emit(struct object *host) {
@@ -182,7 +173,7 @@ void slots_emit(struct object *host) {
     }
     if (tables) /* only its bindings are seen */
         journal_unobserved("calls through a table of function pointers",
-                           "only jump slots and addresses are rewritten", host->path);
+                           "only jump slots and addresses are rewritten", host->l.path);
 }
 
 static void emit_resolved(const struct object *host, const struct object *library,
@@ -197,7 +188,8 @@ static void emit_resolved(const struct object *host, const struct object *librar
         s->recorded = s->recorded || s->how == WC_binding_how_SLOT;
     }
     if (news)
-        add_binding(host, library, WC_binding_how_SLOT, &(struct wc_strings){&function, 1}, 1);
+        wc_emit_binding(&journal_sink, &host->l, library ? &library->l : NULL, WC_binding_how_SLOT,
+                        &(struct wc_strings){&function, 1}, 1);
 }
 
 void slots_emit_resolved(const struct object *host, const struct object *library,
@@ -205,7 +197,7 @@ void slots_emit_resolved(const struct object *host, const struct object *library
     const struct object *o;
     emit_resolved(host, library, function);
     for (size_t i = 0; host->program && (o = objects_get(i)); i++)
-        if (o != host && o->mapped && o->is_host)
+        if (o != host && o->l.mapped && o->is_host)
             emit_resolved(o, library, function);
 }
 
@@ -213,9 +205,9 @@ void slots_emit_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped) {
     /* Some hosts look a function up again for each call. */
     if (!WC_ANY(b, journal_stack()->bindings,
-                b->r.how == WC_binding_how_DLSYM && b->r.target == library->number &&
-                    b->r.host == host->number &&
+                b->r.how == WC_binding_how_DLSYM && b->r.target == library->l.number &&
+                    b->r.host == host->l.number &&
                     WC_ANY(f, b->r.functions, wc_str_same(*f, function))))
-        add_binding(host, library, WC_binding_how_DLSYM, &(struct wc_strings){&function, 1},
-                    wrapped);
+        wc_emit_binding(&journal_sink, &host->l, &library->l, WC_binding_how_DLSYM,
+                        &(struct wc_strings){&function, 1}, wrapped);
 }

@@ -109,7 +109,7 @@ void watched_forget(const struct object *o) {
     for (unsigned row = 0; row < ROWS; row++)
         for (unsigned k = 0; k < CALL_INSTANCES; k++) {
             struct instance *in = &instances[row][k];
-            bool into = in->library == o->number || (in->slot && in->host == o->number);
+            bool into = in->library == o->l.number || (in->slot && in->host == o->l.number);
             if (in->target && into)
                 __atomic_store_n(&in->target, 0, __ATOMIC_RELEASE);
         }

@@ -98,7 +98,7 @@ static struct object *const objects[] = {&library, &program, &host};
 
 struct object *objects_at(uintptr_t address) {
     for (size_t i = 0; i < 3; i++)
-        if (objects[i]->mapped && address - objects[i]->low < objects[i]->high - objects[i]->low)
+        if (objects[i]->l.mapped && address - objects[i]->low < objects[i]->high - objects[i]->low)
             return objects[i];
     return NULL;
 }
@@ -140,11 +140,11 @@ static bool make_host(struct object *o, struct process_library *m, const char *p
     memset(o, 0, sizeof *o);
     if (wc_elf_from_memory(&o->image, m->base, m->phdr, m->phnum) != WC_ELF_OK)
         return false;
-    o->path = path;
-    o->number = o == &program ? 2 : 3;
-    o->role = WC_role_HOST;
-    o->is_host = o->imports = o->mapped = true;
-    o->defines = how & HOST_DEFINES;
+    o->l.path = path;
+    o->l.number = o == &program ? 2 : 3;
+    o->l.role = WC_role_HOST;
+    o->is_host = o->l.imports = o->l.mapped = true;
+    o->l.defines = how & HOST_DEFINES;
     o->program = o == &program || how & IS_PROGRAM;
     o->major = 9;
     o->base = m->base;
@@ -167,7 +167,7 @@ static uintptr_t resolved(struct controls *c, const struct object *o) {
             memcpy((void *)(o->low + kind * 16), LAZY_CODE, sizeof LAZY_CODE - 1);
         return o->low + kind * 16;
     case 4: /* the program's PLT, most likely */
-        return program.mapped ? program.low + kind * 16 : LIBRARY;
+        return program.l.mapped ? program.low + kind * 16 : LIBRARY;
     case 5:
         return WRAPPERS + kind * 16;
     case 6:
@@ -258,11 +258,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         mapped_begin(&host_at, 0x200000000000);
         mapped_begin(&program_at, 0x210000000000);
     }
-    library = (struct object){.number = 1,
-                              .role = WC_role_FACADE,
-                              .mapped = true,
+    library = (struct object){.l.number = 1,
+                              .l.role = WC_role_FACADE,
+                              .l.mapped = true,
                               .major = 9,
-                              .path = "/l/libcudnn.so.9",
+                              .l.path = "/l/libcudnn.so.9",
                               .low = LIBRARY,
                               .high = LIBRARY + LIBRARY_SIZE};
     config.calls = !(settings & CALLS_OFF);

@@ -181,13 +181,13 @@ static void names_make_cudnn_and_its_cuda_dependencies(void **state) {
         const struct object *o = the_object(&cases[i].l);
         print_message("# %s %s\n", cases[i].l.path, cases[i].l.soname ? cases[i].l.soname : "-");
         assert_non_null(o);
-        assert_int_equal(o->role, cases[i].role);
-        assert_string_equal(o->part, cases[i].part);
+        assert_int_equal(o->l.role, cases[i].role);
+        assert_string_equal(o->l.name.part, cases[i].part);
         assert_int_equal(o->major, cases[i].major);
-        assert_string_equal(o->path, cases[i].l.path);
+        assert_string_equal(o->l.path, cases[i].l.path);
         assert_int_equal(object_is_cudnn(o), cases[i].role != WC_role_CUDA_DEPENDENCY);
-        assert_true(o->mapped && !o->is_host && !o->described && !o->program);
-        assert_true(!o->imports && !o->defines);
+        assert_true(o->l.mapped && !o->is_host && !o->described && !o->program);
+        assert_true(!o->l.imports && !o->l.defines);
         if (cases[i].l.soname)
             assert_string_equal(o->soname, cases[i].l.soname);
         else
@@ -218,11 +218,11 @@ static void functions_make_hosts(void **state) {
         const struct object *o = the_object(&l);
         print_message("# %s %s\n", l.import ? l.import : "-", l.define ? l.define : "-");
         assert_non_null(o);
-        assert_int_equal(o->role, WC_role_HOST);
-        assert_int_equal(o->imports, cases[i].imports);
-        assert_int_equal(o->defines, cases[i].defines);
+        assert_int_equal(o->l.role, WC_role_HOST);
+        assert_int_equal(o->l.imports, cases[i].imports);
+        assert_int_equal(o->l.defines, cases[i].defines);
         assert_int_equal(o->major, cases[i].major);
-        assert_true(o->is_host && o->mapped && !object_is_cudnn(o));
+        assert_true(o->is_host && o->l.mapped && !object_is_cudnn(o));
         assert_true(objects_have_relevant_news());
     }
 }
@@ -289,8 +289,8 @@ static void addresses_lead_to_them(void **state) {
     assert_null(objects_at(low - 1));
     assert_ptr_equal(objects_at((uintptr_t)place[1].bytes + 1), host);
     assert_null(objects_at((uintptr_t)place[2].bytes + 1));
-    assert_int_equal(facade->number, 1);
-    assert_int_equal(host->number, 2);
+    assert_int_equal(facade->l.number, 1);
+    assert_int_equal(host->l.number, 2);
     assert_ptr_equal(objects_number(2), host);
     assert_null(objects_number(3));
     assert_null(objects_number(WC_NULL));
@@ -310,7 +310,7 @@ static void the_program_has_the_path_that_was_started(void **state) {
     load(0, &(struct library){.path = "", .import = "cudnnCreate"});
     walk(1);
     assert_true(objects_get(0)->program);
-    assert_string_equal(objects_get(0)->path, expected);
+    assert_string_equal(objects_get(0)->l.path, expected);
 }
 
 /* ---- coming and going ---- */
@@ -327,18 +327,19 @@ static void what_is_not_seen_any_more_is_gone(void **state) {
     walk(3);
     assert_false(objects_have_news());
     assert_false(facade->gone || host->gone);
-    host->asked_how = WC_operation_DLOPEN;
+    host->l.asked_how = WC_operation_DLOPEN;
     walk(1);
     assert_true(objects_have_news() && objects_have_relevant_news());
     assert_true(host->gone && !facade->gone);
-    assert_true(facade->mapped && facade->described && !host->mapped && !host->described);
+    assert_true(facade->l.mapped && facade->described && !host->l.mapped && !host->described);
     assert_null(objects_find(&place[1].info));
     objects_emitted();
     walk(3);
     assert_ptr_equal(objects_find(&place[1].info), host); /* the same entry again */
-    assert_true(host->mapped && host->gone && objects_have_news());
-    assert_int_equal(host->asked_how, WC_operation_UNKNOWN); /* how it was loaded before is over */
-    assert_int_equal(host->number, 2);
+    assert_true(host->l.mapped && host->gone && objects_have_news());
+    assert_int_equal(host->l.asked_how,
+                     WC_operation_UNKNOWN); /* how it was loaded before is over */
+    assert_int_equal(host->l.number, 2);
     assert_null(objects_get(2));
 }
 
@@ -358,11 +359,11 @@ static void another_file_in_the_same_place_is_another(void **state) {
         walk(1);
         assert_ptr_not_equal(objects_find(&place[0].info), first);
         assert_ptr_equal(objects_find(&place[0].info), objects_get(1));
-        assert_false(first->mapped);
+        assert_false(first->l.mapped);
         load(0, &before);
         walk(1);
         assert_ptr_equal(objects_find(&place[0].info), first);
-        assert_true(first->mapped && !objects_get(1)->mapped);
+        assert_true(first->l.mapped && !objects_get(1)->l.mapped);
     }
 }
 
@@ -381,7 +382,7 @@ static void without_a_build_id_its_names_tell(void **state) {
     load(0, &after); /* as long, and irrelevant */
     walk(1);
     assert_null(objects_find(&place[0].info));
-    assert_false(first->mapped);
+    assert_false(first->l.mapped);
     load(0, &listed);
     walk(1);
     assert_non_null(objects_find(&place[0].info));
@@ -396,18 +397,18 @@ static void an_irrelevant_one_may_become_a_host(void **state) {
     assert_null(objects_find(&place[0].info));
     struct object *host = objects_promote(&place[0].info);
     assert_non_null(host);
-    assert_int_equal(host->role, WC_role_HOST);
-    assert_true(host->is_host && !host->imports && !host->defines && host->mapped);
+    assert_int_equal(host->l.role, WC_role_HOST);
+    assert_true(host->is_host && !host->l.imports && !host->l.defines && host->l.mapped);
     assert_ptr_equal(objects_find(&place[0].info), host);
     assert_ptr_equal(objects_promote(&place[0].info), host);
     assert_ptr_equal(objects_promote(&place[1].info), objects_get(0));
-    assert_int_equal(objects_get(0)->role, WC_role_FACADE);
+    assert_int_equal(objects_get(0)->l.role, WC_role_FACADE);
     walk(3);
-    assert_true(host->mapped);
+    assert_true(host->l.mapped);
     load(2, &(struct library){.path = "/x/new.so"}); /* not seen in any walk yet */
     assert_true(objects_promote(&place[2].info)->is_host);
     walk(7);
-    assert_true(objects_get(2)->mapped);
+    assert_true(objects_get(2)->l.mapped);
     assert_null(objects_get(3));
 }
 
@@ -460,7 +461,7 @@ static void all_is_new_once_it_was_forgotten(void **state) {
     assert_null(objects_find(&place[0].info));
     walk(1);
     assert_non_null(objects_get(0));
-    assert_int_equal(objects_get(0)->number, 2);
+    assert_int_equal(objects_get(0)->l.number, 2);
 }
 
 int main(void) {

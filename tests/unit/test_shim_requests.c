@@ -89,8 +89,8 @@ static int begin(void **state) {
     journal.numbers = numbers; /* entries of the test before stay in the ring */
     object.low = 0x1000;
     object.high = 0x2000;
-    object.number = 5;
-    object.path = "/lib/libhost.so";
+    object.l.number = 5;
+    object.l.path = "/lib/libhost.so";
     known = &object;
     return 0;
 }
@@ -177,15 +177,15 @@ static void another_name_of_the_same_file(void **state) {
     fclose(fopen(path, "w"));
     assert_int_equal(symlink("liba.so.1", link), 0);
     assert_int_equal(stat(path, &st), 0);
-    known->path = path;
-    known->device = st.st_dev;
-    known->inode = st.st_ino;
+    known->l.path = path;
+    known->l.device = st.st_dev;
+    known->l.inode = st.st_ino;
     assert_false(requests_same_file(ask("liba.so", false))); /* not mapped */
-    known->mapped = true;
+    known->l.mapped = true;
     bool beside = requests_same_file(ask("liba.so", false));
     bool whole = requests_same_file(ask(link, false));
     bool other = requests_same_file(ask("libb.so", false));
-    known->inode++;
+    known->l.inode++;
     bool replaced = requests_same_file(ask("liba.so", false));
     unlink(link), unlink(path), rmdir(place);
     assert_true(beside && whole);

@@ -210,7 +210,7 @@ static void load(const struct reloc *relocs, size_t n) {
     memcpy(memory + ENTRY, lazy_code[LAZY_CODES - 1], sizeof(*lazy_code));
     assert_int_equal(mprotect(memory + RELRO, PAGE, PROT_READ), 0);
     for (size_t i = 0; i < n; i++)
-        host.defines |= relocs[i].defined;
+        host.l.defines |= relocs[i].defined;
 }
 #define LOAD(...)                                                                                  \
     do {                                                                                           \
@@ -231,15 +231,15 @@ static int begin(void **state) {
         memory = mmap(NULL, END + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 4; i++) {
         memset(objects[i], 0, sizeof(*objects[i]));
-        objects[i]->number = i + 1;
-        objects[i]->path = path[i];
-        objects[i]->mapped = true;
+        objects[i]->l.number = i + 1;
+        objects[i]->l.path = path[i];
+        objects[i]->l.mapped = true;
         objects[i]->major = 9;
     }
     host.is_host = program.is_host = true;
     host.base = host.low = (uintptr_t)memory;
     host.high = host.low + END;
-    library.role = WC_role_FACADE;
+    library.l.role = WC_role_FACADE;
     library.low = LIBRARY;
     library.high = LIBRARY + PAGE;
     other.low = OTHER;
@@ -253,14 +253,14 @@ static void is_emitted(size_t i, enum wc_binding_how how, const char *functions,
     const struct wc_binding_record *b = &told.bindings[i];
     assert_int_equal(b->how, how);
     assert_string_equal(told.functions[i], functions);
-    assert_int_equal(b->target, target ? target->number : WC_NULL);
+    assert_int_equal(b->target, target ? target->l.number : WC_NULL);
     if (target)
-        assert_string_equal(b->target_path, target->path);
+        assert_string_equal(b->target_path, target->l.path);
     else
         assert_null(b->target_path);
     assert_int_equal(b->wrapped, wrapped);
-    assert_int_equal(b->host, host.number);
-    assert_string_equal(b->host_path, host.path);
+    assert_int_equal(b->host, host.l.number);
+    assert_string_equal(b->host_path, host.l.path);
 }
 
 /* ---- reading and rewriting ---- */
@@ -343,7 +343,7 @@ static void tables_are_told_and_left(void **state) {
     assert_int_equal(*slot(DATA), LIBRARY);
     is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
     assert_string_equal(told.unobserved, "calls through a table of function pointers");
-    assert_string_equal(told.blind_path, host.path);
+    assert_string_equal(told.blind_path, host.l.path);
 }
 
 static void what_is_no_slot_is_left(void **state) {
@@ -399,7 +399,7 @@ static void a_lazy_slot_that_leads_to_a_tracer_is_left(void **state) {
     assert_int_equal(told.count, 2);
     is_emitted(1, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
     assert_string_equal(told.unobserved, "calls through a lazy slot");
-    assert_string_equal(told.blind_path, host.path);
+    assert_string_equal(told.blind_path, host.l.path);
 }
 
 static uintptr_t wrapped_with(const char *code) {
@@ -475,7 +475,7 @@ static void who_is_none_or_gone_is_left(void **state) {
     host.is_host = false;
     rewrite_slots(&host);
     host.is_host = true;
-    host.mapped = false;
+    host.l.mapped = false;
     rewrite_slots(&host);
     assert_false(host.slots_known);
     assert_int_equal(*slot(DATA), LIBRARY);
@@ -529,7 +529,7 @@ static void a_slot_in_a_read_only_segment_is_a_blind_spot(void **state) {
     rewrite_slots(&host);
     assert_int_equal(*slot(0x80), LIBRARY);
     assert_string_equal(told.unobserved, "calls through a slot");
-    assert_string_equal(told.blind_path, host.path);
+    assert_string_equal(told.blind_path, host.l.path);
 }
 
 /* ---- by way of a program that is not position independent ---- */
@@ -592,8 +592,8 @@ static void a_lookup_is_told_once_for_each_target(void **state) {
     slots_emit_lookup(&host, &library, "cudnnCreate", true);
     is_emitted(0, WC_binding_how_DLSYM, "cudnnCreate", &library, 1);
     known.r = (struct wc_binding_record){.how = WC_binding_how_DLSYM,
-                                         .host = host.number,
-                                         .target = library.number,
+                                         .host = host.l.number,
+                                         .target = library.l.number,
                                          .functions = {functions, 1}};
     stack.bindings.p = &known;
     stack.bindings.n = 1;

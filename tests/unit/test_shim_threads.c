@@ -57,9 +57,13 @@ static size_t version_1(void) {
 }
 static size_t (*const targets[])(void) = {version_0, version_1};
 
-static struct object host = {.number = 1, .is_host = true, .mapped = true, .path = "/lib/host.so"};
-static struct object library = {
-    .number = 2, .role = WC_role_FACADE, .mapped = true, .major = 9, .path = "/lib/libcudnn.so.9"};
+static struct object host = {
+    .l.number = 1, .is_host = true, .l.mapped = true, .l.path = "/lib/host.so"};
+static struct object library = {.l.number = 2,
+                                .l.role = WC_role_FACADE,
+                                .l.mapped = true,
+                                .major = 9,
+                                .l.path = "/lib/libcudnn.so.9"};
 static unsigned resolved;
 
 struct object *objects_at(uintptr_t address) {
