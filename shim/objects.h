@@ -59,10 +59,6 @@ static inline uint64_t object_base_bit(uintptr_t base) {
 /* Was its file mapped so often that further records would only fill the disk? */
 bool object_is_emitted_enough(const struct object *o);
 
-/* An image that is good for an object's DT_NEEDED, SONAME and search path only. */
-bool objects_names(struct wc_elf_image *e, const struct link_map *m);
-/* Could the object be relevant? Reads its dynamic section and tables only. (callback) */
-bool objects_may_matter(const struct link_map *m);
 /* A full walk: begin, see each object, end, which marks objects that were not seen as unmapped.
  * (callback) */
 void objects_walk_begin(void);

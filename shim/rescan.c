@@ -134,16 +134,6 @@ static bool is_known(void) {
     return seen.known && seen.epoch == state_epoch() && seen.count;
 }
 
-static bool may_any_matter(const struct walk *w) {
-    struct dl_phdr_info info;
-    bool may = false;
-    readable_trust(w->untouched == w->from);
-    for (const struct link_map *m = w->from; !may && m != w->end; m = m->l_next)
-        may = read_listed(m, &info) && objects_may_matter(m);
-    readable_trust(false);
-    return may;
-}
-
 /* Compares the address with load address and dynamic section, so that no memory of the object is
  * read.
  */
@@ -203,8 +193,7 @@ static void look_at(const struct walk *w) {
         if (!seen.places)
             seen.places = memory_map(SEEN_MOST * sizeof *seen.places);
     }
-    if (w->whole || may_any_matter(w))
-        each_object(w, note_object, NULL);
+    each_object(w, note_object, NULL);
     if (w->whole) {
         objects_walk_end();
         for (size_t i = 0; (o = objects_get(i)); i++) {
@@ -230,7 +219,7 @@ static void add_seen_to_load_chain(void) {
     for (; seen.in_load_chain < seen.count; seen.in_load_chain++) {
         const struct link_map *m = seen.places[seen.in_load_chain].map;
         if (read_listed(m, &info))
-            load_chain_see(&info, objects_names(&e, m) ? &e : NULL);
+            load_chain_see(&info, listed_image_asked(&info, &e) ? &e : NULL);
     }
 }
 
