@@ -149,31 +149,24 @@ static void look_into_cache(const struct request *r, const char *name) {
 }
 
 /* found: the loader takes the file that the replay takes; otherwise the loader found none. */
-static void look_for(const struct request *r, const char *name, const struct wc_replay *replay,
+static void look_for(const struct request *r, const char *name, struct wc_replay *replay,
                      bool found) {
-    static char path[SYS_PATH];
-    enum wc_search_rule rule = WC_search_rule_UNKNOWN;
     const char *place, *taken = replay ? wc_replay_taken(replay) : NULL;
     if (!replay)
         return;
     if (taken)
-        examine_file(r, taken, rule);
+        examine_file(r, taken, WC_search_rule_UNKNOWN);
     for (size_t i = 0; (place = wc_replay_passed(replay, i)); i++)
-        examine_file(r, place, rule);
+        examine_file(r, place, WC_search_rule_UNKNOWN);
     if (found && taken)
         return;
-    for (size_t i = 0; (place = wc_replay_directory(replay, i, &rule)); i++) {
-        size_t n = wc_str_length(place);
-        while (n > 1 && place[n - 1] == '/')
-            n--;
-        if (wc_str_format(path, sizeof path, "%.*s/%s", (int)n, place, name) &&
-            !examine_file(r, path, rule))
-            examine_beside(r, name, place, n, rule);
-    }
+    for (size_t i = 0; (place = wc_replay_wanted(replay, i, name)); i++)
+        if (!examine_file(r, place, replay->rule[i]))
+            examine_beside(r, name, place, wc_dir_length(place), replay->rule[i]);
     look_into_cache(r, name);
 }
 
-void failed_files_in_search(const struct request *r, const struct wc_replay *replay) {
+void failed_files_in_search(const struct request *r, struct wc_replay *replay) {
     look_for(r, r->name, replay, false);
 }
 

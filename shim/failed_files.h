@@ -18,7 +18,7 @@ void failed_files_replaced(const struct request *r, const struct object *o);
  * dlerror), or the file at the requested path and those next to it. */
 void failed_files_after_failure(const struct request *r, const char *text);
 /* The files at the places where a replay (may be NULL) looked for the request's name. */
-void failed_files_in_search(const struct request *r, const struct wc_replay *replay);
+void failed_files_in_search(const struct request *r, struct wc_replay *replay);
 /* The message that the loader would give for a failed request whose host did not call dlerror: the
  * file, or a part that it needs, requires a symbol version, a symbol of cuDNN's, or a library other
  * than cuDNN's, that is missing. NULL: it does not. Valid until the next call. */

@@ -77,7 +77,7 @@ static bool run_replay(const struct wc_search_object *caller, const char *name,
 }
 
 /* Without `missing` (memory NULL): the loader may not have made this very search. */
-const struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name) {
+struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name) {
     return run_replay(caller, name, NULL, false) ? replay : NULL;
 }
 
@@ -239,7 +239,7 @@ void searches_emit_answered(const struct request *r) {
         emit_search(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 
-const struct wc_replay *searches_emit_failed(const struct request *r) {
+struct wc_replay *searches_emit_failed(const struct request *r) {
     return !wc_name_is_one_of_many(r->name) &&
                    emit_search(r->name, r->caller, r->caller_object, r->number, NULL, false)
                ? replay

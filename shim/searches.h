@@ -19,7 +19,7 @@ void searches_emit_needed(const struct object *host, const struct wc_elf_image *
 void searches_emit_answered(const struct request *r);
 /* The search of a failed request. Returns the replay, valid until the next one; NULL: none was
  * made. */
-const struct wc_replay *searches_emit_failed(const struct request *r);
+struct wc_replay *searches_emit_failed(const struct request *r);
 
 /* The search for a library that `file`, which need not be mapped, needs, and because of which the
  * request failed. */
@@ -28,7 +28,7 @@ void searches_emit_missing(const struct request *r, const struct wc_search_objec
 
 /* A replay without a record, for an object that need not be mapped; NULL: no memory. And the file
  * that it takes; NULL: none. Both are valid until the next replay. */
-const struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name);
+struct wc_replay *searches_replay(const struct wc_search_object *caller, const char *name);
 const char *searches_taken(const struct wc_search_object *caller, const char *name);
 /* The path that the loader's cache has for a name, valid until the next call; NULL: none. */
 const char *searches_cached(const char *name);

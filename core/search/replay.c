@@ -18,7 +18,6 @@ static void note_directory(struct wc_replay *r, const struct wc_search_candidate
     wc_str_format(r->room, sizeof r->room, "%s %s%s", wc_enum_word(WC_ENUM_search_rule, c->rule),
                   c->directory[0] ? directory : "./", c->no_directory ? " (not there)" : "");
     r->directory[r->searched_count] = keep(r, directory);
-    r->is_there[r->searched_count] = !c->no_directory;
     r->rule[r->searched_count] = c->rule;
     r->searched[r->searched_count++] = keep(r, r->room);
 }
@@ -77,15 +76,6 @@ const char *wc_replay_passed(const struct wc_replay *r, size_t i) {
         if (!c->beaten && c->state != WC_file_state_FITS && i-- == 0)
             return c->path;
     }
-    return NULL;
-}
-
-const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule) {
-    for (size_t k = 0; k < r->searched_count; k++)
-        if (r->is_there[k] && r->directory[k] && i-- == 0) {
-            *rule = r->rule[k];
-            return r->directory[k];
-        }
     return NULL;
 }
 

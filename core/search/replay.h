@@ -23,9 +23,8 @@ struct wc_replay {
     const struct wc_files *files;
     struct wc_buffer_arena memory;
     const char *searched[WC_REPLAY_SEARCHED];
-    const char *directory[WC_REPLAY_SEARCHED]; /* the same, bare */
-    bool is_there[WC_REPLAY_SEARCHED];
-    enum wc_search_rule rule[WC_REPLAY_SEARCHED];
+    const char *directory[WC_REPLAY_SEARCHED];    /* the same, bare */
+    enum wc_search_rule rule[WC_REPLAY_SEARCHED]; /* by which each is searched */
     size_t searched_count, searched_more;
     struct wc_replay_file taken, other[WC_REPLAY_CANDIDATES];
     bool found;
@@ -40,11 +39,9 @@ struct wc_replay {
 void wc_replay_run(struct wc_replay *r, const struct wc_search_context *context,
                    const struct wc_search_object *caller, const char *name, void *scratch,
                    size_t scratch_size);
-/* The file that it takes; NULL: none. The i-th one that it skips or ends at, the i-th
- * directory that it looked into; NULL past the last. */
+/* The file that it takes; NULL: none. The i-th one that it skips or ends at; NULL past the last. */
 const char *wc_replay_taken(const struct wc_replay *r);
 const char *wc_replay_passed(const struct wc_replay *r, size_t i);
-const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule);
 /* Where that library would lie in the i-th directory, which need not be there; valid until the next
  * question. NULL past the last. */
 const char *wc_replay_wanted(struct wc_replay *r, size_t i, const char *name);

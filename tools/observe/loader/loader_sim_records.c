@@ -177,18 +177,12 @@ static void emit_file(struct loader_sim *g, struct loader_sim_emitter *t, const 
 /* A link that leads nowhere is there like nothing. */
 static void emit_dead_links(struct loader_sim *g, struct loader_sim_emitter *t, const char *name,
                             int64_t request) {
-    const char *directory, *cached = wc_search_cache(&g->search, name);
-    enum wc_search_rule rule;
+    const char *path, *cached = wc_search_cache(&g->search, name);
 
     if (cached)
         emit_file(g, t, cached, request, WC_search_rule_CACHE, 0);
-
-    for (size_t i = 0; (directory = wc_replay_directory(&g->replay, i, &rule)); i++) {
-        size_t n = strlen(directory);
-        OWNED char *path =
-            must_format("%s%s%s", directory, n > 0 && directory[n - 1] == '/' ? "" : "/", name);
-        emit_file(g, t, path, request, rule, 0);
-    }
+    for (size_t i = 0; (path = wc_replay_wanted(&g->replay, i, name)); i++)
+        emit_file(g, t, path, request, g->replay.rule[i], 0);
 }
 
 /* The loader names the first library that another one lacks. */
