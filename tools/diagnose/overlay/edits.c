@@ -71,7 +71,6 @@ static bool place(struct overlay *o, const struct edit *e) {
 
     if (!directory)
         return overlay_fail(o, "that directory does not exist");
-    overlay_note_environment(o, directory);
     if (wc_name_kind_of(e->name) == WC_NAME_CUDA_DEPENDENCY) {
         package = wheel_with(&o->memory.arena, e->name, -1, &spec);
         return overlay_put_library(o, package ? package : "",
@@ -94,7 +93,6 @@ static bool copy_cudnn(struct overlay *o, const struct edit *e) {
 
     if (!directory)
         return overlay_fail(o, "that directory does not exist");
-    overlay_note_environment(o, directory);
     WC_EACH(entry, all) {
         const char *to = overlay_format(o, "%s/%s", directory, *entry);
         const char *real = overlay_real_path(o, overlay_format(o, "%s/%s", e->target, *entry));
@@ -324,7 +322,6 @@ static bool preload(struct overlay *o, const struct edit *e) {
 
 static bool delete (struct overlay *o, const struct edit *e) {
     overlay_hide(o, overlay_placed(o, e->path));
-    overlay_note_directory(o, e->path);
     return true;
 }
 
@@ -357,6 +354,7 @@ bool overlay_apply(struct overlay *o, const struct edit *e) {
     bool good =
         plays[e->kind] ? plays[e->kind](o, e) : overlay_fail(o, "it cannot be played over files");
 
-    library_cache_forget(o->library_cache, o->environments.p);
+    if (o->changes_files)
+        library_cache_forget(o->library_cache);
     return good && !o->why;
 }

@@ -68,7 +68,7 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     if (*directory && !overlay_is_there(o, directory)) /* nor, perhaps, those above it */
         put(o, directory, (struct disk_entry){.kind = DISK_DIRECTORY});
     disk_put(&o->library_cache->disk, path, entry);
-    o->changes = true;
+    o->changes = o->changes_files = true;
 }
 
 void overlay_put_link(struct overlay *o, const char *path, const char *target) {
@@ -84,18 +84,6 @@ bool overlay_put_file(struct overlay *o, const char *path, int fd) {
         return overlay_fail(o, "no memory for the files that it would install");
     put(o, path, (struct disk_entry){.kind = DISK_FILE, .fd = fd});
     return true;
-}
-
-void overlay_note_environment(struct overlay *o, const char *path) {
-    overlay_add_text(o, &o->environments, path);
-}
-
-void overlay_note_directory(struct overlay *o, const char *file) {
-    const char *directory = overlay_directory(o, file);
-    const struct entries *known = &o->environments;
-
-    if (known->n == 0 || !wc_str_same(known->p[known->n - 1], directory))
-        overlay_note_environment(o, directory);
 }
 
 /* ---- libraries in place of others ---- */
@@ -200,7 +188,8 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
 }
 
 void overlay_end(struct overlay *o) {
-    library_cache_forget(o->library_cache, o->environments.p);
+    if (o->changes_files)
+        library_cache_forget(o->library_cache);
     disk_put_nothing(&o->library_cache->disk);
     o->library_cache->listed = NULL;
     heap_arena_end(&o->memory);

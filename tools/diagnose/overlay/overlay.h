@@ -26,7 +26,6 @@ struct overlay {
     struct library_cache *library_cache;
     struct overlay_kept *kept;
     struct entries environment;   /* NAME=value */
-    struct entries environments;  /* whose packages are others now */
     struct entries first;         /* files that are opened before anything is asked for */
     struct entries first_asked;   /* modules whose requests come before all others */
     const char *why;              /* an edit could not be applied; NULL: all were */
@@ -37,6 +36,7 @@ struct overlay {
     const char *lacks;  /* a package that goes, or becomes what another one does not accept */
     const char *refused_by; /* that one: "torch-2.9.0 requires nvidia-cudnn-cu13==9.20.0.48" */
     bool changes;           /* something of all this is another way than it was */
+    bool changes_files;
 };
 
 /* Over that cache's disk, until overlay_end; one at a time. environment: of the process. */

@@ -13,9 +13,6 @@
 
 /* The first reason stays. False. */
 bool overlay_fail(struct overlay *o, const char *why);
-/* What is known of the packages there is out of date; of the directory of a file. */
-void overlay_note_environment(struct overlay *o, const char *path);
-void overlay_note_directory(struct overlay *o, const char *file);
 #define overlay_add_text(o, to, text) entries_add(&(o)->memory.arena, to, text)
 /* At a path without links in its directories (overlay_placed()); NULL: nothing is put. */
 void overlay_put_link(struct overlay *o, const char *path, const char *target);

@@ -50,7 +50,6 @@ static bool find_where(struct overlay *o, const struct edit *e, struct where *w)
                       !strstr(w->path, "/site-packages")
                   ? CONDA
                   : WHEELS;
-    overlay_note_environment(o, w->path);
     return true;
 }
 
@@ -247,11 +246,6 @@ static void put_link_of(struct overlay *o, const struct listed *files, const cha
         overlay_put_link(o, link, target);
 }
 
-static void note_file(struct overlay *o, const struct where *w, const struct listed_file *file) {
-    if (w->kind == DEBIAN)
-        overlay_note_directory(o, file->path);
-}
-
 static bool has_list(struct overlay *o, const struct installed *p) {
     return overlay_is_there(o, overlay_format(o, "%s/RECORD", p->record));
 }
@@ -264,10 +258,8 @@ static bool take_away(struct overlay *o, const struct where *w, const struct ins
 
     if (!unlisted && (!files.p || (w->kind == DEBIAN && !files.n)))
         return overlay_fail(o, no_list);
-    WC_EACH(file, files) {
+    WC_EACH(file, files)
         overlay_hide(o, file->path);
-        note_file(o, w, file);
-    }
     if (w->kind == WHEELS) {
         struct entries folder = overlay_entries(o, p->record);
         WC_EACH(entry, folder)
@@ -527,7 +519,6 @@ static bool install_in_debian(struct overlay *o, const struct where *w, const st
         return overlay_fail(o, unknown_content);
     if (old && !take_away(o, w, old))
         return false;
-    overlay_note_directory(o, overlay_format(o, "%s/", directory));
     listed = put_cudnn(o, directory, same_wheel(o, cuda_of(o, w, e->name, text)), release,
                        overlay_format(o, "%s/", directory), "\n");
     status = said ? overlay_format(o, "%.*s%s%s", (int)(said - status), status, text,
@@ -603,7 +594,6 @@ bool overlay_reinstall(struct overlay *o, const struct edit *e) {
                                           version ? wheel_version(version) : WC_VERSION_NONE,
                                           file->size))
             return overlay_fail(o, unknown_content);
-        note_file(o, &w, file);
     }
     return true;
 }

@@ -38,15 +38,10 @@ static const char **keep_list(struct library_cache *w, const char *const *list, 
     return kept;
 }
 
-void library_cache_forget(struct library_cache *w, const char *const *environments) {
-    for (; environments && *environments; environments++) {
-        const size_t n = strlen(*environments);
-        for (struct library *b = w->libraries; b; b = b->hh.next) {
-            const char *path = wc_library_file(&b->about);
-            if (b->elf_file && strncmp(path, *environments, n) == 0 && path[n] == '/')
-                elf_file_forget(b->elf_file);
-        }
-    }
+void library_cache_forget(struct library_cache *w) {
+    for (struct library *b = w->libraries; b; b = b->hh.next)
+        if (b->elf_file)
+            elf_file_forget(b->elf_file);
 }
 
 /* ---- one library ---- */

@@ -71,8 +71,8 @@ struct library_cache {
 void library_cache_begin(struct library_cache *w, const char *root);
 void library_cache_end(struct library_cache *w);
 
-/* What packages say about files below these directories (NULL at the end) is another thing now. */
-void library_cache_forget(struct library_cache *w, const char *const *environments);
+/* What packages say about files is another thing now. */
+void library_cache_forget(struct library_cache *w);
 /* NULL: no regular file that can be read (errno). Lives as long as the library_cache. answer: of a
  * prescan that was made already; NULL: none was. */
 struct library *library_cache_get(struct library_cache *w, const char *path,
