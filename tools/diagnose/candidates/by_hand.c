@@ -164,34 +164,42 @@ static const char *spec_for(struct making *m, const char *spec, const char *cuda
                : NULL;
 }
 
-/* What the libraries of that directory are (of that major; -1: of any), as far as any of them says;
- * else the release that all names with a whole one have, as an archive has it:
- * "libcudnn_graph.so.9.8.0". */
-static const char *release_in(struct making *m, const char *directory, int32_t major) {
+struct wc_version make_release_in(struct making *m, const char *directory, int32_t major,
+                                  bool stated) {
     const struct entries all = make_entries(m, directory);
-    struct wc_version named = WC_VERSION_NONE;
-    char text[WC_VERSION_TEXT];
+    struct wc_version one = WC_VERSION_NONE;
 
-    WC_EACH(o, m->s->objects) {
-        struct wc_version v = wc_own_range(o).low;
-        if (!wc_name_is_cudnn(o->r.soname) || !wc_own_range(o).exact ||
-            (major >= 0 && v.major != major) ||
-            !(wc_lies_in(wc_real_path_of(o), directory, strlen(directory)) ||
-              wc_lies_in(wc_path_of(o), directory, strlen(directory))))
-            continue;
-        v.build = -1;
-        return make_format(m, "==%s", wc_version_format(v, text));
-    }
     WC_EACH(entry, all) {
         const struct wc_name name = wc_name_read(*entry);
-        if (!wc_kind_is_cudnn(name.kind) || name.version.patch < 0 ||
-            (major >= 0 && name.version.major != major))
+        if (!wc_kind_is_cudnn(name.kind) || (major >= 0 && name.version.major != major))
             continue;
-        if (wc_version_known(named) && wc_version_compare(named, name.version) != 0)
-            return NULL;
-        named = name.version;
+        struct wc_version v =
+            stated ? library_release(m->libraries, make_format(m, "%s/%s", directory, *entry))
+                   : name.version;
+        if (v.patch < 0)
+            continue;
+        v.build = -1;
+        if (wc_version_known(one) && wc_version_compare(one, v) != 0)
+            return WC_VERSION_NONE;
+        one = v;
     }
-    return wc_version_known(named) ? make_format(m, "==%s", wc_version_format(named, text)) : NULL;
+    return one;
+}
+
+/* As a set; of a mixture that of the first one that is loaded. NULL: none is known. */
+static const char *release_in(struct making *m, const char *directory, int32_t major) {
+    const struct wc_object *loaded =
+        WC_FIRST(o, m->s->objects,
+                 wc_name_is_cudnn(o->r.soname) && wc_own_range(o).exact &&
+                     (major < 0 || wc_own_range(o).low.major == major) &&
+                     (wc_lies_in(wc_real_path_of(o), directory, strlen(directory)) ||
+                      wc_lies_in(wc_path_of(o), directory, strlen(directory))));
+    struct wc_version v =
+        loaded ? wc_own_range(loaded).low : make_release_in(m, directory, major, false);
+    char text[WC_VERSION_TEXT];
+
+    v.build = -1;
+    return wc_version_known(v) ? make_format(m, "==%s", wc_version_format(v, text)) : NULL;
 }
 
 /* ---- cuDNN ---- */
@@ -256,31 +264,15 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
     }
 }
 
-/* Each library of the release that those there are of, as far as they say; NULL: some are not. */
-static const struct wheel_list *whole_set(struct making *m, const char *directory) {
-    const struct entries all = make_entries(m, directory);
-    struct wheel_list *files = wc_arena_take(m->out->memory, sizeof(*files));
-    struct wc_version release = WC_VERSION_NONE;
+/* Each library of the release that those there are of; none: some are not there. */
+static struct wheel_list whole_set(struct making *m, const char *directory) {
+    const struct wheel_list files =
+        wheel_list(m->out->memory, "nvidia-cudnn-cu12", make_release_in(m, directory, -1, true));
 
-    WC_EACH(entry, all) {
-        struct wc_version own =
-            wc_name_is_cudnn(*entry)
-                ? library_release(m->libraries, make_format(m, "%s/%s", directory, *entry))
-                : WC_VERSION_NONE;
-        own.build = -1;
-        if (wc_version_known(own) && wc_version_known(release) &&
-            wc_version_compare(own, release) != 0)
-            return NULL;
-        release = wc_version_known(own) ? own : release;
-    }
-    if (!files || !wc_version_known(release))
-        return NULL;
-    *files = wheel_list(m->out->memory, "nvidia-cudnn-cu12", release);
-    return files->n && !WC_ANY(file, *files,
-                               !make_is_there(
-                                   m, make_format(m, "%s/%s", directory, wc_base_name(file->file))))
-               ? files
-               : NULL;
+    return WC_ANY(file, files,
+                  !make_is_there(m, make_format(m, "%s/%s", directory, wc_base_name(file->file))))
+               ? (struct wheel_list){NULL, 0}
+               : files;
 }
 
 /* Not from a package, which is updated in its place. Not into a directory that is named for its
@@ -311,11 +303,12 @@ static void add_copies(struct making *m, const char *directory) {
             if (e.p[0] == '/')
                 make_add(m, &all, make_format(m, "%.*s", (int)e.n, e.p));
     WC_EACH(from, all) {
-        const struct wheel_list *files = may_copy(m, *from, directory) ? whole_set(m, *from) : NULL;
-        const char *number = files ? strrchr(files->p[0].file, '.') : NULL;
-        if (files && !WC_ANY(old, there,
-                             wc_name_is_cudnn(*old) && wc_str_ends(*old, number) &&
-                                 !make_is_there(m, make_format(m, "%s/%s", *from, *old))))
+        const struct wheel_list files = whole_set(m, *from);
+        const char *number = files.n ? strrchr(files.p[0].file, '.') : NULL;
+        if (number && may_copy(m, *from, directory) &&
+            !WC_ANY(old, there,
+                    wc_name_is_cudnn(*old) && wc_str_ends(*old, number) &&
+                        !make_is_there(m, make_format(m, "%s/%s", *from, *old))))
             make_one(m,
                      (struct edit){
                          .kind = EDIT_COPY, .name = "cudnn", .path = directory, .target = *from});

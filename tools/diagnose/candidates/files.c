@@ -7,39 +7,17 @@
 
 /* Files that cannot be read, or that the loader refuses. */
 
-/* What the other libraries of cuDNN next to it are of, if all are of one: a facade that only has
- * its SONAME as a name, without a package. */
-static const char *release_beside(struct making *m, const char *path) {
-    const char *directory = make_directory_of(m, path);
-    const struct entries all = make_entries(m, directory);
-    struct wc_version one = WC_VERSION_NONE;
-    char text[WC_VERSION_TEXT];
-
-    WC_EACH(entry, all) {
-        const char *file = make_format(m, "%s/%s", directory, *entry);
-        const struct wc_version release =
-            wc_name_is_cudnn(*entry) && wc_name_read(*entry).version.major ==
-                                            wc_name_read(wc_base_name(path)).version.major
-                ? library_release(m->libraries, file)
-                : WC_VERSION_NONE;
-        if (!wc_version_known(release) || release.minor < 0)
-            continue;
-        if (wc_version_known(one) && wc_version_compare(one, release) != 0)
-            return NULL;
-        one = release;
-    }
-    return wc_version_known(one) ? make_format(m, "%s", wc_version_format(one, text)) : NULL;
-}
-
-/* The release that its own name has, else its package. That of a toolkit is CUDA's. */
+/* The release that its own name has, else its package, or the libraries next to it. That of a
+ * toolkit is CUDA's. */
 static const char *release_of(struct making *m, const struct wc_file_record *r) {
-    const struct wc_version named = wc_name_read(r->real_path ? r->real_path : r->path).version;
+    const char *path = r->real_path ?: r->path;
+    struct wc_version release = wc_name_read(path).version;
     char text[WC_VERSION_TEXT];
 
-    if (named.minor >= 0)
-        return make_format(m, "%s", wc_version_format(named, text));
-    if (!r->installation_version)
-        return release_beside(m, r->real_path ?: r->path);
+    if (release.minor < 0 && !r->installation_version)
+        release = make_release_in(m, make_directory_of(m, path), release.major, true);
+    if (release.minor >= 0)
+        return make_format(m, "%s", wc_version_format(release, text));
     return r->installation_kind == WC_installation_kind_CUDA_TOOLKIT ? NULL
                                                                      : r->installation_version;
 }

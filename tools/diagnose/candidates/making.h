@@ -85,6 +85,14 @@ bool make_is_conda(struct making *m, const char *environment);
 /* Those that a failed request is about: of the requester, or of the process. */
 struct entries make_environments(struct making *m, const struct wc_failure *failure);
 
+/* ---- cuDNN (tools/diagnose/candidates/by_hand.c) ---- */
+
+/* What the libraries of that directory are (of that major; -1: of any), by what they state, or else
+ * by their names, as archives have them: "libcudnn_graph.so.9.8.0". NONE: none says it, or they
+ * differ. */
+struct wc_version make_release_in(struct making *m, const char *directory, int32_t major,
+                                  bool stated);
+
 /* ---- CUDA (tools/diagnose/candidates/cuda.c) ---- */
 
 /* Of the toolkit that the process uses, or would find where NVIDIA's packages put it; -1: none. */
