@@ -9,7 +9,6 @@
 #include "core/names/names.h"
 #include "core/names/symbols.h"
 #include "core/packages/identify.h"
-#include "entries.h"
 
 enum { FIRST_CUDA = 11, CUDAS = 3, REQUIRED_MOST = 8 };
 
@@ -400,7 +399,7 @@ struct site *site_of(struct sites *sites, const struct wc_files *files, const ch
         const char *file = wc_arena_format(memory, "%s/%s/METADATA", path, *entry);
         if (!wc_str_ends(*entry, ".dist-info"))
             continue;
-        *MUST_ADD(s->p, s->n) = (struct site_wheel){.info = *entry};
+        entries_add(memory, &s->infos, *entry);
         requirements_add(&s->requires, memory, *entry, text_of_file(memory, files, file));
     }
     return sites->first = s;
@@ -419,29 +418,36 @@ char *site_record(struct wc_arena *memory, const struct wc_files *files, const c
     return record;
 }
 
-size_t site_listed(struct sites *sites, const struct wc_files *files, struct site *site,
-                   const char *name, struct site_file *out, size_t most) {
-    struct wc_arena *memory = &sites->memory.arena;
-    const char *key = wc_arena_format(memory, "%s,", name);
-    size_t n = 0;
+/* RECORD: a path, perhaps in quotes, and after the last comma the size. dpkg's list: a path. */
+bool listed_next(char **list, struct listed_file *out) {
+    char *line = strsep(list, "\n");
+    const char *comma = line ? strrchr(line, ',') : NULL;
+    const bool quoted = line && line[0] == '"';
 
-    for (size_t i = 0; i < site->n; i++) {
-        struct site_wheel *wheel = &site->p[i];
-        if (!wheel->record)
-            wheel->record = site_record(memory, files,
-                                        wc_arena_format(memory, "%s/%s", site->path, wheel->info));
-        for (const char *at = wheel->record; at && n < most && (at = strstr(at, key)); at++)
-            if (at == wheel->record || at[-1] == '/' || at[-1] == '\n') {
-                /* "nvidia/cublas/lib/libcublasLt.so.12,sha256=...,1024" */
-                const char *line = at, *comma = strchr(at + strcspn(at, ",") + 1, ',');
-                while (line > wheel->record && line[-1] != '\n')
-                    line--;
-                out[n++] = (struct site_file){wheel->info,
-                                              wc_arena_string_n(memory, line, strcspn(line, ",")),
-                                              comma ? strtoull(comma + 1, NULL, 10) : 0};
-            }
+    if (!line)
+        return false;
+    line += quoted;
+    *out = (struct listed_file){.path = line, .size = comma ? strtoull(comma + 1, NULL, 10) : 0};
+    line[strcspn(line, quoted ? "\"" : ",")] = '\0';
+    return true;
+}
+
+const struct site *site_libraries(struct sites *sites, const struct wc_files *files,
+                                  const char *path) {
+    struct wc_arena *memory = &sites->memory.arena;
+    struct site *site = site_of(sites, files, path);
+    struct listed_file file;
+
+    WC_EACH(info, site->infos) {
+        char *list = site_record(memory, files, wc_arena_format(memory, "%s/%s", path, *info));
+        while (listed_next(&list, &file)) {
+            file.info = *info;
+            if (strstr(wc_base_name(file.path), ".so"))
+                *MUST_ADD(site->libraries.p, site->libraries.n) = file;
+        }
     }
-    return n;
+    site->infos.n = 0; /* each is read once */
+    return site;
 }
 
 bool requirement_is_known(const struct requirement *q) {
@@ -458,7 +464,7 @@ void sites_end(struct sites *sites) {
         heap_arena_end(&sites->memory);
     for (struct site *s; (s = sites->first);) {
         sites->first = s->next;
-        free(s->p);
+        free(s->libraries.p);
         free(s->requires.p);
         free(s);
     }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/files.h"
+#include "entries.h"
 #include "image.h"
 #include "tools/observe/loader/library_cache.h"
 
@@ -80,14 +81,21 @@ struct requirements {
     size_t n;
 };
 
+struct listed { /* what the list of a package has */
+    struct listed_file {
+        const char *path;
+        uint64_t size;    /* in bytes; 0: not stated */
+        bool link;        /* to another one */
+        const char *info; /* of a wheel in a site: which one, and the path is below that */
+    } * p;
+    size_t n;
+};
+
 struct site {
     struct site *next;
     const char *path;
-    struct site_wheel {
-        const char *info;
-        char *record; /* its list of files; NULL: not read yet */
-    } * p;
-    size_t n;
+    struct entries infos;    /* name.dist-info of each wheel */
+    struct listed libraries; /* of all wheels, by site_libraries() */
     struct requirements requires;
 };
 
@@ -96,20 +104,15 @@ struct sites { /* each is read once for all of a plan; zero at first */
     struct heap_arena memory;
 };
 
-struct site_file {
-    const char *info;
-    const char *path; /* below the site */
-    uint64_t size;    /* in bytes; 0: not stated */
-};
-
 /* The list of files of a wheel, by its dist-info folder: RECORD; where that is gone, what the
  * wheels of NVIDIA's of that release have. NULL: neither is known. */
 char *site_record(struct wc_arena *memory, const struct wc_files *files, const char *folder);
+/* The next file of a list, a RECORD or dpkg's, whose text is changed. False: there is none. */
+bool listed_next(char **list, struct listed_file *out);
 /* files: of the disk, without any change. Lives until sites_end(). */
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path);
-/* The files of that name on the lists of its wheels: how many, up to most. */
-size_t site_listed(struct sites *sites, const struct wc_files *files, struct site *site,
-                   const char *name, struct site_file *out, size_t most);
+const struct site *site_libraries(struct sites *sites, const struct wc_files *files,
+                                  const char *path);
 /* Adds those of a METADATA, which is changed; NULL: there are none. The list is freed by the
  * caller. */
 void requirements_add(struct requirements *to, struct wc_arena *memory, const char *by,

@@ -5,7 +5,7 @@
 
 #include "making.h"
 
-enum { LISTED_MOST = 8, MINORS_MOST = 4 };
+enum { MINORS_MOST = 4 };
 
 /* ---- where packages are installed ---- */
 
@@ -445,16 +445,15 @@ static struct edit reinstall(struct making *m, const char *site, const char *inf
 
 /* The wheels of a site whose lists have a library of that name, where it is gone or damaged. */
 static void add_listed(struct making *m, const char *site, const char *name) {
-    struct site_file files[LISTED_MOST];
-    const size_t n = site_listed(m->sites, m->files, site_of(m->sites, m->files, site), name, files,
-                                 LISTED_MOST);
+    const struct site *of = site_libraries(m->sites, m->files, site);
 
-    for (size_t i = 0; i < n; i++) {
-        const char *path = make_format(m, "%s/%s", site, files[i].path);
+    WC_EACH(file, of->libraries) {
+        const char *path = make_format(m, "%s/%s", site, file->path);
         struct wc_file_stat facts;
-        if (!m->files->facts(m->files->ctx, path, &facts) ||
-            (files[i].size && facts.size != files[i].size))
-            make_one(m, reinstall(m, site, files[i].info, path));
+        if (strcmp(wc_base_name(path), name) == 0 &&
+            (!m->files->facts(m->files->ctx, path, &facts) ||
+             (file->size && facts.size != file->size)))
+            make_one(m, reinstall(m, site, file->info, path));
     }
 }
 
@@ -534,24 +533,22 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
                       const char *wanted) {
     const char *path = file && file[0] == '/' ? make_environment_of(m, file) : NULL;
     const char *real = path ? make_real_path(m, file) : NULL;
-    struct site_file files[LISTED_MOST];
-
     const char *prefix = real ? make_environment_of(m, real) : NULL;
     if (prefix && refused && make_is_conda(m, prefix)) /* "torch/lib/../../../../libcufft.so.10" */
         add_owner_in_conda(m, prefix, real);
     if (!real || make_is_conda(m, path))
         return;
-    struct site *site = site_of(m->sites, m->files, path);
-    size_t n = site_listed(m->sites, m->files, site, wc_base_name(real), files, LISTED_MOST);
-    for (size_t i = 0; i < n; i++) {
-        const struct edit e = reinstall(m, path, files[i].info, NULL);
-        if (!wc_str_same(make_real_path(m, make_format(m, "%s/%s", path, files[i].path)), real))
+    const struct site *site = site_libraries(m->sites, m->files, path);
+    WC_EACH(listed, site->libraries) {
+        if (strcmp(wc_base_name(listed->path), wc_base_name(real)) != 0 ||
+            !wc_str_same(make_real_path(m, make_format(m, "%s/%s", path, listed->path)), real))
             continue;
+        const struct edit e = reinstall(m, path, listed->info, NULL);
         if (refused)
             make_one(m, e);
         if (refused || wc_kind_is_ours(wc_name_kind_of(missing)))
             make_one(m, make_install(e.name, make_format(m, "==%s", e.value), path));
-        add_required(m, site, &e, files[i].info);
+        add_required(m, site, &e, listed->info);
         if (wanted)
             make_one(m, make_install(e.name, for_all(m, e.name, wanted, path), path));
     }

@@ -154,36 +154,12 @@ static const char *same_wheel(struct overlay *o, int32_t cuda) {
 
 /* ---- its files ---- */
 
-struct listed {
-    struct listed_file {
-        const char *path;
-        uint64_t size; /* in bytes; 0: not stated */
-        bool link;     /* to another one */
-    } * p;
-    size_t n;
-};
-
 static void add_file(struct overlay *o, struct listed *to, const struct where *w, const char *file,
                      uint64_t size, bool link) {
     if (file && overlay_is_library(file))
         to->p[to->n++] = (struct listed_file){
             overlay_placed(o, file[0] == '/' ? file : overlay_format(o, "%s/%s", w->path, file)),
-            size, link};
-}
-
-/* RECORD: a path, perhaps in quotes, and after the last comma the size. dpkg's list: a path. */
-static void read_lines(struct overlay *o, struct listed *to, const struct where *w, char *text) {
-    char *line;
-
-    while ((line = strsep(&text, "\n"))) {
-        const char *comma = strrchr(line, ',');
-        const uint64_t size = comma ? strtoull(comma + 1, NULL, 10) : 0;
-        const bool quoted = line[0] == '"';
-        line += quoted;
-        line[strcspn(line, quoted ? "\"" : ",")] = '\0';
-        if (*line)
-            add_file(o, to, w, line, size, false);
-    }
+            size, link, NULL};
 }
 
 /* By "paths_data", which older records do not have. */
@@ -219,9 +195,9 @@ static struct listed files_of(struct overlay *o, const struct where *w, const st
         json_t *record = json_loads(text, 0, NULL);
         read_conda(o, &all, w, record);
         json_decref(record);
-    } else if (all.p) {
-        read_lines(o, &all, w, text);
     }
+    for (struct listed_file file; all.p && w->kind != CONDA && listed_next(&text, &file);)
+        add_file(o, &all, w, file.path, file.size, false);
     for (size_t i = 0; w->kind == DEBIAN && i < all.n; i++) {
         /* The longest name of a library is the file, the shorter ones are links to it. */
         const char *name = wc_base_name(all.p[i].path);
