@@ -14,7 +14,6 @@
 #include "tools/observe/inspect/inspect.h"
 #include "tools/observe/log/source.h"
 #include "tools/observe/preload.h"
-#include "tools/observe/scan/scan.h"
 #include "tools/report/lock/lock.h"
 #include "tools/util/program.h"
 #include "tools/util/terminal.h"
@@ -126,19 +125,16 @@ bool input_read_files(struct inputs *s, char *const *arguments, size_t n) {
 }
 
 void input_scan(struct inputs *s, char *const *paths) {
-    ENDED_BY(scan_end) struct scan scan;
     char *trouble;
 
-    scan_begin(&scan, NULL, *paths, environ);
+    scan_begin(&s->scan, NULL, *paths, environ);
     for (; *paths; paths++)
-        if (!scan_add(&scan, *paths, &trouble))
+        if (!scan_add(&s->scan, *paths, &trouble))
             note_trouble(s, *paths, trouble);
-    scan_make(&scan);
-    for (size_t i = 0; i < scan.process_count; i++) {
-        scan.processes[i]->libraries = NULL; /* they end with the scan */
-        logs_add(&s->logs, scan.processes[i]);
-    }
-    scan.process_count = 0;
+    scan_make(&s->scan);
+    for (size_t i = 0; i < s->scan.process_count; i++)
+        logs_add(&s->logs, s->scan.processes[i]);
+    s->scan.process_count = 0;
 }
 
 /* ---- one process ---- */
@@ -258,6 +254,8 @@ void inputs_end(struct inputs *s) {
         free(s->troubles[i]);
     free(s->troubles);
     logs_end(&s->logs);
+    if (s->scan.copies) /* it was begun */
+        scan_end(&s->scan);
 }
 
 /* ---- what they report ---- */

@@ -7,6 +7,7 @@
 
 #include "tools/diagnose/plan.h"
 #include "tools/observe/log/redact.h"
+#include "tools/observe/scan/scan.h"
 #include "tools/report/report.h"
 
 /* A number of a process; false: it is none. */
@@ -16,6 +17,7 @@ struct inputs {       /* all zero: none yet */
     struct logs logs; /* what was read, however */
     char **troubles;  /* "PATH: why it could not be read" */
     size_t trouble_count;
+    struct scan scan;  /* what it knows of libraries its processes are replayed with */
     bool may_be_empty; /* a directory without logs is not an error */
 };
 

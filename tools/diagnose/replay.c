@@ -89,29 +89,10 @@ static void find_hosts(struct replay *r) {
             add_request(r, f->seq, WC_NULL, f->r.caller, NULL);
 }
 
-/* A stub puts the name together that it opens: what a scan knew of it. */
-static void add_open(struct replay *r, const char *caller, const char *name) {
-    struct library *b = caller && name && !wc_name_is_cudnn(caller)
-                            ? library_cache_get(r->library_cache, caller, NULL)
-                            : NULL;
-
-    if (b && !b->needs_cudnn && !(b->opens && b->opens[0]) && wc_name_is_cudnn(name))
-        library_cache_set_open(r->library_cache, b, name);
-}
-
 static void find_requests(struct replay *r) {
     const struct source *source = r->source;
     const struct wc_stack *s = &source->stack;
 
-    if (source->type == SOURCE_SCAN) {
-        find_hosts(r);
-        WC_EACH(o, s->objects)
-            add_open(r, o->r.asked_by,
-                     o->r.asked_how == WC_operation_DLOPEN ? o->r.asked_name : NULL);
-        WC_EACH(f, s->failures)
-            add_open(r, f->r.caller, is_dlopen(f->r.operation) ? f->r.name : NULL);
-        return;
-    }
     WC_EACH(q, source->requests)
         if (is_dlopen(q->r.operation))
             add_request(r, q->seq, q->r.request, q->r.name, q->r.caller);
@@ -855,7 +836,7 @@ const char *replay_begin(struct replay *r, const struct source *source) {
                                                : f->r.inferred && wc_asked_by_cudnn(s, f)));
     }
     if (!why)
-        find_requests(r);
+        (source->type == SOURCE_SCAN ? find_hosts : find_requests)(r);
     return why;
 }
 
