@@ -413,7 +413,8 @@ static bool gpu_build_edit(struct wc_arena *memory, const struct wc_stack *s,
         return false;
     const bool is_same = wc_str_same(name, o->r.installation); /* it counts as installed */
     const char *site = is_same ? NULL : site_with(memory, o);
-    const char *there = files && site ? wheel_installed(memory, files, site, name, NULL) : NULL;
+    const char *there =
+        files && site ? wheel_installed((struct view){memory, files}, site, name, NULL) : NULL;
     *out = (struct edit){.kind = there ? EDIT_REINSTALL : EDIT_HOST,
                          .name = name,
                          .value = there ? wc_arena_format(memory, "==%s", there) : "",

@@ -14,7 +14,7 @@
 enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
 
 struct making {
-    struct wc_arena *memory;
+    struct view view;
     const struct user *user;
     const struct edits *all;
     const struct edit *edit; /* of them */
@@ -28,7 +28,8 @@ static const char *fail(struct making *m) {
     return "";
 }
 
-#define format(memory, ...) (wc_arena_format(memory, __VA_ARGS__) ?: "")
+#define format_in(memory, ...) (wc_arena_format(memory, __VA_ARGS__) ?: "")
+#define format(m, ...) format_in((m)->view.memory, __VA_ARGS__)
 
 static const struct manager_row *row_of(const struct making *m) {
     return &manager_rows[m->manager.kind];
@@ -73,7 +74,7 @@ static const char *quoted(struct making *m, const char *text) {
     for (const char *s = text; *s; s += used)
         if (*s == '\'' || wc_shown(s, shown, &used) != used)
             return fail(m); /* such a name of a directory is a trick */
-    return *text && is_of(text, "_@%+=:,./-") ? text : format(m->memory, "'%s'", text);
+    return *text && is_of(text, "_@%+=:,./-") ? text : format(m, "'%s'", text);
 }
 
 static const char *quoted_path(struct making *m, const char *path) {
@@ -102,8 +103,7 @@ static const char *conda_spec(struct making *m, const char *spec) {
     while (*spec) {
         const size_t n = strcspn(spec, ",");
         const bool any = n > 4 && wc_str_starts(spec, "==") && strncmp(spec + n - 2, ".*", 2) == 0;
-        made = format(m->memory, "%s%s%.*s", made, *made ? "," : "", (int)n - (any ? 3 : 0),
-                      spec + any);
+        made = format(m, "%s%s%.*s", made, *made ? "," : "", (int)n - (any ? 3 : 0), spec + any);
         spec += n + (spec[n] != '\0');
     }
     return made;
@@ -118,7 +118,7 @@ static const char *exact(struct making *m) {
         release += 2;
     if (m->failed || strlen(release) > SPEC_MOST || !is_of(release, ".+-~:_"))
         return fail(m);
-    return *release ? quoted(m, format(m->memory, "%s%s%s", name, sign, release)) : quoted(m, name);
+    return *release ? quoted(m, format(m, "%s%s%s", name, sign, release)) : quoted(m, name);
 }
 
 static const char *wanted(struct making *m) {
@@ -129,8 +129,8 @@ static const char *wanted(struct making *m) {
         return fail(m);
     if (row_of(m)->whose == OF_SYSTEM)
         return exact(m);
-    return quoted(m, format(m->memory, "%s%s", name,
-                            row_of(m)->whose == OF_CONDA ? conda_spec(m, spec) : spec));
+    return quoted(
+        m, format(m, "%s%s", name, row_of(m)->whose == OF_CONDA ? conda_spec(m, spec) : spec));
 }
 
 /* ---- a manager's command ---- */
@@ -139,14 +139,14 @@ static const char *wanted(struct making *m) {
 static const char *configured(struct making *m, const char *pattern) {
     const char *home = getenv("HOME") ?: "";
     const char *const files[] = {getenv("PIP_CONFIG_FILE"),
-                                 format(m->memory, "%s/../../../pip.conf", m->edit->environment),
-                                 format(m->memory, "%s/.config/pip/pip.conf", home),
-                                 format(m->memory, "%s/.pip/pip.conf", home), "/etc/pip.conf"};
+                                 format(m, "%s/../../../pip.conf", m->edit->environment),
+                                 format(m, "%s/.config/pip/pip.conf", home),
+                                 format(m, "%s/.pip/pip.conf", home), "/etc/pip.conf"};
 
     if (wc_str_same(files[0], "/dev/null"))
         return NULL;
     WC_EACH_ROW(file, files) {
-        char *rest = *file ? text_of_file(m->memory, m->user->files, *file) : NULL;
+        char *rest = *file ? view_text(m->view, *file) : NULL;
         for (const char *line; (line = strsep(&rest, "\n"));)
             if (fnmatch(pattern, line, FNM_EXTMATCH) == 0)
                 return strchr(line, '=') + 1;
@@ -160,8 +160,7 @@ static bool is_constrained(struct making *m) {
     const char *files = getenv("PIP_CONSTRAINT") ?: configured(m, "constraint*( )=*");
 
     WC_EACH_ELEMENT(e, m->edit->kind == EDIT_REMOVE ? NULL : files, " ") {
-        char *rest =
-            text_of_file(m->memory, m->user->files, format(m->memory, "%.*s", (int)e.n, e.p));
+        char *rest = view_text(m->view, format(m, "%.*s", (int)e.n, e.p));
         for (const char *line; (line = strsep(&rest, "\n"));)
             if (wheel_is_name(line, strcspn(line, " =<>!~;[#"), m->edit->name))
                 return true;
@@ -180,33 +179,33 @@ static const char *settings(struct making *m) {
 
     WC_EACH_ROW(name, elsewhere)
         if (getenv(*name))
-            made = format(m->memory, "%s-u %s ", made, *name);
+            made = format(m, "%s-u %s ", made, *name);
     if (configured(m, "@(target|prefix|root|user|python|dry-run|require-*|no-binary)*( )=*"))
-        made = format(m->memory, "%sPIP_CONFIG_FILE=/dev/null ", made);
+        made = format(m, "%sPIP_CONFIG_FILE=/dev/null ", made);
     if (is_constrained(m)) /* which replaces that of a file, too */
-        made = format(m->memory, "%sPIP_CONSTRAINT=/dev/null ", made);
-    return *made ? format(m->memory, "env %s", made) : "";
+        made = format(m, "%sPIP_CONSTRAINT=/dev/null ", made);
+    return *made ? format(m, "env %s", made) : "";
 }
 
 static const char *pip(struct making *m) {
     const char *before = settings(m);
 
     if (m->manager.with_python)
-        return format(m->memory, "%s%s -m pip", before, quoted_path(m, m->manager.python));
+        return format(m, "%s%s -m pip", before, quoted_path(m, m->manager.python));
     if (m->manager.without_pip)
-        return format(m->memory, "%spip --python %s", before, quoted_path(m, m->manager.python));
-    return format(m->memory, "%spip", before);
+        return format(m, "%spip --python %s", before, quoted_path(m, m->manager.python));
+    return format(m, "%spip", before);
 }
 
 static const char *options(struct making *m) {
-    return format(m->memory, "%s%s", m->manager.protected ? " --break-system-packages" : "",
+    return format(m, "%s%s", m->manager.protected ? " --break-system-packages" : "",
                   m->manager.of_user && m->edit->kind != EDIT_REMOVE ? " --user" : "");
 }
 
 static const char *into(struct making *m) {
     const char *folder = m->manager.folder;
 
-    return format(m->memory, "--%s %s", folder ? "target" : "python",
+    return format(m, "--%s %s", folder ? "target" : "python",
                   quoted_path(m, folder ?: m->manager.python));
 }
 
@@ -216,61 +215,52 @@ static const char *folder(struct making *m) {
     const char *environment = m->edit->environment, *name = "cudnn-wheels";
 
     for (int n = 2; !m->user->yes && access(name, F_OK) == 0; n++) /* all that it has is copied */
-        name = format(m->memory, "cudnn-wheels-%d", n);
+        name = format(m, "cudnn-wheels-%d", n);
     if (!m->user->yes)
         return name;
-    return environment
-               ? quoted_path(m, format(m->memory, "%s/" COMMAND_UNDO "/fetched", environment))
-               : fail(m);
+    return environment ? quoted_path(m, format(m, "%s/" COMMAND_UNDO "/fetched", environment))
+                       : fail(m);
 }
 
 static const char *major(struct making *m) {
-    return format(m->memory, "%d", (int)wc_text_floor(m->edit->value ?: "").major);
+    return format(m, "%d", (int)wc_text_floor(m->edit->value ?: "").major);
 }
 
 /* The wheel that has the libraries of an archive. None is for a Jetson. */
 static const char *archived(struct making *m) {
     const struct edit *e = m->edit;
-    const char *package = format(m->memory, "nvidia-cudnn-cu%s", e->target ?: "");
+    const char *package = format(m, "nvidia-cudnn-cu%s", e->target ?: "");
     const char *set = e->value ?: "", *pinned = wc_str_starts(set, "==") ? ".*" : "";
-    const char *release = wheel_newest(package, format(m->memory, "%s%s", set, pinned));
+    const char *release = wheel_newest(package, format(m, "%s%s", set, pinned));
     struct manager of_new_folder;
-    struct wc_file_stat facts;
 
-    manager_of(m->memory, m->user, "/new folder", package, &of_new_folder);
+    manager_of(m->view.memory, m->user, "/new folder", package, &of_new_folder);
     if (!e->target || !release || of_new_folder.lacks || !wc_str_same(e->name, "cudnn") ||
-        m->user->files->facts(m->user->files->ctx, "/etc/nv_tegra_release", &facts))
+        view_has(m->view, "/etc/nv_tegra_release"))
         return fail(m);
-    return quoted(
-        m, format(m->memory, "%s%s%s", package, *pinned ? "==" : "", *pinned ? release : set));
+    return quoted(m, format(m, "%s%s%s", package, *pinned ? "==" : "", *pinned ? release : set));
 }
 
 /* The names that a wheel does not have: that without a number, which may be another major's, and
  * that with all of it, where the release is known. */
 static const char *links(struct making *m) {
     const char *release = m->edit->value ?: "", *path = quoted_path(m, m->edit->path);
-    const struct wc_files *files = m->user->files;
     const int32_t of = wc_text_floor(release).major;
-    char real[512];
-    const char *plain = format(m->memory, "%s/libcudnn.so", m->edit->path);
-    const int32_t there =
-        files->real_path(files->ctx, plain, real, sizeof(real)) && wc_name_is_cudnn(real)
-            ? wc_name_read(real).version.major
-            : -1;
+    const char *real = view_real_path(m->view, format(m, "%s/libcudnn.so", m->edit->path));
+    const int32_t there = wc_name_is_cudnn(real) ? wc_name_read(real).version.major : -1;
     const char *names[] = {there > 0 && there != of ? NULL : "",
-                           wc_str_starts(release, "==") ? format(m->memory, ".%s", release + 2)
-                                                        : NULL},
+                           wc_str_starts(release, "==") ? format(m, ".%s", release + 2) : NULL},
                *made = "";
 
     WC_EACH_ROW(name, names)
         if (*name)
-            made = format(m->memory, "%s && ln -sfn libcudnn.so.%d %s/libcudnn.so%s", made, (int)of,
-                          path, *name);
+            made = format(m, "%s && ln -sfn libcudnn.so.%d %s/libcudnn.so%s", made, (int)of, path,
+                          *name);
     return made;
 }
 
 static const char *gone(struct making *m) {
-    struct making of = {.memory = m->memory, .user = m->user, .edit = m->gone};
+    struct making of = {.view = m->view, .user = m->user, .edit = m->gone};
     const char *name = name_of(&of);
 
     m->failed = m->failed || of.failed || !wc_str_same(m->gone->environment, m->edit->environment);
@@ -303,7 +293,7 @@ static bool may_change(const char *path) {
 }
 
 static bool is_directory(const struct making *m, const char *path) {
-    return m->user->files && wc_is_directory(m->user->files, path);
+    return m->view.files && wc_is_directory(m->view.files, path);
 }
 
 static bool is_replaced(const struct making *m, const struct edit *e, const struct edit *by) {
@@ -321,11 +311,11 @@ static const char *removal(struct making *m) {
     const char *path = quoted_path(m, e->path);
 
     if (m->failed || is_directory(m, e->path))
-        return format(m->memory, "rmdir %s", path);
+        return format(m, "rmdir %s", path);
     if (e + 1 == m->all->p + m->all->n || !are_removed_together(e, e + 1))
-        return format(m->memory, "rm %s", path);
-    return format(m->memory, "env -C %s rm %s",
-                  quoted(m, format(m->memory, "%.*s", (int)wc_dir_length(e->path), e->path)),
+        return format(m, "rm %s", path);
+    return format(m, "env -C %s rm %s",
+                  quoted(m, format(m, "%.*s", (int)wc_dir_length(e->path), e->path)),
                   quoted(m, wc_base_name(e->path)));
 }
 
@@ -357,33 +347,32 @@ static const char *cudnn(struct making *m) {
 
     return has_target(e, "libcudnn") &&
                    (geteuid() == 0 || !may_change(e->path) || access(e->path, X_OK) == 0)
-               ? format(m->memory, " && chmod a+r %s/libcudnn*", quoted_path(m, e->path))
+               ? format(m, " && chmod a+r %s/libcudnn*", quoted_path(m, e->path))
                : "";
 }
 
 static const char *cleared(struct making *m) {
     return m->edit->path
-               ? format(m->memory, "find %s -maxdepth 1 -type l ! -exec test -e {} \\; -delete && ",
+               ? format(m, "find %s -maxdepth 1 -type l ! -exec test -e {} \\; -delete && ",
                         quoted_path(m, m->edit->path))
                : "";
 }
 
 static bool is_there(struct making *m, const char *package) {
-    return wheel_installed(m->memory, m->user->files, m->edit->environment, package, NULL);
+    return wheel_installed(m->view, m->edit->environment, package, NULL);
 }
 
 /* Otherwise pip installs another release of it than is there. */
 static const char *nodeps(struct making *m) {
     const char *release = wheel_newest(m->edit->name, m->edit->value ?: "");
     const char *const *known =
-        wheel_required(m->memory, m->edit->name, wheel_version(release ?: ""));
+        wheel_required(m->view.memory, m->edit->name, wheel_version(release ?: ""));
     struct requirements all = {NULL, 0};
     bool lacks = false;
 
     if (m->manager.info)
-        requirements_add(&all, m->memory, "",
-                         text_of_file(m->memory, m->user->files,
-                                      format(m->memory, "%s/METADATA", m->manager.info)));
+        requirements_add(&all, m->view.memory, "",
+                         view_text(m->view, format(m, "%s/METADATA", m->manager.info)));
     WC_EACH(q, all)
         lacks = lacks || (requirement_is_known(q) && !is_there(m, q->package));
     for (; !m->manager.info && *known; known++)
@@ -394,7 +383,7 @@ static const char *nodeps(struct making *m) {
 
 static const char *unlisted(struct making *m) {
     return m->manager.info && (m->manager.no_list || m->manager.kind == MANAGER_FOLDER)
-               ? format(m->memory, "rm -r %s && ", quoted_path(m, m->manager.info))
+               ? format(m, "rm -r %s && ", quoted_path(m, m->manager.info))
                : "";
 }
 
@@ -446,7 +435,7 @@ static const char *value_of(void *making, const char *word) {
 }
 
 static const char *expand(struct making *m, const char *text) {
-    return template_filled(m->memory, text, value_of, m) ?: fail(m);
+    return template_filled(m->view.memory, text, value_of, m) ?: fail(m);
 }
 
 /* ---- of a package ---- */
@@ -458,14 +447,14 @@ static bool installs(const struct edit *e) {
 static const char *of_package(struct making *m, bool fetches) {
     const struct edit *e = m->edit;
 
-    manager_of(m->memory, m->user, e->environment, e->name, &m->manager);
+    manager_of(m->view.memory, m->user, e->environment, e->name, &m->manager);
     if (manager_is_tool(&m->manager, e->kind)) {
         /* Only the project's tool may add to what its project asks for; it cannot fetch before. */
         const struct manager *by = &m->manager;
         if (m->gone || !*by->add)
             return fail(m);
         return fetches ? ""
-                       : format(m->memory, "%s%s%s%s %s", by->within ? "" : "env -C ",
+                       : format(m, "%s%s%s%s %s", by->within ? "" : "env -C ",
                                 by->within ? "" : quoted_path(m, by->project),
                                 by->within ? "" : " ", by->add, wanted(m));
     }
@@ -473,8 +462,8 @@ static const char *of_package(struct making *m, bool fetches) {
         (e->kind == EDIT_REMOVE && !*row_of(m)->remove))
         return fail(m);
     if (e->kind == EDIT_INSTALL && e->path)
-        return format(m->memory, "%s install --no-deps --target %s %s", pip(m),
-                      quoted_path(m, e->path), wanted(m));
+        return format(m, "%s install --no-deps --target %s %s", pip(m), quoted_path(m, e->path),
+                      wanted(m));
     if (m->gone && (m->manager.folder || !*row_of(m)->fetched)) /* there may be less than before */
         return fail(m);
     if (e->kind == EDIT_REMOVE && m->manager.no_list) /* pip and uv refuse it */
@@ -496,7 +485,7 @@ static bool is_in_next(struct making *m) {
         return true;
     if (e->kind != EDIT_REMOVE || !installs(next))
         return false;
-    manager_of(m->memory, m->user, next->environment, next->name, &m->manager);
+    manager_of(m->view.memory, m->user, next->environment, next->name, &m->manager);
     return strstr(row_of(m)->fetched, "{gone}") != NULL;
 }
 
@@ -508,8 +497,8 @@ static const char *in_line(struct making *m) {
 
     if (!place || !is_of(value, e->kind == EDIT_PIN ? "=<>!~.,*+-_" : "_@%+=:,./-"))
         return fail(m);
-    return format(m->memory, "sed -i '%.*s%s%s' %s", (int)(place - e->target), e->target, value,
-                  place + 1, quoted_path(m, e->path));
+    return format(m, "sed -i '%.*s%s%s' %s", (int)(place - e->target), e->target, value, place + 1,
+                  quoted_path(m, e->path));
 }
 
 static const char *one(struct making *m) {
@@ -533,13 +522,13 @@ static const char *one_more(struct making *m, const struct edit *before) {
         return quoted(m, wc_base_name(m->edit->path));
     if (!edit_comes_with(before, m->edit))
         return NULL;
-    manager_of(m->memory, m->user, m->edit->environment, m->edit->name, &m->manager);
+    manager_of(m->view.memory, m->user, m->edit->environment, m->edit->name, &m->manager);
     return m->manager.kind == kind && kind != MANAGER_FOLDER ? wanted(m) : NULL;
 }
 
 const char *command_of_some(struct wc_arena *memory, const struct edits *all, size_t from, size_t n,
                             bool fetches, const struct user *user) {
-    struct making m = {.memory = memory, .user = user, .all = all};
+    struct making m = {.view = {memory, user->files}, .user = user, .all = all};
     const char *command = "", *more, *made;
     const struct edit *before = NULL;
 
@@ -548,11 +537,11 @@ const char *command_of_some(struct wc_arena *memory, const struct edits *all, si
         if (i >= from && (!fetches || (m.gone && installs(m.edit)))) {
             more = fetches ? NULL : one_more(&m, before);
             made = more ? more : fetches ? of_package(&m, true) : one(&m);
-            command = format(memory, "%s%s%s", command,
-                             !*command || !*made ? ""
-                             : more              ? " "
-                                                 : " && ",
-                             made);
+            command = format_in(memory, "%s%s%s", command,
+                                !*command || !*made ? ""
+                                : more              ? " "
+                                                    : " && ",
+                                made);
             before = m.edit;
         }
         if (m.edit->kind == EDIT_REMOVE)
@@ -568,7 +557,7 @@ const char *command_of(struct wc_arena *memory, const struct edits *edits,
 
     if (!fetch || !change || !*change)
         return NULL;
-    return format(memory, "%s%s%s", fetch, *fetch ? " && " : "", change);
+    return format_in(memory, "%s%s%s", fetch, *fetch ? " && " : "", change);
 }
 
 const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
@@ -590,8 +579,8 @@ const char *command_lacks(struct wc_arena *memory, const struct edits *edits,
 static const char *package(struct wc_arena *memory, const struct edit *e) {
     const char *value = e->value ? e->value : "";
 
-    return format(memory, "%s%s%s", e->name ? e->name : "the package",
-                  wc_is_digit(*value) ? " " : "", value);
+    return format_in(memory, "%s%s%s", e->name ? e->name : "the package",
+                     wc_is_digit(*value) ? " " : "", value);
 }
 
 /* "cuDNN >=9.8,<10 for CUDA 12". A set that begins at the newest known
@@ -601,18 +590,19 @@ static const char *placed(struct wc_arena *memory, const struct edit *e) {
     const char *set = e->value && wc_str_starts(e->value, "==") ? e->value + 2 : e->value ?: "";
     const char *newest =
         is_cudnn && wc_str_starts(set, ">=")
-            ? wheel_newest(format(memory, "nvidia-cudnn-cu%s", e->target ?: "12"), set)
+            ? wheel_newest(format_in(memory, "nvidia-cudnn-cu%s", e->target ?: "12"), set)
             : NULL;
     struct wc_version v = wheel_version(newest ?: "");
     char text[WC_VERSION_TEXT];
 
     v.build = -1;
     if (newest && wc_version_compare(v, wheel_version(set + 2)) == 0)
-        set = format(memory, "%d (%s or later)", (int)v.major, wc_version_format(v, text));
+        set = format_in(memory, "%d (%s or later)", (int)v.major, wc_version_format(v, text));
     else
         newest = NULL;
-    return format(memory, "%s%s%s%s%s%s", newest ? "the newest " : "", is_cudnn ? "cuDNN" : e->name,
-                  *set ? " " : "", set, e->target ? " for CUDA " : "", e->target ?: "");
+    return format_in(memory, "%s%s%s%s%s%s", newest ? "the newest " : "",
+                     is_cudnn ? "cuDNN" : e->name, *set ? " " : "", set,
+                     e->target ? " for CUDA " : "", e->target ?: "");
 }
 
 static const char *plain_of(void *making, const char *word) {
@@ -628,22 +618,21 @@ static const char *plain_of(void *making, const char *word) {
         {"path", e->path ? e->path : "?"},
         {"target", e->target ? e->target : "?"},
         {"by", e->by},
-        {"package", package(m->memory, e)},
-        {"required", !e->because ? ""
-                     : e->kind == EDIT_PLACE
-                         ? e->because
-                         : format(m->memory, ", which %s requires", e->because)},
-        {"apart", e->path ? format(m->memory, " into %s", e->path) : ""},
-        {"placed", placed(m->memory, e)},
+        {"package", package(m->view.memory, e)},
+        {"required", !e->because             ? ""
+                     : e->kind == EDIT_PLACE ? e->because
+                                             : format(m, ", which %s requires", e->because)},
+        {"apart", e->path ? format(m, " into %s", e->path) : ""},
+        {"placed", placed(m->view.memory, e)},
         {"allowed", e->target ? "enter" : "read"},
         {"cudnn", has_target(e, "libcudnn") ? " and read its cuDNN" : ""},
-        {"as owner", m->failed || may_change(e->path)
-                         ? ""
-                         : format(m->memory, ", as its owner or root: chmod a+%s %s%s", mode_of(e),
-                                  path, cudnn(m))},
-        {"host", has_value ? package(m->memory, e)
-                           : format(m->memory, "another release of %s", e->name ? e->name : "?")},
-        {"driver", has_value ? format(m->memory, "driver %s", e->value) : "the driver"},
+        {"as owner",
+         m->failed || may_change(e->path)
+             ? ""
+             : format(m, ", as its owner or root: chmod a+%s %s%s", mode_of(e), path, cudnn(m))},
+        {"host", has_value ? package(m->view.memory, e)
+                           : format(m, "another release of %s", e->name ? e->name : "?")},
+        {"driver", has_value ? format(m, "driver %s", e->value) : "the driver"},
     };
 
     WC_EACH_ROW(row, plain)
@@ -661,19 +650,19 @@ const char *text_of(struct wc_arena *memory, const struct edits *edits) {
         const bool more = edit_comes_with(before, &e);
         before = &edits->p[i];
         if (names)
-            e.name = format(memory, "%s, %s", names, e.name);
+            e.name = format_in(memory, "%s, %s", names, e.name);
         const struct edit *next = i + 1 < edits->n ? before + 1 : NULL;
         const bool together = next && e.kind == EDIT_PLACE && next->kind == EDIT_PLACE &&
                               !e.value && !next->value && wc_str_same(e.path, next->path);
         names = together ? e.name : NULL; /* libraries that are put into one directory */
         if (names)
             continue;
-        struct making m = {.memory = memory, .edit = &e};
+        struct making m = {.view.memory = memory, .edit = &e};
         const char *sentence =
             e.by && e.kind == EDIT_SET     ? "let {by} start the process with {name}={value|}"
             : e.by && e.kind == EDIT_UNSET ? "let {by} start the process without {name}"
                                            : edit_rows[e.kind].sentence;
-        text = format(memory, "%s%s%s", text,
+        text = format_in(memory, "%s%s%s", text,
                       more    ? ", "
                       : *text ? ", then "
                               : "",

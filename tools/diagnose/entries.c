@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "entries.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Its room is doubled where it is full: at 16 texts, 32, 64 and so on. */
@@ -35,23 +36,41 @@ static bool add_entry(void *listing, const char *name) {
     return true;
 }
 
-struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
-                          const char *directory) {
-    struct listing l = {.memory = memory};
+bool view_has(struct view v, const char *path) {
+    struct wc_file_stat facts;
 
-    files->list(files->ctx, directory, add_entry, &l);
+    return v.files->facts(v.files->ctx, path, &facts);
+}
+
+struct entries view_entries(struct view v, const char *directory) {
+    struct listing l = {.memory = v.memory};
+
+    if (directory)
+        v.files->list(v.files->ctx, directory, add_entry, &l);
     return l.all;
 }
 
-char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const char *path) {
+const char *view_directory(struct view v, const char *path) {
+    return view_format(v, "%.*s", (int)wc_dir_length(path), path);
+}
+
+const char *view_real_path(struct view v, const char *path) {
+    char real[PATH_MAX];
+
+    return v.files->real_path(v.files->ctx, path, real, sizeof(real))
+               ? wc_arena_string(v.memory, real)
+               : NULL;
+}
+
+char *view_text(struct view v, const char *path) {
     static const size_t most = (size_t)16 << 20;
     struct wc_file_stat facts;
     char *text;
     size_t n;
 
-    if (!files->facts(files->ctx, path, &facts) || facts.size > most ||
-        !(text = wc_arena_take(memory, (size_t)facts.size + 1)) ||
-        !files->read(files->ctx, path, 0, text, (size_t)facts.size, &n))
+    if (!v.files->facts(v.files->ctx, path, &facts) || facts.size > most ||
+        !(text = wc_arena_take(v.memory, (size_t)facts.size + 1)) ||
+        !v.files->read(v.files->ctx, path, 0, text, (size_t)facts.size, &n))
         return NULL;
     text[n] = '\0';
     return text;

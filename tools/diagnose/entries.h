@@ -13,11 +13,22 @@ struct entries {
  * added. */
 void entries_add(struct wc_arena *memory, struct entries *to, const char *text);
 void entries_add_new(struct wc_arena *memory, struct entries *to, const char *text); /* once each */
-/* None where the directory cannot be read. Texts live in the arena. */
-struct entries entries_of(struct wc_arena *memory, const struct wc_files *files,
-                          const char *directory);
+
+/* Files as they are looked at, and where the texts live that are read of them. */
+struct view {
+    struct wc_arena *memory;
+    const struct wc_files *files;
+};
+#define view_format(v, ...) wc_arena_format((v).memory, __VA_ARGS__)
+bool view_has(struct view v, const char *path);
+/* None where the directory cannot be read, or is NULL. */
+struct entries view_entries(struct view v, const char *directory);
 /* All of a file, up to a bound that no package's metadata exceeds; NULL: it cannot be read. */
-char *text_of_file(struct wc_arena *memory, const struct wc_files *files, const char *path);
+char *view_text(struct view v, const char *path);
+/* The directory of a file, without a '/' behind. */
+const char *view_directory(struct view v, const char *path);
+/* Behind all links; NULL: nothing is there. */
+const char *view_real_path(struct view v, const char *path);
 /* Is it one of the directories that the loader searches by itself, or below one? */
 bool is_of_system(const char *path);
 /* Is that one of the elements of a list of paths (NULL: of none)? n: its length. */

@@ -328,8 +328,9 @@ static bool has_not_used_gpu(const struct planning *p) {
 }
 
 static struct entries entries_at(const struct planning *p, const char *directory, size_t n) {
-    return entries_of(p->candidates.memory, &p->replay.library_cache->disk.files,
-                      wc_arena_format(p->candidates.memory, "%.*s", (int)n, directory));
+    const struct view v = {p->candidates.memory, &p->replay.library_cache->disk.files};
+
+    return view_entries(v, view_format(v, "%.*s", (int)n, directory));
 }
 
 /* What is in the directories of the search path of one outcome that another does not have. */

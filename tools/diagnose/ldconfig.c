@@ -10,8 +10,7 @@
 enum { FILES_MOST = 256 }; /* a file can include itself */
 
 struct reading {
-    struct wc_arena *memory;
-    const struct wc_files *files;
+    struct view view;
     struct entries out;
     int read; /* files */
 };
@@ -22,22 +21,22 @@ static void read_file(struct reading *r, const char *path);
 
 /* As glob(3) in the last element: in no other one a distribution has a pattern. */
 static void include(struct reading *r, const char *of, const char *pattern) {
-    const char *path = *pattern == '/' ? pattern
-                                       : wc_arena_format(r->memory, "%.*s/%s",
-                                                         (int)wc_dir_length(of), of, pattern);
-    const char *directory = wc_arena_format(r->memory, "%.*s", (int)wc_dir_length(path), path);
-    const struct entries all = entries_of(r->memory, r->files, directory);
+    const char *path = *pattern == '/'
+                           ? pattern
+                           : view_format(r->view, "%.*s/%s", (int)wc_dir_length(of), of, pattern);
+    const char *directory = view_format(r->view, "%.*s", (int)wc_dir_length(path), path);
+    const struct entries all = view_entries(r->view, directory);
 
     if (all.n)
         qsort(all.p, all.n, sizeof(*all.p), by_name);
     WC_EACH(entry, all)
         if (fnmatch(wc_base_name(path), *entry, FNM_PERIOD) == 0)
-            read_file(r, wc_arena_format(r->memory, "%s/%s", directory, *entry));
+            read_file(r, view_format(r->view, "%s/%s", directory, *entry));
 }
 
 static void read_file(struct reading *r, const char *path) {
     static const char word[] = "include";
-    char *rest = r->read++ < FILES_MOST ? text_of_file(r->memory, r->files, path) : NULL;
+    char *rest = r->read++ < FILES_MOST ? view_text(r->view, path) : NULL;
     char *line, *pattern;
 
     while ((line = strsep(&rest, "\n"))) {
@@ -52,13 +51,13 @@ static void read_file(struct reading *r, const char *path) {
             size_t n = strcspn(line, "="); /* "/lib=libc6" */
             while (n > 1 && (line[n - 1] == '/' || strchr(" \t\r", line[n - 1])))
                 n--;
-            entries_add_new(r->memory, &r->out, wc_arena_string_n(r->memory, line, n));
+            entries_add_new(r->view.memory, &r->out, wc_arena_string_n(r->view.memory, line, n));
         }
     }
 }
 
-struct entries ldconfig_directories(struct wc_arena *memory, const struct wc_files *files) {
-    struct reading r = {.memory = memory, .files = files};
+struct entries ldconfig_directories(struct view view) {
+    struct reading r = {.view = view};
 
     read_file(&r, "/etc/ld.so.conf");
     return r.out;

@@ -6,4 +6,4 @@
 
 /* Those that /etc/ld.so.conf and the files that it includes name, in that order. The loader's own
  * directories are there only if they are named. */
-struct entries ldconfig_directories(struct wc_arena *memory, const struct wc_files *files);
+struct entries ldconfig_directories(struct view view);

@@ -36,7 +36,7 @@ static const struct {
 };
 
 struct asking {
-    struct wc_arena *memory;
+    struct view view;
     const struct user *user;
     const char *package; /* NULL: none */
     const char *site;    /* NULL: environment is a conda prefix */
@@ -49,17 +49,13 @@ bool manager_is_tool(const struct manager *m, enum edit_kind kind) {
     return m->add && (m->prefix || kind == EDIT_INSTALL || kind == EDIT_HOST);
 }
 
-#define format(a, ...) (wc_arena_format((a)->memory, __VA_ARGS__) ?: "")
+#define format(a, ...) (view_format((a)->view, __VA_ARGS__) ?: "")
 
 static bool is_there(const struct asking *a, const char *path) {
-    struct wc_file_stat facts;
-
-    return *path && a->user->files->facts(a->user->files->ctx, path, &facts);
+    return *path && view_has(a->view, path);
 }
 
-static const char *above(struct asking *a, const char *path) {
-    return format(a, "%.*s", (int)wc_dir_length(path), path);
-}
+#define above(a, path) view_directory((a)->view, path)
 
 /* The first directory of PATH that has a program; NULL: none has. */
 static const char *directory_with(struct asking *a, const char *program) {
@@ -73,11 +69,11 @@ static const char *directory_with(struct asking *a, const char *program) {
 
 /* INSTALLER of the package, or of another one of the environment; "": unknown. */
 static const char *installer_of(struct asking *a) {
-    const struct entries all = entries_of(a->memory, a->user->files, a->site);
+    const struct entries all = view_entries(a->view, a->site);
     const char *package = a->package ?: "", *info = NULL, *text;
 
-    if (wheel_installed(a->memory, a->user->files, a->site,
-                        format(a, "%.*s", (int)strcspn(package, "["), package), &info)) {
+    if (wheel_installed(a->view, a->site, format(a, "%.*s", (int)strcspn(package, "["), package),
+                        &info)) {
         a->out->info = format(a, "%s/%s", a->site, info);
         a->out->no_list = !is_there(a, format(a, "%s/RECORD", a->out->info));
     }
@@ -85,9 +81,7 @@ static const char *installer_of(struct asking *a) {
         if (!info && wc_str_ends(*entry, ".dist-info") &&
             fnmatch("@(pip|setuptools|wheel)-*", *entry, FNM_EXTMATCH) != 0)
             info = *entry;
-    text =
-        info ? text_of_file(a->memory, a->user->files, format(a, "%s/%s/INSTALLER", a->site, info))
-             : NULL;
+    text = info ? view_text(a->view, format(a, "%s/%s/INSTALLER", a->site, info)) : NULL;
     return text ? format(a, "%.*s", (int)strcspn(text, "\n"), text) : "";
 }
 
@@ -98,7 +92,7 @@ static void find_python(struct asking *a) {
     const bool is_foreign =
         !of_venv && of_path && is_there(a, format(a, "%s/pyvenv.cfg", above(a, of_path)));
     const char *places[] = {format(a, "%s/bin", a->root), is_foreign ? NULL : of_path, "/usr/bin"};
-    const struct entries own = entries_of(a->memory, a->user->files, places[0]);
+    const struct entries own = view_entries(a->view, places[0]);
     const char *names[] = {of_venv ? "python" : a->version, is_foreign ? a->version : "python3"};
 
     for (size_t i = 0; i < (of_venv ? 1 : 3); i++)
@@ -122,7 +116,7 @@ static void find_pip(struct asking *a) {
 
     if (!at_hand && (!own || !has_pip) && !a->out->lacks)
         a->out->lacks = "pip";
-    if (!own || (at_hand && has_pip && wc_is_same_file(a->user->files, at_hand, own)))
+    if (!own || (at_hand && has_pip && wc_is_same_file(a->view.files, at_hand, own)))
         return;
     a->out->with_python = has_pip;
     a->out->without_pip = !has_pip;
@@ -130,10 +124,9 @@ static void find_pip(struct asking *a) {
 
 /* PEP 668: the mark is in the standard library. */
 static bool is_protected(struct asking *a) {
-    const struct wc_files *files = a->user->files;
-    char real[512];
+    const char *real = a->out->python ? view_real_path(a->view, a->out->python) : NULL;
 
-    if (!a->out->python || !files->real_path(files->ctx, a->out->python, real, sizeof(real)))
+    if (!real)
         return false;
     return is_there(a,
                     format(a, "%s/lib/%s/EXTERNALLY-MANAGED", above(a, above(a, real)),
@@ -150,7 +143,7 @@ static void find_tool(struct asking *a, const char *root) {
             continue;
         a->out->add = tool->add;
         a->out->project = project;
-        a->out->within = wc_is_same_file(a->user->files, project, ".");
+        a->out->within = wc_is_same_file(a->view.files, project, ".");
     }
 }
 
@@ -159,8 +152,7 @@ static void find_tool(struct asking *a, const char *root) {
 /* Which of conda's programs is installed: that which made the environment first. */
 static void find_conda(struct asking *a) {
     static const char *const programs[] = {"conda", "mamba", "micromamba"};
-    const char *history =
-        text_of_file(a->memory, a->user->files, format(a, "%s/conda-meta/history", a->out->prefix));
+    const char *history = view_text(a->view, format(a, "%s/conda-meta/history", a->out->prefix));
     const char *base = above(a, above(a, a->out->prefix)); /* of BASE/envs/NAME */
     const char *made = history ? strstr(history, "# cmd: ") : NULL;
     size_t first = 0;
@@ -227,8 +219,7 @@ static void ask_python(struct asking *a) {
         return;
     }
     if (is_there(a, format(a, "%s/pyvenv.cfg", a->root))) {
-        const char *made =
-            text_of_file(a->memory, a->user->files, format(a, "%s/pyvenv.cfg", a->root));
+        const char *made = view_text(a->view, format(a, "%s/pyvenv.cfg", a->root));
         find_tool(a, a->root);
         if (a->out->python &&
             ((a->out->add && wc_str_starts(a->out->add, "uv ")) || strcmp(installer, "uv") == 0 ||
@@ -244,8 +235,11 @@ static void ask_python(struct asking *a) {
 
 void manager_of(struct wc_arena *memory, const struct user *user, const char *environment,
                 const char *package, struct manager *out) {
-    struct asking a = {
-        .memory = memory, .user = user, .package = package, .site = environment, .out = out};
+    struct asking a = {.view = {memory, user->files},
+                       .user = user,
+                       .package = package,
+                       .site = environment,
+                       .out = out};
 
     *out = (struct manager){.kind = MANAGER_PIP};
     if (!environment || strcmp(environment, "/") == 0) {

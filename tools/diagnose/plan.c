@@ -324,7 +324,8 @@ static bool has_pin(struct plan *plan, const struct edit *e, const struct source
     struct wc_arena *memory = &plan->memory.arena;
     const bool installs = e->kind == EDIT_INSTALL && e->environment && e->name;
     const char *there =
-        installs ? wheel_installed(memory, files, e->environment, e->name, NULL) : NULL;
+        installs ? wheel_installed((struct view){memory, files}, e->environment, e->name, NULL)
+                 : NULL;
     const struct setter by = there ? setter_of_pin(memory, &source->stack, e->name, there)
                                    : (struct setter){NULL, NULL, NULL};
 

@@ -341,9 +341,9 @@ bool wheel_is_name(const char *name, size_t n, const char *package) {
     return strcmp(one, other) == 0;
 }
 
-const char *wheel_installed(struct wc_arena *memory, const struct wc_files *files, const char *site,
-                            const char *package, const char **info) {
-    const struct entries all = entries_of(memory, files, site);
+const char *wheel_installed(struct view view, const char *site, const char *package,
+                            const char **info) {
+    const struct entries all = view_entries(view, site);
     struct wc_distribution d;
 
     WC_EACH(entry, all) {
@@ -352,7 +352,7 @@ const char *wheel_installed(struct wc_arena *memory, const struct wc_files *file
             continue;
         if (info)
             *info = *entry;
-        return wc_arena_string(memory, d.version);
+        return wc_arena_string(view.memory, d.version);
     }
     return NULL;
 }
@@ -385,36 +385,35 @@ void requirements_add(struct requirements *to, struct wc_arena *memory, const ch
 }
 
 struct site *site_of(struct sites *sites, const struct wc_files *files, const char *path) {
-    struct wc_arena *memory = &sites->memory.arena;
+    const struct view view = {&sites->memory.arena, files};
 
     for (struct site *s = sites->first; s; s = s->next)
         if (wc_str_same(s->path, path))
             return s;
     if (!sites->first)
         heap_arena_begin(&sites->memory);
-    struct entries all = entries_of(memory, files, path);
+    struct entries all = view_entries(view, path);
     struct site *s = must_allocate(sizeof(*s));
-    *s = (struct site){.next = sites->first, .path = wc_arena_string(memory, path)};
+    *s = (struct site){.next = sites->first, .path = wc_arena_string(view.memory, path)};
     WC_EACH(entry, all) {
-        const char *file = wc_arena_format(memory, "%s/%s/METADATA", path, *entry);
+        const char *file = view_format(view, "%s/%s/METADATA", path, *entry);
         if (!wc_str_ends(*entry, ".dist-info"))
             continue;
-        entries_add(memory, &s->infos, *entry);
-        requirements_add(&s->requires, memory, *entry, text_of_file(memory, files, file));
+        entries_add(view.memory, &s->infos, *entry);
+        requirements_add(&s->requires, view.memory, *entry, view_text(view, file));
     }
     return sites->first = s;
 }
 
-char *site_record(struct wc_arena *memory, const struct wc_files *files, const char *folder) {
-    const char *file = wc_arena_format(memory, "%s/RECORD", folder);
-    char *record = text_of_file(memory, files, file);
+char *site_record(struct view view, const char *folder) {
+    char *record = view_text(view, view_format(view, "%s/RECORD", folder));
     struct wc_distribution d;
 
     if (record || !wc_distribution_take(&d, "", wc_base_name(folder), ""))
         return record;
-    const struct wheel_list all = wheel_list(memory, d.name, wheel_version(d.version));
+    const struct wheel_list all = wheel_list(view.memory, d.name, wheel_version(d.version));
     WC_EACH(known, all)
-        record = wc_arena_format(memory, "%s%s,,\n", record ?: "", known->file);
+        record = view_format(view, "%s%s,,\n", record ?: "", known->file);
     return record;
 }
 
@@ -434,12 +433,12 @@ bool listed_next(char **list, struct listed_file *out) {
 
 const struct site *site_libraries(struct sites *sites, const struct wc_files *files,
                                   const char *path) {
-    struct wc_arena *memory = &sites->memory.arena;
+    const struct view view = {&sites->memory.arena, files};
     struct site *site = site_of(sites, files, path);
     struct listed_file file;
 
     WC_EACH(info, site->infos) {
-        char *list = site_record(memory, files, wc_arena_format(memory, "%s/%s", path, *info));
+        char *list = site_record(view, view_format(view, "%s/%s", path, *info));
         while (listed_next(&list, &file)) {
             file.info = *info;
             if (strstr(wc_base_name(file.path), ".so"))

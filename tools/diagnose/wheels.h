@@ -65,8 +65,8 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
 struct wc_version library_release(struct library_cache *libraries, const char *path);
 /* The release of a wheel that counts as installed in a site; NULL: none does. *info: its
  * name.dist-info below that; info NULL: it is not asked for. */
-const char *wheel_installed(struct wc_arena *memory, const struct wc_files *files, const char *site,
-                            const char *package, const char **info);
+const char *wheel_installed(struct view view, const char *site, const char *package,
+                            const char **info);
 bool wheel_is_name(const char *name, size_t n, const char *package);
 
 /* ---- the wheels of a site: what they list, and what they require ---- */
@@ -106,7 +106,7 @@ struct sites { /* each is read once for all of a plan; zero at first */
 
 /* The list of files of a wheel, by its dist-info folder: RECORD; where that is gone, what the
  * wheels of NVIDIA's of that release have. NULL: neither is known. */
-char *site_record(struct wc_arena *memory, const struct wc_files *files, const char *folder);
+char *site_record(struct view view, const char *folder);
 /* The next file of a list, a RECORD or dpkg's, whose text is changed. False: there is none. */
 bool listed_next(char **list, struct listed_file *out);
 /* files: of the disk, without any change. Lives until sites_end(). */

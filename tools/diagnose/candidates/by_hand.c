@@ -253,7 +253,8 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
         const int32_t major = spec && wc_spec_read(spec, &set) ? wc_spec_floor(&set).major : -1;
         if (spec && major >= 0 && !has_cudnn(m, t->directory, major) &&
             !WC_ANY(other, *directories,
-                    has_cudnn(m, *other, major) || wc_is_same_file(m->files, *other, t->directory)))
+                    has_cudnn(m, *other, major) ||
+                        wc_is_same_file(m->view.files, *other, t->directory)))
             make_two(m,
                      (struct edit){.kind = EDIT_PLACE,
                                    .name = "cudnn",
@@ -267,7 +268,7 @@ static void add_beside_cuda(struct making *m, const struct toolkit *t,
 /* Each library of the release that those there are of; none: some are not there. */
 static struct wheel_list whole_set(struct making *m, const char *directory) {
     const struct wheel_list files =
-        wheel_list(m->out->memory, "nvidia-cudnn-cu12", make_release_in(m, directory, -1, true));
+        wheel_list(m->view.memory, "nvidia-cudnn-cu12", make_release_in(m, directory, -1, true));
 
     return WC_ANY(file, files,
                   !make_is_there(m, make_format(m, "%s/%s", directory, wc_base_name(file->file))))
@@ -284,7 +285,7 @@ static bool may_copy(struct making *m, const char *from, const char *to) {
                   cuda = wc_cuda_in_package(make_real_path(m, to));
 
     return !is_of_system(from) && !make_environment_of(m, make_format(m, "%s/", from)) &&
-           !wc_is_same_file(m->files, from, to) && (of < 0 || cuda < 0 || of == cuda) &&
+           !wc_is_same_file(m->view.files, from, to) && (of < 0 || cuda < 0 || of == cuda) &&
            !(there &&
              (strstr(to, there + strlen("==")) || wc_str_same(release_in(m, from, -1), there)));
 }

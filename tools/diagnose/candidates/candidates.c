@@ -62,16 +62,6 @@ void make_two(struct making *m, struct edit first, struct edit second) {
     candidates_add(m->out, &(struct candidate){{first, second}, 2});
 }
 
-struct entries make_entries(struct making *m, const char *directory) {
-    return directory ? entries_of(m->out->memory, m->files, directory) : (struct entries){NULL, 0};
-}
-
-bool make_is_there(struct making *m, const char *path) {
-    struct wc_file_stat facts;
-
-    return m->files->facts(m->files->ctx, path, &facts);
-}
-
 const char *make_directory_of(struct making *m, const char *path) {
     const char *from = path && path[0] != '/' ? m->s->process.directory : NULL;
     size_t n = path ? wc_dir_length(path) : 0;
@@ -80,18 +70,14 @@ const char *make_directory_of(struct making *m, const char *path) {
 }
 
 const char *make_real_path(struct making *m, const char *path) {
-    char real[PATH_MAX];
-
-    return path && m->files->real_path(m->files->ctx, path, real, sizeof(real))
-               ? make_format(m, "%s", real)
-               : path;
+    return (path ? view_real_path(m->view, path) : NULL) ?: path;
 }
 
 const char *make_site_of(struct making *m, const char *path) {
     char scratch[4 * PATH_MAX];
     struct wc_reading reading;
 
-    wc_reading_begin(&reading, m->files, scratch, sizeof(scratch));
+    wc_reading_begin(&reading, m->view.files, scratch, sizeof(scratch));
     const char *site = path ? wc_distribution_site(&reading, path) : NULL;
     return site ? make_format(m, "%s", site) : NULL;
 }
@@ -121,7 +107,7 @@ struct entries make_searched(struct making *m, const struct wc_failure *failure)
             while (n > 1 && at[n] == '/')
                 n--;
             if (n > 1)
-                entries_add(m->out->memory, &all, make_format(m, "%.*s", (int)n, at + 1));
+                entries_add(m->view.memory, &all, make_format(m, "%.*s", (int)n, at + 1));
         }
     return all;
 }

@@ -85,7 +85,7 @@ bool make_whole_cuda(struct making *m, const char *site, const struct wc_failure
         directories = make_format(m, "%s/nvidia/cu%d/lib", site, cuda);
     /* The cuDNN that belongs to it, where the host is of the site and has got none: what the system
      * has may be for another CUDA. */
-    if (!wheel_installed(m->out->memory, m->files, site, cudnn, NULL) &&
+    if (!wheel_installed(m->view, site, cudnn, NULL) &&
         !WC_ANY(o, m->s->objects, o->r.role == WC_role_FACADE && o->r.mapped))
         spec = cudnn_wanted(m, site, failure);
     if (spec && wheel_newest(cudnn, spec)) {

@@ -12,7 +12,7 @@ static void (*const makers[])(struct making *m) = {
 void candidates_make(struct candidates *c, struct replay *r, const struct outcome *base,
                      struct proposal *proposal) {
     struct making m = {.out = c,
-                       .files = &r->library_cache->disk.files,
+                       .view = {c->memory, &r->library_cache->disk.files},
                        .libraries = r->library_cache,
                        .sites = &r->kept.sites,
                        .s = &base->source->stack,

@@ -11,7 +11,7 @@
 
 struct making {
     struct candidates *out;
-    const struct wc_files *files;
+    struct view view;
     struct library_cache *libraries;
     struct sites *sites;
     const struct wc_stack *s;         /* the replay's */
@@ -21,7 +21,9 @@ struct making {
     const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
 };
 
-#define make_format(m, ...) wc_arena_format((m)->out->memory, __VA_ARGS__)
+#define make_format(m, ...) view_format((m)->view, __VA_ARGS__)
+#define make_entries(m, directory) view_entries((m)->view, directory)
+#define make_is_there(m, path) view_has((m)->view, path)
 /* Once each; NULL: nothing is added. */
 #define make_add(m, to, text) entries_add_new((m)->out->memory, to, text)
 
@@ -50,8 +52,6 @@ void make_proposed(struct making *m);        /* no candidate: what a user's comm
 /* One edit, or two in that order; nothing where LD_LIBRARY_PATH has that value already. */
 void make_one(struct making *m, struct edit edit);
 void make_two(struct making *m, struct edit first, struct edit second);
-struct entries make_entries(struct making *m, const char *directory); /* NULL: there are none */
-bool make_is_there(struct making *m, const char *path);
 /* The directory of a file of the process, without a '/' behind; NULL: of none. */
 const char *make_directory_of(struct making *m, const char *path);
 /* Behind all links; where that is not known, the path itself, which may be NULL. */

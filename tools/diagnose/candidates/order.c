@@ -41,7 +41,7 @@ static const char *imported(struct making *m, const struct wc_object *host) {
 static void change_line(struct making *m, const struct wc_object *o, const char *file) {
     static const char finds[] = "*find_library([\"']cudnn[\"'])*";
     const char *name = o->r.asked_name, *pattern = make_format(m, "*[\"']%s[\"']*", name), *line;
-    char *rest = text_of_file(m->out->memory, m->files, file);
+    char *rest = view_text(m->view, file);
     const bool at_start = wc_str_ends(file, ".pth");
     struct edit e = {.kind = EDIT_OPEN, .name = name, .path = file};
 

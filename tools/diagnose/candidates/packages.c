@@ -30,7 +30,8 @@ struct entries make_environments(struct making *m, const struct wc_failure *fail
     make_add(m, &all, make_environment_of(m, caller ? wc_path_of(caller) : failure->r.caller));
     if (failure->r.name && failure->r.name[0] == '/')
         make_add(m, &all, make_environment_of(m, failure->r.name));
-    if (wc_process_site(m->files, program, wc_variable(m->s, "VIRTUAL_ENV"), site, sizeof(site)))
+    if (wc_process_site(m->view.files, program, wc_variable(m->s, "VIRTUAL_ENV"), site,
+                        sizeof(site)))
         make_add(m, &all, make_environment_of(m, make_format(m, "%s", site)));
     if (of_conda)
         make_add(m, &all, make_environment_of(m, make_format(m, "%s/lib/", of_conda)));
@@ -140,7 +141,7 @@ static struct edit cudnn_for(struct making *m, const char *environment, const ch
 static const char *directory_of_release(struct making *m, const char *package, const char *spec,
                                         const char *environment) {
     const struct wheel_list files =
-        wheel_list(m->out->memory, package, wheel_release(package, spec));
+        wheel_list(m->view.memory, package, wheel_release(package, spec));
 
     if (make_is_conda(m, environment))
         return make_format(m, "%s/lib", environment);
@@ -170,7 +171,7 @@ static void add_apart(struct making *m, struct edit e) {
 
     if (!may || make_is_conda(m, environment))
         return;
-    const struct site *site = site_of(m->sites, m->files, environment);
+    const struct site *site = site_of(m->sites, m->view.files, environment);
     const struct wc_version release = wheel_release(package, spec);
     char version[WC_VERSION_TEXT];
     const char *folder = make_format(m, "%s/cudnn-%s", top, wc_version_format(release, version));
@@ -284,7 +285,7 @@ static const char *both(struct making *m, const char *spec, const char *other) {
 /* The set, narrowed to what the packages of a site require, as long as a release is left. */
 static const char *for_all(struct making *m, const char *package, const char *spec,
                            const char *path) {
-    const struct site *site = site_of(m->sites, m->files, path);
+    const struct site *site = site_of(m->sites, m->view.files, path);
     struct wc_spec set;
 
     WC_EACH(q, site->requires) {
@@ -303,7 +304,7 @@ static const char *for_all(struct making *m, const char *package, const char *sp
  * would take the newest, of whichever major. NULL: something else refuses it, or nothing does. */
 static const char *next_to_excluded(struct making *m, const char *package, const char *spec,
                                     const char *site) {
-    const char *there = wheel_installed(m->out->memory, m->files, site, package, NULL);
+    const char *there = wheel_installed(m->view, site, package, NULL);
     const struct wc_version v = there ? wc_version_of(there) : WC_VERSION_NONE;
     const char *release = NULL;
     struct wc_spec set, bounds = {.n = 0};
@@ -341,10 +342,10 @@ static struct entries releases_of_apt(struct making *m) {
     WC_EACH(list, all) {
         struct heap_arena memory; /* a list may have megabytes */
         heap_arena_begin(&memory);
-        char *rest =
-            wc_str_ends(*list, "_Packages")
-                ? text_of_file(&memory.arena, m->files, make_format(m, "%s/%s", lists, *list))
-                : NULL;
+        char *rest = wc_str_ends(*list, "_Packages")
+                         ? view_text((struct view){&memory.arena, m->view.files},
+                                     make_format(m, "%s/%s", lists, *list))
+                         : NULL;
         for (const char *line, *name = ""; (line = strsep(&rest, "\n"));)
             if (wc_str_starts(line, "Package: "))
                 name = strchr(line, ' ') + 1;
@@ -400,7 +401,7 @@ void make_releases(struct making *m) {
         if (d->r.demand_kind == WC_demand_kind_REQUIRED) {
             struct wc_spec read; /* else no package manager would take it */
             const char *spec = wc_spec_read(d->r.spec, &read)
-                                   ? without_blanks(m->out->memory, d->r.spec, strlen(d->r.spec))
+                                   ? without_blanks(m->view.memory, d->r.spec, strlen(d->r.spec))
                                    : NULL;
             const char *site = environment_of_demand(m, d);
             const bool of_python = spec && site && d->r.package && !make_is_conda(m, site);
@@ -445,13 +446,13 @@ static struct edit reinstall(struct making *m, const char *site, const char *inf
 
 /* The wheels of a site whose lists have a library of that name, where it is gone or damaged. */
 static void add_listed(struct making *m, const char *site, const char *name) {
-    const struct site *of = site_libraries(m->sites, m->files, site);
+    const struct site *of = site_libraries(m->sites, m->view.files, site);
 
     WC_EACH(file, of->libraries) {
         const char *path = make_format(m, "%s/%s", site, file->path);
         struct wc_file_stat facts;
         if (strcmp(wc_base_name(path), name) == 0 &&
-            (!m->files->facts(m->files->ctx, path, &facts) ||
+            (!m->view.files->facts(m->view.files->ctx, path, &facts) ||
              (file->size && facts.size != file->size)))
             make_one(m, reinstall(m, site, file->info, path));
     }
@@ -468,8 +469,7 @@ static void add_required(struct making *m, const struct site *site, const struct
                                    wc_str_same(own->by, info) &&
                                        wheel_is_name(q->package, strlen(q->package), own->package));
         struct edit e = make_install(q->package, q->spec, site->path);
-        const char *there =
-            counts ? wheel_installed(m->out->memory, m->files, site->path, q->package, NULL) : NULL;
+        const char *there = counts ? wheel_installed(m->view, site->path, q->package, NULL) : NULL;
         if (!there || !requirement_refuses(q, there))
             continue;
         const struct edit by = reinstall(m, site->path, q->by, NULL);
@@ -498,10 +498,9 @@ static void add_owner_in_conda(struct making *m, const char *prefix, const char 
     struct wc_distribution d;
 
     WC_EACH(record, records) {
-        const char *text =
-            listed && wc_str_ends(*record, ".json")
-                ? text_of_file(m->out->memory, m->files, make_format(m, "%s/%s", folder, *record))
-                : NULL;
+        const char *text = listed && wc_str_ends(*record, ".json")
+                               ? view_text(m->view, make_format(m, "%s/%s", folder, *record))
+                               : NULL;
         if (!text || !strstr(text, listed))
             continue;
         wc_conda_take(&d, prefix, *record);
@@ -538,7 +537,7 @@ static void add_owner(struct making *m, const char *file, const char *missing, b
         add_owner_in_conda(m, prefix, real);
     if (!real || make_is_conda(m, path))
         return;
-    const struct site *site = site_libraries(m->sites, m->files, path);
+    const struct site *site = site_libraries(m->sites, m->view.files, path);
     WC_EACH(listed, site->libraries) {
         if (strcmp(wc_base_name(listed->path), wc_base_name(real)) != 0 ||
             !wc_str_same(make_real_path(m, make_format(m, "%s/%s", path, listed->path)), real))
@@ -585,7 +584,7 @@ static void add_wheel(struct making *m, const struct wc_failure *failure, const 
 
     if (wc_asked_by_cudnn(m->s, failure) && named > 0 && of_process > 0 && named != of_process)
         return;
-    wheel = wheel_with(m->out->memory, name, cuda, &spec);
+    wheel = wheel_with(m->view.memory, name, cuda, &spec);
     if (wheel && (!make_whole_cuda(m, site, failure, wheel, cuda < 0 ? named : cuda) ||
                   !wc_is_asked_for(failure, name)))
         add_install(m, make_install(wheel, spec, site));

@@ -43,7 +43,7 @@ static void assign(struct making *m, const char *variable) {
 
     while (environ[n])
         n++;
-    char **list = wc_arena_take(m->out->memory, (n + 2) * sizeof(*list));
+    char **list = wc_arena_take(m->view.memory, (n + 2) * sizeof(*list));
     memcpy(list + 1, environ, (n + 1) * sizeof(*list));
     list[0] = make_format(m, "%s", variable);
     environ = list;
@@ -96,7 +96,7 @@ static void change_modes(struct making *m, char **w) {
     while (*++w) /* the mode matches no file */
         WC_EACH(c, *m->out)
             if (c->p[0].kind == EDIT_MODE &&
-                wc_is_same_file(m->files, c->p[0].path, path_of(m, *w))) {
+                wc_is_same_file(m->view.files, c->p[0].path, path_of(m, *w))) {
                 add(m, c->p[0]);
                 any = true;
                 break;
@@ -125,7 +125,7 @@ static void change_files(struct making *m, const char *program, char **w) {
            wc_same_directory(paths[ours], paths[0]))
         ours++;
     if (ours > 1 && ours + 1 == n && paths[0][0] == '/' && paths[n - 1][0] == '/' &&
-        strpbrk(options, "aPd") && wc_is_directory(m->files, paths[n - 1])) {
+        strpbrk(options, "aPd") && wc_is_directory(m->view.files, paths[n - 1])) {
         add(m, (struct edit){.kind = EDIT_COPY,
                              .name = "cudnn",
                              .path = paths[n - 1],
@@ -134,14 +134,14 @@ static void change_files(struct making *m, const char *program, char **w) {
     }
     for (size_t i = 0; !m->proposal->why && i + !removes < n; i++) {
         path = paths[removes ? i : n - 1];
-        if (!removes && wc_is_directory(m->files, path) &&
+        if (!removes && wc_is_directory(m->view.files, path) &&
             !(strchr(options, 'n') && S_ISLNK(mode_of(m, path))))
             path = make_format(m, "%s/%s", path, wc_base_name(paths[i]));
         const mode_t there = mode_of(m, path);
         const bool is_refused = S_ISDIR(there) && !(removes && strpbrk(options, "rR"));
         real = make_real_path(m, paths[i]);
         if (path[0] != '/' ||
-            (copies && (real[0] != '/' || wc_is_directory(m->files, real) ||
+            (copies && (real[0] != '/' || wc_is_directory(m->view.files, real) ||
                         WC_ANY(o, m->s->objects, wc_str_same(wc_real_path_of(o), real)))))
             fail(m, "a relative path, or a copy of what the process loads, is not played");
         else if (is_refused || (removes ? !there : there && !copies && !strchr(options, 'f')) ||
@@ -173,7 +173,7 @@ static const char *find_environment(struct making *m, bool of_conda, const char 
     char site[PATH_MAX];
 
     if (!of_conda &&
-        wc_process_site(m->files, python, into ? NULL : wc_variable(m->s, "VIRTUAL_ENV"), site,
+        wc_process_site(m->view.files, python, into ? NULL : wc_variable(m->s, "VIRTUAL_ENV"), site,
                         sizeof(site)))
         return make_environment_of(m, make_format(m, "%s", site));
     WC_EACH(c, *m->out) {
@@ -322,7 +322,7 @@ void make_proposed(struct making *m) {
     /* Where the output goes changes nothing. */
     static const char *const unseen[] = {"&>/dev/null", "2>/dev/null", ">/dev/null", "2>&1"};
 
-    environ = wc_arena_take(m->out->memory, (own->n + 3) * sizeof(*environ));
+    environ = wc_arena_take(m->view.memory, (own->n + 3) * sizeof(*environ));
     for (size_t i = 0; i < own->n; i++)
         environ[i] = make_format(m, "%s", own->p[i]);
     environ[own->n] = make_format(m, "LD_LIBRARY_PATH=");
@@ -343,7 +343,7 @@ void make_proposed(struct making *m) {
                                          : "only a shell can read this");
             break;
         }
-        char **w = wc_arena_take(m->out->memory, (words.we_wordc + 2) * sizeof(*w));
+        char **w = wc_arena_take(m->view.memory, (words.we_wordc + 2) * sizeof(*w));
         for (size_t i = 0; i < words.we_wordc; i++)
             w[i] = make_format(m, "%s", words.we_wordv[i]);
         if (*w)

@@ -113,12 +113,12 @@ static void add_below(struct making *m, struct entries *to, const char *base, co
             const struct entries some = make_entries(m, all.p[i]);
             if (is_sound(m, make_format(m, "%s/%s", all.p[i], name)) &&
                 !wc_str_same(all.p[i], own) &&
-                !WC_ANY(known, *to, wc_is_same_file(m->files, *known, all.p[i])))
+                !WC_ANY(known, *to, wc_is_same_file(m->view.files, *known, all.p[i])))
                 make_add(m, to, all.p[i]);
             for (size_t k = 0; k < some.n && k < LOOKED_MOST && all.n < LOOKED_MOST; k++) {
                 const char *path = make_format(m, "%s/%s", all.p[i], some.p[k]);
                 if (some.p[k][0] != '.' && !strchr(path, ':') && !is_of_others(path) &&
-                    wc_is_directory(m->files, path))
+                    wc_is_directory(m->view.files, path))
                     make_add(m, &all, path);
             }
         }
@@ -330,7 +330,7 @@ static bool is_of_other_release(struct making *m, const char *name, const char *
  * the machine has no such file, or a file that the loader refuses and no package has put there: a
  * link that was copied as its text. */
 static bool is_in_the_way(struct making *m, const char *path) {
-    if (wc_is_directory(m->files, path))
+    if (wc_is_directory(m->view.files, path))
         return make_entries(m, path).n == 0;
     return WC_ANY(
         s, WC_ROWS(m->stacks),
@@ -338,7 +338,7 @@ static bool is_in_the_way(struct making *m, const char *path) {
                file->r.fault != WC_file_fault_UNKNOWN &&
                    (!file->r.installation ||
                     file->r.installation_kind == WC_installation_kind_CUDA_TOOLKIT) &&
-                   wc_is_same_file(m->files, file->r.path, path) &&
+                   wc_is_same_file(m->view.files, file->r.path, path) &&
                    wc_str_same(wc_base_name(make_real_path(m, path)), wc_base_name(path))));
 }
 
@@ -350,7 +350,7 @@ static void link_all(struct making *m, const char *directory) {
     WC_EACH(entry, all) {
         const char *path = make_format(m, "%s/%s", directory, *entry);
         if (links.n + 1 == CANDIDATE_EDITS || !wc_name_is_cudnn(*entry) ||
-            wc_str_ends(*entry, ".so") || is_sound(m, path) || wc_is_directory(m->files, path))
+            wc_str_ends(*entry, ".so") || is_sound(m, path) || wc_is_directory(m->view.files, path))
             continue;
         if (WC_ANY(other, all,
                    wc_str_starts(*other, make_format(m, "%s.", *entry)) &&
@@ -581,7 +581,7 @@ void make_reached(struct making *m) {
         WC_EACH(place, places)
             link_in(m, *place, name);
         if (wc_str_ends(name, ".so")) { /* the cache has it by its SONAME */
-            const struct entries cached = ldconfig_directories(m->out->memory, m->files);
+            const struct entries cached = ldconfig_directories(m->view);
             WC_EACH(place, cached)
                 link_in(m, *place, name);
         }
@@ -601,7 +601,7 @@ static bool has_soname(struct making *m, const char *file, const char *name) {
 /* What is missing in a directory that ldconfig reads, by its name, or before ldconfig has made the
  * link of that name: copied there, or mounted into a container, without ldconfig. */
 void make_cached(struct making *m) {
-    const struct entries all = ldconfig_directories(m->out->memory, m->files);
+    const struct entries all = ldconfig_directories(m->view);
 
     WC_EACH(failure, m->s->failures) {
         const char *name = version_wanted(failure) ? NULL : wc_missing_of(failure);

@@ -15,7 +15,7 @@ static const char *set_of(struct wc_arena *memory, const struct wc_demands *dema
 }
 
 const char *make_accepted(struct making *m, const struct wc_demand_record *demand) {
-    return set_of(m->out->memory, &(struct wc_demands){{demand}, 1});
+    return set_of(m->view.memory, &(struct wc_demands){{demand}, 1});
 }
 
 /* ---- releases that NVIDIA's own documents are about ---- */
@@ -50,7 +50,7 @@ struct wanting {
 
 static void add_set(struct wanting *w, const struct wc_demands *demands) {
     if (w->out.n < SPECS_MOST)
-        make_add(w->m, &w->out, set_of(w->m->out->memory, demands));
+        make_add(w->m, &w->out, set_of(w->m->view.memory, demands));
 }
 
 static bool joins(struct wanting *w, const struct wc_demand_record *demand) {
@@ -72,7 +72,7 @@ static void want(struct wanting *w, const struct wc_demand_record *demand) {
 }
 
 static const struct wc_demand_record *demand_for(struct wanting *w, const char *spec) {
-    struct wc_demand_record *demand = wc_arena_take(w->m->out->memory, sizeof(*demand));
+    struct wc_demand_record *demand = wc_arena_take(w->m->view.memory, sizeof(*demand));
     static const struct wc_demand_record none;
 
     if (!demand)

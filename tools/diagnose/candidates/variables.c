@@ -32,7 +32,7 @@ static const char *without_detours(struct making *m, const char *directory) {
     }
     if (path)
         path[strlen(path) - 1] = '\0';
-    return path && wc_is_same_file(m->files, directory, path) ? path : directory;
+    return path && wc_is_same_file(m->view.files, directory, path) ? path : directory;
 }
 
 /* Those before what such a list has. Where the process stands decides on none. */
@@ -144,7 +144,7 @@ static void link_without_colon(struct making *m, const char *before, const char 
     char *link = n ? make_format(m, "%.*s", (int)n, path) : NULL;
     const char *target = link ? make_format(m, "%s", wc_base_name(link)) : NULL, *value;
 
-    if (!link || strchr(path + n, ':') || !wc_is_directory(m->files, path))
+    if (!link || strchr(path + n, ':') || !wc_is_directory(m->view.files, path))
         return;
     for (char *at = link; (at = strchr(at, ':'));)
         *at = '-';

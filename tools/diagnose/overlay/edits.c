@@ -33,7 +33,7 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
                               : wc_name_is_cudnn(real) ? wc_name_read(real).version.major
                                                        : -1;
         if (wc_kind_is_cudnn(name.kind) && (major < 0 || major == release.major) &&
-            !wc_is_directory(overlay_disk_of(o), path))
+            !wc_is_directory(o->view.files, path))
             overlay_hide(o, path);
     }
     WC_EACH(file, files) {
@@ -249,7 +249,7 @@ static bool comes_first(struct overlay *o, const struct entries *directories, si
  * one: they have thousands of libraries. */
 static bool make_cache(struct overlay *o, const struct edit *e) {
     struct library_cache *w = o->library_cache;
-    const struct entries directories = ldconfig_directories(&o->memory.arena, overlay_disk_of(o));
+    const struct entries directories = ldconfig_directories(o->view);
     struct wc_search_context search = {.machine = OWN_MACHINE};
     struct entries listed = {NULL, 0};
     bool linked = false;

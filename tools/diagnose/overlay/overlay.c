@@ -11,24 +11,6 @@
 
 /* ---- what is there ---- */
 
-const struct wc_files *overlay_disk_of(const struct overlay *o) {
-    return &o->library_cache->disk.files;
-}
-
-struct entries overlay_entries(struct overlay *o, const char *directory) {
-    return entries_of(&o->memory.arena, overlay_disk_of(o), directory);
-}
-
-bool overlay_is_there(const struct overlay *o, const char *path) {
-    struct wc_file_stat facts;
-
-    return overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts);
-}
-
-const char *overlay_directory(struct overlay *o, const char *path) {
-    return overlay_format(o, "%.*s", (int)wc_dir_length(path), path);
-}
-
 const char *overlay_placed(struct overlay *o, const char *path) {
     const char *directory = overlay_directory(o, path);
 
@@ -37,14 +19,6 @@ const char *overlay_placed(struct overlay *o, const char *path) {
     const char *real = overlay_real_path(o, directory) ?: overlay_placed(o, directory);
     return overlay_format(o, "%s/%s", strcmp(real, "/") == 0 ? "" : real,
                           path + strlen(directory) + 1);
-}
-
-const char *overlay_real_path(struct overlay *o, const char *path) {
-    char room[PATH_MAX];
-
-    return overlay_disk_of(o)->real_path(overlay_disk_of(o)->ctx, path, room, sizeof(room))
-               ? wc_arena_string(&o->memory.arena, room)
-               : NULL;
 }
 
 /* ---- the layer ---- */
@@ -62,7 +36,7 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     if (strstr(wc_base_name(path), ".so") && disk_mount(&o->library_cache->disk, path))
         overlay_fail(o, "a file that it would replace is a mount and cannot be removed");
     if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) &&
-        wc_is_directory(overlay_disk_of(o), path))
+        wc_is_directory(o->view.files, path))
         overlay_fail(o, "a directory exists where it would install a file");
     const char *directory = entry.kind != DISK_GONE ? overlay_directory(o, path) : "";
     if (*directory && !overlay_is_there(o, directory)) /* nor, perhaps, those above it */
@@ -135,7 +109,7 @@ bool overlay_is_sound(struct overlay *o, const char *path, struct wc_version rel
 bool overlay_put_back(struct overlay *o, const char *package, const char *path,
                       struct wc_version release, uint64_t size) {
     struct wc_file_stat facts;
-    const bool there = overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts);
+    const bool there = o->view.files->facts(o->view.files->ctx, path, &facts);
 
     if (!wc_kind_is_ours(wc_name_kind_of(path)) && there && (!size || facts.size == size))
         return true;
@@ -179,6 +153,7 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->kept = kept;
     heap_arena_begin(&o->memory);
     o->library_cache = library_cache;
+    o->view = (struct view){&o->memory.arena, &library_cache->disk.files};
     o->environment.p = wc_arena_take(&o->memory.arena, sizeof(*o->environment.p)); /* none so far */
     WC_EACH(variable, *environment) {
         const char *kept = *variable ? without_own(o, *variable) : NULL;

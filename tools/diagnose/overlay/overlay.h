@@ -23,6 +23,7 @@ struct overlay_kept {
 
 struct overlay {
     struct heap_arena memory;
+    struct view view; /* with all that the overlay has of the files */
     struct library_cache *library_cache;
     struct overlay_kept *kept;
     struct entries environment;   /* NAME=value */

@@ -7,7 +7,11 @@
 
 #include "overlay.h"
 
-#define overlay_format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
+#define overlay_format(o, ...) view_format((o)->view, __VA_ARGS__)
+#define overlay_entries(o, directory) view_entries((o)->view, directory)
+#define overlay_is_there(o, path) view_has((o)->view, path)
+#define overlay_directory(o, path) view_directory((o)->view, path)
+#define overlay_real_path(o, path) view_real_path((o)->view, path)
 
 /* ---- the layer, and what is there with it ---- */
 
@@ -21,17 +25,9 @@ void overlay_hide(struct overlay *o, const char *path);
 /* fd: of a file in memory, which the overlay closes; below 0: there was no memory. */
 bool overlay_put_file(struct overlay *o, const char *path, int fd);
 
-/* The files with all that the overlay has of them. */
-const struct wc_files *overlay_disk_of(const struct overlay *o);
-struct entries overlay_entries(struct overlay *o, const char *directory);
-bool overlay_is_there(const struct overlay *o, const char *path);
-/* The directory of a file, without a '/' behind. */
-const char *overlay_directory(struct overlay *o, const char *path);
 /* The path without links in its directories; its own last element stays. Directories that are not
  * there have none. */
 const char *overlay_placed(struct overlay *o, const char *path);
-/* Behind all links; NULL: nothing is there. */
-const char *overlay_real_path(struct overlay *o, const char *path);
 
 /* ---- libraries ---- */
 

@@ -15,7 +15,7 @@ static const char satisfied[] = "what is installed is such a release already";
 static const char status_of_dpkg[] = "/var/lib/dpkg/status";
 
 static char *read_all(struct overlay *o, const char *path) {
-    return text_of_file(&o->memory.arena, overlay_disk_of(o), path);
+    return view_text(o->view, path);
 }
 
 static bool put_text(struct overlay *o, const char *path, const char *text) {
@@ -85,7 +85,7 @@ static bool find_package(struct overlay *o, const struct where *w, const char *p
                                     version ? version : "");
     }
     if (w->kind == WHEELS)
-        p->version = wheel_installed(&o->memory.arena, overlay_disk_of(o), w->path, package, &info);
+        p->version = wheel_installed(o->view, w->path, package, &info);
     if (info)
         p->record = overlay_format(o, "%s/%s", w->path, info);
     if (w->kind == CONDA)
@@ -183,8 +183,7 @@ static void read_conda(struct overlay *o, struct listed *to, const struct where 
 
 /* The libraries that a package's list names; p NULL: there is no list. */
 static struct listed files_of(struct overlay *o, const struct where *w, const struct installed *p) {
-    char *text = w->kind == WHEELS ? site_record(&o->memory.arena, overlay_disk_of(o), p->record)
-                                   : read_all(o, p->record);
+    char *text = w->kind == WHEELS ? site_record(o->view, p->record) : read_all(o, p->record);
     struct listed all = {NULL, 0};
     size_t most = 1;
 
@@ -367,7 +366,7 @@ static bool install_wheel(struct overlay *o, const struct where *w, const char *
         const char *path = overlay_placed(o, overlay_format(o, "%s/%s", w->path, file->file));
         struct wc_file_stat facts;
         if (!overlay_put_library(o, package, path, release, 0) ||
-            !overlay_disk_of(o)->facts(overlay_disk_of(o)->ctx, path, &facts))
+            !o->view.files->facts(o->view.files->ctx, path, &facts))
             return false;
         record = overlay_format(o, "%s%s,,%ju\n", record, file->file, (uintmax_t)facts.size);
     }
