@@ -234,7 +234,7 @@ static void make(struct environment *e, struct planned *x) {
     wc_record_begin(&request, WC_KIND_request);
     request.u.request = e->log->requests.p[0].r;
     source_add(x->seen.source, &request);
-    plan_make(&x->plan, x->seen.source, &x->seen.findings, NULL);
+    plan_make(&x->plan, x->seen.source, &x->seen.findings, NULL, NULL);
 }
 
 static void end(struct planned *x) {
@@ -685,7 +685,7 @@ static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
 
     put_host(e, "/nowhere", NULL);
     observe(e, "another-node", NULL);
-    plan_make(&plan, e->log, &findings, NULL);
+    plan_make(&plan, e->log, &findings, NULL, NULL);
     assert_int_equal(plan.n, 3);
     for (size_t i = 0; i < plan.n; i++) {
         assert_int_equal(plan.of[i].n, 1);

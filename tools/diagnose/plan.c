@@ -523,15 +523,6 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
 
 static const char unshown[] = "the replay of its requests does not show it";
 
-static bool begin(struct plan *plan, const struct wc_findings *findings) {
-    *plan = (struct plan){.n = findings->n};
-    heap_arena_begin(&plan->memory);
-    plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
-    for (size_t i = 0; plan->of && i < plan->n; i++)
-        plan->of[i].p = wc_arena_take(&plan->memory.arena, REPAIRS_MOST * sizeof(*plan->of[i].p));
-    return plan->of != NULL;
-}
-
 static const char *conflict_of(const struct planning *p, const struct played *x) {
     return wc_arena_format(&p->plan->memory.arena, "%s: %s", judge_conflict, x->outcome.lacks);
 }
@@ -636,11 +627,12 @@ static void plan_finding(struct planning *p, size_t number) {
     static const char unplayed[] = "no known change removes this finding";
     const struct wc_finding_record *f = &p->findings->p[number];
     struct plan_of_finding *of = &p->plan->of[number];
+    struct wc_arena *memory = &p->plan->memory.arena;
     const struct played *taken[REPAIRS_MOST] = {NULL};
     const struct wc_files *files = p->why ? NULL : &p->replay.library_cache->disk.files;
     bool of_end;
 
-    if (!of->p)
+    if (!(of->p = wc_arena_take(memory, REPAIRS_MOST * sizeof(*of->p))))
         return;
     of->checked = p->proposal ? check(p, f) : of->checked;
     if (p->proposal && of->checked.verdict == CHECK_REPAIRS)
@@ -701,7 +693,7 @@ static void play_others(struct planning *p) {
 }
 
 void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings,
-               const char *command) {
+               const char *command, const char *why) {
     struct proposal proposal = {.command = command};
     struct planning p = {.plan = plan,
                          .source = source,
@@ -710,13 +702,17 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     struct heap_arena memory; /* of the candidates */
     struct stat facts;
 
-    if (!begin(plan, findings) || (plan->n == 0 && !command))
+    *plan = (struct plan){.n = findings->n};
+    heap_arena_begin(&plan->memory);
+    plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
+    if (!plan->of || (plan->n == 0 && !command))
         return;
     if (source->user || (source->type <= SOURCE_PROCESS && stat(source->path, &facts) == 0))
         disk_as_user(source->user ?: facts.st_uid);
     heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
     p.why = replay_begin(&p.replay, source);
+    p.why = why ?: p.why;
     p.replay.goes_on = command;
     if (!p.why) {
         replay_play(&p.replay, &(struct edits){NULL, 0}, &p.base);
@@ -755,15 +751,6 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     replay_end(&p.replay);
     heap_arena_end(&memory);
     disk_as_self();
-}
-
-void plan_without(struct plan *plan, const struct source *source,
-                  const struct wc_findings *findings, const char *why) {
-    if (!begin(plan, findings))
-        return;
-    for (size_t i = 0; i < plan->n; i++)
-        if (plan->of[i].p)
-            advise(plan, &plan->of[i], &source->stack, &findings->p[i], NULL, why, ADVICE_UNPLAYED);
 }
 
 void plan_end(struct plan *plan) {

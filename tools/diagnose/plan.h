@@ -50,12 +50,10 @@ struct plan { /* one entry a finding, in their order */
 };
 
 /* *p must not move until plan_end. The findings are those of the source's stack; both must outlive
- * the plan. command: of a user, the only one to check; NULL: none. */
+ * the plan. command: of a user, the only one to check; NULL: none. why: nothing is to be played,
+ * only what usually repairs such findings is wanted; NULL: all is. */
 void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings,
-               const char *command);
-/* What usually repairs such findings, and none of it played. */
-void plan_without(struct plan *p, const struct source *source, const struct wc_findings *findings,
-                  const char *why);
+               const char *command, const char *why);
 void plan_end(struct plan *p);
 const char *check_word(const struct checked *c);
 const char *repair_checked_word(enum repair_checked checked);

@@ -218,11 +218,9 @@ void report_plan(struct report *r) {
     if (r->plan || (r->findings.n == 0 && !r->command))
         return;
     r->plan = must_allocate(sizeof(*r->plan));
-    if (planned < PLANS_MOST || r->command)
-        plan_make(r->plan, r->source, &r->findings, r->command);
-    else
-        plan_without(r->plan, r->source, &r->findings,
-                     "others with findings were looked at before it");
+    plan_make(r->plan, r->source, &r->findings, r->command,
+              planned < PLANS_MOST || r->command ? NULL
+                                                 : "others with findings were looked at before it");
     planned++;
 }
 
