@@ -97,8 +97,6 @@ const char *wc_format_directory(struct wc_case *c, const char *path);      /* of
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
 void wc_case_variable(struct wc_case *c, const char *name);
 
-void wc_case_crash(struct wc_case *c);
-
 /* ---- versions ---- */
 
 const char *wc_format_range(struct wc_case *c, struct wc_range r);

@@ -49,7 +49,6 @@ const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, els
 bool wc_lies_in(const char *path, const char *directory, size_t length);
 /* The same of that directory or one below it. */
 bool wc_is_below(const char *path, const char *directory, size_t length);
-bool wc_same_file(const struct wc_object *a, const struct wc_object *b);
 /* Two names of one library that has to do with cuDNN; and of one major, as far as both have one? */
 bool wc_same_library(const char *a, const char *b, bool and_major);
 bool wc_kind_is_ours(enum wc_name_kind kind); /* of cuDNN, or a CUDA dependency of it */
@@ -96,12 +95,6 @@ bool wc_turned_away(const struct wc_stack *s, bool by_version);
 /* Did a call of cuDNN, or any, fail, and not for lack of a driver or a GPU? */
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
 bool wc_a_call_failed(const struct wc_stack *s);
-/* How CUDA_VISIBLE_DEVICES hides all GPUs: it names none, or first one that does not exist, which
- * cannot be intended. */
-enum wc_hiding { WC_HIDES_NOTHING, WC_HIDES_ALL, WC_NAMES_NO_GPU };
-enum wc_hiding wc_hides_gpus(const struct wc_stack *s);
-/* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
-bool wc_lacks_driver(const struct wc_stack *s);
 
 /* Was this facade put into a wheel of another package, under a name with a hash? Its parts are
  * opened by names that no graft has. */
@@ -109,7 +102,7 @@ bool wc_is_grafted(const struct wc_object *o);
 /* Does LD_LIBRARY_PATH name the directory of o? */
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
 
-bool wc_ended_by(const struct wc_stack *s, const char *signal); /* NULL: any of a crash */
+const char *wc_crash_of(const struct wc_stack *s); /* "SIGSEGV"; NULL: it did not crash */
 /* Is another copy of the same CUDA library mapped? (tools/diagnose/causes/copies.c) */
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
 

@@ -300,6 +300,7 @@ struct advice advice_for(const struct wc_stack *s, const struct wc_finding_recor
 #define ADVICE(holds, act, words)                                                                  \
     if (is_of_it && (holds) && (text = template_filled(memory, words, value_of, a)))               \
         return (struct advice){WC_ACTION_##act, text};
+#include "causes/driver.h"
 #include "core/demand/findings.def"
     return (struct advice){WC_ACTION_CHECK,
                            "whichcudnn explain describes the causes of such findings"};

@@ -9,6 +9,7 @@
 
 #include "advice.h"
 #include "cause.h"
+#include "causes/driver.h"
 #include "command.h"
 #include "core/base/shown.h"
 #include "core/demand/questions.h"
@@ -446,7 +447,7 @@ static const char *still_ends(const struct planning *p, const struct played *x,
                      wc_was_the_end(&p->source->stack, q->failure));
 
     /* Without the hook that needs it (world hook_without_its_driver) the program asks for it. */
-    if (is_a(f, "driver-missing") && wc_lacks_driver(&p->source->stack) &&
+    if (is_a(f, "driver-missing") && lacks_driver(&p->source->stack) &&
         !wc_driver_library(&x->outcome.source->stack))
         return "the program itself may need the driver";
     return end && f->severity < WC_severity_ERROR

@@ -70,16 +70,6 @@ bool wc_is_below(const char *path, const char *directory, size_t length) {
            wc_mem_compare(path, directory, length) == 0;
 }
 
-bool wc_same_file(const struct wc_object *a, const struct wc_object *b) {
-    /* Some installers make files of links: the same bytes under several names. */
-    if (a->r.build_id && wc_str_same(a->r.build_id, b->r.build_id) && a->r.size == b->r.size &&
-        wc_same_installation(a, b))
-        return true;
-    if (a->r.inode != WC_NULL && b->r.inode != WC_NULL)
-        return a->r.inode == b->r.inode && a->r.device == b->r.device;
-    return wc_str_same(wc_path_of(a), wc_path_of(b));
-}
-
 bool wc_same_library(const char *a, const char *b, bool and_major) {
     struct wc_name x = wc_name_read(a), y = wc_name_read(b);
 
@@ -189,7 +179,7 @@ bool wc_ended_well(const struct wc_stack *s) {
 bool wc_failed_itself(const struct wc_stack *s) {
     bool killed = s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED : s->command_signal > 0;
 
-    return wc_ended_badly(s) && (!killed || wc_ended_by(s, NULL));
+    return wc_ended_badly(s) && (!killed || wc_crash_of(s));
 }
 
 bool wc_has_ended(const struct wc_stack *s) {
@@ -219,29 +209,6 @@ bool wc_a_call_failed(const struct wc_stack *s) {
     return WC_ANY(call, s->calls, wc_call_failed(s, &call->r));
 }
 
-bool wc_lacks_driver(const struct wc_stack *s) {
-    return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
-}
-
-/* CUDA reads a list of numbers and of "GPU-UUID", "MIG-UUID", up to the first that is none of
- * these: of "-1", "[0,1]", "cuda:0" nothing (CUDA C++ Programming Guide, "CUDA Environment
- * Variables"; pytorch#1504). */
-enum wc_hiding wc_hides_gpus(const struct wc_stack *s) {
-    const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
-    const int64_t gpus = s->has_machine ? s->machine.gpu_devices : 0;
-    int64_t first = 0;
-
-    while (visible && *visible == ' ')
-        visible++;
-    if (!visible || wc_str_starts(visible, "GPU-") || wc_str_starts(visible, "MIG-"))
-        return WC_HIDES_NOTHING;
-    if (!wc_is_digit(*visible))
-        return WC_HIDES_ALL;
-    while (wc_is_digit(*visible) && first < gpus)
-        first = first * 10 + (*visible++ - '0');
-    return gpus > 0 && first >= gpus ? WC_NAMES_NO_GPU : WC_HIDES_NOTHING;
-}
-
 /* ---- where it is ---- */
 
 bool wc_is_grafted(const struct wc_object *o) {
@@ -268,25 +235,12 @@ static const struct crash {
     int64_t number; /* the same on all that Linux runs on here */
 } crashes[] = {{"SIGABRT", 6}, {"SIGSEGV", 11}, {"SIGBUS", 7}, {"SIGFPE", 8}, {"SIGILL", 4}};
 
-static const struct crash *crash_of(const struct wc_stack *s) {
-    return WC_FIRST(crash, WC_ROWS(crashes),
-                    s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED &&
-                                         wc_str_same(s->outcome.signal_name, crash->name)
-                                   : !s->has_summary && s->command_signal == crash->number);
-}
+const char *wc_crash_of(const struct wc_stack *s) {
+    const struct crash *crash =
+        WC_FIRST(one, WC_ROWS(crashes),
+                 s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED &&
+                                      wc_str_same(s->outcome.signal_name, one->name)
+                                : !s->has_summary && s->command_signal == one->number);
 
-bool wc_ended_by(const struct wc_stack *s, const char *signal) {
-    const struct crash *crash = crash_of(s);
-
-    return crash && (!signal || wc_str_same(crash->name, signal));
-}
-
-void wc_case_crash(struct wc_case *c) {
-    const struct crash *crash = crash_of(c->d->s);
-    const char *during = c->d->s->outcome.during;
-
-    if (crash)
-        wc_case_fact_from(c, WC_FACT_ENDED_BY,
-                          during ? wc_format(c, "%s, in %s", crash->name, during) : crash->name,
-                          c->d->s->has_outcome ? "wait" : "status of the command");
+    return crash ? crash->name : NULL;
 }

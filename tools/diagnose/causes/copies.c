@@ -22,12 +22,29 @@ static void add(struct copies *f, const struct wc_object *o, size_t most) {
 /* Two copies work next to each other, mostly. After a crash that nothing graver explains they are
  * the first thing to look at. */
 static enum wc_effect effect_of_copies(const struct wc_diagnosis *d) {
-    return !wc_has_error(d) && (wc_ended_by(d->s, NULL) || wc_a_call_failed(d->s))
-               ? WC_EFFECT_FELT
-               : WC_EFFECT_DOUBTED;
+    return !wc_has_error(d) && (wc_crash_of(d->s) || wc_a_call_failed(d->s)) ? WC_EFFECT_FELT
+                                                                             : WC_EFFECT_DOUBTED;
+}
+
+static void crash_fact(struct wc_case *c) {
+    const char *crash = wc_crash_of(c->d->s), *during = c->d->s->outcome.during;
+
+    wc_case_fact_from(c, WC_FACT_ENDED_BY,
+                      crash && during ? wc_format(c, "%s, in %s", crash, during) : crash,
+                      c->d->s->has_outcome ? "wait" : "status of the command");
 }
 
 /* ---- facades ---- */
+
+static bool same_file(const struct wc_object *a, const struct wc_object *b) {
+    /* Some installers make files of links: the same bytes under several names. */
+    if (a->r.build_id && wc_str_same(a->r.build_id, b->r.build_id) && a->r.size == b->r.size &&
+        wc_same_installation(a, b))
+        return true;
+    if (a->r.inode != WC_NULL && b->r.inode != WC_NULL)
+        return a->r.inode == b->r.inode && a->r.device == b->r.device;
+    return wc_str_same(wc_path_of(a), wc_path_of(b));
+}
 
 /* What asks for no library leaves it to another, a framework's own stubs, to find one. */
 static void find_answered_by(struct wc_diagnosis *d, const struct wc_use *use) {
@@ -54,7 +71,7 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
     bool differ = false;
 
     WC_EACH(o, d->s->objects)
-        if (o->r.role == WC_role_FACADE && o->r.mapped && !WC_ANY(x, f, wc_same_file(*x, o))) {
+        if (o->r.role == WC_role_FACADE && o->r.mapped && !WC_ANY(x, f, same_file(*x, o))) {
             differ = differ || WC_ANY(x, f, !wc_ranges_meet(wc_own_range(o), wc_own_range(*x)));
             add(&f, o, FACADES_MOST);
         }
@@ -72,7 +89,7 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
                 if (use->library == *facade)
                     wc_case_fact(c, WC_FACT_USED_BY, wc_path_of(use->host));
         }
-        wc_case_crash(c);
+        crash_fact(c);
         wc_case_fact(c, WC_FACT_MIND,
                      "a request for a part by its bare name may get the part of the other copy");
         wc_case_end(c);
@@ -99,7 +116,7 @@ static bool is_copy_of(const struct wc_object *a, const struct wc_object *b) {
     struct wc_name y = name_of(b);
     return x.kind == WC_NAME_CUDA_DEPENDENCY && y.kind == x.kind &&
            (x.version.major == y.version.major || x.version.major < 0 || y.version.major < 0) &&
-           !wc_same_file(a, b) && !wc_str_same(wc_path_of(a), wc_path_of(b));
+           !same_file(a, b) && !wc_str_same(wc_path_of(a), wc_path_of(b));
 }
 
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o) {
@@ -129,6 +146,6 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
     WC_EACH(o, f)
         wc_case_library(c, WC_FACT_COPY, *o);
     wc_case_fact(c, WC_FACT_MIND, "handles and streams of one copy mean nothing to the other");
-    wc_case_crash(c);
+    crash_fact(c);
     wc_case_end(c);
 }

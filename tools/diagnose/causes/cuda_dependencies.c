@@ -4,6 +4,7 @@
  * right release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
  */
 #include "core/demand/finding.h"
+#include "driver.h"
 
 /* ---- cuda-major-differs ---- */
 
@@ -110,7 +111,7 @@ static bool has_come(const struct wc_stack *s, const char *part) {
  * processor, say (world engine_sees_no_cuda_and_takes_the_processor). With a package of a
  * framework, the package decides. Without a framework, a name without a number is a probe. */
 static bool host_went_without(const struct wc_stack *s, const struct wc_failure *f) {
-    return wc_has_ended(s) && !wc_ended_badly(s) && !wc_lacks_driver(s) && !wc_hides_gpus(s) &&
+    return wc_has_ended(s) && !wc_ended_badly(s) && !lacks_driver(s) && !hides_gpus(s) &&
            (wc_name_cuda(f->r.name) > 0 || WC_ANY(o, s->objects, o->r.framework)) &&
            !WC_ANY(o, s->objects,
                    wc_is_cudnn(o) ||
@@ -140,7 +141,8 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */
         return !has_come(s, part) ||
-               (is_optional(part) && (wc_ended_by(s, "SIGABRT") || wc_was_fatal(s, f)));
+               (is_optional(part) &&
+                (wc_str_same(wc_crash_of(s), "SIGABRT") || wc_was_fatal(s, f)));
     if (has_come(s, part))
         return is_of_other_cuda(s, f);
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
@@ -227,7 +229,7 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
     struct wc_span home = home_of(o);
 
     if (o->r.installation_kind == WC_installation_kind_BUNDLED)
-        return wc_ended_by(s, "SIGABRT") && is_of_pair(o); /* a function is missing */
+        return wc_str_same(wc_crash_of(s), "SIGABRT") && is_of_pair(o); /* a function is missing */
     if (is_below(wc_real_path_of(o), home_of(of)))
         return false; /* a framework's own, under a name of its own; or of no package, but there */
     return home.p ? !same_home(home, home_of(of))
@@ -245,7 +247,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
                                           o->r.installation_kind != WC_installation_kind_BUNDLED &&
                                           !same_home(home_of(o), home_of(foreign)));
     /* cuDNN in an environment and the rest in a toolkit may be intended if nothing fails. */
-    bool meant = !own && !wc_ended_by(d->s, NULL) && !wc_a_call_failed(d->s) && !pair_is_torn;
+    bool meant = !own && !wc_crash_of(d->s) && !wc_a_call_failed(d->s) && !pair_is_torn;
     struct wc_case *c = wc_case_begin(d, facade, NULL);
     const char *directory = wc_directory_of(c, foreign);
 

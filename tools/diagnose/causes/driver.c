@@ -3,6 +3,8 @@
  * driver-mixed, driver-too-old: libcuda against the kernel module, and both against the CUDA in
  * use. libcuda's release is in its real file name, the module's in /proc/driver/nvidia/version.
  */
+#include "driver.h"
+
 #include "core/demand/finding.h"
 
 static const struct {
@@ -48,6 +50,31 @@ static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, str
                           wc_format(c, "file name, %s", libcuda->r.real_path));
     }
     wc_case_fact(c, WC_FACT_KERNEL_MODULE, module.text);
+}
+
+/* ---- whether it can be reached ---- */
+
+bool lacks_driver(const struct wc_stack *s) {
+    return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
+}
+
+/* CUDA reads a list of numbers and of "GPU-UUID", "MIG-UUID", up to the first that is none of
+ * these: of "-1", "[0,1]", "cuda:0" nothing (CUDA C++ Programming Guide, "CUDA Environment
+ * Variables"; pytorch#1504). */
+enum hiding hides_gpus(const struct wc_stack *s) {
+    const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
+    const int64_t gpus = s->has_machine ? s->machine.gpu_devices : 0;
+    int64_t first = 0;
+
+    while (visible && *visible == ' ')
+        visible++;
+    if (!visible || wc_str_starts(visible, "GPU-") || wc_str_starts(visible, "MIG-"))
+        return HIDES_NOTHING;
+    if (!wc_is_digit(*visible))
+        return HIDES_ALL;
+    while (wc_is_digit(*visible) && first < gpus)
+        first = first * 10 + (*visible++ - '0');
+    return gpus > 0 && first >= gpus ? NAMES_NO_GPU : HIDES_NOTHING;
 }
 
 /* ---- driver-mixed ---- */
@@ -146,7 +173,7 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
 
     if (!driver.text || is_wsl(d->s)) /* driver-mixed reports that one */
         return;
-    if (wc_lacks_driver(d->s) && wc_has_ended(d->s))
+    if (lacks_driver(d->s) && wc_has_ended(d->s))
         return; /* there is none, which driver-missing reports at the end */
     struct use use = newest_use(d->s);
     if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)

@@ -8,6 +8,7 @@
  * nothing: loaded in the driver's place it is none.
  */
 #include "core/demand/finding.h"
+#include "driver.h"
 
 struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */
@@ -25,9 +26,9 @@ static const char *unreached(const struct wc_stack *s) {
     static const char *const hiding[] = {NULL, "CUDA_VISIBLE_DEVICES hides all",
                                          "CUDA_VISIBLE_DEVICES names a GPU that does not exist"};
 
-    if (wc_lacks_driver(s))
+    if (lacks_driver(s))
         return "the kernel module is not loaded";
-    return s->machine.device_fault ?: hiding[wc_hides_gpus(s)];
+    return s->machine.device_fault ?: hiding[hides_gpus(s)];
 }
 
 static bool is_driver(const struct wc_object *o) {
@@ -111,7 +112,7 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
         return wc_format(c, "%s could not be loaded: no NVIDIA driver, %s was not found",
                          wc_format_name(c, signs->victim->r.name),
                          wc_format_name(c, signs->victim->needs));
-    if (!signs->request && (signs->libcuda || !r || !wc_lacks_driver(c->d->s)))
+    if (!signs->request && (signs->libcuda || !r || !lacks_driver(c->d->s)))
         return wc_format(c, "no GPU can be reached: %s", signs->unreached);
     if (r)
         return wc_format(c, "no NVIDIA driver here: %s, called by %s, failed",
@@ -152,14 +153,14 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     struct signs signs = signs_of(d->s);
     bool asked = signs.stub || signs.request || signs.victim;
     bool is_alone = signs.unreached && !wc_has_error(d);
-    bool by_call = signs.call && (is_alone || wc_lacks_driver(d->s));
+    bool by_call = signs.call && (is_alone || lacks_driver(d->s));
     /* A missing device file is certain; what daemons do is not seen from everywhere. */
-    const enum wc_hiding hiding = wc_hides_gpus(d->s);
+    const enum hiding hiding = hides_gpus(d->s);
     const char *fault = d->s->machine.device_fault;
     bool in_reach =
-        fault ? d->s->machine.driver && wc_str_starts(fault, "/dev/") : hiding == WC_NAMES_NO_GPU;
-    bool passed_by = wc_has_ended(d->s) && hiding != WC_HIDES_ALL && /* not meant */
-                     (in_reach || wc_lacks_driver(d->s));
+        fault ? d->s->machine.driver && wc_str_starts(fault, "/dev/") : hiding == NAMES_NO_GPU;
+    bool passed_by = wc_has_ended(d->s) && hiding != HIDES_ALL && /* not meant */
+                     (in_reach || lacks_driver(d->s));
     bool by_end =
         signs.libcuda && is_alone && !signs.gpu_had && (wc_ended_badly(d->s) || passed_by);
 
