@@ -384,6 +384,8 @@ static void add_summary(void) {
     s->first_finding = n ? ids[0] : NULL;
     wc_stack_fingerprint(&stack, fingerprint);
     s->fingerprint = fingerprint;
+    const char *later = process_visible_devices();
+    s->later_environment = (struct wc_strings){&later, later != NULL};
     s->requests = requests;
     s->calls = calls;
     s->dropped = stack.dropped + lost_in_all + lost;

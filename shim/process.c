@@ -8,6 +8,7 @@
 #include "core/knowledge/programs.h"
 #include "core/packages/identify.h"
 #include "files.h"
+#include "next.h"
 #include "self.h"
 #include "start.h"
 #include "sys.h"
@@ -110,4 +111,67 @@ void process_emit_machine(const struct wc_sink *to) {
     machine.architecture = ARCH_NAME;
     machine.glibc = newest_glibc_version();
     wc_emit_machine(to, &shim_files, &machine);
+}
+
+/* ---- variables as they were set since the start ---- */
+
+#define LATER_MOST (16 << 10)
+#define VARIABLES_MOST 65536
+
+#define NO_PAGE UINTPTR_MAX
+
+/* Is p[0..n) readable? Another thread may set variables meanwhile, and a text may be unmapped with
+ * its library. So each page is asked about when it is reached, and not by readable.h, whose answers
+ * may be older; at the wanted word, because valgrind takes the beginning of a stack page for
+ * unallocated. */
+static bool is_there(const void *p, size_t n, uintptr_t *last) {
+    uintptr_t size = auxv_page_size(), at = (uintptr_t)p & ~(uintptr_t)3, end = (uintptr_t)p + n;
+    for (; at < end; at = (at / size + 1) * size) {
+        if (at / size != *last && !sys_is_readable((const void *)at))
+            return false;
+        *last = at / size;
+    }
+    return true;
+}
+
+const char *process_later_variable(const char *name) {
+    static char variable[64 + LATER_MOST]; /* the name, and the value */
+    const char *const *list = next_environment(), *was = config_variable(name);
+    uintptr_t of_list = NO_PAGE, of_text = NO_PAGE;
+    const size_t n = wc_str_length(name);
+    bool found = false;
+    size_t i;
+    for (i = 0; list && !found && i < VARIABLES_MOST; i++, list++) {
+        if (!is_there(list, sizeof *list, &of_list))
+            return NULL;
+        const char *text = *list;
+        if (!text)
+            break;
+        found = is_there(text, 1, &of_text) && text[0] == name[0] &&
+                is_there(text, n + 1, &of_text) && wc_mem_compare(text, name, n) == 0 &&
+                text[n] == '=';
+        for (size_t k = 0; found; k++) {
+            if (k == n + 1 + LATER_MOST || !is_there(text + k, 1, &of_text))
+                return NULL;
+            if (!(variable[k] = text[k]))
+                break;
+        }
+    }
+    if (!list || (!found && i == VARIABLES_MOST))
+        return NULL;
+    if (!found)
+        return was ? name : NULL;
+    return was && wc_str_same(variable + n + 1, was) ? NULL : variable;
+}
+
+static char visible_devices[256];
+
+void process_note_visible_devices(void) {
+    const char *later = process_later_variable("CUDA_VISIBLE_DEVICES");
+    if (!later || !wc_str_copy(visible_devices, sizeof visible_devices, later))
+        visible_devices[0] = 0;
+}
+
+const char *process_visible_devices(void) {
+    return wc_str_or_null(visible_devices);
 }

@@ -17,6 +17,14 @@ void process_emit_machine(const struct wc_sink *to);
 /* site-packages of the virtual environment of a Python process; NULL: none, or not a Python. */
 const char *process_site(void);
 
+/* A logged variable whose value was changed since the start: "NAME=value", or "NAME": it is unset.
+ * Valid until the next call. NULL: it is unchanged, or unknown. */
+const char *process_later_variable(const char *name);
+/* The same of CUDA_VISIBLE_DEVICES, as it was at the last note: when libcuda was looked for, which
+ * CUDA does when it reads it. At the end a sandbox may allow no more system calls. */
+void process_note_visible_devices(void);
+const char *process_visible_devices(void);
+
 /* 36 for glibc 2.36; 0: not known. */
 unsigned process_glibc_minor(void);
 

@@ -10,7 +10,6 @@
 #include "journal.h"
 #include "load_chain.h"
 #include "memory.h"
-#include "next.h"
 #include "process.h"
 #include "reader.h"
 #include "sys.h"
@@ -89,59 +88,6 @@ const char *searches_cached(const char *name) {
     return wc_search_cache(&context, name);
 }
 
-/* ---- LD_LIBRARY_PATH as it was set since the start ---- */
-
-static const char library_path_name[] = "LD_LIBRARY_PATH=";
-#define LATER_MOST (16 << 10)
-#define VARIABLES_MOST 65536
-
-#define NO_PAGE UINTPTR_MAX
-
-/* Is p[0..n) readable? Another thread may set variables meanwhile, and a text may be unmapped with
- * its library. So each page is asked about when it is reached, and not by readable.h, whose answers
- * may be older; at the wanted word, because valgrind takes the beginning of a stack page for
- * unallocated. */
-static bool is_there(const void *p, size_t n, uintptr_t *last) {
-    uintptr_t size = auxv_page_size(), at = (uintptr_t)p & ~(uintptr_t)3, end = (uintptr_t)p + n;
-    for (; at < end; at = (at / size + 1) * size) {
-        if (at / size != *last && !sys_is_readable((const void *)at))
-            return false;
-        *last = at / size;
-    }
-    return true;
-}
-
-/* The current LD_LIBRARY_PATH; "": it is unset. NULL: it is unchanged, or unknown. */
-static const char *later_library_path(void) {
-    static char value[LATER_MOST];
-    const char *const *list = next_environment(), *was = context.library_path;
-    uintptr_t of_list = NO_PAGE, of_text = NO_PAGE;
-    const size_t n = sizeof library_path_name - 1;
-    bool found = false;
-    size_t i;
-    for (i = 0; list && !found && i < VARIABLES_MOST; i++, list++) {
-        if (!is_there(list, sizeof *list, &of_list))
-            return NULL;
-        const char *variable = *list;
-        if (!variable)
-            break;
-        found = is_there(variable, 1, &of_text) && variable[0] == 'L' &&
-                is_there(variable, n, &of_text) &&
-                wc_mem_compare(variable, library_path_name, n) == 0;
-        for (size_t k = 0; found; k++) {
-            if (k == sizeof value || !is_there(variable + n + k, 1, &of_text))
-                return NULL;
-            if (!(value[k] = variable[n + k]))
-                break;
-        }
-    }
-    if (!list || (!found && i == VARIABLES_MOST))
-        return NULL;
-    if (!found)
-        value[0] = 0;
-    return wc_str_same(value, was ? was : "") ? NULL : value;
-}
-
 /* ---- which searches get a record ---- */
 
 static int64_t searches;
@@ -164,7 +110,11 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     recorded[recorded_count++] = hash;
     begin_context();
     const char *was = context.library_path, *path;
-    q->later_path = q->was_loaded ? NULL : later_library_path();
+    if (wc_name_kind_of(q->name) == WC_NAME_DRIVER)
+        process_note_visible_devices();
+    const char *later = q->was_loaded ? NULL : process_later_variable("LD_LIBRARY_PATH");
+    const char *value = later ? wc_str_find_char(later, '=') : NULL;
+    q->later_path = value ? value + 1 : later ? "" : NULL;
     if (q->later_path) {
         /* What the search would have found, had it been set at the start. */
         context.library_path = *q->later_path ? q->later_path : NULL;

@@ -41,11 +41,12 @@ WITH line AS (
     "id": "VARCHAR", "severity": "VARCHAR", "title": "VARCHAR",
     "facts": [{"name": "VARCHAR", "value": "VARCHAR", "source": "VARCHAR"}], "predicted": "BOOLEAN",
     "explained_by": "VARCHAR", "supersedes": "BIGINT", "what": "VARCHAR", "why": "VARCHAR",
-    "first_finding": "VARCHAR", "findings": ["VARCHAR"], "fingerprint": "VARCHAR", "requests": "BIGINT",
-    "calls": "BIGINT", "dropped": "BIGINT", "repeated_requests": "BIGINT", "repeated_failures": "BIGINT",
-    "ending": "VARCHAR", "child": "BIGINT", "exit_status": "BIGINT", "signal": "BIGINT",
-    "signal_name": "VARCHAR", "during": "VARCHAR", "during_seq": "BIGINT", "observed": "BOOLEAN",
-    "reason": "VARCHAR", "words_read": "BOOLEAN", "printed": ["VARCHAR"], "log_file": "VARCHAR"
+    "first_finding": "VARCHAR", "findings": ["VARCHAR"], "fingerprint": "VARCHAR",
+    "later_environment": ["VARCHAR"], "requests": "BIGINT", "calls": "BIGINT", "dropped": "BIGINT",
+    "repeated_requests": "BIGINT", "repeated_failures": "BIGINT", "ending": "VARCHAR", "child": "BIGINT",
+    "exit_status": "BIGINT", "signal": "BIGINT", "signal_name": "VARCHAR", "during": "VARCHAR",
+    "during_seq": "BIGINT", "observed": "BOOLEAN", "reason": "VARCHAR", "words_read": "BOOLEAN",
+    "printed": ["VARCHAR"], "log_file": "VARCHAR"
     }'
     -- columns: end
     ))

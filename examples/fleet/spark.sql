@@ -35,10 +35,11 @@ CREATE OR REPLACE TEMPORARY VIEW line (
     `returned_version` BIGINT, `id` STRING, `severity` STRING, `title` STRING,
     `facts` ARRAY<STRUCT<name: STRING, value: STRING, source: STRING>>, `predicted` BOOLEAN,
     `explained_by` STRING, `supersedes` BIGINT, `what` STRING, `why` STRING, `first_finding` STRING,
-    `findings` ARRAY<STRING>, `fingerprint` STRING, `requests` BIGINT, `calls` BIGINT, `dropped` BIGINT,
-    `repeated_requests` BIGINT, `repeated_failures` BIGINT, `ending` STRING, `child` BIGINT,
-    `exit_status` BIGINT, `signal` BIGINT, `signal_name` STRING, `during` STRING, `during_seq` BIGINT,
-    `observed` BOOLEAN, `reason` STRING, `words_read` BOOLEAN, `printed` ARRAY<STRING>, `log_file` STRING
+    `findings` ARRAY<STRING>, `fingerprint` STRING, `later_environment` ARRAY<STRING>, `requests` BIGINT,
+    `calls` BIGINT, `dropped` BIGINT, `repeated_requests` BIGINT, `repeated_failures` BIGINT,
+    `ending` STRING, `child` BIGINT, `exit_status` BIGINT, `signal` BIGINT, `signal_name` STRING,
+    `during` STRING, `during_seq` BIGINT, `observed` BOOLEAN, `reason` STRING, `words_read` BOOLEAN,
+    `printed` ARRAY<STRING>, `log_file` STRING
     -- columns: end
     )
 USING json OPTIONS (

@@ -82,6 +82,29 @@ facts() { # FILE
 [\"after\",\"$PWD/set/libcudnn.so.9\"]"
 }
 
+@test "CUDA_VISIBLE_DEVICES as the program itself sets it, which CUDA reads at its first call" {
+    gcc -xc - -o sets -ldl <<'C'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int count, char **words) {
+    int failed = count > 2 ? setenv(words[1], words[2], 1) : unsetenv(words[1]);
+    dlopen("libcuda.so.1", RTLD_NOW);
+    return failed || !dlopen("set/libcudnn.so.9", RTLD_NOW);
+}
+C
+    local value
+    for value in -1 '' 0; do
+        observed env CUDA_VISIBLE_DEVICES=0 ./sets CUDA_VISIBLE_DEVICES "$value"
+        is "$(told summary true .later_environment)" "$([ "$value" = 0 ] && echo '[]' || echo "[\"CUDA_VISIBLE_DEVICES=$value\"]")"
+        rm "$log"
+    done
+    observed env CUDA_VISIBLE_DEVICES=0 ./sets CUDA_VISIBLE_DEVICES
+    is "$(told summary true .later_environment)" '["CUDA_VISIBLE_DEVICES"]'
+    rm "$log"
+    observed env CUDA_VISIBLE_DEVICES=0 ./sets CUDA_VISIBLE 3
+    is "$(told summary true .later_environment)" '[]'
+}
+
 # A package manager puts the new file in the old one's place while the process runs.
 @test "a library that was replaced since it was loaded, when it asks for a part" {
     cat >replaces.c <<'C'

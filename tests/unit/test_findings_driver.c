@@ -304,6 +304,38 @@ static void a_driver_that_reaches_no_gpu(void **state) {
     }
 }
 
+/* CUDA reads the variable at its first call: what the program itself has set until then counts. */
+static void what_the_program_sets_itself(void **state) {
+    static const struct {
+        const char *start, *later, *says; /* says NULL: this is not it */
+    } rows[] = {{"CUDA_VISIBLE_DEVICES=0", "CUDA_VISIBLE_DEVICES=-1", "hides all"},
+                {"CUDA_HOME=/usr/local/cuda", "CUDA_VISIBLE_DEVICES=7", "does not exist"},
+                {"CUDA_VISIBLE_DEVICES=-1", "CUDA_VISIBLE_DEVICES=0", NULL},
+                {"CUDA_VISIBLE_DEVICES=-1", "CUDA_VISIBLE_DEVICES", NULL}};
+
+    (void)state;
+    WC_EACH_ROW(row, rows) {
+        struct scene *s = computer("550.54.14", "x86_64");
+        struct wc_record r = begin(WC_KIND_summary);
+        r.u.summary.later_environment = (struct wc_strings){&row->later, 1};
+        s->stack.machine.gpu_devices = 1;
+        add_variable(s, row->start);
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        add_facade(s, "/opt/cudnn", draw_release(9), host);
+        add_libcuda(s, library(s, "550.54.14"));
+        add_outcome(s, 1, NULL);
+        assert_finds(s, strstr(row->start, "-1") ? "driver-missing" : "");
+        apply(s, &r);
+        assert_finds(s, row->says ? "driver-missing" : "");
+        if (!row->says)
+            continue;
+        const struct wc_finding_record *f = &s->found.p[0];
+        assert_non_null(strstr(f->title, row->says));
+        assert_true(has_fact(f, "CUDA_VISIBLE_DEVICES", strchr(row->later, '=') + 1));
+        assert_advised(s, f, "set-variable", "the program sets CUDA_VISIBLE_DEVICES itself");
+    }
+}
+
 /* Nothing is said beside a program that had its GPU and failed for something else. */
 static void what_keeps_a_driver_from_the_gpus(void **state) {
     enum { FAILED, HAD, IN_THE_CALL, CASES };
@@ -472,6 +504,7 @@ int main(void) {
         cmocka_unit_test(cudnn_itself_tells_its_cuda),
         cmocka_unit_test(a_library_for_linking_is_no_driver),
         cmocka_unit_test(a_driver_that_reaches_no_gpu),
+        cmocka_unit_test(what_the_program_sets_itself),
         cmocka_unit_test(what_keeps_a_driver_from_the_gpus),
         cmocka_unit_test(a_driver_does_not_live_on_in_a_forked_child),
         cmocka_unit_test(a_driver_of_linux_in_wsl),

@@ -136,16 +136,21 @@ bool wc_came_after(const struct wc_object *o, const struct wc_failure *f) {
 }
 
 const char *wc_variable(const struct wc_stack *s, const char *name) {
-    size_t n = wc_str_length(name);
+    const struct wc_strings lists[] = {s->summary.later_environment, s->process.environment};
+    const size_t n = wc_str_length(name);
 
-    WC_EACH(e, s->process.environment)
-        if (*e && wc_str_starts(*e, name) && (*e)[n] == '=')
-            return *e + n + 1;
+    WC_EACH_ROW(list, lists)
+        WC_EACH(e, *list) /* the name alone: it was unset */
+            if (*e && wc_str_starts(*e, name) && ((*e)[n] == '=' || !(*e)[n]))
+                return (*e)[n] ? *e + n + 1 : NULL;
     return NULL;
 }
 
 void wc_case_variable(struct wc_case *c, const char *name) {
-    wc_case_named(c, name, wc_variable(c->d->s, name), "environment at process start");
+    const bool is_later = WC_ANY(e, c->d->s->summary.later_environment, wc_str_starts(*e, name));
+
+    wc_case_named(c, name, wc_variable(c->d->s, name),
+                  is_later ? "environment at the end" : "environment at process start");
 }
 
 void wc_case_about(struct wc_case *c, const struct wc_object *o) {
